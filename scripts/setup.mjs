@@ -1,0 +1,41 @@
+// Brings a fresh clone to a runnable state: installs what the lockfile names, builds what changed.
+// Plain JavaScript with no dependency, because it runs before anything is installed.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const stampFile = join(root, 'node_modules', '.svc-installed')
+
+const lockHash = () =>
+  createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+
+/** Runs a command in the repository with inherited output; exits with its code when it fails. */
+export function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
+  if (result.error) throw result.error
+  if (result.status !== 0) process.exit(result.status ?? 1)
+}
+
+function installIfNeeded() {
+  const wanted = lockHash()
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
+  process.stdout.write('Installing dependencies (about a minute the first time) …\n')
+  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  writeFileSync(stampFile, wanted)
+}
+
+export function setup() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major < 20 || (major === 20 && minor < 19)) {
+    process.stderr.write(`svc-zerc20 needs Node 20.19 or later; this is ${process.version}.\n`)
+    process.exit(1)
+  }
+  installIfNeeded()
+  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+}

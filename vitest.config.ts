@@ -1,0 +1,39 @@
+import { defineConfig } from 'vitest/config'
+
+const common = { environment: 'node', retry: 0, passWithNoTests: false } as const
+
+// Three projects by what a test needs: nothing, an embedded chain, or the whole system as processes.
+export default defineConfig({
+  test: {
+    reporters: ['default', './scripts/summary-reporter.mjs'],
+    maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'scripts/*.test.ts'],
+          exclude: ['**/*.chain.test.ts', '**/node_modules/**', '**/dist/**'],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'chain',
+          include: ['packages/*/src/**/*.chain.test.ts', 'contracts/test/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'e2e',
+          include: ['test/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+})
