@@ -1,1 +1,10 @@
-export {}
+export * from './brand.js'
+export * from './errors.js'
+export * as FacilitatorApi from './facilitator-api.js'
+export * as Headers from './headers.js'
+export * as Json from './json.js'
+export * as Network from './network.js'
+export * as Offer from './offer.js'
+export * as Payload from './payload.js'
+export * from './reasons.js'
+export * as TypedData from './typed-data.js'

@@ -1,0 +1,15 @@
+/** The world's fault or the operator's: thrown, with a stable code and the cause kept. */
+export class SvcError extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'SvcError'
+    this.code = code
+  }
+}
+
+/** Ends a switch over a union: compiles only while every case is handled. */
+export function unreachable(value: never): never {
+  throw new SvcError('unreachable', `unexpected value ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,86 @@
+/** Bodies of the facilitator's endpoints. Schemas are loose: unknown keys are ignored and kept. */
+import { z } from 'zod'
+import { isObject, type JsonObject } from './json.js'
+import type { Network } from './network.js'
+import * as Payload from './payload.js'
+import { accept, type ReasonCode, type Result, reject } from './reasons.js'
+
+/** What is known of a payment to whoever holds its challenge nonce. */
+export type Phase = 'open' | 'expired' | 'accepted' | 'finalized'
+
+export const challengeOfferSchema = z.looseObject({
+  payTo: z.string(),
+  amount: z.string(),
+  token: z.string(),
+  chainId: z.number(),
+  challengeNonce: z.string(),
+  expiresAt: z.number(),
+  helper: z.string().optional(),
+  deadline: z.number().optional(),
+  fee: z.looseObject({ amount: z.string(), bps: z.number() }).optional(),
+})
+export type ChallengeOffer = z.infer<typeof challengeOfferSchema>
+
+export type VerifyResponse = {
+  readonly isValid: boolean
+  readonly invalidReason?: ReasonCode
+  readonly invalidMessage?: string
+  readonly payer?: string
+}
+
+export type SettleResponse = {
+  readonly success: boolean
+  readonly errorReason?: ReasonCode
+  readonly errorMessage?: string
+  readonly payer?: string
+  /** Hash of the burn, or "" while there is none. Never the mint. */
+  readonly transaction: string
+  readonly network: Network
+  readonly extra?: { readonly phase: Phase }
+}
+
+/** Answer of `GET /payments/{challengeNonce}`: nothing in it links the burn to its recipient. */
+export type PaymentStatus = {
+  readonly challengeNonce: string
+  readonly phase: Phase
+  readonly amount: string
+  readonly issuedAt: number
+  readonly expiresAt: number
+  readonly transaction?: string
+  readonly acceptedAt?: number
+  readonly finalizedAt?: number
+}
+
+export type SupportedResponse = {
+  readonly kinds: readonly { readonly x402Version: 2; readonly scheme: string; readonly network: Network }[]
+  readonly extensions: readonly string[]
+  readonly signers: Readonly<Record<string, readonly string[]>>
+}
+
+/** A payment as the flow sees it: the parsed payload, and the untrusted requirements when there were any. */
+export type PresentedPayment = {
+  readonly payload: Payload.Payload
+  /** Absent for the legacy direct bodies, which carry none. */
+  readonly requirements?: JsonObject
+}
+
+/** Reads `{ x402Version, paymentPayload, paymentRequirements }`. */
+export function parsePaymentRequest(body: unknown): Result<PresentedPayment> {
+  if (!isObject(body)) return reject('malformed_request', 'the body is not a JSON object')
+  const { x402Version, paymentPayload, paymentRequirements } = body
+  if (!isObject(paymentPayload)) return reject('malformed_request', 'paymentPayload: not an object')
+  if (!isObject(paymentRequirements)) return reject('malformed_request', 'paymentRequirements: not an object')
+  if (x402Version !== 2 || paymentPayload.x402Version !== 2) return reject('invalid_x402_version')
+  if (paymentRequirements.scheme !== 'svc-zerc20') return reject('unsupported_scheme')
+  if (!isObject(paymentPayload.accepted)) return reject('malformed_payload', 'accepted: not an object')
+  const payload = Payload.parse(paymentPayload.payload)
+  return payload.ok ? accept({ payload: payload.value, requirements: paymentRequirements }) : payload
+}
+
+/** Reads a `/settle` body: the official shape, or a legacy direct body, which becomes the same thing here. */
+export function parseSettleRequest(body: unknown): Result<PresentedPayment> {
+  const isLegacy = isObject(body) && body.paymentPayload === undefined && body.challengeNonce !== undefined
+  if (!isLegacy) return parsePaymentRequest(body)
+  const payload = Payload.parse(body)
+  return payload.ok ? accept({ payload: payload.value }) : payload
+}

@@ -1,0 +1,78 @@
+/** PaymentRequirements of this scheme, and the rule by which an echoed offer matches. */
+import { z } from 'zod'
+import { parseAddress, parseAmount, parseChallengeNonce, parseUnixSeconds } from './brand.js'
+import type { ChallengeOffer } from './facilitator-api.js'
+import { deepEqual, isObject, isSubset, type JsonObject } from './json.js'
+import { parseChainId } from './network.js'
+import { accept, type Result, reject } from './reasons.js'
+
+export const scheme = 'svc-zerc20'
+export const x402Version = 2
+
+const address = z.string().refine((text) => parseAddress(text) !== undefined, 'not a 20-byte address')
+const amount = z.string().refine((text) => parseAmount(text) !== undefined, 'not an amount in base units')
+const seconds = z.number().refine((value) => parseUnixSeconds(value) !== undefined, 'not unix seconds')
+
+/** Fee already included in the quoted amount; present only under payer-charged fees. */
+export const feeSchema = z.looseObject({ amount: z.string(), bps: z.number() })
+
+export const extraSchema = z.looseObject({
+  challengeNonce: z.string().refine((text) => parseChallengeNonce(text) !== undefined, 'not 32 bytes of hex'),
+  expiresAt: seconds,
+  helper: address.optional(),
+  deadline: seconds.optional(),
+  fee: feeSchema.optional(),
+})
+
+export const requirementsSchema = z.looseObject({
+  scheme: z.literal(scheme),
+  network: z.string().refine((text) => parseChainId(text) !== undefined, 'not eip155:<chainId>'),
+  asset: address,
+  amount,
+  payTo: address,
+  maxTimeoutSeconds: z.number().nonnegative(),
+  extra: extraSchema,
+})
+
+export type SvcExtra = z.infer<typeof extraSchema>
+/** One entry of the 402 offer, as it stands on the wire: unknown fields included. */
+export type PaymentRequirements = z.infer<typeof requirementsSchema>
+
+/** Checks the form of an offer and hands back the very same object: parsing never rewrites the wire. */
+export function parse(raw: unknown): Result<PaymentRequirements> {
+  const result = requirementsSchema.safeParse(raw)
+  if (result.success) return accept(raw as PaymentRequirements)
+  const issue = result.error.issues[0]
+  return reject('malformed_request', `offer.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'malformed'}`)
+}
+
+/** The requirements a resource server offers for a challenge it was issued. */
+export function fromChallenge(challenge: ChallengeOffer, now: number): PaymentRequirements {
+  const { payTo, amount, token, chainId, challengeNonce, expiresAt, helper, deadline, fee } = challenge
+  return {
+    scheme,
+    network: `eip155:${chainId}`,
+    asset: token,
+    amount,
+    payTo,
+    maxTimeoutSeconds: Math.max(1, expiresAt - Math.floor(now)),
+    extra: {
+      challengeNonce,
+      expiresAt,
+      ...(helper !== undefined && { helper }),
+      ...(deadline !== undefined && { deadline }),
+      ...(fee !== undefined && { fee }),
+    },
+  }
+}
+
+/**
+ * The matching rule for `accepted`: every field but `extra` deep-equal, unknown ones included, and the
+ * seller's own `extra` contained in the echoed one. A dropped or rewritten field fails the match.
+ */
+export function matches(echoed: unknown, own: JsonObject): boolean {
+  if (!isObject(echoed)) return false
+  const { extra: echoedExtra, ...echoedCore } = echoed
+  const { extra: ownExtra, ...ownCore } = own
+  return deepEqual(echoedCore, ownCore) && (ownExtra === undefined || isSubset(ownExtra, echoedExtra))
+}
