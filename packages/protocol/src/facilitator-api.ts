@@ -2,22 +2,20 @@
 import { z } from 'zod'
 import { isObject, type JsonObject } from './json.js'
 import type { Network } from './network.js'
+import { addressSchema, amountSchema, extraSchema, scheme, x402Version as version } from './offer.js'
 import * as Payload from './payload.js'
 import { accept, type ReasonCode, type Result, reject } from './reasons.js'
 
 /** What is known of a payment to whoever holds its challenge nonce. */
 export type Phase = 'open' | 'expired' | 'accepted' | 'finalized'
 
+/** Answer of `POST /challenge`, as strict in form as the offer that is made of it. */
 export const challengeOfferSchema = z.looseObject({
-  payTo: z.string(),
-  amount: z.string(),
-  token: z.string(),
-  chainId: z.number(),
-  challengeNonce: z.string(),
-  expiresAt: z.number(),
-  helper: z.string().optional(),
-  deadline: z.number().optional(),
-  fee: z.looseObject({ amount: z.string(), bps: z.number() }).optional(),
+  payTo: addressSchema,
+  amount: amountSchema,
+  token: addressSchema,
+  chainId: z.number().int().positive(),
+  ...extraSchema.shape,
 })
 export type ChallengeOffer = z.infer<typeof challengeOfferSchema>
 
@@ -70,8 +68,8 @@ export function parsePaymentRequest(body: unknown): Result<PresentedPayment> {
   const { x402Version, paymentPayload, paymentRequirements } = body
   if (!isObject(paymentPayload)) return reject('malformed_request', 'paymentPayload: not an object')
   if (!isObject(paymentRequirements)) return reject('malformed_request', 'paymentRequirements: not an object')
-  if (x402Version !== 2 || paymentPayload.x402Version !== 2) return reject('invalid_x402_version')
-  if (paymentRequirements.scheme !== 'svc-zerc20') return reject('unsupported_scheme')
+  if (x402Version !== version || paymentPayload.x402Version !== version) return reject('invalid_x402_version')
+  if (paymentRequirements.scheme !== scheme) return reject('unsupported_scheme')
   if (!isObject(paymentPayload.accepted)) return reject('malformed_payload', 'accepted: not an object')
   const payload = Payload.parse(paymentPayload.payload)
   return payload.ok ? accept({ payload: payload.value, requirements: paymentRequirements }) : payload

@@ -1,4 +1,5 @@
 /** The three x402 v2 headers: base64 of UTF-8 JSON. */
+import { nestsWithin } from './json.js'
 import { accept, type Result, reject } from './reasons.js'
 
 export const paymentRequired = 'PAYMENT-REQUIRED'
@@ -8,7 +9,8 @@ export const paymentResponse = 'PAYMENT-RESPONSE'
 /** Larger than any payment, smaller than what a header parser of a server accepts. */
 export const headerCharsMax = 65_536
 
-const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+// The padding may be missing, because the official decoders read such a header too.
+const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
 
 export function encode(value: unknown): string {
   const bytes = new TextEncoder().encode(JSON.stringify(value))
@@ -29,9 +31,11 @@ export function decode(text: unknown): Result<unknown> {
   } catch {
     return reject('malformed_request', 'the header is not UTF-8')
   }
+  let value: unknown
   try {
-    return accept(JSON.parse(json))
+    value = JSON.parse(json)
   } catch {
     return reject('malformed_request', 'the header is not JSON')
   }
+  return nestsWithin(value) ? accept(value) : reject('malformed_request', 'the header nests too deep')
 }

@@ -1,25 +1,32 @@
 /** PaymentRequirements of this scheme, and the rule by which an echoed offer matches. */
 import { z } from 'zod'
-import { parseAddress, parseAmount, parseChallengeNonce, parseUnixSeconds } from './brand.js'
+import { parseAddress, parseAmount, parseBaseUnits, parseChallengeNonce, parseUnixSeconds } from './brand.js'
 import type { ChallengeOffer } from './facilitator-api.js'
 import { deepEqual, isObject, isSubset, type JsonObject } from './json.js'
-import { parseChainId } from './network.js'
+import { format, parseChainId } from './network.js'
 import { accept, type Result, reject } from './reasons.js'
 
 export const scheme = 'svc-zerc20'
 export const x402Version = 2
 
-const address = z.string().refine((text) => parseAddress(text) !== undefined, 'not a 20-byte address')
-const amount = z.string().refine((text) => parseAmount(text) !== undefined, 'not an amount in base units')
+export const addressSchema = z
+  .string()
+  .refine((text) => parseAddress(text) !== undefined, 'not a 20-byte address')
+export const amountSchema = z
+  .string()
+  .refine((text) => parseAmount(text) !== undefined, 'not an amount in base units')
 const seconds = z.number().refine((value) => parseUnixSeconds(value) !== undefined, 'not unix seconds')
 
 /** Fee already included in the quoted amount; present only under payer-charged fees. */
-export const feeSchema = z.looseObject({ amount: z.string(), bps: z.number() })
+export const feeSchema = z.looseObject({
+  amount: z.string().refine((text) => parseBaseUnits(text) !== undefined, 'not a decimal integer'),
+  bps: z.number().int().nonnegative(),
+})
 
 export const extraSchema = z.looseObject({
   challengeNonce: z.string().refine((text) => parseChallengeNonce(text) !== undefined, 'not 32 bytes of hex'),
   expiresAt: seconds,
-  helper: address.optional(),
+  helper: addressSchema.optional(),
   deadline: seconds.optional(),
   fee: feeSchema.optional(),
 })
@@ -27,9 +34,9 @@ export const extraSchema = z.looseObject({
 export const requirementsSchema = z.looseObject({
   scheme: z.literal(scheme),
   network: z.string().refine((text) => parseChainId(text) !== undefined, 'not eip155:<chainId>'),
-  asset: address,
-  amount,
-  payTo: address,
+  asset: addressSchema,
+  amount: amountSchema,
+  payTo: addressSchema,
   maxTimeoutSeconds: z.number().nonnegative(),
   extra: extraSchema,
 })
@@ -43,19 +50,20 @@ export function parse(raw: unknown): Result<PaymentRequirements> {
   const result = requirementsSchema.safeParse(raw)
   if (result.success) return accept(raw as PaymentRequirements)
   const issue = result.error.issues[0]
-  return reject('malformed_request', `offer.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'malformed'}`)
+  const path = ['offer', ...(issue?.path ?? [])].join('.')
+  return reject('malformed_request', `${path}: ${issue?.message ?? 'malformed'}`)
 }
 
 /** The requirements a resource server offers for a challenge it was issued. */
-export function fromChallenge(challenge: ChallengeOffer, now: number): PaymentRequirements {
+export function fromChallenge(challenge: ChallengeOffer, nowSeconds: number): PaymentRequirements {
   const { payTo, amount, token, chainId, challengeNonce, expiresAt, helper, deadline, fee } = challenge
   return {
     scheme,
-    network: `eip155:${chainId}`,
+    network: format(chainId),
     asset: token,
     amount,
     payTo,
-    maxTimeoutSeconds: Math.max(1, expiresAt - Math.floor(now)),
+    maxTimeoutSeconds: Math.max(1, expiresAt - Math.floor(nowSeconds)),
     extra: {
       challengeNonce,
       expiresAt,
