@@ -1,1 +1,33 @@
-export {}
+export {
+  type AddressMiner,
+  type AddressMinerDeps,
+  createAddressMiner,
+} from './address-miner.js'
+export {
+  type AddressPool,
+  type AddressPoolDeps,
+  createAddressPool,
+  type ReadyAddress,
+} from './address-pool.js'
+export {
+  type BurnDerivation,
+  type BurnTerms,
+  burnAddressAt,
+  deriveBurn,
+  type MinedAddress,
+  type SearchOutcome,
+  search,
+  verifyBurnAddress,
+} from './burn-address.js'
+export { addressOf, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
+export { encodeFullBurnAddress } from './full-burn-address.js'
+export { type Generation, upstreamPowBits } from './generation.js'
+export { nextHashChain, type Transfer } from './hash-chain.js'
+export type { Hex } from './hex.js'
+export { MineError, type MineErrorCode } from './mine-error.js'
+export { startMineWorker } from './mine-slot.js'
+export { fieldPrime, hash2, hash3 } from './poseidon.js'
+export { findPowNonce, type NonceRange, type PowKernel } from './pow-kernel.js'
+export { type GeneralRecipient, recipientHash, recipientWord } from './recipient-hash.js'
+export { deriveSeed } from './seed.js'
+export type { Sleeper } from './wait-line.js'

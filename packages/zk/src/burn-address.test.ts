@@ -1,0 +1,205 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type BurnTerms, burnAddressAt, deriveBurn, search, verifyBurnAddress } from './burn-address.js'
+import { addressOf, burnHash, checkPow, secretAt } from './burn-hash.js'
+import { checksumAddress } from './checksum-address.js'
+import { encodeFullBurnAddress } from './full-burn-address.js'
+import type { Generation } from './generation.js'
+import { bytesOf, hexOf } from './hex.js'
+import { fieldPrime } from './poseidon.js'
+import { findPowNonce } from './pow-kernel.js'
+import { recipientWord } from './recipient-hash.js'
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
+const hex = (length: number) => bytes(length).map(hexOf)
+const terms: fc.Arbitrary<BurnTerms> = fc.record({
+  generation: fc.constantFrom<Generation>(1, 2),
+  powBits: fc.integer({ min: 0, max: 5 }),
+  chainId: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+  treasury: hex(20),
+  seed: bytes(32),
+  challengeNonce: hex(32),
+})
+const few = { numRuns: 25 }
+
+function mineNow(of: BurnTerms) {
+  const found = search(deriveBurn(of), { startNonce: 0, maxTries: 10_000 })
+  if (found.outcome !== 'found') throw new Error('no nonce in 10 000 tries at 5 bits or fewer')
+  return found
+}
+
+describe('derivation', () => {
+  test('gives the same puzzle for the same terms', () => {
+    fc.assert(
+      fc.property(terms, (given) => {
+        expect(deriveBurn({ ...given, seed: given.seed.slice() })).toEqual(deriveBurn(given))
+      }),
+    )
+  })
+
+  const changes: { [Name in keyof BurnTerms]?: fc.Arbitrary<BurnTerms[Name]> } = {
+    challengeNonce: hex(32),
+    treasury: hex(20),
+    chainId: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    seed: bytes(32),
+  }
+  test.each(Object.entries(changes))('another %s gives another address', (name, values) => {
+    fc.assert(
+      fc.property(terms, values as fc.Arbitrary<unknown>, (given, value) => {
+        const one = { ...given, powBits: 0 }
+        const other: BurnTerms = { ...one, [name]: value }
+        fc.pre(String(one[name as keyof BurnTerms]) !== String(value))
+        expect(burnAddressAt(deriveBurn(other), 0)).not.toBe(burnAddressAt(deriveBurn(one), 0))
+      }),
+      few,
+    )
+  })
+
+  test('a treasury written in another case is the same treasury', () => {
+    const given: BurnTerms = {
+      generation: 2,
+      powBits: 0,
+      chainId: 1,
+      treasury: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      seed: new Uint8Array(32),
+      challengeNonce: hexOf(new Uint8Array(32)),
+    }
+    expect(deriveBurn({ ...given, treasury: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8' })).toEqual(
+      deriveBurn(given),
+    )
+  })
+
+  test.each<[string, Partial<BurnTerms>]>([
+    ['a short nonce', { challengeNonce: '0x00' }],
+    ['a nonce that is not hex', { challengeNonce: `0x${'zz'.repeat(32)}` }],
+    ['a short seed', { seed: new Uint8Array(31) }],
+    ['a treasury of 32 bytes', { treasury: hexOf(new Uint8Array(32)) }],
+    ['chain 0', { chainId: 0 }],
+    ['a fractional chain', { chainId: 1.5 }],
+    ['33 bits of work', { powBits: 33 }],
+    ['negative work', { powBits: -1 }],
+  ])('refuses %s', (_what, wrong) => {
+    const right: BurnTerms = {
+      generation: 2,
+      powBits: 0,
+      chainId: 1,
+      treasury: hexOf(new Uint8Array(20)),
+      seed: new Uint8Array(32),
+      challengeNonce: hexOf(new Uint8Array(32)),
+    }
+    expect(deriveBurn(right).recipientHash).toBeGreaterThan(0n)
+    expect(() => deriveBurn({ ...right, ...wrong })).toThrow()
+  })
+})
+
+describe('proof of work', () => {
+  const hashes = fc.bigInt({ min: 0n, max: (1n << 253n) - 1n })
+
+  test('looks at exactly the bits above the address', () => {
+    fc.assert(
+      fc.property(hashes, fc.integer({ min: 0, max: 32 }), (hash, powBits) => {
+        const window = ((1n << BigInt(powBits)) - 1n) << 160n
+        const cleared = hash & ~window
+        expect(checkPow(cleared, powBits)).toBe(true)
+        expect(checkPow(hash, powBits)).toBe(hash === cleared)
+        for (let bit = 160; bit < 160 + powBits; bit++) {
+          expect(checkPow(cleared | (1n << BigInt(bit)), powBits)).toBe(false)
+        }
+        const neighbours = (1n << 159n) | (1n << BigInt(160 + powBits))
+        expect(checkPow(cleared | neighbours, powBits)).toBe(true)
+      }),
+    )
+  })
+
+  test('the address is the low 160 bits, checksummed', () => {
+    fc.assert(
+      fc.property(hashes, (hash) => {
+        const address = addressOf(hash)
+        expect(BigInt(address)).toBe(hash & ((1n << 160n) - 1n))
+        expect(address).toBe(checksumAddress(bytesOf(address, 20)))
+      }),
+    )
+  })
+
+  test('a search finds the first nonce that passes, and what it finds verifies', () => {
+    fc.assert(
+      fc.property(terms, (given) => {
+        const { powNonce, payTo } = mineNow(given)
+        const puzzle = deriveBurn(given)
+        for (let earlier = 0; earlier < powNonce; earlier++) {
+          expect(burnAddressAt(puzzle, earlier)).toBeUndefined()
+        }
+        expect(burnAddressAt(puzzle, powNonce)).toBe(payTo)
+        expect(verifyBurnAddress(given, { powNonce, payTo })).toBe(true)
+      }),
+      few,
+    )
+  })
+
+  test('a search in slices ends where one long search ends', () => {
+    fc.assert(
+      fc.property(terms, fc.integer({ min: 1, max: 7 }), (given, maxTries) => {
+        const puzzle = deriveBurn(given)
+        let slice = search(puzzle, { startNonce: 0, maxTries })
+        while (slice.outcome === 'exhausted') {
+          slice = search(puzzle, { startNonce: slice.nextNonce, maxTries })
+        }
+        expect(slice).toEqual(mineNow(given))
+      }),
+      few,
+    )
+  })
+
+  test('secrets wrap around at the field prime', () => {
+    const puzzle = { generation: 2, powBits: 0, recipientHash: 7n, baseSecret: fieldPrime - 1n } as const
+    expect(secretAt(puzzle, 0)).toBe(fieldPrime - 1n)
+    expect(secretAt(puzzle, 1)).toBe(0n)
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 4 }), (before, powBits) => {
+        const near = { ...puzzle, powBits, baseSecret: fieldPrime - BigInt(before) - 1n }
+        const nonce = findPowNonce(near, { startNonce: 0, maxTries: 10_000 }) ?? -1
+        expect(checkPow(burnHash(2, 7n, secretAt(near, nonce)), powBits)).toBe(true)
+      }),
+      few,
+    )
+  })
+
+  test('a kernel that lies is found out at once', () => {
+    const puzzle = { generation: 2, powBits: 16, recipientHash: 123456789n, baseSecret: 1000n } as const
+    expect(() => search(puzzle, { startNonce: 0, maxTries: 1 }, () => 138_275)).toThrow(/does not pass/)
+  })
+})
+
+describe('verification', () => {
+  test('refuses another address, nonce or case', () => {
+    fc.assert(
+      fc.property(terms, hex(20), (given, address) => {
+        const { powNonce, payTo } = mineNow(given)
+        expect(verifyBurnAddress(given, { powNonce: powNonce + 1, payTo })).toBe(false)
+        expect(verifyBurnAddress(given, { powNonce: -1, payTo })).toBe(false)
+        expect(verifyBurnAddress(given, { powNonce: powNonce + 0.5, payTo })).toBe(false)
+        expect(verifyBurnAddress(given, { powNonce, payTo: address })).toBe(false)
+        const flipped = given.generation === 1 ? 2 : 1
+        expect(verifyBurnAddress({ ...given, generation: flipped }, { powNonce, payTo })).toBe(false)
+      }),
+      few,
+    )
+  })
+})
+
+test('the full form has 105 bytes, each part in its place', () => {
+  fc.assert(
+    fc.property(terms, (given) => {
+      const { tweak, baseSecret } = deriveBurn(given)
+      const to = { chainId: given.chainId, recipient: recipientWord(given.treasury), tweak }
+      const full = Buffer.from(encodeFullBurnAddress(to, baseSecret).slice(2), 'hex')
+      expect(full).toHaveLength(105)
+      expect(full[0]).toBe(1)
+      expect(full.readBigUInt64BE(1)).toBe(BigInt(given.chainId))
+      expect(full.subarray(9, 21)).toEqual(Buffer.alloc(12))
+      expect(hexOf(full.subarray(21, 41))).toBe(given.treasury)
+      expect(hexOf(full.subarray(41, 73))).toBe(tweak)
+      expect(BigInt(hexOf(full.subarray(73)))).toBe(baseSecret)
+    }),
+  )
+})

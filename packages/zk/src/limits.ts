@@ -1,0 +1,17 @@
+/** Every bound of this package, named with its unit. */
+export const limits = {
+  /** Above this a search takes days; a larger setting is a mistake, not a wish. */
+  powBitsMax: 32,
+  /** Tries between two looks of a worker at its mailbox, and the most work a crash can lose. */
+  sliceTries: 2048,
+  /** A search fails after this many times the expected tries; by chance that happens once in e^64. */
+  triesPerExpectedMax: 64,
+  /** Crashed workers one task may outlive. */
+  crashesPerTaskMax: 3,
+  /** Tasks that may wait for a free worker. */
+  queuedTasksMax: 1024,
+  /** Callers that may wait for an address at once. */
+  waitersMax: 1024,
+  /** Pause of a refill after a failure, so that a broken miner cannot spin. */
+  refillPauseMs: 1000,
+} as const

@@ -1,0 +1,14 @@
+type Sleep = { readonly ms: number; readonly signal: AbortSignal; readonly end: () => void }
+
+/** A clock in which nothing passes until the test ends a sleep by hand. */
+export function createHandClock() {
+  const sleeps: Sleep[] = []
+  return {
+    sleeps,
+    sleep: (ms: number, signal: AbortSignal) =>
+      new Promise<void>((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        sleeps.push({ ms, signal, end: resolve })
+      }),
+  }
+}
