@@ -1,1 +1,7 @@
-export {}
+export * from './accounts.js'
+export { type Chain, type ChainOptions, type ChainStats, startChain } from './chain.js'
+export { type Clock, systemClock } from './clock.js'
+export type { Fault, FaultEffect } from './faults.js'
+export type { MiningMode } from './mining.js'
+export type { ReorgOptions, ReorgResult } from './reorg.js'
+export { RpcError } from './rpc-error.js'
