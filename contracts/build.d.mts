@@ -1,0 +1,1 @@
+export declare function driftedFiles(fresh?: ReadonlyMap<string, string>): string[]
