@@ -1,0 +1,215 @@
+import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+// The built package, because a worker thread can only load the built file.
+import {
+  type AddressMiner,
+  type AddressPool,
+  type AddressPoolDeps,
+  addressOf,
+  createAddressMiner,
+  createAddressPool,
+  type ReadyAddress,
+  startMineWorker,
+  verifyBurnAddress,
+} from '@svc-zerc20/zk'
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createHandClock } from '../test/hand-clock.js'
+import { seededRandom } from '../test/seeded-random.js'
+import { until } from '../test/until.js'
+
+const terms = {
+  generation: 2,
+  powBits: 2,
+  chainId: 31337,
+  treasury: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  seed: new Uint8Array(32).fill(7),
+} as const
+/** So much work that no address comes up within a test. */
+const hardTerms = { ...terms, powBits: 32 } as const
+const realClock: AddressPoolDeps['clock'] = {
+  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }),
+}
+const longMs = 60_000
+
+let shared: AddressMiner
+beforeAll(() => {
+  shared = createAddressMiner({ threads: 2 })
+})
+afterAll(() => shared.close())
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const closable of open.splice(0).reverse()) await closable.close()
+})
+
+function createMiner(startWorker = startMineWorker): AddressMiner {
+  const miner = createAddressMiner({ threads: 1, startWorker })
+  open.push(miner)
+  return miner
+}
+
+function createPool(deps: Partial<AddressPoolDeps>): AddressPool {
+  const pool = createAddressPool({
+    ...terms,
+    miner: shared,
+    random: seededRandom(1),
+    clock: realClock,
+    targetSize: 4,
+    ...deps,
+  })
+  open.push(pool)
+  return pool
+}
+
+function existing(taken: readonly (ReadyAddress | undefined)[]): ReadyAddress[] {
+  return taken.flatMap((address) => address ?? [])
+}
+
+describe('ready addresses', () => {
+  test('are refilled to the target and not beyond', async () => {
+    const pool = createPool({ targetSize: 5 })
+    await until(() => pool.size() === 5)
+    expect(await pool.take(0)).toBeDefined()
+    expect(pool.size()).toBe(4)
+    await until(() => pool.size() === 5)
+    await shared.mine({ generation: 2, powBits: 2, recipientHash: 1n, baseSecret: 1n })
+    expect(pool.size()).toBe(5)
+  })
+
+  test('derive again from seed, treasury, nonce and proof of work, and are checksummed', async () => {
+    const pool = createPool({})
+    const taken = existing(await Promise.all([pool.take(longMs), pool.take(longMs), pool.take(longMs)]))
+    expect(taken).toHaveLength(3)
+    for (const ready of taken) {
+      expect(Object.keys(ready).sort()).toEqual(['challengeNonce', 'payTo', 'powNonce'])
+      expect(ready.challengeNonce).toMatch(/^0x[0-9a-f]{64}$/)
+      expect(ready.payTo).toBe(addressOf(BigInt(ready.payTo)))
+      expect(verifyBurnAddress({ ...terms, challengeNonce: ready.challengeNonce }, ready)).toBe(true)
+    }
+  })
+
+  test('are never handed out twice, however the callers come', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 6 }),
+        fc.array(fc.record({ callers: fc.integer({ min: 1, max: 8 }), rested: fc.boolean() }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        fc.integer(),
+        async (targetSize, bursts, seed) => {
+          const pool = createPool({ targetSize, random: seededRandom(seed) })
+          const taken: ReadyAddress[] = []
+          const earlier: Promise<unknown>[] = []
+          for (const { callers, rested } of bursts) {
+            // A rested pool serves from its stock; otherwise the bursts meet in the line.
+            if (rested) await until(() => pool.size() >= targetSize)
+            const burst = Array.from({ length: callers }, () => pool.take(longMs))
+            earlier.push(...burst.map(async (caller) => taken.push(...existing([await caller]))))
+            await burst[0]
+          }
+          await Promise.all(earlier)
+          pool.close()
+          const total = bursts.reduce((sum, { callers }) => sum + callers, 0)
+          expect(new Set(taken.map(({ payTo }) => payTo)).size).toBe(total)
+          expect(new Set(taken.map(({ challengeNonce }) => challengeNonce)).size).toBe(total)
+        },
+      ),
+      { numRuns: 10 },
+    )
+  })
+})
+
+describe('waiting', () => {
+  test('callers are served in the order they came', async () => {
+    const pool = createPool({ targetSize: 1 })
+    const served: number[] = []
+    await Promise.all(
+      Array.from({ length: 12 }, (_, at) => pool.take(longMs).then((ready) => ready && served.push(at))),
+    )
+    expect(served).toEqual(Array.from({ length: 12 }, (_, at) => at))
+  })
+
+  test('an empty pool lets a caller go after the time it gave', async () => {
+    const clock = createHandClock()
+    const pool = createPool({ ...hardTerms, miner: createMiner(), clock })
+    expect(await pool.take(0)).toBeUndefined()
+    const taken = pool.take(250)
+    expect(clock.sleeps.map(({ ms }) => ms)).toEqual([250])
+    clock.sleeps[0]?.end()
+    expect(await taken).toBeUndefined()
+  })
+
+  test('too many callers are not let into the line', async () => {
+    const pool = createPool({ ...hardTerms, miner: createMiner(), waitersMax: 2 })
+    const waiting = [pool.take(longMs), pool.take(longMs)]
+    expect(await pool.take(longMs)).toBeUndefined()
+    pool.close()
+    expect(await Promise.all(waiting)).toEqual([undefined, undefined])
+  })
+
+  test('a closed pool hands out nothing', async () => {
+    const pool = createPool({})
+    await until(() => pool.size() === 4)
+    pool.close()
+    expect(pool.size()).toBe(0)
+    expect(await pool.take(longMs)).toBeUndefined()
+  })
+})
+
+describe('failures', () => {
+  test('a crashed worker costs no caller its address', async () => {
+    const workers: Worker[] = []
+    const miner = createMiner(() => {
+      const worker = startMineWorker()
+      workers.push(worker)
+      return worker
+    })
+    const errors: unknown[] = []
+    const pool = createPool({ miner, onError: (error) => errors.push(error) })
+    const callers = Array.from({ length: 6 }, () => pool.take(longMs))
+    await workers[0]?.terminate()
+    expect(new Set(existing(await Promise.all(callers)).map(({ payTo }) => payTo)).size).toBe(6)
+    expect(workers).toHaveLength(2)
+    expect(errors).toEqual([])
+  })
+
+  test('a failing miner is reported, and tried again after a pause', async () => {
+    let started = 0
+    const miner = createMiner(() => {
+      started += 1
+      return started <= 4 ? new Worker('process.exit(1)', { eval: true }) : startMineWorker()
+    })
+    const clock = createHandClock()
+    const errors: unknown[] = []
+    const pool = createPool({ miner, clock, onError: (error) => errors.push(error), targetSize: 1 })
+    await until(() => clock.sleeps.length === 1)
+    expect(errors).toMatchObject([{ code: 'miner_crashed' }])
+    expect(clock.sleeps[0]?.ms).toBe(1000)
+    clock.sleeps[0]?.end()
+    await until(() => pool.size() === 1)
+    expect(errors).toHaveLength(1)
+  })
+
+  test('an address that does not derive again is never handed out', async () => {
+    const liar = () =>
+      new Worker(
+        `const { parentPort } = require('node:worker_threads')
+        const payTo = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+        parentPort.on('message', () => parentPort.postMessage({ outcome: 'found', powNonce: 0, payTo }))`,
+        { eval: true },
+      )
+    const clock = createHandClock()
+    const errors: unknown[] = []
+    const pool = createPool({ miner: createMiner(liar), clock, onError: (error) => errors.push(error) })
+    await until(() => errors.length === 1)
+    expect(errors).toMatchObject([{ message: 'a mined address does not derive again' }])
+    expect(pool.size()).toBe(0)
+  })
+
+  test('terms that can make no address are refused at the start', () => {
+    expect(() => createPool({ treasury: '0x00' })).toThrow('expected 20 bytes of 0x hex')
+    expect(() => createPool({ targetSize: 0 })).toThrow(/targetSize/)
+  })
+})
