@@ -1,1 +1,17 @@
-export {}
+export { type Limits, limits } from './limits.js'
+export { SvcMcpServer, type ToolSale } from './mcp-server.js'
+export type { Offers, Terms } from './offers.js'
+export {
+  type PaidToolOptions,
+  paidTool,
+  paymentMeta,
+  paymentResponseMeta,
+  type ToolContent,
+  type ToolExtra,
+  type ToolHandler,
+  type ToolResult,
+} from './paid-tool.js'
+export type { ListPrice, RouteSale, SaleTerms, StandardFields } from './route-offer.js'
+export { createSvcScheme, type SvcScheme, type SvcSchemeOptions } from './scheme.js'
+export type { SealSecret, SealSecrets } from './seal.js'
+export type { Clock } from './system.js'

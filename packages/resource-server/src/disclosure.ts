@@ -1,0 +1,29 @@
+/**
+ * What the facilitator may learn of a payment: the scheme's own fields. Whatever names the resource (the
+ * payload's `resource` and extensions, descriptions, the seller's own extra fields, the seal) stays here.
+ */
+import { Json } from '@svc-zerc20/protocol'
+import type { DeepReadonly, PaymentPayload, PaymentRequirements } from '@x402/core/types'
+
+export type PresentedPayload = DeepReadonly<PaymentPayload>
+export type PresentedRequirements = DeepReadonly<PaymentRequirements>
+
+const extraFields = ['challengeNonce', 'expiresAt', 'helper', 'deadline', 'fee']
+
+export function discloseRequirements(requirements: PresentedRequirements): PaymentRequirements {
+  const { scheme, network, asset, amount, payTo, maxTimeoutSeconds } = requirements
+  const extra = Json.isObject(requirements.extra) ? requirements.extra : {}
+  return {
+    scheme,
+    network,
+    asset,
+    amount,
+    payTo,
+    maxTimeoutSeconds,
+    extra: Object.fromEntries(Object.entries(extra).filter(([key]) => extraFields.includes(key))),
+  }
+}
+
+export function disclosePayload({ x402Version, accepted, payload }: PresentedPayload): PaymentPayload {
+  return { x402Version, accepted: discloseRequirements(accepted), payload: { ...payload } }
+}

@@ -1,0 +1,27 @@
+/**
+ * Every bound of the plugin. A paid request is verify + handler + settle, and a payer waits 30 s for it by
+ * default: the facilitator polls a receipt for 15 s, the settle call waits a little longer than that, and
+ * recovery takes what is left.
+ */
+export const limits = {
+  challengeTimeoutMs: 10_000,
+  verifyTimeoutMs: 10_000,
+  settleTimeoutMs: 17_000,
+  statusTimeoutMs: 2_000,
+  /** Recovery of one settle, from its failure to the last answer that still counts. */
+  recoveryBudgetMs: 10_000,
+  /** Pauses before each re-send; their number bounds the re-sends. */
+  recoveryPausesMs: [100, 250, 500, 1_000, 1_500, 2_000, 2_000],
+} as const
+
+export type Limits = {
+  readonly challengeTimeoutMs: number
+  readonly verifyTimeoutMs: number
+  readonly settleTimeoutMs: number
+  readonly statusTimeoutMs: number
+  readonly recoveryBudgetMs: number
+  readonly recoveryPausesMs: readonly number[]
+}
+
+/** HMAC-SHA256 gains nothing from a longer key and is guessable with a shorter one. */
+export const secretBytesMin = 32

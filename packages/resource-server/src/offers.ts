@@ -1,0 +1,72 @@
+/** Offers of one seller: issued sealed, restored from an echo, or dead. Keeps nothing between requests. */
+import { Json, type Network, Offer, parseAddress } from '@svc-zerc20/protocol'
+import { FacilitatorResponseError } from '@x402/core/server'
+import type { PaymentRequirements } from '@x402/core/types'
+import type { Facilitator } from './facilitator-client.js'
+import type { Bound, Seal } from './seal.js'
+import type { Clock } from './system.js'
+
+/** What a seller adds to its offers: top-level standard fields, and fields of `extra`. */
+export type Terms = { readonly fields: Json.JsonObject; readonly extra: Json.JsonObject }
+
+export type Offers = {
+  /** A fresh sealed offer: exactly one `POST /challenge`. */
+  issue(bound: Bound, terms: Terms): Promise<PaymentRequirements>
+  /** The echoed offer itself when it is ours for this resource at this price or more, else undefined. */
+  restore(echoed: unknown, bound: Bound): PaymentRequirements | undefined
+  /** Whether a payer that echoes this pays with our scheme on our network. */
+  isForUs(echoed: unknown): boolean
+  /** An entry nobody can pay, for a request that pays another entry: it costs no challenge. */
+  dead(bound: Bound): PaymentRequirements
+}
+
+export type OffersDeps = {
+  readonly network: Network.Network
+  readonly token: string
+  readonly facilitator: Pick<Facilitator, 'challenge'>
+  readonly seal: Seal
+  readonly clock: Clock
+}
+
+const zeroAddress = `0x${'0'.repeat(40)}`
+const zeroNonce = `0x${'0'.repeat(64)}`
+
+export function createOffers({ network, token, facilitator, seal, clock }: OffersDeps): Offers {
+  const isForUs = (echoed: unknown): echoed is Json.JsonObject =>
+    Json.isObject(echoed) && echoed.scheme === Offer.scheme && echoed.network === network
+  const isOurToken = (asset: unknown) => parseAddress(asset) === parseAddress(token)
+
+  return {
+    isForUs,
+    async issue(bound, { fields, extra }) {
+      const challenge = await facilitator.challenge(bound.list.toString())
+      const offer = Offer.fromChallenge(challenge, clock.now() / 1000)
+      if (offer.network !== network || !isOurToken(offer.asset)) {
+        throw new FacilitatorResponseError('the challenge is for another network or token')
+      }
+      if (BigInt(offer.amount) !== bound.list + BigInt(offer.extra.fee?.amount ?? 0)) {
+        throw new FacilitatorResponseError('the challenge does not quote the list price and its fee')
+      }
+      return seal.sign({ ...offer, network, ...fields, extra: { ...offer.extra, ...extra } }, bound)
+    },
+    restore(echoed, { resource, list }) {
+      if (!isForUs(echoed) || !isOurToken(echoed.asset)) return undefined
+      const sealedList = seal.listPrice(echoed, resource)
+      // A quote stands when the price falls, and is refused when it rises. Expiry is not judged here: a burn
+      // can outlive its offer, and only the facilitator knows.
+      if (sealedList === undefined || sealedList < list) return undefined
+      return echoed as unknown as PaymentRequirements
+    },
+    dead({ list }) {
+      return {
+        scheme: Offer.scheme,
+        network,
+        asset: token,
+        amount: list.toString(),
+        payTo: zeroAddress,
+        maxTimeoutSeconds: 1,
+        extra: { challengeNonce: zeroNonce, expiresAt: 0 },
+      }
+    },
+  }
+}

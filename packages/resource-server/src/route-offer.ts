@@ -1,0 +1,138 @@
+/** A route's `accepts` entry: one offer per unpaid request, the sealed echo restored on a paid one. */
+import {
+  type BaseUnits,
+  Headers,
+  Json,
+  type Network,
+  Offer,
+  parseAmount,
+  SvcError,
+} from '@svc-zerc20/protocol'
+import type { HTTPRequestContext, PaymentOption } from '@x402/core/http'
+import type { PaymentRequirements } from '@x402/core/types'
+import type { Offers, Terms } from './offers.js'
+
+/** An amount of the token's smallest unit: a decimal string or a bigint. Never a float, never dollars. */
+export type ListPrice = string | bigint
+
+/** The standard optional fields; official v2 also carries the first three in `PaymentRequired.resource`. */
+export type StandardFields = {
+  readonly resource?: string
+  readonly description?: string
+  readonly mimeType?: string
+  readonly outputSchema?: Json.JsonObject
+}
+
+export type SaleTerms = StandardFields & {
+  /** Take the payment before the handler runs. Default: verify, handler, settle. */
+  readonly upfront?: boolean
+  /** Further fields of the seller's own for `extra`. The payer sees them, the facilitator does not. */
+  readonly extra?: Json.JsonObject
+}
+
+export type RouteSale = SaleTerms & {
+  /** What the seller asks. A function is called once per request, paid or not. */
+  readonly price: ListPrice | ((context: HTTPRequestContext) => ListPrice | Promise<ListPrice>)
+}
+
+const reservedExtra = [
+  'challengeNonce',
+  'expiresAt',
+  'helper',
+  'deadline',
+  'fee',
+  'seal',
+  'paymentFlow',
+  'assetTransferMethod',
+]
+
+// The middleware builds requirements from `payTo` and `price` alone. The whole offer rides along under a
+// symbol, which no JSON ever shows, until `withWholeOffer` puts it in place.
+const wholeOffer = Symbol('svc-zerc20.offer')
+
+export type RouteOfferDeps = { readonly network: Network.Network; readonly offers: Offers }
+
+export function createRouteOffer({ network, offers }: RouteOfferDeps, sale: RouteSale): PaymentOption {
+  const { price } = sale
+  const terms = toTerms(sale)
+  const listPrice =
+    typeof price === 'function'
+      ? async (context: HTTPRequestContext) => parsePrice(await price(context))
+      : constant(parsePrice(price))
+  const perRequest = new WeakMap<HTTPRequestContext, Promise<PaymentRequirements>>()
+
+  async function resolve(context: HTTPRequestContext): Promise<PaymentRequirements> {
+    const bound = { resource: `${context.method} ${context.path}`, list: await listPrice(context) }
+    const payment = readPayment(context)
+    if (payment === undefined) return offers.issue(bound, terms)
+    if (!offers.isForUs(payment.accepted)) return offers.dead(bound)
+    // An echo that is not ours gets a fresh offer: it cannot match, so the payer is refused with a 402 that
+    // can be paid, and the facilitator never hears of the payment.
+    return offers.restore(payment.accepted, bound) ?? offers.issue(bound, terms)
+  }
+  function offerFor(context: HTTPRequestContext): Promise<PaymentRequirements> {
+    const known = perRequest.get(context)
+    if (known !== undefined) return known
+    const offer = resolve(context)
+    perRequest.set(context, offer)
+    return offer
+  }
+
+  return {
+    scheme: Offer.scheme,
+    network,
+    payTo: async (context) => (await offerFor(context)).payTo,
+    price: async (context) => {
+      const offer = await offerFor(context)
+      const extra: Record<string | symbol, unknown> = { [wholeOffer]: offer }
+      return { asset: offer.asset, amount: offer.amount, extra }
+    },
+  }
+}
+
+/** Puts the offer that came with the price in place of what the middleware built from it. */
+export function withWholeOffer(built: PaymentRequirements): PaymentRequirements {
+  const carrier: Record<string | symbol, unknown> = built.extra
+  const offer = carrier[wholeOffer] as PaymentRequirements | undefined
+  if (offer === undefined) throw notFromAccept()
+  return { ...offer, extra: { ...offer.extra } }
+}
+
+export const notFromAccept = () =>
+  new SvcError('not_from_accept', 'svc-zerc20 entries of accepts must come from accept({ price })')
+
+/** Reads a list price; a value that is no positive amount in base units is the seller's mistake. */
+export function parsePrice(price: unknown): BaseUnits {
+  const list = parseAmount(typeof price === 'bigint' ? price.toString() : price)
+  if (list === undefined) {
+    throw new SvcError(
+      'invalid_price',
+      'a price is a positive decimal integer string or bigint of base units',
+    )
+  }
+  return list
+}
+
+export function toTerms({ upfront, extra = {}, ...standard }: SaleTerms): Terms {
+  const { resource, description, mimeType, outputSchema } = standard
+  const taken = Object.keys(extra).filter((key) => reservedExtra.includes(key))
+  if (taken.length > 0) throw new SvcError('reserved_extra', `extra may not set ${taken.join(', ')}`)
+  return {
+    fields: asWire({ resource, description, mimeType, outputSchema }),
+    extra: asWire({ ...extra, paymentFlow: upfront === true ? 'upfront' : undefined }),
+  }
+}
+
+// As the payer will echo it: without undefined fields, dates as strings, and so on.
+const asWire = (value: Json.JsonObject): Json.JsonObject => JSON.parse(JSON.stringify(value))
+
+const constant =
+  <T>(value: T) =>
+  async () =>
+    value
+
+function readPayment({ adapter }: HTTPRequestContext): Json.JsonObject | undefined {
+  const header = adapter.getHeader(Headers.paymentSignature)
+  const decoded = header ? Headers.decode(header) : undefined
+  return decoded?.ok && Json.isObject(decoded.value) ? decoded.value : undefined
+}

@@ -1,0 +1,73 @@
+/** The x402 scheme plugin: everything a resource server needs to sell for svc-zerc20. */
+import { Network, Offer, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import type { PaymentOption } from '@x402/core/http'
+import type { FacilitatorClient, VerifyContext } from '@x402/core/server'
+import type { SchemeNetworkServer } from '@x402/core/types'
+import { createFacilitator, type Fetch } from './facilitator-client.js'
+import { limits as defaultLimits, type Limits } from './limits.js'
+import { createOffers, type Offers } from './offers.js'
+import { createResettle } from './resettle.js'
+import { createRouteOffer, notFromAccept, type RouteSale, withWholeOffer } from './route-offer.js'
+import { createSeal, type SealSecrets } from './seal.js'
+import { type Clock, systemClock } from './system.js'
+
+export type SvcSchemeOptions = {
+  /** Base URL of the facilitator. Credentials in it travel as an Authorization header and are never printed. */
+  readonly facilitatorUrl: string
+  /** `eip155:<chainId>`; register the scheme under the same key. */
+  readonly network: Network.Network
+  /** The token the facilitator takes. */
+  readonly token: string
+  /** Stable configuration, shared by all instances of this service and by nothing else. */
+  readonly secret: SealSecrets
+  readonly limits?: Partial<Limits>
+  readonly fetch?: Fetch
+  readonly clock?: Clock
+}
+
+export type SvcScheme = SchemeNetworkServer & {
+  readonly network: Network.Network
+  readonly token: string
+  /** For `new x402ResourceServer(...)`: tells the facilitator nothing about the resource. */
+  readonly facilitatorClient: FacilitatorClient
+  /** For transports without an HTTP request context. */
+  readonly offers: Offers
+  /** The `accepts` entry of a route. Prefix the route with its verb, else OPTIONS and HEAD cost challenges. */
+  accept(sale: RouteSale): PaymentOption
+}
+
+export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
+  const { facilitatorUrl, network, token, fetch = globalThis.fetch, clock = systemClock } = options
+  if (Network.parseChainId(network) === undefined) {
+    throw new SvcError('invalid_network', 'network must be eip155:<chainId>')
+  }
+  if (parseAddress(token) === undefined) throw new SvcError('invalid_token', 'token must be an address')
+  const limits: Limits = { ...defaultLimits, ...options.limits }
+  const facilitator = createFacilitator({ facilitatorUrl, fetch, limits })
+  const seal = createSeal(options.secret)
+  const offers = createOffers({ network, token, facilitator, seal, clock })
+  const resettle = createResettle({ facilitator, clock, limits })
+
+  return {
+    scheme: Offer.scheme,
+    network,
+    token,
+    facilitatorClient: facilitator.client,
+    offers,
+    accept: (sale) => createRouteOffer({ network, offers }, sale),
+    defaultAssetTransferMethod: 'default',
+    paymentFlows: { default: { supported: ['authorization', 'upfront'], default: 'authorization' } },
+    schemeHooks: { onBeforeVerify: refuseOtherVersions, onSettleFailure: resettle },
+    async parsePrice(price) {
+      if (typeof price !== 'object') throw notFromAccept()
+      return price
+    },
+    enhancePaymentRequirements: async (built) => withWholeOffer(built),
+  }
+}
+
+// The middleware matches a version 1 payload by scheme and network alone, past the sealed offer.
+async function refuseOtherVersions({ paymentPayload }: VerifyContext) {
+  if (paymentPayload.x402Version === Offer.x402Version) return
+  return { abort: true as const, reason: 'invalid_x402_version' }
+}
