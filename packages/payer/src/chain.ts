@@ -1,0 +1,147 @@
+/** What the payer asks of its RPC endpoint. */
+import type { Address, Hex, TxHash } from '@svc-zerc20/protocol'
+import {
+  BaseError,
+  createPublicClient,
+  encodeFunctionData,
+  http,
+  parseAbi,
+  RpcRequestError,
+  type TransactionSerializable,
+} from 'viem'
+import { prepareTransactionRequest } from 'viem/actions'
+import type { PayerLimits } from './limits.js'
+import { PayerError } from './payer-error.js'
+import type { PermitFacts } from './permit-nonces.js'
+
+const tokenAbi = parseAbi([
+  'function name() view returns (string)',
+  'function nonces(address owner) view returns (uint256)',
+  'function transfer(address to, uint256 value) returns (bool)',
+])
+
+export type Transfer = { readonly token: Address; readonly to: Address; readonly value: bigint }
+
+/**
+ * - `sent`: the node has the transaction
+ * - `refused`: the node answered no and does not have it
+ * - `unclear`: no answer came; the node may have it
+ */
+export type Broadcast =
+  | { readonly result: 'sent' }
+  | { readonly result: 'refused' | 'unclear'; readonly cause: unknown }
+
+export type PayerChain = {
+  /** The token's name and the payer's live permit nonce, in one round trip. */
+  permitFacts(token: Address): Promise<PermitFacts>
+  /** An unsigned transfer with the account's next nonce. Rejects when the transfer would fail. */
+  prepareTransfer(transfer: Transfer): Promise<TransactionSerializable>
+  broadcast(hash: TxHash, raw: Hex): Promise<Broadcast>
+  /** Whether the transaction succeeded, or undefined while there is no receipt. */
+  receiptStatus(hash: TxHash): Promise<'success' | 'reverted' | undefined>
+}
+
+export function createPayerChain({
+  rpcUrl,
+  chainId,
+  payer,
+  limits,
+}: {
+  readonly rpcUrl: string
+  readonly chainId: number
+  readonly payer: Address
+  readonly limits: Pick<PayerLimits, 'rpcTimeoutMs' | 'gasHeadroomPercent'>
+}): PayerChain {
+  const client = createPublicClient({
+    transport: http(rpcUrl, { batch: true, timeout: limits.rpcTimeoutMs }),
+  })
+  const tokenNames = new Map<Address, string>()
+  let chainChecked = false
+
+  async function checkChain(): Promise<void> {
+    if (chainChecked) return
+    const served = await client.getChainId()
+    if (served !== chainId) throw new PayerError('wrong_chain', `the endpoint serves chain ${served}`)
+    chainChecked = true
+  }
+
+  async function readName(token: Address): Promise<string> {
+    const known = tokenNames.get(token)
+    if (known !== undefined) return known
+    const name = await client.readContract({ address: token, abi: tokenAbi, functionName: 'name' })
+    tokenNames.set(token, name)
+    return name
+  }
+
+  return {
+    async permitFacts(token) {
+      // Started together, so the transport sends them as one JSON-RPC batch.
+      const reads = [
+        checkChain(),
+        readName(token),
+        client.readContract({ address: token, abi: tokenAbi, functionName: 'nonces', args: [payer] }),
+      ] as const
+      try {
+        const [, tokenName, nonce] = await Promise.all(reads)
+        return { tokenName, nonce }
+      } catch (cause) {
+        throw asPayerError('chain_unavailable', `name and nonces of ${token} could not be read`, cause)
+      }
+    },
+
+    async prepareTransfer({ token, to, value }) {
+      const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [to, value] })
+      try {
+        await checkChain()
+        const request = await prepareTransactionRequest(client, {
+          account: payer,
+          chain: undefined,
+          chainId,
+          to: token,
+          data,
+          parameters: ['nonce', 'gas', 'fees', 'type'],
+        })
+        const gas = (request.gas * BigInt(100 + limits.gasHeadroomPercent)) / 100n
+        const { nonce, type, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+        const fees = type === 'legacy' ? { type, gasPrice } : { type, maxFeePerGas, maxPriorityFeePerGas }
+        return { chainId, to: token, data, nonce, gas, ...fees } as TransactionSerializable
+      } catch (cause) {
+        throw asPayerError('transfer_refused', `${value} of ${token} to ${to}`, cause)
+      }
+    },
+
+    async broadcast(hash, raw) {
+      try {
+        await client.sendRawTransaction({ serializedTransaction: raw })
+        return { result: 'sent' }
+      } catch (cause) {
+        return (await holds(hash, cause)) ?? { result: 'unclear', cause }
+      }
+    },
+
+    async receiptStatus(hash) {
+      const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+      if (receipt === null) return undefined
+      return receipt.status === '0x1' ? 'success' : 'reverted'
+    },
+  }
+
+  /** "Already known" and "nonce too low" are answered for bytes the node has, too: so ask for them. */
+  async function holds(hash: TxHash, cause: unknown): Promise<Broadcast | undefined> {
+    const answered = cause instanceof BaseError && cause.walk((e) => e instanceof RpcRequestError) !== null
+    if (!answered) return undefined
+    try {
+      const known = await client.request({ method: 'eth_getTransactionByHash', params: [hash] })
+      return known === null ? { result: 'refused', cause } : { result: 'sent' }
+    } catch {
+      // Without an answer the transaction must be taken to exist.
+      return undefined
+    }
+  }
+}
+
+function asPayerError(code: 'chain_unavailable' | 'transfer_refused', detail: string, cause: unknown) {
+  if (cause instanceof PayerError) return cause
+  const why = cause instanceof BaseError ? cause.shortMessage : String(cause)
+  return new PayerError(code, `${detail}: ${why}`, { cause })
+}

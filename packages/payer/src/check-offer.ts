@@ -1,0 +1,111 @@
+/** What must hold before anything is signed or sent for an offer. */
+import {
+  type Address,
+  type BaseUnits,
+  type ChallengeNonce,
+  Network,
+  Offer,
+  parseAddress,
+  parseAmount,
+  parseChallengeNonce,
+  type UnixSeconds,
+} from '@svc-zerc20/protocol'
+import { PayerError } from './payer-error.js'
+
+/** The facts of an offer that a payment depends on, parsed once. */
+export type PayableOffer = {
+  readonly challengeNonce: ChallengeNonce
+  readonly chainId: number
+  readonly token: Address
+  readonly payTo: Address
+  readonly amount: BaseUnits
+  readonly expiresAt: UnixSeconds
+  readonly helper: Address | undefined
+  readonly deadline: UnixSeconds | undefined
+}
+
+/** An offer that can be paid by permit. */
+export type PermitOffer = PayableOffer & { readonly helper: Address; readonly deadline: UnixSeconds }
+
+/** What the operator of the payer allows an offer to ask for. Unset lists allow everything. */
+export type OfferPins = {
+  readonly network: Network.Network
+  readonly allowedTokens: readonly Address[] | undefined
+  readonly allowedHelpers: readonly Address[] | undefined
+  readonly maxAmountPerPayment: BaseUnits | undefined
+}
+
+const zeroAddress = `0x${'0'.repeat(40)}`
+
+/** Reads the facts of an offer; form only, so that a payment already made stays readable past its expiry. */
+export function readOffer(x402Version: number, raw: unknown): PayableOffer {
+  if (x402Version !== Offer.x402Version) {
+    throw new PayerError('offer_malformed', `x402Version is ${x402Version}`)
+  }
+  const parsed = Offer.parse(raw)
+  if (!parsed.ok) throw new PayerError('offer_malformed', parsed.message)
+  const { network, asset, amount, payTo, extra } = parsed.value
+  const facts = {
+    challengeNonce: parseChallengeNonce(extra.challengeNonce),
+    chainId: Network.parseChainId(network),
+    token: parseAddress(asset),
+    payTo: parseAddress(payTo),
+    amount: parseAmount(amount),
+    expiresAt: extra.expiresAt as UnixSeconds,
+    helper: parseAddress(extra.helper),
+    deadline: extra.deadline as UnixSeconds | undefined,
+  }
+  const { challengeNonce, chainId, token, payTo: burnAddress, amount: value } = facts
+  if (!challengeNonce || !chainId || !token || !burnAddress || !value) {
+    throw new PayerError('offer_malformed', 'a field could not be read')
+  }
+  if ([token, burnAddress, facts.helper].includes(zeroAddress as Address)) {
+    throw new PayerError('offer_malformed', 'an address of the offer is zero')
+  }
+  return { ...facts, challengeNonce, chainId, token, payTo: burnAddress, amount: value }
+}
+
+/** Refuses what the operator did not allow and what is too old to pay. */
+export function checkOffer(offer: PayableOffer, pins: OfferPins, nowSeconds: number): void {
+  if (Network.format(offer.chainId) !== pins.network) {
+    throw new PayerError('offer_network', `the offer is for eip155:${offer.chainId}, not ${pins.network}`)
+  }
+  if (pins.allowedTokens && !pins.allowedTokens.includes(offer.token)) {
+    throw new PayerError('offer_token', `token ${offer.token}`)
+  }
+  if (pins.maxAmountPerPayment !== undefined && offer.amount > pins.maxAmountPerPayment) {
+    throw new PayerError('offer_amount', `${offer.amount} is above ${pins.maxAmountPerPayment} base units`)
+  }
+  checkFresh(offer, nowSeconds)
+}
+
+/** Refuses an offer that has expired, or will within `marginSeconds`. */
+export function checkFresh(offer: PayableOffer, nowSeconds: number, marginSeconds = 0): void {
+  if (offer.expiresAt <= nowSeconds + marginSeconds) {
+    throw new PayerError('offer_expired', `expiresAt is ${offer.expiresAt}, now is ${nowSeconds}`)
+  }
+}
+
+/**
+ * Narrows an offer to the permit path. The helper becomes the spender of the permit, so a hostile one could
+ * take the quoted amount without burning it: `allowedHelpers` pins the contracts that are known to burn.
+ */
+export function checkPermitOffer(
+  offer: PayableOffer,
+  pins: OfferPins,
+  nowSeconds: number,
+  signatureSecondsMax: number,
+): PermitOffer {
+  const { helper, deadline } = offer
+  if (helper === undefined) throw new PayerError('permit_not_offered', 'extra.helper is absent')
+  if (pins.allowedHelpers && !pins.allowedHelpers.includes(helper)) {
+    throw new PayerError('offer_helper', `helper ${helper}`)
+  }
+  if (deadline === undefined) throw new PayerError('offer_deadline', 'extra.deadline is absent')
+  if (deadline <= nowSeconds) throw new PayerError('offer_deadline', `the deadline ${deadline} has passed`)
+  if (deadline > nowSeconds + signatureSecondsMax) {
+    const ahead = deadline - nowSeconds
+    throw new PayerError('offer_deadline', `the deadline is ${ahead} s away, above ${signatureSecondsMax} s`)
+  }
+  return { ...offer, helper, deadline }
+}

@@ -1,0 +1,84 @@
+/** The scheme for `x402Client.register`. */
+import { Offer } from '@svc-zerc20/protocol'
+import type { SchemeNetworkClient } from '@x402/core/types'
+import { createPayerChain } from './chain.js'
+import { checkFresh, checkPermitOffer, type PayableOffer, readOffer } from './check-offer.js'
+import { type Clock, unixSeconds } from './clock.js'
+import { createDeliveries, type Deliveries } from './deliveries.js'
+import type { PayerLimits } from './limits.js'
+import { createMakePayload, type WirePayload } from './make-payload.js'
+import { judgeAnswer } from './outcome.js'
+import { type PayerConfig, type PayerOptions, readOptions } from './payer-options.js'
+import { createPermitNonces, type PermitNonces } from './permit-nonces.js'
+import { createSelfTransfer } from './self-transfer.js'
+import { signPermit } from './sign-permit.js'
+
+export type PayerScheme = SchemeNetworkClient & {
+  /** What happened to the payments made; `deliverPayments` works on it. */
+  readonly deliveries: Deliveries
+  readonly limits: PayerLimits
+  readonly clock: Clock
+}
+
+/**
+ * Creates the payer for one account on one network. Make one and register it with every client: the memory
+ * of payments and the order of permit nonces live in it.
+ *
+ * @example
+ * const payer = createPayerScheme({ account, rpcUrl, network: 'eip155:31337' })
+ * const client = withSpendControls(new x402Client(), [{ network: 'eip155:31337', asset: token }])
+ * const pay = wrapFetchWithPayment(deliverPayments(fetch, payer), client.register('eip155:31337', payer))
+ */
+export function createPayerScheme(options: PayerOptions): PayerScheme {
+  const config = readOptions(options)
+  const { account, mode, fallback, pins, memory, clock, limits } = config
+  const chain = createPayerChain(config)
+  const nonces = createPermitNonces({ readFacts: chain.permitFacts, clock, limits })
+  const deliveries = createDeliveries({ memory, nonces, limits })
+  const payByPermit = createPayByPermit(config, nonces)
+  const payByTransfer = createSelfTransfer({ signer: account, chain, memory, clock, limits })
+  const transfers = (offer: PayableOffer) =>
+    mode === 'self-transfer' || (fallback === 'self-transfer' && offer.helper === undefined)
+  const pay = (offer: PayableOffer) => (transfers(offer) ? payByTransfer(offer) : payByPermit(offer))
+  const makePayload = createMakePayload({ pay, pins, memory, deliveries, clock })
+
+  return {
+    scheme: Offer.scheme,
+    deliveries,
+    limits,
+    clock,
+
+    async createPaymentPayload(x402Version, paymentRequirements) {
+      return { x402Version, payload: { ...(await makePayload(x402Version, paymentRequirements)) } }
+    },
+
+    schemeHooks: {
+      /** The official fetch client sends again once when told `recovered`, and then asks for a payload anew. */
+      async onPaymentResponse({ requirements, settleResponse, paymentRequired }) {
+        const { challengeNonce } = readOffer(Offer.x402Version, requirements)
+        const outcome = judgeAnswer({ settleResponse, paymentRequired })
+        if ((await deliveries.ended(challengeNonce, outcome)) === 'done') return
+        await clock.sleep(limits.resendDelayMs)
+        return { recovered: true }
+      },
+    },
+  }
+}
+
+/** Waits for the permit nonce to be free, then signs. */
+function createPayByPermit(
+  { account, payer, pins, clock, limits }: PayerConfig,
+  nonces: PermitNonces,
+): (offer: PayableOffer) => Promise<WirePayload> {
+  return async (offer) => {
+    const payable = checkPermitOffer(offer, pins, unixSeconds(clock), limits.signatureSecondsMax)
+    const facts = await nonces.hold(payable.token, payable.challengeNonce, payable.deadline)
+    try {
+      checkFresh(payable, unixSeconds(clock)) // the turn may have come late
+      return await signPermit(account, payer, payable, facts)
+    } catch (error) {
+      nonces.release(payable.challengeNonce, false)
+      throw error
+    }
+  }
+}
