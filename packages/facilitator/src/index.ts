@@ -1,1 +1,5 @@
-export {}
+export { type Config, parseConfig } from './config.js'
+export { readSecrets, type Secrets } from './secrets.js'
+export { type Facilitator, type StartOptions, startFacilitator } from './start.js'
+export type { Log, LogEvent } from './telemetry/events.js'
+export { createLog } from './telemetry/log.js'

@@ -1,0 +1,199 @@
+/** Relays permit burns: those that arrive together share one transaction, and each succeeds or fails alone. */
+import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import {
+  type Address,
+  type ChallengeNonce,
+  type Payload,
+  type ReasonCode,
+  type Rejection,
+  reject,
+  SvcError,
+  type TxHash,
+} from '@svc-zerc20/protocol'
+import { decodeErrorResult, encodeFunctionData, type Hex } from 'viem'
+import type { Burner, BurnOutcome, Challenge, Clock } from '../payment/ports.js'
+import type { ChainReader } from './chain.js'
+import { createCoalescer } from './coalesce.js'
+import type { Relayer } from './relayer.js'
+import { canonical, splitSignature } from './signers.js'
+import { burnIn, type Receipt, verdictsIn } from './transfer-log.js'
+
+type Item = {
+  readonly challenge: Challenge
+  readonly payload: Payload.PermitPayload
+  readonly onSigned: (txHash: TxHash) => Promise<void>
+}
+
+/** `again`: the transaction did not execute and cannot any more; the burn needs a new one. */
+type ItemOutcome = BurnOutcome | { readonly kind: 'again' } | { readonly kind: 'executed_elsewhere' }
+
+export type BurnerLimits = {
+  readonly batchItemsMax: number
+  readonly batchesInFlightMax: number
+  readonly burnQueueMax: number
+  readonly burnItemGas: bigint
+  readonly batchBaseGas: bigint
+  readonly burnAttemptsMax: number
+  readonly receiptPollMaxMs: number
+  readonly laggingNodeLooksMax: number
+}
+
+export function createBurner(deps: {
+  chain: ChainReader
+  relayer: Pick<Relayer, 'submit'>
+  token: Address
+  helper: Address
+  clock: Clock
+  onRpcFailure: (err: unknown) => void
+  limits: BurnerLimits
+}): Burner {
+  const { chain, relayer, token, helper, clock, limits } = deps
+
+  const batches = createCoalescer<Item, ItemOutcome>({
+    run: runBatch,
+    batchMax: limits.batchItemsMax,
+    inFlightMax: limits.batchesInFlightMax,
+  })
+
+  async function runBatch(items: readonly Item[]): Promise<readonly ItemOutcome[]> {
+    const gas = limits.batchBaseGas + limits.burnItemGas * BigInt(items.length)
+    const onSigned = async (txHash: TxHash) => {
+      await Promise.all(items.map((item) => item.onSigned(txHash)))
+    }
+    let end: Awaited<ReturnType<Relayer['submit']>>
+    try {
+      end = await relayer.submit({ to: helper, data: encodeBatch(items), gas, onSigned })
+    } catch (err) {
+      deps.onRpcFailure(err)
+      return items.map(() => ({ kind: 'failed', rejection: reject('chain_unavailable') }))
+    }
+    return end.kind === 'displaced' ? items.map(() => ({ kind: 'again' })) : readOutcomes(items, end.receipt)
+  }
+
+  /** Accepted needs all three: a successful receipt, the transfer in it, and the funds at the burn address. */
+  async function readOutcomes(items: readonly Item[], receipt: Receipt): Promise<readonly ItemOutcome[]> {
+    const verdicts = verdictsIn(receipt, helper)
+    const executed = items.filter(({ challenge }) => verdicts.get(challenge.nonce) === 'executed')
+    const held = await untilAnswered(() => readHeld(executed))
+    return items.map(({ challenge }): ItemOutcome => {
+      const { transactionHash: txHash } = receipt
+      const verdict = verdicts.get(challenge.nonce)
+      if (verdict === undefined) {
+        return { kind: 'failed', rejection: reject('burn_failed', 'the batch transaction reverted'), txHash }
+      }
+      if (verdict !== 'executed') {
+        const rejection = toRejection(verdict.reason)
+        return rejection === 'executed_elsewhere'
+          ? { kind: rejection }
+          : { kind: 'failed', rejection, txHash }
+      }
+      const burn = burnIn(receipt, token, challenge)
+      return burn && held.has(challenge.nonce)
+        ? { kind: 'burned', burn }
+        : { kind: 'failed', rejection: reject('burn_not_held'), txHash }
+    })
+  }
+
+  /** Which burn addresses hold their amount; a node that lags behind the receipt is asked again. */
+  async function readHeld(items: readonly Item[]): Promise<Set<ChallengeNonce>> {
+    let held = new Set<ChallengeNonce>()
+    for (let look = 0; look < limits.laggingNodeLooksMax && held.size < items.length; look++) {
+      if (look > 0) await clock.sleep(limits.receiptPollMaxMs)
+      const balances = await chain.balances(items.map(({ challenge }) => challenge.payTo))
+      const covered = items.filter(({ challenge }, i) => (balances[i] ?? 0n) >= challenge.amount)
+      held = new Set(covered.map(({ challenge }) => challenge.nonce))
+    }
+    return held
+  }
+
+  /** The transaction is mined and its outcome is known to the chain: asking again is all that is left to do. */
+  async function untilAnswered<T>(question: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await question()
+      } catch (err) {
+        deps.onRpcFailure(err)
+        await clock.sleep(limits.receiptPollMaxMs)
+      }
+    }
+  }
+
+  /** Somebody else submitted the very same burn first: the replay ledger holds it, and its event says where. */
+  async function reconcile({ challenge, payload }: Item): Promise<BurnOutcome> {
+    const burn = await untilAnswered(() => chain.findExecutedBurn(challenge, payload.payer))
+    return burn
+      ? { kind: 'burned', burn }
+      : {
+          kind: 'failed',
+          rejection: reject('burn_failed', 'executed on chain, but its transfer was not found'),
+        }
+  }
+
+  return {
+    async burn(challenge, payload, onSigned) {
+      const item = { challenge, payload, onSigned }
+      for (let attempt = 0; attempt < limits.burnAttemptsMax; attempt++) {
+        if (batches.size() >= limits.burnQueueMax)
+          return { kind: 'failed', rejection: reject('relayer_busy') }
+        const outcome = await batches.ask(item)
+        if (outcome.kind === 'executed_elsewhere') return reconcile(item)
+        if (outcome.kind !== 'again') return outcome
+      }
+      return { kind: 'failed', rejection: reject('relayer_busy', 'the relayer key is used by someone else') }
+    },
+
+    find: (challenge, payload) => reconcile({ challenge, payload, onSigned: async () => undefined }),
+  }
+
+  function encodeBatch(items: readonly Item[]): Hex {
+    return encodeFunctionData({
+      abi: permitBurnerAbi,
+      functionName: 'burnBatch',
+      args: [items.map((item) => toRequest(item, token))],
+    })
+  }
+}
+
+function toRequest({ challenge, payload }: Item, token: Address) {
+  const permit = canonical(payload.permit)
+  const bind = canonical(splitSignature(payload.burnAuthSig))
+  // Both were recovered before the burn was claimed; without a canonical form that is impossible.
+  if (!permit || !bind) throw new SvcError('invariant', 'a claimed payload has no canonical signature')
+  return {
+    authorization: {
+      token,
+      payer: payload.payer,
+      burnAddress: challenge.payTo,
+      value: challenge.amount,
+      challengeNonce: challenge.nonce,
+      deadline: payload.permit.deadline,
+    },
+    v: permit.v,
+    r: permit.r as Hex,
+    s: permit.s as Hex,
+    burnAuthSig: `${bind.r}${bind.s.slice(2)}${bind.v.toString(16)}` as Hex,
+  }
+}
+
+const errorAbi = [...permitBurnerAbi, ...tokenAbi].filter(({ type }) => type === 'error')
+
+const reasonByError: Record<string, ReasonCode> = {
+  BurnExpired: 'deadline_passed',
+  PermitRejected: 'permit_nonce_stale',
+  InvalidBurnAuthorization: 'signer_mismatch',
+  ERC20InsufficientBalance: 'insufficient_funds',
+  ERC20InsufficientAllowance: 'permit_nonce_stale',
+}
+
+/** Revert data of one item → what to tell the payer. */
+function toRejection(reason: Hex): Rejection | 'executed_elsewhere' {
+  if (reason === '0x') return reject('burn_failed', 'the burn ran out of gas')
+  try {
+    const { errorName } = decodeErrorResult({ abi: errorAbi, data: reason })
+    if (errorName === 'BurnAlreadyExecuted') return 'executed_elsewhere'
+    const code = reasonByError[errorName]
+    return code ? reject(code) : reject('burn_failed', `the burn reverted: ${errorName}`)
+  } catch {
+    return reject('burn_failed', `the token reverted with ${reason.slice(0, 10)}`)
+  }
+}

@@ -1,0 +1,151 @@
+/** Reads the chain: receipts, and everything else through one deployless lens call per block view. */
+import { paymentLensAbi, paymentLensBytecode, permitBurnerAbi } from '@svc-zerc20/contracts'
+import { type Address, SvcError, type TxHash, type UnixSeconds } from '@svc-zerc20/protocol'
+import { decodeFunctionResult, encodeDeployData, encodeEventTopics, type Hex, zeroAddress } from 'viem'
+import type { Burn, Chain, Challenge, PermitChainFacts } from '../payment/ports.js'
+import { createCoalescer } from './coalesce.js'
+import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from './json-rpc.js'
+import { burnIn, type Log, parseReceipt, transfersIn } from './transfer-log.js'
+
+/** Code that is neither empty nor an EIP-7702 delegation; the lens' `AccountCode.Contract`. */
+const contractCode = 2
+
+type PermitQuery = {
+  readonly payer: Address
+  readonly burnAddress: Address
+  readonly value: bigint
+  readonly challengeNonce: Hex
+}
+
+export type ChainReader = Chain & {
+  /** Balances of burn addresses, in order, all of one block. */
+  balances(addresses: readonly Address[]): Promise<readonly bigint[]>
+  /** The burn the helper's replay ledger speaks of, found by its event. */
+  findExecutedBurn(challenge: Challenge, payer: Address): Promise<Burn | undefined>
+  /** Told by whoever sees a newer block. */
+  sawHead(blockNumber: bigint): void
+}
+
+export function createChain(deps: {
+  rpc: JsonRpc
+  token: Address
+  helper: Address | undefined
+  chainId: number
+  lensQueriesMax: number
+  lensCallsInFlightMax: number
+}): ChainReader {
+  const { rpc, token, helper } = deps
+  let head = 0n
+
+  function sawHead(blockNumber: bigint): void {
+    if (blockNumber > head) head = blockNumber
+  }
+
+  function lensCall(permits: readonly PermitQuery[], burnAddresses: readonly Address[]): RpcCall {
+    const data = encodeDeployData({
+      abi: paymentLensAbi,
+      bytecode: paymentLensBytecode,
+      args: [token, helper ?? zeroAddress, permits, burnAddresses],
+    })
+    return { method: 'eth_call', params: [{ data }, 'latest'] }
+  }
+
+  function readLens(answer: RpcAnswer | undefined) {
+    const data = resultOf('eth_call', answer) as Hex
+    const [timestamp, blockNumber, chainId, permits, balances] = decodeFunctionResult({
+      abi: paymentLensAbi,
+      functionName: 'read',
+      data,
+    })
+    if (chainId !== BigInt(deps.chainId)) {
+      throw new SvcError('wrong_chain', `the RPC answers for chain ${chainId}, not ${deps.chainId}`)
+    }
+    sawHead(blockNumber)
+    return { timestamp: Number(timestamp) as UnixSeconds, blockNumber, permits, balances }
+  }
+
+  const permits = createCoalescer<PermitQuery, PermitChainFacts>({
+    batchMax: deps.lensQueriesMax,
+    inFlightMax: deps.lensCallsInFlightMax,
+    async run(queries) {
+      const [answer] = await rpc.batch([lensCall(queries, [])])
+      const { timestamp, permits: facts } = readLens(answer)
+      return facts.map(({ nonce, balance, allowance, executed, code }) => ({
+        timestamp,
+        permitNonce: nonce,
+        balance,
+        allowance,
+        executed,
+        payerIsContract: code === contractCode,
+      }))
+    },
+  })
+
+  return {
+    sawHead,
+    headNumber: () => head,
+
+    permitFacts: ({ payTo, amount, nonce }, payer) =>
+      permits.ask({ payer, burnAddress: payTo, value: amount, challengeNonce: nonce }),
+
+    async selfTransferFacts(txHash: TxHash, payTo: Address) {
+      const [receiptAnswer, lensAnswer] = await rpc.batch([
+        { method: 'eth_getTransactionReceipt', params: [txHash] },
+        lensCall([], [payTo]),
+      ])
+      const receipt = parseReceipt(resultOf('eth_getTransactionReceipt', receiptAnswer))
+      const { timestamp, blockNumber, balances } = readLens(lensAnswer)
+      return {
+        timestamp,
+        headNumber: blockNumber,
+        burnAddressBalance: balances[0] ?? 0n,
+        ...(receipt && {
+          receipt: {
+            succeeded: receipt.succeeded,
+            blockNumber: receipt.blockNumber,
+            blockHash: receipt.blockHash,
+            transfers: transfersIn(receipt.logs, token),
+          },
+        }),
+      }
+    },
+
+    async balances(addresses) {
+      const [answer] = await rpc.batch([lensCall([], addresses)])
+      return readLens(answer).balances
+    },
+
+    async findExecutedBurn(challenge, payer) {
+      if (!helper) return undefined
+      const topics = encodeEventTopics({
+        abi: permitBurnerAbi,
+        eventName: 'BurnExecuted',
+        args: { challengeNonce: challenge.nonce, token, payer },
+      })
+      const fromBlock = `0x${challenge.issuedAtBlock.toString(16)}`
+      const filter = { address: helper, topics, fromBlock, toBlock: 'latest' }
+      const logs = (await rpc.call('eth_getLogs', [filter])) as Log[]
+      for (const { transactionHash } of logs) {
+        const receipt = parseReceipt(await rpc.call('eth_getTransactionReceipt', [transactionHash]))
+        const burn = receipt && burnIn(receipt, token, challenge)
+        if (burn) return burn
+      }
+      return undefined
+    },
+  }
+}
+
+/** What must be known before anything can be served. */
+export async function readDeployment(
+  rpc: JsonRpc,
+  token: Address,
+): Promise<{ chainId: number; tokenName: string }> {
+  const data = encodeDeployData({
+    abi: paymentLensAbi,
+    bytecode: paymentLensBytecode,
+    args: [token, zeroAddress, [], []],
+  })
+  const answer = (await rpc.call('eth_call', [{ data }, 'latest'])) as Hex
+  const result = decodeFunctionResult({ abi: paymentLensAbi, functionName: 'read', data: answer })
+  return { chainId: Number(result[2]), tokenName: result[5] }
+}

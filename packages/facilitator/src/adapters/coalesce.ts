@@ -1,0 +1,57 @@
+/**
+ * Questions that arrive together become one call. While as many calls are out as allowed, further questions
+ * gather for the next one: the busier it gets, the more each call carries.
+ */
+export type Coalescer<Q, A> = { ask(question: Q): Promise<A>; size(): number }
+
+export function createCoalescer<Q, A>(deps: {
+  /** Answers in the order of the questions. */
+  run: (questions: readonly Q[]) => Promise<readonly A[]>
+  batchMax: number
+  inFlightMax: number
+}): Coalescer<Q, A> {
+  type Waiting = { question: Q; resolve: (answer: A) => void; reject: (error: unknown) => void }
+  const waiting: Waiting[] = []
+  let inFlight = 0
+  let scheduled = false
+
+  function schedule(): void {
+    if (scheduled || waiting.length === 0 || inFlight >= deps.inFlightMax) return
+    scheduled = true
+    // After the events already queued, so that requests which arrived in one go are taken together.
+    setImmediate(() => {
+      scheduled = false
+      void flush()
+    })
+  }
+
+  async function flush(): Promise<void> {
+    if (inFlight >= deps.inFlightMax) return
+    const batch = waiting.splice(0, deps.batchMax)
+    if (batch.length === 0) return
+    inFlight += 1
+    schedule()
+    try {
+      const answers = await deps.run(batch.map(({ question }) => question))
+      for (const [i, { resolve, reject }] of batch.entries()) {
+        const answer = answers[i]
+        if (answer === undefined) reject(new Error('a coalesced call answered too little'))
+        else resolve(answer)
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    } finally {
+      inFlight -= 1
+      schedule()
+    }
+  }
+
+  return {
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ question, resolve, reject })
+        schedule()
+      }),
+    size: () => waiting.length,
+  }
+}

@@ -1,0 +1,112 @@
+/** JSON-RPC over HTTP. One `batch` is one round trip; errors never show the URL's credentials. */
+import http from 'node:http'
+import https from 'node:https'
+import { SvcError } from '@svc-zerc20/protocol'
+
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
+/** The node's answer to one call; an error here is the node's word, not a failed round trip. */
+export type RpcAnswer =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
+
+export type JsonRpc = {
+  /** Throws `SvcError('rpc_unreachable')` when the round trip itself fails. */
+  batch(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]>
+  /** One call; throws `SvcError('rpc_error')` when the node refuses it. */
+  call(method: string, params: readonly unknown[]): Promise<unknown>
+  close(): void
+}
+
+export function createJsonRpc(deps: { url: string; timeoutMs: number; answerBytesMax: number }): JsonRpc {
+  const url = new URL(deps.url)
+  const transport = url.protocol === 'https:' ? https : http
+  const agent = new transport.Agent({ keepAlive: true, maxSockets: 64 })
+  const authorization = url.username
+    ? `Basic ${Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64')}`
+    : undefined
+  let nextId = 1
+
+  const unreachable = (why: string, cause?: unknown) =>
+    new SvcError('rpc_unreachable', `the RPC at ${url.host} ${why}`, { cause })
+
+  function post(body: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const request = transport.request(
+        {
+          protocol: url.protocol,
+          hostname: url.hostname,
+          port: url.port,
+          path: `${url.pathname}${url.search}`,
+          method: 'POST',
+          agent,
+          headers: {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(body),
+            ...(authorization && { authorization }),
+          },
+          signal: AbortSignal.timeout(deps.timeoutMs),
+        },
+        (response) => {
+          const chunks: Buffer[] = []
+          let bytes = 0
+          response.on('data', (chunk: Buffer) => {
+            bytes += chunk.length
+            if (bytes > deps.answerBytesMax) response.destroy(unreachable('answered too much'))
+            else chunks.push(chunk)
+          })
+          response.on('error', (cause) => reject(unreachable('broke off', cause)))
+          response.on('end', () => {
+            const { statusCode } = response
+            if (statusCode !== 200) reject(unreachable(`answered with status ${statusCode}`))
+            else resolve(Buffer.concat(chunks).toString('utf8'))
+          })
+        },
+      )
+      request.on('error', (cause) => reject(unreachable('did not answer', cause)))
+      request.end(body)
+    })
+  }
+
+  async function batch(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
+    if (calls.length === 0) return []
+    const firstId = nextId
+    nextId += calls.length
+    const requests = calls.map((call, i) => ({ jsonrpc: '2.0', id: firstId + i, ...call }))
+    // A lone call goes unwrapped: not every node takes batches.
+    const text = await post(JSON.stringify(requests.length === 1 ? requests[0] : requests))
+    return inOrder(text, firstId, calls.length)
+  }
+
+  function inOrder(text: string, firstId: number, count: number): readonly RpcAnswer[] {
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(text)
+    } catch (cause) {
+      throw unreachable('answered with something that is not JSON', cause)
+    }
+    const list = (Array.isArray(parsed) ? parsed : [parsed]) as ({ id?: unknown } & RpcAnswer)[]
+    const byId = new Map(list.map((answer) => [answer?.id, answer]))
+    return Array.from({ length: count }, (_, i) => {
+      const answer = byId.get(firstId + i)
+      if (!answer || (!('result' in answer) && !('error' in answer)))
+        throw unreachable('left a call unanswered')
+      return answer
+    })
+  }
+
+  return {
+    batch,
+    async call(method, params) {
+      const [answer] = await batch([{ method, params }])
+      return resultOf(method, answer)
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** The result of an answer, or `SvcError('rpc_error')` with the node's message. */
+export function resultOf(method: string, answer: RpcAnswer | undefined): unknown {
+  if (answer && 'result' in answer) return answer.result
+  const message = answer?.error?.message ?? 'no answer'
+  throw new SvcError('rpc_error', `${method}: ${message}`, { cause: answer?.error })
+}

@@ -1,0 +1,79 @@
+/** Recovers the signers of a permit payload. Pure computation, with a bounded memory of what it recovered. */
+import { keccak_256 } from '@noble/hashes/sha3'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils'
+import { type Address, type BaseUnits, type Payload, parseAddress, TypedData } from '@svc-zerc20/protocol'
+import { recover } from 'tiny-secp256k1'
+import type { Challenge, Deployment, Signers } from '../payment/ports.js'
+
+export type RecoverableSignature = { readonly r: string; readonly s: string; readonly v: number }
+
+const secp256k1HalfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+
+/** The form the contracts accept: low s, v of 27 or 28. Wallets that write v as 0 or 1 mean the same. */
+export function canonical({ r, s, v }: RecoverableSignature): RecoverableSignature | undefined {
+  const parity = v >= 27 ? v - 27 : v
+  if (parity !== 0 && parity !== 1) return undefined
+  return BigInt(s) <= secp256k1HalfOrder ? { r, s, v: 27 + parity } : undefined
+}
+
+export function splitSignature(signature: string): RecoverableSignature {
+  return {
+    r: signature.slice(0, 66),
+    s: `0x${signature.slice(66, 130)}`,
+    v: Number.parseInt(signature.slice(130), 16),
+  }
+}
+
+/** The address whose key made the signature, or undefined when it has no canonical form or no public key. */
+export function recoverSigner(digest: Uint8Array, signature: RecoverableSignature): Address | undefined {
+  const form = canonical(signature)
+  if (!form) return undefined
+  const compact = hexToBytes(form.r.slice(2) + form.s.slice(2))
+  try {
+    const publicKey = recover(digest, compact, form.v === 27 ? 0 : 1, false)
+    return publicKey
+      ? parseAddress(`0x${bytesToHex(keccak_256(publicKey.subarray(1)).subarray(12))}`)
+      : undefined
+  } catch {
+    // The library throws for r or s outside the group; for the caller that is one more bad signature.
+    return undefined
+  }
+}
+
+export function createSigners(deps: { deployment: Deployment; cacheEntries: number }): Signers {
+  const { chainId, token, tokenName, helper } = deps.deployment
+  const permitSeparator = TypedData.domainSeparator(TypedData.permitDomain(tokenName, chainId, token))
+  const burnSeparator =
+    helper && TypedData.domainSeparator(TypedData.burnAuthorizationDomain(chainId, helper))
+  const known = new Map<string, Address | undefined>()
+
+  function remembered(digest: Uint8Array, signature: RecoverableSignature): Address | undefined {
+    const key = `${bytesToHex(digest)}${signature.r}${signature.s}${signature.v}`
+    if (known.has(key)) return known.get(key)
+    const signer = recoverSigner(digest, signature)
+    if (known.size >= deps.cacheEntries) known.delete(known.keys().next().value as string)
+    known.set(key, signer)
+    return signer
+  }
+
+  return {
+    recoverPermit({ payer, permit }: Payload.PermitPayload) {
+      if (!helper) return undefined
+      const { value, nonce, deadline } = permit
+      const message = { owner: payer, spender: helper, value, nonce, deadline }
+      return remembered(TypedData.permitDigest(permitSeparator, message), permit)
+    },
+    recoverBurnAuthorization(challenge: Challenge, { payer, burnAuthSig }: Payload.PermitPayload) {
+      if (!burnSeparator || challenge.deadline === undefined) return undefined
+      const digest = TypedData.burnAuthorizationDigest(burnSeparator, {
+        token,
+        payer,
+        burnAddress: challenge.payTo,
+        value: challenge.amount,
+        challengeNonce: challenge.nonce,
+        deadline: BigInt(challenge.deadline) as BaseUnits,
+      })
+      return remembered(digest, splitSignature(burnAuthSig))
+    },
+  }
+}

@@ -1,0 +1,104 @@
+/** Reads the two kinds of logs a burn leaves: the token's transfer and the helper's verdict. */
+import {
+  type Address,
+  type BaseUnits,
+  type ChallengeNonce,
+  parseAddress,
+  parseChallengeNonce,
+  parseTxHash,
+  SvcError,
+  type TxHash,
+} from '@svc-zerc20/protocol'
+import { decodeAbiParameters, type Hex, toEventSelector } from 'viem'
+import type { Burn, Challenge, TransferLog } from '../payment/ports.js'
+
+export type Log = {
+  readonly address: string
+  readonly topics: readonly string[]
+  readonly data: string
+  readonly transactionHash?: string
+}
+
+export type Receipt = {
+  readonly transactionHash: TxHash
+  readonly succeeded: boolean
+  readonly blockNumber: bigint
+  readonly blockHash: string
+  readonly logs: readonly Log[]
+}
+
+const indexedTransferTopic = toEventSelector('IndexedTransfer(uint256,address,address,uint256)')
+export const burnExecutedTopic = toEventSelector('BurnExecuted(bytes32,address,address,address,uint256)')
+const burnFailedTopic = toEventSelector('BurnFailed(bytes32,bytes)')
+const transferData = [{ type: 'address' }, { type: 'address' }, { type: 'uint256' }] as const
+const failureData = [{ type: 'bytes' }] as const
+
+/** A node's receipt in our terms, or undefined for `null`. */
+export function parseReceipt(raw: unknown): Receipt | undefined {
+  if (raw === null || raw === undefined) return undefined
+  const receipt = raw as Record<string, unknown>
+  const transactionHash = parseTxHash(receipt.transactionHash)
+  if (transactionHash === undefined || !Array.isArray(receipt.logs)) {
+    throw new SvcError('rpc_error', 'the RPC answered with a malformed receipt')
+  }
+  return {
+    transactionHash,
+    succeeded: receipt.status === '0x1',
+    blockNumber: BigInt(receipt.blockNumber as string),
+    blockHash: receipt.blockHash as string,
+    logs: receipt.logs as Log[],
+  }
+}
+
+const isFrom = (log: Log, emitter: Address, topic: string) =>
+  log.topics[0] === topic && parseAddress(log.address) === emitter
+
+/** Every transfer of the token in a transaction, in log order. */
+export function transfersIn(logs: readonly Log[], token: Address): TransferLog[] {
+  return logs.filter((log) => isFrom(log, token, indexedTransferTopic)).map(toTransfer)
+}
+
+function toTransfer(log: Log): TransferLog {
+  const [from, to, value] = decodeAbiParameters(transferData, log.data as Hex)
+  return {
+    leafIndex: BigInt(log.topics[1] ?? '0x'),
+    from: from.toLowerCase() as Address,
+    to: to.toLowerCase() as Address,
+    value: value as BaseUnits,
+  }
+}
+
+/** The burn of a challenge among a successful transaction's logs. */
+export function burnIn(receipt: Receipt, token: Address, challenge: Challenge): Burn | undefined {
+  if (!receipt.succeeded) return undefined
+  const transfer = transfersIn(receipt.logs, token).find(
+    ({ to, value }) => to === challenge.payTo && value >= challenge.amount,
+  )
+  return (
+    transfer && {
+      txHash: receipt.transactionHash,
+      blockNumber: receipt.blockNumber,
+      blockHash: receipt.blockHash,
+      leafIndex: transfer.leafIndex,
+      from: transfer.from,
+      value: transfer.value,
+    }
+  )
+}
+
+export type BurnVerdict = 'executed' | { readonly reason: Hex }
+
+/** The helper's verdict on each burn of a batch, by challenge nonce: executed, or why not (raw revert data). */
+export function verdictsIn(receipt: Receipt, helper: Address): Map<ChallengeNonce, BurnVerdict> {
+  const verdicts = new Map<ChallengeNonce, BurnVerdict>()
+  for (const log of receipt.logs) {
+    const nonce = parseChallengeNonce(log.topics[1])
+    if (nonce === undefined) continue
+    if (isFrom(log, helper, burnExecutedTopic)) verdicts.set(nonce, 'executed')
+    if (isFrom(log, helper, burnFailedTopic)) {
+      const [reason] = decodeAbiParameters(failureData, log.data as Hex)
+      verdicts.set(nonce, { reason })
+    }
+  }
+  return verdicts
+}

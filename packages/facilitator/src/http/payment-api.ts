@@ -1,0 +1,132 @@
+/** The payment endpoints: supported, challenge, verify, settle, and the status of one payment. */
+import {
+  FacilitatorApi,
+  Json,
+  Network,
+  Offer,
+  parseAmount,
+  parseChallengeNonce,
+  type Rejection,
+  type Result,
+  reasons,
+  reject,
+} from '@svc-zerc20/protocol'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IssueChallenge } from '../payment/challenge.js'
+import type { Grant, Ledger } from '../payment/ports.js'
+import type { Settle } from '../payment/settle.js'
+import type { Status } from '../payment/status.js'
+import type { Verify } from '../payment/verify.js'
+import type { Profile } from '../profile.js'
+import { type Surface, sendRejection } from './problem.js'
+import { type RateLimit, rateLimitKey } from './rate-limit.js'
+
+export type PaymentApiDeps = {
+  readonly chainId: number
+  readonly profile: Profile
+  readonly issueChallenge: IssueChallenge
+  readonly verify: Verify
+  readonly settle: Settle
+  readonly status: Status
+  readonly ledger: Pick<Ledger, 'find'>
+  readonly limits: {
+    /** Shared by challenge, verify and settle. */
+    readonly shared: RateLimit
+    readonly issuance: RateLimit
+    /** Room of their own for requests that name a challenge we issued: strangers cannot use it up. */
+    readonly knownChallenge: RateLimit
+  }
+  readonly onGrantFailure: (err: unknown) => void
+}
+
+export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): void {
+  const { chainId, profile, limits } = deps
+  const network = Network.format(chainId)
+
+  const refuse = (reply: FastifyReply, rejection: Rejection, surface: Surface, retryAfter?: number) =>
+    sendRejection(reply, rejection, { surface, chainId, ...(retryAfter !== undefined && { retryAfter }) })
+
+  app.get(
+    '/supported',
+    async (): Promise<FacilitatorApi.SupportedResponse> => ({
+      kinds: [{ x402Version: Offer.x402Version, scheme: Offer.scheme, network }],
+      extensions: [],
+      signers: {},
+    }),
+  )
+
+  app.post('/challenge', async (request, reply) => {
+    if (!profile.acceptsPayments) {
+      const message = `payment acceptance is disabled for the profile "${profile.name}"`
+      return refuse(reply, reject('acceptance_disabled', message), 'plain')
+    }
+    const key = rateLimitKey(request.ip)
+    for (const limit of [limits.shared, limits.issuance]) {
+      const taken = limit.take(key)
+      if (taken !== 'ok') return refuse(reply, reject('too_many_requests'), 'plain', taken.retryAfterSeconds)
+    }
+    if (!Json.isObject(request.body)) return refuse(reply, reject('malformed_request'), 'plain')
+    const listPrice = parseAmount(request.body.amount)
+    if (listPrice === undefined) return refuse(reply, reject('invalid_amount'), 'plain')
+    const offer = await deps.issueChallenge(listPrice)
+    return offer.ok ? reply.send(offer.value) : refuse(reply, offer, 'plain')
+  })
+
+  app.post('/verify', async (request, reply) => {
+    const presented = await admit(request, FacilitatorApi.parsePaymentRequest)
+    if (!presented.ok) return refuse(reply, presented, 'verify', presented.retryAfter)
+    const response = await deps.verify(presented.value)
+    return reply.code(statusOf(response.invalidReason)).send(response)
+  })
+
+  app.post('/settle', async (request, reply) => {
+    const presented = await admit(request, FacilitatorApi.parseSettleRequest)
+    if (!presented.ok) return refuse(reply, presented, 'settle', presented.retryAfter)
+    const { response, grant } = await deps.settle(presented.value)
+    if (grant) endWithAnswer(reply, grant)
+    return reply.code(statusOf(response.errorReason)).send(response)
+  })
+
+  app.get<{ Params: { challengeNonce: string } }>('/payments/:challengeNonce', async (request, reply) => {
+    const nonce = parseChallengeNonce(request.params.challengeNonce)
+    const status = nonce && (await deps.status(nonce))
+    return status ? reply.send(status) : refuse(reply, reject('not_found', 'no such payment'), 'plain')
+  })
+
+  /** Profile, then form, then rate: a request for a challenge of ours does not compete with strangers. */
+  async function admit(
+    request: FastifyRequest,
+    parse: (body: unknown) => Result<FacilitatorApi.PresentedPayment>,
+  ): Promise<
+    Exclude<Result<FacilitatorApi.PresentedPayment>, Rejection> | (Rejection & { retryAfter?: number })
+  > {
+    if (!profile.acceptsPayments) return reject('profile_unsupported')
+    const presented = parse(request.body)
+    const nonce = presented.ok ? presented.value.payload.challengeNonce : undefined
+    const isKnown = nonce !== undefined && (await deps.ledger.find(nonce)) !== undefined
+    const taken = isKnown ? limits.knownChallenge.take(nonce) : limits.shared.take(rateLimitKey(request.ip))
+    if (taken !== 'ok') return { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
+    return presented
+  }
+
+  /** The grant is used once the answer was written; a connection that broke before leaves it for the next. */
+  function endWithAnswer(reply: FastifyReply, grant: Grant): void {
+    const { raw } = reply
+    const end = (how: () => Promise<void>) => {
+      raw.off('finish', onFinish)
+      raw.off('close', onClose)
+      how().catch(deps.onGrantFailure)
+    }
+    const onFinish = () => end(grant.use)
+    const onClose = () => end(grant.giveBack)
+    if (raw.destroyed || raw.socket?.destroyed) {
+      end(grant.giveBack)
+      return
+    }
+    raw.once('finish', onFinish)
+    raw.once('close', onClose)
+  }
+}
+
+const statusOf = (reason: keyof typeof reasons | undefined) =>
+  reason === undefined ? 200 : reasons[reason].status

@@ -1,0 +1,38 @@
+/** Rejections → HTTP answers. Answers of verify and settle keep their shape whatever went wrong. */
+import { type FacilitatorApi, Network, type Rejection, reasons } from '@svc-zerc20/protocol'
+import type { FastifyReply } from 'fastify'
+
+export type Surface = 'verify' | 'settle' | 'plain'
+
+const retryAfterSeconds = 5
+
+export function sendRejection(
+  reply: FastifyReply,
+  rejection: Rejection,
+  { surface, chainId, retryAfter }: { surface: Surface; chainId: number; retryAfter?: number },
+): FastifyReply {
+  const { status } = reasons[rejection.reason]
+  if (status === 429 || status === 503) reply.header('retry-after', retryAfter ?? retryAfterSeconds)
+  return reply.code(status).send(bodyOf(rejection, surface, chainId))
+}
+
+function bodyOf({ reason, message }: Rejection, surface: Surface, chainId: number): object {
+  switch (surface) {
+    case 'verify':
+      return {
+        isValid: false,
+        invalidReason: reason,
+        invalidMessage: message,
+      } satisfies FacilitatorApi.VerifyResponse
+    case 'settle':
+      return {
+        success: false,
+        errorReason: reason,
+        errorMessage: message,
+        transaction: '',
+        network: Network.format(chainId),
+      } satisfies FacilitatorApi.SettleResponse
+    case 'plain':
+      return { error: message, reason }
+  }
+}

@@ -1,0 +1,47 @@
+/** Every bound of the daemon that is not configuration, with its unit. */
+export const limits = {
+  /** A payment request is under 4 KiB; anything much larger is abuse. */
+  bodyBytesMax: 65_536,
+  requestTimeoutMs: 20_000,
+  /** How long `POST /challenge` waits for an address when the pool is empty. */
+  addressWaitMs: 2_000,
+  /** Per-caller counters kept; the oldest are forgotten first. */
+  rateLimitKeysMax: 10_000,
+  /** Requests a minute for one known challenge, whatever its callers' own rates are. */
+  knownChallengePerMin: 120,
+  /** Recovered signers kept, so that settle does not repeat what verify computed. */
+  signerCacheEntries: 4_096,
+  rpcTimeoutMs: 10_000,
+  /** Bytes of a JSON-RPC answer: far above a receipt with a full batch of burns. */
+  rpcAnswerBytesMax: 16 * 1024 * 1024,
+  /** Permit queries in one lens call; its answer must stay below the code size limit of EIP-170. */
+  lensQueriesMax: 100,
+  lensCallsInFlightMax: 2,
+  /** Burns in one transaction: 50 items stay below the 2^24 gas cap of EIP-7825. */
+  batchItemsMax: 50,
+  /** Unconfirmed burn transactions; while they are out, further burns gather for the next batch. */
+  batchesInFlightMax: 4,
+  /** Burns that may wait for a place in a batch; beyond that callers are told to come back. */
+  burnQueueMax: 5_000,
+  /** Gas the batch takes per item, and around all items; see `minimumBatchGas` of the helper. */
+  burnItemGas: 300_000n,
+  batchBaseGas: 60_000n,
+  /** Times a burn is put into a new transaction after its nonce was used by a foreign one. */
+  burnAttemptsMax: 5,
+  /** First and longest pause between two looks for receipts. */
+  receiptPollFirstMs: 10,
+  receiptPollMaxMs: 100,
+  /** Looks at the burn addresses of a mined batch before a missing balance is believed. */
+  laggingNodeLooksMax: 50,
+  /** A transaction that is still out is sent again, in case the node forgot it. */
+  rebroadcastMs: 2_000,
+  /** Unmined for so long, the oldest transaction gets a higher fee. */
+  feeBumpAfterMs: 12_000,
+  /** Replacements of one transaction; every node demands at least 10 % more for each. */
+  feeBumpsMax: 10,
+  feeBumpPercent: 25n,
+  /** A used nonce without a receipt of ours must persist so long before the transaction counts as displaced. */
+  displacedAfterMs: 10_000,
+  /** Fees are asked for again when what is known is older. */
+  feesFreshMs: 3_000,
+} as const

@@ -1,0 +1,70 @@
+/**
+ * Burns under way. Each runs from claim to accepted (or released) on its own, whether or not a caller still
+ * waits for it: a `/settle` only watches.
+ */
+import type { ChallengeNonce, Payload, Rejection, TxHash } from '@svc-zerc20/protocol'
+import type { PermitVerdict } from './judge.js'
+import type { Burner, BurnOutcome, Challenge, Clock, Ledger, Report } from './ports.js'
+
+export type BurnEnd =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
+
+export type Burns = {
+  /** Starts the claimed burn in the background; one that is on chain already is only looked up. */
+  start(challenge: Challenge, payload: Payload.PermitPayload, verdict: PermitVerdict): void
+  /** How the burn under way ends, or `pending` when the bound passes first. Undefined when none is under way. */
+  watch(nonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'pending'> | undefined
+  /** Resolves when no burn is under way. */
+  idle(): Promise<void>
+}
+
+export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock; report: Report }): Burns {
+  const { burner, ledger, clock, report } = deps
+  const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
+
+  function relay(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome> {
+    return burner.burn(challenge, payload, async (txHash) => {
+      await ledger.recordBroadcast(challenge.nonce, txHash)
+      report({ event: 'burn.broadcast', challengeNonce: challenge.nonce, txHash })
+    })
+  }
+
+  async function run(
+    challenge: Challenge,
+    payload: Payload.PermitPayload,
+    verdict: PermitVerdict,
+  ): Promise<BurnEnd> {
+    const { nonce } = challenge
+    const outcome = await (verdict === 'burned' ? burner.find(challenge, payload) : relay(challenge, payload))
+    if (outcome.kind === 'burned') {
+      await ledger.accept(nonce, outcome.burn)
+      report({ event: 'payment.accepted', challengeNonce: nonce, txHash: outcome.burn.txHash })
+      return { kind: 'accepted' }
+    }
+    await ledger.release(nonce)
+    report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
+    return outcome
+  }
+
+  return {
+    start(challenge, payload, verdict) {
+      const end = run(challenge, payload, verdict).finally(() => underWay.delete(challenge.nonce))
+      underWay.set(challenge.nonce, end)
+      // Watchers see a failure of `run`; without one it must not end the process.
+      end.catch(() => undefined)
+    },
+
+    watch(nonce, boundMs) {
+      const end = underWay.get(nonce)
+      if (!end) return undefined
+      const bound = new AbortController()
+      const elapsed = clock.sleep(boundMs, bound.signal).then(() => 'pending' as const)
+      return Promise.race([end, elapsed]).finally(() => bound.abort())
+    },
+
+    async idle() {
+      await Promise.allSettled(underWay.values())
+    },
+  }
+}

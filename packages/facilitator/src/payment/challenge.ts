@@ -1,0 +1,67 @@
+/** List price → open challenge with a fresh payTo and nonce. */
+import {
+  accept,
+  type BaseUnits,
+  type FacilitatorApi,
+  type Result,
+  reject,
+  toChecksum,
+  type UnixSeconds,
+} from '@svc-zerc20/protocol'
+import type { AddressSource, Chain, Challenge, Clock, Deployment, Ledger, Report } from './ports.js'
+import { quote } from './quote.js'
+
+export type IssueChallenge = (listPrice: BaseUnits) => Promise<Result<FacilitatorApi.ChallengeOffer>>
+
+export function createIssueChallenge(deps: {
+  deployment: Deployment
+  addresses: AddressSource
+  ledger: Ledger
+  chain: Pick<Chain, 'headNumber'>
+  clock: Clock
+  report: Report
+  ttlSeconds: number
+  addressWaitMs: number
+}): IssueChallenge {
+  const { deployment, addresses, ledger, chain, clock, report } = deps
+
+  return async (listPrice) => {
+    const quoted = quote(listPrice)
+    if (!quoted.ok) return quoted
+    const address = await addresses.take(deps.addressWaitMs)
+    if (!address) return reject('address_pool_empty')
+
+    const issuedAt = Math.floor(clock.now() / 1000) as UnixSeconds
+    const expiresAt = (issuedAt + deps.ttlSeconds) as UnixSeconds
+    const challenge: Challenge = {
+      nonce: address.challengeNonce,
+      payTo: address.payTo,
+      powNonce: address.powNonce,
+      treasury: deployment.treasury,
+      ...quoted.value,
+      issuedAt,
+      expiresAt,
+      // Equal to expiresAt, so that the chain itself refuses a relayed burn that would come too late.
+      ...(deployment.helper !== undefined && { deadline: expiresAt }),
+      issuedAtBlock: chain.headNumber(),
+    }
+    if ((await ledger.issue(challenge)) === 'limit') return reject('challenge_limit')
+    report({ event: 'challenge.issued', challengeNonce: challenge.nonce, amount: challenge.amount })
+    return accept(toOffer(challenge, deployment))
+  }
+}
+
+function toOffer(challenge: Challenge, deployment: Deployment): FacilitatorApi.ChallengeOffer {
+  return {
+    payTo: toChecksum(challenge.payTo),
+    amount: `${challenge.amount}`,
+    token: toChecksum(deployment.token),
+    chainId: deployment.chainId,
+    challengeNonce: challenge.nonce,
+    expiresAt: challenge.expiresAt,
+    ...(deployment.helper !== undefined && {
+      helper: toChecksum(deployment.helper),
+      deadline: challenge.expiresAt,
+    }),
+  }
+}

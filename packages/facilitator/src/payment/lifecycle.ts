@@ -1,0 +1,23 @@
+/** The states of a payment. This table is the only copy: code, tests and documentation read it. */
+import type { Payment, PaymentState } from './ports.js'
+
+export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'mint_confirmed'
+
+export const lifecycle: Record<PaymentState, Partial<Record<LifecycleEvent, PaymentState>>> = {
+  open: { burn_confirmed: 'accepted', ttl_elapsed: 'expired' },
+  // A burn that was claimed in time is still accepted; one that comes later buys nothing (ADR 0004).
+  expired: {},
+  accepted: { mint_confirmed: 'finalized' },
+  finalized: {},
+}
+
+/**
+ * The state of a payment at a moment. A claimed challenge does not expire: its payload was presented in time,
+ * and the burn it authorized cannot be mined past its deadline.
+ */
+export function stateAt(payment: Payment, nowMs: number): PaymentState {
+  if (payment.finalizedAt !== undefined) return 'finalized'
+  if (payment.accepted) return 'accepted'
+  if (payment.claim) return 'open'
+  return nowMs >= payment.challenge.expiresAt * 1000 ? 'expired' : 'open'
+}

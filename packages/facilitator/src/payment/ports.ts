@@ -1,0 +1,190 @@
+/**
+ * What the payment flow needs from the outside, with the guarantees it relies on.
+ * Adapters implement these; the flow imports nothing else.
+ */
+import type {
+  Address,
+  BaseUnits,
+  ChallengeNonce,
+  FacilitatorApi,
+  Payload,
+  Rejection,
+  TxHash,
+  UnixSeconds,
+} from '@svc-zerc20/protocol'
+
+export type Clock = {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Resolves after `ms`, or earlier when `signal` aborts; never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** What this facilitator serves; fixed for its lifetime. */
+export type Deployment = {
+  readonly chainId: number
+  readonly token: Address
+  readonly tokenName: string
+  readonly treasury: Address
+  /** The permit-burner helper; absent when the gasless path is not offered. */
+  readonly helper?: Address
+}
+
+/** An issued challenge: the facilitator's own record that every request is compared with. */
+export type Challenge = {
+  readonly nonce: ChallengeNonce
+  readonly payTo: Address
+  readonly amount: BaseUnits
+  readonly listPrice: BaseUnits
+  readonly issuedAt: UnixSeconds
+  readonly expiresAt: UnixSeconds
+  /** Bound of the permit and burn authorization; present with the gasless path. */
+  readonly deadline?: UnixSeconds
+  /** With the seed and the nonce, everything needed to derive the burn secret again. */
+  readonly powNonce: number
+  /** The mint destination is fixed when the address is derived: a later change of config does not move it. */
+  readonly treasury: Address
+  /** A block at or before the first one that can hold the burn. */
+  readonly issuedAtBlock: bigint
+}
+
+/** The transfer that paid a challenge, as the chain recorded it. */
+export type Burn = {
+  readonly txHash: TxHash
+  readonly blockNumber: bigint
+  readonly blockHash: string
+  readonly leafIndex: bigint
+  readonly from: Address
+  readonly value: BaseUnits
+}
+
+export type PaymentState = 'open' | 'expired' | 'accepted' | 'finalized'
+
+export type Payment = {
+  readonly challenge: Challenge
+  /** The one payload that is being, or was, burned for this challenge. */
+  readonly claim?: { readonly payload: Payload.Payload; readonly txHash?: TxHash }
+  readonly accepted?: { readonly burn: Burn; readonly at: UnixSeconds }
+  readonly finalizedAt?: UnixSeconds
+}
+
+/** The right to answer "success" for one payment, once. */
+export type Grant = {
+  /** The success answer reached the caller: the grant is used. */
+  use(): Promise<void>
+  /** The answer could not be written: the next caller may have the grant. */
+  giveBack(): Promise<void>
+}
+
+export type Ledger = {
+  /** Counts and inserts in one step: never more than the cap are open at once. */
+  issue(challenge: Challenge): Promise<'issued' | 'limit'>
+  find(nonce: ChallengeNonce): Promise<Payment | undefined>
+  /**
+   * Atomic: of concurrent claims on one challenge exactly one caller sees `claimed`, and of concurrent
+   * claims with one permit nonce of one payer exactly one is `claimed`.
+   */
+  claim(
+    nonce: ChallengeNonce,
+    payload: Payload.Payload,
+  ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use'>
+  /** The burn surely did not and will not happen: the challenge can be claimed again. */
+  release(nonce: ChallengeNonce): Promise<void>
+  /** Remembers under which hash the claimed burn is known, before anyone else can see it. */
+  recordBroadcast(nonce: ChallengeNonce, txHash: TxHash): Promise<void>
+  /** Idempotent: the first burn accepted for a challenge stays. */
+  accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted'>
+  /** Remembers a burn that can buy nothing any more but is still minted to the provider. */
+  recordLate(nonce: ChallengeNonce, burn: Burn): Promise<void>
+  /** Waits while another caller holds the grant; `used` once its answer was written. */
+  takeGrant(nonce: ChallengeNonce): Promise<Grant | 'used'>
+  grantIsUsed(nonce: ChallengeNonce): Promise<boolean>
+}
+
+/** One block's view of everything a permit payment depends on. */
+export type PermitChainFacts = {
+  readonly timestamp: UnixSeconds
+  readonly permitNonce: bigint
+  readonly balance: bigint
+  readonly allowance: bigint
+  readonly executed: boolean
+  readonly payerIsContract: boolean
+}
+
+/** A transfer log of the token in the transaction a payer named. */
+export type TransferLog = {
+  readonly leafIndex: bigint
+  readonly from: Address
+  readonly to: Address
+  readonly value: BaseUnits
+}
+
+export type SelfTransferChainFacts = {
+  readonly timestamp: UnixSeconds
+  readonly headNumber: bigint
+  readonly burnAddressBalance: bigint
+  readonly receipt?: {
+    readonly succeeded: boolean
+    readonly blockNumber: bigint
+    readonly blockHash: string
+    readonly transfers: readonly TransferLog[]
+  }
+}
+
+/** Reads the chain. Every method is one JSON-RPC round trip and throws `SvcError` when it fails. */
+export type Chain = {
+  permitFacts(challenge: Challenge, payer: Address): Promise<PermitChainFacts>
+  selfTransferFacts(txHash: TxHash, payTo: Address): Promise<SelfTransferChainFacts>
+  /** Highest block this process has seen; no round trip. */
+  headNumber(): bigint
+}
+
+export type Signers = {
+  /** Undefined when the signature has no canonical form. */
+  recoverPermit(payload: Payload.PermitPayload): Address | undefined
+  recoverBurnAuthorization(challenge: Challenge, payload: Payload.PermitPayload): Address | undefined
+}
+
+export type BurnOutcome =
+  | { readonly kind: 'burned'; readonly burn: Burn }
+  | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
+
+export type Burner = {
+  /**
+   * Relays one burn. Resolves when it is confirmed on chain or its transaction failed; whatever happens in
+   * between, the on-chain replay ledger keeps it to one execution. `onSigned` is awaited before the
+   * transaction can be seen by anyone, and again when a fee bump changes its hash.
+   */
+  burn(
+    challenge: Challenge,
+    payload: Payload.PermitPayload,
+    onSigned: (txHash: TxHash) => Promise<void>,
+  ): Promise<BurnOutcome>
+  /** The burn that the on-chain replay ledger already holds; nothing is broadcast. */
+  find(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
+}
+
+export type ReadyAddress = {
+  readonly challengeNonce: ChallengeNonce
+  readonly payTo: Address
+  readonly powNonce: number
+}
+
+/** One-time burn addresses; an address is handed out once, and undefined means none was ready in time. */
+export type AddressSource = { take(waitMs: number): Promise<ReadyAddress | undefined> }
+
+/** Tells the operator; never throws and never carries secrets or bodies. */
+export type Report = (event: PaymentEvent) => void
+
+export type PaymentEvent =
+  | { readonly event: 'challenge.issued'; readonly challengeNonce: string; readonly amount: bigint }
+  | { readonly event: 'payment.accepted'; readonly challengeNonce: string; readonly txHash: string }
+  | { readonly event: 'burn.broadcast'; readonly challengeNonce: string; readonly txHash: string }
+  | { readonly event: 'burn.failed'; readonly challengeNonce: string; readonly reason: string }
+  | { readonly event: 'burn.late'; readonly challengeNonce: string; readonly txHash: string }
+
+export type SettleAnswer = {
+  readonly response: FacilitatorApi.SettleResponse
+  /** Present with a success: the caller uses it once the answer is written. */
+  readonly grant?: Grant
+}

@@ -1,0 +1,147 @@
+/** Presented payment → burn confirmed → accepted, answered with success exactly once. */
+import {
+  type ChallengeNonce,
+  type FacilitatorApi,
+  Network,
+  type Payload,
+  type Rejection,
+  reject,
+  SvcError,
+  type TxHash,
+  unreachable,
+} from '@svc-zerc20/protocol'
+import type { Burns } from './burns.js'
+import type { Examine } from './examine.js'
+import type { Challenge, Deployment, Ledger, Payment, Report, SettleAnswer } from './ports.js'
+
+export type Settle = (presented: FacilitatorApi.PresentedPayment) => Promise<SettleAnswer>
+
+export function createSettle(deps: {
+  deployment: Deployment
+  examine: Examine
+  ledger: Ledger
+  burns: Burns
+  report: Report
+  receiptPollMs: number
+}): Settle {
+  const { examine, ledger, burns, report } = deps
+  const network = Network.format(deps.deployment.chainId)
+
+  const refuse = ({ reason, message }: Rejection, txHash?: TxHash): SettleAnswer => ({
+    response: {
+      success: false,
+      errorReason: reason,
+      errorMessage: message,
+      transaction: txHash ?? '',
+      network,
+      ...(reason === 'already_accepted' && { extra: { phase: 'accepted' } }),
+    },
+  })
+
+  return async (presented) => {
+    const { payload } = presented
+    const standing = await examine.standing(presented)
+    switch (standing.kind) {
+      case 'refused':
+        return refuse(standing.rejection, standing.payment && knownHash(standing.payment))
+      case 'expired':
+        return refuseLate(standing.payment.challenge, payload)
+      case 'claimed':
+        return payload.kind === 'permit' || standing.payment.accepted
+          ? answerClaimed(payload)
+          : settleSelfTransfer(standing.payment.challenge, payload)
+      case 'unclaimed':
+        return payload.kind === 'permit'
+          ? settlePermit(standing.payment.challenge, payload)
+          : settleSelfTransfer(standing.payment.challenge, payload)
+      default:
+        return unreachable(standing)
+    }
+  }
+
+  async function settlePermit(challenge: Challenge, payload: Payload.PermitPayload): Promise<SettleAnswer> {
+    const verdict = await examine.permit(challenge, payload)
+    if (!verdict.ok) return refuse(verdict)
+    const refused = await claim(challenge.nonce, payload)
+    if (refused === undefined) burns.start(challenge, payload, verdict.value)
+    else if (refused !== 'same_payload') return refuse(refused)
+    return answerClaimed(payload)
+  }
+
+  async function settleSelfTransfer(
+    challenge: Challenge,
+    payload: Payload.SelfTransferPayload,
+  ): Promise<SettleAnswer> {
+    const burn = await examine.selfTransfer(challenge, payload)
+    const shallow = !burn.ok && burn.reason === 'pending_burn'
+    if (!burn.ok && !shallow) return refuse(burn, hashIfOnChain(burn, payload))
+    // Claimed also while it lacks confirmations: presented in time, it may become deep enough after expiry.
+    const refused = await claim(challenge.nonce, payload)
+    if (refused !== undefined && refused !== 'same_payload') return refuse(refused, payload.burnTxHash)
+    if (!burn.ok) return refuse(burn, payload.burnTxHash)
+    if ((await ledger.accept(challenge.nonce, burn.value)) === 'accepted') {
+      report({ event: 'payment.accepted', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
+    }
+    return answerClaimed(payload)
+  }
+
+  async function claim(
+    nonce: ChallengeNonce,
+    payload: Payload.Payload,
+  ): Promise<Rejection | 'same_payload' | undefined> {
+    const outcome = await ledger.claim(nonce, payload)
+    switch (outcome) {
+      case 'claimed':
+        return undefined
+      case 'same_payload':
+        return 'same_payload'
+      case 'other_payload':
+        return reject('challenge_claimed')
+      case 'permit_nonce_in_use':
+        return reject('permit_nonce_in_use')
+      default:
+        return unreachable(outcome)
+    }
+  }
+
+  /** Waits for the burn of this payload up to the bound, then says how it ended. */
+  async function answerClaimed(payload: Payload.Payload): Promise<SettleAnswer> {
+    const { challengeNonce } = payload
+    const end = await burns.watch(challengeNonce, deps.receiptPollMs)
+    if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)
+    const payment = await ledger.find(challengeNonce)
+    if (!payment) throw new SvcError('payment_lost', `claimed payment ${challengeNonce} left the ledger`)
+    if (!payment.accepted) return refuse(reject('pending_burn'), knownHash(payment))
+
+    const { txHash } = payment.accepted.burn
+    const grant = await ledger.takeGrant(challengeNonce)
+    if (grant === 'used') return refuse(reject('already_accepted'), txHash)
+    const payer = payload.kind === 'permit' ? { payer: payload.payer } : {}
+    return {
+      response: { success: true, transaction: txHash, network, ...payer, extra: { phase: 'accepted' } },
+      grant,
+    }
+  }
+
+  /** Past expiry nothing is bought any more; a burn that did happen is recorded so that it is still minted. */
+  async function refuseLate(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer> {
+    if (payload.kind === 'permit') return refuse(reject('challenge_expired'))
+    const burn = await examine.selfTransfer(challenge, payload)
+    if (!burn.ok) return refuse(reject('challenge_expired'), hashIfOnChain(burn, payload))
+    await ledger.recordLate(challenge.nonce, burn.value)
+    report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
+    return refuse(reject('challenge_expired'), burn.value.txHash)
+  }
+}
+
+/** The payer's own hash is repeated only when the chain knows it. */
+function hashIfOnChain(
+  { reason }: Rejection,
+  { burnTxHash }: Payload.SelfTransferPayload,
+): TxHash | undefined {
+  return reason === 'burn_not_found' ? undefined : burnTxHash
+}
+
+function knownHash({ accepted, claim }: Payment): TxHash | undefined {
+  return accepted?.burn.txHash ?? claim?.txHash
+}

@@ -1,0 +1,8 @@
+/** What a profile permits. Only `local`, said explicitly, moves money; nothing is inferred. */
+import type { Config } from './config.js'
+
+export type Profile = { readonly name: string; readonly acceptsPayments: boolean }
+
+export function profileOf({ profile }: Pick<Config, 'profile'>): Profile {
+  return { name: profile ?? 'unset', acceptsPayments: profile === 'local' }
+}

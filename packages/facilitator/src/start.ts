@@ -1,0 +1,203 @@
+/** The composition root: ports meet adapters here and nowhere else. */
+import { type ChallengeNonce, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { createAddressMiner, createAddressPool, deriveSeed } from '@svc-zerc20/zk'
+import { createBurner } from './adapters/burner.js'
+import { createChain, readDeployment } from './adapters/chain.js'
+import { createFees } from './adapters/fees.js'
+import { createJsonRpc } from './adapters/json-rpc.js'
+import { createMemoryLedger } from './adapters/ledger.js'
+import { createRelayer } from './adapters/relayer.js'
+import { createSigners } from './adapters/signers.js'
+import { systemClock, systemRandom } from './adapters/system.js'
+import type { Config } from './config.js'
+import { registerPaymentApi } from './http/payment-api.js'
+import { createRateLimit } from './http/rate-limit.js'
+import { createServer } from './http/server.js'
+import { limits } from './limits.js'
+import { createBurns } from './payment/burns.js'
+import { createIssueChallenge } from './payment/challenge.js'
+import { createExamine } from './payment/examine.js'
+import type { AddressSource, Burner, Clock, Deployment } from './payment/ports.js'
+import { createSettle } from './payment/settle.js'
+import { createStatus } from './payment/status.js'
+import { createVerify } from './payment/verify.js'
+import { profileOf } from './profile.js'
+import type { Secrets } from './secrets.js'
+import type { Log } from './telemetry/events.js'
+
+export type Facilitator = { readonly url: string; readonly network: string; close(): Promise<void> }
+
+export type StartOptions = {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly log: Log
+  readonly clock?: Clock
+  readonly random?: { bytes(length: number): Uint8Array }
+}
+
+export async function startFacilitator(options: StartOptions): Promise<Facilitator> {
+  const { config, secrets, log, clock = systemClock, random = systemRandom } = options
+  const { network, settlement, daemon } = config
+  const rpc = createJsonRpc({
+    url: network.rpc_url,
+    timeoutMs: limits.rpcTimeoutMs,
+    answerBytesMax: limits.rpcAnswerBytesMax,
+  })
+  const { chainId, tokenName } = await readDeployment(rpc, network.token)
+  if (chainId !== network.chain_id) {
+    throw new SvcError(
+      'config_invalid',
+      `network.chain_id: is ${network.chain_id}, the RPC reports ${chainId}`,
+    )
+  }
+  const deployment: Deployment = {
+    chainId,
+    token: network.token,
+    tokenName,
+    treasury: settlement.treasury,
+    ...(settlement.permit_burner !== undefined && { helper: settlement.permit_burner }),
+  }
+  const chain = createChain({
+    rpc,
+    token: network.token,
+    helper: settlement.permit_burner,
+    chainId,
+    lensQueriesMax: limits.lensQueriesMax,
+    lensCallsInFlightMax: limits.lensCallsInFlightMax,
+  })
+  const fees = createFees({ rpc, clock, freshMs: limits.feesFreshMs, bumpPercent: limits.feeBumpPercent })
+  const relayer = createRelayer({
+    rpc,
+    fees,
+    account: secrets.relayer.reveal(),
+    chainId,
+    confirmations: settlement.confirmations,
+    clock,
+    report: log,
+    onHead: chain.sawHead,
+    limits,
+  })
+  await relayer.start()
+
+  const pool = startAddressPool(options, random, clock)
+  const ledger = createMemoryLedger({
+    clock,
+    openMax: daemon.max_open_challenges,
+    expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
+  })
+  const burner: Burner = deployment.helper
+    ? createBurner({
+        chain,
+        relayer,
+        token: network.token,
+        helper: deployment.helper,
+        clock,
+        onRpcFailure: (err) => log({ event: 'rpc.failed', err }),
+        limits,
+      })
+    : noBurner
+  const signers = createSigners({ deployment, cacheEntries: limits.signerCacheEntries })
+  const burns = createBurns({ burner, ledger, clock, report: log })
+  const examine = createExamine({
+    deployment,
+    ledger,
+    chain,
+    signers,
+    clock,
+    confirmations: settlement.confirmations,
+  })
+
+  const app = createServer({
+    chainId,
+    trustedProxies: config.listen.trusted_proxies,
+    bodyBytesMax: limits.bodyBytesMax,
+    requestTimeoutMs: limits.requestTimeoutMs,
+    log,
+  })
+  const rate = (perMinute: number) => createRateLimit({ perMinute, keysMax: limits.rateLimitKeysMax, clock })
+  const profile = profileOf(config)
+  registerPaymentApi(app, {
+    chainId,
+    profile,
+    issueChallenge: createIssueChallenge({
+      deployment,
+      addresses: pool.addresses,
+      ledger,
+      chain,
+      clock,
+      report: log,
+      ttlSeconds: settlement.challenge_ttl_seconds,
+      addressWaitMs: limits.addressWaitMs,
+    }),
+    verify: createVerify({ examine, ledger }),
+    settle: createSettle({
+      deployment,
+      examine,
+      ledger,
+      burns,
+      report: log,
+      receiptPollMs: settlement.receipt_poll_ms,
+    }),
+    status: createStatus({ ledger, clock }),
+    ledger,
+    limits: {
+      shared: rate(daemon.rate_limit_per_min),
+      issuance: rate(daemon.challenge_per_key_per_min),
+      knownChallenge: rate(limits.knownChallengePerMin),
+    },
+    onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
+  })
+  const url = await app.listen({ host: config.listen.host, port: config.listen.port })
+  log({ event: 'facilitator.ready', url, network: Network.format(chainId), profile: profile.name })
+
+  return {
+    url,
+    network: Network.format(chainId),
+    async close() {
+      await app.close()
+      await Promise.race([burns.idle(), clock.sleep(daemon.shutdown_grace_ms)])
+      await pool.close()
+      relayer.close()
+      rpc.close()
+    },
+  }
+}
+
+/** Without a helper no permit is judged burnable, so nothing can reach the burner. */
+const noBurner: Burner = {
+  burn: () => Promise.reject(new SvcError('invariant', 'the gasless path is not configured')),
+  find: () => Promise.reject(new SvcError('invariant', 'the gasless path is not configured')),
+}
+
+function startAddressPool(
+  { config, secrets, log }: StartOptions,
+  random: { bytes(length: number): Uint8Array },
+  clock: Clock,
+): { addresses: AddressSource; close(): Promise<void> } {
+  const miner = createAddressMiner({ threads: 1 })
+  const pool = createAddressPool({
+    miner,
+    random,
+    clock,
+    seed: deriveSeed(secrets.treasuryKey.reveal()),
+    treasury: config.settlement.treasury,
+    chainId: config.network.chain_id,
+    generation: config.zerc20.generation,
+    powBits: config.zerc20.pow_bits,
+    targetSize: config.zerc20.pool_size,
+    onError: (err) => log({ event: 'address.failed', err }),
+  })
+  return {
+    addresses: {
+      async take(waitMs) {
+        const ready = await pool.take(waitMs)
+        const payTo = parseAddress(ready?.payTo)
+        return ready && payTo && { ...ready, payTo, challengeNonce: ready.challengeNonce as ChallengeNonce }
+      },
+    },
+    async close() {
+      pool.close()
+      await miner.close()
+    },
+  }
+}
