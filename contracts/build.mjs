@@ -10,6 +10,7 @@ import { contractsDir } from './compiler.mjs'
 import { generatedFiles } from './generated-files.mjs'
 
 const generatedDir = join(contractsDir, 'generated')
+const snapshotTests = ['contracts/test/gas.test.ts', 'contracts/test/typed-data.test.ts']
 
 /** Names of the files in generated/ that differ from a fresh compilation. */
 export function driftedFiles(fresh = generatedFiles()) {
@@ -40,7 +41,7 @@ function check() {
 
 function updateSnapshots() {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
-  const { status } = spawnSync(process.execPath, [vitest, 'run', 'contracts/test/snapshots.test.ts'], {
+  const { status } = spawnSync(process.execPath, [vitest, 'run', ...snapshotTests], {
     cwd: dirname(contractsDir),
     stdio: 'inherit',
     env: { ...process.env, UPDATE_SNAPSHOTS: '1' },
