@@ -30,7 +30,7 @@ export async function startJsonRpcServer(dependencies: {
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end()
     const body = await readBody(request, limits.bodyBytesMax)
-    if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end()
+    if (body === undefined) return void response.writeHead(413).end()
     onHttpRequest()
     const input = parseJson(body)
     if (input === undefined)

@@ -32,8 +32,8 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > bytesMax) return undefined
-    chunks.push(chunk)
+    // Read on, but keep nothing: a caller in the middle of sending would not see a refusal.
+    if (size <= bytesMax) chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return size <= bytesMax ? Buffer.concat(chunks).toString('utf8') : undefined
 }

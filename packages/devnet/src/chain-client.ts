@@ -1,0 +1,37 @@
+import {
+  type Account,
+  createPublicClient,
+  createWalletClient,
+  type Hex,
+  http,
+  type PublicClient,
+  type TransactionReceipt,
+  type Transport,
+  type WalletClient,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+
+const limits = { receiptPollMs: 50, receiptWaitMs: 120_000 } as const
+
+/** A client of any node that signs with one key: the node itself needs none. */
+export type ChainClient = {
+  read: PublicClient<Transport>
+  wallet: WalletClient<Transport, undefined, Account>
+  /** The receipt of a transaction that succeeded; throws when it reverted or does not come. */
+  succeeded(hash: Hex, what: string): Promise<TransactionReceipt>
+}
+
+/** Creates a client on plain JSON-RPC. */
+export function createChainClient({ rpcUrl, privateKey }: { rpcUrl: string; privateKey: Hex }): ChainClient {
+  const transport = http(rpcUrl)
+  const read = createPublicClient({ transport, pollingInterval: limits.receiptPollMs, cacheTime: 0 })
+  return {
+    read,
+    wallet: createWalletClient({ account: privateKeyToAccount(privateKey), transport }),
+    async succeeded(hash, what) {
+      const receipt = await read.waitForTransactionReceipt({ hash, timeout: limits.receiptWaitMs })
+      if (receipt.status !== 'success') throw new Error(`${what} reverted in transaction ${hash}`)
+      return receipt
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+
+/** A Node script that runs beside us, says on standard output when it is ready, and ends when told. */
+export type Child = {
+  readonly pid: number
+  /** The fields of the line that announced it ready. */
+  readonly ready: Record<string, unknown>
+  /** Resolves with the exit code or signal once it has ended. */
+  readonly ended: Promise<string>
+  stop(): Promise<void>
+}
+
+const startMsMax = 60_000
+const stopMsMax = 15_000
+
+/**
+ * Starts a script and waits for the first JSON line that `isReady` accepts. The child gets the given
+ * environment and nothing of ours but the path, so that no key travels by accident.
+ */
+export async function startChild(options: {
+  name: string
+  script: string
+  args?: readonly string[]
+  env: Record<string, string>
+  logFile: string
+  isReady: (line: Record<string, unknown>) => boolean
+}): Promise<Child> {
+  const child = spawn(process.execPath, [options.script, ...(options.args ?? [])], {
+    env: { PATH: process.env.PATH ?? '', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const log = createWriteStream(options.logFile)
+  child.stdout.pipe(log)
+  child.stderr.pipe(log)
+  const errors: string[] = []
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString('utf8')))
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(`${code ?? signal}`))
+  })
+  const ready = await Promise.race([
+    readyLine(child, options.isReady),
+    ended.then((how) => {
+      throw new Error(`${options.name} ended with ${how} before it was ready: ${errors.join('').trim()}`)
+    }),
+    new Promise<never>((_, reject) => {
+      setTimeout(() => reject(new Error(`${options.name} was not ready in time`)), startMsMax).unref()
+    }),
+  ]).catch((error: unknown) => {
+    child.kill('SIGKILL')
+    throw error
+  })
+  return { pid: child.pid ?? 0, ready, ended, stop: () => stop(child, ended) }
+}
+
+function readyLine(
+  child: ChildProcess,
+  isReady: (line: Record<string, unknown>) => boolean,
+): Promise<Record<string, unknown>> {
+  return new Promise((resolve) => {
+    let text = ''
+    const onData = (chunk: Buffer) => {
+      const lines = (text + chunk.toString('utf8')).split('\n')
+      text = lines.pop() ?? ''
+      const found = lines.map(parseLine).find((line) => line !== undefined && isReady(line))
+      if (!found) return
+      child.stdout?.off('data', onData)
+      resolve(found)
+    }
+    child.stdout?.on('data', onData)
+  })
+}
+
+function parseLine(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopMsMax)
+  await ended
+  clearTimeout(timer)
+}

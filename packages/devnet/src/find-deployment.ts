@@ -1,0 +1,56 @@
+import {
+  hubAbi,
+  hubBytecode,
+  permitBurnerBytecode,
+  tokenAbi,
+  tokenBytecode,
+  verifierBytecode,
+} from '@svc-zerc20/contracts'
+import { type Address, type Hex, hexToBytes, isAddressEqual } from 'viem'
+import type { ChainClient } from './chain-client.js'
+import { type Deployment, type PlannedAddresses, plannedAddresses } from './deployment.js'
+
+/** The contracts that the deployer's first transactions deployed, when they are these very contracts. */
+export async function findDeployment(client: ChainClient, chainId: number): Promise<Deployment | undefined> {
+  const owner = client.wallet.account.address
+  const contracts = plannedAddresses(owner, 0)
+  const same = await Promise.all([
+    isDeployed(client, contracts.token, tokenBytecode),
+    isDeployed(client, contracts.verifier, verifierBytecode),
+    isDeployed(client, contracts.hub, hubBytecode),
+    isDeployed(client, contracts.permitBurner, permitBurnerBytecode),
+  ])
+  if (!same.every(Boolean) || !(await isWired(client, contracts, owner))) return undefined
+  return { chainId, ...contracts, fromBlock: 0n }
+}
+
+async function isDeployed({ read }: ChainClient, address: Address, creation: Hex): Promise<boolean> {
+  const code = await read.getCode({ address })
+  return code !== undefined && isRuntimeOf(code, creation)
+}
+
+/**
+ * Whether code was deployed from these creation bytes. They end with the runtime code, in which immutable
+ * values are still zero; those bytes may differ.
+ */
+function isRuntimeOf(code: Hex, creation: Hex): boolean {
+  const deployed = hexToBytes(code)
+  const template = hexToBytes(creation).slice(-deployed.length)
+  return (
+    template.length === deployed.length && template.every((byte, i) => byte === 0 || byte === deployed[i])
+  )
+}
+
+async function isWired({ read }: ChainClient, contracts: PlannedAddresses, owner: Address): Promise<boolean> {
+  const token = { address: contracts.token, abi: tokenAbi } as const
+  const [verifier, minter, registered] = await Promise.all([
+    read.readContract({ ...token, functionName: 'verifier' }),
+    read.readContract({ ...token, functionName: 'minter' }),
+    read.readContract({ address: contracts.hub, abi: hubAbi, functionName: 'getTokenInfos' }),
+  ])
+  return (
+    isAddressEqual(verifier, contracts.verifier) &&
+    isAddressEqual(minter, owner) &&
+    registered.some((info) => isAddressEqual(info.token, contracts.token))
+  )
+}

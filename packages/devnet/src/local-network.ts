@@ -1,0 +1,252 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { type LogEvent, parseConfig, readSecrets, type StartOptions, startFacilitator } from '@svc-zerc20/facilitator'
+import { developmentRoles, spareAccounts } from './accounts.js'
+import { type Chain, startChain } from './chain.js'
+import { startChild } from './child.js'
+import { startControlServer } from './control-server.js'
+import { deployContracts } from './deploy.js'
+import type { Deployment } from './deployment.js'
+import { type ConfigTables, facilitatorConfig, renderConfig, withOverrides } from './facilitator-config.js'
+import { createFaucet, type Faucet } from './faucet.js'
+import type { MiningMode } from './mining.js'
+
+export type LocalNetworkOptions = {
+  /** An existing node to deploy to; without it a chain is started in this process. */
+  rpcUrl?: string
+  chainPort?: number
+  mining?: MiningMode
+  /** A file that keeps the embedded chain across restarts. */
+  persistence?: string
+  /** Where configuration and logs are written; a temporary folder by default, removed at the end. */
+  directory?: string
+  /** Laid over the devnet's configuration, for example `{ daemon: { rate_limit_per_min: 5 } }`. */
+  config?: ConfigTables
+  /** Runs the facilitator in this process instead of as a daemon, with this clock and log. */
+  inProcess?: Partial<Pick<StartOptions, 'clock' | 'random' | 'log'>>
+  /** Script of the shop to start; none by default. */
+  shopScript?: string
+  shopPort?: number
+  facilitatorPort?: number
+  say?: (line: string) => void
+}
+
+/** Everything a payment needs on one machine. Parts end in the reverse order of their start. */
+export type LocalNetwork = {
+  readonly chain: Chain | undefined
+  readonly rpcUrl: string
+  readonly deployment: Deployment
+  readonly faucet: Faucet
+  readonly controlUrl: string
+  readonly indexerUrl: string
+  readonly deciderUrl: string
+  readonly facilitatorUrl: string
+  readonly shopUrl: string | undefined
+  readonly adminToken: string
+  readonly configFile: string
+  readonly directory: string
+  /** What the in-process facilitator reported, in order. */
+  readonly events: readonly LogEvent[]
+  /** Process ids of the daemons that run beside us. */
+  readonly pids: { readonly facilitator?: number; readonly shop?: number }
+  /** Resolves when a daemon ends by itself, with its name and how. */
+  readonly daemonEnded: Promise<string>
+  close(): Promise<void>
+}
+
+/** What the example shop sells, in base units. */
+export const shopRoutes = {
+  cheap: { path: '/cheap', price: '1000' },
+  dear: { path: '/dear', price: '10000000' },
+} as const
+
+export async function startLocalNetwork(options: LocalNetworkOptions = {}): Promise<LocalNetwork> {
+  const closers: (() => Promise<void> | void)[] = []
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
+  try {
+    return { ...(await start(options, closers)), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function start(
+  options: LocalNetworkOptions,
+  closers: (() => Promise<void> | void)[],
+): Promise<Omit<LocalNetwork, 'close'>> {
+  const { say = () => undefined } = options
+  const directory = openDirectory(options.directory, closers)
+
+  const chain = options.rpcUrl === undefined ? await startEmbeddedChain(options) : undefined
+  if (chain) closers.push(() => chain.close())
+  const rpcUrl = options.rpcUrl ?? chain?.rpcUrl ?? ''
+  say(chain ? `chain ${chain.chainId} at ${rpcUrl}` : `using the node at ${rpcUrl}`)
+
+  const { deployer, payer, relayer, treasury, provider } = developmentRoles
+  const deployment = await deployContracts({
+    rpcUrl,
+    deployer,
+    payer: payer.address,
+    fund: [relayer.address, treasury.address, provider.address],
+    log: say,
+  })
+  const faucet = createFaucet({ rpcUrl, minter: deployer, token: deployment.token })
+  const control = await startControlServer({ faucet })
+  closers.push(() => control.close())
+  const indexerUrl = `${control.url}/indexer`
+  const deciderUrl = `${control.url}/decider`
+
+  const base = facilitatorConfig({
+    rpcUrl,
+    deployment,
+    indexerUrl,
+    deciderUrl,
+    port: options.facilitatorPort ?? 0,
+  })
+  const configText = renderConfig(withOverrides(base, options.config ?? {}))
+  const configFile = join(directory, 'facilitator.toml')
+  writeFileSync(configFile, configText)
+  const adminToken = randomBytes(24).toString('hex')
+  const env = {
+    SVC_TREASURY_PK: treasury.privateKey,
+    SVC_RELAYER_PK: relayer.privateKey,
+    SVC_ADMIN_TOKEN: adminToken,
+  }
+  const ends: Promise<string>[] = []
+  const events: LogEvent[] = []
+  const facilitator = options.inProcess
+    ? await startInProcess(configText, env, options.inProcess, events, closers)
+    : await startDaemon(configFile, env, directory, ends, closers)
+  say(`facilitator at ${facilitator.url}`)
+
+  const shop =
+    options.shopScript === undefined
+      ? undefined
+      : await startShop(options.shopScript, {
+          directory,
+          ends,
+          closers,
+          env: {
+            SHOP_PORT: `${options.shopPort ?? 0}`,
+            FACILITATOR_URL: facilitator.url,
+            SHOP_NETWORK: `eip155:${deployment.chainId}`,
+            SHOP_TOKEN: deployment.token,
+            SHOP_SECRET: randomBytes(32).toString('hex'),
+            SHOP_CHEAP_PRICE: shopRoutes.cheap.price,
+            SHOP_DEAR_PRICE: shopRoutes.dear.price,
+          },
+        })
+  if (shop) say(`shop at ${shop.url}`)
+
+  return {
+    chain,
+    rpcUrl,
+    deployment,
+    faucet,
+    controlUrl: control.url,
+    indexerUrl,
+    deciderUrl,
+    facilitatorUrl: facilitator.url,
+    shopUrl: shop?.url,
+    adminToken,
+    configFile,
+    directory,
+    events,
+    pids: {
+      ...(facilitator.pid !== undefined && { facilitator: facilitator.pid }),
+      ...(shop && { shop: shop.pid }),
+    },
+    daemonEnded: ends.length > 0 ? Promise.race(ends) : new Promise<never>(() => undefined),
+  }
+}
+
+function openDirectory(wanted: string | undefined, closers: (() => void)[]): string {
+  if (wanted !== undefined) {
+    const directory = resolve(wanted)
+    mkdirSync(directory, { recursive: true })
+    return directory
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'svc-devnet-'))
+  closers.push(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+function startEmbeddedChain({ chainPort, mining, persistence }: LocalNetworkOptions): Promise<Chain> {
+  return startChain({
+    accounts: [...Object.values(developmentRoles), ...spareAccounts],
+    ...(chainPort !== undefined && { port: chainPort }),
+    ...(mining !== undefined && { mining }),
+    ...(persistence !== undefined && { persistence }),
+  })
+}
+
+async function startInProcess(
+  configText: string,
+  env: Record<string, string>,
+  { clock, random, log }: NonNullable<LocalNetworkOptions['inProcess']>,
+  events: LogEvent[],
+  closers: (() => Promise<void>)[],
+): Promise<{ url: string; pid?: number }> {
+  const config = parseConfig(configText)
+  const { secrets } = readSecrets(config, env)
+  const facilitator = await startFacilitator({
+    config,
+    secrets,
+    log: (event) => {
+      events.push(event)
+      log?.(event)
+    },
+    ...(clock && { clock }),
+    ...(random && { random }),
+  })
+  closers.push(() => facilitator.close())
+  return { url: facilitator.url }
+}
+
+async function startDaemon(
+  configFile: string,
+  env: Record<string, string>,
+  directory: string,
+  ends: Promise<string>[],
+  closers: (() => Promise<void>)[],
+): Promise<{ url: string; pid?: number }> {
+  const entry = createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')
+  const daemon = await startChild({
+    name: 'facilitator',
+    script: join(dirname(entry), 'main.js'),
+    args: ['start', '--config', configFile],
+    env,
+    logFile: join(directory, 'facilitator.log'),
+    isReady: (line) => line.event === 'facilitator.ready',
+  })
+  ends.push(daemon.ended.then((how) => `facilitator ended with ${how}`))
+  closers.push(() => daemon.stop())
+  return { url: String(daemon.ready.url), pid: daemon.pid }
+}
+
+async function startShop(
+  script: string,
+  options: {
+    env: Record<string, string>
+    directory: string
+    ends: Promise<string>[]
+    closers: (() => Promise<void>)[]
+  },
+): Promise<{ url: string; pid: number }> {
+  const shop = await startChild({
+    name: 'shop',
+    script,
+    env: options.env,
+    logFile: join(options.directory, 'shop.log'),
+    isReady: (line) => line.ready === true,
+  })
+  options.ends.push(shop.ended.then((how) => `shop ended with ${how}`))
+  options.closers.push(() => shop.stop())
+  return { url: String(shop.ready.url), pid: shop.pid }
+}

@@ -1,0 +1,28 @@
+type Answer = { result?: unknown; error?: { code: number; message: string; data?: unknown } }
+
+/** Posts a body to a node as it is. */
+export function post(url: string, body: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' }, ...init })
+}
+
+/** One JSON-RPC call over HTTP; the answer with its error, if it is one. */
+export async function call(url: string, method: string, params: unknown[] = []): Promise<Answer> {
+  const response = await post(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  return (await response.json()) as Answer
+}
+
+/** One JSON-RPC call over HTTP that must succeed. */
+export async function rpc<T>(url: string, method: string, params: unknown[] = []): Promise<T> {
+  const { result, error } = await call(url, method, params)
+  if (error !== undefined) throw new Error(`${method}: ${error.code} ${error.message}`)
+  return result as T
+}
+
+/** Asks again until there is something; the test's own timeout is the bound. */
+export async function until<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
+  for (;;) {
+    const answer = await ask()
+    if (answer !== null && answer !== undefined && answer !== false) return answer
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
