@@ -30,12 +30,13 @@ export type TestFacilitator = Awaited<ReturnType<typeof startFacilitator>>
 
 export async function startFacilitator() {
   const calls: Call[] = []
-  const script: Record<'challenge' | 'verify' | 'settle' | 'payments', Script> = {
+  const usual: Record<'challenge' | 'verify' | 'settle' | 'payments', Script> = {
     challenge: (call) => ({ body: challengeFor(call) }),
     verify: () => ({ body: { isValid: true } }),
     settle: () => ({ body: accepted }),
     payments: () => ({ body: { phase: 'open' } }),
   }
+  const script = { ...usual }
   const answer = (call: Call): Answer => {
     const name = call.path.split('/')[1] ?? ''
     if (name === 'supported') {
@@ -67,6 +68,11 @@ export async function startFacilitator() {
     }),
     forget: () => {
       calls.length = 0
+    },
+    /** Forgets the calls and every scripted answer. */
+    reset: () => {
+      calls.length = 0
+      Object.assign(script, usual)
     },
     close: () => {
       server.closeAllConnections()

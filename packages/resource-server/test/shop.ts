@@ -1,6 +1,7 @@
 /** An express shop with the official middleware, and what a payer does with its answers. */
 import type { AddressInfo } from 'node:net'
 import { Headers } from '@svc-zerc20/protocol'
+import type { FacilitatorClient } from '@x402/core/server'
 import type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse } from '@x402/core/types'
 import { paymentMiddleware, x402ResourceServer } from '@x402/express'
 import express from 'express'
@@ -13,10 +14,17 @@ export const schemeFor = (facilitatorUrl: string, options: Partial<SvcSchemeOpti
   createSvcScheme({ facilitatorUrl, network, token, secret, ...options })
 
 type Routes = Parameters<typeof paymentMiddleware>[0]
+export type Shop = Awaited<ReturnType<typeof openShop>>
 
-export async function openShop(svc: SvcScheme, routes: Routes) {
+export async function openShop(
+  svc: SvcScheme,
+  routes: Routes,
+  otherClients: FacilitatorClient[] = [],
+  configure: (server: x402ResourceServer) => unknown = () => {},
+) {
   let served = 0
-  const server = new x402ResourceServer(svc.facilitatorClient).register(svc.network, svc)
+  const server = new x402ResourceServer([svc.facilitatorClient, ...otherClients])
+  configure(server.register(svc.network, svc))
   const app = express().use(paymentMiddleware(routes, server))
   app.get('/fails', (_request, response) => {
     served += 1
