@@ -6,6 +6,12 @@ export { deployContracts } from './deploy.js'
 export { type Deployment, devnetToken } from './deployment.js'
 export { createFaucet, type Faucet, faucetLimits } from './faucet.js'
 export type { Fault, FaultEffect } from './faults.js'
+export {
+  type LocalNetwork,
+  type LocalNetworkOptions,
+  shopRoutes,
+  startLocalNetwork,
+} from './local-network.js'
 export type { MiningMode } from './mining.js'
 export type { ReorgOptions, ReorgResult } from './reorg.js'
 export { RpcError } from './rpc-error.js'

@@ -3,7 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { type LogEvent, parseConfig, readSecrets, type StartOptions, startFacilitator } from '@svc-zerc20/facilitator'
+import {
+  type LogEvent,
+  parseConfig,
+  readSecrets,
+  type StartOptions,
+  startFacilitator,
+} from '@svc-zerc20/facilitator'
 import { developmentRoles, spareAccounts } from './accounts.js'
 import { type Chain, startChain } from './chain.js'
 import { startChild } from './child.js'
@@ -57,6 +63,9 @@ export type LocalNetwork = {
   close(): Promise<void>
 }
 
+/** Ends one part. */
+type Closer = () => Promise<void> | void
+
 /** What the example shop sells, in base units. */
 export const shopRoutes = {
   cheap: { path: '/cheap', price: '1000' },
@@ -64,7 +73,7 @@ export const shopRoutes = {
 } as const
 
 export async function startLocalNetwork(options: LocalNetworkOptions = {}): Promise<LocalNetwork> {
-  const closers: (() => Promise<void> | void)[] = []
+  const closers: Closer[] = []
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()
   }
@@ -76,10 +85,7 @@ export async function startLocalNetwork(options: LocalNetworkOptions = {}): Prom
   }
 }
 
-async function start(
-  options: LocalNetworkOptions,
-  closers: (() => Promise<void> | void)[],
-): Promise<Omit<LocalNetwork, 'close'>> {
+async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<Omit<LocalNetwork, 'close'>> {
   const { say = () => undefined } = options
   const directory = openDirectory(options.directory, closers)
 
@@ -166,7 +172,7 @@ async function start(
   }
 }
 
-function openDirectory(wanted: string | undefined, closers: (() => void)[]): string {
+function openDirectory(wanted: string | undefined, closers: Closer[]): string {
   if (wanted !== undefined) {
     const directory = resolve(wanted)
     mkdirSync(directory, { recursive: true })
@@ -191,7 +197,7 @@ async function startInProcess(
   env: Record<string, string>,
   { clock, random, log }: NonNullable<LocalNetworkOptions['inProcess']>,
   events: LogEvent[],
-  closers: (() => Promise<void>)[],
+  closers: Closer[],
 ): Promise<{ url: string; pid?: number }> {
   const config = parseConfig(configText)
   const { secrets } = readSecrets(config, env)
@@ -214,7 +220,7 @@ async function startDaemon(
   env: Record<string, string>,
   directory: string,
   ends: Promise<string>[],
-  closers: (() => Promise<void>)[],
+  closers: Closer[],
 ): Promise<{ url: string; pid?: number }> {
   const entry = createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')
   const daemon = await startChild({
@@ -236,7 +242,7 @@ async function startShop(
     env: Record<string, string>
     directory: string
     ends: Promise<string>[]
-    closers: (() => Promise<void>)[]
+    closers: Closer[]
   },
 ): Promise<{ url: string; pid: number }> {
   const shop = await startChild({
