@@ -1,0 +1,55 @@
+// `npm run gen` writes every generated file; `node scripts/gen.mjs --check` writes nothing and exits 1 when
+// one has drifted from its source. `--into <folder>` works on a copy of the tree instead.
+//
+// To add a file: a function that returns its whole text, and one line in the list below.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { renderReasons } from './gen/reasons.mjs'
+import { renderAmounts } from './gen/vectors/amounts.mjs'
+import { renderHeaders } from './gen/vectors/headers.mjs'
+import { renderMatching } from './gen/vectors/matching.mjs'
+import { renderNetworks } from './gen/vectors/networks.mjs'
+import { renderPayloads } from './gen/vectors/payloads.mjs'
+import { renderTypedData } from './gen/vectors/typed-data.mjs'
+import { root } from './setup.mjs'
+
+const generated = [
+  { path: 'docs/reference/reasons.md', render: renderReasons },
+  { path: 'test/vectors/protocol/amounts.json', render: renderAmounts },
+  { path: 'test/vectors/protocol/headers.json', render: renderHeaders },
+  { path: 'test/vectors/protocol/matching.json', render: renderMatching },
+  { path: 'test/vectors/protocol/networks.json', render: renderNetworks },
+  { path: 'test/vectors/protocol/payloads.json', render: renderPayloads },
+  { path: 'test/vectors/protocol/typed-data.json', render: renderTypedData },
+]
+
+const { values } = parseArgs({
+  options: { check: { type: 'boolean', default: false }, into: { type: 'string', default: root } },
+})
+
+let drifted = 0
+for (const { path, render } of generated) {
+  const file = join(values.into, path)
+  const text = await render()
+  if (text === readIfPresent(file)) continue
+  drifted++
+  process.stdout.write(`${values.check ? 'drifted' : 'wrote'} ${path}\n`)
+  if (!values.check) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+}
+if (values.check && drifted > 0) {
+  process.stderr.write('Run `npm run gen` and commit what it writes.\n')
+  process.exitCode = 1
+}
+
+function readIfPresent(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
