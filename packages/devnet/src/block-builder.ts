@@ -3,7 +3,8 @@ import type { Address, Hex } from 'viem'
 import { nextBaseFee } from './base-fee.js'
 import type { ChainTime } from './chain-time.js'
 import type { Engine } from './engine.js'
-import type { Mempool, PooledTransaction } from './mempool.js'
+import { lastOfOverdrawn, type Mempool, type PooledTransaction } from './mempool.js'
+import { RpcError } from './rpc-error.js'
 
 /** A mined block, with what it takes to mine it again or to go back to before it. */
 export type Block = {
@@ -24,12 +25,12 @@ export type BlockSeed = { timestamp: number; randomness: Hex }
 export type BlockBuilder = {
   /** Hands a raw transaction to the node; throws what the node refuses. */
   send(raw: Hex): Promise<Hex>
+  /** The same for one that was taken before; what is impossible by now is dropped, as a real node does. */
+  sendAgain(raw: Hex): Promise<void>
   /** Mines one block out of what is executable, also when nothing is. */
   build(seed?: BlockSeed): Promise<Block>
   /** Whether a block mined now would hold a transaction. */
   hasExecutable(): Promise<boolean>
-  /** Forgets what the engine dropped on its own, such as a transaction its sender can no longer afford. */
-  forgetEvicted(): Promise<void>
   /** Takes waiting transactions out of the mempool as if the node had evicted them; all of them by default. */
   dropPending(hashes?: readonly Hex[]): Promise<Hex[]>
   /** The blocks a reorg can still undo, oldest first. */
@@ -60,7 +61,8 @@ export async function createBlockBuilder(dependencies: {
     const hash = (await engine.request('eth_sendRawTransaction', [raw])) as Hex
     const sent = (await engine.request('eth_getTransactionByHash', [hash])) as SentTransaction
     const maxFeePerGas = BigInt(sent.maxFeePerGas ?? sent.gasPrice)
-    mempool.add({ hash, raw, from: sent.from, nonce: Number(sent.nonce), maxFeePerGas })
+    const costWei = BigInt(sent.gas) * maxFeePerGas + BigInt(sent.value)
+    mempool.add({ hash, raw, from: sent.from, nonce: Number(sent.nonce), maxFeePerGas, costWei })
     return hash
   }
 
@@ -70,16 +72,41 @@ export async function createBlockBuilder(dependencies: {
     return { timestamp: time.next(head.timestamp), randomness: `0x${randomness}` }
   }
 
+  /**
+   * The engine refuses a whole block over one transaction that its sender cannot pay for. A real node mines
+   * the others, so transactions of overdrawn senders step aside, last nonce first, until a block is possible.
+   */
+  async function mine(seed: BlockSeed): Promise<PooledTransaction[]> {
+    const aside: PooledTransaction[] = []
+    for (;;) {
+      try {
+        await engine.request('evm_setNextBlockTimestamp', [seed.timestamp])
+        await engine.request('hardhat_setPrevRandao', [seed.randomness])
+        await engine.request('evm_mine')
+        return aside
+      } catch (error) {
+        const last = await lastOfOverdrawn(mempool.list(), balanceOf)
+        if (!(error instanceof RpcError) || last === undefined) throw error
+        await dropPending([last.hash])
+        aside.unshift(last)
+      }
+    }
+  }
+
+  async function balanceOf(address: Address): Promise<bigint> {
+    return BigInt((await engine.request('eth_getBalance', [address, 'latest'])) as Hex)
+  }
+
   async function build(seed: BlockSeed = nextSeed()): Promise<Block> {
     const snapshotBefore = reorgDepth > 0 ? ((await engine.request('evm_snapshot')) as Hex) : undefined
-    await engine.request('evm_setNextBlockTimestamp', [seed.timestamp])
-    await engine.request('hardhat_setPrevRandao', [seed.randomness])
-    await engine.request('evm_mine')
+    const unpayable = await mine(seed)
     head = await readHead(engine)
     const transactions = head.transactions.flatMap((hash) => mempool.remove(hash) ?? [])
     const { number, hash } = head
     const block = { number, hash, ...seed, transactions, snapshotBefore }
     if (reorgDepth > 0) recent = [...recent, block].slice(-reorgDepth)
+    for (const { raw } of unpayable) await sendAgain(raw)
+    if (mempool.list().length > 0) await forgetEvicted()
     return block
   }
 
@@ -97,6 +124,7 @@ export async function createBlockBuilder(dependencies: {
     return false
   }
 
+  // The engine drops on its own what can never be mined any more.
   async function forgetEvicted(): Promise<void> {
     const waiting = (await engine.request('eth_pendingTransactions')) as { hash: Hex }[]
     const alive = new Set(waiting.map(({ hash }) => hash))
@@ -113,6 +141,14 @@ export async function createBlockBuilder(dependencies: {
     return dropped
   }
 
+  async function sendAgain(raw: Hex): Promise<void> {
+    try {
+      await send(raw)
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+    }
+  }
+
   async function follow(height: number): Promise<void> {
     head = await readHead(engine)
     recent = recent.filter((block) => block.number <= height)
@@ -123,7 +159,7 @@ export async function createBlockBuilder(dependencies: {
     send,
     build,
     hasExecutable,
-    forgetEvicted,
+    sendAgain,
     dropPending,
     recent: () => recent,
     follow,
@@ -132,7 +168,10 @@ export async function createBlockBuilder(dependencies: {
   }
 }
 
-type SentTransaction = { from: Address; nonce: Hex; maxFeePerGas?: Hex; gasPrice: Hex }
+type SentTransaction = { from: Address; maxFeePerGas?: Hex } & Record<
+  'nonce' | 'gas' | 'gasPrice' | 'value',
+  Hex
+>
 
 type EngineBlock = Record<'number' | 'hash' | 'timestamp' | 'baseFeePerGas' | 'gasUsed' | 'gasLimit', Hex> & {
   transactions: Hex[]

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createMempool, type PooledTransaction } from './mempool.js'
+import { createMempool, lastOfOverdrawn, type PooledTransaction } from './mempool.js'
 
 function transaction(hash: `0x${string}`, nonce: number, from: `0x${string}` = '0xaa'): PooledTransaction {
-  return { hash, raw: '0x', from, nonce, maxFeePerGas: 1n }
+  return { hash, raw: '0x', from, nonce, maxFeePerGas: 1n, costWei: 10n }
 }
 
 test('transactions are listed in order of arrival', () => {
@@ -25,4 +25,13 @@ test('a removed transaction is handed back once', () => {
   mempool.add(transaction('0x1', 1))
   expect(mempool.remove('0x1')?.hash).toBe('0x1')
   expect(mempool.remove('0x1')).toBeUndefined()
+})
+
+test('of a sender that cannot pay for all it sent, the last transaction is found by nonce', async () => {
+  const waiting = [transaction('0x1', 1, '0xbb'), transaction('0x3', 3), transaction('0x2', 2)]
+  const balances: Record<string, bigint> = { '0xaa': 19n, '0xbb': 10n }
+  const balanceOf = async (address: string) => balances[address] ?? 0n
+  expect((await lastOfOverdrawn(waiting, balanceOf))?.hash).toBe('0x3')
+  balances['0xaa'] = 20n
+  expect(await lastOfOverdrawn(waiting, balanceOf)).toBeUndefined()
 })

@@ -7,6 +7,8 @@ export type PooledTransaction = {
   from: Address
   nonce: number
   maxFeePerGas: bigint
+  /** What the sender must own for it: value and gas at the highest fee. */
+  costWei: bigint
 }
 
 /** Our own list of what waits in the engine's mempool, in order of arrival. */
@@ -47,4 +49,23 @@ export function createMempool(): Mempool {
       for (const transaction of transactions) add(transaction)
     },
   }
+}
+
+/** The last transaction of a sender whose waiting transactions together cost more than it owns. */
+export async function lastOfOverdrawn(
+  waiting: readonly PooledTransaction[],
+  balanceOf: (address: Address) => Promise<bigint>,
+): Promise<PooledTransaction | undefined> {
+  const bySender = new Map<Address, { costWei: bigint; last: PooledTransaction }>()
+  for (const transaction of waiting) {
+    const { costWei = 0n, last = transaction } = bySender.get(transaction.from) ?? {}
+    bySender.set(transaction.from, {
+      costWei: costWei + transaction.costWei,
+      last: transaction.nonce > last.nonce ? transaction : last,
+    })
+  }
+  for (const [sender, { costWei, last }] of bySender) {
+    if (costWei > (await balanceOf(sender))) return last
+  }
+  return undefined
 }

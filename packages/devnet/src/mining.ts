@@ -36,10 +36,8 @@ export function createMining(dependencies: {
 
   async function mineExecutable(): Promise<boolean> {
     if (paused || stopped || !(await builder.hasExecutable())) return false
-    const block = await builder.build()
-    // Nothing executable got in after all: without this the next look would find the same and never end.
-    if (block.transactions.length === 0) await builder.forgetEvicted()
-    return true
+    // A block that stayed empty after all ends it: the next look would find the same.
+    return (await builder.build()).transactions.length > 0
   }
 
   async function mineBeat(): Promise<void> {

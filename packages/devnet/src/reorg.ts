@@ -63,7 +63,8 @@ export function createReorg(dependencies: {
     await rewind(first.snapshotBefore, first.number - 1)
     await emptyMempool()
     for (let count = 0; count < depth; count++) await builder.build()
-    for (const { raw } of [...(options.keepTransactions ? dropped : []), ...waiting]) await sendAgain(raw)
+    for (const { raw } of [...(options.keepTransactions ? dropped : []), ...waiting])
+      await builder.sendAgain(raw)
     return { height: builder.height(), transactions: dropped.map(({ hash }) => hash) }
   }
 
@@ -72,15 +73,6 @@ export function createReorg(dependencies: {
     const restored = (await engine.request('eth_pendingTransactions')) as { hash: Hex }[]
     for (const { hash } of restored) await engine.request('hardhat_dropTransaction', [hash])
     mempool.replaceAll([])
-  }
-
-  // On the new branch a transaction can be impossible, such as one spending what a dropped one had paid.
-  async function sendAgain(raw: Hex): Promise<void> {
-    try {
-      await builder.send(raw)
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error
-    }
   }
 
   return {
