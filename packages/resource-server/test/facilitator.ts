@@ -9,8 +9,8 @@ export const helper = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512'
 export const burnTx = `0x${'ab'.repeat(32)}`
 
 export type Call = { method: string; path: string; body: unknown; authorization: string | undefined }
-/** An answer to one call; `drop` ends the connection without one. */
-export type Answer = { status?: number; body?: unknown } | 'drop'
+/** An answer to one call; `drop` ends the connection without one, `hang` keeps it open in silence. */
+export type Answer = { status?: number; body?: unknown } | 'drop' | 'hang'
 type Script = (call: Call) => Answer
 
 export const accepted = { success: true, transaction: burnTx, network, extra: { phase: 'accepted' } }
@@ -112,6 +112,7 @@ async function readCall(request: IncomingMessage): Promise<Call> {
 }
 
 function write(response: ServerResponse, answer: Answer): void {
+  if (answer === 'hang') return
   if (answer === 'drop') {
     response.destroy()
     return
