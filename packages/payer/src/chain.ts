@@ -50,11 +50,14 @@ export function createPayerChain({
   readonly rpcUrl: string
   readonly chainId: number
   readonly payer: Address
-  readonly limits: Pick<PayerLimits, 'rpcTimeoutMs' | 'gasHeadroomPercent'>
+  readonly limits: Pick<PayerLimits, 'rpcTimeoutMs' | 'rpcRetriesMax' | 'gasHeadroomPercent'>
 }): PayerChain {
-  const client = createPublicClient({
-    transport: http(rpcUrl, { batch: true, timeout: limits.rpcTimeoutMs }),
+  const transport = http(rpcUrl, {
+    batch: true,
+    timeout: limits.rpcTimeoutMs,
+    retryCount: limits.rpcRetriesMax,
   })
+  const client = createPublicClient({ transport })
   const tokenNames = new Map<Address, string>()
   let chainChecked = false
 

@@ -24,6 +24,7 @@ export const defaultLimits = {
   /** Offers whose request is remembered until one of them is paid. */
   offersSeenMax: 1_000,
   rpcTimeoutMs: 10_000,
+  rpcRetriesMax: 1,
 } as const
 
 export type PayerLimits = { readonly [Name in keyof typeof defaultLimits]: number }

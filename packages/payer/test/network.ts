@@ -1,0 +1,48 @@
+import { tokenAbi } from '@svc-zerc20/contracts'
+import { type Chain, deployContracts, developmentRoles, spareAccounts, startChain } from '@svc-zerc20/devnet'
+import { type Address, createPublicClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+
+const { deployer, payer, relayer } = developmentRoles
+
+/** A chain of its own with all contracts and a payer who has tokens. */
+export async function startNetwork() {
+  const chain = await startChain()
+  const { rpcUrl } = chain
+  const deployed = await deployContracts({ rpcUrl, deployer, payer: payer.address })
+  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
+  const { token, permitBurner: helper } = deployed
+  const read = { address: token, abi: tokenAbi } as const
+  return {
+    chain,
+    rpcUrl,
+    network: 'eip155:31337' as const,
+    token,
+    helper,
+    client,
+    payer: privateKeyToAccount(payer.privateKey),
+    relayer: privateKeyToAccount(relayer.privateKey),
+    pauper: privateKeyToAccount(spareAccounts[0]?.privateKey ?? '0x'),
+    balanceOf: (owner: Address) => client.readContract({ ...read, functionName: 'balanceOf', args: [owner] }),
+    permitNonce: (owner: Address) => client.readContract({ ...read, functionName: 'nonces', args: [owner] }),
+    /** Transactions the account has sent, waiting ones included. */
+    sentBy: (address: Address) => client.getTransactionCount({ address, blockTag: 'pending' }),
+    close: () => chain.close(),
+  }
+}
+
+export type TestNetwork = Awaited<ReturnType<typeof startNetwork>>
+
+/** What callers over HTTP asked of the chain while `task` ran. */
+export async function callsDuring(chain: Chain, task: () => Promise<unknown>) {
+  const before = chain.stats()
+  await task()
+  const after = chain.stats()
+  const counts = Object.entries(after.calls).map(
+    ([method, n]) => [method, n - (before.calls[method] ?? 0)] as const,
+  )
+  return {
+    httpRequests: after.httpRequests - before.httpRequests,
+    calls: Object.fromEntries(counts.filter(([, n]) => n > 0)),
+  }
+}
