@@ -4,8 +4,9 @@ pragma solidity ^0.8.30;
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 
 import {ISvcPermitBurner} from "../src/interfaces/ISvcPermitBurner.sol";
+import {SvcPermitBurner} from "../src/SvcPermitBurner.sol";
 import {BurnSpec} from "./support/BurnSpec.sol";
-import {BombToken, GluttonToken, ReentrantToken} from "./support/HostileTokens.sol";
+import {BombToken, GluttonToken, MeterToken, ReentrantToken} from "./support/HostileTokens.sol";
 import {Vm} from "./support/Spec.sol";
 
 /// @dev `burnBatch`: items fail alone, whatever their tokens do.
@@ -116,6 +117,23 @@ contract BurnBatchTest is BurnSpec {
         }
     }
 
+    function testFuzz_the_last_item_gets_its_full_share_behind_any_waste(uint256 gasGiven, uint256 count) public {
+        count = within(count, 1, 6);
+        (, uint256 fullShare) = _gasOfLastItem(count, 100_000_000);
+        uint256 minimum = burner.minimumBatchGas(count);
+        (bool started, uint256 share) = _gasOfLastItem(count, within(gasGiven, minimum - 20_000, minimum + 40_000));
+        if (started) same(share, fullShare, "share");
+    }
+
+    function test_a_giant_signature_cannot_starve_the_other_items() public {
+        ISvcPermitBurner.BurnRequest[] memory requests = new ISvcPermitBurner.BurnRequest[](2);
+        requests[0] = requestOf(~CHALLENGE);
+        requests[0].burnAuthSig = new bytes(1_000_000);
+        requests[1] = requestOf(CHALLENGE);
+        burner.burnBatch{gas: burner.minimumBatchGas(2) + 2_000}(requests);
+        check(executed(requests[1]), "the good item failed");
+    }
+
     function test_a_batch_with_the_minimum_gas_and_its_own_calldata_starts() public {
         ISvcPermitBurner.BurnRequest[] memory requests = new ISvcPermitBurner.BurnRequest[](50);
         for (uint256 i = 0; i < requests.length; ++i) {
@@ -133,6 +151,24 @@ contract BurnBatchTest is BurnSpec {
         burner.burnBatch(requests);
         check(before - gasleft() < burner.minimumBatchGas(1) + 10_000, "used more than its share");
         same(failureOf(vm.getRecordedLogs(), CHALLENGE).length, 0, "reason");
+    }
+
+    /// @dev Fresh contracts each time, so that two runs differ in nothing but the gas they are given.
+    function _gasOfLastItem(uint256 count, uint256 gasGiven) private returns (bool started, uint256 gasSeen) {
+        burner = new SvcPermitBurner();
+        MeterToken meter = new MeterToken();
+        address[2] memory wasteful = [address(new GluttonToken()), address(new BombToken(256, false))];
+        ISvcPermitBurner.BurnRequest[] memory requests = new ISvcPermitBurner.BurnRequest[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            requests[i] = looseRequestOf(i == count - 1 ? address(meter) : wasteful[i % 2], bytes32(i));
+        }
+        meter.give(payer, VALUE);
+        try burner.burnBatch{gas: gasGiven}(requests) {
+            started = true;
+        } catch (bytes memory reason) {
+            same(bytes4(reason), ISvcPermitBurner.InsufficientBatchGas.selector, "reason");
+        }
+        return (started, meter.gasSeen());
     }
 
     // --- Reentrancy -------------------------------------------------------------------------------------------------

@@ -38,9 +38,9 @@ interface IPaymentLens {
 
     /// @param token Token of all questions; the call reverts when it is no ERC-2612 token.
     /// @param helper The permit burner, or zero when the gasless path is off.
-    /// @param permits Payments by permit. The answer counts as contract code for the node (EIP-170), so that about
-    /// 150 of them fit one call.
-    /// @param burnAddresses Burn addresses whose balance is asked for.
+    /// @param permits Payments by permit.
+    /// @param burnAddresses Burn addresses whose balance is asked for. For the node the answer is contract code
+    /// (EIP-170), so 160 bytes per permit, 32 per burn address and about 400 for the rest have to fit 24,576.
     /// @return timestamp Time of the block that all facts were read at.
     /// @return blockNumber Number of that block.
     /// @return chainId Chain that answered.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
-import {ISvcPermitBurner} from "../../src/interfaces/ISvcPermitBurner.sol";
-
 /// @dev Accepts any permit and keeps balances; what differs between the tokens below is the transfer.
 abstract contract LooseToken {
     mapping(address => uint256) public balanceOf;
@@ -113,6 +111,15 @@ contract GluttonToken is LooseToken {
     function transferFrom(address, address, uint256) external pure override returns (bool) {
         while (true) {}
         return false;
+    }
+}
+
+/// @dev Writes down how much gas it was called with.
+contract MeterToken is LooseToken {
+    uint256 public gasSeen;
+
+    function permit(address, address, uint256, uint256, uint8, bytes32, bytes32) external override {
+        gasSeen = gasleft();
     }
 }
 
