@@ -26,7 +26,9 @@ function installIfNeeded() {
   const wanted = lockHash()
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
   process.stdout.write('Installing dependencies (about a minute the first time) …\n')
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  // Not `npm ci`: it insists on lockfile entries for the native builds of every platform, and the lockfile
+  // holds those of Linux. `install` takes the locked versions and adds the builds another platform needs.
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(stampFile, wanted)
 }
 

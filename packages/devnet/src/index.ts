@@ -1,5 +1,5 @@
 export * from './accounts.js'
-export { type Chain, type ChainOptions, type ChainStats, startChain } from './chain.js'
+export { type Chain, type ChainOptions, startChain } from './chain.js'
 export { type Clock, systemClock } from './clock.js'
 export { type ControlServer, startControlServer } from './control-server.js'
 export { deployContracts } from './deploy.js'
@@ -13,5 +13,7 @@ export {
   startLocalNetwork,
 } from './local-network.js'
 export type { MiningMode } from './mining.js'
+export type { NetworkFile } from './network-file.js'
 export type { ReorgOptions, ReorgResult } from './reorg.js'
 export { RpcError } from './rpc-error.js'
+export type { ChainStats } from './stats.js'

@@ -69,7 +69,7 @@ type Closer = () => Promise<void> | void
 /** What the example shop sells, in base units. */
 export const shopRoutes = {
   cheap: { path: '/cheap', price: '1000' },
-  dear: { path: '/dear', price: '10000000' },
+  dear: { path: '/dear', price: '250000' },
 } as const
 
 export async function startLocalNetwork(options: LocalNetworkOptions = {}): Promise<LocalNetwork> {

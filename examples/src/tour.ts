@@ -1,0 +1,88 @@
+/**
+ * A tour of a running devnet: one payment by permit, one by self-transfer, with what happens when.
+ * `node examples/dist/tour.js .devnet/network.json`
+ */
+import { readFileSync } from 'node:fs'
+import { createPayerScheme, deliverPayments, withSpendControls } from '@svc-zerc20/payer'
+import { decodePaymentRequiredHeader } from '@x402/core/http'
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { createPublicClient, erc20Abi, formatUnits, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+
+type Mode = 'permit' | 'self-transfer'
+
+const file = process.argv[2] ?? '.devnet/network.json'
+const network = JSON.parse(readFileSync(file, 'utf8'))
+const payer = privateKeyToAccount(network.accounts.payer.privateKey)
+const chain = createPublicClient({ transport: http(network.rpcUrl) })
+const caip2 = `eip155:${network.chainId}` as const
+
+const say = (text: string) => process.stdout.write(`${text}\n`)
+const short = (hex: string) => `${hex.slice(0, 10)}…${hex.slice(-4)}`
+const units = (amount: string | bigint) => `${formatUnits(BigInt(amount), 6)} zUSD`
+
+const balances = async () => ({
+  tokens: await chain.readContract({
+    address: network.token,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [payer.address],
+  }),
+  gasMoney: await chain.getBalance({ address: payer.address }),
+})
+
+/** Reports every request and answer on its way, with the time since the purchase began. */
+function narrated(mode: Mode, line: (text: string) => void): typeof fetch {
+  return async (input, init) => {
+    const request = new Request(input, init)
+    const paying = request.headers.has('PAYMENT-SIGNATURE')
+    if (paying)
+      line(
+        mode === 'permit'
+          ? 'signed permit and burn authorization, no gas'
+          : 'transferred to the burn address, mined',
+      )
+    line(`${request.method} ${new URL(request.url).pathname}${paying ? ' with PAYMENT-SIGNATURE' : ''}`)
+    const response = await fetch(request)
+    const required = response.headers.get('PAYMENT-REQUIRED')
+    const offer = required ? decodePaymentRequiredHeader(required).accepts[0] : undefined
+    line(
+      offer
+        ? `402: ${units(offer.amount)} to the one-time address ${short(offer.payTo)}`
+        : `${response.status}`,
+    )
+    return response
+  }
+}
+
+async function buy(mode: Mode, route: { path: string }): Promise<void> {
+  const startedMs = performance.now()
+  const line = (text: string) =>
+    say(`  ${`${Math.round(performance.now() - startedMs)} ms`.padStart(8)}  ${text}`)
+  const before = await balances()
+  const scheme = createPayerScheme({
+    account: payer,
+    rpcUrl: network.rpcUrl,
+    network: caip2,
+    mode,
+    allowedTokens: [network.token],
+  })
+  const client = withSpendControls(new x402Client(), 'any').register(caip2, scheme)
+  const pay = wrapFetchWithPayment(deliverPayments(narrated(mode, line), scheme), client)
+
+  say(`\n${mode === 'permit' ? 'Gasless permit' : 'Self-transfer'}: buying ${route.path}`)
+  const response = await pay(`${network.shopUrl}${route.path}`)
+  const receipt = response.headers.get('PAYMENT-RESPONSE')
+  if (!response.ok || !receipt)
+    throw new Error(`${route.path} answered ${response.status}: ${await response.text()}`)
+  line(`accepted: burned in ${short(decodePaymentResponseHeader(receipt).transaction)}`)
+  line(`served: ${await response.text()}`)
+  const after = await balances()
+  const gas = before.gasMoney - after.gasMoney
+  say(
+    `            the payer paid ${units(before.tokens - after.tokens)} and ${gas === 0n ? 'no gas' : `${gas} wei of gas`}`,
+  )
+}
+
+await buy('permit', network.routes.cheap)
+await buy('self-transfer', network.routes.dear)

@@ -1,0 +1,63 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { developmentRoles } from './accounts.js'
+import { type LocalNetwork, shopRoutes } from './local-network.js'
+
+/** What other tools need to know of a running devnet. The keys in it are public development keys. */
+export type NetworkFile = {
+  readonly rpcUrl: string
+  readonly chainId: number
+  readonly token: string
+  readonly helper: string
+  readonly verifier: string
+  readonly hub: string
+  readonly facilitatorUrl: string
+  readonly shopUrl: string
+  readonly indexerUrl: string
+  readonly deciderUrl: string
+  readonly controlUrl: string
+  readonly adminToken: string
+  readonly configFile: string
+  readonly accounts: Readonly<
+    Record<
+      'payer' | 'treasury' | 'relayer' | 'provider',
+      { readonly address: string; readonly privateKey: string }
+    >
+  >
+  readonly routes: Readonly<Record<'cheap' | 'dear', { readonly path: string; readonly price: string }>>
+  /** The process that removes this file at its end. */
+  readonly pid: number
+}
+
+const fileName = 'network.json'
+
+/** Written whole or not at all, so that a reader that waits for it never sees a half. */
+export function writeNetworkFile(network: LocalNetwork, pid: number): string {
+  const { payer, treasury, relayer, provider } = developmentRoles
+  const content: NetworkFile = {
+    rpcUrl: network.rpcUrl,
+    chainId: network.deployment.chainId,
+    token: network.deployment.token,
+    helper: network.deployment.permitBurner,
+    verifier: network.deployment.verifier,
+    hub: network.deployment.hub,
+    facilitatorUrl: network.facilitatorUrl,
+    shopUrl: network.shopUrl ?? '',
+    indexerUrl: network.indexerUrl,
+    deciderUrl: network.deciderUrl,
+    controlUrl: network.controlUrl,
+    adminToken: network.adminToken,
+    configFile: network.configFile,
+    accounts: { payer, treasury, relayer, provider },
+    routes: shopRoutes,
+    pid,
+  }
+  const file = join(network.directory, fileName)
+  writeFileSync(`${file}.tmp`, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.tmp`, file)
+  return file
+}
+
+export function removeNetworkFile(directory: string): void {
+  rmSync(join(directory, fileName), { force: true })
+}
