@@ -29,7 +29,7 @@ export type Transfer = { readonly token: Address; readonly to: Address; readonly
  */
 export type Broadcast =
   | { readonly result: 'sent' }
-  | { readonly result: 'refused' | 'unclear'; readonly cause: unknown }
+  | { readonly result: 'refused' | 'unclear'; readonly why: string; readonly cause: unknown }
 
 export type PayerChain = {
   /** The token's name and the payer's live permit nonce, in one round trip. */
@@ -118,7 +118,7 @@ export function createPayerChain({
         await client.sendRawTransaction({ serializedTransaction: raw })
         return { result: 'sent' }
       } catch (cause) {
-        return (await holds(hash, cause)) ?? { result: 'unclear', cause }
+        return (await holds(hash, cause)) ?? { result: 'unclear', why: explain(cause), cause }
       }
     },
 
@@ -135,7 +135,7 @@ export function createPayerChain({
     if (!answered) return undefined
     try {
       const known = await client.request({ method: 'eth_getTransactionByHash', params: [hash] })
-      return known === null ? { result: 'refused', cause } : { result: 'sent' }
+      return known === null ? { result: 'refused', why: explain(cause), cause } : { result: 'sent' }
     } catch {
       // Without an answer the transaction must be taken to exist.
       return undefined
@@ -144,7 +144,13 @@ export function createPayerChain({
 }
 
 function asPayerError(code: 'chain_unavailable' | 'transfer_refused', detail: string, cause: unknown) {
-  if (cause instanceof PayerError) return cause
-  const why = cause instanceof BaseError ? cause.shortMessage : String(cause)
-  return new PayerError(code, `${detail}: ${why}`, { cause })
+  return cause instanceof PayerError ? cause : new PayerError(code, `${detail}: ${explain(cause)}`, { cause })
+}
+
+/** The gist of a failure. The full message has the URL of the endpoint in it, which may hold a key. */
+function explain(cause: unknown): string {
+  if (!(cause instanceof BaseError)) return 'the request failed'
+  const { details } = cause
+  const short = cause.shortMessage.replace(/\.$/, '')
+  return details ? `${short} (${details})` : short
 }

@@ -197,6 +197,8 @@ describe('self-transfer mode', () => {
     net.chain.setFaults([{ ...refuse, message: 'transaction type not supported' }])
     const error = await failure(payer.createPaymentPayload(2, offer))
     expect(error).toMatchObject({ code: 'transfer_refused', burnTxHash: undefined })
+    expect(error.message).toContain('transaction type not supported')
+    expect(error.message).not.toContain(net.rpcUrl)
     net.chain.setFaults([])
     await expect(payer.createPaymentPayload(2, offer)).resolves.toHaveProperty('payload.burnTxHash')
   })

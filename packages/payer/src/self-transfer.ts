@@ -53,7 +53,7 @@ export function createSelfTransfer({
         const { burn: _, ...unburned } = record
         return unburned
       })
-      throw new PayerError('transfer_refused', `the node did not take the transfer: ${sent.cause}`, sent)
+      throw new PayerError('transfer_refused', sent.why, { cause: sent.cause })
     }
     return hash
   }
