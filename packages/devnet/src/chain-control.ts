@@ -3,6 +3,7 @@ import type { BlockBuilder } from './block-builder.js'
 import type { ChainTime } from './chain-time.js'
 import type { Mining } from './mining.js'
 import type { Reorg, ReorgOptions, ReorgResult } from './reorg.js'
+import { RpcError, rpcErrorCodes } from './rpc-error.js'
 import type { Serial } from './serial.js'
 
 /** Every way to change the chain, one after another: no step sees another half done. */
@@ -24,6 +25,8 @@ export type ChainControl = {
   /** Reads while no reorg is half done. */
   read<T>(task: () => Promise<T>): Promise<T>
 }
+
+const blocksPerCallMax = 10_000
 
 /** Creates the control over a chain's parts. */
 export function createChainControl(dependencies: {
@@ -58,6 +61,9 @@ export function createChainControl(dependencies: {
     send: (raw) => step(() => builder.send(raw)),
     mine: (blocks = 1) =>
       step(async () => {
+        if (blocks > blocksPerCallMax) {
+          throw new RpcError(rpcErrorCodes.invalidParams, `at most ${blocksPerCallMax} blocks a call`)
+        }
         for (let count = 0; count < blocks; count++) await builder.build()
         return builder.height()
       }),

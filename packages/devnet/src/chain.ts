@@ -16,6 +16,7 @@ import { type BlockFile, openBlockFile } from './persistence.js'
 import { recordBlocks, restoreBlocks } from './recording.js'
 import { createReorg } from './reorg.js'
 import { createSerial } from './serial.js'
+import { type ChainStats, createStats } from './stats.js'
 
 export type ChainOptions = {
   /** Port on 127.0.0.1; 0, the default, takes a free one. */
@@ -35,9 +36,6 @@ export type ChainOptions = {
   clock?: Clock
 }
 
-/** What callers over HTTP have asked for so far; `request` and the `dev_` methods do not count. */
-export type ChainStats = { httpRequests: number; calls: Record<string, number> }
-
 /** A running chain. Its methods act on the node itself and never meet a fault; callers over HTTP do. */
 export type Chain = Omit<ChainControl, 'send' | 'read'> & {
   rpcUrl: string
@@ -53,7 +51,12 @@ export type Chain = Omit<ChainControl, 'send' | 'read'> & {
 
 const defaults = { chainId: 31_337, reorgDepth: 64, balanceWei: parseEther('10000') } as const
 
-/** Starts an embedded EVM chain behind a JSON-RPC server on loopback. */
+/**
+ * Starts an embedded EVM chain behind a JSON-RPC server on loopback.
+ *
+ * Everything stays in memory: count on some 50 KB for each transaction, so a chain that runs for days under
+ * load has to be started anew now and then.
+ */
 export async function startChain(options: ChainOptions = {}): Promise<Chain> {
   const file = options.persistence === undefined ? undefined : openBlockFile(options.persistence)
   let node: Node | undefined
@@ -75,7 +78,7 @@ function createHandle(node: Node, server: JsonRpcServer): Chain {
     chainId: node.chainId,
     request: (method, params = []) => node.request(method, params),
     setFaults: node.faults.set,
-    stats: () => structuredClone(node.stats),
+    stats: node.stats.read,
     async close() {
       await server.close()
       await node.stop()
@@ -102,9 +105,9 @@ async function createNode(options: ChainOptions, file: BlockFile | undefined) {
   const reorg = createReorg({ engine, builder, mempool, time })
   const control = createChainControl({ builder, reorg, mining, time, serial })
   const faults = createFaults()
-  const stats: ChainStats = { httpRequests: 0, calls: {} }
+  const stats = createStats()
   const persistent = file !== undefined
-  const request = createChainMethods({ engine, control, faults, stats: () => stats, persistent })
+  const request = createChainMethods({ engine, control, faults, stats: stats.read, persistent })
 
   async function stop(): Promise<void> {
     await mining.stop()
@@ -118,15 +121,13 @@ function serve({ faults, stats, request }: Node, port: number): Promise<JsonRpcS
   const answer = createFaultInjection({ faults, request })
   return startJsonRpcServer({
     port,
-    onHttpRequest: () => {
-      stats.httpRequests += 1
-    },
+    onHttpRequest: stats.countHttpRequest,
     async answer(call) {
       // The controls stay reachable whatever is broken, and do not show in what they measure.
       if (call.method.startsWith('dev_')) {
         return { kind: 'result', value: await request(call.method, call.params) }
       }
-      stats.calls[call.method] = (stats.calls[call.method] ?? 0) + 1
+      stats.countCall(call.method)
       return answer(call)
     },
   })

@@ -1,4 +1,4 @@
-import { request as httpRequest } from 'node:http'
+import { Agent, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { call, post } from '../test/rpc.js'
 import { type Chain, startChain } from './chain.js'
@@ -54,6 +54,8 @@ test.each([
   ['{"id":1,"method":"hardhat_reset","params":[]}', -32601],
   ['{"id":1,"method":"eth_sendTransaction","params":[{}]}', -32601],
   ['{"id":1,"method":"dev_reorg","params":["much"]}', -32602],
+  ['{"id":1,"method":"evm_mine","params":[{"blocks":10001}]}', -32602],
+  ['{"id":1,"method":"__proto__","params":[]}', -32601],
 ])('the malformed request %s gets an error code', async (body, code) => {
   expect(await json(body)).toMatchObject({ jsonrpc: '2.0', error: { code } })
 })
@@ -65,6 +67,19 @@ test('another method than POST gets 405', async () => {
 
 test('a body above the limit gets 413', async () => {
   expect((await post(chain.rpcUrl, 'x'.repeat(17 * 1024 * 1024))).status).toBe(413)
+})
+
+test('a connection serves one request after another', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const reused = () =>
+    new Promise<boolean>((resolve, reject) => {
+      const request = httpRequest(chain.rpcUrl, { method: 'POST', agent }, (response) => {
+        response.resume().on('end', () => setImmediate(resolve, request.reusedSocket))
+      })
+      request.on('error', reject).end('{"id":1,"method":"eth_chainId"}')
+    })
+  expect([await reused(), await reused()]).toEqual([false, true])
+  agent.destroy()
 })
 
 test('a caller that leaves in the middle of its request does no harm', async () => {

@@ -219,6 +219,15 @@ test('an evicted transaction is unknown to the node and can be sent again', asyn
   expect(await receipt(node, hashes[1] as Hex)).toBeNull()
 })
 
+test('tools that switch automine off and on pause and resume the mining', async () => {
+  const node = await start({})
+  await rpc(node.rpcUrl, 'evm_setAutomine', [false])
+  const hash = await send(node, await transfer(0))
+  expect(await height(node)).toBe(0)
+  await rpc(node.rpcUrl, 'evm_setAutomine', [true])
+  expect(await until(() => receipt(node, hash))).toMatchObject({ status: '0x1' })
+})
+
 test('a transfer reaches its recipient', async () => {
   const node = await start({})
   const before = BigInt((await node.request('eth_getBalance', [recipient, 'latest'])) as Hex)
