@@ -52,14 +52,17 @@ async function run(options: Options): Promise<void> {
   }
   say(`ready: ${writeNetworkFile(network, process.pid)}`)
 
+  let stopping = false
   const stop = async (exitCode: number) => {
+    if (stopping) return
+    stopping = true
     removeNetworkFile(network.directory)
     await network.close()
     process.exit(exitCode)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(0))
   const how = await network.daemonEnded
-  process.stderr.write(`svc-devnet stops: ${how}\n`)
+  if (!stopping) process.stderr.write(`svc-devnet stops: ${how}\n`)
   await stop(1)
 }
 
