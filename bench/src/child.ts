@@ -1,0 +1,58 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** One of the benchmark's own processes. It ends by itself when this process is gone. */
+export type Child<Ready> = {
+  readonly pid: number
+  /** What it said when it was ready. */
+  readonly ready: Ready
+  /** Sends a question and resolves with the next answer; one question at a time. */
+  ask<Answer>(question: object): Promise<Answer>
+  stop(): Promise<void>
+}
+
+/** Starts a module of this package; its first message says that it is ready. */
+export async function startChild<Ready>(options: {
+  module: string
+  env?: Record<string, string>
+}): Promise<Child<Ready>> {
+  const script = fileURLToPath(new URL(`${options.module}.js`, import.meta.url))
+  const child = fork(script, { env: { PATH: process.env.PATH ?? '', ...options.env } })
+  const ready = await nextMessage<Ready>(child, options.module)
+  return {
+    pid: child.pid ?? 0,
+    ready,
+    ask(question) {
+      const answer = nextMessage<never>(child, options.module)
+      child.send(question)
+      return answer
+    },
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+function nextMessage<Message>(child: ChildProcess, name: string): Promise<Message> {
+  return new Promise((resolve, reject) => {
+    const onMessage = (message: unknown) => {
+      child.off('exit', onExit)
+      resolve(message as Message)
+    }
+    const onExit = (code: number | null, signal: string | null) => {
+      child.off('message', onMessage)
+      reject(new Error(`${name} ended with ${code ?? signal}`))
+    }
+    child.once('message', onMessage)
+    child.once('exit', onExit)
+  })
+}
+
+/** For the child's side: says that it is ready, and ends it together with its parent. */
+export function announceReady(ready: object): void {
+  process.once('disconnect', () => process.exit(0))
+  process.send?.(ready)
+}

@@ -1,0 +1,89 @@
+/** One cell: so many payments of one contestant at one concurrency, with what they cost. */
+import type { ChainView } from './chain-view.js'
+import type { Child } from './child.js'
+import type { Contestant } from './contestants.js'
+import type { Load, LoadResult } from './load-process.js'
+
+export type Step = 'verify' | 'settle'
+
+export type Cell = LoadResult & {
+  readonly step: Step
+  readonly concurrency: number
+  readonly payments: number
+  readonly rpcCalls: number
+  readonly rpcRoundTrips: number
+  readonly transactions: number
+  readonly reverted: number
+  readonly gas: number
+}
+
+export type Duplicates = {
+  readonly successes: number
+  readonly transfers: number
+  readonly reverted: number
+}
+
+export type Measure = ReturnType<typeof createMeasure>
+
+/** Lets garbage collectors and background work of the preparation end before the clock starts. */
+const settleDownMs = 300
+const duplicates = 16
+
+export function createMeasure(deps: { chain: ChainView; load: Child<object> }) {
+  const { chain } = deps
+
+  async function measured(
+    contestant: Contestant,
+    step: Step,
+    bodies: readonly string[],
+    concurrency: number,
+  ): Promise<Cell> {
+    await new Promise((resolve) => setTimeout(resolve, settleDownMs))
+    const firstBlock = (await chain.read.getBlockNumber()) + 1n
+    const before = await chain.stats()
+    const load: Load = { url: `${contestant.url}/${step}`, bodies, concurrency }
+    const result = await deps.load.ask<LoadResult>(load)
+    const after = await chain.stats()
+    await chain.drain(contestant.relayer)
+    const lastBlock = await chain.read.getBlockNumber()
+    const spent =
+      step === 'verify'
+        ? { transactions: 0, reverted: 0, gas: 0n }
+        : await chain.spent(contestant.relayer, firstBlock, lastBlock)
+    return {
+      ...result,
+      step,
+      concurrency,
+      payments: bodies.length,
+      rpcCalls: after.calls - before.calls,
+      // The second question for the figures is itself a round trip.
+      rpcRoundTrips: after.roundTrips - before.roundTrips - 1,
+      transactions: spent.transactions,
+      reverted: spent.reverted,
+      gas: Number(spent.gas),
+    }
+  }
+
+  return {
+    async cell(contestant: Contestant, step: Step, payments: number, concurrency: number): Promise<Cell> {
+      const made = await contestant.makePayments(payments)
+      return measured(
+        contestant,
+        step,
+        made.map(({ body }) => body),
+        concurrency,
+      )
+    },
+
+    /** One payment, presented sixteen times at once. */
+    async duplicates(contestant: Contestant): Promise<Duplicates> {
+      const [payment] = await contestant.makePayments(1)
+      if (!payment) throw new Error('no payment was made')
+      const fromBlock = await chain.read.getBlockNumber()
+      const bodies = Array.from({ length: duplicates }, () => payment.body)
+      const { succeeded, reverted } = await measured(contestant, 'settle', bodies, duplicates)
+      const transfers = await chain.transfersOf(contestant.token, payment.payer, fromBlock + 1n)
+      return { successes: succeeded, transfers, reverted }
+    },
+  }
+}

@@ -1,0 +1,53 @@
+/** Ours against the tuned reference, and against what we set out to reach. */
+import { cellAt, type Figures, saturation } from './figures.js'
+
+export type Ratios = {
+  readonly verifySaturation: number
+  readonly verifyP50: number
+  readonly verifyP99: number
+  readonly settleAccepted: number
+  readonly settleP99: number
+  readonly gas: number
+  readonly rss: number
+}
+
+export type Target = { readonly name: string; readonly reached: string; readonly met: boolean }
+
+const wantedRatio = 5
+
+export function ratiosOf(ours: Figures, tuned: Figures): Ratios {
+  const ratio = (of: (figures: Figures) => number | undefined) =>
+    (of(ours) ?? Number.NaN) / (of(tuned) ?? Number.NaN)
+  return {
+    verifySaturation: ratio(({ verify }) => saturation(verify).perSecond),
+    verifyP50: ratio(({ verify }) => cellAt(verify, 1)?.p50Ms),
+    verifyP99: ratio(({ verify }) => cellAt(verify, 1)?.p99Ms),
+    settleAccepted: ratio(({ settle }) => saturation(settle).perSecond),
+    settleP99: ratio(({ settle }) => cellAt(settle, 32)?.p99Ms),
+    gas: ratio(({ settle }) => cellAt(settle, 32)?.gasEach),
+    rss: ratio(({ rssBytes }) => rssBytes),
+  }
+}
+
+export function targetsOf(ours: Figures, ratios: Ratios): Target[] {
+  const failed = ours.settle.reduce((sum, cell) => sum + cell.payments - cell.succeeded, 0)
+  const exact = ours.duplicates.every(
+    ({ successes, transfers, reverted }) => successes === 1 && transfers === 1 && reverted === 0,
+  )
+  return [
+    atLeast('verify saturation against the tuned reference', ratios.verifySaturation),
+    atLeast('settle accepted/s against the tuned reference', ratios.settleAccepted),
+    { name: 'no valid payment fails at any concurrency', reached: `${failed} failed`, met: failed === 0 },
+    {
+      name: '16 identical payloads: 1 success, 1 burn, 0 reverted',
+      reached: ours.duplicates
+        .map(({ successes, transfers, reverted }) => `${successes}/${transfers}/${reverted}`)
+        .join(', '),
+      met: exact,
+    },
+  ]
+}
+
+function atLeast(name: string, ratio: number): Target {
+  return { name: `${name} ≥ ${wantedRatio}×`, reached: `${ratio.toFixed(1)}×`, met: ratio >= wantedRatio }
+}
