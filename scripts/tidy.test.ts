@@ -1,0 +1,56 @@
+/** House rules that a machine can check. */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { listFiles, productFiles, readText, root } from './source-files.js'
+
+/** Effects that belong to one file of a package each; everyone else gets them as arguments. */
+const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
+  { what: /\bDate\.now\(|\bnew Date\(\)/, where: /\/(?:system|clock)\.ts$|^bench\/|^examples\// },
+  { what: /\bMath\.random\(/, where: /^$/ },
+  { what: /\bconsole\./, where: /^$/ },
+  { what: /\bprocess\.env\b/, where: /\/secrets\.ts$|\/env\.ts$|\/child\.ts$|^examples\/|^bench\// },
+]
+
+const node = (...args: string[]) =>
+  execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
+
+describe('house rules', () => {
+  it.each(confined)('$what stands only where it belongs', ({ what, where }) => {
+    const elsewhere = productFiles().filter((file) => !where.test(file) && what.test(readText(file)))
+    expect(elsewhere).toEqual([])
+  })
+
+  it('has no file called utils and no leftover markers', () => {
+    const files = listFiles(/\.(?:ts|mjs|sol)$/).filter((file) => file !== 'scripts/tidy.test.ts')
+    expect(files.filter((file) => /\/utils?\./.test(file))).toEqual([])
+    expect(files.filter((file) => /\b(?:TODO|FIXME|XXX)\b/.test(readText(file)))).toEqual([])
+  })
+
+  it('skips and focuses no test', () => {
+    const focused = /\b(?:it|test|describe)\.(?:skip|only|todo)\b/
+    expect(listFiles(/\.test\.ts$/).filter((file) => focused.test(readText(file)))).toEqual([])
+  })
+
+  it('names only paths that exist in the documents people start from', () => {
+    const missing = ['README.md', 'ARCHITECTURE.md', 'AGENTS.md', 'SECURITY.md'].flatMap((document) =>
+      [...readText(document).matchAll(/`([\w.-]+(?:\/[\w.-]+)+\/?)`|\]\(([\w./-]+)\)/g)]
+        .map((match) => match[1] ?? match[2] ?? '')
+        .filter((path) => /^(?:contracts|packages|docs|scripts|test|examples|bench)\b|\.md$/.test(path))
+        .filter((path) => !existsSync(join(root, path)))
+        .map((path) => `${document}: ${path}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('is formatted and linted', { timeout: 60_000 }, () => {
+    expect(() =>
+      node('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
+    ).not.toThrow()
+  })
+
+  it('type-checks its tests as strictly as its sources', { timeout: 120_000 }, () => {
+    expect(() => node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.tests.json')).not.toThrow()
+  })
+})
