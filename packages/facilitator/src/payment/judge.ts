@@ -68,6 +68,9 @@ export function judgePermit(
   facts: PermitFacts,
 ): Result<PermitVerdict> {
   const { chain, permitSigner, burnAuthorizationSigner } = facts
+  const isPastDeadline = challenge.deadline !== undefined && chain.timestamp > challenge.deadline
+  // A burn that happened in time stays good; its signatures are still checked below.
+  if (isPastDeadline && !chain.executed) return reject('deadline_passed')
   if (permitSigner === undefined || burnAuthorizationSigner === undefined) {
     return chain.payerIsContract ? reject('contract_payer') : reject('invalid_signature')
   }
@@ -75,8 +78,6 @@ export function judgePermit(
     return chain.payerIsContract ? reject('contract_payer') : reject('signer_mismatch')
   }
   if (chain.executed) return accept('burned')
-  if (challenge.deadline !== undefined && chain.timestamp > challenge.deadline)
-    return reject('deadline_passed')
   // A permit that a stranger already submitted has used its nonce and left the allowance: still good.
   const nonceIsLive = chain.permitNonce === payload.permit.nonce
   const alreadyPermitted = chain.permitNonce > payload.permit.nonce && chain.allowance >= challenge.amount
