@@ -43,7 +43,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     timeoutMs: limits.rpcTimeoutMs,
     answerBytesMax: limits.rpcAnswerBytesMax,
   })
-  const { chainId, tokenName } = await readDeployment(rpc, network.token)
+  const { chainId, tokenName, headNumber } = await readDeployment(rpc, network.token)
   if (chainId !== network.chain_id) {
     throw new SvcError(
       'config_invalid',
@@ -65,6 +65,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     lensQueriesMax: limits.lensQueriesMax,
     lensCallsInFlightMax: limits.lensCallsInFlightMax,
   })
+  chain.sawHead(headNumber)
   const fees = createFees({ rpc, clock, freshMs: limits.feesFreshMs, bumpPercent: limits.feeBumpPercent })
   const relayer = createRelayer({
     rpc,
@@ -91,6 +92,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
         relayer,
         token: network.token,
         helper: deployment.helper,
+        confirmations: settlement.confirmations,
         clock,
         onRpcFailure: (err) => log({ event: 'rpc.failed', err }),
         limits,
@@ -155,7 +157,9 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     network: Network.format(chainId),
     async close() {
       await app.close()
-      await Promise.race([burns.idle(), clock.sleep(daemon.shutdown_grace_ms)])
+      const idle = new AbortController()
+      const grace = clock.sleep(daemon.shutdown_grace_ms, idle.signal)
+      await Promise.race([burns.idle(), grace]).finally(() => idle.abort())
       await pool.close()
       relayer.close()
       rpc.close()

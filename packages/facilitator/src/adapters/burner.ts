@@ -43,6 +43,7 @@ export function createBurner(deps: {
   relayer: Pick<Relayer, 'submit'>
   token: Address
   helper: Address
+  confirmations: number
   clock: Clock
   onRpcFailure: (err: unknown) => void
   limits: BurnerLimits
@@ -118,15 +119,22 @@ export function createBurner(deps: {
     }
   }
 
-  /** Somebody else submitted the very same burn first: the replay ledger holds it, and its event says where. */
+  /**
+   * Somebody else submitted the very same burn first: the replay ledger holds it, and its event says where.
+   * It needs as many confirmations as one of ours, and a node that lags is asked again.
+   */
   async function reconcile({ challenge, payload }: Item): Promise<BurnOutcome> {
-    const burn = await untilAnswered(() => chain.findExecutedBurn(challenge, payload.payer))
-    return burn
-      ? { kind: 'burned', burn }
-      : {
-          kind: 'failed',
-          rejection: reject('burn_failed', 'executed on chain, but its transfer was not found'),
-        }
+    for (let looks = 0; looks < limits.laggingNodeLooksMax; ) {
+      const burn = await untilAnswered(() => chain.findExecutedBurn(challenge, payload.payer))
+      const depth = burn ? chain.headNumber() - burn.blockNumber + 1n : 0n
+      if (burn && depth >= BigInt(deps.confirmations)) return { kind: 'burned', burn }
+      if (!burn) looks += 1
+      await clock.sleep(limits.receiptPollMaxMs)
+    }
+    return {
+      kind: 'failed',
+      rejection: reject('burn_failed', 'executed on chain, but its transfer was not found'),
+    }
   }
 
   return {

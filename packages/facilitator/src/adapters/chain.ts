@@ -4,7 +4,7 @@ import { type Address, SvcError, type TxHash, type UnixSeconds } from '@svc-zerc
 import { decodeFunctionResult, encodeDeployData, encodeEventTopics, type Hex, zeroAddress } from 'viem'
 import type { Burn, Chain, Challenge, PermitChainFacts } from '../payment/ports.js'
 import { createCoalescer } from './coalesce.js'
-import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from './json-rpc.js'
+import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
 import { burnIn, type Log, parseReceipt, transfersIn } from './transfer-log.js'
 
 /** Code that is neither empty nor an EIP-7702 delegation; the lens' `AccountCode.Contract`. */
@@ -51,17 +51,17 @@ export function createChain(deps: {
   }
 
   function readLens(answer: RpcAnswer | undefined) {
-    const data = resultOf('eth_call', answer) as Hex
-    const [timestamp, blockNumber, chainId, permits, balances] = decodeFunctionResult({
-      abi: paymentLensAbi,
-      functionName: 'read',
-      data,
-    })
+    const [timestamp, , chainId, permits, balances] = decodeLens(resultOf('eth_call', answer))
     if (chainId !== BigInt(deps.chainId)) {
       throw new SvcError('wrong_chain', `the RPC answers for chain ${chainId}, not ${deps.chainId}`)
     }
-    sawHead(blockNumber)
-    return { timestamp: Number(timestamp) as UnixSeconds, blockNumber, permits, balances }
+    return { timestamp: Number(timestamp) as UnixSeconds, permits, balances }
+  }
+
+  function readHead(answer: RpcAnswer | undefined): bigint {
+    const number = wellFormed('eth_blockNumber', () => BigInt(resultOf('eth_blockNumber', answer) as string))
+    sawHead(number)
+    return number
   }
 
   const permits = createCoalescer<PermitQuery, PermitChainFacts>({
@@ -89,15 +89,18 @@ export function createChain(deps: {
       permits.ask({ payer, burnAddress: payTo, value: amount, challengeNonce: nonce }),
 
     async selfTransferFacts(txHash: TxHash, payTo: Address) {
-      const [receiptAnswer, lensAnswer] = await rpc.batch([
+      const [receiptAnswer, lensAnswer, headAnswer] = await rpc.batch([
         { method: 'eth_getTransactionReceipt', params: [txHash] },
         lensCall([], [payTo]),
+        // Not the lens' block number: on some rollups that is one of the chain below.
+        { method: 'eth_blockNumber', params: [] },
       ])
       const receipt = parseReceipt(resultOf('eth_getTransactionReceipt', receiptAnswer))
-      const { timestamp, blockNumber, balances } = readLens(lensAnswer)
+      const { timestamp, balances } = readLens(lensAnswer)
+      const headNumber = readHead(headAnswer)
       return {
         timestamp,
-        headNumber: blockNumber,
+        headNumber,
         burnAddressBalance: balances[0] ?? 0n,
         ...(receipt && {
           receipt: {
@@ -124,7 +127,12 @@ export function createChain(deps: {
       })
       const fromBlock = `0x${challenge.issuedAtBlock.toString(16)}`
       const filter = { address: helper, topics, fromBlock, toBlock: 'latest' }
-      const logs = (await rpc.call('eth_getLogs', [filter])) as Log[]
+      const [logsAnswer, headAnswer] = await rpc.batch([
+        { method: 'eth_getLogs', params: [filter] },
+        { method: 'eth_blockNumber', params: [] },
+      ])
+      const logs = resultOf('eth_getLogs', logsAnswer) as Log[]
+      readHead(headAnswer)
       for (const { transactionHash } of logs) {
         const receipt = parseReceipt(await rpc.call('eth_getTransactionReceipt', [transactionHash]))
         const burn = receipt && burnIn(receipt, token, challenge)
@@ -135,17 +143,23 @@ export function createChain(deps: {
   }
 }
 
+function decodeLens(data: unknown) {
+  return wellFormed('eth_call', () =>
+    decodeFunctionResult({ abi: paymentLensAbi, functionName: 'read', data: data as Hex }),
+  )
+}
+
 /** What must be known before anything can be served. */
 export async function readDeployment(
   rpc: JsonRpc,
   token: Address,
-): Promise<{ chainId: number; tokenName: string }> {
+): Promise<{ chainId: number; tokenName: string; headNumber: bigint }> {
   const data = encodeDeployData({
     abi: paymentLensAbi,
     bytecode: paymentLensBytecode,
     args: [token, zeroAddress, [], []],
   })
-  const answer = (await rpc.call('eth_call', [{ data }, 'latest'])) as Hex
-  const result = decodeFunctionResult({ abi: paymentLensAbi, functionName: 'read', data: answer })
-  return { chainId: Number(result[2]), tokenName: result[5] }
+  const result = decodeLens(await rpc.call('eth_call', [{ data }, 'latest']))
+  const headNumber = BigInt((await rpc.call('eth_blockNumber', [])) as string)
+  return { chainId: Number(result[2]), tokenName: result[5], headNumber }
 }

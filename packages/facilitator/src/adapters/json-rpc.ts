@@ -104,6 +104,16 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
   }
 }
 
+/** Reads a result; one that has not its documented form is the node's failure, not ours. */
+export function wellFormed<T>(method: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof SvcError) throw cause
+    throw new SvcError('rpc_error', `${method}: the RPC answered with a malformed result`, { cause })
+  }
+}
+
 /** The result of an answer, or `SvcError('rpc_error')` with the node's message. */
 export function resultOf(method: string, answer: RpcAnswer | undefined): unknown {
   if (answer && 'result' in answer) return answer.result

@@ -11,6 +11,7 @@ import {
 } from '@svc-zerc20/protocol'
 import { decodeAbiParameters, type Hex, toEventSelector } from 'viem'
 import type { Burn, Challenge, TransferLog } from '../payment/ports.js'
+import { wellFormed } from './json-rpc.js'
 
 export type Log = {
   readonly address: string
@@ -44,18 +45,20 @@ export function parseReceipt(raw: unknown): Receipt | undefined {
   return {
     transactionHash,
     succeeded: receipt.status === '0x1',
-    blockNumber: BigInt(receipt.blockNumber as string),
+    blockNumber: readLogs(() => BigInt(receipt.blockNumber as string)),
     blockHash: receipt.blockHash as string,
     logs: receipt.logs as Log[],
   }
 }
+
+const readLogs = <T>(read: () => T): T => wellFormed('eth_getTransactionReceipt', read)
 
 const isFrom = (log: Log, emitter: Address, topic: string) =>
   log.topics[0] === topic && parseAddress(log.address) === emitter
 
 /** Every transfer of the token in a transaction, in log order. */
 export function transfersIn(logs: readonly Log[], token: Address): TransferLog[] {
-  return logs.filter((log) => isFrom(log, token, indexedTransferTopic)).map(toTransfer)
+  return readLogs(() => logs.filter((log) => isFrom(log, token, indexedTransferTopic)).map(toTransfer))
 }
 
 function toTransfer(log: Log): TransferLog {
@@ -93,12 +96,15 @@ export function verdictsIn(receipt: Receipt, helper: Address): Map<ChallengeNonc
   const verdicts = new Map<ChallengeNonce, BurnVerdict>()
   for (const log of receipt.logs) {
     const nonce = parseChallengeNonce(log.topics[1])
-    if (nonce === undefined) continue
-    if (isFrom(log, helper, burnExecutedTopic)) verdicts.set(nonce, 'executed')
-    if (isFrom(log, helper, burnFailedTopic)) {
-      const [reason] = decodeAbiParameters(failureData, log.data as Hex)
-      verdicts.set(nonce, { reason })
-    }
+    const verdict = readLogs(() => verdictIn(log, helper))
+    if (nonce !== undefined && verdict !== undefined) verdicts.set(nonce, verdict)
   }
   return verdicts
+}
+
+function verdictIn(log: Log, helper: Address): BurnVerdict | undefined {
+  if (isFrom(log, helper, burnExecutedTopic)) return 'executed'
+  if (!isFrom(log, helper, burnFailedTopic)) return undefined
+  const [reason] = decodeAbiParameters(failureData, log.data as Hex)
+  return { reason }
 }
