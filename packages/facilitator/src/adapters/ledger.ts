@@ -66,10 +66,16 @@ export function createMemoryLedger(deps: {
     return { use: end('used'), giveBack: end('free') }
   }
 
+  function isFull(): boolean {
+    sweep()
+    return open.size >= openMax
+  }
+
   return {
+    isFull: async () => isFull(),
+
     async issue(challenge) {
-      sweep()
-      if (open.size >= openMax) return 'limit'
+      if (isFull()) return 'limit'
       if (entries.has(challenge.nonce)) throw new SvcError('nonce_reused', 'a challenge nonce came up twice')
       entries.set(challenge.nonce, { challenge, grant: 'free', grantLine: [] })
       open.set(challenge.nonce, challenge)
@@ -82,7 +88,8 @@ export function createMemoryLedger(deps: {
     },
 
     async claim(nonce, payload) {
-      const entry = entryOf(nonce)
+      const entry = entries.get(nonce)
+      if (!entry) return 'forgotten'
       if (entry.claim) {
         const same = Payload.identity(entry.claim.payload) === Payload.identity(payload)
         return same ? 'same_payload' : 'other_payload'
@@ -120,10 +127,11 @@ export function createMemoryLedger(deps: {
       return 'accepted'
     },
 
-    async recordLate(nonce, burn) {
-      const entry = entryOf(nonce)
+    async recordLate(challenge, burn) {
+      const entry = entries.get(challenge.nonce) ?? { challenge, grant: 'free', grantLine: [] }
       entry.late ??= burn
-      expired.delete(nonce)
+      entries.set(challenge.nonce, entry)
+      expired.delete(challenge.nonce)
     },
 
     async takeGrant(nonce) {

@@ -11,10 +11,14 @@ export type BurnEnd =
   | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
 
 export type Burns = {
-  /** Starts the claimed burn in the background; one that is on chain already is only looked up. */
+  /**
+   * Starts the claimed burn in the background, unless it is under way; one that is on chain already is only
+   * looked up.
+   */
   start(challenge: Challenge, payload: Payload.PermitPayload, verdict: PermitVerdict): void
   /** How the burn under way ends, or `pending` when the bound passes first. Undefined when none is under way. */
   watch(nonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'pending'> | undefined
+  isUnderWay(nonce: ChallengeNonce): boolean
   /** Resolves when no burn is under way. */
   idle(): Promise<void>
 }
@@ -38,8 +42,9 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
     const { nonce } = challenge
     const outcome = await (verdict === 'burned' ? burner.find(challenge, payload) : relay(challenge, payload))
     if (outcome.kind === 'burned') {
-      await ledger.accept(nonce, outcome.burn)
-      report({ event: 'payment.accepted', challengeNonce: nonce, txHash: outcome.burn.txHash })
+      if ((await ledger.accept(nonce, outcome.burn)) === 'accepted') {
+        report({ event: 'payment.accepted', challengeNonce: nonce, txHash: outcome.burn.txHash })
+      }
       return { kind: 'accepted' }
     }
     await ledger.release(nonce)
@@ -49,6 +54,7 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
 
   return {
     start(challenge, payload, verdict) {
+      if (underWay.has(challenge.nonce)) return
       const end = run(challenge, payload, verdict).finally(() => underWay.delete(challenge.nonce))
       underWay.set(challenge.nonce, end)
       // Watchers see a failure of `run`; without one it must not end the process.
@@ -62,6 +68,8 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
       const elapsed = clock.sleep(boundMs, bound.signal).then(() => 'pending' as const)
       return Promise.race([end, elapsed]).finally(() => bound.abort())
     },
+
+    isUnderWay: (nonce) => underWay.has(nonce),
 
     async idle() {
       await Promise.allSettled(underWay.values())

@@ -28,6 +28,8 @@ export function createIssueChallenge(deps: {
   return async (listPrice) => {
     const quoted = quote(listPrice)
     if (!quoted.ok) return quoted
+    // Before an address is taken: at the cap a flood would otherwise use up the proof of work.
+    if (await ledger.isFull()) return reject('challenge_limit')
     const address = await addresses.take(deps.addressWaitMs)
     if (!address) return reject('address_pool_empty')
 

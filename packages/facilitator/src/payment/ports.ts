@@ -77,25 +77,28 @@ export type Grant = {
 }
 
 export type Ledger = {
+  /** Whether `issue` would refuse right now: asked before an address is spent on a challenge. */
+  isFull(): Promise<boolean>
   /** Counts and inserts in one step: never more than the cap are open at once. */
   issue(challenge: Challenge): Promise<'issued' | 'limit'>
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
   /**
    * Atomic: of concurrent claims on one challenge exactly one caller sees `claimed`, and of concurrent
-   * claims with one permit nonce of one payer exactly one is `claimed`.
+   * claims with one permit nonce of one payer exactly one is `claimed`. `forgotten` when the challenge
+   * expired and its retention ended since it was found.
    */
   claim(
     nonce: ChallengeNonce,
     payload: Payload.Payload,
-  ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use'>
+  ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten'>
   /** The burn surely did not and will not happen: the challenge can be claimed again. */
   release(nonce: ChallengeNonce): Promise<void>
   /** Remembers under which hash the claimed burn is known, before anyone else can see it. */
   recordBroadcast(nonce: ChallengeNonce, txHash: TxHash): Promise<void>
   /** Idempotent: the first burn accepted for a challenge stays. */
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted'>
-  /** Remembers a burn that can buy nothing any more but is still minted to the provider. */
-  recordLate(nonce: ChallengeNonce, burn: Burn): Promise<void>
+  /** Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. */
+  recordLate(challenge: Challenge, burn: Burn): Promise<void>
   /** Waits while another caller holds the grant; `used` once its answer was written. */
   takeGrant(nonce: ChallengeNonce): Promise<Grant | 'used'>
   grantIsUsed(nonce: ChallengeNonce): Promise<boolean>
@@ -181,6 +184,13 @@ export type PaymentEvent =
   | { readonly event: 'payment.accepted'; readonly challengeNonce: string; readonly txHash: string }
   | { readonly event: 'burn.broadcast'; readonly challengeNonce: string; readonly txHash: string }
   | { readonly event: 'burn.failed'; readonly challengeNonce: string; readonly reason: string }
+  /** A transfer to payTo that covers nothing: too little, or only together with others. */
+  | {
+      readonly event: 'burn.unmatched'
+      readonly challengeNonce: string
+      readonly txHash: string
+      readonly reason: string
+    }
   | { readonly event: 'burn.late'; readonly challengeNonce: string; readonly txHash: string }
 
 export type SettleAnswer = {

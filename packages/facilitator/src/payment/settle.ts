@@ -27,14 +27,18 @@ export function createSettle(deps: {
   const { examine, ledger, burns, report } = deps
   const network = Network.format(deps.deployment.chainId)
 
-  const refuse = ({ reason, message }: Rejection, txHash?: TxHash): SettleAnswer => ({
+  const refuse = (
+    { reason, message }: Rejection,
+    txHash?: TxHash,
+    extra?: FacilitatorApi.SettleResponse['extra'],
+  ): SettleAnswer => ({
     response: {
       success: false,
       errorReason: reason,
       errorMessage: message,
       transaction: txHash ?? '',
       network,
-      ...(reason === 'already_accepted' && { extra: { phase: 'accepted' } }),
+      ...(extra && { extra }),
     },
   })
 
@@ -47,24 +51,31 @@ export function createSettle(deps: {
       case 'expired':
         return refuseLate(standing.payment.challenge, payload)
       case 'claimed':
-        return payload.kind === 'permit' || standing.payment.accepted
+        return standing.payment.accepted || burns.isUnderWay(payload.challengeNonce)
           ? answerClaimed(payload)
-          : settleSelfTransfer(standing.payment.challenge, payload)
+          : settleNow(standing.payment.challenge, payload)
       case 'unclaimed':
-        return payload.kind === 'permit'
-          ? settlePermit(standing.payment.challenge, payload)
-          : settleSelfTransfer(standing.payment.challenge, payload)
+        return settleNow(standing.payment.challenge, payload)
       default:
         return unreachable(standing)
     }
   }
 
+  function settleNow(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer> {
+    return payload.kind === 'permit'
+      ? settlePermit(challenge, payload)
+      : settleSelfTransfer(challenge, payload)
+  }
+
   async function settlePermit(challenge: Challenge, payload: Payload.PermitPayload): Promise<SettleAnswer> {
     const verdict = await examine.permit(challenge, payload)
-    if (!verdict.ok) return refuse(verdict)
+    if (!verdict.ok) return refuse(verdict, await hashOf(challenge.nonce))
     const refused = await claim(challenge.nonce, payload)
-    if (refused === undefined) burns.start(challenge, payload, verdict.value)
-    else if (refused !== 'same_payload') return refuse(refused)
+    if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
+    // Also when it was claimed before: a run that broke off is taken up again, and the replay ledger on chain
+    // keeps it to one execution.
+    const payment = await ledger.find(challenge.nonce)
+    if (payment?.claim && !payment.accepted) burns.start(challenge, payload, verdict.value)
     return answerClaimed(payload)
   }
 
@@ -74,7 +85,7 @@ export function createSettle(deps: {
   ): Promise<SettleAnswer> {
     const burn = await examine.selfTransfer(challenge, payload)
     const shallow = !burn.ok && burn.reason === 'pending_burn'
-    if (!burn.ok && !shallow) return refuse(burn, hashIfOnChain(burn, payload))
+    if (!burn.ok && !shallow) return refuseTransfer(burn, payload)
     // Claimed also while it lacks confirmations: presented in time, it may become deep enough after expiry.
     const refused = await claim(challenge.nonce, payload)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused, payload.burnTxHash)
@@ -99,6 +110,8 @@ export function createSettle(deps: {
         return reject('challenge_claimed')
       case 'permit_nonce_in_use':
         return reject('permit_nonce_in_use')
+      case 'forgotten':
+        return reject('challenge_expired')
       default:
         return unreachable(outcome)
     }
@@ -115,7 +128,10 @@ export function createSettle(deps: {
 
     const { txHash } = payment.accepted.burn
     const grant = await ledger.takeGrant(challengeNonce)
-    if (grant === 'used') return refuse(reject('already_accepted'), txHash)
+    if (grant === 'used') {
+      const phase = payment.finalizedAt === undefined ? 'accepted' : 'finalized'
+      return refuse(reject('already_accepted'), txHash, { phase })
+    }
     const payer = payload.kind === 'permit' ? { payer: payload.payer } : {}
     return {
       response: { success: true, transaction: txHash, network, ...payer, extra: { phase: 'accepted' } },
@@ -123,12 +139,27 @@ export function createSettle(deps: {
     }
   }
 
+  /** Transfers that cover nothing are told to the operator: the money is at payTo all the same. */
+  function refuseTransfer(rejection: Rejection, payload: Payload.SelfTransferPayload): SettleAnswer {
+    const { challengeNonce, burnTxHash: txHash } = payload
+    const { reason } = rejection
+    if (reason === 'burn_split' || reason === 'burn_underpaid') {
+      report({ event: 'burn.unmatched', challengeNonce, txHash, reason })
+    }
+    return refuse(rejection, hashIfOnChain(rejection, payload))
+  }
+
+  async function hashOf(nonce: ChallengeNonce): Promise<TxHash | undefined> {
+    const payment = await ledger.find(nonce)
+    return payment && knownHash(payment)
+  }
+
   /** Past expiry nothing is bought any more; a burn that did happen is recorded so that it is still minted. */
   async function refuseLate(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer> {
     if (payload.kind === 'permit') return refuse(reject('challenge_expired'))
     const burn = await examine.selfTransfer(challenge, payload)
     if (!burn.ok) return refuse(reject('challenge_expired'), hashIfOnChain(burn, payload))
-    await ledger.recordLate(challenge.nonce, burn.value)
+    await ledger.recordLate(challenge, burn.value)
     report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
     return refuse(reject('challenge_expired'), burn.value.txHash)
   }

@@ -23,6 +23,7 @@ const warnings = new Set<LogEvent['event']>([
   'facilitator.warning',
   'burn.failed',
   'burn.late',
+  'burn.unmatched',
   'relayer.fee_raised',
   'relayer.send_refused',
   'relayer.displaced',
