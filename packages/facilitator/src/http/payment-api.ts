@@ -8,7 +8,6 @@ import {
   parseChallengeNonce,
   type Rejection,
   type Result,
-  reasons,
   reject,
 } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -18,7 +17,7 @@ import type { Settle } from '../payment/settle.js'
 import type { Status } from '../payment/status.js'
 import type { Verify } from '../payment/verify.js'
 import type { Profile } from '../profile.js'
-import { type Surface, sendRejection } from './problem.js'
+import { type Surface, sendRejection, withStatus } from './problem.js'
 import { type RateLimit, rateLimitKey } from './rate-limit.js'
 
 export type PaymentApiDeps = {
@@ -76,7 +75,7 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     const presented = await admit(request, FacilitatorApi.parsePaymentRequest)
     if (!presented.ok) return refuse(reply, presented, 'verify', presented.retryAfter)
     const response = await deps.verify(presented.value)
-    return reply.code(statusOf(response.invalidReason)).send(response)
+    return withStatus(reply, response.invalidReason).send(response)
   })
 
   app.post('/settle', async (request, reply) => {
@@ -84,7 +83,7 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     if (!presented.ok) return refuse(reply, presented, 'settle', presented.retryAfter)
     const { response, grant } = await deps.settle(presented.value)
     if (grant) endWithAnswer(reply, grant)
-    return reply.code(statusOf(response.errorReason)).send(response)
+    return withStatus(reply, response.errorReason).send(response)
   })
 
   app.get<{ Params: { challengeNonce: string } }>('/payments/:challengeNonce', async (request, reply) => {
@@ -127,6 +126,3 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     raw.once('close', onClose)
   }
 }
-
-const statusOf = (reason: keyof typeof reasons | undefined) =>
-  reason === undefined ? 200 : reasons[reason].status

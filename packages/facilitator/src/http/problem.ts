@@ -1,5 +1,5 @@
 /** Rejections → HTTP answers. Answers of verify and settle keep their shape whatever went wrong. */
-import { type FacilitatorApi, Network, type Rejection, reasons } from '@svc-zerc20/protocol'
+import { type FacilitatorApi, Network, type ReasonCode, type Rejection, reasons } from '@svc-zerc20/protocol'
 import type { FastifyReply } from 'fastify'
 
 export type Surface = 'verify' | 'settle' | 'plain'
@@ -11,9 +11,18 @@ export function sendRejection(
   rejection: Rejection,
   { surface, chainId, retryAfter }: { surface: Surface; chainId: number; retryAfter?: number },
 ): FastifyReply {
-  const { status } = reasons[rejection.reason]
-  if (status === 429 || status === 503) reply.header('retry-after', retryAfter ?? retryAfterSeconds)
-  return reply.code(status).send(bodyOf(rejection, surface, chainId))
+  return withStatus(reply, rejection.reason, retryAfter).send(bodyOf(rejection, surface, chainId))
+}
+
+/** The status of an answer, and how long to wait where waiting helps. */
+export function withStatus(
+  reply: FastifyReply,
+  reason: ReasonCode | undefined,
+  retryAfter: number = retryAfterSeconds,
+): FastifyReply {
+  const status = reason === undefined ? 200 : reasons[reason].status
+  if (status === 429 || status === 503) reply.header('retry-after', retryAfter)
+  return reply.code(status)
 }
 
 function bodyOf({ reason, message }: Rejection, surface: Surface, chainId: number): object {

@@ -32,8 +32,12 @@ export function createRateLimit(deps: { perMinute: number; keysMax: number; cloc
   }
 }
 
-/** A caller: its IPv4 address, or the /64 an IPv6 subscriber gets whole. */
-export function rateLimitKey(ip: string): string {
+/**
+ * A caller: its IPv4 address, or the /64 an IPv6 subscriber gets whole. A caller that hung up has no address
+ * any more; all of those share one key.
+ */
+export function rateLimitKey(ip: string | undefined): string {
+  if (ip === undefined) return 'gone'
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1]
   if (mapped) return mapped
   const bare = ip.split('%')[0] ?? ip

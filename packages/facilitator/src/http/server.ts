@@ -15,19 +15,27 @@ export function createServer(deps: {
   const app = Fastify({
     logger: false,
     bodyLimit: deps.bodyBytesMax,
+    // Counts from the connection on: a caller that opens one and says nothing does not keep it.
     requestTimeout: deps.requestTimeoutMs,
-    // A caller that opens a connection and says nothing does not keep it.
     connectionTimeout: 0,
     keepAliveTimeout: 65_000,
     trustProxy: deps.trustedProxies ?? false,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
+    // Requests that reach no route, such as a path with broken percent-encoding.
+    frameworkErrors: (_error, _request, reply) => {
+      sendRejection(reply, reject('malformed_request'), { surface: 'plain', chainId })
+    },
   })
+  const routes = collectRoutes(app)
   app.removeContentTypeParser('text/plain')
 
-  app.setNotFoundHandler((_request, reply) =>
-    sendRejection(reply, reject('not_found'), { surface: 'plain', chainId }),
-  )
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = routes.methodsAt(request.url)
+    if (allowed.length > 0) reply.header('allow', allowed.join(', '))
+    const reason = allowed.length > 0 ? 'method_not_allowed' : 'not_found'
+    return sendRejection(reply, reject(reason), { surface: 'plain', chainId })
+  })
 
   app.setErrorHandler((error: FastifyError | SvcError, request, reply) => {
     const reason = reasonOf(error)
@@ -38,6 +46,21 @@ export function createServer(deps: {
     return sendRejection(reply, reject(reason, message), { surface: surfaceOf(request), chainId })
   })
   return app
+}
+
+/** Which methods the registered routes take, by path. */
+function collectRoutes(app: FastifyInstance): { methodsAt(url: string): readonly string[] } {
+  const routes: { pattern: RegExp; method: string }[] = []
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}/?$`)
+    for (const name of [method].flat()) routes.push({ pattern, method: name })
+  })
+  return {
+    methodsAt(url) {
+      const path = url.split('?')[0] ?? url
+      return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+    },
+  }
 }
 
 const rpcFailures = new Set(['rpc_unreachable', 'rpc_error', 'wrong_chain'])
