@@ -36,6 +36,9 @@ export type Secrets = {
   readonly adminToken?: Secret<string>
 }
 
+/** Keys are below it. Checked here, because the library would print a key that is not. */
+const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Throws `SvcError('secrets_invalid')` listing every problem; the values never appear in it. */
@@ -69,7 +72,7 @@ export function readSecrets(
       problems.push(`${name}: required`)
       return undefined
     }
-    if (!/^0x[0-9a-fA-F]{64}$/.test(value) || BigInt(value) === 0n) {
+    if (!/^0x[0-9a-fA-F]{64}$/.test(value) || BigInt(value) === 0n || BigInt(value) >= secp256k1Order) {
       problems.push(`${name}: must be a 32-byte hex private key`)
       return undefined
     }
