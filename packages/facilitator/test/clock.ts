@@ -1,0 +1,34 @@
+import type { Clock } from '../src/payment/ports.js'
+
+/** Real time that can be moved forward: sleeps are real, only the reading jumps. */
+export function movableClock(): Clock & { advance(ms: number): void } {
+  let offsetMs = 0
+  return {
+    now: () => Date.now() + offsetMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        const timer = setTimeout(done, ms)
+        if (signal?.aborted) done()
+        else signal?.addEventListener('abort', done, { once: true })
+      }),
+    advance: (ms) => {
+      offsetMs += ms
+    },
+  }
+}
+
+/** A clock that stands still until told otherwise; sleeps end at once without moving it. */
+export function stoppedClock(startMs = 1_700_000_000_000): Clock & { advance(ms: number): void } {
+  let now = startMs
+  return {
+    now: () => now,
+    sleep: async () => undefined,
+    advance: (ms) => {
+      now += ms
+    },
+  }
+}

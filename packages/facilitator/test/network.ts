@@ -1,0 +1,183 @@
+/** A chain with contracts and a facilitator in this process, and short words for what payers and servers do. */
+import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import {
+  type Chain,
+  developmentRoles,
+  devnetToken,
+  type LocalNetworkOptions,
+  startLocalNetwork,
+} from '@svc-zerc20/devnet'
+import { type Address, createPublicClient, createWalletClient, type Hex, http, parseEther } from 'viem'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { hardhat } from 'viem/chains'
+import { movableClock } from './clock.js'
+import { bodyOf, type ChallengeOffer, type PermitChanges, signPermit } from './payment.js'
+
+export type Answer<T = Record<string, unknown>> = {
+  status: number
+  headers: Headers
+  text: string
+  body: T
+}
+export type SettleBody = {
+  success: boolean
+  errorReason?: string
+  errorMessage?: string
+  transaction: string
+  network: string
+  payer?: string
+  extra?: { phase: string }
+}
+export type VerifyBody = { isValid: boolean; invalidReason?: string; invalidMessage?: string; payer?: string }
+
+export type TestNetwork = Awaited<ReturnType<typeof startNetwork>>
+
+export async function startNetwork(options: Omit<LocalNetworkOptions, 'inProcess'> = {}) {
+  const clock = movableClock()
+  const local = await startLocalNetwork({ ...options, inProcess: { clock } })
+  const { deployment, facilitatorUrl, faucet, rpcUrl } = local
+  if (!local.chain) throw new Error('the embedded chain did not start')
+  const chain: Chain = local.chain
+  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0, pollingInterval: 20 })
+  const token = { address: deployment.token, abi: tokenAbi } as const
+
+  async function send(path: string, init: RequestInit = {}): Promise<Answer> {
+    const response = await fetch(`${facilitatorUrl}${path}`, init)
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, body: parseJson(text) }
+  }
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+
+  const walletOf = (account: PrivateKeyAccount) =>
+    createWalletClient({ account, chain: hardhat, transport: http(rpcUrl), pollingInterval: 20 })
+
+  /** Sends a transaction and waits for its receipt, whatever its status. */
+  async function transact(
+    account: PrivateKeyAccount,
+    call: { to: Address; data?: Hex; value?: bigint; gas?: bigint },
+  ) {
+    const hash = await walletOf(account).sendTransaction({ gas: 500_000n, ...call })
+    return client.waitForTransactionReceipt({ hash })
+  }
+
+  const permitNonce = (owner: Address) =>
+    client.readContract({ ...token, functionName: 'nonces', args: [owner] })
+
+  const permitFor = async (offer: ChallengeOffer, account: PrivateKeyAccount, changes: PermitChanges = {}) =>
+    signPermit(offer, account, {
+      tokenName: devnetToken.name,
+      nonce: changes.nonce ?? (await permitNonce(changes.payer ?? account.address)),
+      ...changes,
+    })
+
+  return {
+    ...local,
+    chain,
+    clock,
+    client,
+    send,
+    post,
+    walletOf,
+    transact,
+    permitNonce,
+    permitFor,
+
+    /** A new account with tokens, and with gas money when asked for. */
+    async account({ tokens = 1_000_000n, gas = false } = {}): Promise<PrivateKeyAccount> {
+      const account = privateKeyToAccount(generatePrivateKey())
+      if (tokens > 0n) await faucet.mintTokens(account.address, tokens)
+      if (gas) await faucet.sendNative(account.address, parseEther('1'))
+      return account
+    },
+
+    async challenge(amount = '1000'): Promise<ChallengeOffer> {
+      const { status, text, body } = await post('/challenge', { amount })
+      if (status !== 200) throw new Error(`/challenge answered ${status}: ${text}`)
+      return body as ChallengeOffer
+    },
+
+    /** A challenge and a good permit payload for it. */
+    async permitPayment(account: PrivateKeyAccount, amount = '1000', changes: PermitChanges = {}) {
+      const { status, text, body } = await post('/challenge', { amount })
+      if (status !== 200) throw new Error(`/challenge answered ${status}: ${text}`)
+      const offer = body as ChallengeOffer
+      const payload = await permitFor(offer, account, changes)
+      return { offer, payload, body: bodyOf(offer, payload) }
+    },
+
+    verify: (body: unknown) => post('/verify', body) as Promise<Answer<VerifyBody>>,
+    settle: (body: unknown) => post('/settle', body) as Promise<Answer<SettleBody>>,
+    status: (nonce: string) => send(`/payments/${nonce}`),
+
+    balanceOf: (owner: Address) =>
+      client.readContract({ ...token, functionName: 'balanceOf', args: [owner] }),
+
+    async transfer(account: PrivateKeyAccount, to: Address, amount: bigint | string): Promise<Hex> {
+      const hash = await walletOf(account).writeContract({
+        ...token,
+        functionName: 'transfer',
+        args: [to, BigInt(amount)],
+      })
+      await client.waitForTransactionReceipt({ hash })
+      return hash
+    },
+
+    /** Burns the helper executed for a challenge, by its own log. */
+    async burnsOf(challengeNonce: Hex) {
+      return client.getContractEvents({
+        address: deployment.permitBurner,
+        abi: permitBurnerAbi,
+        eventName: 'BurnExecuted',
+        args: { challengeNonce },
+        fromBlock: 0n,
+      })
+    },
+
+    /** What callers over HTTP asked of the node while `task` ran. */
+    async nodeRequestsDuring(task: () => Promise<unknown>): Promise<number> {
+      const before = chain.stats().httpRequests
+      await task()
+      return chain.stats().httpRequests - before
+    },
+
+    /** Receipts of everything the relayer ever sent. */
+    async relayerReceipts() {
+      const relayer = developmentRoles.relayer.address.toLowerCase()
+      const head = Number(await client.getBlockNumber())
+      const receipts = []
+      for (let number = 0; number <= head; number++) {
+        const block = await client.getBlock({ blockNumber: BigInt(number), includeTransactions: true })
+        for (const transaction of block.transactions) {
+          if (transaction.from.toLowerCase() === relayer) {
+            receipts.push(await client.getTransactionReceipt({ hash: transaction.hash }))
+          }
+        }
+      }
+      return receipts
+    },
+  }
+}
+
+function parseJson(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
+
+/** Asks again until the answer is good; the test's own timeout is the bound. */
+export async function until<T>(
+  ask: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined && answer !== false) return answer
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

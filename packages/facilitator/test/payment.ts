@@ -1,0 +1,141 @@
+/** A payer written from the protocol text alone: plain viem, none of our packages. */
+import type { Address, Hex } from 'viem'
+import { parseSignature } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+
+/** Answer of `POST /challenge`. */
+export type ChallengeOffer = {
+  payTo: Address
+  amount: string
+  token: Address
+  chainId: number
+  challengeNonce: Hex
+  expiresAt: number
+  helper?: Address
+  deadline?: number
+}
+
+/** What a payer may sign instead of what the offer says. */
+export type PermitChanges = {
+  tokenName?: string
+  chainId?: number
+  token?: Address
+  payTo?: Address
+  challengeNonce?: Hex
+  permitHelper?: Address
+  burnHelper?: Address
+  value?: bigint
+  nonce?: bigint
+  deadline?: bigint
+  burnDeadline?: bigint
+  burnSigner?: PrivateKeyAccount
+  payer?: Address
+}
+
+export type PermitPayload = {
+  challengeNonce: Hex
+  payer: Address
+  permit: { value: string; nonce: string; deadline: string; v: number; r: Hex; s: Hex }
+  burnAuthSig: Hex
+}
+
+export async function signPermit(
+  offer: ChallengeOffer,
+  account: PrivateKeyAccount,
+  terms: PermitChanges & { tokenName: string; nonce: bigint },
+): Promise<PermitPayload> {
+  const helper = offer.helper ?? '0x000000000000000000000000000000000000dEaD'
+  const chainId = terms.chainId ?? offer.chainId
+  const token = terms.token ?? offer.token
+  const value = terms.value ?? BigInt(offer.amount)
+  const deadline = terms.deadline ?? BigInt(offer.deadline ?? offer.expiresAt)
+  const payer = terms.payer ?? account.address
+  const permitSignature = await account.signTypedData({
+    domain: { name: terms.tokenName, version: '1', chainId, verifyingContract: token },
+    types: {
+      Permit: [
+        { name: 'owner', type: 'address' },
+        { name: 'spender', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'nonce', type: 'uint256' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'Permit',
+    message: { owner: payer, spender: terms.permitHelper ?? helper, value, nonce: terms.nonce, deadline },
+  })
+  const burnAuthSig = await (terms.burnSigner ?? account).signTypedData({
+    domain: {
+      name: 'SvcPermitBurner',
+      version: '1',
+      chainId,
+      verifyingContract: terms.burnHelper ?? helper,
+    },
+    types: {
+      BurnAuthorization: [
+        { name: 'token', type: 'address' },
+        { name: 'payer', type: 'address' },
+        { name: 'burnAddress', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'challengeNonce', type: 'bytes32' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'BurnAuthorization',
+    message: {
+      token,
+      payer,
+      burnAddress: terms.payTo ?? offer.payTo,
+      value,
+      challengeNonce: terms.challengeNonce ?? offer.challengeNonce,
+      deadline: terms.burnDeadline ?? deadline,
+    },
+  })
+  const { r, s, yParity } = parseSignature(permitSignature)
+  return {
+    challengeNonce: offer.challengeNonce,
+    payer,
+    permit: { value: `${value}`, nonce: `${terms.nonce}`, deadline: `${deadline}`, v: 27 + yParity, r, s },
+    burnAuthSig,
+  }
+}
+
+/** The offer as a resource server puts it into its 402. */
+export function requirementsOf(offer: ChallengeOffer) {
+  const { challengeNonce, expiresAt, helper, deadline } = offer
+  return {
+    scheme: 'svc-zerc20',
+    network: `eip155:${offer.chainId}`,
+    asset: offer.token,
+    amount: offer.amount,
+    payTo: offer.payTo,
+    maxTimeoutSeconds: 300,
+    extra: { challengeNonce, expiresAt, helper, deadline },
+  }
+}
+
+/** Body of `/verify` and `/settle`; `changes` are laid over the requirements. */
+export function bodyOf(offer: ChallengeOffer, payload: object, changes: object = {}) {
+  return {
+    x402Version: 2,
+    paymentPayload: { x402Version: 2, accepted: requirementsOf(offer), payload },
+    paymentRequirements: { ...requirementsOf(offer), ...changes },
+  }
+}
+
+const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+/** The other signature of the same message: s mirrored at the order, parity flipped. */
+export function mirrored({ r, s, v }: { r: Hex; s: Hex; v: number }): { r: Hex; s: Hex; v: number } {
+  const high = (secp256k1Order - BigInt(s)).toString(16).padStart(64, '0')
+  return { r, s: `0x${high}`, v: v === 27 ? 28 : 27 }
+}
+
+export const joinSignature = ({ r, s, v }: { r: Hex; s: Hex; v: number }): Hex =>
+  `${r}${s.slice(2)}${v.toString(16).padStart(2, '0')}`
+
+export const splitSignature = (signature: Hex) => ({
+  r: signature.slice(0, 66) as Hex,
+  s: `0x${signature.slice(66, 130)}` as Hex,
+  v: Number.parseInt(signature.slice(130), 16),
+})
