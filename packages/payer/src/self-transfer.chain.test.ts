@@ -151,11 +151,15 @@ describe('self-transfer mode', () => {
   it('sends the very same bytes again when the node never got them', async () => {
     const payer = createPayer(impatient)
     const offer = newOffer()
-    const dropped = { method: 'eth_sendRawTransaction', kind: 'dropResponse', executed: false } as const
-    net.chain.setFaults([dropped])
+    const sent = await net.sentBy(net.payer.address)
+    await net.chain.pauseMining()
+    net.chain.setFaults([{ method: 'eth_sendRawTransaction', kind: 'dropResponse', executed: false }])
     const error = await failure(payer.createPaymentPayload(2, offer))
-    expect(error.code).toBe('burn_unconfirmed')
+    expect([error.code, await net.sentBy(net.payer.address)]).toEqual(['burn_unconfirmed', sent])
     net.chain.setFaults([])
+    expect((await failure(payer.createPaymentPayload(2, offer))).burnTxHash).toBe(error.burnTxHash)
+    expect(await net.sentBy(net.payer.address)).toBe(sent + 1)
+    await net.chain.mine()
     const { payload } = await payer.createPaymentPayload(2, offer)
     expect(payload.burnTxHash).toBe(error.burnTxHash)
   })
