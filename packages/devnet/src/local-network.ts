@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import {
-  type LogEvent,
-  parseConfig,
-  readSecrets,
-  type StartOptions,
-  startFacilitator,
-} from '@svc-zerc20/facilitator'
+import { join, resolve } from 'node:path'
+import type { LogEvent, StartOptions } from '@svc-zerc20/facilitator'
 import { developmentRoles, spareAccounts } from './accounts.js'
 import { type Chain, startChain } from './chain.js'
-import { startChild } from './child.js'
+import type { Child } from './child.js'
 import { startControlServer } from './control-server.js'
 import { deployContracts } from './deploy.js'
 import type { Deployment } from './deployment.js'
 import { type ConfigTables, facilitatorConfig, renderConfig, withOverrides } from './facilitator-config.js'
 import { createFaucet, type Faucet } from './faucet.js'
 import type { MiningMode } from './mining.js'
+import {
+  type FacilitatorEnv,
+  type ShopEnv,
+  startFacilitatorDaemon,
+  startFacilitatorHere,
+  startShop,
+} from './services.js'
 
 export type LocalNetworkOptions = {
   /** An existing node to deploy to; without it a chain is started in this process. */
@@ -124,31 +124,20 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     SVC_RELAYER_PK: relayer.privateKey,
     SVC_ADMIN_TOKEN: adminToken,
   }
-  const ends: Promise<string>[] = []
+  const daemons = new Map<string, Child>()
+  const run = (name: string, daemon: Child): string => {
+    daemons.set(name, daemon)
+    closers.push(() => daemon.stop())
+    say(`${name} at ${daemon.ready.url}`)
+    return String(daemon.ready.url)
+  }
   const events: LogEvent[] = []
-  const facilitator = options.inProcess
-    ? await startInProcess(configText, env, options.inProcess, events, closers)
-    : await startDaemon(configFile, env, directory, ends, closers)
-  say(`facilitator at ${facilitator.url}`)
-
-  const shop =
-    options.shopScript === undefined
-      ? undefined
-      : await startShop(options.shopScript, {
-          directory,
-          ends,
-          closers,
-          env: {
-            SHOP_PORT: `${options.shopPort ?? 0}`,
-            FACILITATOR_URL: facilitator.url,
-            SHOP_NETWORK: `eip155:${deployment.chainId}`,
-            SHOP_TOKEN: deployment.token,
-            SHOP_SECRET: randomBytes(32).toString('hex'),
-            SHOP_CHEAP_PRICE: shopRoutes.cheap.price,
-            SHOP_DEAR_PRICE: shopRoutes.dear.price,
-          },
-        })
-  if (shop) say(`shop at ${shop.url}`)
+  const facilitatorUrl = options.inProcess
+    ? await startHere(configText, env, options.inProcess, events, closers)
+    : run('facilitator', await startFacilitatorDaemon(configFile, env, directory))
+  const shopUrl =
+    options.shopScript &&
+    run('shop', await startShop(options.shopScript, shopEnv(options, facilitatorUrl, deployment), directory))
 
   return {
     chain,
@@ -158,18 +147,49 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     controlUrl: control.url,
     indexerUrl,
     deciderUrl,
-    facilitatorUrl: facilitator.url,
-    shopUrl: shop?.url,
+    facilitatorUrl,
+    shopUrl,
     adminToken,
     configFile,
     directory,
     events,
-    pids: {
-      ...(facilitator.pid !== undefined && { facilitator: facilitator.pid }),
-      ...(shop && { shop: shop.pid }),
-    },
-    daemonEnded: ends.length > 0 ? Promise.race(ends) : new Promise<never>(() => undefined),
+    pids: Object.fromEntries([...daemons].map(([name, { pid }]) => [name, pid])),
+    daemonEnded: Promise.race([
+      new Promise<never>(() => undefined),
+      ...[...daemons].map(([name, { ended }]) => ended.then((how) => `${name} ended with ${how}`)),
+    ]),
   }
+}
+
+function shopEnv(options: LocalNetworkOptions, facilitatorUrl: string, deployment: Deployment): ShopEnv {
+  return {
+    SHOP_PORT: `${options.shopPort ?? 0}`,
+    FACILITATOR_URL: facilitatorUrl,
+    SHOP_NETWORK: `eip155:${deployment.chainId}`,
+    SHOP_TOKEN: deployment.token,
+    SHOP_SECRET: randomBytes(32).toString('hex'),
+    SHOP_CHEAP_PRICE: shopRoutes.cheap.price,
+    SHOP_DEAR_PRICE: shopRoutes.dear.price,
+  }
+}
+
+async function startHere(
+  configText: string,
+  env: FacilitatorEnv,
+  { clock, random, log }: NonNullable<LocalNetworkOptions['inProcess']>,
+  events: LogEvent[],
+  closers: Closer[],
+): Promise<string> {
+  const facilitator = await startFacilitatorHere(configText, env, {
+    log: (event) => {
+      events.push(event)
+      log?.(event)
+    },
+    ...(clock && { clock }),
+    ...(random && { random }),
+  })
+  closers.push(() => facilitator.close())
+  return facilitator.url
 }
 
 function openDirectory(wanted: string | undefined, closers: Closer[]): string {
@@ -190,69 +210,4 @@ function startEmbeddedChain({ chainPort, mining, persistence }: LocalNetworkOpti
     ...(mining !== undefined && { mining }),
     ...(persistence !== undefined && { persistence }),
   })
-}
-
-async function startInProcess(
-  configText: string,
-  env: Record<string, string>,
-  { clock, random, log }: NonNullable<LocalNetworkOptions['inProcess']>,
-  events: LogEvent[],
-  closers: Closer[],
-): Promise<{ url: string; pid?: number }> {
-  const config = parseConfig(configText)
-  const { secrets } = readSecrets(config, env)
-  const facilitator = await startFacilitator({
-    config,
-    secrets,
-    log: (event) => {
-      events.push(event)
-      log?.(event)
-    },
-    ...(clock && { clock }),
-    ...(random && { random }),
-  })
-  closers.push(() => facilitator.close())
-  return { url: facilitator.url }
-}
-
-async function startDaemon(
-  configFile: string,
-  env: Record<string, string>,
-  directory: string,
-  ends: Promise<string>[],
-  closers: Closer[],
-): Promise<{ url: string; pid?: number }> {
-  const entry = createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')
-  const daemon = await startChild({
-    name: 'facilitator',
-    script: join(dirname(entry), 'main.js'),
-    args: ['start', '--config', configFile],
-    env,
-    logFile: join(directory, 'facilitator.log'),
-    isReady: (line) => line.event === 'facilitator.ready',
-  })
-  ends.push(daemon.ended.then((how) => `facilitator ended with ${how}`))
-  closers.push(() => daemon.stop())
-  return { url: String(daemon.ready.url), pid: daemon.pid }
-}
-
-async function startShop(
-  script: string,
-  options: {
-    env: Record<string, string>
-    directory: string
-    ends: Promise<string>[]
-    closers: Closer[]
-  },
-): Promise<{ url: string; pid: number }> {
-  const shop = await startChild({
-    name: 'shop',
-    script,
-    env: options.env,
-    logFile: join(options.directory, 'shop.log'),
-    isReady: (line) => line.ready === true,
-  })
-  options.ends.push(shop.ended.then((how) => `shop ended with ${how}`))
-  options.closers.push(() => shop.stop())
-  return { url: String(shop.ready.url), pid: shop.pid }
 }

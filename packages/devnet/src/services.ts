@@ -1,0 +1,65 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import {
+  type LogEvent,
+  parseConfig,
+  readSecrets,
+  type StartOptions,
+  startFacilitator,
+} from '@svc-zerc20/facilitator'
+import { type Child, startChild } from './child.js'
+
+/** The facilitator's keys and token, as it reads them from its environment. */
+export type FacilitatorEnv = {
+  readonly SVC_TREASURY_PK: string
+  readonly SVC_RELAYER_PK: string
+  readonly SVC_ADMIN_TOKEN: string
+}
+
+/** The real daemon as a process of its own. */
+export function startFacilitatorDaemon(
+  configFile: string,
+  env: FacilitatorEnv,
+  directory: string,
+): Promise<Child> {
+  const entry = createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')
+  return startChild({
+    name: 'facilitator',
+    script: join(dirname(entry), 'main.js'),
+    args: ['start', '--config', configFile],
+    env,
+    logFile: join(directory, 'facilitator.log'),
+    isReady: (line) => line.event === 'facilitator.ready',
+  })
+}
+
+/** The same facilitator inside this process, for tests that hold its clock. */
+export async function startFacilitatorHere(
+  configText: string,
+  env: FacilitatorEnv,
+  options: Partial<Pick<StartOptions, 'clock' | 'random'>> & { log: (event: LogEvent) => void },
+): Promise<{ url: string; close(): Promise<void> }> {
+  const config = parseConfig(configText)
+  const { secrets } = readSecrets(config, env)
+  return startFacilitator({ config, secrets, ...options })
+}
+
+export type ShopEnv = {
+  readonly SHOP_PORT: string
+  readonly FACILITATOR_URL: string
+  readonly SHOP_NETWORK: string
+  readonly SHOP_TOKEN: string
+  readonly SHOP_SECRET: string
+  readonly SHOP_CHEAP_PRICE: string
+  readonly SHOP_DEAR_PRICE: string
+}
+
+export function startShop(script: string, env: ShopEnv, directory: string): Promise<Child> {
+  return startChild({
+    name: 'shop',
+    script,
+    env,
+    logFile: join(directory, 'shop.log'),
+    isReady: (line) => line.ready === true,
+  })
+}

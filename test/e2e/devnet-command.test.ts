@@ -1,0 +1,99 @@
+/** `svc-devnet` and the tour of `npm start`, as the processes a user starts. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const script = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
+const run = promisify(execFile)
+
+describe('svc-devnet', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-devnet-test-'))
+  const networkFile = join(directory, 'network.json')
+  let devnet: ChildProcess
+  let exited: Promise<number | null>
+
+  beforeAll(async () => {
+    devnet = spawn(
+      process.execPath,
+      [script('packages/devnet/dist/main.js'), '--dir', directory, '--block-time', '0'],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    exited = new Promise((resolve) => devnet.once('exit', resolve))
+    await new Promise<void>((resolve, reject) => {
+      devnet.stdout?.on('data', (chunk: Buffer) => chunk.includes('ready: ') && resolve())
+      void exited.then((code) => reject(new Error(`svc-devnet exited with ${code}`)))
+    })
+  })
+
+  afterAll(async () => {
+    devnet.kill('SIGTERM')
+    await exited
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  it('writes everything another tool needs to network.json', () => {
+    const network = JSON.parse(readFileSync(networkFile, 'utf8'))
+    const address = expect.stringMatching(/^0x[0-9a-fA-F]{40}$/)
+    const url = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+/)
+    const account = { address, privateKey: expect.stringMatching(/^0x[0-9a-f]{64}$/) }
+    expect(network).toMatchObject({
+      rpcUrl: url,
+      chainId: 31337,
+      token: address,
+      helper: address,
+      verifier: address,
+      hub: address,
+      facilitatorUrl: url,
+      shopUrl: url,
+      indexerUrl: url,
+      deciderUrl: url,
+      adminToken: expect.stringMatching(/^\w{32,}$/),
+      configFile: join(directory, 'facilitator.toml'),
+      accounts: { payer: account, treasury: account, relayer: account, provider: account },
+      routes: { cheap: { path: '/cheap', price: '1000' }, dear: { path: '/dear', price: '250000' } },
+    })
+  })
+
+  it('says in its sample configuration that the per-key limits are raised', () => {
+    const config = readFileSync(join(directory, 'facilitator.toml'), 'utf8')
+    expect(config).toMatch(/per-key limits are raised/)
+    expect(config).toMatch(/rate_limit_per_min = 0/)
+  })
+
+  it('sells a resource by permit without gas and another by self-transfer, with a timeline', async () => {
+    const { stdout } = await run(process.execPath, [script('examples/dist/tour.js'), networkFile])
+    expect(stdout).toMatch(
+      /Gasless permit: buying \/cheap[\s\S]*402: 0\.001 zUSD[\s\S]*accepted: burned in 0x/,
+    )
+    expect(stdout).toMatch(/the payer paid 0\.001 zUSD and no gas/)
+    expect(stdout).toMatch(/Self-transfer: buying \/dear[\s\S]*accepted: burned in 0x/)
+    expect(stdout).toMatch(/the payer paid 0\.25 zUSD and \d+ wei of gas/)
+  })
+
+  it('gives tokens away at its faucet', async () => {
+    const { controlUrl, accounts } = JSON.parse(readFileSync(networkFile, 'utf8'))
+    const response = await fetch(`${controlUrl}/faucet`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ address: accounts.provider.address, amount: '5', wei: '0' }),
+    })
+    expect(await response.json()).toMatchObject({
+      amount: '5',
+      tokenTransaction: expect.stringMatching(/^0x/),
+    })
+  })
+
+  it('stops on SIGTERM with exit code 0, its daemons first, and removes network.json', async () => {
+    const { shopUrl, facilitatorUrl } = JSON.parse(readFileSync(networkFile, 'utf8'))
+    devnet.kill('SIGTERM')
+    expect(await exited).toBe(0)
+    expect(existsSync(networkFile)).toBe(false)
+    await expect(fetch(facilitatorUrl)).rejects.toThrow()
+    await expect(fetch(shopUrl)).rejects.toThrow()
+  })
+})
