@@ -1,0 +1,12 @@
+import { createSvcScheme } from '@svc-zerc20/resource-server'
+import { x402ResourceServer } from '@x402/next'
+
+const { FACILITATOR_URL, SHOP_TOKEN, SHOP_SECRET } = process.env
+
+export const scheme = createSvcScheme({
+  facilitatorUrl: FACILITATOR_URL,
+  network: 'eip155:31337',
+  token: SHOP_TOKEN,
+  secret: SHOP_SECRET,
+})
+export const server = new x402ResourceServer(scheme.facilitatorClient).register(scheme.network, scheme)

@@ -1,0 +1,93 @@
+/** Shops behind the official middleware of each framework, all selling the same two routes. */
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { createSvcScheme, type Limits, type RouteSale, type SvcScheme } from '@svc-zerc20/resource-server'
+import * as express402 from '@x402/express'
+import * as hono402 from '@x402/hono'
+import express from 'express'
+import { Hono } from 'hono'
+import type { Interop } from './network.js'
+import { network } from './network.js'
+
+export const secret = 'the secret all instances of one shop share'
+export const prices = { '/cheap': '1000', '/dear': '250000', '/upfront': '1000' } as const
+export type Path = keyof typeof prices
+
+export type ShopOptions = {
+  readonly secret?: string
+  readonly limits?: Partial<Limits>
+  /** Further terms of the cheap route. */
+  readonly cheap?: Partial<RouteSale>
+  /** Runs inside the handler, which the default flow calls between verify and settle. */
+  readonly onHandle?: () => Promise<unknown>
+}
+
+export type Shop = {
+  readonly url: string
+  /** How often a handler ran. */
+  served(): number
+  close(): Promise<void>
+}
+
+export function schemeFor({ proxy, token }: Interop, options: ShopOptions = {}): SvcScheme {
+  return createSvcScheme({
+    facilitatorUrl: proxy.url,
+    network,
+    token,
+    secret: options.secret ?? secret,
+    ...(options.limits && { limits: options.limits }),
+  })
+}
+
+function routesOf(svc: SvcScheme, { cheap }: ShopOptions) {
+  return {
+    'GET /cheap': {
+      accepts: svc.accept({ price: prices['/cheap'], ...cheap }),
+      description: 'a cheap thought',
+      mimeType: 'application/json',
+    },
+    'GET /dear': { accepts: svc.accept({ price: prices['/dear'] }), description: 'a dear thought' },
+    'GET /upfront': { accepts: svc.accept({ price: prices['/upfront'], upfront: true }) },
+  }
+}
+
+export async function openExpressShop(interop: Interop, options: ShopOptions = {}): Promise<Shop> {
+  const svc = schemeFor(interop, options)
+  const server = new express402.x402ResourceServer(svc.facilitatorClient).register(svc.network, svc)
+  let served = 0
+  const app = express().use(express402.paymentMiddleware(routesOf(svc, options), server))
+  app.get('/*path', async (request, response) => {
+    served += 1
+    await options.onHandle?.()
+    response.json({ bought: request.path })
+  })
+  const listening = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => listening.once('listening', resolve))
+  return { url: urlOf(listening), served: () => served, close: () => closeServer(listening) }
+}
+
+export async function openHonoShop(interop: Interop, options: ShopOptions = {}): Promise<Shop> {
+  const svc = schemeFor(interop, options)
+  const server = new hono402.x402ResourceServer(svc.facilitatorClient).register(svc.network, svc)
+  let served = 0
+  const app = new Hono().use(hono402.paymentMiddleware(routesOf(svc, options), server))
+  app.get('/*', async (context) => {
+    served += 1
+    await options.onHandle?.()
+    return context.json({ bought: context.req.path })
+  })
+  const listening = await new Promise<Server>((resolve) => {
+    const opened = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () =>
+      resolve(opened as Server),
+    )
+  })
+  return { url: urlOf(listening), served: () => served, close: () => closeServer(listening) }
+}
+
+const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((resolve) => server.close(() => resolve()))
+}
