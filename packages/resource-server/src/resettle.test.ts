@@ -86,6 +86,7 @@ describe('a pending burn', () => {
     const { response } = await pay()
     expect(response.status).toBe(402)
     expect(facilitator.counts().settle).toBe(4)
+    expect(slept).toEqual(limits.recoveryPausesMs.slice(0, 3))
   })
 
   it('that is refused later tells the later reason', async () => {

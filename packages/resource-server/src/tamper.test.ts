@@ -1,8 +1,8 @@
 import type { PaymentRequirements } from '@x402/core/types'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startFacilitator, type TestFacilitator } from '../test/facilitator.js'
+import { challengeFor, helper, startFacilitator, type TestFacilitator } from '../test/facilitator.js'
 import { offerOf, openShop, paymentFor, required, type Shop, schemeFor, secret } from '../test/shop.js'
-import type { SealSecrets } from './index.js'
+import type { SealSecrets, SvcSchemeOptions } from './index.js'
 
 const routesOf = (svc: ReturnType<typeof schemeFor>, cheap = '100') => ({
   'GET /cheap': { accepts: svc.accept({ price: cheap, description: 'cheap', extra: { sku: 'A-1' } }) },
@@ -15,8 +15,12 @@ let facilitator: TestFacilitator
 let shop: Shop
 const opened: Shop[] = []
 
-async function open(secrets: SealSecrets, cheap?: string): Promise<Shop> {
-  const svc = schemeFor(facilitator.url, { secret: secrets })
+async function open(
+  secrets: SealSecrets,
+  cheap?: string,
+  options?: Partial<SvcSchemeOptions>,
+): Promise<Shop> {
+  const svc = schemeFor(facilitator.url, { secret: secrets, ...options })
   const another = await openShop(svc, routesOf(svc, cheap))
   opened.push(another)
   return another
@@ -188,6 +192,14 @@ describe('a genuine offer', () => {
     const young = await genuineOffer('/cheap', rotated)
     expect((await done.get('/cheap', paymentFor(young))).status).toBe(200)
     expect((await shop.get('/cheap', paymentFor(young))).status).toBe(402)
+  })
+
+  it('in a token that the seller no longer takes is refused', async () => {
+    const moved = await open(secret, undefined, { token: helper })
+    facilitator.script.challenge = (call) => ({ body: { ...challengeFor(call), token: helper } })
+    const offer = await genuineOffer('/cheap', moved)
+    facilitator.script.challenge = (call) => ({ body: challengeFor(call) })
+    await expectRefused(await shop.get('/cheap', paymentFor(offer)), offer)
   })
 
   it('is refused once the price rose, and honoured when it fell', async () => {
