@@ -12,7 +12,7 @@ import {Vm} from "./support/Spec.sol";
 /// @dev `burnBatch`: items fail alone, whatever their tokens do.
 contract BurnBatchTest is BurnSpec {
     function testFuzz_every_good_item_burns_and_every_bad_one_fails_alone(uint256 goodMask, uint256 count) public {
-        count = within(count, 0, 12);
+        count = within(count, 0, 8);
         ISvcPermitBurner.BurnRequest[] memory requests = new ISvcPermitBurner.BurnRequest[](count);
         uint256 good = 0;
         for (uint256 i = 0; i < count; ++i) {

@@ -5,11 +5,13 @@ import { failureOf, runSuites, sentenceOf, suitesOf } from './support/solidity-r
 
 const compilation = compile([...solidityFiles('src'), ...solidityFiles('test')])
 const suites = suitesOf(compilation)
+// All suites run at once: seconds on an idle machine, minutes on one that builds other things meanwhile.
+const runTimeoutMs = 300_000
 let results: Map<string, TestResult>
 
 beforeAll(async () => {
   results = await runSuites(compilation, suites)
-})
+}, runTimeoutMs)
 
 for (const suite of suites) {
   describe(suite.name.replace(/Test$/, ''), () => {

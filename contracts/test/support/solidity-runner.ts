@@ -11,6 +11,8 @@ import {
 import { type Compilation, contractsDir } from '../../compiler.mjs'
 
 const fuzzRuns = 256
+// Far above what any test needs, so that code which fails to bound a wasteful token ends instead of hanging.
+const testGasLimit = 1_000_000_000n
 // A fixed seed: the same sources give the same run, and a failure can be looked at again.
 const fuzzSeed = '0x7376632d7a6572633230'
 
@@ -69,6 +71,7 @@ export async function runSuites(
         {
           projectRoot: contractsDir,
           hardfork: PRAGUE,
+          gasLimit: testGasLimit,
           fuzz: { runs: fuzzRuns, seed: fuzzSeed },
           observability: {},
         },
