@@ -16,7 +16,7 @@ import type { ChainReader } from './chain.js'
 import { createCoalescer } from './coalesce.js'
 import type { Relayer } from './relayer.js'
 import { canonical, splitSignature } from './signers.js'
-import { burnIn, type Receipt, verdictsIn } from './transfer-log.js'
+import { burnsIn, type Receipt, verdictsIn } from './transfer-log.js'
 
 type Item = {
   readonly challenge: Challenge
@@ -74,6 +74,7 @@ export function createBurner(deps: {
   /** Accepted needs all three: a successful receipt, the transfer in it, and the funds at the burn address. */
   async function readOutcomes(items: readonly Item[], receipt: Receipt): Promise<readonly ItemOutcome[]> {
     const verdicts = verdictsIn(receipt, helper)
+    const burnOf = burnsIn(receipt, token)
     const executed = items.filter(({ challenge }) => verdicts.get(challenge.nonce) === 'executed')
     const held = await untilAnswered(() => readHeld(executed))
     return items.map(({ challenge }): ItemOutcome => {
@@ -88,7 +89,7 @@ export function createBurner(deps: {
           ? { kind: rejection }
           : { kind: 'failed', rejection, txHash }
       }
-      const burn = burnIn(receipt, token, challenge)
+      const burn = burnOf(challenge)
       return burn && held.has(challenge.nonce)
         ? { kind: 'burned', burn }
         : { kind: 'failed', rejection: reject('burn_not_held'), txHash }

@@ -5,7 +5,7 @@ import { decodeFunctionResult, encodeDeployData, encodeEventTopics, type Hex, ze
 import type { Burn, Chain, Challenge, PermitChainFacts } from '../payment/ports.js'
 import { createCoalescer } from './coalesce.js'
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
-import { burnIn, type Log, parseReceipt, transfersIn } from './transfer-log.js'
+import { burnsIn, type Log, parseReceipt, transfersIn } from './transfer-log.js'
 
 /** Code that is neither empty nor an EIP-7702 delegation; the lens' `AccountCode.Contract`. */
 const contractCode = 2
@@ -135,7 +135,7 @@ export function createChain(deps: {
       readHead(headAnswer)
       for (const { transactionHash } of logs) {
         const receipt = parseReceipt(await rpc.call('eth_getTransactionReceipt', [transactionHash]))
-        const burn = receipt && burnIn(receipt, token, challenge)
+        const burn = receipt && burnsIn(receipt, token)(challenge)
         if (burn) return burn
       }
       return undefined

@@ -71,22 +71,19 @@ function toTransfer(log: Log): TransferLog {
   }
 }
 
-/** The burn of a challenge among a successful transaction's logs. */
-export function burnIn(receipt: Receipt, token: Address, challenge: Challenge): Burn | undefined {
-  if (!receipt.succeeded) return undefined
-  const transfer = transfersIn(receipt.logs, token).find(
-    ({ to, value }) => to === challenge.payTo && value >= challenge.amount,
-  )
-  return (
-    transfer && {
-      txHash: receipt.transactionHash,
-      blockNumber: receipt.blockNumber,
-      blockHash: receipt.blockHash,
-      leafIndex: transfer.leafIndex,
-      from: transfer.from,
-      value: transfer.value,
-    }
-  )
+/**
+ * Finds the burn of a challenge among a successful transaction's logs. The logs are read once, however many
+ * challenges of a batch are asked for.
+ */
+export function burnsIn(receipt: Receipt, token: Address): (challenge: Challenge) => Burn | undefined {
+  const transfers = receipt.succeeded ? transfersIn(receipt.logs, token) : []
+  const { transactionHash: txHash, blockNumber, blockHash } = receipt
+  return (challenge) => {
+    const transfer = transfers.find(({ to, value }) => to === challenge.payTo && value >= challenge.amount)
+    if (!transfer) return undefined
+    const { leafIndex, from, value } = transfer
+    return { txHash, blockNumber, blockHash, leafIndex, from, value }
+  }
 }
 
 export type BurnVerdict = 'executed' | { readonly reason: Hex }
