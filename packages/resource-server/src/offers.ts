@@ -12,8 +12,11 @@ export type Terms = { readonly fields: Json.JsonObject; readonly extra: Json.Jso
 export type Offers = {
   /** A fresh sealed offer: exactly one `POST /challenge`. */
   issue(bound: Bound, terms: Terms): Promise<PaymentRequirements>
-  /** The echoed offer itself when it is ours for this resource at this price or more, else undefined. */
-  restore(echoed: unknown, bound: Bound): PaymentRequirements | undefined
+  /**
+   * The echoed offer when it is ours for this resource at this price or more, else undefined. Fields that a
+   * payer added to `extra` are left out: the matching rule allows them, and they mean nothing to us.
+   */
+  restore(echoed: unknown, bound: Bound, terms: Terms): PaymentRequirements | undefined
   /** Whether a payer that echoes this pays with our scheme on our network. */
   isForUs(echoed: unknown): boolean
   /** An entry nobody can pay, for a request that pays another entry: it costs no challenge. */
@@ -27,6 +30,18 @@ export type OffersDeps = {
   readonly seal: Seal
   readonly clock: Clock
 }
+
+/** Fields of `extra` that belong to the scheme or the SDK; a seller may not set them, a payer not add them. */
+export const reservedExtra = [
+  'challengeNonce',
+  'expiresAt',
+  'helper',
+  'deadline',
+  'fee',
+  'seal',
+  'paymentFlow',
+  'assetTransferMethod',
+]
 
 const zeroAddress = `0x${'0'.repeat(40)}`
 const zeroNonce = `0x${'0'.repeat(64)}`
@@ -49,13 +64,14 @@ export function createOffers({ network, token, facilitator, seal, clock }: Offer
       }
       return seal.sign({ ...offer, network, ...fields, extra: { ...offer.extra, ...extra } }, bound)
     },
-    restore(echoed, { resource, list }) {
+    restore(echoed, { resource, list }, terms) {
       if (!isForUs(echoed) || !isOurToken(echoed.asset)) return undefined
-      const sealedList = seal.listPrice(echoed, resource)
+      const offered = withoutForeignExtra(echoed, terms)
+      const sealedList = seal.listPrice(offered, resource)
       // A quote stands when the price falls, and is refused when it rises. Expiry is not judged here: a burn
       // can outlive its offer, and only the facilitator knows.
       if (sealedList === undefined || sealedList < list) return undefined
-      return echoed as unknown as PaymentRequirements
+      return offered as unknown as PaymentRequirements
     },
     dead({ list }) {
       return {
@@ -69,4 +85,12 @@ export function createOffers({ network, token, facilitator, seal, clock }: Offer
       }
     },
   }
+}
+
+function withoutForeignExtra(echoed: Json.JsonObject, terms: Terms): Json.JsonObject {
+  if (!Json.isObject(echoed.extra)) return echoed
+  const own = Object.entries(echoed.extra).filter(
+    ([key]) => reservedExtra.includes(key) || Object.hasOwn(terms.extra, key),
+  )
+  return { ...echoed, extra: Object.fromEntries(own) }
 }

@@ -10,7 +10,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { HTTPRequestContext, PaymentOption } from '@x402/core/http'
 import type { PaymentRequirements } from '@x402/core/types'
-import type { Offers, Terms } from './offers.js'
+import { type Offers, reservedExtra, type Terms } from './offers.js'
 
 /** An amount of the token's smallest unit: a decimal string or a bigint. Never a float, never dollars. */
 export type ListPrice = string | bigint
@@ -35,17 +35,6 @@ export type RouteSale = SaleTerms & {
   readonly price: ListPrice | ((context: HTTPRequestContext) => ListPrice | Promise<ListPrice>)
 }
 
-const reservedExtra = [
-  'challengeNonce',
-  'expiresAt',
-  'helper',
-  'deadline',
-  'fee',
-  'seal',
-  'paymentFlow',
-  'assetTransferMethod',
-]
-
 // The middleware builds requirements from `payTo` and `price` alone. The whole offer rides along under a
 // symbol, which no JSON ever shows, until `withWholeOffer` puts it in place.
 const wholeOffer = Symbol('svc-zerc20.offer')
@@ -68,7 +57,7 @@ export function createRouteOffer({ network, offers }: RouteOfferDeps, sale: Rout
     if (!offers.isForUs(payment.accepted)) return offers.dead(bound)
     // An echo that is not ours gets a fresh offer: it cannot match, so the payer is refused with a 402 that
     // can be paid, and the facilitator never hears of the payment.
-    return offers.restore(payment.accepted, bound) ?? offers.issue(bound, terms)
+    return offers.restore(payment.accepted, bound, terms) ?? offers.issue(bound, terms)
   }
   function offerFor(context: HTTPRequestContext): Promise<PaymentRequirements> {
     const known = perRequest.get(context)

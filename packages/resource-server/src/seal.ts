@@ -1,8 +1,8 @@
 /**
  * The seal ties an offer to this seller, one resource and one list price. The facilitator issues challenges
  * to anybody and knows no routes, so without a seal a genuine cheap offer would buy a dear resource.
- * It covers every field of the offer, known or not: an echo that was changed anywhere, even by an added
- * field, is not ours. The sealed offer is the whole memory of the resource server.
+ * It covers every field it is given, known or not: an offer that was changed anywhere is not ours. The sealed
+ * offer is the whole memory of the resource server.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type BaseUnits, Json, parseAmount, SvcError } from '@svc-zerc20/protocol'

@@ -90,17 +90,21 @@ const changes: [string, Change][] = [
   ['own extra of the seller rewritten', inExtra({ sku: 'B-2' })],
   ['own extra of the seller dropped', without('sku')],
   ['paymentFlow added', inExtra({ paymentFlow: 'upfront' })],
-  ['an extra field added', inExtra({ note: 'hello' })],
-  [
-    '__proto__ added to extra',
-    (offer) => JSON.parse(JSON.stringify(offer).replace('"extra":{', '"extra":{"__proto__":{"a":1},')),
-  ],
   ['seal rewritten', otherSeal],
   ['seal dropped', without('seal')],
   ['seal empty', inExtra({ seal: '' })],
   ['seal no string', inExtra({ seal: { list: '100' } })],
   ['sealed list price raised', (offer) => inExtra({ seal: `9${offer.extra.seal}` })(offer)],
-  ['nested beyond reason', inExtra({ deep: JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) })],
+  ['nested beyond reason', inExtra({ fee: JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) })],
+]
+
+/** What the matching rule lets a payer add: fields of `extra` that no seller offered. */
+const additions: [string, Change][] = [
+  ['a field', inExtra({ note: 'hello' })],
+  [
+    '__proto__',
+    (offer) => JSON.parse(JSON.stringify(offer).replace('"extra":{', '"extra":{"__proto__":{"a":1},')),
+  ],
 ]
 
 describe('a tampered echo', () => {
@@ -111,6 +115,13 @@ describe('a tampered echo', () => {
     const before = shop.served()
     await expectRefused(await shop.get('/cheap', { ...paymentFor(offer), accepted: changed }), offer)
     expect(shop.served()).toBe(before)
+  })
+
+  it.each(additions)('R-022 R-171 with %s added to extra is the offer itself', async (_, change) => {
+    const offer = await genuineOffer()
+    const accepted = change(offer) as PaymentRequirements
+    expect((await shop.get('/cheap', { ...paymentFor(offer), accepted })).status).toBe(200)
+    expect(facilitator.counts()).toEqual({ challenge: 0, verify: 1, settle: 1, payments: 0 })
   })
 
   it('R-151 with another scheme or network is refused, and costs not even a challenge', async () => {
