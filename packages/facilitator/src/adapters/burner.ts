@@ -30,6 +30,7 @@ type ItemOutcome = BurnOutcome | { readonly kind: 'again' } | { readonly kind: '
 export type BurnerLimits = {
   readonly batchItemsMax: number
   readonly batchesInFlightMax: number
+  readonly batchGatherMs: number
   readonly burnQueueMax: number
   readonly burnItemGas: bigint
   readonly batchBaseGas: bigint
@@ -54,6 +55,7 @@ export function createBurner(deps: {
     run: runBatch,
     batchMax: limits.batchItemsMax,
     inFlightMax: limits.batchesInFlightMax,
+    gather: () => clock.sleep(limits.batchGatherMs),
   })
 
   async function runBatch(items: readonly Item[]): Promise<readonly ItemOutcome[]> {

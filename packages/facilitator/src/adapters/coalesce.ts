@@ -9,6 +9,8 @@ export function createCoalescer<Q, A>(deps: {
   run: (questions: readonly Q[]) => Promise<readonly A[]>
   batchMax: number
   inFlightMax: number
+  /** Awaited before a call that is not full joins others that are out: nobody loses by gathering a little. */
+  gather?: () => Promise<void>
 }): Coalescer<Q, A> {
   type Waiting = { question: Q; resolve: (answer: A) => void; reject: (error: unknown) => void }
   const waiting: Waiting[] = []
@@ -18,11 +20,13 @@ export function createCoalescer<Q, A>(deps: {
   function schedule(): void {
     if (scheduled || waiting.length === 0 || inFlight >= deps.inFlightMax) return
     scheduled = true
-    // After the events already queued, so that requests which arrived in one go are taken together.
-    setImmediate(() => {
+    const start = () => {
       scheduled = false
       void flush()
-    })
+    }
+    if (deps.gather && inFlight > 0 && waiting.length < deps.batchMax) void deps.gather().then(start)
+    // After the events already queued, so that requests which arrived in one go are taken together.
+    else setImmediate(start)
   }
 
   async function flush(): Promise<void> {

@@ -5,7 +5,8 @@ import { type Log, levelOf } from './events.js'
 export function createLog(destination?: { write(line: string): void }): Log {
   const logger = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    destination ?? pino.destination(1),
+    // Not synchronous: a reader that is slow must not hold up payments. What is left is written at exit.
+    destination ?? pino.destination({ dest: 1, sync: false }),
   )
   return (event) => {
     const fields = Object.fromEntries(
