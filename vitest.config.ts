@@ -12,6 +12,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
+          testTimeout: 30_000,
           include: ['packages/*/src/**/*.test.ts', 'scripts/*.test.ts'],
           exclude: ['**/*.chain.test.ts', '**/node_modules/**', '**/dist/**'],
         },
