@@ -33,6 +33,8 @@ export const limits = {
   /** First and longest pause between two looks for receipts. */
   receiptPollFirstMs: 10,
   receiptPollMaxMs: 100,
+  /** Longest pause between two questions while the node fails to answer. */
+  rpcBackoffMaxMs: 2_000,
   /** Looks at the burn addresses of a mined batch before a missing balance is believed. */
   laggingNodeLooksMax: 50,
   /** A transaction that is still out is sent again, in case the node forgot it. */
@@ -42,8 +44,12 @@ export const limits = {
   /** Replacements of one transaction; every node demands at least 10 % more for each. */
   feeBumpsMax: 10,
   feeBumpPercent: 25n,
+  /** Wei. No transaction offers more for its gas, whatever the node says is due. */
+  feePerGasMax: 2_000_000_000_000n,
   /** A used nonce without a receipt of ours must persist so long before the transaction counts as displaced. */
   displacedAfterMs: 10_000,
+  /** Mined transactions kept, to be sent again when a reorg takes them back. */
+  minedKeptMax: 64,
   /** Fees are asked for again when what is known is older. */
   feesFreshMs: 3_000,
 } as const

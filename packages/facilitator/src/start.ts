@@ -66,7 +66,13 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     lensCallsInFlightMax: limits.lensCallsInFlightMax,
   })
   chain.sawHead(headNumber)
-  const fees = createFees({ rpc, clock, freshMs: limits.feesFreshMs, bumpPercent: limits.feeBumpPercent })
+  const fees = createFees({
+    rpc,
+    clock,
+    freshMs: limits.feesFreshMs,
+    bumpPercent: limits.feeBumpPercent,
+    feePerGasMax: limits.feePerGasMax,
+  })
   const relayer = createRelayer({
     rpc,
     fees,
@@ -86,6 +92,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     openMax: daemon.max_open_challenges,
     expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
   })
+  const closing = new AbortController()
   const burner: Burner = deployment.helper
     ? createBurner({
         chain,
@@ -95,6 +102,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
         confirmations: settlement.confirmations,
         clock,
         onRpcFailure: (err) => log({ event: 'rpc.failed', err }),
+        closing: closing.signal,
         limits,
       })
     : noBurner
@@ -160,6 +168,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
       const idle = new AbortController()
       const grace = clock.sleep(daemon.shutdown_grace_ms, idle.signal)
       await Promise.race([burns.idle(), grace]).finally(() => idle.abort())
+      closing.abort()
       await pool.close()
       relayer.close()
       rpc.close()

@@ -24,8 +24,12 @@ type Item = {
   readonly onSigned: (txHash: TxHash) => Promise<void>
 }
 
-/** `again`: the transaction did not execute and cannot any more; the burn needs a new one. */
-type ItemOutcome = BurnOutcome | { readonly kind: 'again' } | { readonly kind: 'executed_elsewhere' }
+type ItemOutcome =
+  | BurnOutcome
+  /** The transaction did not execute and cannot any more: the burn needs a new one. */
+  | { readonly kind: 'again' }
+  /** Executed by someone else, or the receipt does not say: the replay ledger on chain knows. */
+  | { readonly kind: 'look_up' }
 
 export type BurnerLimits = {
   readonly batchItemsMax: number
@@ -36,6 +40,7 @@ export type BurnerLimits = {
   readonly batchBaseGas: bigint
   readonly burnAttemptsMax: number
   readonly receiptPollMaxMs: number
+  readonly rpcBackoffMaxMs: number
   readonly laggingNodeLooksMax: number
 }
 
@@ -47,9 +52,11 @@ export function createBurner(deps: {
   confirmations: number
   clock: Clock
   onRpcFailure: (err: unknown) => void
+  /** Ends what would otherwise ask the node until it answers. */
+  closing: AbortSignal
   limits: BurnerLimits
 }): Burner {
-  const { chain, relayer, token, helper, clock, limits } = deps
+  const { chain, relayer, token, helper, clock, closing, limits } = deps
 
   const batches = createCoalescer<Item, ItemOutcome>({
     run: runBatch,
@@ -70,7 +77,13 @@ export function createBurner(deps: {
       deps.onRpcFailure(err)
       return items.map(() => ({ kind: 'failed', rejection: reject('chain_unavailable') }))
     }
-    return end.kind === 'displaced' ? items.map(() => ({ kind: 'again' })) : readOutcomes(items, end.receipt)
+    if (end.kind === 'displaced') return items.map(() => ({ kind: 'again' }))
+    try {
+      return await readOutcomes(items, end.receipt)
+    } catch (err) {
+      deps.onRpcFailure(err)
+      return items.map(() => ({ kind: 'look_up' }))
+    }
   }
 
   /** Accepted needs all three: a successful receipt, the transfer in it, and the funds at the burn address. */
@@ -82,13 +95,15 @@ export function createBurner(deps: {
     return items.map(({ challenge }): ItemOutcome => {
       const { transactionHash: txHash } = receipt
       const verdict = verdicts.get(challenge.nonce)
+      // The helper leaves a verdict on every item; a node that shows success without it shows half a receipt.
+      if (verdict === undefined && receipt.succeeded) return { kind: 'look_up' }
       if (verdict === undefined) {
         return { kind: 'failed', rejection: reject('burn_failed', 'the batch transaction reverted'), txHash }
       }
       if (verdict !== 'executed') {
         const rejection = toRejection(verdict.reason)
         return rejection === 'executed_elsewhere'
-          ? { kind: rejection }
+          ? { kind: 'look_up' }
           : { kind: 'failed', rejection, txHash }
       }
       const burn = burnOf(challenge)
@@ -102,7 +117,7 @@ export function createBurner(deps: {
   async function readHeld(items: readonly Item[]): Promise<Set<ChallengeNonce>> {
     let held = new Set<ChallengeNonce>()
     for (let look = 0; look < limits.laggingNodeLooksMax && held.size < items.length; look++) {
-      if (look > 0) await clock.sleep(limits.receiptPollMaxMs)
+      if (look > 0) await pause(limits.receiptPollMaxMs)
       const balances = await chain.balances(items.map(({ challenge }) => challenge.payTo))
       const covered = items.filter(({ challenge }, i) => (balances[i] ?? 0n) >= challenge.amount)
       held = new Set(covered.map(({ challenge }) => challenge.nonce))
@@ -112,14 +127,21 @@ export function createBurner(deps: {
 
   /** The transaction is mined and its outcome is known to the chain: asking again is all that is left to do. */
   async function untilAnswered<T>(question: () => Promise<T>): Promise<T> {
-    for (;;) {
+    for (let pauseMs = limits.receiptPollMaxMs; ; pauseMs = Math.min(pauseMs * 2, limits.rpcBackoffMaxMs)) {
       try {
         return await question()
       } catch (err) {
+        if (closing.aborted) throw err
         deps.onRpcFailure(err)
-        await clock.sleep(limits.receiptPollMaxMs)
+        await pause(pauseMs)
       }
     }
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await clock.sleep(ms, closing)
+    if (closing.aborted)
+      throw new SvcError('burner_closed', 'the facilitator closed before the burn was seen')
   }
 
   /**
@@ -132,7 +154,7 @@ export function createBurner(deps: {
       const depth = burn ? chain.headNumber() - burn.blockNumber + 1n : 0n
       if (burn && depth >= BigInt(deps.confirmations)) return { kind: 'burned', burn }
       if (!burn) looks += 1
-      await clock.sleep(limits.receiptPollMaxMs)
+      await pause(limits.receiptPollMaxMs)
     }
     return {
       kind: 'failed',
@@ -147,7 +169,7 @@ export function createBurner(deps: {
         if (batches.size() >= limits.burnQueueMax)
           return { kind: 'failed', rejection: reject('relayer_busy') }
         const outcome = await batches.ask(item)
-        if (outcome.kind === 'executed_elsewhere') return reconcile(item)
+        if (outcome.kind === 'look_up') return reconcile(item)
         if (outcome.kind !== 'again') return outcome
       }
       return { kind: 'failed', rejection: reject('relayer_busy', 'the relayer key is used by someone else') }

@@ -1,28 +1,40 @@
 /** What a transaction should pay for gas right now. */
 import type { Clock } from '../payment/ports.js'
-import { type JsonRpc, type RpcAnswer, resultOf } from './json-rpc.js'
+import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from './json-rpc.js'
 
 export type Fee = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
 
 export type Fees = {
-  /** From memory while it is fresh; otherwise one round trip. */
+  /** From memory while it is fresh; otherwise one round trip. Never above the ceiling. */
   current(): Promise<Fee>
-  /** The fee of a replacement: higher than before by the percentage, and not below what is due now. */
-  raised(previous: Fee): Fee
+  /**
+   * The fee of a replacement: higher than before by the percentage, and not below what is due now. Undefined
+   * when the ceiling leaves no room for it.
+   */
+  raised(previous: Fee): Fee | undefined
   sawBaseFee(baseFeePerGas: bigint): void
 }
 
 const fallbackTip = 1_000_000_000n
 
-export function createFees(deps: { rpc: JsonRpc; clock: Clock; freshMs: number; bumpPercent: bigint }): Fees {
+export function createFees(deps: {
+  rpc: JsonRpc
+  clock: Clock
+  freshMs: number
+  bumpPercent: bigint
+  /** In wei: whatever the node says, no transaction pays more for its gas. */
+  feePerGasMax: bigint
+}): Fees {
   const { rpc, clock } = deps
   let known: { baseFee: bigint; tip: bigint; at: number } | undefined
 
+  const capped = (maxFee: bigint, tip: bigint): Fee => {
+    const maxFeePerGas = min(maxFee, deps.feePerGasMax)
+    return { maxFeePerGas, maxPriorityFeePerGas: min(tip, maxFeePerGas) }
+  }
+
   // Twice the base fee outlasts six full blocks, each of which can raise it by an eighth.
-  const due = (baseFee: bigint, tip: bigint): Fee => ({
-    maxFeePerGas: baseFee * 2n + tip,
-    maxPriorityFeePerGas: tip,
-  })
+  const due = (baseFee: bigint, tip: bigint) => capped(baseFee * 2n + tip, tip)
 
   return {
     async current() {
@@ -42,26 +54,31 @@ export function createFees(deps: { rpc: JsonRpc; clock: Clock; freshMs: number; 
     raised({ maxFeePerGas, maxPriorityFeePerGas }) {
       const raise = (fee: bigint) => fee + (fee * deps.bumpPercent) / 100n + 1n
       const now = known ? due(known.baseFee, known.tip) : { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
-      return {
-        maxFeePerGas: max(raise(maxFeePerGas), now.maxFeePerGas),
-        maxPriorityFeePerGas: max(raise(maxPriorityFeePerGas), now.maxPriorityFeePerGas),
-      }
+      if (raise(maxFeePerGas) > deps.feePerGasMax) return undefined
+      return capped(
+        max(raise(maxFeePerGas), now.maxFeePerGas),
+        max(raise(maxPriorityFeePerGas), now.maxPriorityFeePerGas),
+      )
     },
 
     sawBaseFee(baseFeePerGas) {
-      if (known) known = { ...known, baseFee: baseFeePerGas, at: clock.now() }
+      // Only the base fee: under steady load the tip would otherwise never be asked for again.
+      if (known) known = { ...known, baseFee: baseFeePerGas }
     },
   }
 }
 
 export function baseFeeOf(block: unknown): bigint {
-  const { baseFeePerGas } = block as { baseFeePerGas?: string }
-  return baseFeePerGas === undefined ? 0n : BigInt(baseFeePerGas)
+  return wellFormed('eth_getBlockByNumber', () => {
+    const { baseFeePerGas } = block as { baseFeePerGas?: string }
+    return baseFeePerGas === undefined ? 0n : BigInt(baseFeePerGas)
+  })
 }
 
 /** Nodes without the method get the usual tip. */
 function tipOf(answer: RpcAnswer | undefined): bigint {
-  return answer && 'result' in answer ? BigInt(answer.result as string) : fallbackTip
+  return answer && 'result' in answer ? quantityOf('eth_maxPriorityFeePerGas', answer) : fallbackTip
 }
 
 const max = (a: bigint, b: bigint) => (a > b ? a : b)
+const min = (a: bigint, b: bigint) => (a < b ? a : b)

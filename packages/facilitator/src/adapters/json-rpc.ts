@@ -21,6 +21,8 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
   const url = new URL(deps.url)
   const transport = url.protocol === 'https:' ? https : http
   const agent = new transport.Agent({ keepAlive: true, maxSockets: 64 })
+  // URLs write IPv6 addresses in brackets, sockets do not.
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const authorization = url.username
     ? `Basic ${Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64')}`
     : undefined
@@ -34,7 +36,7 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
       const request = transport.request(
         {
           protocol: url.protocol,
-          hostname: url.hostname,
+          hostname,
           port: url.port,
           path: `${url.pathname}${url.search}`,
           method: 'POST',
@@ -119,4 +121,11 @@ export function resultOf(method: string, answer: RpcAnswer | undefined): unknown
   if (answer && 'result' in answer) return answer.result
   const message = answer?.error?.message ?? 'no answer'
   throw new SvcError('rpc_error', `${method}: ${message}`, { cause: answer?.error })
+}
+
+/** A result that is a number, such as a count or a block number. */
+export function quantityOf(method: string, answer: RpcAnswer | undefined): bigint {
+  const result = resultOf(method, answer)
+  if (typeof result === 'string' && /^0x[0-9a-f]+$/i.test(result)) return BigInt(result)
+  throw new SvcError('rpc_error', `${method}: the RPC answered with something that is no quantity`)
 }

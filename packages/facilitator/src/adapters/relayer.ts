@@ -1,15 +1,17 @@
 /**
  * Sends transactions of one key. A transaction keeps its nonce until that nonce is used on chain: it is sent
  * again when the node may have forgotten it, replaced at a higher fee when it is stuck, and never moved to
- * another nonce while it could still be mined. So the queue cannot wedge and nothing is sent twice.
+ * another nonce while it could still be mined. A nonce below ours that nobody uses is filled. So the queue
+ * cannot wedge and nothing is sent twice.
  */
-import { type Address, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { type Address, parseAddress, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Clock } from '../payment/ports.js'
-import { baseFeeOf, type Fee, type Fees } from './fees.js'
-import { type JsonRpc, resultOf } from './json-rpc.js'
-import { parseReceipt, type Receipt } from './transfer-log.js'
+import type { Fee, Fees } from './fees.js'
+import { type JsonRpc, quantityOf } from './json-rpc.js'
+import { createRelayView, type RelayView } from './relay-view.js'
+import type { Receipt } from './transfer-log.js'
 
 export type RelayedCall = {
   readonly to: Address
@@ -28,6 +30,7 @@ export type RelayerEvent =
   | { readonly event: 'relayer.unfunded'; readonly address: string }
   | { readonly event: 'relayer.fee_raised'; readonly nonce: number; readonly txHash: string }
   | { readonly event: 'relayer.displaced'; readonly nonce: number }
+  | { readonly event: 'relayer.gap_filled'; readonly nonce: number }
   | { readonly event: 'relayer.send_refused'; readonly nonce: number; readonly message: string }
   | { readonly event: 'rpc.failed'; readonly err: unknown }
 
@@ -37,6 +40,7 @@ export type Relayer = {
   /** Throws only before anything was signed; afterwards it resolves, however long that takes. */
   submit(call: RelayedCall): Promise<RelayEnd>
   pending(): number
+  /** Stops watching and sending; what was submitted stays without an end. */
   close(): void
 }
 
@@ -50,17 +54,24 @@ type Slot = {
   signedAtMs: number
   sentAtMs: number
   nonceUsedSinceMs?: number
-  end: (end: RelayEnd) => void
+  /** The node said that the key cannot pay: more money helps then, a higher fee does not. */
+  unfunded: boolean
+  readonly end: (end: RelayEnd) => void
 }
 
 export type RelayerLimits = {
   readonly receiptPollFirstMs: number
   readonly receiptPollMaxMs: number
+  readonly rpcBackoffMaxMs: number
   readonly rebroadcastMs: number
   readonly feeBumpAfterMs: number
   readonly feeBumpsMax: number
   readonly displacedAfterMs: number
+  readonly minedKeptMax: number
 }
+
+/** More than a plain transfer takes on any chain; what is not used is not paid. */
+const emptyCallGas = 100_000n
 
 export function createRelayer(deps: {
   rpc: JsonRpc
@@ -74,8 +85,18 @@ export function createRelayer(deps: {
   limits: RelayerLimits
 }): Relayer {
   const { rpc, fees, account, clock, report, limits } = deps
+  const address = addressOf(account)
+  const readView = createRelayView({
+    rpc,
+    address,
+    chainId: deps.chainId,
+    onUnreadable: (err) => report({ event: 'rpc.failed', err }),
+  })
   const slots: Slot[] = []
+  /** The last ones that were mined, by nonce: a reorg can take a block back. */
+  const mined = new Map<number, Slot>()
   let nextNonce: number | undefined
+  let gap: { readonly nonce: number; readonly sinceMs: number } | undefined
   let turn: Promise<unknown> = Promise.resolve()
   let watching = false
   let closed = false
@@ -104,23 +125,44 @@ export function createRelayer(deps: {
     return result
   }
 
+  /** The node's count of what is mined and waits; never a nonce that one of ours already has. */
+  async function countNonces(): Promise<number> {
+    const [answer] = await rpc.batch([
+      { method: 'eth_getTransactionCount', params: [account.address, 'pending'] },
+    ])
+    const counted = Number(quantityOf('eth_getTransactionCount', answer))
+    const taken = [...mined.keys(), ...slots.map(({ nonce }) => nonce)]
+    return taken.reduce((free, nonce) => Math.max(free, nonce + 1), counted)
+  }
+
+  async function open(call: RelayedCall, nonce: number, fee: Fee, end: Slot['end']): Promise<Slot> {
+    const variant = await sign(call, nonce, fee)
+    const now = clock.now()
+    const slot = { nonce, call, variants: [variant], signedAtMs: now, sentAtMs: now, unfunded: false, end }
+    slots.push(slot)
+    return slot
+  }
+
   async function send(slot: Slot): Promise<void> {
     const variant = slot.variants.at(-1)
     if (!variant) return
     slot.sentAtMs = clock.now()
     try {
       const [answer] = await rpc.batch([{ method: 'eth_sendRawTransaction', params: [variant.raw] }])
-      if (answer && 'error' in answer) reportRefusal(slot, answer.error.message)
+      const refusal = answer && 'error' in answer ? answer.error : undefined
+      slot.unfunded = false
+      if (refusal) hearRefusal(slot, `${refusal.message}`)
     } catch (err) {
       // The node may have taken it all the same: the same bytes go out again, under the same nonce.
       report({ event: 'rpc.failed', err })
     }
   }
 
-  function reportRefusal(slot: Slot, message: string): void {
+  function hearRefusal(slot: Slot, message: string): void {
     // Known already, or mined meanwhile: the receipt will tell.
-    if (/already known|known transaction|already imported|nonce too low/i.test(message)) return
+    if (/already ?known|known transaction|already imported|nonce too low/i.test(message)) return
     if (/insufficient funds|doesn't have enough funds/i.test(message)) {
+      slot.unfunded = true
       report({ event: 'relayer.unfunded', address: account.address })
     } else report({ event: 'relayer.send_refused', nonce: slot.nonce, message })
   }
@@ -136,46 +178,40 @@ export function createRelayer(deps: {
         pauseMs = limits.receiptPollFirstMs
         continue
       }
-      pauseMs = Math.min(pauseMs * 2, limits.receiptPollMaxMs)
+      let longestMs = limits.receiptPollMaxMs
       try {
         await look()
       } catch (err) {
         report({ event: 'rpc.failed', err })
-        pauseMs = limits.receiptPollMaxMs
+        longestMs = limits.rpcBackoffMaxMs
       }
+      pauseMs = Math.min(pauseMs * 2, longestMs)
     }
     watching = false
   }
 
-  /** One round trip: every receipt that may have come, the head, and how far our nonces are used. */
   async function look(): Promise<void> {
     const asked = slots.flatMap((slot) => slot.variants.map(({ hash }) => ({ slot, hash })))
-    const answers = await rpc.batch([
-      { method: 'eth_getTransactionCount', params: [account.address, 'latest'] },
-      { method: 'eth_getBlockByNumber', params: ['latest', false] },
-      ...asked.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    ])
-    const usedNonces = Number(resultOf('eth_getTransactionCount', answers[0]))
-    const head = resultOf('eth_getBlockByNumber', answers[1]) as { number: string }
-    const headNumber = BigInt(head.number)
-    fees.sawBaseFee(baseFeeOf(head))
-    deps.onHead(headNumber)
-    const mined = new Map<Slot, Receipt>()
-    for (const [i, { slot }] of asked.entries()) {
-      const receipt = parseReceipt(resultOf('eth_getTransactionReceipt', answers[i + 2]))
-      if (receipt) mined.set(slot, receipt)
+    const view = await readView(asked.map(({ hash }) => hash))
+    if (closed) return
+    fees.sawBaseFee(view.baseFee)
+    deps.onHead(view.headNumber)
+    for (const slot of new Set(asked.map((entry) => entry.slot))) {
+      const receipts = view.receipts.filter((_, i) => asked[i]?.slot === slot)
+      await advance(slot, receipts, view)
     }
-    for (const slot of [...slots]) await advance(slot, mined.get(slot), headNumber, usedNonces)
+    await fillGap(view.usedNonces)
   }
 
   async function advance(
     slot: Slot,
-    receipt: Receipt | undefined,
-    headNumber: bigint,
-    usedNonces: number,
+    receipts: RelayView['receipts'],
+    { headNumber, usedNonces }: RelayView,
   ): Promise<void> {
     const now = clock.now()
+    const receipt = receipts.find((found) => typeof found === 'object')
     if (receipt) {
+      delete slot.nonceUsedSinceMs
       const depth = headNumber - receipt.blockNumber + 1n
       if (depth >= BigInt(deps.confirmations)) finish(slot, { kind: 'mined', receipt })
       return
@@ -183,63 +219,91 @@ export function createRelayer(deps: {
     if (usedNonces > slot.nonce) {
       // A node that lags may show the nonce used before it shows the receipt.
       slot.nonceUsedSinceMs ??= now
-      if (now - slot.nonceUsedSinceMs < limits.displacedAfterMs) return
-      report({ event: 'relayer.displaced', nonce: slot.nonce })
-      finish(slot, { kind: 'displaced' })
+      const isAbsent = !receipts.includes('unreadable')
+      if (isAbsent && now - slot.nonceUsedSinceMs >= limits.displacedAfterMs)
+        finish(slot, { kind: 'displaced' })
       return
     }
     delete slot.nonceUsedSinceMs
-    const isNext = slot.nonce === usedNonces
-    if (isNext && now - slot.signedAtMs >= limits.feeBumpAfterMs) await raiseFee(slot)
-    else if (now - slot.sentAtMs >= limits.rebroadcastMs) await send(slot)
+    const isStuck = slot.nonce === usedNonces && now - slot.signedAtMs >= limits.feeBumpAfterMs
+    if (isStuck && !slot.unfunded) await raiseFee(slot)
+    // Not awaited: a send that hangs must not keep us from seeing receipts.
+    else if (now - slot.sentAtMs >= limits.rebroadcastMs) void send(slot)
   }
 
   async function raiseFee(slot: Slot): Promise<void> {
     const last = slot.variants.at(-1)
-    if (!last) return
+    const fee = last && fees.raised(last.fee)
     slot.signedAtMs = clock.now()
-    if (slot.variants.length <= limits.feeBumpsMax) {
-      const variant = await inTurn(() => sign(slot.call, slot.nonce, fees.raised(last.fee)))
+    if (fee && slot.variants.length <= limits.feeBumpsMax) {
+      const variant = await inTurn(() => sign(slot.call, slot.nonce, fee))
       slot.variants.push(variant)
       report({ event: 'relayer.fee_raised', nonce: slot.nonce, txHash: variant.hash })
     }
-    await send(slot)
+    void send(slot)
+  }
+
+  /**
+   * A nonce below all of ours that stays unused keeps everything waiting: what an earlier process sent was
+   * evicted, or a reorg took back what we sent. The latter goes out again, anything else becomes an empty
+   * transaction to ourselves.
+   */
+  async function fillGap(nonce: number): Promise<void> {
+    const isGap = slots.length > 0 && slots.every((slot) => slot.nonce > nonce)
+    if (!isGap) {
+      gap = undefined
+      return
+    }
+    const now = clock.now()
+    if (gap?.nonce !== nonce) gap = { nonce, sinceMs: now }
+    if (now - gap.sinceMs < limits.feeBumpAfterMs) return
+    const call = { to: address, data: '0x', gas: emptyCallGas, onSigned: async () => undefined } as const
+    const lost = mined.get(nonce)
+    if (lost) {
+      lost.signedAtMs = now
+      slots.push(lost)
+    }
+    const slot = lost ?? (await open(call, nonce, await fees.current(), () => undefined))
+    report({ event: 'relayer.gap_filled', nonce })
+    void send(slot)
   }
 
   function finish(slot: Slot, end: RelayEnd): void {
     slots.splice(slots.indexOf(slot), 1)
+    if (end.kind === 'mined') keepMined(slot)
+    else {
+      report({ event: 'relayer.displaced', nonce: slot.nonce })
+      // Someone else counts with this key: our own count is worth nothing any more.
+      nextNonce = undefined
+    }
     slot.end(end)
+  }
+
+  function keepMined(slot: Slot): void {
+    mined.set(slot.nonce, slot)
+    const [oldest] = mined.keys()
+    if (mined.size > limits.minedKeptMax && oldest !== undefined) mined.delete(oldest)
   }
 
   return {
     async start() {
-      nextNonce = Number(await rpc.call('eth_getTransactionCount', [account.address, 'pending']))
+      nextNonce = await countNonces()
     },
 
     async submit(call) {
       const fee = await fees.current()
       const { slot, ended } = await inTurn(async () => {
-        if (nextNonce === undefined || closed)
-          throw new SvcError('relayer_closed', 'the relayer is not running')
-        const nonce = nextNonce
-        const variant = await sign(call, nonce, fee)
-        nextNonce = nonce + 1
-        const now = clock.now()
-        const slot: Slot = {
-          nonce,
-          call,
-          variants: [variant],
-          signedAtMs: now,
-          sentAtMs: now,
-          end: () => undefined,
-        }
-        slots.push(slot)
+        if (closed) throw new SvcError('relayer_closed', 'the relayer is not running')
+        const nonce = nextNonce ?? (await countNonces())
+        let end: Slot['end'] = () => undefined
         const ended = new Promise<RelayEnd>((resolve) => {
-          slot.end = resolve
+          end = resolve
         })
+        const slot = await open(call, nonce, fee, end)
+        nextNonce = nonce + 1
         return { slot, ended }
       })
-      await send(slot)
+      await sentOrSlow(slot)
       wake.abort()
       void watch()
       return ended
@@ -251,4 +315,17 @@ export function createRelayer(deps: {
       wake.abort()
     },
   }
+
+  /** A node that took the transaction may never say so: receipts are looked for all the same. */
+  async function sentOrSlow(slot: Slot): Promise<void> {
+    const sent = new AbortController()
+    const slow = clock.sleep(limits.receiptPollMaxMs, sent.signal)
+    await Promise.race([send(slot).finally(() => sent.abort()), slow])
+  }
+}
+
+function addressOf(account: PrivateKeyAccount): Address {
+  const address = parseAddress(account.address)
+  if (address === undefined) throw new SvcError('relayer_failed', 'the relayer key has no address')
+  return address
 }

@@ -57,8 +57,8 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
       if (underWay.has(challenge.nonce)) return
       const end = run(challenge, payload, verdict).finally(() => underWay.delete(challenge.nonce))
       underWay.set(challenge.nonce, end)
-      // Watchers see a failure of `run`; without one it must not end the process.
-      end.catch(() => undefined)
+      // The claim stays: the same payload, sent again, takes the burn up where it broke off.
+      end.catch((err) => report({ event: 'burn.interrupted', challengeNonce: challenge.nonce, err }))
     },
 
     watch(nonce, boundMs) {

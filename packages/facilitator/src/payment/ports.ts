@@ -184,6 +184,8 @@ export type PaymentEvent =
   | { readonly event: 'payment.accepted'; readonly challengeNonce: string; readonly txHash: string }
   | { readonly event: 'burn.broadcast'; readonly challengeNonce: string; readonly txHash: string }
   | { readonly event: 'burn.failed'; readonly challengeNonce: string; readonly reason: string }
+  /** How the burn ended is not known here: the claim stays until the same payload is sent again. */
+  | { readonly event: 'burn.interrupted'; readonly challengeNonce: string; readonly err: unknown }
   /** A transfer to payTo that covers nothing: too little, or only together with others. */
   | {
       readonly event: 'burn.unmatched'

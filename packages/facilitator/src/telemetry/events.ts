@@ -27,9 +27,15 @@ const warnings = new Set<LogEvent['event']>([
   'relayer.fee_raised',
   'relayer.send_refused',
   'relayer.displaced',
+  'relayer.gap_filled',
   'rpc.failed',
 ])
-const errors = new Set<LogEvent['event']>(['relayer.unfunded', 'request.failed', 'address.failed'])
+const errors = new Set<LogEvent['event']>([
+  'relayer.unfunded',
+  'burn.interrupted',
+  'request.failed',
+  'address.failed',
+])
 
 export function levelOf({ event }: LogEvent): 'info' | 'warn' | 'error' {
   if (errors.has(event)) return 'error'
