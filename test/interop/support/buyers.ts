@@ -23,7 +23,7 @@ export type Buy = (url: string) => Promise<Bought>
 export const modes = ['permit', 'self-transfer'] as const
 
 export function createPayer(
-  { rpcUrl, payer }: Interop,
+  { rpcUrl, payer }: Pick<Interop, 'rpcUrl' | 'payer'>,
   options: Partial<PayerOptions> & { account?: PayerAccount } = {},
 ): PayerScheme {
   return createPayerScheme({ account: payer, rpcUrl, network, ...options })

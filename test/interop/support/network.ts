@@ -32,6 +32,8 @@ export async function startInterop(options: LocalNetworkOptions = {}) {
     faucet,
     events: local.events,
     facilitatorUrl: local.facilitatorUrl,
+    /** The shop of `shopScript`, if one was asked for. */
+    shopUrl: local.shopUrl,
     payer: privateKeyToAccount(developmentRoles.payer.privateKey),
     /** A funded account of its own, by number. */
     async anotherPayer(number: number, tokenUnits = 1_000_000n) {

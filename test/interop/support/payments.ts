@@ -12,7 +12,7 @@ export async function fetchOffer(url: string): Promise<PaymentRequirements> {
 
 /** A valid payment of this offer by a payer of its own memory. */
 export async function payOffer(
-  interop: Interop,
+  interop: Pick<Interop, 'rpcUrl' | 'payer'>,
   offer: PaymentRequirements,
   options: Partial<PayerOptions> = {},
 ): Promise<PaymentPayload> {

@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { developmentRoles, type LocalNetwork, shopRoutes, startLocalNetwork } from '@svc-zerc20/devnet'
+import { Offer } from '@svc-zerc20/protocol'
+import type { PaymentRequirements } from '@x402/core/types'
+import { createPublicClient, type Hex, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../interop/support/network.js'
+import { fetchOffer, payOffer } from '../interop/support/payments.js'
+import { paying, receipt } from '../interop/support/wire.js'
+
+const script = (name: string) => fileURLToPath(new URL(`../../examples/dist/${name}.js`, import.meta.url))
+const payer = privateKeyToAccount(developmentRoles.payer.privateKey)
+const shopSecret = 'the secret of the shop that is started again'
+
+/** A process with nothing of our environment but the path. */
+function run(name: string, args: readonly string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [script(name), ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.stdout += chunk.toString('utf8')
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    output.stderr += chunk.toString('utf8')
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+  return { child, output, ended }
+}
+
+/** Buys with the example as a user would: one command, keys in the environment. */
+async function buy({ rpcUrl }: LocalNetwork, url: string, mode: string) {
+  const { output, ended } = run('buyer', [url], {
+    SVC_PAYER_PK: developmentRoles.payer.privateKey,
+    SVC_RPC_URL: rpcUrl,
+    SVC_MODE: mode,
+    SVC_MAX_PER_PAYMENT: shopRoutes.dear.price,
+  })
+  return { code: await ended, ...output }
+}
+
+/** The example shop on a facilitator that runs already. */
+async function openShop({ facilitatorUrl, deployment }: LocalNetwork) {
+  const shop = run('shop', [], {
+    FACILITATOR_URL: facilitatorUrl,
+    SHOP_TOKEN: deployment.token,
+    SHOP_SECRET: shopSecret,
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    shop.child.stdout?.on('data', () => {
+      const line = /^\{.*\}$/m.exec(shop.output.stdout)?.[0]
+      if (line !== undefined) resolve(JSON.parse(line).url)
+    })
+    shop.ended.then((code) => reject(new Error(`the shop ended with ${code}: ${shop.output.stderr}`)))
+  })
+  return { ...shop, url }
+}
+
+async function stop({ child, ended }: { child: ChildProcess; ended: Promise<number | null> }) {
+  child.kill('SIGTERM')
+  return ended
+}
+
+describe('facilitator and shop as processes', () => {
+  let net: LocalNetwork
+  beforeAll(async () => {
+    net = await startLocalNetwork({ shopScript: script('shop') })
+  })
+  afterAll(() => net.close())
+
+  for (const mode of ['permit', 'self-transfer']) {
+    it.each(Object.entries(shopRoutes))(
+      `R-134 the example buyer buys the %s route by ${mode}`,
+      async (_, route) => {
+        const { code, stdout, stderr } = await buy(net, `${net.shopUrl}${route.path}`, mode)
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+        expect(stdout).toContain('200 {"thought":')
+        const hash = /burned in (0x[0-9a-f]{64})/.exec(stdout)?.[1] as `0x${string}`
+        const client = createPublicClient({ transport: http(net.rpcUrl) })
+        expect((await client.getTransactionReceipt({ hash })).status).toBe('success')
+      },
+    )
+  }
+
+  it('no key and no recipient is written to the logs', () => {
+    const logs = ['facilitator.log', 'shop.log'].map((name) =>
+      readFileSync(join(net.directory, name), 'utf8'),
+    )
+    expect(logs[0]).toContain('payment.accepted')
+    const { payer, treasury, relayer, provider } = developmentRoles
+    const secrets = [payer, treasury, relayer, provider].map(({ privateKey }) => privateKey.slice(2))
+    for (const secret of [...secrets, provider.address, net.adminToken]) {
+      expect(logs.join('').toLowerCase()).not.toContain(secret.toLowerCase())
+    }
+  })
+
+  it('the shop stops on SIGTERM, and the facilitator goes on serving the one started after it', async () => {
+    const { shop } = net.pids
+    if (shop === undefined) throw new Error('there is no shop process')
+    process.kill(shop, 'SIGTERM')
+    expect(await net.daemonEnded).toBe('shop ended with 0')
+
+    const second = await openShop(net)
+    try {
+      expect((await buy(net, `${second.url}/cheap`, 'permit')).code).toBe(0)
+      expect((await fetch(`${net.facilitatorUrl}/supported`)).status).toBe(200)
+    } finally {
+      expect(await stop(second)).toBe(0)
+    }
+  })
+
+  it('an offer outlives the shop that made it, when the next one has its secret', async () => {
+    const first = await openShop(net)
+    const offer = await fetchOffer(`${first.url}/cheap`)
+    const payment = await payOffer({ ...net, payer }, offer, { mode: 'self-transfer' })
+    expect(await stop(first)).toBe(0)
+    const second = await openShop(net)
+    try {
+      const served = await fetch(`${second.url}/cheap`, paying(payment))
+      expect(served.status).toBe(200)
+      expect(receipt(served).transaction).toBe(payment.payload.burnTxHash)
+    } finally {
+      expect(await stop(second)).toBe(0)
+    }
+  })
+})
+
+describe('the facilitator as a process', () => {
+  it('R-071 answers the settle it is in the middle of before it stops on SIGTERM', async () => {
+    const net = await startLocalNetwork()
+    try {
+      const { chain, pids, facilitatorUrl } = net
+      if (chain === undefined || pids.facilitator === undefined) throw new Error('a part did not start')
+      const post = async (path: string, body: object) =>
+        (
+          await fetch(`${facilitatorUrl}${path}`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          })
+        ).json()
+      const challenge = await post('/challenge', { amount: '1000' })
+      const offer = Offer.fromChallenge(challenge, Date.now() / 1000) as PaymentRequirements
+      const paymentPayload = await payOffer({ ...net, payer }, offer)
+
+      await chain.pauseMining()
+      const settling = post('/settle', { x402Version: 2, paymentPayload, paymentRequirements: offer })
+      await until(async () => {
+        const count = (tag: string) =>
+          chain.request('eth_getTransactionCount', [developmentRoles.relayer.address, tag]) as Promise<Hex>
+        return (await count('pending')) !== (await count('latest'))
+      })
+      process.kill(pids.facilitator, 'SIGTERM')
+      await chain.resumeMining()
+      expect(await settling).toMatchObject({ success: true, extra: { phase: 'accepted' } })
+      expect(await net.daemonEnded).toBe('facilitator ended with 0')
+      await expect(fetch(`${facilitatorUrl}/supported`)).rejects.toThrow()
+    } finally {
+      await net.close()
+    }
+  })
+})
