@@ -22,11 +22,13 @@ export function createServer(deps: {
     trustProxy: deps.trustedProxies ?? false,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    // Requests that reach no route, such as a path with broken percent-encoding.
-    frameworkErrors: (_error, _request, reply) => {
-      sendRejection(reply, reject('malformed_request'), { surface: 'plain', chainId })
+    // Paths that reach no route: broken percent-encoding, or a parameter longer than any nonce.
+    frameworkErrors: (error, _request, reply) => {
+      const reason = error.code === 'FST_ERR_BAD_URL' ? 'malformed_request' : 'not_found'
+      sendRejection(reply, reject(reason), { surface: 'plain', chainId })
     },
   })
+  closeAfterAnswers(app)
   const routes = collectRoutes(app)
   app.removeContentTypeParser('text/plain')
 
@@ -61,6 +63,17 @@ function collectRoutes(app: FastifyInstance): { methodsAt(url: string): readonly
       return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
     },
   }
+}
+
+/** A connection that is busy when the server closes would otherwise stay open for its keep-alive time. */
+function closeAfterAnswers(app: FastifyInstance): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) reply.header('connection', 'close')
+  })
 }
 
 const rpcFailures = new Set(['rpc_unreachable', 'rpc_error', 'wrong_chain'])
