@@ -139,3 +139,21 @@ export const splitSignature = (signature: Hex) => ({
   s: `0x${signature.slice(66, 130)}` as Hex,
   v: Number.parseInt(signature.slice(130), 16),
 })
+
+/** The helper's argument for one burn, as anyone can build it from what a payer signed. */
+export function burnRequestOf(offer: ChallengeOffer, { payer, permit, burnAuthSig }: PermitPayload) {
+  return {
+    authorization: {
+      token: offer.token,
+      payer,
+      burnAddress: offer.payTo,
+      value: BigInt(offer.amount),
+      challengeNonce: offer.challengeNonce,
+      deadline: BigInt(permit.deadline),
+    },
+    v: permit.v,
+    r: permit.r,
+    s: permit.s,
+    burnAuthSig,
+  }
+}

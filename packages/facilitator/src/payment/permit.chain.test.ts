@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import {
   bodyOf,
+  burnRequestOf,
   joinSignature,
   mirrored,
   type PermitChanges,
@@ -325,7 +326,7 @@ describe('strangers and bad timing', () => {
     const data = encodeFunctionData({
       abi: permitBurnerAbi,
       functionName: 'burn',
-      args: [requestOf(offer, payload)],
+      args: [burnRequestOf(offer, payload)],
     })
     const burned = await net.transact(stranger, { to: net.deployment.permitBurner, data })
     expect(burned.status).toBe('success')
@@ -375,24 +376,3 @@ describe('strangers and bad timing', () => {
     })
   })
 })
-
-function requestOf(
-  offer: { token: Hex; payTo: Hex; amount: string; challengeNonce: Hex },
-  payload: PermitPayload,
-) {
-  const { permit } = payload
-  return {
-    authorization: {
-      token: offer.token,
-      payer: payload.payer,
-      burnAddress: offer.payTo,
-      value: BigInt(offer.amount),
-      challengeNonce: offer.challengeNonce,
-      deadline: BigInt(permit.deadline),
-    },
-    v: permit.v,
-    r: permit.r,
-    s: permit.s,
-    burnAuthSig: payload.burnAuthSig,
-  }
-}
