@@ -1,0 +1,131 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startNetwork, type TestNetwork } from '../../test/network.js'
+import { bodyOf, requirementsOf } from '../../test/payment.js'
+
+const rates = { rate_limit_per_min: 6, challenge_per_key_per_min: 4 }
+let net: TestNetwork
+let payer: PrivateKeyAccount
+
+/** A well-formed payment for a challenge that was never issued. */
+const unknownPayment = {
+  x402Version: 2,
+  paymentPayload: {
+    x402Version: 2,
+    accepted: {},
+    payload: { challengeNonce: `0x${'99'.repeat(32)}`, burnTxHash: `0x${'88'.repeat(32)}` },
+  },
+  paymentRequirements: { scheme: 'svc-zerc20' },
+}
+
+const statuses = async (count: number, ask: () => Promise<{ status: number }>) => {
+  const seen: number[] = []
+  for (let i = 0; i < count; i++) seen.push((await ask()).status)
+  return seen
+}
+
+describe('rates per caller', () => {
+  beforeAll(async () => {
+    net = await startNetwork({ config: { daemon: rates } })
+    payer = await net.account()
+  })
+  beforeEach(() => net.clock.advance(60_000))
+  afterAll(() => net.close())
+
+  it('R-159 R-110 issuance above its rate is 429 with Retry-After, and free again after a minute', async () => {
+    const ask = () => net.post('/challenge', { amount: '1' })
+    expect(await statuses(4, ask)).toEqual([200, 200, 200, 200])
+    const { status, headers, body } = await ask()
+    expect([status, body.reason]).toEqual([429, 'too_many_requests'])
+    const seconds = Number(headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(60)
+    net.clock.advance(seconds * 1000)
+    expect((await ask()).status).toBe(200)
+  })
+
+  it('a made-up X-Forwarded-For is no way around it: no proxy is trusted', async () => {
+    let caller = 0
+    const ask = () => net.post('/challenge', { amount: '1' }, { 'x-forwarded-for': `10.0.0.${++caller}` })
+    expect(await statuses(6, ask)).toEqual([200, 200, 200, 200, 429, 429])
+  })
+
+  it('R-140 challenge, verify and settle share one rate', async () => {
+    expect(await statuses(2, () => net.post('/challenge', { amount: '1' }))).toEqual([200, 200])
+    expect(await statuses(2, () => net.verify(unknownPayment))).toEqual([200, 200])
+    expect(await statuses(3, () => net.settle(unknownPayment))).toEqual([200, 200, 429])
+    const { headers, body } = await net.settle(unknownPayment)
+    expect(body).toMatchObject({
+      success: false,
+      errorReason: 'too_many_requests',
+      transaction: '',
+      network: 'eip155:31337',
+    })
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await net.verify(unknownPayment)).body).toMatchObject({
+      isValid: false,
+      invalidReason: 'too_many_requests',
+    })
+    expect((await net.post('/challenge', { amount: '1' })).status).toBe(429)
+  })
+
+  it('malformed bodies count too', async () => {
+    expect(await statuses(7, () => net.settle({}))).toEqual([400, 400, 400, 400, 400, 400, 429])
+  })
+
+  it('a known challenge keeps its own room when the rate of its caller is used up', async () => {
+    const { body } = await net.permitPayment(payer)
+    await statuses(10, () => net.verify(unknownPayment))
+    expect((await net.verify(unknownPayment)).status).toBe(429)
+    expect((await net.verify(body)).body.isValid).toBe(true)
+    expect((await net.settle(body)).body.success).toBe(true)
+  })
+
+  it('and that room ends as well: 120 requests a minute for one challenge', async () => {
+    const offer = await net.challenge()
+    const body = bodyOf(offer, unknownPayment.paymentPayload.payload, requirementsOf(offer))
+    const named = {
+      ...body,
+      paymentPayload: {
+        ...body.paymentPayload,
+        payload: { challengeNonce: offer.challengeNonce, payer: '0x' },
+      },
+    }
+    // Malformed payloads name no challenge and fall under the caller's own rate.
+    expect((await net.verify(named)).body.invalidReason).toBe('malformed_payload')
+    const known = bodyOf(offer, {
+      challengeNonce: offer.challengeNonce,
+      burnTxHash: `0x${'88'.repeat(32)}`,
+    })
+    const seen = await statuses(121, () => net.verify(known))
+    expect(seen.filter((status) => status === 200)).toHaveLength(120)
+    expect(seen.at(-1)).toBe(429)
+  })
+})
+
+describe('behind a trusted proxy', () => {
+  beforeAll(async () => {
+    net = await startNetwork({
+      config: { daemon: rates, listen: { trusted_proxies: ['127.0.0.1'] } },
+    })
+  })
+  beforeEach(() => net.clock.advance(60_000))
+  afterAll(() => net.close())
+
+  const askFrom = (ip: string) => () => net.post('/challenge', { amount: '1' }, { 'x-forwarded-for': ip })
+
+  it('the key is the address the proxy names, an IPv6 one by its /64', async () => {
+    expect(await statuses(5, askFrom('203.0.113.1'))).toEqual([200, 200, 200, 200, 429])
+    expect((await askFrom('203.0.113.2')()).status).toBe(200)
+    expect(await statuses(4, askFrom('2001:db8::1'))).toEqual([200, 200, 200, 200])
+    expect((await askFrom('2001:db8:0:0:ffff::2')()).status).toBe(429)
+    expect((await askFrom('2001:db8:0:1::2')()).status).toBe(200)
+  })
+
+  it('what the caller itself wrote before the proxy added its address does not count', async () => {
+    let made = 0
+    const ask = () =>
+      net.post('/challenge', { amount: '1' }, { 'x-forwarded-for': `10.0.0.${++made}, 203.0.113.9` })
+    expect(await statuses(5, ask)).toEqual([200, 200, 200, 200, 429])
+  })
+})
