@@ -1,0 +1,22 @@
+/** The least a configuration may hold, with lines added to its tables. */
+export function minimalConfig(lines: Record<string, string> = {}, profile = 'local'): string {
+  const address = `'0x${'1'.repeat(40)}'`
+  const table = (name: string, body = '') => `[${name}]\n${body}${lines[name] ?? ''}\n`
+  return [
+    profile === '' ? '' : `profile = '${profile}'`,
+    table(
+      'network',
+      `rpc_url = 'http://127.0.0.1:8545'
+indexer_url = 'http://127.0.0.1:1'
+decider_url = 'http://127.0.0.1:2'
+chain_id = 31337
+token = ${address}
+verifier = ${address}
+hub = ${address}
+`,
+    ),
+    table('settlement', `treasury = ${address}\njournal = 'none'\n`),
+    table('listen'),
+    table('daemon'),
+  ].join('\n')
+}
