@@ -164,10 +164,11 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     url,
     network: Network.format(chainId),
     async close() {
-      await app.close()
+      const drained = app.close().then(() => burns.idle())
       const idle = new AbortController()
       const grace = clock.sleep(daemon.shutdown_grace_ms, idle.signal)
-      await Promise.race([burns.idle(), grace]).finally(() => idle.abort())
+      await Promise.race([drained, grace]).finally(() => idle.abort())
+      app.server.closeAllConnections()
       closing.abort()
       await pool.close()
       relayer.close()
