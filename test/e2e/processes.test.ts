@@ -2,7 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { developmentRoles, type LocalNetwork, shopRoutes, startLocalNetwork } from '@svc-zerc20/devnet'
+import {
+  developmentRoles,
+  type LocalNetwork,
+  type LocalNetworkOptions,
+  shopRoutes,
+  startLocalNetwork,
+} from '@svc-zerc20/devnet'
 import { Offer } from '@svc-zerc20/protocol'
 import type { PaymentRequirements } from '@x402/core/types'
 import { createPublicClient, type Hex, http } from 'viem'
@@ -130,36 +136,53 @@ describe('facilitator and shop as processes', () => {
   })
 })
 
-describe('the facilitator as a process', () => {
-  it('R-071 answers the settle it is in the middle of before it stops on SIGTERM', async () => {
-    const net = await startLocalNetwork()
-    try {
-      const { chain, pids, facilitatorUrl } = net
-      if (chain === undefined || pids.facilitator === undefined) throw new Error('a part did not start')
-      const post = async (path: string, body: object) =>
-        (
-          await fetch(`${facilitatorUrl}${path}`, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-          })
-        ).json()
-      const challenge = await post('/challenge', { amount: '1000' })
-      const offer = Offer.fromChallenge(challenge, Date.now() / 1000) as PaymentRequirements
-      const paymentPayload = await payOffer({ ...net, payer }, offer)
+/** A facilitator whose settle waits for a burn that is broadcast and not mined. */
+async function startWithSettleUnderWay(config: LocalNetworkOptions['config'] = {}) {
+  const net = await startLocalNetwork({ config })
+  const { chain, pids, facilitatorUrl } = net
+  if (chain === undefined || pids.facilitator === undefined) throw new Error('a part did not start')
+  const post = (path: string, body: object) =>
+    fetch(`${facilitatorUrl}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then((response) => response.json())
+  const challenge = await post('/challenge', { amount: '1000' })
+  const offer = Offer.fromChallenge(challenge, Date.now() / 1000) as PaymentRequirements
+  const paymentPayload = await payOffer({ ...net, payer }, offer)
+  await chain.pauseMining()
+  const settling = post('/settle', { x402Version: 2, paymentPayload, paymentRequirements: offer })
+  const answer = settling.catch(() => 'none')
+  const sent = (tag: string) =>
+    chain.request('eth_getTransactionCount', [developmentRoles.relayer.address, tag]) as Promise<Hex>
+  await until(async () => (await sent('pending')) !== (await sent('latest')))
+  return { ...net, chain, answer, terminate: () => process.kill(pids.facilitator ?? 0, 'SIGTERM') }
+}
 
-      await chain.pauseMining()
-      const settling = post('/settle', { x402Version: 2, paymentPayload, paymentRequirements: offer })
-      await until(async () => {
-        const count = (tag: string) =>
-          chain.request('eth_getTransactionCount', [developmentRoles.relayer.address, tag]) as Promise<Hex>
-        return (await count('pending')) !== (await count('latest'))
-      })
-      process.kill(pids.facilitator, 'SIGTERM')
-      await chain.resumeMining()
-      expect(await settling).toMatchObject({ success: true, extra: { phase: 'accepted' } })
+describe('the facilitator on SIGTERM', () => {
+  it('R-071 answers the settle it is in the middle of, then ends at once', async () => {
+    const net = await startWithSettleUnderWay()
+    try {
+      net.terminate()
+      await net.chain.resumeMining()
+      expect(await net.answer).toMatchObject({ success: true, extra: { phase: 'accepted' } })
       expect(await net.daemonEnded).toBe('facilitator ended with 0')
-      await expect(fetch(`${facilitatorUrl}/supported`)).rejects.toThrow()
+      await expect(fetch(`${net.facilitatorUrl}/supported`)).rejects.toThrow()
+    } finally {
+      await net.close()
+    }
+  })
+
+  it('R-071 ends when the grace is over, whatever is still under way', async () => {
+    // Only the grace can end this in time: nothing is mined, and the settle would wait for ten minutes.
+    const net = await startWithSettleUnderWay({
+      daemon: { shutdown_grace_ms: 200 },
+      settlement: { receipt_poll_ms: 600_000 },
+    })
+    try {
+      net.terminate()
+      expect(await net.daemonEnded).toBe('facilitator ended with 0')
+      expect(await net.answer).toBe('none')
     } finally {
       await net.close()
     }
