@@ -29,7 +29,6 @@ export function createServer(deps: {
     },
   })
   closeAfterAnswers(app)
-  closeAfterAnswers(app)
   const routes = collectRoutes(app)
   app.removeContentTypeParser('text/plain')
 
@@ -64,17 +63,6 @@ function collectRoutes(app: FastifyInstance): { methodsAt(url: string): readonly
       return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
     },
   }
-}
-
-/** A connection that is busy when the server closes would otherwise stay open for its keep-alive time. */
-function closeAfterAnswers(app: FastifyInstance): void {
-  let isClosing = false
-  app.addHook('preClose', async () => {
-    isClosing = true
-  })
-  app.addHook('onSend', async (_request, reply) => {
-    if (isClosing) reply.header('connection', 'close')
-  })
 }
 
 /** A connection that is busy when the server closes would otherwise stay open for its keep-alive time. */
