@@ -12,6 +12,9 @@ export type PooledCell = {
   readonly p99Ms: number
   readonly rpcCallsEach: number
   readonly rpcRoundTripsEach: number
+  /** Processor time of facilitator and node for each payment, in milliseconds. */
+  readonly facilitatorCpuMsEach?: number
+  readonly nodeCpuMsEach?: number
   readonly transactions: number
   readonly reverted: number
   /** Gas for each payment that succeeded, failed attempts included; absent when none succeeded. */
@@ -47,6 +50,8 @@ function pool(cells: readonly Cell[], concurrency: number): PooledCell {
     failures[reason] = (failures[reason] ?? 0) + count
   }
   const gas = sum((cell) => cell.gas)
+  const each = (name: string, field: (cell: Cell) => number | undefined) =>
+    cells.every((cell) => field(cell) !== undefined) && { [name]: sum((cell) => field(cell) ?? 0) / payments }
   return {
     concurrency,
     payments,
@@ -58,6 +63,8 @@ function pool(cells: readonly Cell[], concurrency: number): PooledCell {
     p99Ms: percentile(latenciesMs, 0.99),
     rpcCallsEach: sum((cell) => cell.rpcCalls) / payments,
     rpcRoundTripsEach: sum((cell) => cell.rpcRoundTrips) / payments,
+    ...each('facilitatorCpuMsEach', (cell) => cell.facilitatorCpuMs),
+    ...each('nodeCpuMsEach', (cell) => cell.nodeCpuMs),
     transactions: sum((cell) => cell.transactions),
     reverted: sum((cell) => cell.reverted),
     ...(gas > 0 && succeeded > 0 && { gasEach: gas / succeeded }),
@@ -75,6 +82,13 @@ export function saturation(cells: readonly PooledCell[]): PooledCell {
   const [first, ...rest] = cells
   if (!first) throw new Error('nothing was measured')
   return rest.reduce((best, cell) => (cell.perSecond > best.perSecond ? cell : best), first)
+}
+
+/** Processor time of facilitator and node together for each payment. */
+export function cpuMsEach({ facilitatorCpuMsEach, nodeCpuMsEach }: PooledCell): number | undefined {
+  return facilitatorCpuMsEach === undefined || nodeCpuMsEach === undefined
+    ? undefined
+    : facilitatorCpuMsEach + nodeCpuMsEach
 }
 
 export function cellAt(cells: readonly PooledCell[], concurrency: number): PooledCell | undefined {

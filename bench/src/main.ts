@@ -8,8 +8,8 @@ import { startChild } from './child.js'
 import { type Closer, type Contestant, type ContestantName, startContestants } from './contestants.js'
 import { type Figures, poolCells } from './figures.js'
 import { type Cell, createMeasure, type Duplicates, type Measure } from './measure.js'
-import { residentMemory } from './memory.js'
 import { fullPlan, type Plan, payersNeeded, quickPlan } from './plan.js'
+import { residentMemory } from './process-usage.js'
 import { type AllFigures, renderTable } from './table.js'
 import { ratiosOf, targetsOf } from './verdict.js'
 
@@ -33,7 +33,11 @@ async function runPlan(plan: Plan, contestants: readonly Contestant[], measure: 
     tuned: { cells: [], duplicates: [] },
   }
   let turn = 0
-  for (const contestant of contestants) await measure.cell(contestant, 'verify', plan.warmUpPayments, 8)
+  for (const contestant of contestants) {
+    say(`warming up ${contestant.name}`)
+    await measure.cell(contestant, 'verify', plan.warmUpPayments, plan.warmUpPayments)
+    await measure.cell(contestant, 'settle', plan.warmUpPayments, plan.warmUpPayments)
+  }
   for (let round = 1; round <= plan.rounds; round++) {
     for (const step of ['verify', 'settle'] as const) {
       for (const { concurrency, payments } of plan[step]) {
@@ -84,7 +88,11 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
   const load = await startChild<object>({ module: 'load-process' })
   closers.push(() => load.stop())
 
-  const records = await runPlan(plan, Object.values(contestants), createMeasure({ chain, load }))
+  const records = await runPlan(
+    plan,
+    Object.values(contestants),
+    createMeasure({ chain, chainPid: chainProcess.pid, load }),
+  )
   const figures: AllFigures = {
     ours: figuresOf(contestants.ours, records),
     example: figuresOf(contestants.example, records),

@@ -3,6 +3,7 @@ import type { ChainView } from './chain-view.js'
 import type { Child } from './child.js'
 import type { Contestant } from './contestants.js'
 import type { Load, LoadResult } from './load-process.js'
+import { cpuMs } from './process-usage.js'
 
 export type Step = 'verify' | 'settle'
 
@@ -15,6 +16,9 @@ export type Cell = LoadResult & {
   readonly transactions: number
   readonly reverted: number
   readonly gas: number
+  /** Processor time of the facilitator and of the node meanwhile; absent where it cannot be read. */
+  readonly facilitatorCpuMs?: number
+  readonly nodeCpuMs?: number
 }
 
 export type Duplicates = {
@@ -29,7 +33,7 @@ export type Measure = ReturnType<typeof createMeasure>
 const settleDownMs = 300
 const duplicates = 16
 
-export function createMeasure(deps: { chain: ChainView; load: Child<object> }) {
+export function createMeasure(deps: { chain: ChainView; chainPid: number; load: Child<object> }) {
   const { chain } = deps
 
   async function measured(
@@ -40,9 +44,13 @@ export function createMeasure(deps: { chain: ChainView; load: Child<object> }) {
   ): Promise<Cell> {
     await new Promise((resolve) => setTimeout(resolve, settleDownMs))
     const firstBlock = (await chain.read.getBlockNumber()) + 1n
+    const facilitatorCpu = stopwatch(contestant.pid)
+    const nodeCpu = stopwatch(deps.chainPid)
     const before = await chain.stats()
     const load: Load = { url: `${contestant.url}/${step}`, bodies, concurrency }
     const result = await deps.load.ask<LoadResult>(load)
+    const facilitatorCpuMs = facilitatorCpu()
+    const nodeCpuMs = nodeCpu()
     const after = await chain.stats()
     await chain.drain(contestant.relayer)
     const lastBlock = await chain.read.getBlockNumber()
@@ -61,6 +69,8 @@ export function createMeasure(deps: { chain: ChainView; load: Child<object> }) {
       transactions: spent.transactions,
       reverted: spent.reverted,
       gas: Number(spent.gas),
+      ...(facilitatorCpuMs !== undefined && { facilitatorCpuMs }),
+      ...(nodeCpuMs !== undefined && { nodeCpuMs }),
     }
   }
 
@@ -85,5 +95,13 @@ export function createMeasure(deps: { chain: ChainView; load: Child<object> }) {
       const transfers = await chain.transfersOf(contestant.token, payment.payer, fromBlock + 1n)
       return { successes: succeeded, transfers, reverted }
     },
+  }
+}
+
+function stopwatch(pid: number): () => number | undefined {
+  const before = cpuMs(pid)
+  return () => {
+    const now = cpuMs(pid)
+    return before === undefined || now === undefined ? undefined : now - before
   }
 }

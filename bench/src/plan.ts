@@ -11,17 +11,17 @@ const verifyConcurrencies = [1, 8, 32, 64]
 
 /** A few minutes. */
 export const fullPlan: Plan = {
-  rounds: 2,
-  verify: verifyConcurrencies.map((concurrency) => ({ concurrency, payments: 256 })),
+  rounds: 3,
+  verify: verifyConcurrencies.map((concurrency) => ({ concurrency, payments: 192 })),
   settle: [
-    { concurrency: 1, payments: 4 },
-    { concurrency: 8, payments: 32 },
-    { concurrency: 32, payments: 128 },
-    { concurrency: 128, payments: 384 },
+    { concurrency: 1, payments: 3 },
+    { concurrency: 8, payments: 24 },
+    { concurrency: 32, payments: 96 },
+    { concurrency: 128, payments: 256 },
     { concurrency: 256, payments: 512 },
   ],
   duplicateTrials: 3,
-  warmUpPayments: 128,
+  warmUpPayments: 64,
 }
 
 /** Under a minute: enough to see whether something broke, too little for figures to quote. */

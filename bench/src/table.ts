@@ -1,6 +1,6 @@
 /** The figures as a table for a terminal. */
 import type { ContestantName } from './contestants.js'
-import { cellAt, type Figures, type PooledCell, saturation } from './figures.js'
+import { cellAt, cpuMsEach, type Figures, type PooledCell, saturation } from './figures.js'
 
 export type AllFigures = Readonly<Record<ContestantName, Figures>>
 
@@ -53,6 +53,11 @@ function rowsOf(all: AllFigures): Row[] {
     text('  reached at concurrency', ({ verify }) => `${saturation(verify).concurrency}`),
     number('RPC calls a verify, one at a time', ({ verify }) => cellAt(verify, 1)?.rpcCallsEach, 2),
     number('RPC calls a verify, at saturation', ({ verify }) => saturation(verify).rpcCallsEach, 2),
+    number(
+      'CPU a verify, at saturation, facilitator + node (ms)',
+      ({ verify }) => cpuMsEach(saturation(verify)),
+      2,
+    ),
     number('settle accepted, saturation (1/s)', ({ settle }) => saturation(settle).perSecond),
     text('  reached at concurrency', ({ settle }) => `${saturation(settle).concurrency}`),
     ...settleConcurrencies.map((concurrency) =>
@@ -69,6 +74,11 @@ function rowsOf(all: AllFigures): Row[] {
     ),
     number('RPC calls a settle at 1', ({ settle }) => cellAt(settle, 1)?.rpcCallsEach),
     number('RPC calls a settle at 32', ({ settle }) => cellAt(settle, 32)?.rpcCallsEach),
+    number(
+      'CPU a settle, at saturation, facilitator + node (ms)',
+      ({ settle }) => cpuMsEach(saturation(settle)),
+      2,
+    ),
     number('gas a payment at 1', ({ settle }) => cellAt(settle, 1)?.gasEach, 0),
     number('gas a payment at 32', ({ settle }) => cellAt(settle, 32)?.gasEach, 0),
     text(

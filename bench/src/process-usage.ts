@@ -1,0 +1,35 @@
+/** What a process uses of the machine, as Linux tells it; nothing on systems without /proc. */
+import { readFileSync } from 'node:fs'
+
+/** The unit of times in /proc/<pid>/stat, fixed by the kernel's interface. */
+const clockTickMs = 10
+
+/** Processor time used so far, of all its threads. */
+export function cpuMs(pid: number): number | undefined {
+  const text = readProc(pid, 'stat')
+  // The second field is a name in parentheses and may hold spaces: count from behind it.
+  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ')
+  return fields && (Number(fields[11]) + Number(fields[12])) * clockTickMs
+}
+
+export function residentMemory(pid: number): { rssBytes?: number; rssPeakBytes?: number } {
+  const status = readProc(pid, 'status')
+  const bytesOf = (field: string) => {
+    const kibibytes = status && new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]
+    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024
+  }
+  const rssBytes = bytesOf('VmRSS')
+  const rssPeakBytes = bytesOf('VmHWM')
+  return {
+    ...(rssBytes !== undefined && { rssBytes }),
+    ...(rssPeakBytes !== undefined && { rssPeakBytes }),
+  }
+}
+
+function readProc(pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return undefined
+  }
+}
