@@ -119,7 +119,7 @@ contract BurnBatchTest is BurnSpec {
 
     function testFuzz_the_last_item_gets_its_full_share_behind_any_waste(uint256 gasGiven, uint256 count) public {
         count = within(count, 1, 6);
-        (, uint256 fullShare) = _gasOfLastItem(count, 100_000_000);
+        (, uint256 fullShare) = _gasOfLastItem(count, 10_000_000);
         uint256 minimum = burner.minimumBatchGas(count);
         (bool started, uint256 share) = _gasOfLastItem(count, within(gasGiven, minimum - 20_000, minimum + 40_000));
         if (started) same(share, fullShare, "share");
