@@ -1,3 +1,4 @@
+import { systemClock } from '../src/adapters/system.js'
 import type { Clock } from '../src/payment/ports.js'
 
 /** Real time that can be moved forward: sleeps are real, only the reading jumps. */
@@ -5,16 +6,7 @@ export function movableClock(): Clock & { advance(ms: number): void } {
   let offsetMs = 0
   return {
     now: () => Date.now() + offsetMs,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        const timer = setTimeout(done, ms)
-        if (signal?.aborted) done()
-        else signal?.addEventListener('abort', done, { once: true })
-      }),
+    sleep: systemClock.sleep,
     advance: (ms) => {
       offsetMs += ms
     },

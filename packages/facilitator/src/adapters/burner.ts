@@ -139,7 +139,7 @@ export function createBurner(deps: {
   }
 
   async function pause(ms: number): Promise<void> {
-    await clock.sleep(ms, closing)
+    await clock.sleep(ms)
     if (closing.aborted)
       throw new SvcError('burner_closed', 'the facilitator closed before the burn was seen')
   }

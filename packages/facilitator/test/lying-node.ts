@@ -1,0 +1,54 @@
+/** A node in front of the embedded chain that can be told to answer anything at all, over real HTTP. */
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type RpcRequest = { id: number; method: string; params: unknown[] }
+/** Replaces the answer to one call; undefined leaves the truth. */
+export type Lie = (call: RpcRequest, truth: unknown) => unknown
+/** Writes the whole HTTP answer; false leaves it to the node. */
+export type Takeover = (response: ServerResponse, calls: readonly RpcRequest[]) => boolean
+
+export async function startLyingNode(chain: {
+  request(method: string, params?: readonly unknown[]): Promise<unknown>
+}) {
+  let lie: Lie = () => undefined
+  let takeover: Takeover = () => false
+
+  async function answer(call: RpcRequest): Promise<object> {
+    try {
+      const truth = await chain.request(call.method, call.params)
+      return { jsonrpc: '2.0', id: call.id, result: lie(call, truth) ?? truth ?? null }
+    } catch (error) {
+      const { code, message } = error as { code: number; message: string }
+      return { jsonrpc: '2.0', id: call.id, error: { code, message } }
+    }
+  }
+
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const body = JSON.parse(text) as RpcRequest | RpcRequest[]
+    if (takeover(response, [body].flat())) return
+    const answers = Array.isArray(body) ? await Promise.all(body.map(answer)) : await answer(body)
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(answers))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    lie(next: Lie) {
+      lie = next
+    },
+    takeOver(next: Takeover) {
+      takeover = next
+    },
+    tellTruth() {
+      lie = () => undefined
+      takeover = () => false
+    },
+    close() {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
