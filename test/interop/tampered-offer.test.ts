@@ -37,7 +37,8 @@ const changes: [string, Change][] = [
   ['an added fee', inExtra({ fee: { amount: '1', bps: 10 } })],
   ['another helper', inExtra({ helper: `0x${'3'.repeat(40)}` })],
   ['another seal', (offer) => inExtra({ seal: `${String(offer.extra.seal).slice(0, -4)}AAAA` })(offer)],
-  ['an extra field added', inExtra({ discount: '100%' })],
+  ["the seller's own field rewritten", inExtra({ sku: 'B-2' })],
+  ['another payment flow', inExtra({ paymentFlow: 'upfront' })],
   ['a top-level field added', (offer) => ({ ...offer, coupon: 'yes' })],
   ['the helper removed', withoutExtra('helper')],
   ['the seal removed', withoutExtra('seal')],
@@ -68,6 +69,17 @@ describe('a payment whose echoed offer has', () => {
       expect(await interop.burnsTo(offer.payTo)).toHaveLength(1)
     },
   )
+
+  it('R-022 R-171 a field more in extra buys, and the facilitator does not see the field', async () => {
+    const url = `${shop.url}/cheap`
+    const offer = await fetchOffer(url)
+    const payment = await payOffer(interop, offer)
+    interop.proxy.forget()
+    const accepted = inExtra({ hint: 'added by the payer' })(offer)
+    expect((await fetch(url, paying({ ...payment, accepted }))).status).toBe(200)
+    expect(interop.proxy.paths()).toEqual(['/verify', '/settle'])
+    for (const { body } of interop.proxy.calls) expect(body).not.toContain('hint')
+  })
 
   it('R-022 its keys in another order buys', async () => {
     const url = `${shop.url}/cheap`
@@ -115,7 +127,7 @@ describe('a genuine offer', () => {
     expect(interop.proxy.paths()).toEqual(['/challenge'])
   })
 
-  it('is honoured by another instance with the same secret, behind another framework', async () => {
+  it('is honoured by another instance with the same secret, which says nothing of an sku any more', async () => {
     const offer = await fetchOffer(`${shop.url}/cheap`)
     const payment = await payOffer(interop, offer)
     interop.proxy.forget()

@@ -66,12 +66,14 @@ export function createOffers({ network, token, facilitator, seal, clock }: Offer
     },
     restore(echoed, { resource, list }, terms) {
       if (!isForUs(echoed) || !isOurToken(echoed.asset)) return undefined
-      const offered = withoutForeignExtra(echoed, terms)
-      const sealedList = seal.listPrice(offered, resource)
-      // A quote stands when the price falls, and is refused when it rises. Expiry is not judged here: a burn
-      // can outlive its offer, and only the facilitator knows.
-      if (sealedList === undefined || sealedList < list) return undefined
-      return offered as unknown as PaymentRequirements
+      // As it came, first: the seller may have changed its terms since it was offered.
+      for (const offered of [echoed, withoutForeignExtra(echoed, terms)]) {
+        const sealedList = seal.listPrice(offered, resource)
+        // A quote stands when the price falls, and is refused when it rises. Expiry is not judged here: a burn
+        // can outlive its offer, and only the facilitator knows.
+        if (sealedList !== undefined && sealedList >= list) return offered as unknown as PaymentRequirements
+      }
+      return undefined
     },
     dead({ list }) {
       return {
