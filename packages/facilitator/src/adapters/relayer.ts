@@ -150,6 +150,8 @@ export function createRelayer(deps: {
     try {
       const [answer] = await rpc.batch([{ method: 'eth_sendRawTransaction', params: [variant.raw] }])
       const refusal = answer && 'error' in answer ? answer.error : undefined
+      // Only now it waits for a block: the time without money does not count as being stuck.
+      if (slot.unfunded) slot.signedAtMs = slot.sentAtMs
       slot.unfunded = false
       if (refusal) hearRefusal(slot, `${refusal.message}`)
     } catch (err) {
