@@ -28,7 +28,7 @@ beforeAll(async () => {
   shop = await openExpressShop(interop)
   talkative = await openExpressShop(interop, { cheap: terms })
 })
-beforeEach(() => interop.proxy.forget())
+beforeEach(() => interop.proxy.reset())
 afterAll(async () => {
   await Promise.all([shop.close(), talkative.close()])
   await interop.close()

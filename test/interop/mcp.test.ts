@@ -17,7 +17,7 @@ let interop: Interop
 beforeAll(async () => {
   interop = await startInterop()
 })
-beforeEach(() => interop.proxy.forget())
+beforeEach(() => interop.proxy.reset())
 afterAll(() => interop.close())
 
 type Args = { readonly query: string }

@@ -14,7 +14,7 @@ beforeAll(async () => {
   shop = await openExpressShop(interop)
   honoShop = await openHonoShop(interop)
 })
-beforeEach(() => interop.proxy.forget())
+beforeEach(() => interop.proxy.reset())
 afterAll(async () => {
   await Promise.all([shop.close(), honoShop.close()])
   await interop.close()

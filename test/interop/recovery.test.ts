@@ -20,7 +20,7 @@ beforeAll(async () => {
   interop = await startInterop({ config })
   shop = await openExpressShop(interop)
 })
-beforeEach(() => interop.proxy.forget())
+beforeEach(() => interop.proxy.reset())
 afterEach(async () => {
   await interop.chain.resumeMining()
   await Promise.all(closers.splice(0).map((close) => close()))

@@ -62,6 +62,11 @@ export async function startFacilitatorProxy(target: string) {
     forget: () => {
       calls.length = 0
     },
+    /** Forgets the calls and every script that was not used up. */
+    reset: () => {
+      calls.length = 0
+      scripts.length = 0
+    },
     /** The next calls of this path go through the script. */
     meet: (path: string, script: Script, times = 1) => scripts.push({ path, script, times }),
     close: () => {

@@ -31,7 +31,7 @@ export function describePurchases(
       await shop.close()
       await interop.close()
     })
-    beforeEach(() => interop.proxy.forget())
+    beforeEach(() => interop.proxy.reset())
 
     describe.each(paths)('%s', (path) => {
       it(`R-133 an unpaid request to ${seller} costs one challenge and nothing else`, async () => {
