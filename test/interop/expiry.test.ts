@@ -1,0 +1,75 @@
+import { setTimeout } from 'node:timers/promises'
+import { systemClock } from '@svc-zerc20/devnet'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { modes } from './support/buyers.js'
+import { type Interop, startInterop, until } from './support/network.js'
+import { fetchOffer, payOffer } from './support/payments.js'
+import { openExpressShop, type Shop } from './support/shops.js'
+import { paying, receipt, required } from './support/wire.js'
+
+const config = { settlement: { receipt_poll_ms: 300 } }
+
+let interop: Interop
+let shop: Shop
+/** How far the facilitator's clock runs ahead. */
+let aheadMs = 0
+beforeAll(async () => {
+  const clock = {
+    now: () => systemClock.now() + aheadMs,
+    sleep: (ms: number, signal?: AbortSignal) =>
+      setTimeout(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined),
+  }
+  interop = await startInterop({ config, inProcess: { clock } })
+  shop = await openExpressShop(interop, { limits: { recoveryPausesMs: [] } })
+})
+beforeEach(() => {
+  aheadMs = 0
+  interop.proxy.reset()
+})
+afterAll(async () => {
+  await shop.close()
+  await interop.close()
+})
+
+const passTheExpiry = () => {
+  aheadMs += 301_000
+}
+
+describe('an offer that has expired', () => {
+  it.each(modes)('R-018 is refused by %s, and the next request gets a fresh one', async (mode) => {
+    const url = `${shop.url}/cheap`
+    const offer = await fetchOffer(url)
+    const payment = await payOffer(interop, offer, { mode })
+    passTheExpiry()
+    const before = shop.served()
+    interop.proxy.forget()
+    const refused = await fetch(url, paying(payment))
+    expect(refused.status).toBe(402)
+    expect(required(refused).error).toContain('challenge_expired')
+    expect(interop.proxy.paths()).toEqual(['/verify'])
+    expect(shop.served()).toBe(before)
+    const fresh = await fetchOffer(url)
+    expect(fresh.payTo).not.toBe(offer.payTo)
+    expect(fresh.extra.expiresAt).toBeGreaterThan(Number(offer.extra.expiresAt))
+    // The facilitator burns nothing for it; what the payer burned itself is gone.
+    expect(await interop.burnsTo(offer.payTo)).toHaveLength(mode === 'permit' ? 0 : 1)
+  })
+
+  it('R-113 still buys once when its burn was under way in time', async () => {
+    const url = `${shop.url}/cheap`
+    const offer = await fetchOffer(url)
+    const payment = await payOffer(interop, offer)
+    await interop.chain.pauseMining()
+    const pending = await fetch(url, paying(payment))
+    expect(receipt(pending).errorReason).toBe('pending_burn')
+    await interop.chain.resumeMining()
+    await until(async () => (await interop.burnsTo(offer.payTo)).length > 0)
+    passTheExpiry()
+
+    const served = await fetch(url, paying(payment))
+    expect(served.status).toBe(200)
+    expect(receipt(served)).toMatchObject({ success: true, transaction: receipt(pending).transaction })
+    expect((await fetch(url, paying(payment))).status).toBe(402)
+    expect(await interop.burnsTo(offer.payTo)).toHaveLength(1)
+  })
+})
