@@ -156,6 +156,26 @@ describe('a settle whose answer does not arrive', () => {
     expect(await interop.burnsTo(offer.payTo)).toHaveLength(1)
   })
 
+  it('because the 200 was lost on its way to the payer stops the payer once, before it pays anew', async () => {
+    let lose = true
+    const lossy: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      if (!lose || !response.headers.has('PAYMENT-RESPONSE')) return response
+      lose = false
+      throw new TypeError('connection lost')
+    }
+    const payer = createPayer(interop)
+    const buy = buyWithFetch(interop, payer, deliverPayments(lossy, payer))
+    const url = `${shop.url}/cheap`
+    const burned = () => interop.balanceOf(interop.payer.address)
+    const before = await burned()
+    await expect(buy(url)).rejects.toThrow('connection lost')
+    await expect(buy(url)).rejects.toThrow(/payment_used/)
+    expect(before - (await burned())).toBe(1000n)
+    expect(await buy(url)).toMatchObject({ status: 200 })
+    expect(before - (await burned())).toBe(2000n)
+  })
+
   it('ever is a 502 without payment headers, so that nobody is asked to pay again', async () => {
     const impatient = await openExpressShop(interop, { limits: { recoveryPausesMs: [10, 10] } })
     closers.push(impatient.close)

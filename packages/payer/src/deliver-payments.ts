@@ -7,7 +7,7 @@
 import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
 import type { PayerScheme } from './client-scheme.js'
 import { unixSeconds } from './clock.js'
-import { judgeAnswer, type Outcome, readAnswer } from './outcome.js'
+import { judgeAnswer, type Outcome, readAnswer, wasUsed } from './outcome.js'
 import { PayerError } from './payer-error.js'
 import type { PaymentRecord } from './payment-memory.js'
 
@@ -15,7 +15,8 @@ type Fetch = typeof globalThis.fetch
 
 /**
  * - A payment answered with `pending_burn` is sent again, bounded, instead of being made again.
- * - A payment whose answer was lost is presented first when the same request is made again.
+ * - A payment whose answer was lost is presented first when the same request is made again. When its one
+ *   answer was given already, that is said once, as `payment_used`, before anything is paid anew.
  * - A transfer that was not confirmed in time is waited for further when the same request is made again.
  * - The permit nonce of a payment is free for the next one as soon as its answer is there.
  * - A request that carries a payment does not follow redirects: nobody else gets to see the payment.
@@ -71,6 +72,10 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     const [response, outcome] = await present(paid, challengeNonce)
     if (response.status !== 402) return response
     await response.body?.cancel()
+    // The seller did answer, and the answer did not arrive. Whether to pay a second time is the caller's to say.
+    if (wasUsed(readAnswer(response))) {
+      throw new PayerError('payment_used', `challenge ${challengeNonce}`, burn && { burnTxHash: burn.hash })
+    }
     const over = outcome === 'unknown' && accepted.extra.expiresAt <= unixSeconds(clock)
     if (over) await deliveries.ended(challengeNonce, 'refused')
     if (over || outcome === 'refused') return undefined

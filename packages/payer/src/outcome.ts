@@ -30,9 +30,16 @@ export function judgeAnswer({ settleResponse, paymentRequired, status }: Answer)
   return status >= 200 && status < 300 ? 'delivered' : 'unserved'
 }
 
+/** Whether the one answer this payment buys was given before. */
+export function wasUsed({ settleResponse, paymentRequired }: Answer): boolean {
+  return codeOf(settleResponse?.errorReason ?? paymentRequired?.error) === 'already_accepted'
+}
+
+// The middleware may append a message to the reason: `reason: message`.
+const codeOf = (text: string | undefined) => text?.split(':', 1)[0] ?? ''
+
 function judgeReason(text: string | undefined): Outcome {
-  // The middleware may append a message to the reason: `reason: message`.
-  const code = text?.split(':', 1)[0] ?? ''
+  const code = codeOf(text)
   if (!Object.hasOwn(reasons, code)) return 'unknown'
   switch (reasons[code as ReasonCode].retry) {
     case 'same_payload':

@@ -22,6 +22,8 @@ export const payerErrors = {
     'The burn was sent but no receipt was seen in time. It may still be mined: ask again for this payment, do not pay anew.',
   payment_pending:
     'A payment made for this request is not delivered yet. Ask again later; nothing new was signed.',
+  payment_used:
+    'A payment made for this request was accepted, and its one answer was given and perhaps lost on its way. Nothing new was signed; asking once more pays anew.',
 } as const satisfies Record<string, string>
 
 export type PayerErrorCode = keyof typeof payerErrors
