@@ -82,7 +82,7 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     const presented = await admit(request, FacilitatorApi.parseSettleRequest)
     if (!presented.ok) return refuse(reply, presented, 'settle', presented.retryAfter)
     const { response, grant } = await deps.settle(presented.value)
-    if (grant) endWithAnswer(reply, grant)
+    if (grant) endWithAnswer(request, reply, grant)
     return withStatus(reply, response.errorReason).send(response)
   })
 
@@ -108,21 +108,24 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     return presented
   }
 
-  /** The grant is used once the answer was written; a connection that broke before leaves it for the next. */
-  function endWithAnswer(reply: FastifyReply, grant: Grant): void {
-    const { raw } = reply
+  /**
+   * The grant is used once the answer was written; a connection that broke before leaves it for the next. The
+   * connection is watched, not the response: one that waits behind another on it never hears of its end.
+   */
+  function endWithAnswer(request: FastifyRequest, { raw }: FastifyReply, grant: Grant): void {
+    const { socket } = request.raw
     const end = (how: () => Promise<void>) => {
       raw.off('finish', onFinish)
-      raw.off('close', onClose)
+      socket.off('close', onClose)
       how().catch(deps.onGrantFailure)
     }
     const onFinish = () => end(grant.use)
     const onClose = () => end(grant.giveBack)
-    if (raw.destroyed || raw.socket?.destroyed) {
+    if (socket.destroyed) {
       end(grant.giveBack)
       return
     }
     raw.once('finish', onFinish)
-    raw.once('close', onClose)
+    socket.once('close', onClose)
   }
 }

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startNetwork, type TestNetwork, until } from '../../test/network.js'
@@ -116,6 +117,29 @@ describe('granted once', () => {
     await leaver.hangUp()
     await net.chain.resumeMining()
     expect((await stayer).body.success).toBe(true)
+  })
+})
+
+describe('pipelined requests', () => {
+  it('an answer that waits behind another one on a connection that breaks leaves the grant open', async () => {
+    const slow = await net.permitPayment(await net.account())
+    const offer = await net.challenge()
+    const burnTxHash = await net.transfer(payer, offer.payTo, offer.amount)
+    const ready = bodyOf(offer, { challengeNonce: offer.challengeNonce, burnTxHash })
+    await net.chain.pauseMining()
+
+    const { hostname, port } = new URL(net.facilitatorUrl)
+    const socket = connect(Number(port), hostname)
+    await new Promise((resolve) => socket.once('connect', resolve))
+    for (const body of [slow.body, ready]) {
+      const text = JSON.stringify(body)
+      socket.write(
+        `POST /settle HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+      )
+    }
+    await until(async () => (await net.status(offer.challengeNonce)).body.phase === 'accepted')
+    socket.destroy()
+    expect((await net.settle(ready)).body).toMatchObject({ success: true, transaction: burnTxHash })
   })
 })
 
