@@ -306,6 +306,29 @@ describe('rule 1: the requirements are untrusted', () => {
   })
 })
 
+describe('R-043 R-042 what PAYMENT-RESPONSE needs', () => {
+  const wrong: [string, number, string | object][] = [
+    ['broken JSON', 400, '{'],
+    ['no request', 400, {}],
+    ['too much', 413, { padding: 'x'.repeat(70_000) }],
+    ['a partial triple', 200, { challengeNonce: `0x${'11'.repeat(32)}`, payer: '0x' }],
+    [
+      'an unknown challenge',
+      200,
+      { challengeNonce: `0x${'11'.repeat(32)}`, burnTxHash: `0x${'22'.repeat(32)}` },
+    ],
+  ]
+  it.each(wrong)(
+    'stands in the settle answer to %s too: success, transaction, network',
+    async (_name, status, body) => {
+      const answer = await net.settle(body)
+      expect(answer.status).toBe(status)
+      expect(answer.body).toMatchObject({ success: false, transaction: '', network: 'eip155:31337' })
+      expect(answer.body.errorReason).toBeTypeOf('string')
+    },
+  )
+})
+
 describe('strangers and bad timing', () => {
   it('R-132 a permit that a stranger submitted first still pays: the allowance is there', async () => {
     const { offer, payload, body } = await net.permitPayment(payer)
