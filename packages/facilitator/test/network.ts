@@ -32,12 +32,16 @@ export type VerifyBody = { isValid: boolean; invalidReason?: string; invalidMess
 
 export type TestNetwork = Awaited<ReturnType<typeof startNetwork>>
 
-export async function startNetwork(options: Omit<LocalNetworkOptions, 'inProcess'> = {}) {
+/** With `chain`, that one is used, and `rpcUrl` says how the facilitator reaches it. */
+export async function startNetwork({
+  chain: given,
+  ...options
+}: Omit<LocalNetworkOptions, 'inProcess'> & { chain?: Chain } = {}) {
   const clock = movableClock()
   const local = await startLocalNetwork({ ...options, inProcess: { clock } })
   const { deployment, facilitatorUrl, faucet, rpcUrl } = local
-  if (!local.chain) throw new Error('the embedded chain did not start')
-  const chain: Chain = local.chain
+  const chain = given ?? local.chain
+  if (!chain) throw new Error('the embedded chain did not start')
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0, pollingInterval: 20 })
   const token = { address: deployment.token, abi: tokenAbi } as const
 

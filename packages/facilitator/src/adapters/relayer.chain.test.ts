@@ -273,7 +273,7 @@ describe('case 17: the answer to a broadcast is lost', () => {
   })
 
   it('goes on when the node comes back', async () => {
-    const { submit, signed, passTime, relayer, count, minedCalls } = await startRelayer()
+    const { submit, passTime, relayer, count, minedCalls } = await startRelayer()
     await submit('0x01')
     chain.setFaults([{ method: '*', kind: 'dropResponse', executed: false }])
     const end = submit('0x02')
@@ -480,7 +480,7 @@ describe('case 18: a node that lies or lags', () => {
   ])('goes on after answers that are %s', async (_what, text) => {
     const node = await startLyingNode(chain)
     closers.push(() => node.close())
-    const { submit, signed, passTime, relayer, count, minedCalls } = await startRelayer({ url: node.url })
+    const { submit, passTime, relayer, count, minedCalls } = await startRelayer({ url: node.url })
     await submit('0x01')
     node.takeOver((response) => Boolean(response.end(text)))
     const end = submit('0x02')
@@ -498,7 +498,7 @@ describe('case 18: a node that lies or lags', () => {
     ['eth_getBlockByNumber', {}],
     ['eth_chainId', null],
   ])('does nothing on a malformed answer of %s: %j', async (method, value) => {
-    const { submit, signed, passTime, relayer, count } = await startRelayer()
+    const { submit, passTime, relayer, count } = await startRelayer()
     await submit('0x01')
     chain.setFaults([{ method, kind: 'result', value }])
     const end = submit('0x02')
