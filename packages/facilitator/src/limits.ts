@@ -11,6 +11,9 @@ export const limits = {
   knownChallengePerMin: 120,
   /** Recovered signers kept, so that settle does not repeat what verify computed. */
   signerCacheEntries: 4_096,
+  /** Recoveries in one message to the thread that does them, and messages it may have before it answers. */
+  recoveriesPerMessageMax: 32,
+  recoveryMessagesInFlightMax: 2,
   rpcTimeoutMs: 10_000,
   /** Bytes of a JSON-RPC answer: far above a receipt with a full batch of burns. */
   rpcAnswerBytesMax: 16 * 1024 * 1024,

@@ -6,6 +6,7 @@ import { createChain, readDeployment } from './adapters/chain.js'
 import { createFees } from './adapters/fees.js'
 import { createJsonRpc } from './adapters/json-rpc.js'
 import { createMemoryLedger } from './adapters/ledger.js'
+import { createRecoveryThread } from './adapters/recovery-thread.js'
 import { createRelayer } from './adapters/relayer.js'
 import { createSigners } from './adapters/signers.js'
 import { systemClock, systemRandom } from './adapters/system.js'
@@ -106,7 +107,16 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
         limits,
       })
     : noBurner
-  const signers = createSigners({ deployment, cacheEntries: limits.signerCacheEntries })
+  const recoveryThread = createRecoveryThread({
+    questionsMax: limits.recoveriesPerMessageMax,
+    messagesInFlightMax: limits.recoveryMessagesInFlightMax,
+    onLost: (err) => log({ event: 'recovery.lost', err }),
+  })
+  const signers = createSigners({
+    deployment,
+    cacheEntries: limits.signerCacheEntries,
+    thread: recoveryThread,
+  })
   const burns = createBurns({ burner, ledger, clock, report: log })
   const examine = createExamine({
     deployment,
@@ -171,6 +181,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
       app.server.closeAllConnections()
       closing.abort()
       await pool.close()
+      await recoveryThread.close()
       relayer.close()
       rpc.close()
     },

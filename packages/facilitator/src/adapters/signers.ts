@@ -1,9 +1,9 @@
 /** Recovers the signers of a permit payload. Pure computation, with a bounded memory of what it recovered. */
-import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils'
 import { type Address, type BaseUnits, type Payload, parseAddress, TypedData } from '@svc-zerc20/protocol'
-import { recover } from 'tiny-secp256k1'
 import type { Challenge, Deployment, Signers } from '../payment/ports.js'
+import { recoverAddress } from './recover-address.js'
+import type { RecoveryQuestion, RecoveryThread } from './recovery-thread.js'
 
 export type RecoverableSignature = { readonly r: string; readonly s: string; readonly v: number }
 
@@ -24,46 +24,58 @@ export function splitSignature(signature: string): RecoverableSignature {
   }
 }
 
-/** The address whose key made the signature, or undefined when it has no canonical form or no public key. */
-export function recoverSigner(digest: Uint8Array, signature: RecoverableSignature): Address | undefined {
+/** What a recovery needs, or undefined when the signature has no canonical form. */
+function toQuestion(digest: Uint8Array, signature: RecoverableSignature): RecoveryQuestion | undefined {
   const form = canonical(signature)
   if (!form) return undefined
-  const compact = hexToBytes(form.r.slice(2) + form.s.slice(2))
-  try {
-    const publicKey = recover(digest, compact, form.v === 27 ? 0 : 1, false)
-    return publicKey
-      ? parseAddress(`0x${bytesToHex(keccak_256(publicKey.subarray(1)).subarray(12))}`)
-      : undefined
-  } catch {
-    // The library throws for r or s outside the group; for the caller that is one more bad signature.
-    return undefined
-  }
+  const compactSignature = hexToBytes(form.r.slice(2) + form.s.slice(2))
+  return { digest, compactSignature, parity: form.v === 27 ? 0 : 1 }
 }
 
-export function createSigners(deps: { deployment: Deployment; cacheEntries: number }): Signers {
+const toAddress = (bytes: Uint8Array | undefined) => bytes && parseAddress(`0x${bytesToHex(bytes)}`)
+
+/** The address whose key made the signature, or undefined when it has no canonical form or no public key. */
+export function recoverSigner(digest: Uint8Array, signature: RecoverableSignature): Address | undefined {
+  const question = toQuestion(digest, signature)
+  return question && toAddress(recoverAddress(digest, question.compactSignature, question.parity))
+}
+
+export function createSigners(deps: {
+  deployment: Deployment
+  cacheEntries: number
+  /** Does the recovery elsewhere; without it, it is done here. */
+  thread?: Pick<RecoveryThread, 'recover'>
+}): Signers {
   const { chainId, token, tokenName, helper } = deps.deployment
   const permitSeparator = TypedData.domainSeparator(TypedData.permitDomain(tokenName, chainId, token))
   const burnSeparator =
     helper && TypedData.domainSeparator(TypedData.burnAuthorizationDomain(chainId, helper))
-  const known = new Map<string, Address | undefined>()
+  const known = new Map<string, Promise<Address | undefined>>()
 
-  function remembered(digest: Uint8Array, signature: RecoverableSignature): Address | undefined {
+  async function recover(digest: Uint8Array, signature: RecoverableSignature): Promise<Address | undefined> {
+    if (!deps.thread) return recoverSigner(digest, signature)
+    const question = toQuestion(digest, signature)
+    return question && toAddress(await deps.thread.recover(question))
+  }
+
+  function remembered(digest: Uint8Array, signature: RecoverableSignature): Promise<Address | undefined> {
     const key = `${bytesToHex(digest)}${signature.r}${signature.s}${signature.v}`
-    if (known.has(key)) return known.get(key)
-    const signer = recoverSigner(digest, signature)
+    const before = known.get(key)
+    if (before) return before
+    const signer = recover(digest, signature)
     if (known.size >= deps.cacheEntries) known.delete(known.keys().next().value as string)
     known.set(key, signer)
     return signer
   }
 
   return {
-    recoverPermit({ payer, permit }: Payload.PermitPayload) {
+    async recoverPermit({ payer, permit }: Payload.PermitPayload) {
       if (!helper) return undefined
       const { value, nonce, deadline } = permit
       const message = { owner: payer, spender: helper, value, nonce, deadline }
       return remembered(TypedData.permitDigest(permitSeparator, message), permit)
     },
-    recoverBurnAuthorization(challenge: Challenge, { payer, burnAuthSig }: Payload.PermitPayload) {
+    async recoverBurnAuthorization(challenge: Challenge, { payer, burnAuthSig }: Payload.PermitPayload) {
       if (!burnSeparator || challenge.deadline === undefined) return undefined
       const digest = TypedData.burnAuthorizationDigest(burnSeparator, {
         token,

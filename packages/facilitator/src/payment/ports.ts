@@ -144,8 +144,8 @@ export type Chain = {
 
 export type Signers = {
   /** Undefined when the signature has no canonical form. */
-  recoverPermit(payload: Payload.PermitPayload): Address | undefined
-  recoverBurnAuthorization(challenge: Challenge, payload: Payload.PermitPayload): Address | undefined
+  recoverPermit(payload: Payload.PermitPayload): Promise<Address | undefined>
+  recoverBurnAuthorization(challenge: Challenge, payload: Payload.PermitPayload): Promise<Address | undefined>
 }
 
 export type BurnOutcome =

@@ -14,6 +14,8 @@ export type LifecycleEvent =
   | { readonly event: 'facilitator.stopped' }
   | { readonly event: 'request.failed'; readonly route: string; readonly err: unknown }
   | { readonly event: 'address.failed'; readonly err: unknown }
+  /** The thread that recovers signers ended; the daemon goes on without it, slower. */
+  | { readonly event: 'recovery.lost'; readonly err: unknown }
 
 export type LogEvent = LifecycleEvent | PaymentEvent | RelayerEvent
 
@@ -35,6 +37,7 @@ const errors = new Set<LogEvent['event']>([
   'burn.interrupted',
   'request.failed',
   'address.failed',
+  'recovery.lost',
 ])
 
 export function levelOf({ event }: LogEvent): 'info' | 'warn' | 'error' {

@@ -1,0 +1,18 @@
+/** One ECDSA recovery on bytes. Needs nothing else of the daemon, so that a thread can have it alone. */
+import { keccak_256 } from '@noble/hashes/sha3'
+import { recover } from 'tiny-secp256k1'
+
+/** The 20 bytes of the address whose key made the signature (r ‖ s), or undefined when there is no such key. */
+export function recoverAddress(
+  digest: Uint8Array,
+  compactSignature: Uint8Array,
+  parity: 0 | 1,
+): Uint8Array | undefined {
+  try {
+    const publicKey = recover(digest, compactSignature, parity, false)
+    return publicKey ? keccak_256(publicKey.subarray(1)).subarray(12) : undefined
+  } catch {
+    // The library throws for r or s outside the group; for the caller that is one more bad signature.
+    return undefined
+  }
+}
