@@ -5,14 +5,19 @@ export type Plan = {
   readonly settle: readonly { readonly concurrency: number; readonly payments: number }[]
   readonly duplicateTrials: number
   readonly warmUpPayments: number
+  /**
+   * Whether settling comes near its limit: with a block a second, so many at a time are at most so many a
+   * second, and the reference needs long for the many it takes.
+   */
+  readonly settleSaturates: boolean
 }
 
 const verifyConcurrencies = [1, 8, 32, 64]
 
 /** A few minutes. */
 export const fullPlan: Plan = {
-  rounds: 3,
-  verify: verifyConcurrencies.map((concurrency) => ({ concurrency, payments: 192 })),
+  rounds: 2,
+  verify: verifyConcurrencies.map((concurrency) => ({ concurrency, payments: 256 })),
   settle: [
     { concurrency: 1, payments: 3 },
     { concurrency: 8, payments: 24 },
@@ -22,6 +27,7 @@ export const fullPlan: Plan = {
   ],
   duplicateTrials: 3,
   warmUpPayments: 64,
+  settleSaturates: true,
 }
 
 /** Under a minute: enough to see whether something broke, too little for figures to quote. */
@@ -36,6 +42,7 @@ export const quickPlan: Plan = {
   ],
   duplicateTrials: 1,
   warmUpPayments: 32,
+  settleSaturates: false,
 }
 
 export const payersNeeded = ({ verify, settle, warmUpPayments }: Plan): number =>

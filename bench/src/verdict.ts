@@ -1,5 +1,6 @@
 /** Ours against the tuned reference, and against what we set out to reach. */
 import { cellAt, type Figures, saturation } from './figures.js'
+import type { Plan } from './plan.js'
 
 export type Ratios = {
   readonly verifySaturation: number
@@ -11,7 +12,12 @@ export type Ratios = {
   readonly rss: number
 }
 
-export type Target = { readonly name: string; readonly reached: string; readonly met: boolean }
+export type Target = {
+  readonly name: string
+  readonly reached: string
+  /** Absent when this run measured too little to say. */
+  readonly met?: boolean
+}
 
 const wantedRatio = 5
 
@@ -29,14 +35,14 @@ export function ratiosOf(ours: Figures, tuned: Figures): Ratios {
   }
 }
 
-export function targetsOf(ours: Figures, ratios: Ratios): Target[] {
+export function targetsOf(ours: Figures, ratios: Ratios, { settleSaturates }: Plan): Target[] {
   const failed = ours.settle.reduce((sum, cell) => sum + cell.payments - cell.succeeded, 0)
   const exact = ours.duplicates.every(
     ({ successes, transfers, reverted }) => successes === 1 && transfers === 1 && reverted === 0,
   )
   return [
     atLeast('verify saturation against the tuned reference', ratios.verifySaturation),
-    atLeast('settle accepted/s against the tuned reference', ratios.settleAccepted),
+    atLeast('settle accepted/s against the tuned reference', ratios.settleAccepted, settleSaturates),
     { name: 'no valid payment fails at any concurrency', reached: `${failed} failed`, met: failed === 0 },
     {
       name: '16 identical payloads: 1 success, 1 burn, 0 reverted',
@@ -48,6 +54,10 @@ export function targetsOf(ours: Figures, ratios: Ratios): Target[] {
   ]
 }
 
-function atLeast(name: string, ratio: number): Target {
-  return { name: `${name} ≥ ${wantedRatio}×`, reached: `${ratio.toFixed(1)}×`, met: ratio >= wantedRatio }
+function atLeast(name: string, ratio: number, isJudged = true): Target {
+  return {
+    name: `${name} ≥ ${wantedRatio}×`,
+    reached: `${ratio.toFixed(1)}×`,
+    ...(isJudged && { met: ratio >= wantedRatio }),
+  }
 }
