@@ -94,7 +94,7 @@ describe('GET /supported', () => {
 })
 
 describe('R-110 the limits of issuance', () => {
-  it('R-158 at the cap answers 503 with Retry-After, spends no address, and has room again after expiry or payment', async () => {
+  it('R-158 at the cap answers 503 with Retry-After, and has room again after expiry or payment', async () => {
     const small = await startNetwork({ config: { daemon: { max_open_challenges: 2 } } })
     try {
       const account = await small.account()

@@ -1,0 +1,75 @@
+import { amountLimit } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import { addressOf, deployment, nonceOf, units } from '../../test/challenges.js'
+import { stoppedClock } from '../../test/clock.js'
+import { createMemoryLedger } from '../adapters/ledger.js'
+import { createIssueChallenge } from './challenge.js'
+
+/** Issues from a source of addresses that counts what it gave away. */
+function setup({ openMax = 10, ready = 10 }: { openMax?: number; ready?: number }) {
+  const clock = stoppedClock(1_700_000_000_999)
+  const ledger = createMemoryLedger({ clock, openMax, expiredRetentionSeconds: 0 })
+  let taken = 0
+  const issue = createIssueChallenge({
+    deployment,
+    addresses: {
+      async take() {
+        if (taken === ready) return undefined
+        taken += 1
+        return { challengeNonce: nonceOf(taken), payTo: addressOf(taken), powNonce: taken }
+      },
+    },
+    ledger,
+    chain: { headNumber: () => 42n },
+    clock,
+    report: () => undefined,
+    ttlSeconds: 300,
+    addressWaitMs: 0,
+  })
+  return { issue, ledger, taken: () => taken }
+}
+
+describe('issueChallenge', () => {
+  it('R-110 at the cap it refuses without spending an address', async () => {
+    const { issue, taken } = setup({ openMax: 1 })
+    expect((await issue(units(1n))).ok).toBe(true)
+    expect(await issue(units(1n))).toMatchObject({ ok: false, reason: 'challenge_limit' })
+    expect(taken()).toBe(1)
+  })
+
+  it('R-110 without an address it refuses and opens nothing', async () => {
+    const { issue, ledger } = setup({ ready: 0 })
+    expect(await issue(units(1n))).toMatchObject({ ok: false, reason: 'address_pool_empty' })
+    expect(ledger.openCount()).toBe(0)
+  })
+
+  it('refuses amounts outside the bound and spends nothing on them', async () => {
+    const { issue, taken } = setup({})
+    for (const amount of [0n, amountLimit]) {
+      expect(await issue(units(amount))).toMatchObject({ ok: false, reason: 'invalid_amount' })
+    }
+    expect(taken()).toBe(0)
+  })
+
+  it('R-009 R-015 keeps the record that every payment is compared with', async () => {
+    const { issue, ledger } = setup({})
+    await issue(units(1000n))
+    expect((await ledger.find(nonceOf(1)))?.challenge).toEqual({
+      nonce: nonceOf(1),
+      payTo: addressOf(1),
+      powNonce: 1,
+      treasury: deployment.treasury,
+      listPrice: 1000n,
+      amount: 1000n,
+      issuedAt: 1_700_000_000,
+      expiresAt: 1_700_000_300,
+      deadline: 1_700_000_300,
+      issuedAtBlock: 42n,
+    })
+  })
+
+  it('R-013 whole seconds: a challenge never lives longer than its lifetime', async () => {
+    const { issue } = setup({})
+    expect(await issue(units(1n))).toMatchObject({ ok: true, value: { expiresAt: 1_700_000_300 } })
+  })
+})
