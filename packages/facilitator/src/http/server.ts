@@ -2,6 +2,7 @@
 import { type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/events.js'
+import { answerClientError } from './client-error.js'
 import { type Surface, sendRejection } from './problem.js'
 
 export function createServer(deps: {
@@ -22,6 +23,7 @@ export function createServer(deps: {
     trustProxy: deps.trustedProxies ?? false,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
+    clientErrorHandler: answerClientError,
     // Paths that reach no route: broken percent-encoding, or a parameter longer than any nonce.
     frameworkErrors: (error, _request, reply) => {
       const reason = error.code === 'FST_ERR_BAD_URL' ? 'malformed_request' : 'not_found'
