@@ -1,27 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../test/config.js'
-import { isLoopback, parseConfig } from './config.js'
+import { parseConfig, readConfig, readConfigFile } from './config.js'
+import { configTables } from './config-keys.js'
+import { judgeAvailability } from './config-rules.js'
+import { describe as describeFinding } from './finding.js'
 import { profileOf } from './profile.js'
 
-const problemsOf = (text: string): string[] => {
-  try {
-    parseConfig(text)
-    return []
-  } catch (error) {
-    return (error as Error).message.split('\n')
-  }
-}
+const findingsOf = (text: string) => readConfig(text).findings
+const problemsOf = (text: string): string[] =>
+  findingsOf(text)
+    .filter(({ level }) => level === 'fail')
+    .map(describeFinding)
+const warningsOf = (text: string): string[] =>
+  findingsOf(text)
+    .filter(({ level }) => level === 'warn')
+    .map(describeFinding)
+/** The line of a text on which something stands. */
+const lineWith = (text: string, part: string) => text.split('\n').findIndex((line) => line.includes(part)) + 1
 
-describe('parseConfig', () => {
+const treasury = `0x${'1'.repeat(40)}`
+const other = `0x${'2'.repeat(40)}`
+
+describe('readConfig', () => {
   it('R-057 R-058 R-063 R-064 R-070 R-071 R-072 R-073 R-074 fills every default', () => {
     expect(parseConfig(minimalConfig())).toMatchObject({
-      listen: { host: '127.0.0.1', port: 4032 },
+      listen: { host: '127.0.0.1', port: 4032, trusted_proxies: undefined },
       settlement: {
+        permit_burner: undefined,
         challenge_ttl_seconds: 300,
         expired_challenge_retention_seconds: 3600,
         receipt_poll_ms: 15_000,
         confirmations: 1,
       },
+      fee: undefined,
       daemon: {
         finalize_interval_ms: 15_000,
         shutdown_grace_ms: 10_000,
@@ -29,17 +43,12 @@ describe('parseConfig', () => {
         max_open_challenges: 1000,
         challenge_per_key_per_min: 20,
       },
-      zerc20: { generation: 2, pow_bits: 16, tree_height: 40 },
+      zerc20: { generation: 2, pow_bits: 16, tree_height: 40, pool_size: 256 },
     })
   })
 
-  it('R-050 names every missing key at once', () => {
-    const problems = problemsOf('')
-    for (const key of ['network', 'settlement']) {
-      expect(problems.some((problem) => problem.startsWith(`${key}:`))).toBe(true)
-    }
-    const all = problemsOf('[network]\n[settlement]\n')
-    for (const key of [
+  it('R-050 R-052 R-053 R-054 R-055 R-056 R-060 R-062 has no default network, contract, treasury or journal', () => {
+    const required = [
       'network.rpc_url',
       'network.indexer_url',
       'network.decider_url',
@@ -49,40 +58,81 @@ describe('parseConfig', () => {
       'network.hub',
       'settlement.treasury',
       'settlement.journal',
-    ]) {
-      expect(all.some((problem) => problem.startsWith(`${key}:`))).toBe(true)
+    ]
+    const missing = (text: string) => findingsOf(text).map(({ key }) => key)
+    expect(missing('')).toEqual(required)
+    expect(missing('[network]\n[settlement]\n')).toEqual(required)
+    for (const path of required) {
+      const name = path.split('.')[1]
+      expect(missing(minimalConfig().replace(new RegExp(`^${name} = .*$`, 'm'), ''))).toEqual([path])
     }
   })
 
   it.each([
-    ['R-063', 'settlement', 'challenge_ttl_seconds = 0'],
-    ['R-064', 'settlement', 'expired_challenge_retention_seconds = -1'],
-    ['R-070', 'daemon', 'finalize_interval_ms = 999'],
-    ['R-073', 'daemon', 'max_open_challenges = 0'],
-    ['R-072', 'daemon', 'rate_limit_per_min = -1'],
-    ['R-058', 'listen', 'port = 65536'],
-  ])('%s refuses [%s] %s', (_row, table, line) => {
-    const key = line.split(' ')[0] ?? ''
-    expect(problemsOf(minimalConfig({ [table]: line }))).toEqual([
-      expect.stringContaining(`${table}.${key}:`),
-    ])
+    ['R-052', 'network', "rpc_url = 'ws://127.0.0.1'", 'an http or https URL, is "ws://127.0.0.1/"'],
+    ['R-053', 'network', 'indexer_url = 1', 'an http or https URL, is 1'],
+    ['R-054', 'network', "decider_url = 'decider'", 'an http or https URL, is "decider"'],
+    ['R-055', 'network', 'chain_id = 0', 'an integer of at least 1, is 0'],
+    ['R-055', 'network', 'chain_id = 1.0', 'an integer of at least 1, is 1.0'],
+    ['R-055', 'network', "chain_id = '1'", 'an integer of at least 1, is "1"'],
+    [
+      'R-056',
+      'network',
+      "token = '0x12'",
+      'an address of 20 bytes, 0x and 40 hex digits, not zero, is "0x12"',
+    ],
+    ['R-056', 'network', `hub = '0x${'0'.repeat(40)}'`, 'an address of 20 bytes'],
+    ['R-057', 'listen', "host = '127.0.0.1:80'", 'an IP address or a host name, without a port'],
+    ['R-058', 'listen', 'port = 65536', 'an integer of at least 0 and at most 65535, is 65536'],
+    ['R-059', 'listen', "trusted_proxies = ['10.0.0.0/33']", 'IP addresses or CIDR blocks'],
+    ['R-059', 'listen', 'trusted_proxies = true', 'IP addresses or CIDR blocks'],
+    ['R-061', 'settlement', 'permit_burner = false', 'an address of 20 bytes'],
+    ['R-062', 'settlement', "journal = ' '", 'the path of a file, or "none", is " "'],
+    ['R-063', 'settlement', 'challenge_ttl_seconds = 0', 'an integer of at least 1, is 0'],
+    ['R-064', 'settlement', 'expired_challenge_retention_seconds = -1', 'an integer of at least 0, is -1'],
+    ['R-070', 'daemon', 'finalize_interval_ms = 999', 'an integer of at least 1000, is 999'],
+    ['R-071', 'daemon', 'shutdown_grace_ms = -1', 'an integer of at least 0, is -1'],
+    ['R-072', 'daemon', 'rate_limit_per_min = -1', 'an integer of at least 0, is -1'],
+    ['R-073', 'daemon', 'max_open_challenges = 0', 'an integer of at least 1, is 0'],
+    ['R-074', 'daemon', 'challenge_per_key_per_min = 1.5', 'an integer, is 1.5'],
+  ])('%s refuses [%s] %s, and says where it stands and what is allowed', (_row, table, line, expected) => {
+    const name = line.split(' ')[0] ?? ''
+    const base = minimalConfig().replace(new RegExp(`^${name} = .*\n`, 'm'), '')
+    const text = base.replace(`[${table}]\n`, `[${table}]\n${line}\n`)
+    const [problem, ...more] = problemsOf(text)
+    expect(more).toEqual([])
+    expect(problem).toContain(`${table}.${name}: must be ${expected}`)
+    expect(problem).toContain(`(line ${lineWith(text, line)})`)
   })
 
   it.each([
-    ['R-074', 'daemon', 'challenge_per_key_per_min = -5'],
-    ['R-072', 'daemon', 'rate_limit_per_min = 0'],
-    ['R-064', 'settlement', 'expired_challenge_retention_seconds = 0'],
+    ['R-059', 'listen', "trusted_proxies = '10.0.0.0/8, ::1'"],
+    ['R-059', 'listen', "trusted_proxies = ['192.0.2.1', '2001:db8::/32', 'loopback']"],
     ['R-063', 'settlement', 'challenge_ttl_seconds = 1'],
+    ['R-064', 'settlement', 'expired_challenge_retention_seconds = 0'],
+    ['R-070', 'daemon', 'finalize_interval_ms = 1000'],
+    ['R-072', 'daemon', 'rate_limit_per_min = 0'],
+    ['R-073', 'daemon', 'max_open_challenges = 1'],
+    ['R-074', 'daemon', 'challenge_per_key_per_min = -5'],
+    ['R-057', 'listen', "host = '::1'"],
   ])('%s takes [%s] %s', (_row, table, line) => {
-    expect(problemsOf(minimalConfig({ [table]: line }))).toEqual([])
+    expect(findingsOf(minimalConfig({ [table]: line }))).toEqual([])
   })
 
-  it('says what is not TOML, and refuses what would do nothing yet', () => {
-    expect(problemsOf('= 1')[0]).toMatch(/^not TOML/)
-    const journal = minimalConfig().replace("journal = 'none'", "journal = '/somewhere'")
-    expect(problemsOf(journal)).toEqual([expect.stringContaining('settlement.journal')])
-    const fee = `${minimalConfig()}\n[fee]\nbps = 1\nmin_per_payment = '0'\ncharge_to = 'payer'\n`
-    expect(problemsOf(fee)).toEqual([expect.stringContaining('fee:')])
+  it('R-059 hands the proxies on as they are written', () => {
+    const given = (line: string) => parseConfig(minimalConfig({ listen: line })).listen.trusted_proxies
+    expect(given("trusted_proxies = '10.0.0.0/8, ::1'")).toBe('10.0.0.0/8, ::1')
+    expect(given("trusted_proxies = ['10.0.0.0/8']")).toEqual(['10.0.0.0/8'])
+  })
+
+  it('R-062 takes any journal path, relative ones from the folder of the file, and none', () => {
+    const withJournal = (journal: string) => minimalConfig().replace("'none'", `'${journal}'`)
+    const journalOf = (journal: string, directory: string) =>
+      parseConfig(withJournal(journal), { directory }).settlement.journal
+    expect(journalOf('a/b.jsonl', '/etc/svc')).toBe('/etc/svc/a/b.jsonl')
+    expect(journalOf('/var/b.jsonl', '/etc/svc')).toBe('/var/b.jsonl')
+    expect(journalOf('none', '/etc/svc')).toBe('none')
+    expect(parseConfig(withJournal('b')).settlement.journal).toBe(resolve('b'))
   })
 
   it('R-051 only local, said in words, accepts payments', () => {
@@ -90,22 +140,175 @@ describe('parseConfig', () => {
     for (const profile of ['testnet', 'production', undefined] as const) {
       expect(profileOf({ profile }).acceptsPayments).toBe(false)
     }
+    expect(parseConfig(minimalConfig({}, '')).profile).toBe(undefined)
+    expect(problemsOf(minimalConfig({}, 'Local'))).toEqual([
+      'profile: must be one of "local", "testnet", "production", is "Local" (line 1)',
+    ])
+  })
+
+  it('says where a text is not TOML, without the line itself, which may hold a secret', () => {
+    const [problem] = problemsOf(`profile = 'local'\nrelayer_pk = hunter2\n`)
+    expect(problem).toMatch(/^not TOML: .+ at column \d+ \(line 2\)$/)
+    expect(problem).not.toContain('hunter2')
+  })
+
+  it('says what is a value where a table belongs, and a table where a value belongs', () => {
+    expect(problemsOf(`daemon = 3\n${minimalConfig().replace('[daemon]', '')}`)).toEqual([
+      'daemon: must be a table, is 3 (line 1)',
+    ])
+    expect(problemsOf(minimalConfig().replace('[listen]', '[listen.port]'))).toEqual([
+      expect.stringContaining('listen.port: must be an integer of at least 0 and at most 65535, is a table'),
+    ])
   })
 })
 
-describe('isLoopback', () => {
+describe('the fee table', () => {
+  const withFee = (lines: string) => `${minimalConfig()}\n[fee]\n${lines}\n`
+  const custodial = `bps = 50\nmin_per_payment = '10'\ncharge_to = 'payer'\nrecipient = '${other}'`
+  const split = `bps = 1\nmin_per_payment = 0\ncharge_to = 'provider'\nsplitter = '${treasury}'`
+  const keysOf = (text: string) => findingsOf(text).map(({ key }) => key)
+
+  it('R-065 R-066 R-067 R-068 R-069 takes both modes', () => {
+    expect(parseConfig(withFee(custodial)).fee).toEqual({
+      bps: 50,
+      min_per_payment: 10n,
+      charge_to: 'payer',
+      recipient: other,
+      splitter: undefined,
+    })
+    expect(parseConfig(withFee(split)).fee).toMatchObject({ bps: 1, min_per_payment: 0n, splitter: treasury })
+    expect(findingsOf(withFee(`${split}\nrecipient = '${other}'`))).toEqual([])
+    expect(findingsOf(withFee(custodial.replace('bps = 50', 'bps = 0')))).toEqual([])
+  })
+
+  it('R-065 R-066 R-067 R-068 requires everything but the splitter when the table is there', () => {
+    expect(keysOf(withFee(''))).toEqual(['fee.bps', 'fee.min_per_payment', 'fee.charge_to', 'fee.recipient'])
+  })
+
   it.each([
-    ['127.0.0.1', true],
-    ['127.1.2.3', true],
-    ['localhost', true],
-    ['::1', true],
-    ['[::1]', true],
-    ['0.0.0.0', false],
-    ['::', false],
-    ['127.0.0.1.example.org', false],
-    ['localhost.example.org', false],
-    ['10.0.0.1', false],
-  ])('%s is %s', (host, expected) => {
-    expect(isLoopback(host)).toBe(expected)
+    ['R-065', 'bps = 1', 'bps = 0', 'fee.bps: must be at least 1 in split mode, is 0'],
+    ['R-065', 'bps = 1', 'bps = -1', 'fee.bps: must be an integer of at least 0 and at most 10000, is -1'],
+    ['R-065', 'bps = 1', 'bps = 10001', 'fee.bps: must be an integer of at least 0'],
+    ['R-066', 'payment = 0', "payment = '1'", 'fee.min_per_payment: must be 0 in split mode, is 1'],
+    ['R-066', 'payment = 0', "payment = '01'", 'fee.min_per_payment: must be an amount in base units'],
+    ['R-066', 'payment = 0', 'payment = 1e3', 'fee.min_per_payment: must be an amount in base units'],
+    ['R-066', 'payment = 0', 'payment = -1', 'fee.min_per_payment: must be an amount in base units'],
+    ['R-067', "'provider'", "'both'", 'fee.charge_to: must be one of "payer", "provider", is "both"'],
+    [
+      'R-069',
+      `splitter = '${treasury}'`,
+      `splitter = '${other}'`,
+      'fee.splitter: must equal settlement.treasury',
+    ],
+    ['R-069', `splitter = '${treasury}'`, "splitter = 'x'", 'fee.splitter: must be an address'],
+  ])('%s refuses, with %s made %s', (_row, from, to, expected) => {
+    const text = withFee(split.replace(from, to))
+    const [problem, ...more] = problemsOf(text)
+    expect(more).toEqual([])
+    expect(problem).toContain(expected)
+    expect(problem).toContain(`(line ${lineWith(text, to)})`)
+  })
+
+  it('R-068 R-069 needs a recipient without a splitter', () => {
+    expect(keysOf(withFee(custodial.replace(/recipient.*/, '')))).toEqual(['fee.recipient'])
+  })
+
+  it('R-069 compares addresses, not spellings', () => {
+    const text = withFee(split).replaceAll(treasury, `0x${'Ab'.repeat(20)}`)
+    expect(findingsOf(text.replace(/splitter.*/, `splitter = '0x${'aB'.repeat(20)}'`))).toEqual([])
+  })
+
+  it('is refused by a daemon that has no fees yet', () => {
+    expect(judgeAvailability(parseConfig(withFee(split)))).toEqual([
+      { key: 'fee', message: 'fees are not available in this version; remove the table' },
+    ])
+    expect(judgeAvailability(parseConfig(minimalConfig()))).toEqual([])
+  })
+})
+
+describe('keys nobody reads', () => {
+  it('are warned about with the name that was probably meant', () => {
+    const text = `chain_id = 1\n${minimalConfig({ settlement: 'jurnal = 1', daemon: 'colour = 1' })}[demon]\nx = 1\n`
+    expect(warningsOf(text)).toEqual([
+      'chain_id: unknown key, ignored; did you mean network.chain_id? (line 1)',
+      `settlement.jurnal: unknown key, ignored; did you mean settlement.journal? (line ${lineWith(text, 'jurnal')})`,
+      `daemon.colour: unknown key, ignored (line ${lineWith(text, 'colour')})`,
+      `demon: unknown key, ignored; did you mean daemon? (line ${lineWith(text, '[demon]')})`,
+    ])
+    expect(problemsOf(text)).toEqual([])
+  })
+
+  it.each([
+    "relayer_pk = 'hunter2'",
+    "SVC_TREASURY_PK = 'hunter2'",
+    "private_key = 'hunter2'",
+    "privateKey = 'hunter2'",
+    "admin_token = 'hunter2'",
+    "mnemonic = 'hunter2'",
+    "rpc_api_key = 'hunter2'",
+    "harmless = '0xhunter2'".replace('hunter2', '5'.repeat(64)),
+    `harmless = 0x${'5'.repeat(64)}`,
+  ])('R-080 never read a secret: %s', (line) => {
+    const text = minimalConfig({ settlement: line })
+    const [problem, ...more] = problemsOf(text)
+    expect(more).toEqual([])
+    expect(problem).toContain(`settlement.${line.split(' ')[0]}: secrets are never read from the file`)
+    expect(problem).toContain(`(line ${lineWith(text, line)})`)
+    expect(problem).not.toMatch(/hunter2|5555/)
+  })
+
+  it('R-080 find a secret in an unknown table, too, and take an address for none', () => {
+    expect(problemsOf(`${minimalConfig()}[keys.relayer]\nprivate_key = 'x'\n`)).toEqual([
+      expect.stringContaining('keys.relayer.private_key: secrets are never read'),
+    ])
+    expect(warningsOf(`token = '${treasury}'\n${minimalConfig()}`)).toEqual([
+      'token: unknown key, ignored; did you mean network.token? (line 1)',
+    ])
+  })
+})
+
+describe('error messages', () => {
+  it('R-080 show no credentials of a URL and no private key at the wrong place', () => {
+    const text = minimalConfig()
+      .replace("'http://127.0.0.1:8545'", "'ftp://user:hunter2@host/'")
+      .replace(/^hub = .*$/m, `hub = '0x${'5'.repeat(64)}'`)
+      .replace('chain_id = 31337', `chain_id = 0x${'5'.repeat(64)}`)
+    const problems = problemsOf(text)
+    expect(problems).toHaveLength(3)
+    expect(problems.join()).not.toMatch(/hunter2|5555|386012/)
+  })
+
+  it('stay on one line and short', () => {
+    const text = minimalConfig().replace("profile = 'local'", `profile = """a\nb${'c'.repeat(500)}"""`)
+    const [problem = ''] = problemsOf(text)
+    expect(problem).not.toContain('\n')
+    expect(problem.length).toBeLessThan(250)
+  })
+})
+
+describe('readConfigFile', () => {
+  it('R-050 reads one file, and says when it cannot', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
+    try {
+      const file = join(folder, 'facilitator.toml')
+      expect(readConfigFile(file).findings).toEqual([
+        { level: 'fail', key: file, message: 'cannot be read (ENOENT)' },
+      ])
+      writeFileSync(file, minimalConfig().replace("'none'", "'journal.jsonl'"))
+      expect(readConfigFile(file).config?.settlement.journal).toBe(join(folder, 'journal.jsonl'))
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+describe('the table of keys', () => {
+  it('describes every key, and every default is one of its own allowed values', () => {
+    for (const { path, key } of configTables.flatMap(({ keys }) => keys)) {
+      expect(key.about, path).toMatch(/^\S.*[.]$/)
+      if (key.presence !== 'default') continue
+      const asRead = typeof key.default === 'number' ? BigInt(key.default) : key.default
+      expect(key.type.parse(asRead), path).toBe(key.default)
+    }
   })
 })

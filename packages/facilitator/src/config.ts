@@ -1,109 +1,138 @@
 /** The TOML file → a resolved Config. Every problem is collected; none is guessed away. */
-import { type Address, type BaseUnits, parseAddress, parseBaseUnits, SvcError } from '@svc-zerc20/protocol'
-import { parse as parseToml } from 'smol-toml'
-import { z } from 'zod'
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+import { parse as parseToml, TomlError } from 'smol-toml'
+import {
+  type Config,
+  configTables,
+  type KeyEntry,
+  type PartialConfig,
+  type TableEntry,
+} from './config-keys.js'
+import { createLineFinder, type LineOf } from './config-lines.js'
+import { judgeRules } from './config-rules.js'
+import { judgeUnknownKeys } from './config-unknown.js'
+import { showValue } from './credentials.js'
+import { describe, type Finding, isFailure } from './finding.js'
 
-const address = z.string().transform((text, context): Address => {
-  const parsed = parseAddress(text)
-  if (parsed === undefined) context.addIssue({ code: 'custom', message: 'must be a 20-byte 0x address' })
-  return parsed as Address
-})
-const url = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^https?:/.test(text), 'must be an http or https URL')
-const integer = (min: number) => z.number().int().min(min)
-const baseUnits = z.string().transform((text, context): BaseUnits => {
-  const parsed = parseBaseUnits(text)
-  if (parsed === undefined) context.addIssue({ code: 'custom', message: 'must be a plain decimal integer' })
-  return parsed as BaseUnits
-})
+export type { Config, PartialConfig } from './config-keys.js'
 
-const schema = z.object({
-  profile: z.enum(['local', 'testnet', 'production']).optional(),
-  network: z.object({
-    rpc_url: url,
-    indexer_url: url,
-    decider_url: url,
-    chain_id: integer(1),
-    token: address,
-    verifier: address,
-    hub: address,
-  }),
-  listen: z
-    .object({
-      host: z.string().min(1).default('127.0.0.1'),
-      port: integer(0).max(65_535).default(4032),
-      trusted_proxies: z.union([z.string(), z.array(z.string())]).optional(),
-    })
-    .prefault({}),
-  settlement: z.object({
-    treasury: address,
-    permit_burner: address.optional(),
-    journal: z.string().min(1),
-    challenge_ttl_seconds: integer(1).default(300),
-    expired_challenge_retention_seconds: integer(0).default(3600),
-    receipt_poll_ms: integer(0).default(15_000),
-    confirmations: integer(1).default(1),
-  }),
-  fee: z
-    .object({
-      bps: integer(0).max(10_000),
-      min_per_payment: baseUnits,
-      charge_to: z.enum(['payer', 'provider']),
-      recipient: address.optional(),
-      splitter: address.optional(),
-    })
-    .optional(),
-  daemon: z
-    .object({
-      finalize_interval_ms: integer(1000).default(15_000),
-      shutdown_grace_ms: integer(0).default(10_000),
-      rate_limit_per_min: integer(0).default(120),
-      max_open_challenges: integer(1).default(1000),
-      challenge_per_key_per_min: z.number().int().default(20),
-    })
-    .prefault({}),
-  zerc20: z
-    .object({
-      generation: z.union([z.literal(1), z.literal(2)]).default(2),
-      pow_bits: integer(0).max(32).default(16),
-      tree_height: integer(1).max(64).default(40),
-      pool_size: integer(1).max(100_000).default(256),
-    })
-    .prefault({}),
-})
+type RawTable = Readonly<Record<string, unknown>>
 
-export type Config = z.infer<typeof schema>
+/** `config` is there when nothing failed; `values` holds whatever was good. */
+export type ConfigReading = {
+  readonly config: Config | undefined
+  readonly values: PartialConfig
+  readonly findings: readonly Finding[]
+  readonly lineOf: LineOf
+}
+
+/** Relative paths in the text start at `directory`, by default the folder of the process. */
+export type ConfigPlace = { readonly directory?: string }
+
+/** Reads a configuration text and says everything that is wrong or odd about it. */
+export function readConfig(text: string, { directory = '.' }: ConfigPlace = {}): ConfigReading {
+  let raw: RawTable
+  try {
+    raw = parseToml(text, { integersAsBigInt: true })
+  } catch (error) {
+    return nothingRead(notToml(error))
+  }
+  const lineOf = createLineFinder(text)
+  const findings: Finding[] = []
+  const fail = (key: string, message: string) => {
+    // A key that is missing belongs where its table is.
+    const line = lineOf(key) ?? lineOf(key.split('.')[0] ?? '')
+    findings.push({ level: 'fail', key, message, ...(line !== undefined && { line }) })
+  }
+  const read: Record<string, unknown> = {}
+  for (const table of configTables) {
+    const values = readTable(table, raw, fail)
+    if (table.name === '') Object.assign(read, values)
+    else read[table.name] = values
+  }
+  const values = withJournalAt(resolve(directory), read as PartialConfig)
+  const tried = (path: string) => lookUp(raw, path) !== undefined
+  for (const { key, message } of judgeRules(values, tried)) fail(key, message)
+  findings.push(...judgeUnknownKeys(raw, lineOf))
+  const config = findings.some(isFailure) ? undefined : (values as Config)
+  return { config, values, findings, lineOf }
+}
+
+/** The same for a file; one that cannot be read is a finding, too. */
+export function readConfigFile(file: string): ConfigReading {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    return nothingRead({ level: 'fail', key: file, message: `cannot be read (${code})` })
+  }
+  return readConfig(text, { directory: dirname(file) })
+}
 
 /** Reads a configuration text; throws `SvcError('config_invalid')` that lists every problem, one a line. */
-export function parseConfig(text: string): Config {
-  let raw: unknown
-  try {
-    raw = parseToml(text)
-  } catch (cause) {
-    throw new SvcError('config_invalid', `not TOML: ${(cause as Error).message}`, { cause })
-  }
-  const parsed = schema.safeParse(raw)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-    throw new SvcError('config_invalid', problems.join('\n'))
-  }
-  const problems = unsupported(parsed.data)
-  if (problems.length > 0) throw new SvcError('config_invalid', problems.join('\n'))
-  return parsed.data
+export function parseConfig(text: string, place: ConfigPlace = {}): Config {
+  const { config, findings } = readConfig(text, place)
+  if (config !== undefined) return config
+  throw new SvcError('config_invalid', findings.filter(isFailure).map(describe).join('\n'))
 }
 
-/** Refused rather than ignored: a setting that does nothing yet must not look as if it did. */
-function unsupported(config: Config): string[] {
-  const problems: string[] = []
-  if (config.settlement.journal !== 'none') {
-    problems.push('settlement.journal: journal files are not available in this version; set it to "none"')
+function readTable(
+  { name: table, optional, keys }: TableEntry,
+  raw: RawTable,
+  fail: (key: string, message: string) => void,
+): Record<string, unknown> | undefined {
+  const given = table === '' ? raw : raw[table]
+  if (given === undefined && optional) return undefined
+  if (given !== undefined && !isTable(given)) {
+    fail(table, `must be a table, is ${showValue(given)}`)
+    return {}
   }
-  if (config.fee) problems.push('fee: fees are not available in this version; remove the table')
-  return problems
+  const values: Record<string, unknown> = {}
+  for (const entry of keys) readKey(entry, given?.[entry.name], values, fail)
+  return values
 }
 
-const loopbackHosts = new Set(['127.0.0.1', 'localhost', '::1', '[::1]'])
+function readKey(
+  { path, name, key }: KeyEntry,
+  given: unknown,
+  values: Record<string, unknown>,
+  fail: (key: string, message: string) => void,
+): void {
+  if (given === undefined) {
+    if (key.presence === 'required') fail(path, `required, but missing; must be ${key.type.allowed}`)
+    else values[name] = key.default
+    return
+  }
+  const value = key.type.parse(given)
+  if (value === undefined) fail(path, `must be ${key.type.allowed}, is ${showValue(given)}`)
+  else values[name] = value
+}
 
-export const isLoopback = (host: string): boolean =>
-  loopbackHosts.has(host) || /^127(?:\.\d{1,3}){3}$/.test(host)
+function withJournalAt(directory: string, values: PartialConfig): PartialConfig {
+  const { journal } = values.settlement
+  if (journal === undefined || journal === 'none') return values
+  return { ...values, settlement: { ...values.settlement, journal: resolve(directory, journal) } }
+}
+
+/** The parser's own message shows the line it stumbled over, and that may hold a secret. */
+function notToml(error: unknown): Finding {
+  if (!(error instanceof TomlError)) throw error
+  const [what = ''] = error.message.split('\n')
+  const message = `${what.replace('Invalid TOML document: ', '')} at column ${error.column}`
+  return { level: 'fail', key: 'not TOML', message, line: error.line }
+}
+
+function nothingRead(finding: Finding): ConfigReading {
+  const values = { network: {}, listen: {}, settlement: {}, fee: undefined, daemon: {}, zerc20: {} }
+  return { config: undefined, values, findings: [finding], lineOf: () => undefined }
+}
+
+const isTable = (value: unknown): value is RawTable =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+function lookUp(raw: RawTable, path: string): unknown {
+  return path.split('.').reduce<unknown>((at, name) => (isTable(at) ? at[name] : undefined), raw)
+}

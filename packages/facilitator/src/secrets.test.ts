@@ -1,13 +1,22 @@
 import { inspect } from 'node:util'
+import { keccak256, stringToHex, toHex } from 'viem'
+import { generatePrivateKey, mnemonicToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../test/config.js'
-import { parseConfig } from './config.js'
-import { readSecrets, Secret } from './secrets.js'
+import { parseConfig, readConfig } from './config.js'
+import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
+import { describe as describeFinding } from './finding.js'
+import { examineSecrets, readSecrets, Secret, takeEnvironment } from './secrets.js'
 import { createLog } from './telemetry/log.js'
 
-const key = (digit: string) => `0x${digit.repeat(64)}`
+const treasuryKey = generatePrivateKey()
+const relayerKey = generatePrivateKey()
 const development = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
-const good = { SVC_TREASURY_PK: key('a'), SVC_RELAYER_PK: key('b'), SVC_ADMIN_TOKEN: 'admin' }
+const good = {
+  SVC_TREASURY_PK: treasuryKey,
+  SVC_RELAYER_PK: relayerKey,
+  SVC_ADMIN_TOKEN: 'a token nobody guesses'.replaceAll(' ', '-'),
+}
 const local = parseConfig(minimalConfig())
 
 const problemsOf = (env: Record<string, string | undefined>, config = local): string[] => {
@@ -43,25 +52,46 @@ describe('readSecrets', () => {
   it('R-081 R-082 reads both keys and the admin token, and shows none of them', () => {
     const { secrets, warnings } = readSecrets(local, good)
     expect(warnings).toEqual([])
-    expect(Buffer.from(secrets.treasuryKey.reveal()).toString('hex')).toBe('a'.repeat(64))
-    expect(secrets.adminToken?.reveal()).toBe('admin')
-    const printed = `${inspect(secrets, { depth: 9 })} ${JSON.stringify(secrets)}`
-    expect(printed).not.toContain('b'.repeat(64))
+    expect(toHex(secrets.treasuryKey.reveal())).toBe(treasuryKey)
+    expect(secrets.adminToken?.reveal()).toBe(good.SVC_ADMIN_TOKEN)
+    const printed = `${inspect(secrets, { depth: 9, showHidden: true })} ${JSON.stringify(secrets)}`
+    for (const part of [treasuryKey.slice(2), relayerKey.slice(2), good.SVC_ADMIN_TOKEN]) {
+      expect(printed).not.toContain(part)
+    }
     expect(printed).not.toContain(secrets.relayer.reveal().address)
   })
 
   it('R-081 R-082 names every missing or malformed key at once, without its value', () => {
-    expect(problemsOf({})).toEqual(['SVC_TREASURY_PK: required', 'SVC_RELAYER_PK: required'])
-    for (const bad of ['0x12', 'a'.repeat(64), key('0'), key('f'), `${key('a')}00`, 'secret words']) {
-      const problems = problemsOf({ ...good, SVC_RELAYER_PK: bad, SVC_TREASURY_PK: bad })
-      expect(problems).toEqual([
-        'SVC_TREASURY_PK: must be a 32-byte hex private key',
-        'SVC_RELAYER_PK: must be a 32-byte hex private key',
-      ])
+    expect(problemsOf({})).toEqual([
+      'SVC_TREASURY_PK: required, but not set',
+      'SVC_RELAYER_PK: required, but not set',
+    ])
+    const order = toHex(secp256k1Order, { size: 32 })
+    const zero = `0x${'0'.repeat(64)}`
+    for (const bad of [
+      '0x12',
+      'a'.repeat(64),
+      zero,
+      order,
+      `${treasuryKey}00`,
+      'secret words',
+      `${treasuryKey} `,
+    ]) {
+      expect(problemsOf({ ...good, SVC_RELAYER_PK: bad, SVC_TREASURY_PK: bad })).toEqual(
+        ['SVC_TREASURY_PK', 'SVC_RELAYER_PK'].map(
+          (name) => `${name}: must be a private key: 0x and 64 hex digits, within the range of the curve`,
+        ),
+      )
     }
   })
 
-  it('R-083 demands the admin token for any bind and profile but local loopback', () => {
+  it('R-081 R-082 looks at the keys also where the file cannot be read', () => {
+    const { secrets, findings } = examineSecrets(readConfig('=').values, { SVC_RELAYER_PK: '1' })
+    expect(secrets).toBe(undefined)
+    expect(findings.map(({ key }) => key)).toEqual(['SVC_TREASURY_PK', 'SVC_RELAYER_PK', 'SVC_ADMIN_TOKEN'])
+  })
+
+  it('R-057 R-083 demands the admin token for any bind and profile but local loopback', () => {
     const { SVC_ADMIN_TOKEN: _none, ...without } = good
     expect(problemsOf(without)).toEqual([])
     const configs = [
@@ -69,6 +99,7 @@ describe('readSecrets', () => {
       minimalConfig({}, 'production'),
       minimalConfig({}, ''),
       minimalConfig({ listen: "host = '0.0.0.0'" }),
+      minimalConfig({ listen: "host = '::'" }),
     ]
     for (const text of configs) {
       expect(problemsOf(without, parseConfig(text))).toEqual([expect.stringContaining('SVC_ADMIN_TOKEN')])
@@ -77,22 +108,90 @@ describe('readSecrets', () => {
     }
   })
 
-  it('R-084 takes well-known keys, with a warning, only when all four conditions hold', () => {
-    const env = { ...good, SVC_TREASURY_PK: development, SVC_RELAYER_PK: `0x${'1'.padStart(64, '0')}` }
-    expect(readSecrets(local, env).warnings).toHaveLength(2)
-    const broken = [
-      minimalConfig({}, 'testnet'),
-      minimalConfig({ listen: "host = '0.0.0.0'" }),
-      minimalConfig().replace('http://127.0.0.1:8545', 'https://rpc.example.org'),
-      minimalConfig().replace('chain_id = 31337', 'chain_id = 1'),
-    ]
-    for (const text of broken) {
-      const problems = problemsOf(env, parseConfig(text))
-      expect(problems).toHaveLength(2)
-      for (const problem of problems) expect(problem).toContain('well-known development key')
+  it('R-083 refuses a token that no header can carry, and warns about a short one', () => {
+    for (const token of ['with space', 'line\nbreak', 'zażółć']) {
+      const problems = problemsOf({ ...good, SVC_ADMIN_TOKEN: token })
+      expect(problems).toEqual(['SVC_ADMIN_TOKEN: must be printable ASCII without spaces'])
     }
-    expect(
-      readSecrets(local, { ...env, SVC_TREASURY_PK: development.toUpperCase().replace('0X', '0x') }).warnings,
-    ).toHaveLength(2)
+    const { warnings } = readSecrets(local, { ...good, SVC_ADMIN_TOKEN: 'hunter2' })
+    expect(warnings).toEqual(['SVC_ADMIN_TOKEN: shorter than 16 characters; it can be guessed'])
+  })
+
+  it('warns about variables of the history, which it does not have', () => {
+    const { findings } = examineSecrets(local, { ...good, PAYMENT_HISTORY_PATH: 'x', HISTORY_ISSUER_ID: 'y' })
+    expect(findings.map(({ level, key }) => `${level} ${key}`)).toEqual([
+      'warn PAYMENT_HISTORY_PATH',
+      'warn HISTORY_ISSUER_ID',
+    ])
+  })
+})
+
+describe('takeEnvironment', () => {
+  it('R-080 leaves the secrets to nobody who starts later', () => {
+    Object.assign(process.env, good)
+    expect(takeEnvironment()).toMatchObject(good)
+    for (const name of Object.keys(good)) expect(process.env[name]).toBe(undefined)
+  })
+})
+
+describe('well-known development keys', () => {
+  const wellKnown = { ...good, SVC_TREASURY_PK: development, SVC_RELAYER_PK: `0x${'1'.padStart(64, '0')}` }
+
+  it('R-084 are taken with a warning when all four conditions hold', () => {
+    const { findings, secrets } = examineSecrets(local, wellKnown)
+    expect(secrets).toBeDefined()
+    expect(findings.map(describeFinding)).toEqual([
+      'SVC_TREASURY_PK: a well-known development key; anybody can use it',
+      'SVC_RELAYER_PK: a well-known development key; anybody can use it',
+    ])
+    expect(findings.map(({ level }) => level)).toEqual(['warn', 'warn'])
+  })
+
+  it.each([
+    ['profile = "local"', minimalConfig({}, 'testnet')],
+    ['profile = "local"', minimalConfig({}, '')],
+    ['a loopback listen.host', minimalConfig({ listen: "host = '0.0.0.0'" })],
+    [
+      'a loopback host in network.rpc_url',
+      minimalConfig().replace('http://127.0.0.1:8545', 'https://127.0.0.1.example.org'),
+    ],
+    ['network.chain_id = 31337', minimalConfig().replace('chain_id = 31337', 'chain_id = 1337')],
+  ])('R-084 are refused without %s', (missing, text) => {
+    expect(problemsOf(wellKnown, parseConfig(text))).toEqual([
+      `SVC_TREASURY_PK: a well-known development key, which needs ${missing}`,
+      `SVC_RELAYER_PK: a well-known development key, which needs ${missing}`,
+    ])
+    expect(problemsOf(good, parseConfig(text))).toEqual([])
+  })
+
+  it.each([
+    ['test test test test test test test test test test test junk', 20],
+    ['myth like bonus scare over problem client lizard pioneer submit female collect', 10],
+    ['candy maple cake sugar pudding cream honey rich smooth crumble sweet treat', 10],
+    ['bottom drive obey lake curtain smoke basket hold race lonely fit walk', 10],
+  ])('R-084 are the accounts of "%s"', (mnemonic, count) => {
+    for (let addressIndex = 0; addressIndex < count; addressIndex++) {
+      const key = mnemonicToAccount(mnemonic, { addressIndex }).getHdKey().privateKey
+      expect(isDevelopmentKey(toHex(key ?? new Uint8Array()))).toBe(true)
+    }
+  })
+
+  it('R-084 are the single keys of development networks, and all that are easy to guess', () => {
+    const keys = [
+      '0x8f2a55949038a9610f50fb23b5883af3b4ecb3c3bb792cbcefbd1542c692be63',
+      '0xb6b15c8cb491557369f3c7d2c287b053eb229daa9c22138887752191c9520659',
+      '0x3d3cbc973389cb26f657686445bcc75662b415b656078503592ac8c1abb8810e',
+      keccak256(stringToHex('cow')),
+      toHex(1n, { size: 32 }),
+      toHex(0xffff_ffffn, { size: 32 }),
+      toHex(secp256k1Order - 1n, { size: 32 }),
+      `0x${'11'.repeat(32)}`,
+      `0x${'deadbeef'.repeat(8)}`,
+      `0x${'0123456789abcdef'.repeat(4)}`,
+      `0x${'AB'.repeat(32)}`,
+      `0x${development.slice(2).toUpperCase()}`,
+    ] as const
+    for (const key of keys) expect(isDevelopmentKey(key), key).toBe(true)
+    for (let i = 0; i < 20; i++) expect(isDevelopmentKey(generatePrivateKey())).toBe(false)
   })
 })

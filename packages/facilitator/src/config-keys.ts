@@ -1,0 +1,271 @@
+/**
+ * Every key of the configuration file, once: the daemon reads the file by this table, and the reference and the
+ * sample file are written from it.
+ */
+import {
+  address,
+  baseUnits,
+  filePath,
+  host,
+  integer,
+  oneOf,
+  oneOfNumbers,
+  proxies,
+  url,
+  type ValueType,
+} from './config-types.js'
+
+export type ConfigKey<T> = {
+  readonly type: ValueType<NonNullable<T>>
+  readonly presence: 'required' | 'optional' | 'default'
+  readonly default?: T
+  /** What an operator needs to know, in one or two sentences. */
+  readonly about: string
+  /** How the sample file writes it, as TOML. */
+  readonly sample: string
+}
+
+const required = <T>(type: ValueType<T>, sample: string, about: string): ConfigKey<T> => ({
+  type: type as ValueType<NonNullable<T>>,
+  presence: 'required',
+  about,
+  sample,
+})
+
+const optional = <T>(type: ValueType<T>, sample: string, about: string): ConfigKey<T | undefined> => ({
+  type: type as ValueType<NonNullable<T>>,
+  presence: 'optional',
+  about,
+  sample,
+})
+
+const defaults = <T extends string | number>(
+  type: ValueType<T>,
+  value: NoInfer<T>,
+  about: string,
+): ConfigKey<T> => ({
+  type: type as ValueType<NonNullable<T>>,
+  presence: 'default',
+  default: value,
+  about,
+  sample: typeof value === 'string' ? `"${value}"` : `${value}`,
+})
+
+const sampleAddress = (digits: string) => `"0x${digits.repeat(20)}"`
+
+export const topLevelKeys = {
+  profile: optional(
+    oneOf('local', 'testnet', 'production'),
+    '"local"',
+    'Payments are accepted under `local` only. Any other profile, and none at all, starts the daemon gated: it ' +
+      'answers, but refuses challenges and payments. Never inferred from the bind address or the chain id.',
+  ),
+} as const
+
+export const tables = {
+  network: {
+    about: 'The chain and the zERC20 deployment on it. There is no default network.',
+    optional: false,
+    keys: {
+      rpc_url: required(
+        url,
+        '"http://127.0.0.1:8545"',
+        'EVM RPC endpoint. `check` warns when the URL carries credentials, because whoever reads the file has them.',
+      ),
+      indexer_url: required(url, '"http://127.0.0.1:8080"', 'Token indexer endpoint.'),
+      decider_url: required(
+        url,
+        '"http://127.0.0.1:8081"',
+        'Decider-prover endpoint, for the batch path only. `check` does not probe it.',
+      ),
+      chain_id: required(integer({ min: 1 }), '31337', 'Must equal the chain id that the RPC reports.'),
+      token: required(address, sampleAddress('11'), 'The zERC20 token. Checked for deployed code.'),
+      verifier: required(address, sampleAddress('22'), "The token's verifier. Checked for deployed code."),
+      hub: required(address, sampleAddress('33'), 'The hub of the deployment. Checked for deployed code.'),
+    },
+  },
+  listen: {
+    about: 'Where the HTTP interface listens.',
+    optional: false,
+    keys: {
+      host: defaults(
+        host,
+        '127.0.0.1',
+        'Bind address. One that other machines can reach requires `SVC_ADMIN_TOKEN`.',
+      ),
+      port: defaults(integer({ min: 0, max: 65_535 }), 4032, 'TCP port; `0` takes any free one.'),
+      trusted_proxies: optional(
+        proxies,
+        '["10.0.0.0/8"]',
+        'Proxies whose `X-Forwarded-For` is believed, passed verbatim to the trust-proxy setting of the HTTP ' +
+          'server. Unset: none, and the caller is whoever connects.',
+      ),
+    },
+  },
+  settlement: {
+    about: 'Where payments go, and how long a challenge lives.',
+    optional: false,
+    keys: {
+      treasury: required(
+        address,
+        sampleAddress('44'),
+        'Mint destination. In split mode the address of the fee splitter.',
+      ),
+      permit_burner: optional(
+        address,
+        sampleAddress('55'),
+        'Helper contract for gasless payments. Unset: only self-transfers are offered.',
+      ),
+      journal: required(
+        filePath,
+        '"facilitator.jsonl"',
+        'Crash-recovery file (JSONL). A relative path starts at the folder of the configuration file. `none` opts ' +
+          'out, with a warning: pending work is lost on restart.',
+      ),
+      challenge_ttl_seconds: defaults(
+        integer({ min: 1 }),
+        300,
+        'Lifetime of a challenge, and the deadline of the signatures that pay it.',
+      ),
+      expired_challenge_retention_seconds: defaults(
+        integer({ min: 0 }),
+        3600,
+        'How long an expired challenge is remembered, so that a burn that is mined late is still recognised.',
+      ),
+      receipt_poll_ms: defaults(
+        integer({ min: 0 }),
+        15_000,
+        'How long `/settle` waits for a relayed burn before it answers `pending_burn`.',
+      ),
+      confirmations: defaults(
+        integer({ min: 1 }),
+        1,
+        'Blocks that must hold a burn, its own included, before it counts.',
+      ),
+    },
+  },
+  fee: {
+    about:
+      'The facilitator’s fee; leave the table out for none. With `splitter` the fee is split on chain (split mode), ' +
+      'without it the treasury key sends it on (custodial mode). Fees are not available in this version: the table ' +
+      'is validated, and `check` and `start` refuse it.',
+    optional: true,
+    keys: {
+      bps: required(
+        integer({ min: 0, max: 10_000 }),
+        '50',
+        'Basis points of the list price. At least 1 in split mode.',
+      ),
+      min_per_payment: required(baseUnits, '"0"', 'Least fee of a payment in base units. `0` in split mode.'),
+      charge_to: required(
+        oneOf('payer', 'provider'),
+        '"payer"',
+        'Who bears the fee: `payer` adds it to the amount, `provider` takes it out of it.',
+      ),
+      recipient: optional(address, sampleAddress('66'), 'Who gets the fee. Required in custodial mode.'),
+      splitter: optional(
+        address,
+        sampleAddress('44'),
+        'The fee splitter; chooses split mode. Must equal `settlement.treasury`.',
+      ),
+    },
+  },
+  daemon: {
+    about: 'Periods and limits of the daemon.',
+    optional: false,
+    keys: {
+      finalize_interval_ms: defaults(
+        integer({ min: 1000 }),
+        15_000,
+        'Period of the finalize loop. Failures back off exponentially up to 10 times the period.',
+      ),
+      shutdown_grace_ms: defaults(
+        integer({ min: 0 }),
+        10_000,
+        'On SIGTERM, the longest wait for work under way before the daemon ends.',
+      ),
+      rate_limit_per_min: defaults(
+        integer({ min: 0 }),
+        120,
+        'Requests per caller and minute to `/challenge`, `/verify` and `/settle` together. `0` disables.',
+      ),
+      max_open_challenges: defaults(
+        integer({ min: 1 }),
+        1000,
+        'Open challenges of all callers; at the cap `POST /challenge` answers 503.',
+      ),
+      challenge_per_key_per_min: defaults(
+        integer({}),
+        20,
+        'Challenges per caller and minute; beyond it 429. `0` or less disables.',
+      ),
+    },
+  },
+  zerc20: {
+    about: 'Constants of the zERC20 deployment. Change them only together with the contracts.',
+    optional: false,
+    keys: {
+      generation: defaults(oneOfNumbers(1, 2), 2, 'Protocol generation of the deployment.'),
+      pow_bits: defaults(
+        integer({ min: 0, max: 32 }),
+        16,
+        'Proof-of-work bits of a burn address. Every further bit doubles the work.',
+      ),
+      tree_height: defaults(
+        integer({ min: 1, max: 64 }),
+        40,
+        "Height of the token's transfer tree. `check` compares it with the verifier.",
+      ),
+      pool_size: defaults(
+        integer({ min: 1, max: 100_000 }),
+        256,
+        'One-time addresses kept ready, so that no caller waits for the proof of work.',
+      ),
+    },
+  },
+} as const
+
+type Values<Keys> = { readonly [Name in keyof Keys]: Keys[Name] extends ConfigKey<infer T> ? T : never }
+
+type TableName = keyof typeof tables
+type Tables = { readonly [Name in TableName]: Values<(typeof tables)[Name]['keys']> }
+
+/** The configuration with every default filled in. */
+export type Config = Values<typeof topLevelKeys> &
+  Omit<Tables, 'fee'> & { readonly fee: Tables['fee'] | undefined }
+
+/** What could be read of a file that may have mistakes: the good values only. */
+export type PartialConfig = Partial<Values<typeof topLevelKeys>> & {
+  readonly [Name in Exclude<TableName, 'fee'>]: Partial<Tables[Name]>
+} & { readonly fee: Partial<Tables['fee']> | undefined }
+
+export type KeyEntry = { readonly path: string; readonly name: string; readonly key: ConfigKey<unknown> }
+export type TableEntry = {
+  /** Empty for the keys above the first table. */
+  readonly name: string
+  readonly about: string
+  readonly optional: boolean
+  readonly keys: readonly KeyEntry[]
+}
+
+/** The table as a list, in the order of the reference. */
+export const configTables: readonly TableEntry[] = [
+  { name: '', about: '', optional: false, keys: entries('', topLevelKeys) },
+  ...Object.entries(tables).map(([name, { about, optional: mayMiss, keys }]) => ({
+    name,
+    about,
+    optional: mayMiss,
+    keys: entries(name, keys),
+  })),
+]
+
+function entries(table: string, keys: Readonly<Record<string, ConfigKey<unknown>>>): KeyEntry[] {
+  return Object.entries(keys).map(([name, key]) => ({
+    path: table === '' ? name : `${table}.${name}`,
+    name,
+    key,
+  }))
+}
+
+/** Every key's full name. */
+export const knownPaths: readonly string[] = configTables.flatMap(({ keys }) => keys.map(({ path }) => path))

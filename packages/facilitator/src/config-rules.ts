@@ -1,0 +1,46 @@
+/** Rules that bind several keys together. Each looks only at what could be read. */
+import type { Config, PartialConfig } from './config-keys.js'
+import type { Finding } from './finding.js'
+
+type Rule = Pick<Finding, 'key' | 'message'>
+
+/** The mode is chosen by the splitter: with one the chain divides, without one the treasury key does. */
+export const feeModeOf = (fee: { readonly splitter?: unknown }): 'split' | 'custodial' =>
+  fee.splitter === undefined ? 'custodial' : 'split'
+
+/** `tried` says whether the file has a key at all, good or bad: a bad one is complained about already. */
+export function judgeRules({ fee, settlement }: PartialConfig, tried: (path: string) => boolean): Rule[] {
+  if (fee === undefined) return []
+  if (!tried('fee.splitter')) {
+    if (tried('fee.recipient')) return []
+    return [
+      {
+        key: 'fee.recipient',
+        message: 'required in custodial fee mode (fee.splitter would choose split mode)',
+      },
+    ]
+  }
+  const problems: Rule[] = []
+  const { treasury } = settlement
+  if (fee.splitter !== undefined && treasury !== undefined && fee.splitter !== treasury) {
+    problems.push({
+      key: 'fee.splitter',
+      message: `must equal settlement.treasury, which is ${treasury}, is ${fee.splitter}`,
+    })
+  }
+  if (fee.bps === 0) problems.push({ key: 'fee.bps', message: 'must be at least 1 in split mode, is 0' })
+  if (fee.min_per_payment !== undefined && fee.min_per_payment !== 0n) {
+    problems.push({
+      key: 'fee.min_per_payment',
+      message: `must be 0 in split mode, is ${fee.min_per_payment}`,
+    })
+  }
+  return problems
+}
+
+/** Refused rather than ignored: a setting that does nothing yet must not look as if it did. */
+export function judgeAvailability({ fee }: Pick<Config, 'fee'> | PartialConfig): Rule[] {
+  return fee === undefined
+    ? []
+    : [{ key: 'fee', message: 'fees are not available in this version; remove the table' }]
+}

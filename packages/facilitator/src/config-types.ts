@@ -1,0 +1,108 @@
+/** The kinds of values a configuration key can have: how each is read, and how it is said in words. */
+import { isIP } from 'node:net'
+import { type Address, type BaseUnits, parseAddress, parseBaseUnits } from '@svc-zerc20/protocol'
+
+export type ValueType<T> = {
+  /** Short, for the reference. */
+  readonly name: string
+  /** Completes the sentence "must be …". */
+  readonly allowed: string
+  /** `undefined` when the value is not allowed. TOML integers arrive as bigint, other numbers as number. */
+  parse(value: unknown): T | undefined
+}
+
+const zeroAddress = `0x${'0'.repeat(40)}`
+
+export const address: ValueType<Address> = {
+  name: 'address',
+  allowed: 'an address of 20 bytes, 0x and 40 hex digits, not zero',
+  parse(value) {
+    const parsed = parseAddress(value)
+    return parsed === zeroAddress ? undefined : parsed
+  },
+}
+
+export const url: ValueType<string> = {
+  name: 'URL',
+  allowed: 'an http or https URL',
+  parse: (value) =>
+    typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined,
+}
+
+export const host: ValueType<string> = {
+  name: 'host',
+  allowed: 'an IP address or a host name, without a port',
+  parse: (value) =>
+    typeof value === 'string' && (isIP(value) !== 0 || /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i.test(value))
+      ? value
+      : undefined,
+}
+
+export const filePath: ValueType<string> = {
+  name: 'path or "none"',
+  allowed: 'the path of a file, or "none"',
+  parse: (value) =>
+    typeof value === 'string' && value.trim() !== '' && !value.includes('\0') ? value : undefined,
+}
+
+/** A whole number; without a maximum, the largest that a number holds exactly. */
+export function integer({ min, max }: { min?: number; max?: number }): ValueType<number> {
+  const atMost = max ?? Number.MAX_SAFE_INTEGER
+  const atLeast = min ?? Number.MIN_SAFE_INTEGER
+  const bounds = [min !== undefined && `at least ${min}`, max !== undefined && `at most ${max}`]
+    .filter(Boolean)
+    .join(' and ')
+  return {
+    name: 'integer',
+    allowed: bounds === '' ? 'an integer' : `an integer of ${bounds}`,
+    parse: (value) =>
+      typeof value === 'bigint' && value >= BigInt(atLeast) && value <= BigInt(atMost)
+        ? Number(value)
+        : undefined,
+  }
+}
+
+/** Large amounts do not fit a TOML integer, hence the string. */
+export const baseUnits: ValueType<BaseUnits> = {
+  name: 'base units',
+  allowed: 'an amount in base units, a plain decimal integer or a string of one',
+  parse: (value) => parseBaseUnits(typeof value === 'bigint' ? `${value}` : value),
+}
+
+export function oneOf<const T extends string>(...words: T[]): ValueType<T> {
+  const list = words.map((word) => `"${word}"`)
+  return {
+    name: list.join(', '),
+    allowed: `one of ${list.join(', ')}`,
+    parse: (value) => words.find((word) => word === value),
+  }
+}
+
+export function oneOfNumbers<const T extends number>(...numbers: T[]): ValueType<T> {
+  return {
+    name: numbers.join(' or '),
+    allowed: numbers.join(' or '),
+    parse: (value) => numbers.find((number) => typeof value === 'bigint' && BigInt(number) === value),
+  }
+}
+
+/** The names that the HTTP server's trust-proxy setting knows beside addresses. */
+const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
+
+function isProxy(text: string): boolean {
+  const [ip = '', prefix, ...more] = text.split('/')
+  const version = isIP(ip)
+  if (version === 0) return proxyNames.has(text)
+  if (more.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+}
+
+export const proxies: ValueType<string | string[]> = {
+  name: 'IP addresses or CIDR blocks',
+  allowed: 'IP addresses or CIDR blocks, as an array or as one string with commas',
+  parse(value) {
+    const list = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value
+    const good = Array.isArray(list) && list.every((part) => typeof part === 'string' && isProxy(part))
+    return good ? (value as string | string[]) : undefined
+  },
+}

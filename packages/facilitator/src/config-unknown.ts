@@ -1,0 +1,77 @@
+/** Keys of the file that nobody reads: a misspelling is warned about, a secret is refused. */
+import { parseAddress } from '@svc-zerc20/protocol'
+import { knownPaths, tables } from './config-keys.js'
+import type { LineOf } from './config-lines.js'
+import { looksLikeKey, soundsSecret } from './credentials.js'
+import type { Finding } from './finding.js'
+
+/** Letters that may differ between a misspelling and what was meant, per letter of the name. */
+const differencePerLetter = 1 / 3
+
+export function judgeUnknownKeys(raw: Readonly<Record<string, unknown>>, lineOf: LineOf): Finding[] {
+  return unknownPaths(raw, '').map(({ path, value }): Finding => {
+    const line = lineOf(path)
+    const where = line === undefined ? {} : { line }
+    if (hidesSecret({ path, value })) {
+      const message =
+        'secrets are never read from the file; remove it here, regard it as known to others, ' +
+        'and set SVC_TREASURY_PK, SVC_RELAYER_PK or SVC_ADMIN_TOKEN in the environment'
+      return { level: 'fail', key: path, message, ...where }
+    }
+    const meant = nearest(path)
+    const message = `unknown key, ignored${meant === undefined ? '' : `; did you mean ${meant}?`}`
+    return { level: 'warn', key: path, message, ...where }
+  })
+}
+
+type Unknown = { readonly path: string; readonly value: unknown }
+
+function unknownPaths(table: Readonly<Record<string, unknown>>, prefix: string): Unknown[] {
+  return Object.entries(table).flatMap(([name, value]) => {
+    const path = prefix + name
+    if (knownPaths.includes(path)) return []
+    if (isTable(value)) {
+      const inside = unknownPaths(value, `${path}.`)
+      const known = prefix === '' && Object.hasOwn(tables, name)
+      // An unknown table is named once, unless a secret hides in it.
+      return known ? inside : [{ path, value }, ...inside.filter(hidesSecret)]
+    }
+    // Neither a table nor a known key, but named like a table: the reader of tables complains about it.
+    return prefix === '' && Object.hasOwn(tables, name) ? [] : [{ path, value }]
+  })
+}
+
+/** An address is public whatever its key is called: `token` at the wrong place is a slip, no leak. */
+const hidesSecret = ({ path, value }: Unknown): boolean =>
+  looksLikeKey(value) || (soundsSecret(lastName(path)) && parseAddress(value) === undefined)
+
+const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
+
+const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+/** The known key that was probably meant: the same name in another table, or the closest spelling. */
+export function nearest(path: string): string | undefined {
+  const name = lastName(path)
+  const elsewhere = knownPaths.filter((known) => known.endsWith(`.${name}`))
+  if (elsewhere.length === 1) return elsewhere[0]
+  const candidates = [...knownPaths, ...Object.keys(tables)]
+    .map((known) => ({ known, distance: editDistance(path.toLowerCase(), known) }))
+    .sort((a, b) => a.distance - b.distance)
+  const [best] = candidates
+  return best && best.distance <= name.length * differencePerLetter ? best.known : undefined
+}
+
+/** Insertions, deletions and replacements that turn one word into the other. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...to].entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}

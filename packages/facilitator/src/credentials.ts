@@ -1,0 +1,56 @@
+/** What must not be printed: credentials that hide in URLs and in values put at the wrong place. */
+
+const mask = '[secret]'
+
+/** A name that promises a secret, as a key of the file or as a parameter of a URL. */
+export const soundsSecret = (name: string): boolean =>
+  /(?:^|[_-])(?:pk|sk|key|token|secret|seed|mnemonic|password|passwd|auth|credentials?)$|(?:api|private)_?key/i.test(
+    name,
+  )
+
+/** No number of a configuration is larger; a private key written as a number is. */
+const numberMax = 2n ** 64n
+
+/** 32 bytes of hex, or a number of that size: what a private key looks like. */
+export const looksLikeKey = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? /^\s*(?:0x)?[0-9a-f]{64}\s*$/i.test(value)
+    : typeof value === 'bigint' && value >= numberMax
+
+/** Providers of RPC endpoints put the account's key into the path: a long segment with letters and digits. */
+const isKeySegment = (segment: string): boolean =>
+  /^[\w-]{20,}$/.test(segment) && /\d/.test(segment) && /[a-z]/i.test(segment)
+
+/** The URL with every credential replaced; text that is no URL loses whatever stands before an `@`. */
+export function maskUrl(text: string): string {
+  if (!URL.canParse(text)) return text.replace(/\/\/[^/]*@/, `//${mask}@`)
+  const { protocol, username, password, host, pathname, searchParams, search } = new URL(text)
+  const user = username !== '' || password !== '' ? `${mask}@` : ''
+  const path = pathname
+    .split('/')
+    .map((segment) => (isKeySegment(segment) ? mask : segment))
+    .join('/')
+  const query = [...searchParams].map(([name, value]) =>
+    soundsSecret(name) || isKeySegment(value) ? `${name}=${mask}` : `${name}=${encodeURIComponent(value)}`,
+  )
+  return `${protocol}//${user}${host}${path}${search === '' ? '' : `?${query.join('&')}`}`
+}
+
+/** Whether a URL carries something that only its owner should know. */
+export const hasCredentials = (url: string): boolean => maskUrl(url).includes(mask)
+
+const shownCharactersMax = 80
+
+/** A value of the configuration file for an error message: short, on one line, and never a secret. */
+export function showValue(value: unknown): string {
+  if (looksLikeKey(value)) return 'a value that looks like a private key and is not shown'
+  if (typeof value === 'bigint' || typeof value === 'boolean') return `${value}`
+  if (typeof value === 'number') return Number.isInteger(value) ? `${value}.0` : `${value}`
+  if (Array.isArray(value)) return shorten(`[${value.map(showValue).join(', ')}]`)
+  if (value instanceof Date) return 'a date'
+  if (typeof value !== 'string') return 'a table'
+  return JSON.stringify(shorten(/:\/\//.test(value) ? maskUrl(value) : value))
+}
+
+const shorten = (text: string): string =>
+  text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)}…` : text

@@ -1,0 +1,40 @@
+/** Every environment variable of the daemon, for the reader of the environment and for the reference. */
+
+export type EnvironmentVariable = {
+  readonly name: string
+  readonly required: string
+  /** What it must look like. */
+  readonly allowed: string
+  readonly about: string
+}
+
+/** No shorter bearer token withstands guessing over the network for long. */
+export const adminTokenCharactersMin = 16
+
+export const environmentVariables = [
+  {
+    name: 'SVC_TREASURY_PK',
+    required: 'always',
+    allowed: 'a private key: 0x and 64 hex digits, within the range of the curve',
+    about:
+      'Seed of the burn secrets; whoever has it can find every burn address again. Signs the custodial fee ' +
+      'transfers. In split mode it is entropy only.',
+  },
+  {
+    name: 'SVC_RELAYER_PK',
+    required: 'always',
+    allowed: 'a private key: 0x and 64 hex digits, within the range of the curve',
+    about: 'Submits mints and relays gasless burns. Its account pays their gas and must be funded.',
+  },
+  {
+    name: 'SVC_ADMIN_TOKEN',
+    required: 'unless `profile = "local"` and the bind is loopback',
+    allowed: `printable ASCII without spaces; \`check\` warns below ${adminTokenCharactersMin} characters`,
+    about:
+      'Bearer token of `/admin/*`. Where it is not required and not set, `/admin/*` is locked and answers 401.',
+  },
+] as const satisfies readonly EnvironmentVariable[]
+
+/** Of the payment history, which this version does not have. */
+export const belongsToHistory = (name: string): boolean =>
+  name === 'PAYMENT_HISTORY_PATH' || name.startsWith('HISTORY_')

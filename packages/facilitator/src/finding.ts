@@ -1,0 +1,36 @@
+/** One line of a check: what was looked at, and whether it is good. */
+
+export type Finding = {
+  readonly level: 'ok' | 'warn' | 'fail'
+  /** A key of the configuration file, an environment variable, or the file itself. */
+  readonly key: string
+  readonly message: string
+  /** Where the key stands in the configuration file. */
+  readonly line?: number
+  /**
+   * What a failure means for `start`. By default it refuses, because only the operator can mend it; `later` is the
+   * world's fault and may mend itself; `anyway` hurts, but a daemon that is not there hurts its payers more.
+   */
+  readonly start?: 'later' | 'anyway'
+}
+
+/** 0 stopped or nothing found, 1 a mistake to mend, 75 (EX_TEMPFAIL) worth trying again later. */
+export const exitCodes = { ok: 0, mistake: 1, tryAgain: 75 } as const
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+export const isFailure = ({ level }: Finding): boolean => level === 'fail'
+
+/** Of failures of both kinds, the mistake decides: trying again does not mend it. */
+export function exitCodeOf(failures: readonly Finding[]): ExitCode {
+  if (failures.length === 0) return exitCodes.ok
+  return failures.some(({ start }) => start === undefined) ? exitCodes.mistake : exitCodes.tryAgain
+}
+
+/** Without the level: `key: message (line 3)`. */
+export function describe({ key, message, line }: Finding): string {
+  const where = line === undefined ? '' : ` (line ${line})`
+  // One finding is one line, whatever a node put into its message.
+  return `${key}: ${message}${where}`.replace(/\s+/g, ' ')
+}
+
+export const format = (finding: Finding): string => `${finding.level.padEnd(4)} ${describe(finding)}`
