@@ -5,12 +5,13 @@ import { createBurner } from './adapters/burner.js'
 import { createChain, readDeployment } from './adapters/chain.js'
 import { createFees } from './adapters/fees.js'
 import { createJsonRpc } from './adapters/json-rpc.js'
-import { createMemoryLedger } from './adapters/ledger.js'
+import { openLedger } from './adapters/open-ledger.js'
 import { createRecoveryThread } from './adapters/recovery-thread.js'
 import { createRelayer } from './adapters/relayer.js'
 import { createSigners } from './adapters/signers.js'
 import { systemClock, systemRandom } from './adapters/system.js'
 import type { Config } from './config.js'
+import { judgeAvailability } from './config-rules.js'
 import { registerPaymentApi } from './http/payment-api.js'
 import { createRateLimit } from './http/rate-limit.js'
 import { createServer } from './http/server.js'
@@ -19,6 +20,7 @@ import { createBurns } from './payment/burns.js'
 import { createIssueChallenge } from './payment/challenge.js'
 import { createExamine } from './payment/examine.js'
 import type { AddressSource, Burner, Clock, Deployment } from './payment/ports.js'
+import { createRecover } from './payment/recover.js'
 import { createSettle } from './payment/settle.js'
 import { createStatus } from './payment/status.js'
 import { createVerify } from './payment/verify.js'
@@ -39,11 +41,21 @@ export type StartOptions = {
 export async function startFacilitator(options: StartOptions): Promise<Facilitator> {
   const { config, secrets, log, clock = systemClock, random = systemRandom } = options
   const { network, settlement, daemon } = config
+  const [unavailable] = judgeAvailability(config)
+  if (unavailable) throw new SvcError('config_invalid', `${unavailable.key}: ${unavailable.message}`)
   const rpc = createJsonRpc({
     url: network.rpc_url,
     timeoutMs: limits.rpcTimeoutMs,
     answerBytesMax: limits.rpcAnswerBytesMax,
   })
+  const { ledger, ...storage } = await openLedger({
+    journal: settlement.journal,
+    clock,
+    openMax: daemon.max_open_challenges,
+    expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
+    onJournalFailure: (err) => log({ event: 'journal.failed', err }),
+  })
+  if (storage.replay) log({ event: 'journal.replayed', ...storage.replay })
   const { chainId, tokenName, headNumber } = await readDeployment(rpc, network.token)
   if (chainId !== network.chain_id) {
     throw new SvcError(
@@ -85,14 +97,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     onHead: chain.sawHead,
     limits,
   })
-  await relayer.start()
-
   const pool = startAddressPool(options, random, clock)
-  const ledger = createMemoryLedger({
-    clock,
-    openMax: daemon.max_open_challenges,
-    expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
-  })
   const closing = new AbortController()
   const burner: Burner = deployment.helper
     ? createBurner({
@@ -101,6 +106,8 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
         token: network.token,
         helper: deployment.helper,
         confirmations: settlement.confirmations,
+        recordSigned: ledger.recordSigned,
+        report: log,
         clock,
         onRpcFailure: (err) => log({ event: 'rpc.failed', err }),
         closing: closing.signal,
@@ -126,6 +133,11 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     clock,
     confirmations: settlement.confirmations,
   })
+  const profile = profileOf(config)
+  const recover = createRecover({ ledger, burns, examine, report: log })
+  if (profile.acceptsPayments) recover.resumeTransactions()
+  await relayer.start()
+  if (profile.acceptsPayments) await recover.restartClaims()
 
   const app = createServer({
     chainId,
@@ -135,7 +147,6 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     log,
   })
   const rate = (perMinute: number) => createRateLimit({ perMinute, keysMax: limits.rateLimitKeysMax, clock })
-  const profile = profileOf(config)
   registerPaymentApi(app, {
     chainId,
     profile,
@@ -184,6 +195,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
       await recoveryThread.close()
       relayer.close()
       rpc.close()
+      await storage.close()
     },
   }
 }
@@ -191,6 +203,8 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
 /** Without a helper no permit is judged burnable, so nothing can reach the burner. */
 const noBurner: Burner = {
   burn: () => Promise.reject(new SvcError('invariant', 'the gasless path is not configured')),
+  // The helper was taken out of the configuration while burns were under way: they stay claimed.
+  resume: () => [],
   find: () => Promise.reject(new SvcError('invariant', 'the gasless path is not configured')),
 }
 

@@ -13,6 +13,11 @@ export type Reason = {
 }
 
 export const reasons = {
+  unauthorized: {
+    retry: 'never',
+    status: 401,
+    help: 'The administrative surface needs its bearer token, or is locked because none is set.',
+  },
   not_found: { retry: 'never', status: 404, help: 'There is nothing at this path.' },
   method_not_allowed: { retry: 'never', status: 405, help: 'The path exists, but not for this method.' },
   unsupported_media_type: { retry: 'never', status: 415, help: 'Send the body as application/json.' },
@@ -32,6 +37,11 @@ export const reasons = {
     retry: 'never',
     status: 403,
     help: 'Payment acceptance is disabled for the profile of this facilitator.',
+  },
+  issuance_paused: {
+    retry: 'later',
+    status: 503,
+    help: 'The operator paused the issuance of challenges; wait for Retry-After.',
   },
   challenge_limit: {
     retry: 'later',
@@ -158,6 +168,11 @@ export const reasons = {
     retry: 'same_payload',
     status: 503,
     help: 'The relayer queue is full or out of gas money; nothing was broadcast.',
+  },
+  storage_unavailable: {
+    retry: 'same_payload',
+    status: 503,
+    help: 'The facilitator cannot write its journal right now; nothing was changed.',
   },
   chain_unavailable: {
     retry: 'same_payload',

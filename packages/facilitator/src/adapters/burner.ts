@@ -8,20 +8,26 @@ import {
   type Rejection,
   reject,
   SvcError,
-  type TxHash,
 } from '@svc-zerc20/protocol'
 import { decodeErrorResult, encodeFunctionData, type Hex } from 'viem'
-import type { Burner, BurnOutcome, Challenge, Clock } from '../payment/ports.js'
+import type {
+  Burner,
+  BurnOutcome,
+  Challenge,
+  Clock,
+  Ledger,
+  Report,
+  SignedTransaction,
+} from '../payment/ports.js'
 import type { ChainReader } from './chain.js'
 import { createCoalescer } from './coalesce.js'
-import type { Relayer } from './relayer.js'
+import type { RelayEnd, Relayer } from './relayer.js'
 import { canonical, splitSignature } from './signers.js'
 import { burnsIn, type Receipt, verdictsIn } from './transfer-log.js'
 
 type Item = {
   readonly challenge: Challenge
   readonly payload: Payload.PermitPayload
-  readonly onSigned: (txHash: TxHash) => Promise<void>
 }
 
 type ItemOutcome =
@@ -46,7 +52,9 @@ export type BurnerLimits = {
 
 export function createBurner(deps: {
   chain: ChainReader
-  relayer: Pick<Relayer, 'submit'>
+  relayer: Pick<Relayer, 'submit' | 'resume'>
+  recordSigned: Ledger['recordSigned']
+  report: Report
   token: Address
   helper: Address
   confirmations: number
@@ -65,18 +73,29 @@ export function createBurner(deps: {
     gather: () => clock.sleep(limits.batchGatherMs),
   })
 
+  /** One record for all burns of a transaction, durable before the transaction is seen. */
+  const recordFor = (items: readonly Item[]) => async (transaction: SignedTransaction) => {
+    const nonces = items.map(({ challenge }) => challenge.nonce)
+    await deps.recordSigned(transaction, nonces)
+    for (const challengeNonce of nonces) {
+      deps.report({ event: 'burn.broadcast', challengeNonce, txHash: transaction.hash })
+    }
+  }
+
   async function runBatch(items: readonly Item[]): Promise<readonly ItemOutcome[]> {
     const gas = limits.batchBaseGas + limits.burnItemGas * BigInt(items.length)
-    const onSigned = async (txHash: TxHash) => {
-      await Promise.all(items.map((item) => item.onSigned(txHash)))
-    }
-    let end: Awaited<ReturnType<Relayer['submit']>>
+    const call = { to: helper, data: encodeBatch(items), gas, onSigned: recordFor(items) }
+    let end: RelayEnd
     try {
-      end = await relayer.submit({ to: helper, data: encodeBatch(items), gas, onSigned })
+      end = await relayer.submit(call)
     } catch (err) {
       deps.onRpcFailure(err)
       return items.map(() => ({ kind: 'failed', rejection: reject('chain_unavailable') }))
     }
+    return endBatch(items, end)
+  }
+
+  async function endBatch(items: readonly Item[], end: RelayEnd): Promise<readonly ItemOutcome[]> {
     if (end.kind === 'displaced') return items.map(() => ({ kind: 'again' }))
     try {
       return await readOutcomes(items, end.receipt)
@@ -162,20 +181,30 @@ export function createBurner(deps: {
     }
   }
 
+  async function burn(item: Item): Promise<BurnOutcome> {
+    for (let attempt = 0; attempt < limits.burnAttemptsMax; attempt++) {
+      if (batches.size() >= limits.burnQueueMax) return { kind: 'failed', rejection: reject('relayer_busy') }
+      const outcome = await batches.ask(item)
+      if (outcome.kind === 'look_up') return reconcile(item)
+      if (outcome.kind !== 'again') return outcome
+    }
+    return { kind: 'failed', rejection: reject('relayer_busy', 'the relayer key is used by someone else') }
+  }
+
+  async function resumeItem(item: Item, outcome: ItemOutcome | undefined): Promise<BurnOutcome> {
+    if (outcome === undefined || outcome.kind === 'look_up') return reconcile(item)
+    return outcome.kind === 'again' ? burn(item) : outcome
+  }
+
   return {
-    async burn(challenge, payload, onSigned) {
-      const item = { challenge, payload, onSigned }
-      for (let attempt = 0; attempt < limits.burnAttemptsMax; attempt++) {
-        if (batches.size() >= limits.burnQueueMax)
-          return { kind: 'failed', rejection: reject('relayer_busy') }
-        const outcome = await batches.ask(item)
-        if (outcome.kind === 'look_up') return reconcile(item)
-        if (outcome.kind !== 'again') return outcome
-      }
-      return { kind: 'failed', rejection: reject('relayer_busy', 'the relayer key is used by someone else') }
+    burn: (challenge, payload) => burn({ challenge, payload }),
+
+    resume({ transactions, items }) {
+      const ended = relayer.resume(transactions, recordFor(items)).then((end) => endBatch(items, end))
+      return items.map(async (item, i) => resumeItem(item, (await ended)[i]))
     },
 
-    find: (challenge, payload) => reconcile({ challenge, payload, onSigned: async () => undefined }),
+    find: (challenge, payload) => reconcile({ challenge, payload }),
   }
 
   function encodeBatch(items: readonly Item[]): Hex {

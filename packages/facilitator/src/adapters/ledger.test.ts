@@ -10,7 +10,7 @@ import {
   selfTransferOf,
 } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
-import { createMemoryLedger } from './ledger.js'
+import { createMemoryLedger } from '../../test/ledger.js'
 
 const start = 1_700_000_000_000
 const setup = ({ openMax = 10, retention = 3600 } = {}) => {
@@ -125,7 +125,7 @@ describe('claim', () => {
     expect((await ledger.find(transferred.nonce))?.claim?.txHash).toBe(payload.burnTxHash)
     await ledger.claim(relayed.nonce, permitPayloadOf(relayed))
     expect((await ledger.find(relayed.nonce))?.claim?.txHash).toBeUndefined()
-    await ledger.recordBroadcast(relayed.nonce, payload.burnTxHash)
+    await ledger.recordSigned({ nonce: 0, hash: payload.burnTxHash, raw: '0x02' }, [relayed.nonce])
     expect((await ledger.find(relayed.nonce))?.claim?.txHash).toBe(payload.burnTxHash)
   })
 })

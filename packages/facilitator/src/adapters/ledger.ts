@@ -1,37 +1,64 @@
-/** Challenges, claims and grants in memory. Every step is synchronous inside, and so atomic. */
-import { type ChallengeNonce, Payload, SvcError, type TxHash, type UnixSeconds } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, Clock, Grant, Ledger, Payment } from '../payment/ports.js'
+/**
+ * Challenges, claims and grants: in memory for reading, in the journal before anyone may act on them.
+ *
+ * What decides between concurrent callers (the cap, a claim) happens in memory first and is undone if the
+ * journal refuses it. What ends something (released, accepted) is journalled first: until then it did not end.
+ */
+import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { type Books, countsOf, pageOf } from '../payment/books.js'
+import type { Challenge, Clock, Grant, Ledger, Payment, SignedTransaction } from '../payment/ports.js'
+import type { LedgerEvent } from './ledger-event.js'
+import type { Entry, LedgerState } from './ledger-state.js'
 
-type Entry = {
-  challenge: Challenge
-  claim?: { payload: Payload.Payload; txHash?: TxHash }
-  accepted?: { burn: Burn; at: UnixSeconds }
-  late?: Burn
-  grant: 'free' | 'held' | 'used'
-  /** Callers that wait for the grant another one holds, in order. */
-  grantLine: (() => void)[]
+export type JournalledLedger = Ledger & {
+  /** For the operator; reading changes nothing. */
+  readonly books: Books
+  openCount(): number
+  size(): number
 }
 
-export type MemoryLedger = Ledger & { openCount(): number; size(): number }
+/** Where events go before they count: the journal, or nothing when it is switched off. */
+export type EventLog = { append(event: LedgerEvent): Promise<void>; durable(): Promise<void> }
 
-export function createMemoryLedger(deps: {
+/** `settlement.journal = "none"`: nothing survives a restart. */
+export const noEventLog: EventLog = { append: async () => undefined, durable: async () => undefined }
+
+export function createLedger(deps: {
+  state: LedgerState
+  log: EventLog
   clock: Clock
   openMax: number
   expiredRetentionSeconds: number
-}): MemoryLedger {
-  const { clock, openMax, expiredRetentionSeconds } = deps
-  const entries = new Map<ChallengeNonce, Entry>()
+}): JournalledLedger {
+  const { state, log, clock, openMax, expiredRetentionSeconds } = deps
   /** Unclaimed challenges that still count as open, oldest first: one TTL for all, so this is expiry order. */
   const open = new Map<ChallengeNonce, Challenge>()
   /** Expired without a claim, kept for late burns, oldest first. */
   const expired = new Map<ChallengeNonce, Challenge>()
   /** Permit nonces whose burn is under way, by payer. */
   const permitsInUse = new Map<string, ChallengeNonce>()
+  /** Grants that a caller holds, and who waits for them, in order. */
+  const held = new Map<ChallengeNonce, (() => void)[]>()
 
-  function entryOf(nonce: ChallengeNonce): Entry {
-    const entry = entries.get(nonce)
-    if (!entry) throw new SvcError('payment_lost', `no payment ${nonce} in the ledger`)
-    return entry
+  for (const { challenge, claim, accepted, late } of state.entries.values()) {
+    if (claim?.payload && !accepted) usePermit(claim.payload, challenge.nonce)
+    if (!claim && !late) open.set(challenge.nonce, challenge)
+  }
+
+  function usePermit(payload: Payload.Payload, nonce: ChallengeNonce): void {
+    const key = permitKey(payload)
+    if (key !== undefined) permitsInUse.set(key, nonce)
+  }
+
+  function freePermit(nonce: ChallengeNonce): void {
+    const payload = state.entries.get(nonce)?.claim?.payload
+    const key = payload && permitKey(payload)
+    if (key !== undefined && permitsInUse.get(key) === nonce) permitsInUse.delete(key)
+  }
+
+  async function journalled(event: LedgerEvent): Promise<void> {
+    await log.append(event)
+    state.apply(event)
   }
 
   /** Moves what expired and forgets what is past its retention; both queues are in time order. */
@@ -45,25 +72,8 @@ export function createMemoryLedger(deps: {
     for (const [nonce, challenge] of expired) {
       if (challenge.expiresAt + expiredRetentionSeconds > nowSeconds) break
       expired.delete(nonce)
-      entries.delete(nonce)
+      state.forget(nonce)
     }
-  }
-
-  function endClaim(entry: Entry): void {
-    const permit = entry.claim && permitKey(entry.claim.payload)
-    if (permit !== undefined && permitsInUse.get(permit) === entry.challenge.nonce)
-      permitsInUse.delete(permit)
-  }
-
-  function hold(entry: Entry): Grant {
-    entry.grant = 'held'
-    const end = (grant: 'free' | 'used') => async () => {
-      if (entry.grant !== 'held') return
-      entry.grant = grant
-      const line = entry.grantLine.splice(0)
-      for (const next of line) next()
-    }
-    return { use: end('used'), giveBack: end('free') }
   }
 
   function isFull(): boolean {
@@ -71,78 +81,160 @@ export function createMemoryLedger(deps: {
     return open.size >= openMax
   }
 
+  function hold(nonce: ChallengeNonce): Grant {
+    held.set(nonce, [])
+    const letGo = () => {
+      const line = held.get(nonce)
+      held.delete(nonce)
+      for (const next of line ?? []) next()
+    }
+    return {
+      async use() {
+        if (!held.has(nonce)) return
+        // In memory at once: whoever is next must not be served, whatever the disk says.
+        state.apply({ event: 'grant_used', nonce })
+        letGo()
+        await log.append({ event: 'grant_used', nonce })
+      },
+      async giveBack() {
+        if (held.has(nonce)) letGo()
+      },
+    }
+  }
+
   return {
     isFull: async () => isFull(),
 
     async issue(challenge) {
       if (isFull()) return 'limit'
-      if (entries.has(challenge.nonce)) throw new SvcError('nonce_reused', 'a challenge nonce came up twice')
-      entries.set(challenge.nonce, { challenge, grant: 'free', grantLine: [] })
-      open.set(challenge.nonce, challenge)
+      const { nonce } = challenge
+      if (state.entries.has(nonce)) throw new SvcError('nonce_reused', 'a challenge nonce came up twice')
+      const event = { event: 'challenge_issued', challenge } as const
+      state.apply(event)
+      open.set(nonce, challenge)
+      try {
+        await log.append(event)
+      } catch (error) {
+        open.delete(nonce)
+        state.forget(nonce)
+        throw error
+      }
       return 'issued'
     },
 
     async find(nonce): Promise<Payment | undefined> {
       sweep()
-      return entries.get(nonce)
+      return state.entries.get(nonce)
     },
 
     async claim(nonce, payload) {
-      const entry = entries.get(nonce)
+      const entry = state.entries.get(nonce)
       if (!entry) return 'forgotten'
       if (entry.claim) {
-        const same = Payload.identity(entry.claim.payload) === Payload.identity(payload)
-        return same ? 'same_payload' : 'other_payload'
+        const isSame = entry.claim.identity === Payload.identity(payload)
+        // The claim that was first may still be on its way to the disk.
+        if (isSame) await log.durable()
+        return isSame ? 'same_payload' : 'other_payload'
       }
       const permit = permitKey(payload)
       if (permit !== undefined && permitsInUse.has(permit)) return 'permit_nonce_in_use'
-      if (permit !== undefined) permitsInUse.set(permit, nonce)
-      entry.claim = {
-        payload,
-        ...(payload.kind === 'self-transfer' && { txHash: payload.burnTxHash }),
-      }
+      const event = { event: 'payment_claimed', nonce, payload } as const
+      state.apply(event)
+      usePermit(payload, nonce)
       open.delete(nonce)
       expired.delete(nonce)
+      try {
+        await log.append(event)
+      } catch (error) {
+        undoClaim(entry)
+        throw error
+      }
       return 'claimed'
     },
 
     async release(nonce) {
-      const entry = entryOf(nonce)
-      endClaim(entry)
-      delete entry.claim
-      // At the end of the queue although it may be older: it is swept a little later, never too early.
-      open.set(nonce, entry.challenge)
+      await log.append({ event: 'claim_released', nonce })
+      const entry = state.entries.get(nonce)
+      if (entry) undoClaim(entry)
     },
 
-    async recordBroadcast(nonce, txHash) {
-      const entry = entryOf(nonce)
-      if (entry.claim) entry.claim.txHash = txHash
+    interrupted: () => interruptedIn(state),
+
+    async recordSigned(transaction, nonces) {
+      await journalled({ event: 'burn_signed', nonces, transaction })
     },
 
     async accept(nonce, burn) {
-      const entry = entryOf(nonce)
-      if (entry.accepted) return 'already_accepted'
-      endClaim(entry)
-      entry.accepted = { burn, at: Math.floor(clock.now() / 1000) as UnixSeconds }
+      if (state.entries.get(nonce)?.accepted) return 'already_accepted'
+      const at = Math.floor(clock.now() / 1000) as UnixSeconds
+      const event = { event: 'payment_accepted', nonce, burn, at } as const
+      await log.append(event)
+      if (state.entries.get(nonce)?.accepted) return 'already_accepted'
+      freePermit(nonce)
+      state.apply(event)
       return 'accepted'
     },
 
     async recordLate(challenge, burn) {
-      const entry = entries.get(challenge.nonce) ?? { challenge, grant: 'free', grantLine: [] }
-      entry.late ??= burn
-      entries.set(challenge.nonce, entry)
+      // Told again and again, it is still one burn.
+      if (state.entries.get(challenge.nonce)?.late) return
+      await journalled({ event: 'burn_late', challenge, burn })
       expired.delete(challenge.nonce)
     },
 
     async takeGrant(nonce) {
-      const entry = entryOf(nonce)
-      while (entry.grant === 'held') await new Promise<void>((resolve) => entry.grantLine.push(resolve))
-      return entry.grant === 'used' ? 'used' : hold(entry)
+      for (;;) {
+        if (state.entries.get(nonce)?.granted) return 'used'
+        const line = held.get(nonce)
+        if (!line) return hold(nonce)
+        await new Promise<void>((resolve) => line.push(resolve))
+      }
     },
 
-    grantIsUsed: async (nonce) => entryOf(nonce).grant === 'used',
+    grantIsUsed: async (nonce) => state.entries.get(nonce)?.granted === true,
+    books: {
+      async page(query) {
+        sweep()
+        return pageOf(state.entries.values(), query, clock.now())
+      },
+      async find(nonce) {
+        sweep()
+        return state.entries.get(nonce)
+      },
+      async counts() {
+        sweep()
+        return countsOf(state.entries.values(), clock.now())
+      },
+    },
     openCount: () => open.size,
-    size: () => entries.size,
+    size: () => state.entries.size,
+  }
+
+  function undoClaim({ challenge }: Entry): void {
+    freePermit(challenge.nonce)
+    state.apply({ event: 'claim_released', nonce: challenge.nonce })
+    // At the end of the queue although it may be older: it is swept a little later, never too early.
+    open.set(challenge.nonce, challenge)
+  }
+}
+
+/** A burn that several transactions carried belongs to the newest: the older ones were displaced. */
+function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupted']> {
+  const carrier = new Map<ChallengeNonce, number>()
+  const forms = new Map<number, SignedTransaction[]>()
+  for (const { transaction, nonces } of state.outstanding()) {
+    forms.set(transaction.nonce, [...(forms.get(transaction.nonce) ?? []), transaction])
+    for (const nonce of nonces) carrier.set(nonce, Math.max(transaction.nonce, carrier.get(nonce) ?? 0))
+  }
+  const underWay = [...state.entries.values()].flatMap(({ challenge, claim, accepted }) =>
+    claim?.payload?.kind === 'permit' && !accepted ? [{ challenge, payload: claim.payload }] : [],
+  )
+  return {
+    transactions: [...forms].map(([nonce, transactions]) => ({
+      transactions,
+      items: underWay.filter(({ challenge }) => carrier.get(challenge.nonce) === nonce),
+    })),
+    unsigned: underWay.filter(({ challenge }) => !carrier.has(challenge.nonce)),
   }
 }
 

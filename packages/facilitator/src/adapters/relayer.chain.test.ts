@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { movableClock } from '../../test/clock.js'
 import { startLyingNode } from '../../test/lying-node.js'
 import { until } from '../../test/network.js'
+import type { SignedTransaction } from '../payment/ports.js'
 import { createFees } from './fees.js'
 import { createJsonRpc } from './json-rpc.js'
 import { createRelayer, type RelayEnd, type RelayerEvent, type RelayerLimits } from './relayer.js'
@@ -83,7 +84,7 @@ async function startRelayer(options: Options = {}) {
   await fees.current()
 
   const signed: TxHash[] = []
-  const submit = (name: Hex, onSigned = async (txHash: TxHash) => void signed.push(txHash)) =>
+  const submit = (name: Hex, onSigned = async ({ hash }: SignedTransaction) => void signed.push(hash)) =>
     relayer.submit({ to: recipient, data: name, gas: 40_000n, onSigned })
   const count = (event: RelayerEvent['event']) => events.filter((seen) => seen.event === event).length
 

@@ -5,9 +5,9 @@
  * cannot wedge and nothing is sent twice.
  */
 import { type Address, parseAddress, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
-import { type Hex, keccak256 } from 'viem'
+import { type Hex, keccak256, parseTransaction } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Clock } from '../payment/ports.js'
+import type { Clock, SignedTransaction } from '../payment/ports.js'
 import type { Fee, Fees } from './fees.js'
 import { type JsonRpc, quantityOf } from './json-rpc.js'
 import { createRelayView, type RelayView } from './relay-view.js'
@@ -18,7 +18,7 @@ export type RelayedCall = {
   readonly data: Hex
   readonly gas: bigint
   /** Awaited after signing and before anyone can see the transaction; again for each replacement. */
-  readonly onSigned: (txHash: TxHash) => Promise<void>
+  readonly onSigned: (transaction: SignedTransaction) => Promise<void>
 }
 
 export type RelayEnd =
@@ -39,9 +39,24 @@ export type Relayer = {
   start(): Promise<void>
   /** Throws only before anything was signed; afterwards it resolves, however long that takes. */
   submit(call: RelayedCall): Promise<RelayEnd>
+  /** Takes up a transaction of an earlier run, in all its signed forms; to be called before `start`. */
+  resume(forms: readonly SignedTransaction[], onSigned: RelayedCall['onSigned']): Promise<RelayEnd>
   pending(): number
+  /** What is signed and has not ended, oldest nonce first. */
+  queue(): readonly QueuedTransaction[]
   /** Stops watching and sending; what was submitted stays without an end. */
   close(): void
+}
+
+export type QueuedTransaction = {
+  readonly nonce: number
+  /** Of its newest signed form. */
+  readonly txHash: TxHash
+  /** How often it was signed: once, and again for each higher fee. */
+  readonly forms: number
+  readonly signedAtMs: number
+  /** The node said that the key cannot pay for it. */
+  readonly unfunded: boolean
 }
 
 type Variant = { readonly hash: TxHash; readonly raw: Hex; readonly fee: Fee }
@@ -114,7 +129,7 @@ export function createRelayer(deps: {
     })
     const hash = parseTxHash(keccak256(raw))
     if (hash === undefined) throw new SvcError('relayer_failed', 'a signed transaction has no hash')
-    await call.onSigned(hash)
+    await call.onSigned({ nonce, hash, raw })
     return { hash, raw, fee }
   }
 
@@ -311,7 +326,42 @@ export function createRelayer(deps: {
       return ended
     },
 
+    resume(forms, onSigned) {
+      return new Promise((end) => {
+        const [newest] = forms.slice(-1)
+        if (!newest) return end({ kind: 'displaced' })
+        const { to, data, gas } = parseTransaction(newest.raw)
+        const call = {
+          to: parseAddress(to) ?? address,
+          data: data ?? '0x',
+          gas: gas ?? emptyCallGas,
+          onSigned,
+        }
+        const variants = forms.map(({ hash, raw }) => ({ hash, raw, fee: feeOf(raw) }))
+        // Not sent in this run: the first look sends it again.
+        slots.push({
+          nonce: newest.nonce,
+          call,
+          variants,
+          signedAtMs: clock.now(),
+          sentAtMs: 0,
+          unfunded: false,
+          end,
+        })
+        void watch()
+      })
+    },
+
     pending: () => slots.length,
+
+    queue: () =>
+      slots
+        .flatMap(({ nonce, variants, signedAtMs, unfunded }) => {
+          const newest = variants.at(-1)
+          return newest ? [{ nonce, txHash: newest.hash, forms: variants.length, signedAtMs, unfunded }] : []
+        })
+        .sort((a, b) => a.nonce - b.nonce),
+
     close() {
       closed = true
       wake.abort()
@@ -324,6 +374,11 @@ export function createRelayer(deps: {
     const slow = clock.sleep(limits.receiptPollMaxMs, sent.signal)
     await Promise.race([send(slot).finally(() => sent.abort()), slow])
   }
+}
+
+function feeOf(raw: Hex): Fee {
+  const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw)
+  return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
 function addressOf(account: PrivateKeyAccount): Address {

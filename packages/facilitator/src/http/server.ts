@@ -78,7 +78,13 @@ function closeAfterAnswers(app: FastifyInstance): void {
   })
 }
 
-const rpcFailures = new Set(['rpc_unreachable', 'rpc_error', 'wrong_chain'])
+/** Failures of the world that the caller may know by name; any other is a defect of ours. */
+const reasonByError: Record<string, ReasonCode> = {
+  rpc_unreachable: 'chain_unavailable',
+  rpc_error: 'chain_unavailable',
+  wrong_chain: 'chain_unavailable',
+  journal_failed: 'storage_unavailable',
+}
 
 const reasonByFastifyCode: Record<string, ReasonCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
@@ -86,7 +92,7 @@ const reasonByFastifyCode: Record<string, ReasonCode> = {
 }
 
 function reasonOf(error: FastifyError | SvcError): ReasonCode {
-  if (error instanceof SvcError) return rpcFailures.has(error.code) ? 'chain_unavailable' : 'internal_error'
+  if (error instanceof SvcError) return reasonByError[error.code] ?? 'internal_error'
   const known = reasonByFastifyCode[error.code]
   if (known) return known
   const { statusCode } = error

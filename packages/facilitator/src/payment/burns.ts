@@ -4,7 +4,7 @@
  */
 import type { ChallengeNonce, Payload, Rejection, TxHash } from '@svc-zerc20/protocol'
 import type { PermitVerdict } from './judge.js'
-import type { Burner, BurnOutcome, Challenge, Clock, Ledger, Report } from './ports.js'
+import type { Burner, BurnOutcome, Challenge, Clock, Interrupted, Ledger, Report } from './ports.js'
 
 export type BurnEnd =
   | { readonly kind: 'accepted' }
@@ -16,6 +16,8 @@ export type Burns = {
    * looked up.
    */
   start(challenge: Challenge, payload: Payload.PermitPayload, verdict: PermitVerdict): void
+  /** Goes on with what an earlier run of the daemon had broadcast. */
+  resume(interrupted: Interrupted): void
   /** How the burn under way ends, or `pending` when the bound passes first. Undefined when none is under way. */
   watch(nonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'pending'> | undefined
   isUnderWay(nonce: ChallengeNonce): boolean
@@ -27,20 +29,9 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
   const { burner, ledger, clock, report } = deps
   const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
 
-  function relay(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome> {
-    return burner.burn(challenge, payload, async (txHash) => {
-      await ledger.recordBroadcast(challenge.nonce, txHash)
-      report({ event: 'burn.broadcast', challengeNonce: challenge.nonce, txHash })
-    })
-  }
-
-  async function run(
-    challenge: Challenge,
-    payload: Payload.PermitPayload,
-    verdict: PermitVerdict,
-  ): Promise<BurnEnd> {
+  async function run(challenge: Challenge, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
     const { nonce } = challenge
-    const outcome = await (verdict === 'burned' ? burner.find(challenge, payload) : relay(challenge, payload))
+    const outcome = await burned
     if (outcome.kind === 'burned') {
       if ((await ledger.accept(nonce, outcome.burn)) === 'accepted') {
         report({ event: 'payment.accepted', challengeNonce: nonce, txHash: outcome.burn.txHash })
@@ -52,13 +43,28 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
     return outcome
   }
 
+  function track(challenge: Challenge, burned: Promise<BurnOutcome>): void {
+    const end = run(challenge, burned).finally(() => underWay.delete(challenge.nonce))
+    underWay.set(challenge.nonce, end)
+    // The claim stays: the same payload, sent again, takes the burn up where it broke off.
+    end.catch((err) => report({ event: 'burn.interrupted', challengeNonce: challenge.nonce, err }))
+  }
+
   return {
     start(challenge, payload, verdict) {
       if (underWay.has(challenge.nonce)) return
-      const end = run(challenge, payload, verdict).finally(() => underWay.delete(challenge.nonce))
-      underWay.set(challenge.nonce, end)
-      // The claim stays: the same payload, sent again, takes the burn up where it broke off.
-      end.catch((err) => report({ event: 'burn.interrupted', challengeNonce: challenge.nonce, err }))
+      track(
+        challenge,
+        verdict === 'burned' ? burner.find(challenge, payload) : burner.burn(challenge, payload),
+      )
+    },
+
+    resume(interrupted) {
+      const outcomes = burner.resume(interrupted)
+      for (const [i, { challenge }] of interrupted.items.entries()) {
+        const outcome = outcomes[i]
+        if (outcome) track(challenge, outcome)
+      }
     },
 
     watch(nonce, boundMs) {

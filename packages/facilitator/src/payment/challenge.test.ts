@@ -2,7 +2,7 @@ import { amountLimit } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { addressOf, deployment, nonceOf, units } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
-import { createMemoryLedger } from '../adapters/ledger.js'
+import { createMemoryLedger } from '../../test/ledger.js'
 import { createIssueChallenge } from './challenge.js'
 
 /** Issues from a source of addresses that counts what it gave away. */

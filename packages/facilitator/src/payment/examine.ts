@@ -47,7 +47,7 @@ export function createExamine(deps: ExamineDeps): Examine {
       const mismatch = requirements && judgeRequirements(requirements, challenge, deployment)
       if (mismatch) return { kind: 'refused', rejection: mismatch, payment }
       if (claim) {
-        return Payload.identity(claim.payload) === Payload.identity(payload)
+        return claim.identity === Payload.identity(payload)
           ? { kind: 'claimed', payment }
           : { kind: 'refused', rejection: reject('challenge_claimed'), payment }
       }

@@ -62,10 +62,27 @@ export type PaymentState = 'open' | 'expired' | 'accepted' | 'finalized'
 
 export type Payment = {
   readonly challenge: Challenge
-  /** The one payload that is being, or was, burned for this challenge. */
-  readonly claim?: { readonly payload: Payload.Payload; readonly txHash?: TxHash }
+  /** The one payload that is being, or was, burned for this challenge; kept whole until it is accepted. */
+  readonly claim?: {
+    readonly identity: string
+    readonly payload?: Payload.Payload
+    readonly txHash?: TxHash
+  }
   readonly accepted?: { readonly burn: Burn; readonly at: UnixSeconds }
   readonly finalizedAt?: UnixSeconds
+}
+
+/** A transaction of the relayer: after a crash the same bytes are sent again. */
+export type SignedTransaction = {
+  readonly nonce: number
+  readonly hash: TxHash
+  readonly raw: `0x${string}`
+}
+
+/** Burns that a crash interrupted: the signed forms of one transaction, and what it carries. */
+export type Interrupted = {
+  readonly transactions: readonly SignedTransaction[]
+  readonly items: readonly { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }[]
 }
 
 /** The right to answer "success" for one payment, once. */
@@ -93,8 +110,14 @@ export type Ledger = {
   ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten'>
   /** The burn surely did not and will not happen: the challenge can be claimed again. */
   release(nonce: ChallengeNonce): Promise<void>
-  /** Remembers under which hash the claimed burn is known, before anyone else can see it. */
-  recordBroadcast(nonce: ChallengeNonce, txHash: TxHash): Promise<void>
+  /** What was under way when the last run of the daemon ended, before this one changed anything. */
+  interrupted(): {
+    readonly transactions: readonly Interrupted[]
+    /** Claims for which nothing was signed yet. */
+    readonly unsigned: Interrupted['items']
+  }
+  /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
+  recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /** Idempotent: the first burn accepted for a challenge stays. */
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted'>
   /** Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. */
@@ -155,14 +178,12 @@ export type BurnOutcome =
 export type Burner = {
   /**
    * Relays one burn. Resolves when it is confirmed on chain or its transaction failed; whatever happens in
-   * between, the on-chain replay ledger keeps it to one execution. `onSigned` is awaited before the
-   * transaction can be seen by anyone, and again when a fee bump changes its hash.
+   * between, the on-chain replay ledger keeps it to one execution. The transaction is recorded in the ledger
+   * before anyone can see it, and again when a fee bump changes its hash.
    */
-  burn(
-    challenge: Challenge,
-    payload: Payload.PermitPayload,
-    onSigned: (txHash: TxHash) => Promise<void>,
-  ): Promise<BurnOutcome>
+  burn(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
+  /** Goes on with a transaction of an earlier run; one outcome per item, in order. */
+  resume(interrupted: Interrupted): readonly Promise<BurnOutcome>[]
   /** The burn that the on-chain replay ledger already holds; nothing is broadcast. */
   find(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
 }
@@ -183,6 +204,7 @@ export type PaymentEvent =
   | { readonly event: 'challenge.issued'; readonly challengeNonce: string; readonly amount: bigint }
   | { readonly event: 'payment.accepted'; readonly challengeNonce: string; readonly txHash: string }
   | { readonly event: 'burn.broadcast'; readonly challengeNonce: string; readonly txHash: string }
+  | { readonly event: 'burn.resumed'; readonly challengeNonce: string }
   | { readonly event: 'burn.failed'; readonly challengeNonce: string; readonly reason: string }
   /** How the burn ended is not known here: the claim stays until the same payload is sent again. */
   | { readonly event: 'burn.interrupted'; readonly challengeNonce: string; readonly err: unknown }
@@ -194,6 +216,8 @@ export type PaymentEvent =
       readonly reason: string
     }
   | { readonly event: 'burn.late'; readonly challengeNonce: string; readonly txHash: string }
+  | { readonly event: 'issuance.paused' }
+  | { readonly event: 'issuance.resumed' }
 
 export type SettleAnswer = {
   readonly response: FacilitatorApi.SettleResponse

@@ -2,7 +2,7 @@ import { accept, type FacilitatorApi, reject, SvcError } from '@svc-zerc20/proto
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, deployment, permitPayloadOf, selfTransferOf } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
-import { createMemoryLedger } from '../adapters/ledger.js'
+import { createMemoryLedger } from '../../test/ledger.js'
 import { createBurns } from './burns.js'
 import { createExamine, type Examine } from './examine.js'
 import type { BurnOutcome, PaymentEvent } from './ports.js'
@@ -28,7 +28,7 @@ async function setup(options: {
     asked.push(how)
     return (outcomes.shift() ?? (async () => burned))()
   }
-  const burner = { burn: () => next('burn'), find: () => next('find') }
+  const burner = { burn: () => next('burn'), find: () => next('find'), resume: () => [] }
   const standing = createExamine({ deployment, ledger, clock } as never).standing
   const examine: Examine = {
     standing,
@@ -77,7 +77,7 @@ describe('settle', () => {
     })
     const payload = permitPayloadOf(challenge)
     await expect(present(payload)).rejects.toThrow('broke off')
-    await ledger.recordBroadcast(challenge.nonce, burnOf(7).txHash)
+    await ledger.recordSigned({ nonce: 0, hash: burnOf(7).txHash, raw: '0x02' }, [challenge.nonce])
     rejected = true
     expect((await present(payload)).response).toMatchObject({
       errorReason: 'deadline_passed',

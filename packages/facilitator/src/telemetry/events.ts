@@ -12,6 +12,8 @@ export type LifecycleEvent =
   | { readonly event: 'facilitator.warning'; readonly message: string }
   | { readonly event: 'facilitator.stopping'; readonly signal: string }
   | { readonly event: 'facilitator.stopped' }
+  | { readonly event: 'journal.replayed'; readonly records: number; readonly tornBytes: number }
+  | { readonly event: 'journal.failed'; readonly err: unknown }
   | { readonly event: 'request.failed'; readonly route: string; readonly err: unknown }
   | { readonly event: 'address.failed'; readonly err: unknown }
   /** The thread that recovers signers ended; the daemon goes on without it, slower. */
@@ -26,6 +28,7 @@ const warnings = new Set<LogEvent['event']>([
   'burn.failed',
   'burn.late',
   'burn.unmatched',
+  'issuance.paused',
   'relayer.fee_raised',
   'relayer.send_refused',
   'relayer.displaced',
@@ -33,6 +36,7 @@ const warnings = new Set<LogEvent['event']>([
   'rpc.failed',
 ])
 const errors = new Set<LogEvent['event']>([
+  'journal.failed',
   'relayer.unfunded',
   'burn.interrupted',
   'request.failed',

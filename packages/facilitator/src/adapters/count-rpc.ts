@@ -1,0 +1,25 @@
+/** Counts what the node is asked, for the metrics. */
+import type { Metrics } from '../telemetry/metrics.js'
+import { type JsonRpc, resultOf } from './json-rpc.js'
+
+export function countRpc(rpc: JsonRpc, metrics: Pick<Metrics, 'count'>): JsonRpc {
+  const batch: JsonRpc['batch'] = async (calls) => {
+    if (calls.length === 0) return []
+    metrics.count('svc_rpc_round_trips_total')
+    for (const { method } of calls) metrics.count('svc_rpc_calls_total', { method })
+    try {
+      return await rpc.batch(calls)
+    } catch (error) {
+      metrics.count('svc_rpc_failures_total')
+      throw error
+    }
+  }
+  return {
+    batch,
+    async call(method, params) {
+      const [answer] = await batch([{ method, params }])
+      return resultOf(method, answer)
+    },
+    close: rpc.close,
+  }
+}

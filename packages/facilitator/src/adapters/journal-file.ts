@@ -1,0 +1,153 @@
+/** Opens a journal file: locks it, replays it, writes it anew in its shortest form. */
+import { constants, createReadStream, existsSync } from 'node:fs'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+import { createJournal, type Journal } from './journal.js'
+import { decodeLine, encodeLine, type JournalFields } from './journal-line.js'
+import { lockJournal, unusable } from './journal-lock.js'
+
+export type ReplayReport = {
+  readonly records: number
+  /** The last line was torn by a crash; what it would have said was never acknowledged. */
+  readonly tornBytes: number
+}
+
+export type OpenedJournal = {
+  readonly journal: Journal
+  readonly replay: ReplayReport
+  close(): Promise<void>
+}
+
+/**
+ * `onRecord` gets every record in order; afterwards `compact` says what the same state takes, and the file is
+ * replaced by that in one step. Throws `SvcError('journal_locked')` when another daemon has the file and
+ * `SvcError('journal_corrupt')` with the line number when an earlier line is damaged, and
+ * `SvcError('journal_unusable')` when the file system refuses.
+ */
+export async function openJournal(deps: {
+  path: string
+  onRecord: (fields: JournalFields) => void
+  compact: () => Iterable<JournalFields>
+  onFailure: (err: unknown) => void
+}): Promise<OpenedJournal> {
+  const lock = await lockJournal(deps.path)
+  const { path } = lock
+  try {
+    const replay = await replayFile(path, deps.onRecord)
+    const { bytes, nextSeq } = await writeAnew(path, deps.compact())
+    const file = await open(path, constants.O_RDWR)
+    const journal = createJournal({ file, bytes, nextSeq, onFailure: deps.onFailure })
+    return {
+      journal,
+      replay,
+      async close() {
+        await journal.close()
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    await lock.release()
+    throw unusable(error)
+  }
+}
+
+/** Reads a journal without locking or changing it. */
+export async function replayFile(
+  path: string,
+  onRecord: (fields: JournalFields) => void,
+): Promise<ReplayReport> {
+  if (!existsSync(path)) return { records: 0, tornBytes: 0 }
+  const reader = createRecordReader(onRecord)
+  let rest = ''
+  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) reader.read(line)
+  }
+  // Without its newline a line was never acknowledged, whatever it says.
+  return reader.end(rest)
+}
+
+/**
+ * A damaged line is forgiven only at the very end: there a crash tore it before it was acknowledged. Anywhere
+ * else it would be a payment that everyone was told about.
+ */
+function createRecordReader(onRecord: (fields: JournalFields) => void) {
+  let number = 0
+  let records = 0
+  let lastSeq = 0
+  let damaged: { readonly line: number; readonly why: string; readonly bytes: number } | undefined
+
+  const stop = (line: number, why: string) =>
+    new SvcError('journal_corrupt', `settlement.journal: line ${line} is damaged: ${why}`)
+
+  return {
+    read(line: string): void {
+      number += 1
+      if (damaged) throw stop(damaged.line, damaged.why)
+      const decoded = decodeLine(line)
+      if (!decoded.ok) {
+        damaged = { line: number, why: decoded.message, bytes: Buffer.byteLength(line) + 1 }
+        return
+      }
+      const { seq, fields } = decoded.value
+      if (seq !== lastSeq + 1) {
+        throw stop(number, `it has the sequence number ${seq}, ${lastSeq + 1} was due`)
+      }
+      lastSeq = seq
+      try {
+        onRecord(fields)
+      } catch (error) {
+        throw stop(number, (error as Error).message)
+      }
+      records += 1
+    },
+    end(rest: string): ReplayReport {
+      if (damaged && rest !== '') throw stop(damaged.line, damaged.why)
+      return { records, tornBytes: (damaged?.bytes ?? 0) + Buffer.byteLength(rest) }
+    },
+  }
+}
+
+const writeChunkBytes = 1 << 20
+
+/** The new file is complete on the disk before it takes the old one's name: a crash leaves one or the other. */
+async function writeAnew(
+  path: string,
+  records: Iterable<JournalFields>,
+): Promise<{ bytes: number; nextSeq: number }> {
+  const temporary = `${path}.new`
+  await rm(temporary, { force: true })
+  const file = await open(temporary, 'wx', 0o600)
+  let bytes = 0
+  let nextSeq = 1
+  try {
+    let chunk = ''
+    for (const fields of records) {
+      chunk += encodeLine(nextSeq, fields)
+      nextSeq += 1
+      if (chunk.length < writeChunkBytes) continue
+      bytes += await writeText(file, chunk)
+      chunk = ''
+    }
+    bytes += await writeText(file, chunk)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(temporary, path)
+  const folder = await open(dirname(path), 'r')
+  await folder.sync().finally(() => folder.close())
+  return { bytes, nextSeq }
+}
+
+async function writeText(file: FileHandle, text: string): Promise<number> {
+  const bytes = Buffer.from(text)
+  for (let offset = 0; offset < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, offset)
+    if (bytesWritten === 0) throw new Error('the disk takes no more bytes')
+    offset += bytesWritten
+  }
+  return bytes.length
+}

@@ -1,0 +1,156 @@
+/**
+ * What the journal remembers: every change of a payment, as an event. The state of the ledger is what these
+ * events make of it, at run time as after a crash.
+ */
+import {
+  type Address,
+  type BaseUnits,
+  type Bytes32,
+  type ChallengeNonce,
+  Payload,
+  parseAddress,
+  parseBaseUnits,
+  parseBytes32,
+  parseChallengeNonce,
+  parseTxHash,
+  parseUnixSeconds,
+  SvcError,
+  type TxHash,
+  type UnixSeconds,
+} from '@svc-zerc20/protocol'
+import type { Burn, Challenge, SignedTransaction } from '../payment/ports.js'
+import type { JournalFields } from './journal-line.js'
+
+export type LedgerEvent =
+  | { readonly event: 'challenge_issued'; readonly challenge: Challenge }
+  | { readonly event: 'payment_claimed'; readonly nonce: ChallengeNonce; readonly payload: Payload.Payload }
+  /** A relayed transaction exists; it may be broadcast once this is durable. */
+  | {
+      readonly event: 'burn_signed'
+      readonly nonces: readonly ChallengeNonce[]
+      readonly transaction: SignedTransaction
+    }
+  | { readonly event: 'claim_released'; readonly nonce: ChallengeNonce }
+  | {
+      readonly event: 'payment_accepted'
+      readonly nonce: ChallengeNonce
+      readonly burn: Burn
+      readonly at: UnixSeconds
+    }
+  | { readonly event: 'burn_late'; readonly challenge: Challenge; readonly burn: Burn }
+  | { readonly event: 'grant_used'; readonly nonce: ChallengeNonce }
+  /** A whole accepted payment in one record: what the journal keeps of it when it is written anew. */
+  | {
+      readonly event: 'payment_recorded'
+      readonly challenge: Challenge
+      readonly identity: string
+      readonly burn: Burn
+      readonly at: UnixSeconds
+      readonly granted: boolean
+    }
+
+export function toFields(event: LedgerEvent): JournalFields {
+  return event.event === 'payment_claimed' ? { ...event, payload: Payload.toWire(event.payload) } : event
+}
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** Reads what `toFields` wrote. Throws `SvcError('journal_corrupt')` naming the field that is not as it was written. */
+export function fromFields(fields: JournalFields): LedgerEvent {
+  switch (fields.event) {
+    case 'challenge_issued':
+      return { event: fields.event, challenge: readChallenge(fields.challenge as Raw) }
+    case 'payment_claimed':
+      return { event: fields.event, nonce: nonceIn(fields.nonce), payload: readPayload(fields.payload) }
+    case 'burn_signed':
+      return {
+        event: fields.event,
+        nonces: (fields.nonces as unknown[]).map(nonceIn),
+        transaction: readTransaction(fields.transaction as Raw),
+      }
+    case 'claim_released':
+    case 'grant_used':
+      return { event: fields.event, nonce: nonceIn(fields.nonce) }
+    case 'payment_accepted':
+      return {
+        event: fields.event,
+        nonce: nonceIn(fields.nonce),
+        burn: readBurn(fields.burn as Raw),
+        at: secondsIn(fields.at),
+      }
+    case 'burn_late':
+      return {
+        event: fields.event,
+        challenge: readChallenge(fields.challenge as Raw),
+        burn: readBurn(fields.burn as Raw),
+      }
+    case 'payment_recorded':
+      return {
+        event: fields.event,
+        challenge: readChallenge(fields.challenge as Raw),
+        identity: String(fields.identity),
+        burn: readBurn(fields.burn as Raw),
+        at: secondsIn(fields.at),
+        granted: fields.granted === true,
+      }
+    default:
+      throw corrupt(`the event ${fields.event} is unknown`)
+  }
+}
+
+function readChallenge(raw: Raw): Challenge {
+  const { deadline } = raw
+  return {
+    nonce: nonceIn(raw.nonce),
+    payTo: addressIn(raw.payTo),
+    amount: unitsIn(raw.amount),
+    listPrice: unitsIn(raw.listPrice),
+    issuedAt: secondsIn(raw.issuedAt),
+    expiresAt: secondsIn(raw.expiresAt),
+    ...(deadline !== undefined && { deadline: secondsIn(deadline) }),
+    powNonce: numberIn(raw.powNonce),
+    treasury: addressIn(raw.treasury),
+    issuedAtBlock: unitsIn(raw.issuedAtBlock),
+  }
+}
+
+function readBurn(raw: Raw): Burn {
+  return {
+    txHash: hashIn(raw.txHash),
+    blockNumber: unitsIn(raw.blockNumber),
+    blockHash: bytes32In(raw.blockHash),
+    leafIndex: unitsIn(raw.leafIndex),
+    from: addressIn(raw.from),
+    value: unitsIn(raw.value),
+  }
+}
+
+function readTransaction(raw: Raw): SignedTransaction {
+  const { raw: bytes } = raw
+  if (typeof bytes !== 'string' || !/^0x[0-9a-f]+$/.test(bytes)) throw corrupt('a transaction is not hex')
+  return { nonce: numberIn(raw.nonce), hash: hashIn(raw.hash), raw: bytes as `0x${string}` }
+}
+
+function readPayload(raw: unknown): Payload.Payload {
+  const payload = Payload.parse(raw)
+  if (!payload.ok) throw corrupt(payload.message)
+  return payload.value
+}
+
+const required =
+  <T>(what: string, parse: (value: unknown) => T | undefined) =>
+  (value: unknown): T => {
+    const parsed = parse(value)
+    if (parsed === undefined) throw corrupt(`${JSON.stringify(value)} is no ${what}`)
+    return parsed
+  }
+
+const nonceIn: (value: unknown) => ChallengeNonce = required('challenge nonce', parseChallengeNonce)
+const addressIn: (value: unknown) => Address = required('address', parseAddress)
+const unitsIn: (value: unknown) => BaseUnits = required('number', parseBaseUnits)
+const secondsIn: (value: unknown) => UnixSeconds = required('time', parseUnixSeconds)
+const hashIn: (value: unknown) => TxHash = required('transaction hash', parseTxHash)
+const bytes32In: (value: unknown) => Bytes32 = required('hash', parseBytes32)
+const numberIn = required('number', (value) => (Number.isSafeInteger(value) ? (value as number) : undefined))
+
+const corrupt = (why: string) => new SvcError('journal_corrupt', why)

@@ -1,0 +1,141 @@
+/** What the events of the ledger amount to. Applied in order they give the same state, now or after a crash. */
+import {
+  type ChallengeNonce,
+  Payload,
+  SvcError,
+  type TxHash,
+  type UnixSeconds,
+  unreachable,
+} from '@svc-zerc20/protocol'
+import type { Burn, Challenge, SignedTransaction } from '../payment/ports.js'
+import type { LedgerEvent } from './ledger-event.js'
+
+export type Entry = {
+  readonly challenge: Challenge
+  /** The payload itself is dropped once its burn is accepted; its identity stays. */
+  claim?: { readonly identity: string; payload?: Payload.Payload; txHash?: TxHash }
+  accepted?: { readonly burn: Burn; readonly at: UnixSeconds }
+  late?: Burn
+  granted: boolean
+}
+
+/** A transaction that carries burns which have not ended yet. */
+export type Outstanding = {
+  readonly transaction: SignedTransaction
+  readonly nonces: ReadonlySet<ChallengeNonce>
+}
+
+export type LedgerState = {
+  readonly entries: ReadonlyMap<ChallengeNonce, Entry>
+  apply(event: LedgerEvent): void
+  /** Forgets a challenge nothing happened to. */
+  forget(nonce: ChallengeNonce): void
+  outstanding(): Outstanding[]
+  /** The shortest list of events that gives this state, without challenges that `isForgotten`. */
+  events(isForgotten: (challenge: Challenge) => boolean): Iterable<LedgerEvent>
+}
+
+export function createLedgerState(): LedgerState {
+  const entries = new Map<ChallengeNonce, Entry>()
+  const signed = new Map<TxHash, Outstanding>()
+
+  function entryOf(nonce: ChallengeNonce): Entry {
+    const entry = entries.get(nonce)
+    if (!entry) throw new SvcError('payment_lost', `no payment ${nonce} in the ledger`)
+    return entry
+  }
+
+  const isUnderWay = (nonce: ChallengeNonce) => {
+    const entry = entries.get(nonce)
+    return entry?.claim !== undefined && !entry.accepted
+  }
+
+  /** Transactions none of whose burns is under way any more need not be known. */
+  function dropEnded(): void {
+    for (const [hash, { nonces }] of signed) {
+      if (![...nonces].some(isUnderWay)) signed.delete(hash)
+    }
+  }
+
+  function apply(event: LedgerEvent): void {
+    switch (event.event) {
+      case 'challenge_issued':
+        entries.set(event.challenge.nonce, { challenge: event.challenge, granted: false })
+        return
+      case 'payment_claimed': {
+        const { payload } = event
+        entryOf(event.nonce).claim = {
+          identity: Payload.identity(payload),
+          payload,
+          ...(payload.kind === 'self-transfer' && { txHash: payload.burnTxHash }),
+        }
+        return
+      }
+      case 'burn_signed':
+        signed.set(event.transaction.hash, {
+          transaction: event.transaction,
+          nonces: new Set(event.nonces),
+        })
+        for (const nonce of event.nonces) {
+          const { claim } = entryOf(nonce)
+          if (claim) claim.txHash = event.transaction.hash
+        }
+        return
+      case 'claim_released':
+        delete entryOf(event.nonce).claim
+        dropEnded()
+        return
+      case 'payment_accepted': {
+        const entry = entryOf(event.nonce)
+        entry.accepted ??= { burn: event.burn, at: event.at }
+        delete entry.claim?.payload
+        dropEnded()
+        return
+      }
+      case 'burn_late': {
+        const entry = entries.get(event.challenge.nonce) ?? { challenge: event.challenge, granted: false }
+        entry.late ??= event.burn
+        entries.set(event.challenge.nonce, entry)
+        return
+      }
+      case 'grant_used':
+        entryOf(event.nonce).granted = true
+        return
+      case 'payment_recorded': {
+        const { challenge, identity, burn, at, granted } = event
+        entries.set(challenge.nonce, { challenge, claim: { identity }, accepted: { burn, at }, granted })
+        return
+      }
+      default:
+        unreachable(event)
+    }
+  }
+
+  function* events(isForgotten: (challenge: Challenge) => boolean): Iterable<LedgerEvent> {
+    for (const entry of entries.values()) {
+      if (entry.claim || entry.late || !isForgotten(entry.challenge)) yield* eventsOf(entry)
+    }
+    for (const { transaction, nonces } of signed.values()) {
+      yield { event: 'burn_signed', nonces: [...nonces].filter((nonce) => entries.has(nonce)), transaction }
+    }
+  }
+
+  return {
+    entries,
+    apply,
+    forget: (nonce) => entries.delete(nonce),
+    outstanding: () => [...signed.values()],
+    events,
+  }
+}
+
+function* eventsOf({ challenge, claim, accepted, late, granted }: Entry): Iterable<LedgerEvent> {
+  const { nonce } = challenge
+  if (accepted && claim) {
+    yield { event: 'payment_recorded', challenge, identity: claim.identity, ...accepted, granted }
+  } else {
+    yield { event: 'challenge_issued', challenge }
+    if (claim?.payload) yield { event: 'payment_claimed', nonce, payload: claim.payload }
+  }
+  if (late) yield { event: 'burn_late', challenge, burn: late }
+}

@@ -1,0 +1,81 @@
+/** What an operator may read of the ledger: pages of payments, newest first, and counts. Nothing here changes it. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { stateAt } from './lifecycle.js'
+import type { Burn, Payment, PaymentState } from './ports.js'
+
+export type RecordedPayment = Payment & {
+  /** A burn that came too late to buy anything. */
+  readonly late?: Burn
+  /** The one success answer was written. */
+  readonly granted: boolean
+}
+
+/** A place in the order of pages: that of the last payment of the page before. */
+export type Cursor = { readonly issuedAt: number; readonly nonce: ChallengeNonce }
+
+export type PageQuery = {
+  readonly phase?: PaymentState
+  /** Only payments with a late burn. */
+  readonly isLate?: boolean
+  /** Bounds of `issuedAt` in unix seconds: from, and up to but without. */
+  readonly since?: number
+  readonly until?: number
+  readonly after?: Cursor
+  readonly limit: number
+}
+
+export type Page = { readonly payments: readonly RecordedPayment[]; readonly next?: Cursor }
+
+export type Counts = Readonly<Record<PaymentState, number>> & {
+  /** Of the open ones: a payload was presented and its burn is under way. */
+  readonly claimed: number
+  readonly late: number
+}
+
+export type Books = {
+  /** A payment that is issued while pages are read does not move the others. */
+  page(query: PageQuery): Promise<Page>
+  find(nonce: ChallengeNonce): Promise<RecordedPayment | undefined>
+  counts(): Promise<Counts>
+}
+
+export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, nowMs: number): Page {
+  const { phase, isLate, since = 0, until = Number.POSITIVE_INFINITY, after, limit } = query
+  const wanted: RecordedPayment[] = []
+  for (const payment of payments) {
+    const { issuedAt } = payment.challenge
+    if (issuedAt < since || issuedAt >= until) continue
+    if (after && compare(cursorOf(payment), after) <= 0) continue
+    if (isLate && !payment.late) continue
+    if (phase !== undefined && stateAt(payment, nowMs) !== phase) continue
+    wanted.push(payment)
+  }
+  // The ledger hands them out nearly in order, so this is little more than one pass.
+  wanted.sort((a, b) => compare(cursorOf(b), cursorOf(a))).reverse()
+  const page = wanted.slice(0, limit)
+  const last = page.at(-1)
+  return { payments: page, ...(last && wanted.length > limit && { next: cursorOf(last) }) }
+}
+
+export function countsOf(payments: Iterable<RecordedPayment>, nowMs: number): Counts {
+  const counts = { open: 0, expired: 0, accepted: 0, finalized: 0, claimed: 0, late: 0 }
+  for (const payment of payments) {
+    const state = stateAt(payment, nowMs)
+    counts[state] += 1
+    if (state === 'open' && payment.claim) counts.claimed += 1
+    if (payment.late) counts.late += 1
+  }
+  return counts
+}
+
+const cursorOf = ({ challenge }: RecordedPayment): Cursor => ({
+  issuedAt: challenge.issuedAt,
+  nonce: challenge.nonce,
+})
+
+/** Newest first. */
+function compare(a: Cursor, b: Cursor): number {
+  if (a.issuedAt !== b.issuedAt) return b.issuedAt - a.issuedAt
+  if (a.nonce === b.nonce) return 0
+  return a.nonce < b.nonce ? 1 : -1
+}

@@ -1,0 +1,40 @@
+/** What a crash interrupted is taken up again: transactions first, then claims that had none yet. */
+import type { Burns } from './burns.js'
+import type { Examine } from './examine.js'
+import type { Ledger, Report } from './ports.js'
+
+export type Recover = {
+  /** Hands every signed transaction back to the relayer; before the relayer assigns new nonces. */
+  resumeTransactions(): void
+  /** Judges claims without a transaction anew: they are burned, found burned, or released. */
+  restartClaims(): Promise<void>
+}
+
+export function createRecover(deps: {
+  ledger: Pick<Ledger, 'interrupted' | 'release'>
+  burns: Pick<Burns, 'start' | 'resume'>
+  examine: Pick<Examine, 'permit'>
+  report: Report
+}): Recover {
+  const { ledger, burns, examine, report } = deps
+  const { transactions, unsigned } = ledger.interrupted()
+  return {
+    resumeTransactions() {
+      for (const interrupted of transactions) {
+        burns.resume(interrupted)
+        for (const { challenge } of interrupted.items) {
+          report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
+        }
+      }
+    },
+
+    async restartClaims() {
+      for (const { challenge, payload } of unsigned) {
+        const verdict = await examine.permit(challenge, payload)
+        if (verdict.ok) burns.start(challenge, payload, verdict.value)
+        else await ledger.release(challenge.nonce)
+        report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
+      }
+    },
+  }
+}

@@ -1,0 +1,12 @@
+/** A ledger without a journal, as `settlement.journal = "none"` gives it. */
+import { createLedger, noEventLog } from '../src/adapters/ledger.js'
+import { createLedgerState } from '../src/adapters/ledger-state.js'
+import type { Clock } from '../src/payment/ports.js'
+
+export function createMemoryLedger(options: {
+  clock: Clock
+  openMax: number
+  expiredRetentionSeconds: number
+}) {
+  return createLedger({ state: createLedgerState(), log: noEventLog, ...options })
+}
