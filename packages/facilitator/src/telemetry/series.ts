@@ -1,0 +1,103 @@
+/** Every metric series, and which log event counts in which: `docs/reference/metrics.md` prints both tables. */
+import type { LogEvent } from './events.js'
+
+export type Series = {
+  readonly kind: 'counter' | 'gauge' | 'histogram'
+  readonly help: string
+  readonly labels: readonly string[]
+  /** Upper bounds of a histogram, ascending; the last bucket is open. */
+  readonly buckets?: readonly number[]
+}
+
+const counter = (help: string, ...labels: string[]) => ({ kind: 'counter', help, labels }) as const
+const gauge = (help: string, ...labels: string[]) => ({ kind: 'gauge', help, labels }) as const
+const histogram = (help: string, buckets: readonly number[], ...labels: string[]) =>
+  ({ kind: 'histogram', help, buckets, labels }) as const
+
+const secondBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
+
+export const series = {
+  svc_build_info: gauge('Always 1; the version is a label.', 'version'),
+  svc_start_time_seconds: gauge('When the daemon started, in unix seconds.'),
+  svc_ready: gauge('1 when /ready answers 200.'),
+  svc_issuance_paused: gauge('1 while an operator keeps issuance paused.'),
+  svc_challenges_issued_total: counter('Challenges issued.'),
+  svc_challenges_open: gauge('Challenges nobody has presented a payload for yet and that have not expired.'),
+  svc_challenges_open_max: gauge('Cap on open challenges, daemon.max_open_challenges.'),
+  svc_payments_total: counter('Payments that reached a phase.', 'phase'),
+  svc_ledger_payments: gauge('Challenges and payments in the ledger, whatever their phase.'),
+  svc_burns_total: counter(
+    'Turns in the life of burns. One burn counts as broadcast again for each replacement.',
+    'outcome',
+  ),
+  svc_burns_per_batch: histogram(
+    'Burns in each signed burn transaction, replacements at a higher fee included.',
+    [1, 2, 5, 10, 20, 30, 40, 50],
+  ),
+  svc_refusals_total: counter('Answers that refused a request.', 'endpoint', 'reason'),
+  svc_http_request_duration_seconds: histogram(
+    'Time from the head of a request to the end of its answer.',
+    secondBuckets,
+    'endpoint',
+    'status',
+  ),
+  svc_request_failures_total: counter('Requests that failed through no fault of the caller.'),
+  svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),
+  svc_relayer_balance_wei: gauge('Native balance of the relayer, as last seen.'),
+  svc_relayer_fee_raises_total: counter('Transactions replaced at a higher fee.'),
+  svc_relayer_refusals_total: counter('Transactions the node did not take.'),
+  svc_relayer_unfunded_total: counter('Transactions the node did not take because the relayer lacks money.'),
+  svc_relayer_displaced_total: counter("Relayer nonces that somebody else's transaction used."),
+  svc_relayer_gaps_filled_total: counter('Unused relayer nonces that were filled.'),
+  svc_addresses_ready: gauge('One-time burn addresses ready to be issued.'),
+  svc_addresses_target: gauge('One-time burn addresses to keep ready, zerc20.pool_size.'),
+  svc_address_failures_total: counter('One-time burn addresses that could not be made.'),
+  svc_recovery_lost_total: counter('Times the thread that recovers signers was lost.'),
+  svc_chain_head_block: gauge('Highest block number seen.'),
+  svc_rpc_round_trips_total: counter('HTTP round trips to the RPC endpoint.'),
+  svc_rpc_calls_total: counter('JSON-RPC calls; several share a round trip.', 'method'),
+  svc_rpc_failures_total: counter('Round trips to the RPC endpoint that brought no usable answer.'),
+  svc_rpc_interruptions_total: counter('Times work on a burn had to ask the RPC endpoint again.'),
+  svc_journal_records_total: counter('Journal records written durably.'),
+  svc_journal_syncs_total: counter('Syncs of the journal file; one serves many records.'),
+  svc_journal_bytes: gauge('Size of the journal file.'),
+  svc_journal_failed: gauge('1 while the last write to the journal failed.'),
+  svc_journal_failures_total: counter('Writes the disk under the journal refused.'),
+  svc_process_resident_memory_bytes: gauge('Resident memory of the process.'),
+  svc_process_heap_bytes: gauge('JavaScript heap in use.'),
+  svc_process_cpu_seconds_total: counter('Processor time, all threads together.'),
+  svc_event_loop_lag_seconds: gauge('How late the event loop was since the last scrape.', 'quantile'),
+} as const satisfies Record<string, Series>
+
+export type SeriesName = keyof typeof series
+type OfKind<K extends Series['kind']> = {
+  [Name in SeriesName]: (typeof series)[Name]['kind'] extends K ? Name : never
+}[SeriesName]
+export type CounterName = OfKind<'counter'>
+export type HistogramName = OfKind<'histogram'>
+
+export type Labels = Readonly<Record<string, string>>
+
+/** The counter that goes up with a log event. Events that are not here are told in the log alone. */
+export const eventCounters: Readonly<
+  Partial<Record<LogEvent['event'], { readonly name: CounterName; readonly labels?: Labels }>>
+> = {
+  'challenge.issued': { name: 'svc_challenges_issued_total' },
+  'payment.accepted': { name: 'svc_payments_total', labels: { phase: 'accepted' } },
+  'burn.broadcast': { name: 'svc_burns_total', labels: { outcome: 'broadcast' } },
+  'burn.resumed': { name: 'svc_burns_total', labels: { outcome: 'resumed' } },
+  'burn.failed': { name: 'svc_burns_total', labels: { outcome: 'failed' } },
+  'burn.interrupted': { name: 'svc_burns_total', labels: { outcome: 'interrupted' } },
+  'burn.unmatched': { name: 'svc_burns_total', labels: { outcome: 'unmatched' } },
+  'burn.late': { name: 'svc_burns_total', labels: { outcome: 'late' } },
+  'relayer.fee_raised': { name: 'svc_relayer_fee_raises_total' },
+  'relayer.send_refused': { name: 'svc_relayer_refusals_total' },
+  'relayer.unfunded': { name: 'svc_relayer_unfunded_total' },
+  'relayer.displaced': { name: 'svc_relayer_displaced_total' },
+  'relayer.gap_filled': { name: 'svc_relayer_gaps_filled_total' },
+  'rpc.failed': { name: 'svc_rpc_interruptions_total' },
+  'request.failed': { name: 'svc_request_failures_total' },
+  'address.failed': { name: 'svc_address_failures_total' },
+  'recovery.lost': { name: 'svc_recovery_lost_total' },
+  'journal.failed': { name: 'svc_journal_failures_total' },
+}
