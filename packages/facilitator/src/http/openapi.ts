@@ -1,0 +1,98 @@
+/** The OpenAPI 3.1 document, made of the table of operations and the schemas in it. */
+import { z } from 'zod'
+import { version } from '../version.js'
+import { type Answer, type Operation, operations } from './operations.js'
+import { components } from './schemas.js'
+
+type JsonSchema = Record<string, unknown>
+
+const uri = (id: string) => `#/components/schemas/${id}`
+
+const statusText: Record<number, string> = {
+  400: 'The request is not one of this endpoint.',
+  401: 'No valid bearer token, or the administrative surface is locked.',
+  403: 'The profile of this facilitator accepts no payments.',
+  404: 'There is no such payment.',
+  413: 'The body is too large.',
+  415: 'The body is not application/json.',
+  429: 'The rate is used up; `Retry-After` says how long to wait.',
+  503: 'Not now; `Retry-After` says how long to wait.',
+}
+
+export function openApiDocument(): JsonSchema {
+  const paths: Record<string, JsonSchema> = {}
+  for (const operation of operations) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: toOperation(operation),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'svc-zerc20 facilitator',
+      version,
+      description: 'Issues one-time burn addresses, verifies and settles svc-zerc20 payments over x402 v2.',
+    },
+    paths,
+    components: {
+      schemas: componentSchemas(),
+      securitySchemes: {
+        admin: { type: 'http', scheme: 'bearer', description: 'The value of SVC_ADMIN_TOKEN.' },
+      },
+    },
+  }
+}
+
+function toOperation({ tag, summary, path, query, body, answer, refusals, refusal }: Operation): JsonSchema {
+  const parameters = [...pathParameters(path), ...queryParameters(query)]
+  return {
+    tags: [tag],
+    summary,
+    ...(tag === 'admin' && { security: [{ admin: [] }] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: { required: true, content: { 'application/json': { schema: refTo(body) } } },
+    }),
+    responses: {
+      200: { description: 'The answer.', ...contentOf(answer) },
+      ...Object.fromEntries(
+        refusals.map((status) => [status, { description: statusText[status], ...contentOf(refusal) }]),
+      ),
+      default: { description: 'Anything unexpected.', ...contentOf(refusal) },
+    },
+  }
+}
+
+function contentOf(answer: Answer): JsonSchema {
+  if ('contentType' in answer) return { content: { [answer.contentType]: {} } }
+  return { content: { 'application/json': { schema: refTo(answer) } } }
+}
+
+function refTo(schema: z.ZodType): JsonSchema {
+  const id = components.get(schema)?.id
+  return id === undefined ? {} : { $ref: uri(id) }
+}
+
+const pathParameters = (path: string): JsonSchema[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { $ref: uri('ChallengeNonce') },
+  }))
+
+function queryParameters(query: z.ZodObject | undefined): JsonSchema[] {
+  if (!query) return []
+  return Object.entries(query.shape).map(([name, schema]) => {
+    const { $schema: _, description, ...rest } = z.toJSONSchema(schema as z.ZodType, { io: 'input' })
+    return { name, in: 'query', required: false, ...(description && { description }), schema: rest }
+  })
+}
+
+function componentSchemas(): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(components, { uri, io: 'input' })
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]),
+  )
+}

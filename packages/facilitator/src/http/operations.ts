@@ -1,0 +1,167 @@
+/** Every route of the daemon: what it takes and what it may answer. The OpenAPI document is made of this table. */
+import type { z } from 'zod'
+import { metricsContentType } from '../telemetry/metrics.js'
+import * as schemas from './schemas.js'
+
+export type Answer = z.ZodType | { readonly contentType: string }
+
+export type Operation = {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly tag: 'payment' | 'operation' | 'admin'
+  readonly summary: string
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  readonly answer: Answer
+  /** Statuses of refusals, and the shape they have on this path. */
+  readonly refusals: readonly number[]
+  readonly refusal: z.ZodType
+}
+
+const plain = { refusal: schemas.problem, refusals: [] } as const
+const admin = { tag: 'admin', refusal: schemas.problem, refusals: [401] } as const
+
+export const operations: readonly Operation[] = [
+  {
+    method: 'GET',
+    path: '/supported',
+    tag: 'payment',
+    summary: 'Which scheme and network are served',
+    answer: schemas.supported,
+    ...plain,
+  },
+  {
+    method: 'POST',
+    path: '/challenge',
+    tag: 'payment',
+    summary: 'A fresh one-time offer',
+    body: schemas.challengeRequest,
+    answer: schemas.challengeOffer,
+    refusal: schemas.problem,
+    refusals: [400, 403, 413, 415, 429, 503],
+  },
+  {
+    method: 'POST',
+    path: '/verify',
+    tag: 'payment',
+    summary: 'Would this payment be accepted now? Changes nothing',
+    body: schemas.paymentRequest,
+    answer: schemas.verifyResponse,
+    refusal: schemas.verifyResponse,
+    refusals: [400, 413, 415, 429, 503],
+  },
+  {
+    method: 'POST',
+    path: '/settle',
+    tag: 'payment',
+    summary: 'Accept this payment',
+    body: schemas.settleRequest,
+    answer: schemas.settleResponse,
+    refusal: schemas.settleResponse,
+    refusals: [400, 413, 415, 429, 503],
+  },
+  {
+    method: 'GET',
+    path: '/payments/{challengeNonce}',
+    tag: 'payment',
+    summary: 'Where one payment stands',
+    answer: schemas.paymentStatus,
+    refusal: schemas.problem,
+    refusals: [404],
+  },
+  {
+    method: 'GET',
+    path: '/health',
+    tag: 'operation',
+    summary: 'The process is alive',
+    answer: schemas.health,
+    ...plain,
+  },
+  {
+    method: 'GET',
+    path: '/ready',
+    tag: 'operation',
+    summary: 'Payments can be taken',
+    answer: schemas.readiness,
+    refusal: schemas.readiness,
+    refusals: [503],
+  },
+  {
+    method: 'GET',
+    path: '/openapi.json',
+    tag: 'operation',
+    summary: 'This document',
+    answer: { contentType: 'application/json' },
+    ...plain,
+  },
+  {
+    method: 'GET',
+    path: '/admin/status',
+    summary: 'The daemon at a glance',
+    answer: schemas.status,
+    ...admin,
+  },
+  {
+    method: 'GET',
+    path: '/admin/challenges',
+    summary: 'Open challenges, newest first',
+    query: schemas.pageQuery,
+    answer: schemas.challengePage,
+    ...admin,
+    refusals: [400, 401],
+  },
+  {
+    method: 'GET',
+    path: '/admin/payments',
+    summary: 'Payments of every phase, newest first',
+    query: schemas.paymentQuery,
+    answer: schemas.paymentPage,
+    ...admin,
+    refusals: [400, 401],
+  },
+  {
+    method: 'GET',
+    path: '/admin/payments/{challengeNonce}',
+    summary: 'One payment and its turns',
+    answer: schemas.paymentTimeline,
+    ...admin,
+    refusals: [401, 404],
+  },
+  {
+    method: 'GET',
+    path: '/admin/late',
+    summary: 'Burns that bought nothing: late ones, and transfers that cover no challenge',
+    query: schemas.pageQuery,
+    answer: schemas.oddBurns,
+    ...admin,
+    refusals: [400, 401],
+  },
+  {
+    method: 'GET',
+    path: '/admin/relayer',
+    summary: 'Balance of the relayer and its transactions in flight',
+    answer: schemas.relayerView,
+    ...admin,
+  },
+  {
+    method: 'POST',
+    path: '/admin/pause',
+    summary: 'Issue no new challenges; everything under way goes on',
+    answer: schemas.issuance,
+    ...admin,
+  },
+  {
+    method: 'POST',
+    path: '/admin/resume',
+    summary: 'Issue challenges again',
+    answer: schemas.issuance,
+    ...admin,
+  },
+  {
+    method: 'GET',
+    path: '/admin/metrics',
+    summary: 'Metrics in the Prometheus text format',
+    answer: { contentType: metricsContentType },
+    ...admin,
+  },
+]

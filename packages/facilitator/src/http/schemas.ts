@@ -1,0 +1,347 @@
+/**
+ * The bodies of every endpoint, named as in the OpenAPI document. What the wire protocol defines is read by the
+ * parsers of `@svc-zerc20/protocol`, which also know the order of reasons; a test holds those and these together.
+ * The queries of the admin surface are read with these schemas themselves.
+ */
+import { Offer, parseChallengeNonce, type ReasonCode, reasons } from '@svc-zerc20/protocol'
+import { z } from 'zod'
+import { limits } from '../limits.js'
+
+/** Names of the schemas that the document shares between endpoints. */
+export const components = z.registry<{ id: string }>()
+
+const named = <T extends z.ZodType>(id: string, description: string, schema: T): T => {
+  const described = schema.describe(description)
+  components.add(described, { id })
+  return described
+}
+
+const hex = (bytes: number) => z.string().regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`))
+const baseUnits = z.string().regex(/^(?:0|[1-9][0-9]{0,77})$/)
+const seconds = z.int().nonnegative()
+const count = z.int().nonnegative()
+const nonce = named('ChallengeNonce', 'Names one payment: 32 bytes chosen by the facilitator.', hex(32))
+const address = named('Address', 'A 20-byte address.', hex(20))
+const txHash = named('TransactionHash', 'Hash of a transaction.', hex(32))
+const network = z.string().regex(/^eip155:[1-9][0-9]*$/)
+const phase = named(
+  'Phase',
+  'Where a payment stands. A successful settle means accepted, not finalized.',
+  z.enum(['open', 'expired', 'accepted', 'finalized']),
+)
+const reason = named(
+  'Reason',
+  'Why a request was refused. New ones may be added.',
+  z.enum(Object.keys(reasons) as [ReasonCode, ...ReasonCode[]]),
+)
+
+export const problem = named(
+  'Problem',
+  'A refusal: a message for people, and a code that is stable.',
+  z.looseObject({ error: z.string(), reason }),
+)
+
+export const supported = named(
+  'SupportedResponse',
+  'Which scheme and network are served.',
+  z.looseObject({
+    kinds: z.array(
+      z.looseObject({ x402Version: z.literal(Offer.x402Version), scheme: z.literal(Offer.scheme), network }),
+    ),
+    extensions: z.array(z.string()),
+    signers: z.record(z.string(), z.array(z.string())),
+  }),
+)
+
+export const challengeRequest = named(
+  'ChallengeRequest',
+  'The list price in base units, from 1 to 2^248 - 1.',
+  z.looseObject({ amount: z.string().regex(/^[1-9][0-9]{0,74}$/) }),
+)
+
+export const challengeOffer = named(
+  'ChallengeOffer',
+  'A fresh offer for one payment.',
+  z.looseObject({
+    payTo: address,
+    amount: baseUnits,
+    token: address,
+    chainId: z.int().positive(),
+    challengeNonce: nonce,
+    expiresAt: seconds,
+    helper: address.optional(),
+    deadline: seconds.optional(),
+    fee: z.looseObject({ amount: baseUnits, bps: count }).optional(),
+  }),
+)
+
+const permitPayload = named(
+  'PermitPayload',
+  'The payer signed; the facilitator broadcasts.',
+  z.looseObject({
+    challengeNonce: nonce,
+    payer: address,
+    permit: z.looseObject({
+      value: baseUnits,
+      nonce: baseUnits,
+      deadline: baseUnits,
+      v: z.int().min(0).max(255),
+      r: hex(32),
+      s: hex(32),
+    }),
+    burnAuthSig: hex(65),
+  }),
+)
+
+const selfTransferPayload = named(
+  'SelfTransferPayload',
+  'The payer broadcast the burn. None of the fields of a permit may be there.',
+  z.looseObject({
+    challengeNonce: nonce,
+    burnTxHash: txHash,
+    payer: z.never().optional(),
+    permit: z.never().optional(),
+    burnAuthSig: z.never().optional(),
+  }),
+)
+
+export const paymentRequest = named(
+  'PaymentRequest',
+  'A payment as the x402 middleware presents it.',
+  z.looseObject({
+    x402Version: z.literal(Offer.x402Version),
+    paymentPayload: z.looseObject({
+      x402Version: z.literal(Offer.x402Version),
+      accepted: z.looseObject({}),
+      payload: z.union([permitPayload, selfTransferPayload]),
+    }),
+    paymentRequirements: z.looseObject({ scheme: z.literal(Offer.scheme) }),
+  }),
+)
+
+export const settleRequest = named(
+  'SettleRequest',
+  'The official shape, or one of the two direct bodies that older integrations send.',
+  z.union([
+    paymentRequest,
+    permitPayload.and(z.looseObject({ paymentPayload: z.never().optional() })),
+    selfTransferPayload.and(z.looseObject({ paymentPayload: z.never().optional() })),
+  ]),
+)
+
+export const verifyResponse = named(
+  'VerifyResponse',
+  'Would this payment be accepted now? Promises nothing.',
+  z.looseObject({
+    isValid: z.boolean(),
+    invalidReason: reason.optional(),
+    invalidMessage: z.string().optional(),
+    payer: address.optional(),
+  }),
+)
+
+export const settleResponse = named(
+  'SettleResponse',
+  'Success means accepted. `transaction` is the burn, or "" while there is none.',
+  z.looseObject({
+    success: z.boolean(),
+    errorReason: reason.optional(),
+    errorMessage: z.string().optional(),
+    payer: address.optional(),
+    transaction: z.union([txHash, z.literal('')]),
+    network,
+    extra: z.looseObject({ phase }).optional(),
+  }),
+)
+
+export const paymentStatus = named(
+  'PaymentStatus',
+  'What the holder of a challenge nonce may know.',
+  z.looseObject({
+    challengeNonce: nonce,
+    phase,
+    amount: baseUnits,
+    issuedAt: seconds,
+    expiresAt: seconds,
+    transaction: txHash.optional(),
+    acceptedAt: seconds.optional(),
+    finalizedAt: seconds.optional(),
+  }),
+)
+
+export const health = named('Health', 'The process answers.', z.looseObject({ status: z.literal('live') }))
+
+const readinessProblems = z.array(
+  z.looseObject({ part: z.enum(['chain', 'relayer', 'addresses', 'journal']), problem: z.string() }),
+)
+
+export const readiness = named(
+  'Readiness',
+  'Whether payments can be taken, and if not, all that stands in the way.',
+  z.looseObject({ ready: z.boolean(), problems: readinessProblems }),
+)
+
+const issuanceState = z.enum(['open', 'paused'])
+
+export const issuance = named(
+  'Issuance',
+  'Whether new challenges are issued. A restart opens it again.',
+  z.looseObject({ issuance: issuanceState }),
+)
+
+const burn = named(
+  'Burn',
+  'A transfer to the burn address, as the chain recorded it.',
+  z.looseObject({
+    transaction: txHash,
+    block: baseUnits,
+    leafIndex: baseUnits,
+    from: address,
+    value: baseUnits,
+  }),
+)
+
+const recordedPayment = named(
+  'RecordedPayment',
+  'A challenge and what became of it.',
+  z.looseObject({
+    challengeNonce: nonce,
+    phase,
+    amount: baseUnits,
+    listPrice: baseUnits,
+    payTo: address,
+    issuedAt: seconds,
+    expiresAt: seconds,
+    claimed: z.boolean().describe('a payload was presented; its burn is under way or done'),
+    transaction: txHash.optional(),
+    burn: burn.optional(),
+    surplus: baseUnits.optional().describe('what was burned beyond the amount'),
+    acceptedAt: seconds.optional(),
+    finalizedAt: seconds.optional(),
+    granted: z.boolean().describe('the one success answer was written'),
+    late: burn.optional().describe('a burn that came too late to buy anything; it is minted all the same'),
+  }),
+)
+
+const cursor = z.string().regex(/^[0-9]{1,16}\.0x[0-9a-f]{64}$/)
+
+export const paymentPage = named(
+  'PaymentPage',
+  'Payments, newest first. `next` is there when more follow: hand it back as `after`.',
+  z.looseObject({ payments: z.array(recordedPayment), next: cursor.optional() }),
+)
+
+export const challengePage = named(
+  'ChallengePage',
+  'Open challenges, newest first, and the cap on them.',
+  z.looseObject({
+    open: count,
+    max: count,
+    issuance: issuanceState,
+    challenges: z.array(recordedPayment),
+    next: cursor.optional(),
+  }),
+)
+
+export const paymentTimeline = named(
+  'PaymentTimeline',
+  'One payment, and its turns in order. Steps of an earlier run of the daemon are in its log.',
+  z.looseObject({
+    payment: recordedPayment,
+    timeline: z.array(
+      z.looseObject({
+        at: seconds,
+        event: z.string(),
+        txHash: txHash.optional(),
+        reason: z.string().optional(),
+      }),
+    ),
+  }),
+)
+
+export const oddBurns = named(
+  'OddBurns',
+  'Burns that bought nothing: late ones, and transfers that cover no challenge (since the last start).',
+  z.looseObject({
+    late: z.array(recordedPayment),
+    unmatched: z.array(z.looseObject({ at: seconds, challengeNonce: nonce, txHash, reason: z.string() })),
+    next: cursor.optional(),
+  }),
+)
+
+export const relayerView = named(
+  'RelayerView',
+  'The key that broadcasts burns: its money and what it has in flight.',
+  z.looseObject({
+    address,
+    balance: baseUnits.optional().describe('wei; absent while the chain is out of reach'),
+    pending: count,
+    queue: z.array(
+      z.looseObject({
+        nonce: count,
+        txHash,
+        forms: count.describe('1, and one more for each higher fee'),
+        signedAt: seconds,
+        unfunded: z.boolean(),
+      }),
+    ),
+  }),
+)
+
+export const status = named(
+  'Status',
+  'The daemon at a glance.',
+  z.looseObject({
+    version: z.string(),
+    network,
+    profile: z.string(),
+    acceptsPayments: z.boolean(),
+    startedAt: seconds,
+    now: seconds,
+    issuance: issuanceState,
+    ready: z.boolean(),
+    problems: readinessProblems,
+    payments: z.looseObject({
+      open: count,
+      claimed: count,
+      expired: count,
+      accepted: count,
+      finalized: count,
+      late: count,
+      unmatched: count,
+    }),
+    challenges: z.looseObject({ open: count, max: count }),
+    addresses: z.looseObject({ ready: count, target: count }),
+    relayer: z.looseObject({ address, balance: baseUnits.optional(), pending: count }),
+    journal: z
+      .looseObject({ records: count, syncs: count, bytes: count, failed: z.boolean() })
+      .optional()
+      .describe('absent when settlement.journal is "none"'),
+  }),
+)
+
+const inQuery = (pattern: RegExp, read: (text: string) => number) => z.string().regex(pattern).transform(read)
+const secondsInQuery = inQuery(/^[0-9]{1,12}$/, Number)
+
+const paging = {
+  after: cursor
+    .transform((text) => {
+      const [issuedAt = '', rest = ''] = text.split('.')
+      const known = parseChallengeNonce(rest)
+      return known && { issuedAt: Number(issuedAt), nonce: known }
+    })
+    .optional()
+    .describe('`next` of the page before'),
+  limit: inQuery(/^[1-9][0-9]{0,3}$/, (text) => Math.min(Number(text), limits.pageSizeMax))
+    .optional()
+    .describe(`${limits.pageSize} unless told, at most ${limits.pageSizeMax}`),
+}
+
+export const pageQuery = z.object(paging)
+
+export const paymentQuery = z.object({
+  phase: phase.optional().describe('only payments in this phase'),
+  since: secondsInQuery.optional().describe('issued at or after, unix seconds'),
+  until: secondsInQuery.optional().describe('issued before, unix seconds'),
+  ...paging,
+})
