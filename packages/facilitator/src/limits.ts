@@ -5,6 +5,19 @@ export const limits = {
   requestTimeoutMs: 20_000,
   /** How long `POST /challenge` waits for an address when the pool is empty. */
   addressWaitMs: 2_000,
+  /** A look at the chain for /ready and the metrics stays good for so long, and waits so long for an answer. */
+  probeFreshMs: 3_000,
+  probeWaitMs: 2_000,
+  /** After a failed write the daemon counts as not ready for so long, then traffic may try the disk again. */
+  journalRetryAfterMs: 10_000,
+  /** Payments whose latest events are kept for the admin surface, and events of one of them. */
+  recentPaymentsMax: 2_000,
+  recentEventsPerPaymentMax: 32,
+  /** Transfers that cover nothing, kept for the admin surface. */
+  unmatchedBurnsMax: 1_000,
+  /** Payments on one page of the admin surface: asked for nothing, and at most. */
+  pageSize: 50,
+  pageSizeMax: 500,
   /** Per-caller counters kept; the oldest are forgotten first. */
   rateLimitKeysMax: 10_000,
   /** Requests a minute for one known challenge, whatever its callers' own rates are. */

@@ -3,6 +3,8 @@ import { type ChallengeNonce, Network, parseAddress, SvcError } from '@svc-zerc2
 import { createAddressMiner, createAddressPool, deriveSeed } from '@svc-zerc20/zk'
 import { createBurner } from './adapters/burner.js'
 import { createChain, readDeployment } from './adapters/chain.js'
+import { createChainProbe } from './adapters/chain-probe.js'
+import { countRpc } from './adapters/count-rpc.js'
 import { createFees } from './adapters/fees.js'
 import { createJsonRpc } from './adapters/json-rpc.js'
 import { openLedger } from './adapters/open-ledger.js'
@@ -12,13 +14,16 @@ import { createSigners } from './adapters/signers.js'
 import { systemClock, systemRandom } from './adapters/system.js'
 import type { Config } from './config.js'
 import { judgeAvailability } from './config-rules.js'
+import { observeAnswers } from './http/observe.js'
 import { registerPaymentApi } from './http/payment-api.js'
 import { createRateLimit } from './http/rate-limit.js'
 import { createServer } from './http/server.js'
 import { limits } from './limits.js'
+import { createTelemetry, registerOperation } from './operation.js'
 import { createBurns } from './payment/burns.js'
 import { createIssueChallenge } from './payment/challenge.js'
 import { createExamine } from './payment/examine.js'
+import { createIssuance } from './payment/issuance.js'
 import type { AddressSource, Burner, Clock, Deployment } from './payment/ports.js'
 import { createRecover } from './payment/recover.js'
 import { createSettle } from './payment/settle.js'
@@ -39,15 +44,18 @@ export type StartOptions = {
 }
 
 export async function startFacilitator(options: StartOptions): Promise<Facilitator> {
-  const { config, secrets, log, clock = systemClock, random = systemRandom } = options
+  const { config, secrets, clock = systemClock, random = systemRandom } = options
+  const telemetry = createTelemetry({ log: options.log, clock })
+  const { log, metrics } = telemetry
   const { network, settlement, daemon } = config
   const [unavailable] = judgeAvailability(config)
   if (unavailable) throw new SvcError('config_invalid', `${unavailable.key}: ${unavailable.message}`)
-  const rpc = createJsonRpc({
+  const plainRpc = createJsonRpc({
     url: network.rpc_url,
     timeoutMs: limits.rpcTimeoutMs,
     answerBytesMax: limits.rpcAnswerBytesMax,
   })
+  const rpc = countRpc(plainRpc, metrics)
   const { ledger, ...storage } = await openLedger({
     journal: settlement.journal,
     clock,
@@ -97,7 +105,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     onHead: chain.sawHead,
     limits,
   })
-  const pool = startAddressPool(options, random, clock)
+  const pool = startAddressPool(options, log, random, clock)
   const closing = new AbortController()
   const burner: Burner = deployment.helper
     ? createBurner({
@@ -106,7 +114,10 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
         token: network.token,
         helper: deployment.helper,
         confirmations: settlement.confirmations,
-        recordSigned: ledger.recordSigned,
+        async recordSigned(transaction, nonces) {
+          await ledger.recordSigned(transaction, nonces)
+          metrics.observe('svc_burns_per_batch', nonces.length)
+        },
         report: log,
         clock,
         onRpcFailure: (err) => log({ event: 'rpc.failed', err }),
@@ -146,20 +157,24 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     requestTimeoutMs: limits.requestTimeoutMs,
     log,
   })
+  observeAnswers(app, metrics)
+  const issuance = createIssuance({ report: log })
   const rate = (perMinute: number) => createRateLimit({ perMinute, keysMax: limits.rateLimitKeysMax, clock })
   registerPaymentApi(app, {
     chainId,
     profile,
-    issueChallenge: createIssueChallenge({
-      deployment,
-      addresses: pool.addresses,
-      ledger,
-      chain,
-      clock,
-      report: log,
-      ttlSeconds: settlement.challenge_ttl_seconds,
-      addressWaitMs: limits.addressWaitMs,
-    }),
+    issueChallenge: issuance.gate(
+      createIssueChallenge({
+        deployment,
+        addresses: pool.addresses,
+        ledger,
+        chain,
+        clock,
+        report: log,
+        ttlSeconds: settlement.challenge_ttl_seconds,
+        addressWaitMs: limits.addressWaitMs,
+      }),
+    ),
     verify: createVerify({ examine, ledger }),
     settle: createSettle({
       deployment,
@@ -178,6 +193,30 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     },
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
+  registerOperation(app, {
+    telemetry,
+    clock,
+    chainId,
+    profile,
+    adminToken: secrets.adminToken,
+    probe: createChainProbe({
+      rpc,
+      relayer: relayer.address,
+      clock,
+      freshMs: limits.probeFreshMs,
+      waitMs: limits.probeWaitMs,
+    }),
+    issuance,
+    ledger,
+    openChallengesMax: daemon.max_open_challenges,
+    addresses: { ready: pool.size, target: config.zerc20.pool_size },
+    relayer: {
+      address: relayer.address,
+      isUsed: deployment.helper !== undefined && profile.acceptsPayments,
+      queue: relayer.queue,
+    },
+    journalStats: storage.journalStats,
+  })
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
   log({ event: 'facilitator.ready', url, network: Network.format(chainId), profile: profile.name })
 
@@ -195,6 +234,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
       await recoveryThread.close()
       relayer.close()
       rpc.close()
+      telemetry.close()
       await storage.close()
     },
   }
@@ -209,10 +249,11 @@ const noBurner: Burner = {
 }
 
 function startAddressPool(
-  { config, secrets, log }: StartOptions,
+  { config, secrets }: StartOptions,
+  log: Log,
   random: { bytes(length: number): Uint8Array },
   clock: Clock,
-): { addresses: AddressSource; close(): Promise<void> } {
+): { addresses: AddressSource; size(): number; close(): Promise<void> } {
   const miner = createAddressMiner({ threads: 1 })
   const pool = createAddressPool({
     miner,
@@ -234,6 +275,7 @@ function startAddressPool(
         return ready && payTo && { ...ready, payTo, challengeNonce: ready.challengeNonce as ChallengeNonce }
       },
     },
+    size: pool.size,
     async close() {
       pool.close()
       await miner.close()

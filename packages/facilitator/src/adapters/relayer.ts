@@ -35,6 +35,7 @@ export type RelayerEvent =
   | { readonly event: 'rpc.failed'; readonly err: unknown }
 
 export type Relayer = {
+  readonly address: Address
   /** Reads the first free nonce. */
   start(): Promise<void>
   /** Throws only before anything was signed; afterwards it resolves, however long that takes. */
@@ -303,6 +304,8 @@ export function createRelayer(deps: {
   }
 
   return {
+    address,
+
     async start() {
       nextNonce = await countNonces()
     },

@@ -6,6 +6,12 @@ export type Surface = 'verify' | 'settle' | 'plain'
 
 const retryAfterSeconds = 5
 
+/** Why each answer refused, for whoever counts them. */
+const refusals = new WeakMap<FastifyReply, ReasonCode>()
+
+/** The reason an answer was given, when it is a refusal. */
+export const refusalOf = (reply: FastifyReply): ReasonCode | undefined => refusals.get(reply)
+
 export function sendRejection(
   reply: FastifyReply,
   rejection: Rejection,
@@ -21,6 +27,7 @@ export function withStatus(
   retryAfter: number = retryAfterSeconds,
 ): FastifyReply {
   const status = reason === undefined ? 200 : reasons[reason].status
+  if (reason !== undefined) refusals.set(reply, reason)
   if (status === 429 || status === 503) reply.header('retry-after', retryAfter)
   return reply.code(status)
 }

@@ -14,13 +14,13 @@ export type RecordedPayment = Payment & {
 export type Cursor = { readonly issuedAt: number; readonly nonce: ChallengeNonce }
 
 export type PageQuery = {
-  readonly phase?: PaymentState
+  readonly phase?: PaymentState | undefined
   /** Only payments with a late burn. */
-  readonly isLate?: boolean
+  readonly isLate?: boolean | undefined
   /** Bounds of `issuedAt` in unix seconds: from, and up to but without. */
-  readonly since?: number
-  readonly until?: number
-  readonly after?: Cursor
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  readonly after?: Cursor | undefined
   readonly limit: number
 }
 

@@ -1,0 +1,184 @@
+/** The administrative surface. Without the token every path beneath `/admin` answers 401, known or not. */
+import { Network, parseChallengeNonce, type ReasonCode, reject } from '@svc-zerc20/protocol'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { z } from 'zod'
+import { limits } from '../limits.js'
+import type { Books, Page } from '../payment/books.js'
+import type { Issuance } from '../payment/issuance.js'
+import type { Clock } from '../payment/ports.js'
+import type { Profile } from '../profile.js'
+import { metricsContentType } from '../telemetry/metrics.js'
+import type { RecentEvents } from '../telemetry/recent.js'
+import { version } from '../version.js'
+import type { AdminAuth } from './admin-auth.js'
+import { viewCursor, viewPayment, viewTimeline } from './admin-view.js'
+import type { Readiness } from './health-api.js'
+import { sendRejection } from './problem.js'
+import * as schemas from './schemas.js'
+
+/** The parts of the running daemon an operator looks at; each is asked when somebody looks. */
+export type AdminVitals = {
+  readonly startedAtMs: number
+  openChallenges(): number
+  readonly openChallengesMax: number
+  addressesReady(): number
+  readonly addressesTarget: number
+  readonly relayerAddress: string
+  /** Wei; undefined while the chain is out of reach. */
+  relayerBalance(): bigint | undefined
+  relayerQueue(): readonly {
+    readonly nonce: number
+    readonly txHash: string
+    readonly forms: number
+    readonly signedAtMs: number
+    readonly unfunded: boolean
+  }[]
+  journal(): { records: number; syncs: number; bytes: number; failed: boolean } | undefined
+}
+
+export type AdminApiDeps = {
+  readonly chainId: number
+  readonly profile: Profile
+  readonly clock: Clock
+  readonly auth: AdminAuth
+  readonly books: Books
+  readonly issuance: Issuance
+  readonly recent: RecentEvents
+  readonly readiness: Readiness
+  readonly vitals: AdminVitals
+  readonly renderMetrics: () => string
+}
+
+export function registerAdminApi(app: FastifyInstance, deps: AdminApiDeps): void {
+  app.register(async (admin) => guardedRoutes(admin, deps), { prefix: '/admin' })
+}
+
+function guardedRoutes(admin: FastifyInstance, deps: AdminApiDeps): void {
+  admin.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    if (deps.auth(request.headers.authorization)) return
+    reply.header('www-authenticate', 'Bearer')
+    return refuse(reply, deps, 'unauthorized')
+  })
+  // Its own, so that the guard above stands before unknown paths, too.
+  admin.setNotFoundHandler((_request, reply) => refuse(reply, deps, 'not_found'))
+
+  admin.get('/status', () => viewStatus(deps))
+  registerLists(admin, deps)
+  registerRelayer(admin, deps)
+
+  admin.post('/pause', async () => {
+    deps.issuance.pause()
+    return { issuance: issuanceOf(deps) }
+  })
+
+  admin.post('/resume', async () => {
+    deps.issuance.resume()
+    return { issuance: issuanceOf(deps) }
+  })
+
+  admin.get('/metrics', async (_request, reply) => {
+    // Looks at the chain if nobody did lately, so that balance and head are fresh.
+    await deps.readiness()
+    return reply.type(metricsContentType).send(deps.renderMetrics())
+  })
+}
+
+async function viewStatus(deps: AdminApiDeps) {
+  const { chainId, clock, vitals } = deps
+  const { problems } = await deps.readiness()
+  const balance = vitals.relayerBalance()
+  const journal = vitals.journal()
+  return {
+    version,
+    network: Network.format(chainId),
+    profile: deps.profile.name,
+    acceptsPayments: deps.profile.acceptsPayments,
+    startedAt: inSeconds(vitals.startedAtMs),
+    now: inSeconds(clock.now()),
+    issuance: issuanceOf(deps),
+    ready: problems.length === 0,
+    problems,
+    payments: { ...(await deps.books.counts()), unmatched: deps.recent.unmatched().length },
+    challenges: { open: vitals.openChallenges(), max: vitals.openChallengesMax },
+    addresses: { ready: vitals.addressesReady(), target: vitals.addressesTarget },
+    relayer: {
+      address: vitals.relayerAddress,
+      ...(balance !== undefined && { balance: `${balance}` }),
+      pending: vitals.relayerQueue().length,
+    },
+    ...(journal && { journal }),
+  }
+}
+
+function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
+  const { clock, books, vitals, recent } = deps
+  const viewPage = ({ payments, next }: Page) => ({
+    payments: payments.map((payment) => viewPayment(payment, clock.now())),
+    ...(next && { next: viewCursor(next) }),
+  })
+
+  admin.get('/challenges', async (request, reply) => {
+    const query = readQuery(schemas.pageQuery, request.query)
+    if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
+    const { payments, ...rest } = viewPage(await books.page({ ...query.value, phase: 'open' }))
+    const open = vitals.openChallenges()
+    return { open, max: vitals.openChallengesMax, issuance: issuanceOf(deps), challenges: payments, ...rest }
+  })
+
+  admin.get('/payments', async (request, reply) => {
+    const query = readQuery(schemas.paymentQuery, request.query)
+    if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
+    return viewPage(await books.page(query.value))
+  })
+
+  admin.get<{ Params: { challengeNonce: string } }>('/payments/:challengeNonce', async (request, reply) => {
+    const nonce = parseChallengeNonce(request.params.challengeNonce)
+    const payment = nonce && (await books.find(nonce))
+    if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
+    const now = clock.now()
+    return {
+      payment: viewPayment(payment, now),
+      timeline: viewTimeline(payment, recent.of(payment.challenge.nonce), now),
+    }
+  })
+
+  admin.get('/late', async (request, reply) => {
+    const query = readQuery(schemas.pageQuery, request.query)
+    if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
+    const { payments, ...rest } = viewPage(await books.page({ ...query.value, isLate: true }))
+    return { late: payments, unmatched: recent.unmatched(), ...rest }
+  })
+}
+
+function registerRelayer(admin: FastifyInstance, { readiness, vitals }: AdminApiDeps): void {
+  admin.get('/relayer', async () => {
+    await readiness()
+    const balance = vitals.relayerBalance()
+    const queue = vitals.relayerQueue()
+    return {
+      address: vitals.relayerAddress,
+      ...(balance !== undefined && { balance: `${balance}` }),
+      pending: queue.length,
+      queue: queue.map(({ signedAtMs, ...rest }) => ({ ...rest, signedAt: inSeconds(signedAtMs) })),
+    }
+  })
+}
+
+const inSeconds = (ms: number) => Math.floor(ms / 1000)
+
+const issuanceOf = ({ issuance }: AdminApiDeps) => (issuance.isPaused() ? 'paused' : 'open')
+
+const refuse = (reply: FastifyReply, { chainId }: AdminApiDeps, reason: ReasonCode, message?: string) =>
+  sendRejection(reply, reject(reason, message), { surface: 'plain', chainId })
+
+/** Values that are no query of this path are refused rather than guessed; unknown keys are ignored. */
+function readQuery<T extends { limit?: number | undefined }>(
+  schema: z.ZodType<T>,
+  query: unknown,
+): { readonly value: T & { limit: number } } | { readonly problem: string } {
+  const read = schema.safeParse(query)
+  if (read.success) return { value: { ...read.data, limit: read.data.limit ?? limits.pageSize } }
+  const issue = read.error.issues[0]
+  return { problem: `${issue?.path.join('.') || 'query'}: ${issue?.message ?? 'malformed'}` }
+}

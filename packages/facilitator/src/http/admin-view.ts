@@ -1,0 +1,56 @@
+/** What the administrative surface shows of a payment. */
+import { toChecksum } from '@svc-zerc20/protocol'
+import type { Cursor, RecordedPayment } from '../payment/books.js'
+import { stateAt } from '../payment/lifecycle.js'
+import type { Burn } from '../payment/ports.js'
+import type { TimelineEntry } from '../telemetry/recent.js'
+
+export function viewPayment(payment: RecordedPayment, nowMs: number) {
+  const { challenge, claim, accepted, finalizedAt, late, granted } = payment
+  const transaction = accepted?.burn.txHash ?? claim?.txHash
+  const surplus = accepted ? accepted.burn.value - challenge.amount : 0n
+  return {
+    challengeNonce: challenge.nonce,
+    phase: stateAt(payment, nowMs),
+    amount: `${challenge.amount}`,
+    listPrice: `${challenge.listPrice}`,
+    payTo: toChecksum(challenge.payTo),
+    issuedAt: challenge.issuedAt,
+    expiresAt: challenge.expiresAt,
+    claimed: claim !== undefined,
+    ...(transaction !== undefined && { transaction }),
+    ...(accepted && { burn: viewBurn(accepted.burn), acceptedAt: accepted.at }),
+    ...(surplus > 0n && { surplus: `${surplus}` }),
+    ...(finalizedAt !== undefined && { finalizedAt }),
+    granted,
+    ...(late && { late: viewBurn(late) }),
+  }
+}
+
+function viewBurn({ txHash, blockNumber, leafIndex, from, value }: Burn) {
+  return {
+    transaction: txHash,
+    block: `${blockNumber}`,
+    leafIndex: `${leafIndex}`,
+    from: toChecksum(from),
+    value: `${value}`,
+  }
+}
+
+/** What this run saw of the payment, and what the ledger knows of it from earlier runs, in order. */
+export function viewTimeline(
+  { challenge, accepted, claim }: RecordedPayment,
+  recent: readonly TimelineEntry[],
+  nowMs: number,
+): TimelineEntry[] {
+  const hasExpired = !claim && nowMs >= challenge.expiresAt * 1000
+  const known: TimelineEntry[] = [
+    { at: challenge.issuedAt, event: 'challenge.issued' },
+    ...(accepted ? [{ at: accepted.at, event: 'payment.accepted', txHash: accepted.burn.txHash }] : []),
+    ...(hasExpired ? [{ at: challenge.expiresAt, event: 'challenge.expired' }] : []),
+  ]
+  const missing = known.filter(({ event }) => !recent.some((entry) => entry.event === event))
+  return [...missing, ...recent].sort((a, b) => a.at - b.at)
+}
+
+export const viewCursor = ({ issuedAt, nonce }: Cursor): string => `${issuedAt}.${nonce}`
