@@ -1,0 +1,53 @@
+/** Calls the administrative surface of a running daemon. */
+import { SvcError } from '@svc-zerc20/protocol'
+
+export type AdminClient = {
+  get(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<unknown>
+  post(path: string): Promise<unknown>
+}
+
+const timeoutMs = 10_000
+
+/**
+ * Throws `SvcError('admin_unreachable')` when nothing answers there, and `SvcError('admin_refused')` with the words
+ * of the daemon when it refuses. The token is in no error.
+ */
+export function createAdminClient({ url, token }: { url: string; token: string | undefined }): AdminClient {
+  async function ask(method: 'GET' | 'POST', path: string, query = {}): Promise<unknown> {
+    const target = new URL(`${url.replace(/\/+$/, '')}/admin${path}`)
+    for (const [key, value] of Object.entries<string | undefined>(query)) {
+      if (value !== undefined) target.searchParams.set(key, value)
+    }
+    const { status, text } = await send(method, target)
+    const body = parseJson(text)
+    if (status === 200 && body !== undefined) return body
+    const said =
+      typeof body === 'object' && body && 'error' in body ? String(body.error) : 'no readable answer'
+    throw new SvcError('admin_refused', `${target.host} answered ${status}: ${said}`)
+  }
+
+  async function send(method: string, target: URL): Promise<{ status: number; text: string }> {
+    try {
+      const response = await fetch(target, {
+        method,
+        headers: { accept: 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+        // A redirect would carry the token somewhere else.
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      return { status: response.status, text: await response.text() }
+    } catch (cause) {
+      throw new SvcError('admin_unreachable', `no daemon answers at ${target.host}`, { cause })
+    }
+  }
+
+  return { get: (path, query) => ask('GET', path, query), post: (path) => ask('POST', path) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,105 @@
+/** `svc-facilitator admin …`: the administrative surface of a running daemon on the command line. */
+import { SvcError } from '@svc-zerc20/protocol'
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import { type AdminClient, createAdminClient } from './admin-client.js'
+import { printOddBurns, printPayments, printStatus, printTimeline } from './admin-print.js'
+import { exitCodes } from './finding.js'
+import * as schemas from './http/schemas.js'
+import type { Environment } from './secrets.js'
+
+type Common = { readonly url: string; readonly json: boolean }
+
+const adminHelp = `
+The token comes from SVC_ADMIN_TOKEN and from nowhere else: an argument would show in the list of processes.
+
+Examples:
+  svc-facilitator admin status
+  svc-facilitator admin payments --phase accepted --limit 20
+  svc-facilitator admin payment 0x… --json
+
+Exit codes:
+  ${exitCodes.ok}   done
+  ${exitCodes.mistake}   refused: wrong token, no such payment, a mistake on the command line
+  ${exitCodes.tryAgain}  no daemon answers there`
+
+/** Adds the command `admin` with its verbs; results go to standard output, failures to standard error. */
+export function registerAdminCommands(program: Command, env: Environment): void {
+  const admin = program
+    .command('admin')
+    .description('ask or steer a running daemon through its administrative surface')
+    .addHelpText('after', adminHelp)
+
+  const verb = (name: string, description: string) =>
+    admin
+      .command(name)
+      .description(description)
+      .option('--url <url>', 'where the daemon listens', 'http://127.0.0.1:4032')
+      .option('--json', 'print the answer as JSON', false)
+
+  /** An answer that has not its documented form comes from something that is not this daemon. */
+  async function show<T>(
+    { url, json }: Common,
+    schema: z.ZodType<T>,
+    ask: (client: AdminClient) => Promise<unknown>,
+    print: (answer: T) => string,
+  ): Promise<void> {
+    try {
+      const answer = await ask(createAdminClient({ url, token: env.SVC_ADMIN_TOKEN }))
+      const read = schema.safeParse(answer)
+      if (!read.success) throw new SvcError('admin_refused', `${url} answered with something else`)
+      process.stdout.write(json ? `${JSON.stringify(answer, undefined, 2)}\n` : print(read.data))
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      process.stderr.write(`fail ${message}\n`)
+      const isAway = error instanceof SvcError && error.code === 'admin_unreachable'
+      process.exitCode = isAway ? exitCodes.tryAgain : exitCodes.mistake
+    }
+  }
+
+  verb('status', 'the daemon at a glance').action((options: Common) =>
+    show(options, schemas.status, (client) => client.get('/status'), printStatus),
+  )
+
+  verb('payments', 'payments, newest first')
+    .option('--phase <phase>', 'open, expired, accepted or finalized')
+    .option('--since <seconds>', 'issued at or after, unix seconds')
+    .option('--until <seconds>', 'issued before, unix seconds')
+    .option('--after <cursor>', 'the page after this one')
+    .option('--limit <count>', 'payments on the page')
+    .action(({ url, json, ...query }: Common & Record<string, string>) =>
+      show({ url, json }, schemas.paymentPage, (client) => client.get('/payments', query), printPayments),
+    )
+
+  verb('payment', 'one payment and its turns')
+    .argument('<nonce>', 'challenge nonce')
+    .action((nonce: string, options: Common) =>
+      show(
+        options,
+        schemas.paymentTimeline,
+        (client) => client.get(`/payments/${encodeURIComponent(nonce)}`),
+        printTimeline,
+      ),
+    )
+
+  verb('late', 'burns that bought nothing')
+    .option('--after <cursor>', 'the page after this one')
+    .option('--limit <count>', 'late burns on the page')
+    .action(({ url, json, ...query }: Common & Record<string, string>) =>
+      show({ url, json }, schemas.oddBurns, (client) => client.get('/late', query), printOddBurns),
+    )
+
+  for (const [name, description] of [
+    ['pause', 'issue no new challenges; everything under way goes on'],
+    ['resume', 'issue challenges again'],
+  ] as const) {
+    verb(name, description).action((options: Common) =>
+      show(
+        options,
+        schemas.issuance,
+        (client) => client.post(`/${name}`),
+        ({ issuance }) => `issuance ${issuance}\n`,
+      ),
+    )
+  }
+}

@@ -1,0 +1,102 @@
+/** Answers of the administrative surface as tables for people. */
+import type { z } from 'zod'
+import type * as schemas from './http/schemas.js'
+
+type Status = z.infer<typeof schemas.status>
+type PaymentPage = z.infer<typeof schemas.paymentPage>
+type Timeline = z.infer<typeof schemas.paymentTimeline>
+type OddBurns = z.infer<typeof schemas.oddBurns>
+
+/** Columns as wide as their widest cell, two spaces apart. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+const time = (seconds: number | undefined) =>
+  seconds === undefined ? '-' : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+
+export function printStatus(status: Status): string {
+  const { payments, challenges, addresses, relayer, journal } = status
+  const ready = status.ready ? 'yes' : status.problems.map(({ problem }) => problem).join('; ')
+  const accepting = status.acceptsPayments ? 'accepting payments' : 'gated'
+  return table([
+    ['version', status.version],
+    ['network', status.network],
+    ['profile', `${status.profile} (${accepting})`],
+    ['started', time(status.startedAt)],
+    ['ready', ready],
+    ['issuance', status.issuance],
+    ['challenges', `${challenges.open} open of ${challenges.max}`],
+    [
+      'payments',
+      `${payments.claimed} under way, ${payments.accepted} accepted, ${payments.finalized} finalized`,
+    ],
+    ['odd burns', `${payments.late} late, ${payments.unmatched} unmatched`],
+    ['addresses', `${addresses.ready} ready of ${addresses.target}`],
+    ['relayer', `${relayer.address}, ${relayer.balance ?? 'unknown'} wei, ${relayer.pending} pending`],
+    ['journal', journal ? describeJournal(journal) : 'none'],
+  ])
+}
+
+function describeJournal({ records, syncs, bytes, failed }: NonNullable<Status['journal']>): string {
+  return `${bytes} bytes, ${records} records in ${syncs} syncs${failed ? ', last write FAILED' : ''}`
+}
+
+export function printPayments({ payments, next }: PaymentPage): string {
+  const rows = payments.map((payment) => [
+    time(payment.issuedAt),
+    payment.phase,
+    payment.amount,
+    payment.challengeNonce,
+    payment.transaction ?? '-',
+  ])
+  const more = next === undefined ? '' : `more: --after ${next}\n`
+  if (rows.length === 0) return 'no payments\n'
+  return `${table([['issued', 'phase', 'amount', 'challenge nonce', 'burn'], ...rows])}${more}`
+}
+
+export function printTimeline({ payment, timeline }: Timeline): string {
+  const facts = Object.entries(payment).map(([key, value]) => [
+    key,
+    /At$/.test(key) ? time(Number(value)) : textOf(value),
+  ])
+  const turns = timeline.map(({ at, event, txHash, reason }) => [time(at), event, txHash ?? reason ?? ''])
+  return `${table(facts)}\n${table([['time', 'event', ''], ...turns])}`
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'object' && value
+    ? Object.entries(value)
+        .map(([key, inner]) => `${key} ${inner}`)
+        .join(', ')
+    : String(value)
+
+export function printOddBurns({ late, unmatched, next }: OddBurns): string {
+  const lateRows = late.map((payment) => [
+    'late',
+    time(payment.expiresAt),
+    payment.challengeNonce,
+    payment.late?.transaction ?? '-',
+    payment.late?.value ?? '-',
+  ])
+  const unmatchedRows = unmatched.map(({ at, challengeNonce, txHash, reason }) => [
+    'unmatched',
+    time(at),
+    challengeNonce,
+    txHash,
+    reason,
+  ])
+  const rows = [...lateRows, ...unmatchedRows]
+  if (rows.length === 0) return 'no late or unmatched burns\n'
+  const more = next === undefined ? '' : `more: --after ${next}\n`
+  return `${table([['kind', 'expired or seen', 'challenge nonce', 'burn', 'value or reason'], ...rows])}${more}`
+}
