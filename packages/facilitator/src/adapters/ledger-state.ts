@@ -8,6 +8,7 @@ import {
   unreachable,
 } from '@svc-zerc20/protocol'
 import type { Burn, Challenge, SignedTransaction } from '../payment/ports.js'
+import { createLedgerArchive, type EndedPayment } from './ledger-archive.js'
 import type { LedgerEvent } from './ledger-event.js'
 
 export type Entry = {
@@ -26,7 +27,12 @@ export type Outstanding = {
 }
 
 export type LedgerState = {
-  readonly entries: ReadonlyMap<ChallengeNonce, Entry>
+  find(nonce: ChallengeNonce): Readonly<Entry> | undefined
+  /** Everything that can still change: not accepted, or its grant not used. */
+  live(): Iterable<Readonly<Entry>>
+  /** Those and all that ended, the latter first. */
+  all(): Iterable<Readonly<Entry>>
+  size(): number
   apply(event: LedgerEvent): void
   /** Forgets a challenge nothing happened to. */
   forget(nonce: ChallengeNonce): void
@@ -37,6 +43,7 @@ export type LedgerState = {
 
 export function createLedgerState(): LedgerState {
   const entries = new Map<ChallengeNonce, Entry>()
+  const archive = createLedgerArchive()
   const signed = new Map<TxHash, Outstanding>()
 
   function entryOf(nonce: ChallengeNonce): Entry {
@@ -55,6 +62,12 @@ export function createLedgerState(): LedgerState {
     for (const [hash, { nonces }] of signed) {
       if (![...nonces].some(isUnderWay)) signed.delete(hash)
     }
+  }
+
+  function archiveIfEnded(entry: Entry): void {
+    const { challenge, claim, accepted, late, granted } = entry
+    if (!granted || !accepted || !claim || late) return
+    if (archive.add({ challenge, identity: claim.identity, ...accepted })) entries.delete(challenge.nonce)
   }
 
   function apply(event: LedgerEvent): void {
@@ -98,12 +111,17 @@ export function createLedgerState(): LedgerState {
         entries.set(event.challenge.nonce, entry)
         return
       }
-      case 'grant_used':
-        entryOf(event.nonce).granted = true
+      case 'grant_used': {
+        const entry = entryOf(event.nonce)
+        entry.granted = true
+        archiveIfEnded(entry)
         return
+      }
       case 'payment_recorded': {
         const { challenge, identity, burn, at, granted } = event
-        entries.set(challenge.nonce, { challenge, claim: { identity }, accepted: { burn, at }, granted })
+        const entry = { challenge, claim: { identity }, accepted: { burn, at }, granted }
+        entries.set(challenge.nonce, entry)
+        archiveIfEnded(entry)
         return
       }
       default:
@@ -112,6 +130,7 @@ export function createLedgerState(): LedgerState {
   }
 
   function* events(isForgotten: (challenge: Challenge) => boolean): Iterable<LedgerEvent> {
+    for (const ended of archive.all()) yield { event: 'payment_recorded', ...ended, granted: true }
     for (const entry of entries.values()) {
       if (entry.claim || entry.late || !isForgotten(entry.challenge)) yield* eventsOf(entry)
     }
@@ -121,13 +140,31 @@ export function createLedgerState(): LedgerState {
   }
 
   return {
-    entries,
+    find(nonce) {
+      const entry = entries.get(nonce)
+      if (entry) return entry
+      const ended = archive.find(nonce)
+      return ended && toEntry(ended)
+    },
+    live: () => entries.values(),
+    *all() {
+      for (const ended of archive.all()) yield toEntry(ended)
+      yield* entries.values()
+    },
+    size: () => entries.size + archive.size(),
     apply,
     forget: (nonce) => entries.delete(nonce),
     outstanding: () => [...signed.values()],
     events,
   }
 }
+
+const toEntry = ({ challenge, identity, burn, at }: EndedPayment): Entry => ({
+  challenge,
+  claim: { identity },
+  accepted: { burn, at },
+  granted: true,
+})
 
 function* eventsOf({ challenge, claim, accepted, late, granted }: Entry): Iterable<LedgerEvent> {
   const { nonce } = challenge

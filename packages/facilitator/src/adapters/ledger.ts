@@ -40,7 +40,7 @@ export function createLedger(deps: {
   /** Grants that a caller holds, and who waits for them, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
 
-  for (const { challenge, claim, accepted, late } of state.entries.values()) {
+  for (const { challenge, claim, accepted, late } of state.live()) {
     if (claim?.payload && !accepted) usePermit(claim.payload, challenge.nonce)
     if (!claim && !late) open.set(challenge.nonce, challenge)
   }
@@ -51,7 +51,7 @@ export function createLedger(deps: {
   }
 
   function freePermit(nonce: ChallengeNonce): void {
-    const payload = state.entries.get(nonce)?.claim?.payload
+    const payload = state.find(nonce)?.claim?.payload
     const key = payload && permitKey(payload)
     if (key !== undefined && permitsInUse.get(key) === nonce) permitsInUse.delete(key)
   }
@@ -108,7 +108,7 @@ export function createLedger(deps: {
     async issue(challenge) {
       if (isFull()) return 'limit'
       const { nonce } = challenge
-      if (state.entries.has(nonce)) throw new SvcError('nonce_reused', 'a challenge nonce came up twice')
+      if (state.find(nonce)) throw new SvcError('nonce_reused', 'a challenge nonce came up twice')
       const event = { event: 'challenge_issued', challenge } as const
       state.apply(event)
       open.set(nonce, challenge)
@@ -124,11 +124,11 @@ export function createLedger(deps: {
 
     async find(nonce): Promise<Payment | undefined> {
       sweep()
-      return state.entries.get(nonce)
+      return state.find(nonce)
     },
 
     async claim(nonce, payload) {
-      const entry = state.entries.get(nonce)
+      const entry = state.find(nonce)
       if (!entry) return 'forgotten'
       if (entry.claim) {
         const isSame = entry.claim.identity === Payload.identity(payload)
@@ -154,7 +154,7 @@ export function createLedger(deps: {
 
     async release(nonce) {
       await log.append({ event: 'claim_released', nonce })
-      const entry = state.entries.get(nonce)
+      const entry = state.find(nonce)
       if (entry) undoClaim(entry)
     },
 
@@ -165,11 +165,11 @@ export function createLedger(deps: {
     },
 
     async accept(nonce, burn) {
-      if (state.entries.get(nonce)?.accepted) return 'already_accepted'
+      if (state.find(nonce)?.accepted) return 'already_accepted'
       const at = Math.floor(clock.now() / 1000) as UnixSeconds
       const event = { event: 'payment_accepted', nonce, burn, at } as const
       await log.append(event)
-      if (state.entries.get(nonce)?.accepted) return 'already_accepted'
+      if (state.find(nonce)?.accepted) return 'already_accepted'
       freePermit(nonce)
       state.apply(event)
       return 'accepted'
@@ -177,37 +177,37 @@ export function createLedger(deps: {
 
     async recordLate(challenge, burn) {
       // Told again and again, it is still one burn.
-      if (state.entries.get(challenge.nonce)?.late) return
+      if (state.find(challenge.nonce)?.late) return
       await journalled({ event: 'burn_late', challenge, burn })
       expired.delete(challenge.nonce)
     },
 
     async takeGrant(nonce) {
       for (;;) {
-        if (state.entries.get(nonce)?.granted) return 'used'
+        if (state.find(nonce)?.granted) return 'used'
         const line = held.get(nonce)
         if (!line) return hold(nonce)
         await new Promise<void>((resolve) => line.push(resolve))
       }
     },
 
-    grantIsUsed: async (nonce) => state.entries.get(nonce)?.granted === true,
+    grantIsUsed: async (nonce) => state.find(nonce)?.granted === true,
     books: {
       async page(query) {
         sweep()
-        return pageOf(state.entries.values(), query, clock.now())
+        return pageOf(state.all(), query, clock.now())
       },
       async find(nonce) {
         sweep()
-        return state.entries.get(nonce)
+        return state.find(nonce)
       },
       async counts() {
         sweep()
-        return countsOf(state.entries.values(), clock.now())
+        return countsOf(state.all(), clock.now())
       },
     },
     openCount: () => open.size,
-    size: () => state.entries.size,
+    size: state.size,
   }
 
   function undoClaim({ challenge }: Entry): void {
@@ -226,7 +226,7 @@ function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupted']> {
     forms.set(transaction.nonce, [...(forms.get(transaction.nonce) ?? []), transaction])
     for (const nonce of nonces) carrier.set(nonce, Math.max(transaction.nonce, carrier.get(nonce) ?? 0))
   }
-  const underWay = [...state.entries.values()].flatMap(({ challenge, claim, accepted }) =>
+  const underWay = [...state.live()].flatMap(({ challenge, claim, accepted }) =>
     claim?.payload?.kind === 'permit' && !accepted ? [{ challenge, payload: claim.payload }] : [],
   )
   return {

@@ -1,0 +1,227 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/folder.js'
+import { builtAdapter, runScript } from '../../test/node-script.js'
+import { openJournal, replayFile } from './journal-file.js'
+import { encodeLine, type JournalFields } from './journal-line.js'
+
+const noted = (number: number): JournalFields => ({ event: 'noted', number })
+const linesOf = (numbers: readonly number[]) => numbers.map((number, i) => encodeLine(i + 1, noted(number)))
+
+/** A journal of numbers whose shortest form is `shorten` of what was replayed. */
+function opening(path: string, shorten: (numbers: number[]) => number[] = (numbers) => numbers) {
+  const replayed: number[] = []
+  return {
+    replayed,
+    opened: openJournal({
+      path,
+      onRecord: ({ number }) => replayed.push(number as number),
+      compact: () => shorten(replayed).map(noted),
+      onFailure: () => undefined,
+    }),
+  }
+}
+
+/** What the file says to a reader that changes nothing. */
+async function numbersIn(path: string) {
+  const numbers: number[] = []
+  const report = await replayFile(path, ({ number }) => numbers.push(number as number))
+  return { numbers, ...report }
+}
+
+const newPath = () => join(temporaryFolder(), 'journal.jsonl')
+
+describe('opening a journal', () => {
+  it('begins with an empty file that only its owner can read, and goes on where it ended', async () => {
+    const path = newPath()
+    const first = await opening(path).opened
+    expect(first.replay).toEqual({ records: 0, tornBytes: 0 })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    await first.journal.append(noted(1))
+    await first.journal.append(noted(2))
+    await first.close()
+
+    const { replayed, opened } = opening(path)
+    const second = await opened
+    expect(replayed).toEqual([1, 2])
+    await second.journal.append(noted(3))
+    await second.close()
+    expect(await numbersIn(path)).toEqual({ numbers: [1, 2, 3], records: 3, tornBytes: 0 })
+    expect(readdirSync(join(path, '..'))).toEqual(['journal.jsonl'])
+  })
+
+  it('reads lines whole wherever the file is cut into pieces', async () => {
+    const path = newPath()
+    const numbers = Array.from({ length: 40_000 }, (_, i) => i)
+    writeFileSync(path, linesOf(numbers).join(''))
+    expect(statSync(path).size).toBeGreaterThan(2 << 20)
+    expect((await numbersIn(path)).numbers).toEqual(numbers)
+  })
+
+  it('says which folder is missing', async () => {
+    const path = join(temporaryFolder(), 'nowhere', 'journal.jsonl')
+    await expect(opening(path).opened).rejects.toMatchObject({
+      code: 'journal_unusable',
+      message: expect.stringMatching(/^settlement\.journal: ENOENT.*nowhere/),
+    })
+  })
+
+  it('says that a folder is no file, and lets go of it', async () => {
+    const path = newPath()
+    mkdirSync(path)
+    await expect(opening(path).opened).rejects.toMatchObject({ code: 'journal_unusable' })
+    expect(existsSync(`${path}.lock`)).toBe(false)
+  })
+
+  it('follows a link to the file itself and keeps the link', async () => {
+    const path = newPath()
+    writeFileSync(path, linesOf([1]).join(''))
+    const link = join(temporaryFolder(), 'link.jsonl')
+    symlinkSync(path, link)
+    const { journal, close } = await opening(link).opened
+    await expect(opening(path).opened).rejects.toMatchObject({ code: 'journal_locked' })
+    await journal.append(noted(2))
+    await close()
+    expect((await numbersIn(path)).numbers).toEqual([1, 2])
+  })
+})
+
+describe('fault 4 a damaged line', () => {
+  it('at the end was torn by a crash: it is dropped, and its bytes are reported', async () => {
+    const [one = '', two = '', three = ''] = linesOf([1, 2, 3])
+    for (const torn of [
+      three.slice(0, 10),
+      three.slice(0, -1),
+      `${three.slice(0, 20)}\n`,
+      three.replace('noted', 'moted'),
+    ]) {
+      const path = newPath()
+      writeFileSync(path, one + two + torn)
+      const { journal, replay, close } = await opening(path).opened
+      expect(replay).toEqual({ records: 2, tornBytes: torn.length })
+      await journal.append(noted(4))
+      await close()
+      expect(await numbersIn(path)).toEqual({ numbers: [1, 2, 4], records: 3, tornBytes: 0 })
+    }
+  })
+
+  it('before the end stops the start with its number, and changes nothing', async () => {
+    const [one = '', two = '', three = ''] = linesOf([1, 2, 3])
+    for (const text of [
+      one + two.replace('noted', 'moted') + three,
+      `${one}\n${two}`,
+      `${one}${two.slice(0, 9)}\n${three.slice(0, 5)}`,
+    ]) {
+      const path = newPath()
+      writeFileSync(path, text)
+      await expect(opening(path).opened).rejects.toMatchObject({
+        code: 'journal_corrupt',
+        message: 'settlement.journal: line 2 is damaged: its checksum does not match',
+      })
+      expect(readFileSync(path, 'utf8')).toBe(text)
+      expect(existsSync(`${path}.lock`)).toBe(false)
+    }
+  })
+
+  it('any bit of any earlier line stops the start at that line; only the last line is forgiven', async () => {
+    const numbers = [10, 20, 30, 40]
+    const whole = Buffer.from(linesOf(numbers).join(''))
+    const path = newPath()
+    const anyBit = fc.tuple(fc.nat({ max: whole.length - 1 }), fc.nat({ max: 7 }))
+    await fc.assert(
+      fc.asyncProperty(anyBit, async ([at, bit]) => {
+        const damaged = Buffer.from(whole)
+        damaged[at] = (damaged[at] ?? 0) ^ (1 << bit)
+        writeFileSync(path, damaged)
+        const line = whole.subarray(0, at).toString('utf8').split('\n').length
+        const read = numbersIn(path)
+        // A line that lost its newline swallows the next one, so the third may be the end, too.
+        const isNewline = whole[at] === 0x0a
+        if (line === numbers.length || (isNewline && line === numbers.length - 1)) {
+          expect((await read).numbers).toEqual(numbers.slice(0, line - 1))
+        } else {
+          await expect(read).rejects.toThrow(`line ${line} is damaged`)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('a gap in the sequence, a missing beginning, and a record nobody understands stop the start, too', async () => {
+    const [one = '', , three = ''] = linesOf([1, 2, 3])
+    const path = newPath()
+    writeFileSync(path, one + three)
+    await expect(numbersIn(path)).rejects.toThrow(
+      'line 2 is damaged: it has the sequence number 3, 2 was due',
+    )
+    writeFileSync(path, three)
+    await expect(numbersIn(path)).rejects.toThrow(
+      'line 1 is damaged: it has the sequence number 3, 1 was due',
+    )
+    writeFileSync(path, one)
+    const unread = replayFile(path, () => {
+      throw new Error('the event noted is unknown')
+    })
+    await expect(unread).rejects.toThrow('line 1 is damaged: the event noted is unknown')
+  })
+})
+
+describe('compaction', () => {
+  const evenOnly = (numbers: number[]) => numbers.filter((number) => number % 2 === 0)
+
+  it('replaces the file by its shortest form, numbered from one', async () => {
+    const path = newPath()
+    writeFileSync(path, linesOf([1, 2, 3, 4]).join(''))
+    const { journal, close } = await opening(path, evenOnly).opened
+    expect(readFileSync(path, 'utf8')).toBe(linesOf([2, 4]).join(''))
+    expect(journal.stats().bytes).toBe(statSync(path).size)
+    await close()
+  })
+
+  it('is not confused by what an earlier one left behind', async () => {
+    const path = newPath()
+    writeFileSync(path, linesOf([1, 2]).join(''))
+    writeFileSync(`${path}.new`, `${linesOf([9]).join('')}half a li`)
+    const { close } = await opening(path).opened
+    await close()
+    expect((await numbersIn(path)).numbers).toEqual([1, 2])
+    expect(existsSync(`${path}.new`)).toBe(false)
+  })
+
+  it('a kill in the middle leaves the old file whole, and the next start does not mind', async () => {
+    const path = newPath()
+    const numbers = Array.from({ length: 30_000 }, (_, i) => i)
+    const before = linesOf(numbers).join('')
+    writeFileSync(path, before)
+    // Late enough that a part of the new file is written already.
+    const { ended } = runScript(`
+      import { openJournal } from ${builtAdapter('journal-file')}
+      await openJournal({
+        path: ${JSON.stringify(path)},
+        onRecord() {},
+        *compact() {
+          for (let number = 0; ; number++) {
+            if (number === 29000) process.kill(process.pid, 'SIGKILL')
+            yield { event: 'noted', number }
+          }
+        },
+        onFailure() {},
+      })`)
+    expect(await ended).toMatchObject({ how: 'SIGKILL', errors: '' })
+    expect(statSync(`${path}.new`).size).toBeGreaterThan(0)
+    expect(readFileSync(path, 'utf8')).toBe(before)
+    const { close } = await opening(path, evenOnly).opened
+    await close()
+    expect((await numbersIn(path)).numbers).toEqual(evenOnly(numbers))
+  })
+})

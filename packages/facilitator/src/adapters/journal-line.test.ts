@@ -1,0 +1,67 @@
+import { crc32 } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeLine, encodeLine, type JournalFields } from './journal-line.js'
+
+const reserved = new Set(['v', 'seq', 'crc', 'event', '__proto__'])
+const anyFields: fc.Arbitrary<JournalFields> = fc
+  .tuple(
+    fc.string(),
+    fc.dictionary(
+      fc.string().filter((key) => !reserved.has(key)),
+      fc.jsonValue(),
+    ),
+  )
+  .map(([event, rest]) => ({ event, ...rest }))
+const anySeq = fc.nat({ max: Number.MAX_SAFE_INTEGER })
+
+/** A line with a good checksum, whatever it says. */
+const sealed = (covered: string) => `${covered},"crc":"${crc32(covered).toString(16).padStart(8, '0')}"}`
+
+const problemOf = (line: string) => {
+  const decoded = decodeLine(line)
+  return decoded.ok ? undefined : decoded.message
+}
+
+describe('a journal line', () => {
+  it('is one line, and reads as what was written', () => {
+    fc.assert(
+      fc.property(anySeq, anyFields, (seq, fields) => {
+        const line = encodeLine(seq, fields)
+        expect(line.indexOf('\n')).toBe(line.length - 1)
+        const decoded = decodeLine(line.slice(0, -1))
+        // What JSON cannot say is lost before the line is formed: -0 is 0.
+        expect(decoded).toEqual({ ok: true, value: { seq, fields: JSON.parse(JSON.stringify(fields)) } })
+      }),
+    )
+  })
+
+  it('writes a bigint as a decimal string, however deep', () => {
+    const line = encodeLine(7, { event: 'x', burn: { value: 2n ** 247n } })
+    expect(JSON.parse(line)).toMatchObject({ v: 1, seq: 7, burn: { value: `${2n ** 247n}` } })
+  })
+
+  it('shows every flipped bit, every missing end and every byte too many', () => {
+    const arbitrary = fc.tuple(anyFields, fc.nat(), fc.nat({ max: 7 }))
+    fc.assert(
+      fc.property(arbitrary, ([fields, place, bit]) => {
+        const bytes = Buffer.from(encodeLine(1, fields).slice(0, -1))
+        const at = place % bytes.length
+        const flipped = Buffer.from(bytes)
+        flipped[at] = (flipped[at] ?? 0) ^ (1 << bit)
+        expect(decodeLine(flipped.toString('utf8')).ok).toBe(false)
+        expect(decodeLine(bytes.subarray(0, at).toString('utf8')).ok).toBe(false)
+        expect(decodeLine(`${bytes.toString('utf8')} `).ok).toBe(false)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('says what is wrong with a line that was written whole', () => {
+    expect(problemOf('')).toBe('its checksum does not match')
+    expect(problemOf(sealed('{"v":1,"seq":'))).toBe('it is not JSON')
+    expect(problemOf(sealed('{"v":2,"seq":1,"event":"x"'))).toBe('its version is 2, this program reads 1')
+    expect(problemOf(sealed('{"v":1,"seq":"1","event":"x"'))).toBe('it has no sequence number')
+    expect(problemOf(sealed('{"v":1,"event":"x"'))).toBe('it has no sequence number')
+  })
+})
