@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../test/config.js'
+import { temporaryFiles } from '../test/files.js'
 import { parseConfig, readConfig, readConfigFile } from './config.js'
 import { configTables } from './config-keys.js'
 import { judgeAvailability } from './config-rules.js'
@@ -69,7 +68,7 @@ describe('readConfig', () => {
   })
 
   it.each([
-    ['R-052', 'network', "rpc_url = 'ws://127.0.0.1'", 'an http or https URL, is "ws://127.0.0.1/"'],
+    ['R-052', 'network', "rpc_url = 'ws://127.0.0.1'", 'an http or https URL, is "ws://127.0.0.1"'],
     ['R-053', 'network', 'indexer_url = 1', 'an http or https URL, is 1'],
     ['R-054', 'network', "decider_url = 'decider'", 'an http or https URL, is "decider"'],
     ['R-055', 'network', 'chain_id = 0', 'an integer of at least 1, is 0'],
@@ -287,18 +286,15 @@ describe('error messages', () => {
 })
 
 describe('readConfigFile', () => {
+  const files = temporaryFiles()
+
   it('R-050 reads one file, and says when it cannot', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
-    try {
-      const file = join(folder, 'facilitator.toml')
-      expect(readConfigFile(file).findings).toEqual([
-        { level: 'fail', key: file, message: 'cannot be read (ENOENT)' },
-      ])
-      writeFileSync(file, minimalConfig().replace("'none'", "'journal.jsonl'"))
-      expect(readConfigFile(file).config?.settlement.journal).toBe(join(folder, 'journal.jsonl'))
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    const missing = join(files.path, 'missing.toml')
+    expect(readConfigFile(missing).findings).toEqual([
+      { level: 'fail', key: missing, message: 'cannot be read (ENOENT)' },
+    ])
+    const file = files.write('facilitator.toml', minimalConfig().replace("'none'", "'journal.jsonl'"))
+    expect(readConfigFile(file).config?.settlement.journal).toBe(join(file, '../journal.jsonl'))
   })
 })
 

@@ -3,11 +3,12 @@ import { hasCredentials, maskUrl } from './credentials.js'
 
 describe('maskUrl', () => {
   it.each([
-    ['http://127.0.0.1:8545', 'http://127.0.0.1:8545/'],
-    ['https://rpc.example/v1/base', 'https://rpc.example/v1/base'],
-    ['https://rpc.example/?network=base', 'https://rpc.example/?network=base'],
-  ])('leaves %s alone', (url, shown) => {
-    expect(maskUrl(url)).toBe(shown)
+    'http://127.0.0.1:8545',
+    'https://rpc.example/v1/base',
+    'https://rpc.example/?network=base&x=%20',
+    'https://RPC.example:443',
+  ])('leaves %s alone', (url) => {
+    expect(maskUrl(url)).toBe(url)
     expect(hasCredentials(url)).toBe(false)
   })
 

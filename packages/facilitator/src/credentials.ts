@@ -33,7 +33,9 @@ export function maskUrl(text: string): string {
   const query = [...searchParams].map(([name, value]) =>
     soundsSecret(name) || isKeySegment(value) ? `${name}=${mask}` : `${name}=${encodeURIComponent(value)}`,
   )
-  return `${protocol}//${user}${host}${path}${search === '' ? '' : `?${query.join('&')}`}`
+  const masked = `${protocol}//${user}${host}${path}${search === '' ? '' : `?${query.join('&')}`}`
+  // Without anything to hide it stays as it was written.
+  return masked.includes(mask) ? masked : text
 }
 
 /** Whether a URL carries something that only its owner should know. */

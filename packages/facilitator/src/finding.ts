@@ -29,8 +29,8 @@ export function exitCodeOf(failures: readonly Finding[]): ExitCode {
 /** Without the level: `key: message (line 3)`. */
 export function describe({ key, message, line }: Finding): string {
   const where = line === undefined ? '' : ` (line ${line})`
-  // One finding is one line, whatever a node put into its message.
-  return `${key}: ${message}${where}`.replace(/\s+/g, ' ')
+  // One finding is one line, whatever a node or a token puts into its words.
+  return `${key}: ${message}${where}`.replace(/[\s\p{Cc}]+/gu, ' ')
 }
 
 export const format = (finding: Finding): string => `${finding.level.padEnd(4)} ${describe(finding)}`

@@ -1,45 +1,67 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: arguments → start, and the exit code. */
-import { readFileSync } from 'node:fs'
+/** `svc-facilitator`: arguments → check, start or config, and the exit code. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { Command } from 'commander'
-import { parseConfig } from './config.js'
-import { readSecrets } from './secrets.js'
+import { systemClock } from './adapters/system.js'
+import { type CheckReport, check } from './check.js'
+import { createProgram } from './command-line.js'
+import { readConfigFile } from './config.js'
+import { printConfig, printConfigJson } from './config-print.js'
+import { describe, exitCodeOf, exitCodes, type Finding, format, isFailure } from './finding.js'
+import { takeEnvironment } from './secrets.js'
 import { type Facilitator, startFacilitator } from './start.js'
 import { createLog } from './telemetry/log.js'
+import { version } from './version.js'
 
-/** 0 stopped, 1 a mistake in the configuration, 75 (EX_TEMPFAIL) worth trying again later. */
-const exitCodes = { stopped: 0, configuration: 1, tryAgain: 75 } as const
-const configurationErrors = new Set(['config_invalid', 'secrets_invalid', 'config_unreadable'])
+/** Of an error while starting: only the operator can mend these. Everything else may mend itself. */
+const mistakes = new Set(['config_invalid', 'secrets_invalid', 'journal_corrupt'])
 
-const program = new Command('svc-facilitator')
-  .description('Issues one-time burn addresses, verifies and settles svc-zerc20 payments over x402 v2.')
-  .version('0.1.0')
+const signals = ['SIGTERM', 'SIGINT'] as const
 
-program
-  .command('start')
-  .description('run the daemon')
-  .requiredOption('--config <file>', 'configuration file (TOML)')
-  .action(async ({ config }: { config: string }) => {
+const env = takeEnvironment()
+const runCheck = (file: string) => check({ file, env, clock: systemClock })
+
+await createProgram(version, {
+  async check(file, { json }) {
+    const report = await runCheck(file)
+    const failures = report.findings.filter(isFailure)
+    process.stdout.write(
+      json ? toJson(report) : report.findings.map((finding) => `${format(finding)}\n`).join(''),
+    )
+    process.exitCode = exitCodeOf(failures)
+  },
+
+  async config(file, { json }) {
+    const { config, findings } = readConfigFile(file)
+    complain(findings.filter(({ level }) => level !== 'ok'))
+    if (config) process.stdout.write(json ? printConfigJson(config, env) : printConfig(config, env))
+    else process.exitCode = exitCodes.mistake
+  },
+
+  async start(file) {
     try {
-      await start(config)
+      await start(file)
     } catch (error) {
-      fail(error)
+      const { code = 'unknown', message } = error instanceof SvcError ? error : { message: String(error) }
+      process.stderr.write(`fail ${message.replaceAll('\n', '\nfail ')}\n`)
+      process.exit(mistakes.has(code) ? exitCodes.mistake : exitCodes.tryAgain)
     }
-  })
-
-await program.parseAsync()
+  },
+}).parseAsync()
 
 async function start(file: string): Promise<void> {
-  const log = createLog()
-  const config = parseConfig(readConfigFile(file))
-  const { secrets, warnings } = readSecrets(config)
-  if (config.settlement.journal === 'none') {
-    warnings.push('settlement.journal is "none": pending work is lost on restart')
+  const { findings, ready } = await runCheck(file)
+  const failures = findings.filter(isFailure)
+  const fatal = failures.filter(({ start: verdict }) => verdict !== 'anyway')
+  if (fatal.length > 0 || !ready) {
+    complain(failures)
+    process.exit(exitCodeOf(fatal))
   }
-  for (const message of warnings) log({ event: 'facilitator.warning', message })
-  const facilitator = await startFacilitator({ config, secrets, log })
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  const log = createLog()
+  for (const finding of findings.filter(({ level }) => level !== 'ok')) {
+    log({ event: 'facilitator.warning', message: describe(finding) })
+  }
+  const facilitator = await startFacilitator({ ...ready, log })
+  for (const signal of signals) {
     process.once(signal, () => {
       log({ event: 'facilitator.stopping', signal })
       void stop(facilitator, log)
@@ -49,24 +71,18 @@ async function start(file: string): Promise<void> {
 
 async function stop(facilitator: Facilitator, log: ReturnType<typeof createLog>): Promise<void> {
   // A second signal means: now.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => process.exit(exitCodes.stopped))
+  for (const signal of signals) process.once(signal, () => process.exit(exitCodes.ok))
   await facilitator.close()
   log({ event: 'facilitator.stopped' })
-  process.exit(exitCodes.stopped)
+  process.exit(exitCodes.ok)
 }
 
-function readConfigFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new SvcError('config_unreadable', `cannot read ${file}: ${(cause as Error).message}`, { cause })
-  }
+function complain(findings: readonly Finding[]): void {
+  for (const finding of findings) process.stderr.write(`${format(finding)}\n`)
 }
 
-function fail(error: unknown): never {
-  const code = error instanceof SvcError ? error.code : 'unknown'
-  const message = error instanceof Error ? error.message : String(error)
-  for (const line of message.split('\n')) process.stderr.write(`fail ${line}\n`)
-  process.exit(configurationErrors.has(code) ? exitCodes.configuration : exitCodes.tryAgain)
+function toJson({ findings }: CheckReport): string {
+  const failures = findings.filter(isFailure)
+  const report = { ok: failures.length === 0, exitCode: exitCodeOf(failures), findings }
+  return `${JSON.stringify(report, undefined, 2)}\n`
 }

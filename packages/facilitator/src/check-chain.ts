@@ -1,0 +1,126 @@
+/** The RPC, its chain, the clock and the relayer's money: one round trip answers everything. */
+import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { formatEther } from 'viem'
+import { createJsonRpc } from './adapters/json-rpc.js'
+import { probeContracts } from './check-contracts.js'
+import { checkLimits } from './check-limits.js'
+import { type ChainView, createChainView } from './check-view.js'
+import type { PartialConfig } from './config.js'
+import type { Finding } from './finding.js'
+import { limits } from './limits.js'
+import type { Clock } from './payment/ports.js'
+
+export async function probeChain(deps: {
+  config: PartialConfig
+  /** Unknown when the key is missing or malformed. */
+  relayer: Address | undefined
+  clock: Pick<Clock, 'now'>
+}): Promise<Finding[]> {
+  const { rpc_url: url } = deps.config.network
+  if (url === undefined) return []
+  const rpc = createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
+  const view = createChainView(rpc)
+  try {
+    const [chain, contracts, funds] = await Promise.all([
+      probeNode(view, deps.config, deps.clock),
+      probeContracts(view, deps.config),
+      deps.relayer === undefined ? [] : probeRelayer(view, deps.relayer, deps.config),
+    ])
+    // On another chain other contracts stand at these addresses, or none: what they say means nothing.
+    return chain.wrongChain ? chain.findings : [...chain.findings, ...contracts, ...funds]
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    return [{ level: 'fail', key: 'network.rpc_url', message: error.message, start: 'later' }]
+  } finally {
+    rpc.close()
+  }
+}
+
+async function probeNode(
+  view: ChainView,
+  { network, settlement, profile }: PartialConfig,
+  clock: Pick<Clock, 'now'>,
+): Promise<{ findings: Finding[]; wrongChain: boolean }> {
+  const [reported, block] = await Promise.all([
+    view.ask('eth_chainId', []),
+    view.ask('eth_getBlockByNumber', ['latest', false]),
+  ])
+  const chainId = numberOf('eth_chainId', reported)
+  if (network.chain_id !== undefined && chainId !== network.chain_id) {
+    const message = `is ${network.chain_id}, but the RPC reports ${chainId}; the contracts were not checked`
+    return { findings: [{ level: 'fail', key: 'network.chain_id', message }], wrongChain: true }
+  }
+  const { timestamp, number } = (block ?? {}) as { timestamp?: unknown; number?: unknown }
+  const head = numberOf('eth_getBlockByNumber', number)
+  const behindSeconds = numberOf('eth_getBlockByNumber', timestamp) - Math.floor(clock.now() / 1000)
+  const answered: Finding = {
+    level: 'ok',
+    key: 'network.rpc_url',
+    message: `chain ${chainId}, newest block ${head}`,
+  }
+  const time = judgeTime({
+    behindSeconds,
+    ttlSeconds: settlement.challenge_ttl_seconds ?? 0,
+    // Local chains make blocks when there is work; the age of the newest says nothing about clocks.
+    onDemand: profile === 'local',
+  })
+  return { findings: [answered, ...time], wrongChain: false }
+}
+
+/** Challenges expire by our clock and by the chain's: where these differ by much, good payments are refused. */
+export function judgeTime(facts: {
+  behindSeconds: number
+  ttlSeconds: number
+  onDemand: boolean
+}): Finding[] {
+  const key = 'clock'
+  const { behindSeconds, ttlSeconds } = facts
+  const failSeconds = Math.max(ttlSeconds / 2, checkLimits.clockFailSecondsMin)
+  if (behindSeconds > checkLimits.clockBehindWarnSeconds) {
+    const message = `this machine is ${behindSeconds} s behind the chain; set its clock`
+    return behindSeconds > failSeconds
+      ? [{ level: 'fail', key, message, start: 'later' }]
+      : [{ level: 'warn', key, message }]
+  }
+  const age = -behindSeconds
+  if (facts.onDemand || age <= checkLimits.blockAgeWarnSeconds) return []
+  const message = `the newest block is ${age} s old: the node lags, the chain stands, or this machine's clock is ahead`
+  return age > Math.max(failSeconds, checkLimits.blockAgeWarnSeconds)
+    ? [{ level: 'fail', key, message, start: 'later' }]
+    : [{ level: 'warn', key, message }]
+}
+
+async function probeRelayer(
+  view: ChainView,
+  relayer: Address,
+  { settlement }: PartialConfig,
+): Promise<Finding[]> {
+  const key = 'SVC_RELAYER_PK'
+  const [balanceAnswer, priceAnswer] = await Promise.all([
+    view.ask('eth_getBalance', [relayer, 'latest']),
+    view.ask('eth_gasPrice', []),
+  ])
+  const balance = bigintOf('eth_getBalance', balanceAnswer)
+  const price = bigintOf('eth_gasPrice', priceAnswer)
+  const batchGas = limits.batchBaseGas + BigInt(limits.batchItemsMax) * limits.burnItemGas
+  const batch = batchGas * price
+  const has = `the relayer ${relayer} has ${formatEther(balance)} of the native currency`
+  // Only gasless payments need gas of ours, until there are mints.
+  if (settlement.permit_burner === undefined) return [{ level: 'ok', key, message: has }]
+  if (balance === 0n) {
+    const message = `the relayer ${relayer} has no money for gas; no gasless payment can be relayed`
+    return [{ level: 'fail', key, message, start: 'anyway' }]
+  }
+  if (balance < batch) {
+    const message = `${has}; a full batch of burns reserves ${formatEther(batch)} at the present price`
+    return [{ level: 'warn', key, message }]
+  }
+  return [{ level: 'ok', key, message: has }]
+}
+
+function bigintOf(method: string, value: unknown): bigint {
+  if (typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value)) return BigInt(value)
+  throw new SvcError('rpc_error', `${method}: the RPC answered with something that is no quantity`)
+}
+
+const numberOf = (method: string, value: unknown): number => Number(bigintOf(method, value))

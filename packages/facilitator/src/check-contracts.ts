@@ -1,0 +1,172 @@
+/** Whether the contracts are what the configuration takes them for. */
+import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
+import { type Address, parseAddress, TypedData } from '@svc-zerc20/protocol'
+import { hash2, upstreamPowBits } from '@svc-zerc20/zk'
+import { zeroAddress } from 'viem'
+import type { ChainView } from './check-view.js'
+import type { PartialConfig } from './config.js'
+import type { Finding } from './finding.js'
+
+type Probe = (view: ChainView, config: PartialConfig) => Promise<Finding[]>
+
+const finding =
+  (level: Finding['level']) =>
+  (key: string, message: string): Finding => ({ level, key, message })
+const ok = finding('ok')
+const warn = finding('warn')
+const fail = finding('fail')
+
+/** All answers of all contracts; nothing is asked of an address that is missing in the configuration. */
+export async function probeContracts(view: ChainView, config: PartialConfig): Promise<Finding[]> {
+  const probes: Probe[] = [probeToken, probeVerifier, probeHub, probeHelper, probeSplitter]
+  const findings = await Promise.all(probes.map((probe) => probe(view, config)))
+  return [...findings.flat(), ...judgePow(config)]
+}
+
+const noCode = (key: string, address: Address): Finding => fail(key, `no contract at ${address}`)
+
+async function probeToken(
+  view: ChainView,
+  { network, settlement, zerc20 }: PartialConfig,
+): Promise<Finding[]> {
+  const { token, verifier, chain_id: chainId } = network
+  if (token === undefined) return []
+  const key = 'network.token'
+  const [hasCode, name, hashChain, index, itsVerifier, separator, domain, nonce] = await Promise.all([
+    view.hasCode(token),
+    view.read(token, tokenAbi, 'name', []),
+    view.read(token, tokenAbi, 'hashChain', []),
+    view.read(token, tokenAbi, 'index', []),
+    view.read(token, tokenAbi, 'verifier', []),
+    view.read(token, tokenAbi, 'DOMAIN_SEPARATOR', []),
+    view.read(token, tokenAbi, 'eip712Domain', []),
+    view.read(token, tokenAbi, 'nonces', [zeroAddress]),
+  ])
+  if (!hasCode) return [noCode(key, token)]
+  const findings: Finding[] = []
+  if (hashChain === undefined || index === undefined) {
+    findings.push(fail(key, `${token} is no zERC20 token: it does not answer hashChain() and index()`))
+  }
+  if (!name) findings.push(fail(key, `${token} does not answer name(), which the permit signature needs`))
+  if (verifier !== undefined && itsVerifier !== undefined && parseAddress(itsVerifier) !== verifier) {
+    findings.push(
+      fail('network.verifier', `the token lets only ${parseAddress(itsVerifier)} mint, not ${verifier}`),
+    )
+  }
+  const gasless = settlement.permit_burner !== undefined
+  if (nonce === undefined || separator === undefined) {
+    const message = `${token} has no permits: it does not answer nonces() and DOMAIN_SEPARATOR()`
+    if (gasless) findings.push(fail(key, `${message}; settlement.permit_burner needs them`))
+    if (zerc20.generation === 2) findings.push(fail('zerc20.generation', `is 2, but ${message}`))
+  } else {
+    if (zerc20.generation === 1) {
+      findings.push(warn('zerc20.generation', 'is 1, but the token has permits, which came with 2'))
+    }
+    if (name && chainId !== undefined && separator !== separatorOf(name, chainId, token)) {
+      const told = domain && `; it tells name "${domain[1]}", version "${domain[2]}", chain ${domain[3]}`
+      const message = `its EIP-712 domain is not name "${name}", version "1", chain ${chainId}, ${token}${told ?? ''}`
+      findings.push((gasless ? fail : warn)(key, message))
+    }
+  }
+  return findings.length > 0 ? findings : [ok(key, `"${name}" at ${token}, ${index} transfers`)]
+}
+
+const separatorOf = (name: string, chainId: number, token: Address): string =>
+  TypedData.digestToHex(TypedData.domainSeparator(TypedData.permitDomain(name, chainId, token)))
+
+async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig): Promise<Finding[]> {
+  const { verifier, token } = network
+  if (verifier === undefined) return []
+  const key = 'network.verifier'
+  const [hasCode, itsToken, emptyRoot, paused] = await Promise.all([
+    view.hasCode(verifier),
+    view.read(verifier, verifierAbi, 'token', []),
+    view.read(verifier, verifierAbi, 'provedTransferRoots', [0n]),
+    view.read(verifier, verifierAbi, 'paused', []),
+  ])
+  if (!hasCode) return [noCode(key, verifier)]
+  const findings: Finding[] = []
+  if (itsToken === undefined || emptyRoot === undefined) {
+    findings.push(
+      fail(key, `${verifier} is no zERC20 verifier: it does not answer token() and provedTransferRoots()`),
+    )
+  } else {
+    if (token !== undefined && parseAddress(itsToken) !== token) {
+      findings.push(fail(key, `${verifier} belongs to the token ${parseAddress(itsToken)}, not to ${token}`))
+    }
+    const { tree_height: height } = zerc20
+    if (height !== undefined && emptyRoot !== emptyRootOf(height)) {
+      findings.push(fail('zerc20.tree_height', `is ${height}, but the verifier began with another tree`))
+    }
+  }
+  if (paused) findings.push(warn(key, `${verifier} is paused: nothing can be minted until it is resumed`))
+  return findings.length > 0 ? findings : [ok(key, `contract at ${verifier}`)]
+}
+
+/** Root of an empty tree: every node is the hash of two equal children, and an empty leaf is zero. */
+function emptyRootOf(height: number): bigint {
+  let root = 0n
+  for (let level = 0; level < height; level++) root = hash2(root, root)
+  return root
+}
+
+async function probeHub(view: ChainView, { network }: PartialConfig): Promise<Finding[]> {
+  const { hub, token, verifier } = network
+  if (hub === undefined) return []
+  const key = 'network.hub'
+  const [hasCode, infos] = await Promise.all([view.hasCode(hub), view.read(hub, hubAbi, 'getTokenInfos', [])])
+  if (!hasCode) return [noCode(key, hub)]
+  if (infos === undefined) return [warn(key, `${hub} does not answer getTokenInfos()`)]
+  const known = infos.some(
+    (info) => parseAddress(info.token) === token && parseAddress(info.verifier) === verifier,
+  )
+  return known ? [ok(key, `contract at ${hub}`)] : [warn(key, `${hub} does not know the token and verifier`)]
+}
+
+async function probeHelper(view: ChainView, { network, settlement }: PartialConfig): Promise<Finding[]> {
+  const { permit_burner: helper } = settlement
+  const key = 'settlement.permit_burner'
+  if (helper === undefined) return []
+  const [hasCode, domain] = await Promise.all([
+    view.hasCode(helper),
+    view.read(helper, permitBurnerAbi, 'eip712Domain', []),
+  ])
+  if (!hasCode) return [noCode(key, helper)]
+  if (domain === undefined) return [fail(key, `${helper} does not answer eip712Domain()`)]
+  const [, name, version, chainId, contract] = domain
+  const good =
+    name === TypedData.burnerName &&
+    version === TypedData.domainVersion &&
+    parseAddress(contract) === helper &&
+    (network.chain_id === undefined || chainId === BigInt(network.chain_id))
+  return [
+    good
+      ? ok(key, `${name} at ${helper}`)
+      : fail(
+          key,
+          `${helper} signs as name "${name}", version "${version}", chain ${chainId}; that is no ${TypedData.burnerName}`,
+        ),
+  ]
+}
+
+/** Its parameters are compared once there are fees; until then only that it exists. */
+async function probeSplitter(view: ChainView, { fee }: PartialConfig): Promise<Finding[]> {
+  if (fee?.splitter === undefined) return []
+  const key = 'fee.splitter'
+  const hasCode = await view.hasCode(fee.splitter)
+  return [
+    hasCode
+      ? ok(key, `contract at ${fee.splitter}; its parameters are not compared in this version`)
+      : noCode(key, fee.splitter),
+  ]
+}
+
+/** No contract tells its proof-of-work bits: they are part of the circuit. So upstream's are the measure. */
+function judgePow({ zerc20, network }: PartialConfig): Finding[] {
+  const { generation, pow_bits: bits } = zerc20
+  if (generation === undefined || bits === undefined || network.chain_id === 31337) return []
+  const usual = upstreamPowBits[generation]
+  if (bits === usual) return []
+  const message = `is ${bits}, where deployments of generation ${generation} ask for ${usual}; no contract tells it`
+  return [warn('zerc20.pow_bits', message)]
+}

@@ -1,0 +1,83 @@
+/** Whether the journal can be kept where the configuration puts it. Looks only; creates nothing. */
+import { constants } from 'node:fs'
+import { access, stat, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+import { checkLimits } from './check-limits.js'
+import type { Finding } from './finding.js'
+
+/**
+ * Reads a journal without changing it. Throws `SvcError`: `journal_locked` when a daemon has it, anything else
+ * when it cannot be replayed.
+ */
+export type InspectJournal = (
+  file: string,
+) => Promise<{ readonly records: number; readonly tornBytes: number }>
+
+const key = 'settlement.journal'
+const fail = (message: string, start?: Finding['start']): Finding => ({
+  level: 'fail',
+  key,
+  message,
+  ...(start && { start }),
+})
+
+export async function probeJournal(
+  journal: string | undefined,
+  inspect: InspectJournal | undefined,
+): Promise<Finding[]> {
+  if (journal === undefined) return []
+  if (journal === 'none') {
+    return [{ level: 'warn', key, message: 'is "none": pending work is lost on restart' }]
+  }
+  const folder = dirname(journal)
+  const misplaced = await judgePlace(journal, folder)
+  if (misplaced) return [misplaced]
+  const [space, content] = await Promise.all([judgeSpace(folder), judgeContent(journal, inspect)])
+  return [...space, ...content]
+}
+
+async function judgePlace(journal: string, folder: string): Promise<Finding | undefined> {
+  const parent = await stat(folder).catch(() => undefined)
+  if (!parent) return fail(`the folder ${folder} does not exist`)
+  if (!parent.isDirectory()) return fail(`${folder} is no folder`)
+  if (!(await allows(folder, constants.W_OK | constants.X_OK)))
+    return fail(`the folder ${folder} is not writable`)
+  const file = await stat(journal).catch(() => undefined)
+  if (!file) return undefined
+  if (!file.isFile()) return fail(`${journal} is no file`)
+  if (!(await allows(journal, constants.R_OK | constants.W_OK))) {
+    return fail(`${journal} is not readable and writable`)
+  }
+  return undefined
+}
+
+const allows = (path: string, mode: number): Promise<boolean> =>
+  access(path, mode).then(
+    () => true,
+    () => false,
+  )
+
+async function judgeSpace(folder: string): Promise<Finding[]> {
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  const message = `${Math.floor(free / 1024 ** 2)} MiB are free in ${folder}`
+  if (free < checkLimits.freeBytesFail) return [fail(`only ${message}`, 'later')]
+  return free < checkLimits.freeBytesWarn ? [{ level: 'warn', key, message: `only ${message}` }] : []
+}
+
+async function judgeContent(journal: string, inspect: InspectJournal | undefined): Promise<Finding[]> {
+  if (!inspect) return [{ level: 'ok', key, message: `${journal} can be written` }]
+  try {
+    const { records, tornBytes } = await inspect(journal)
+    const message = `${journal} has ${records} records`
+    if (tornBytes === 0) return [{ level: 'ok', key, message }]
+    return [
+      { level: 'warn', key, message: `${message} and ${tornBytes} bytes of one that a crash cut short` },
+    ]
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    const message = error.message.replace(`${key}: `, '')
+    return [fail(message, error.code === 'journal_locked' ? 'later' : undefined)]
+  }
+}

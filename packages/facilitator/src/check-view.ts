@@ -1,0 +1,73 @@
+/** Reads the chain for a check: whatever is asked at the same time shares one round trip. */
+import type { Address } from '@svc-zerc20/protocol'
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+} from 'viem'
+import { createCoalescer } from './adapters/coalesce.js'
+import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from './adapters/json-rpc.js'
+import { checkLimits } from './check-limits.js'
+
+type View = 'view' | 'pure'
+
+export type ChainView = {
+  /** The node's result; throws when the round trip fails or the node refuses. */
+  ask(method: string, params: readonly unknown[]): Promise<unknown>
+  /** Whether a contract stands there; an account that delegated its code (EIP-7702) is none. */
+  hasCode(address: Address): Promise<boolean>
+  /** What a contract answers; `undefined` when it refuses, or answers with something else. */
+  read<const A extends Abi, Name extends ContractFunctionName<A, View>>(
+    address: Address,
+    abi: A,
+    name: Name,
+    args: ContractFunctionArgs<A, View, Name>,
+  ): Promise<ContractFunctionReturnType<A, View, Name> | undefined>
+}
+
+const delegationPrefix = '0xef0100'
+
+export function createChainView(rpc: JsonRpc): ChainView {
+  const calls = createCoalescer<RpcCall, RpcAnswer>({
+    run: (questions) => rpc.batch(questions),
+    batchMax: checkLimits.callsPerBatchMax,
+    inFlightMax: 1,
+  })
+
+  return {
+    async ask(method, params) {
+      return resultOf(method, await calls.ask({ method, params }))
+    },
+
+    async hasCode(address) {
+      const method = 'eth_getCode'
+      const code = resultOf(method, await calls.ask({ method, params: [address, 'latest'] }))
+      return typeof code === 'string' && code.length > 2 && !code.startsWith(delegationPrefix)
+    },
+
+    async read(address, abi, name, args) {
+      const data = encodeFunctionData({
+        abi: abi as Abi,
+        functionName: name as string,
+        args: args as readonly unknown[],
+      })
+      const answer = await calls.ask({ method: 'eth_call', params: [{ to: address, data }, 'latest'] })
+      if (!('result' in answer)) return undefined
+      try {
+        const value = decodeFunctionResult({
+          abi: abi as Abi,
+          functionName: name as string,
+          data: answer.result as Hex,
+        })
+        return value as ContractFunctionReturnType<typeof abi, View, typeof name>
+      } catch {
+        // Another contract with a function of this name, or none: either way no answer to what was asked.
+        return undefined
+      }
+    },
+  }
+}

@@ -1,0 +1,406 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { tokenAbi, tokenBytecode } from '@svc-zerc20/contracts'
+import {
+  type Chain,
+  type Deployment,
+  deployContracts,
+  developmentRoles,
+  startChain,
+} from '@svc-zerc20/devnet'
+import { parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { stringify } from 'smol-toml'
+import { createPublicClient, createWalletClient, http } from 'viem'
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../test/command.js'
+import { temporaryFiles } from '../test/files.js'
+import { check } from './check.js'
+import { judgeTime } from './check-chain.js'
+import type { InspectJournal } from './check-journal.js'
+import { exitCodeOf, format, isFailure } from './finding.js'
+
+type Tables = Record<string, Record<string, unknown> | string | undefined>
+
+const { deployer, payer, treasury, relayer, provider } = developmentRoles
+const keys = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
+const elsewhere = `0x${'77'.repeat(20)}`
+
+const files = temporaryFiles()
+let chain: Chain
+let deployment: Deployment
+let indexer: Server
+let requests: string[] = []
+
+beforeAll(async () => {
+  chain = await startChain()
+  deployment = await deployContracts({
+    rpcUrl: chain.rpcUrl,
+    deployer,
+    payer: payer.address,
+    fund: [relayer.address],
+  })
+  indexer = createServer((request, response) => {
+    requests.push(`${request.url} ${request.headers.authorization ?? ''}`.trim())
+    response.writeHead(request.url?.startsWith('/indexer/healthz') ? 200 : 404).end()
+  })
+  await new Promise<void>((resolve) => indexer.listen(0, '127.0.0.1', resolve))
+})
+
+afterAll(async () => {
+  indexer.close()
+  await chain.close()
+})
+
+const indexerUrl = () => `http://127.0.0.1:${(indexer.address() as AddressInfo).port}/indexer`
+
+/** A good configuration with changes, as a file. `undefined` takes a key away. */
+function writeConfig(changes: Tables = {}): string {
+  const { chainId, token, verifier, hub, permitBurner } = deployment
+  const base: Record<string, Record<string, unknown>> = {
+    network: {
+      rpc_url: chain.rpcUrl,
+      indexer_url: indexerUrl(),
+      decider_url: 'http://127.0.0.1:9/decider',
+      chain_id: chainId,
+      token,
+      verifier,
+      hub,
+    },
+    settlement: { treasury: provider.address, permit_burner: permitBurner, journal: 'journal.jsonl' },
+    zerc20: { pow_bits: 4 },
+  }
+  const text: Record<string, unknown> = { profile: 'local', ...base }
+  for (const [table, change] of Object.entries(changes)) {
+    text[table] = typeof change === 'object' ? { ...base[table], ...change } : change
+  }
+  return files.write('facilitator.toml', stringify(JSON.parse(JSON.stringify(text))))
+}
+
+async function findingsOf(
+  changes: Tables = {},
+  env: Record<string, string> = keys,
+  inspectJournal?: InspectJournal,
+) {
+  const clock = { now: () => Date.now() }
+  const { findings } = await check({
+    file: writeConfig(changes),
+    env,
+    clock,
+    ...(inspectJournal && { inspectJournal }),
+  })
+  return findings
+}
+
+/** What is not good, without the warnings that development keys always cause. */
+async function complaintsOf(changes: Tables = {}, env?: Record<string, string>, inspect?: InspectJournal) {
+  const findings = await findingsOf(changes, env, inspect)
+  return findings
+    .filter(({ level, message }) => level !== 'ok' && !message.includes('development key'))
+    .map((finding) => format(finding).replace(/ \(line \d+\)$/, ''))
+}
+
+describe('check', () => {
+  it('R-075 finds nothing wrong with a good configuration, in one round trip', async () => {
+    requests = []
+    const before = chain.stats().httpRequests
+    const findings = await findingsOf()
+    expect(chain.stats().httpRequests - before).toBe(1)
+    expect(findings.filter(isFailure)).toEqual([])
+    const good = findings.filter(({ level }) => level === 'ok').map(({ key }) => key)
+    expect(good.slice(1).sort()).toEqual(
+      [
+        'SVC_RELAYER_PK',
+        'network.hub',
+        'network.indexer_url',
+        'network.rpc_url',
+        'network.token',
+        'network.verifier',
+        'settlement.journal',
+        'settlement.permit_burner',
+      ].sort(),
+    )
+    expect(requests).toEqual(['/indexer/healthz'])
+  })
+
+  it.each(['token', 'verifier', 'hub'])('R-056 finds that there is no code at network.%s', async (name) => {
+    const complaints = await complaintsOf({ network: { [name]: elsewhere } })
+    expect(complaints).toContain(`fail network.${name}: no contract at ${elsewhere}`)
+  })
+
+  it('R-061 finds that there is no code at settlement.permit_burner', async () => {
+    expect(await complaintsOf({ settlement: { permit_burner: elsewhere } })).toEqual([
+      `fail settlement.permit_burner: no contract at ${elsewhere}`,
+    ])
+  })
+
+  it('R-069 finds that there is no code at fee.splitter, and refuses fees', async () => {
+    const fee = { bps: 1, min_per_payment: '0', charge_to: 'payer', splitter: elsewhere }
+    expect(await complaintsOf({ settlement: { treasury: elsewhere }, fee })).toEqual([
+      'fail fee: fees are not available in this version; remove the table',
+      `fail fee.splitter: no contract at ${elsewhere}`,
+    ])
+  })
+
+  it('R-056 finds contracts that are something else, or belong to another', async () => {
+    const { token, verifier, hub, permitBurner } = deployment
+    const lower = (address: string) => address.toLowerCase()
+    expect(
+      await complaintsOf({
+        network: { token: hub, verifier: permitBurner },
+        settlement: { permit_burner: token },
+      }),
+    ).toEqual([
+      `fail network.token: ${lower(hub)} is no zERC20 token: it does not answer hashChain() and index()`,
+      `fail network.token: ${lower(hub)} does not answer name(), which the permit signature needs`,
+      `fail network.token: ${lower(hub)} has no permits: it does not answer nonces() and DOMAIN_SEPARATOR(); settlement.permit_burner needs them`,
+      `fail zerc20.generation: is 2, but ${lower(hub)} has no permits: it does not answer nonces() and DOMAIN_SEPARATOR()`,
+      `fail network.verifier: ${lower(permitBurner)} is no zERC20 verifier: it does not answer token() and provedTransferRoots()`,
+      `warn network.hub: ${lower(hub)} does not know the token and verifier`,
+      `fail settlement.permit_burner: ${lower(token)} signs as name "Devnet zUSD", version "1", chain 31337; that is no SvcPermitBurner`,
+    ])
+    const second = await deploySecondToken()
+    expect(await complaintsOf({ network: { token: second } })).toEqual([
+      `fail network.verifier: the token lets only ${`0x${'0'.repeat(40)}`} mint, not ${lower(verifier)}`,
+      `fail network.verifier: ${lower(verifier)} belongs to the token ${lower(token)}, not to ${second}`,
+      `warn network.hub: ${lower(hub)} does not know the token and verifier`,
+    ])
+  })
+
+  it('R-055 finds another chain behind the RPC, and does not judge what stands there', async () => {
+    expect(await complaintsOf({ network: { chain_id: 5, token: elsewhere } }, randomKeys())).toEqual([
+      'fail network.chain_id: is 5, but the RPC reports 31337; the contracts were not checked',
+    ])
+  })
+
+  it('compares the constants of zERC20 with the deployment', async () => {
+    expect(await complaintsOf({ zerc20: { tree_height: 39 } })).toEqual([
+      'fail zerc20.tree_height: is 39, but the verifier began with another tree',
+    ])
+    expect(await complaintsOf({ zerc20: { generation: 1 } })).toEqual([
+      'warn zerc20.generation: is 1, but the token has permits, which came with 2',
+    ])
+  })
+
+  it('R-052 finds an RPC that is down, and what else is wrong in the same run', async () => {
+    const findings = await findingsOf({
+      network: { rpc_url: 'http://user:hunter2@127.0.0.1:1/', indexer_url: 'http://127.0.0.1:1/indexer' },
+      settlement: { journal: 'no/such/folder/journal.jsonl', challenge_ttl_seconds: 0 },
+    })
+    const keysOf = (level: string) =>
+      findings.filter((finding) => finding.level === level).map(({ key }) => key)
+    expect(keysOf('fail')).toEqual([
+      'settlement.challenge_ttl_seconds',
+      'network.rpc_url',
+      'settlement.journal',
+    ])
+    expect(keysOf('warn')).toEqual([
+      'network.rpc_url',
+      'SVC_TREASURY_PK',
+      'SVC_RELAYER_PK',
+      'network.indexer_url',
+    ])
+    expect(JSON.stringify(findings)).not.toContain('hunter2')
+    for (const { level, line, key } of findings) {
+      if (level !== 'ok' && key.includes('.')) expect(line, key).toBeGreaterThan(0)
+    }
+  })
+
+  it('R-052 warns about credentials in a URL, and shows them nowhere', async () => {
+    requests = []
+    const withUser = (url: string) => url.replace('http://', 'http://user:hunter2@')
+    const findings = await findingsOf({
+      network: { rpc_url: withUser(chain.rpcUrl), indexer_url: withUser(indexerUrl()) },
+    })
+    expect(
+      findings.filter(({ message }) => message.includes('has credentials')).map(({ key }) => key),
+    ).toEqual(['network.rpc_url', 'network.indexer_url'])
+    expect(JSON.stringify(findings)).not.toContain('hunter2')
+    expect(requests).toEqual([`/indexer/healthz Basic ${Buffer.from('user:hunter2').toString('base64')}`])
+  })
+
+  it('R-053 warns about an indexer that does not answer well', async () => {
+    const url = indexerUrl().replace('/indexer', '/nothing')
+    expect(await complaintsOf({ network: { indexer_url: url } })).toEqual([
+      `warn network.indexer_url: ${url}/healthz answered with status 404`,
+    ])
+  })
+
+  it('R-054 leaves the decider alone', async () => {
+    requests = []
+    await findingsOf({ network: { decider_url: indexerUrl().replace('/indexer', '/decider') } })
+    expect(requests).toEqual(['/indexer/healthz'])
+  })
+
+  it('R-051 says that a profile other than local accepts nothing', async () => {
+    const env = { ...randomKeys(), SVC_ADMIN_TOKEN: 'a-token-that-is-long-enough' }
+    const changes = { settlement: { permit_burner: undefined } }
+    for (const profile of ['testnet', 'production', undefined]) {
+      expect(await complaintsOf({ ...changes, profile }, env)).toEqual([
+        `warn profile: is ${profile ?? 'unset'}: the daemon answers, but accepts no payments; only "local" does`,
+      ])
+    }
+  })
+
+  it('R-082 finds a relayer without money, which does not keep the daemon from starting', async () => {
+    const relayerKey = generatePrivateKey()
+    const address = parseAddress(privateKeyToAddress(relayerKey))
+    const env = { ...keys, SVC_RELAYER_PK: relayerKey }
+    const failures = (await findingsOf({}, env)).filter(isFailure)
+    expect(failures).toEqual([
+      {
+        level: 'fail',
+        key: 'SVC_RELAYER_PK',
+        message: `the relayer ${address} has no money for gas; no gasless payment can be relayed`,
+        start: 'anyway',
+      },
+    ])
+    await chain.request('hardhat_setBalance', [address, '0x1'])
+    expect(await complaintsOf({}, env)).toEqual([
+      expect.stringMatching(
+        /^warn SVC_RELAYER_PK: the relayer .* has 0\.000000000000000001 of .* batch of burns/,
+      ),
+    ])
+    expect(await complaintsOf({ settlement: { permit_burner: undefined } }, env)).toEqual([])
+  })
+
+  it('fault 20: finds a clock that differs from the chain', async () => {
+    const file = writeConfig()
+    const at = async (offsetSeconds: number) => {
+      const block = (await chain.request('eth_getBlockByNumber', ['latest', false])) as { timestamp: string }
+      const now = (Number(block.timestamp) + offsetSeconds) * 1000
+      const { findings } = await check({ file, env: keys, clock: { now: () => now } })
+      return findings.filter(({ key }) => key === 'clock').map(format)
+    }
+    expect(await at(-5)).toEqual([])
+    expect(await at(-6)).toEqual(['warn clock: this machine is 6 s behind the chain; set its clock'])
+    expect(await at(-151)).toEqual(['fail clock: this machine is 151 s behind the chain; set its clock'])
+    expect(await at(100_000)).toEqual([])
+  })
+
+  it('leaves no trace on the disk', async () => {
+    const file = writeConfig()
+    await check({ file, env: keys, clock: { now: () => Date.now() } })
+    expect(readdirSync(join(file, '..'))).toEqual(['facilitator.toml'])
+  })
+})
+
+describe('the journal', () => {
+  it('R-062 R-075 needs a folder that exists, and a file where a file should be', async () => {
+    const blocked = join(files.path, 'a-file')
+    writeFileSync(blocked, '')
+    const isFolder = join(files.path, 'a-folder')
+    mkdirSync(isFolder)
+    const complaints = (journal: string) => complaintsOf({ settlement: { journal } })
+    expect(await complaints(join(files.path, 'missing', 'journal'))).toEqual([
+      `fail settlement.journal: the folder ${join(files.path, 'missing')} does not exist`,
+    ])
+    expect(await complaints(join(blocked, 'journal'))).toEqual([
+      `fail settlement.journal: ${blocked} is no folder`,
+    ])
+    expect(await complaints(isFolder)).toEqual([`fail settlement.journal: ${isFolder} is no file`])
+  })
+
+  it('R-062 is warned about when there is none', async () => {
+    expect(await complaintsOf({ settlement: { journal: 'none' } })).toEqual([
+      'warn settlement.journal: is "none": pending work is lost on restart',
+    ])
+  })
+
+  it('R-075 is locked, torn or damaged as its reader says', async () => {
+    const refusing =
+      (code: string): InspectJournal =>
+      async () => {
+        throw new SvcError(code, `settlement.journal: ${code}`)
+      }
+    const locked = (await findingsOf({}, keys, refusing('journal_locked'))).filter(isFailure)
+    expect(locked.map(format)).toEqual([expect.stringMatching(/^fail settlement.journal: journal_locked/)])
+    expect(exitCodeOf(locked)).toBe(75)
+    const damaged = (await findingsOf({}, keys, refusing('journal_corrupt'))).filter(isFailure)
+    expect(exitCodeOf(damaged)).toBe(1)
+    expect(await complaintsOf({}, keys, async () => ({ records: 3, tornBytes: 7 }))).toEqual([
+      expect.stringMatching(/^warn settlement.journal: .* has 3 records and 7 bytes of one that a crash cut/),
+    ])
+  })
+})
+
+describe('judgeTime', () => {
+  it.each([
+    [{ behindSeconds: -60, ttlSeconds: 300, onDemand: false }, []],
+    [{ behindSeconds: -61, ttlSeconds: 300, onDemand: false }, ['warn']],
+    [{ behindSeconds: -151, ttlSeconds: 300, onDemand: false }, ['fail']],
+    [{ behindSeconds: -151, ttlSeconds: 300, onDemand: true }, []],
+    [{ behindSeconds: 30, ttlSeconds: 1, onDemand: false }, ['warn']],
+    [{ behindSeconds: 31, ttlSeconds: 1, onDemand: true }, ['fail']],
+  ])('fault 20: %j gives %j', (facts, levels) => {
+    expect(judgeTime(facts).map(({ level }) => level)).toEqual(levels)
+  })
+})
+
+describe('svc-facilitator check', () => {
+  it('R-075 prints one line per finding, exits 0 when none failed, and starts nothing', async () => {
+    const file = writeConfig()
+    const { code, stdout, stderr } = await runCommand(['check', '--config', file], keys)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const line of stdout.trim().split('\n')) expect(line).toMatch(/^(?:ok {2}|warn) [^:]+: .+$/)
+    expect(readdirSync(join(file, '..'))).toEqual(['facilitator.toml'])
+  })
+
+  it('R-075 exits 1 with every failure on a line of its own', async () => {
+    const file = writeConfig({
+      network: { hub: elsewhere },
+      settlement: { journal: '/no/such/folder/j', confirmations: 0, permit_burner: elsewhere },
+    })
+    const env = { ...keys, SVC_TREASURY_PK: 'hunter2' }
+    const { code, stdout } = await runCommand(['check', '--config', file], env)
+    expect(code).toBe(1)
+    const failed = stdout.split('\n').filter((line) => line.startsWith('fail '))
+    expect(failed.map((line) => line.split(' ')[1])).toEqual([
+      'settlement.confirmations:',
+      'SVC_TREASURY_PK:',
+      'network.hub:',
+      'settlement.permit_burner:',
+      'settlement.journal:',
+    ])
+    expect(stdout).not.toContain('hunter2')
+    expect(stdout).not.toContain(relayer.privateKey.slice(2))
+  })
+
+  it('R-075 exits 75 when only the RPC is down, and tells machines the same as JSON', async () => {
+    const file = writeConfig({ network: { rpc_url: 'http://127.0.0.1:1' } })
+    const { code, stdout } = await runCommand(['check', '--config', file, '--json'], keys)
+    expect(code).toBe(75)
+    const report = JSON.parse(stdout)
+    expect(report).toMatchObject({ ok: false, exitCode: 75 })
+    expect(report.findings.filter(({ level }: { level: string }) => level === 'fail')).toEqual([
+      {
+        level: 'fail',
+        key: 'network.rpc_url',
+        message: 'the RPC at 127.0.0.1:1 did not answer',
+        start: 'later',
+        line: expect.any(Number),
+      },
+    ])
+  })
+})
+
+function randomKeys() {
+  return { SVC_TREASURY_PK: generatePrivateKey(), SVC_RELAYER_PK: generatePrivateKey() }
+}
+
+/** A token like the first, but with nobody to mint it. */
+async function deploySecondToken(): Promise<string> {
+  const account = privateKeyToAccount(deployer.privateKey)
+  const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) })
+  const hash = await wallet.deployContract({
+    abi: tokenAbi,
+    bytecode: tokenBytecode,
+    args: ['Second', 'S', 6, account.address],
+    chain: null,
+  })
+  const client = createPublicClient({ transport: http(chain.rpcUrl), pollingInterval: 20 })
+  const { contractAddress } = await client.waitForTransactionReceipt({ hash })
+  return (contractAddress ?? '').toLowerCase()
+}

@@ -1,0 +1,79 @@
+/** Everything that can be wrong before money moves, found in one run. Starts nothing and changes nothing. */
+import { parseAddress } from '@svc-zerc20/protocol'
+import { probeChain } from './check-chain.js'
+import { probeIndexer } from './check-indexer.js'
+import { type InspectJournal, probeJournal } from './check-journal.js'
+import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from './config.js'
+import { judgeAvailability } from './config-rules.js'
+import { hasCredentials } from './credentials.js'
+import { type Finding, isFailure } from './finding.js'
+import type { Clock } from './payment/ports.js'
+import { profileOf } from './profile.js'
+import { type Environment, examineSecrets, type Secrets } from './secrets.js'
+
+export type CheckReport = {
+  /** In the order of the configuration; one line each. */
+  readonly findings: readonly Finding[]
+  /** What to start with; there when neither file nor environment has a mistake. */
+  readonly ready: { readonly config: Config; readonly secrets: Secrets } | undefined
+}
+
+export async function check(deps: {
+  file: string
+  env: Environment
+  clock: Pick<Clock, 'now'>
+  inspectJournal?: InspectJournal
+}): Promise<CheckReport> {
+  const reading = readConfigFile(deps.file)
+  const { config, values } = reading
+  const { secrets, findings: ofSecrets } = examineSecrets(values, deps.env)
+  const [chain, indexer, journal] = await Promise.all([
+    probeChain({
+      config: values,
+      relayer: parseAddress(secrets?.relayer.reveal().address),
+      clock: deps.clock,
+    }),
+    probeIndexer(values.network.indexer_url),
+    probeJournal(values.settlement.journal, deps.inspectJournal),
+  ])
+  const findings = [
+    ...judgeFile(deps.file, reading),
+    ...judgeUrls(values),
+    ...ofSecrets,
+    ...chain,
+    ...indexer,
+    ...journal,
+  ].map((finding) => withLine(finding, reading))
+  return { findings, ready: config && secrets && { config, secrets } }
+}
+
+function judgeFile(file: string, { config, values, findings }: ConfigReading): Finding[] {
+  const unavailable = judgeAvailability(values).map((rule): Finding => ({ level: 'fail', ...rule }))
+  const all = [...findings, ...unavailable]
+  if (!config || all.some(isFailure)) return all
+  const { name, acceptsPayments } = profileOf(config)
+  const read: Finding = { level: 'ok', key: file, message: `read; profile ${name}` }
+  const gated = `is ${name}: the daemon answers, but accepts no payments; only "local" does`
+  return [
+    read,
+    ...all,
+    ...(acceptsPayments ? [] : [{ level: 'warn', key: 'profile', message: gated } as const]),
+  ]
+}
+
+function judgeUrls({ network }: PartialConfig): Finding[] {
+  return (['rpc_url', 'indexer_url', 'decider_url'] as const)
+    .filter((name) => hasCredentials(network[name] ?? ''))
+    .map((name) => ({
+      level: 'warn',
+      key: `network.${name}`,
+      message:
+        'has credentials in the URL: whoever can read the file has them; keep it readable to the daemon only',
+    }))
+}
+
+/** Findings about the world point at the key that led there. */
+function withLine(finding: Finding, { lineOf }: ConfigReading): Finding {
+  const line = finding.line ?? (finding.level === 'ok' ? undefined : lineOf(finding.key))
+  return line === undefined ? finding : { ...finding, line }
+}

@@ -1,0 +1,83 @@
+/** The command line of `svc-facilitator`: commands, options and help. What they do is given from outside. */
+import { Command } from 'commander'
+import { exitCodes } from './finding.js'
+
+export type Actions = {
+  check(file: string, options: { json: boolean }): Promise<void>
+  start(file: string): Promise<void>
+  config(file: string, options: { json: boolean }): Promise<void>
+}
+
+const exitCodesHelp = `
+Exit codes:
+  ${exitCodes.ok}   done, stopped, or nothing failed
+  ${exitCodes.mistake}   a mistake in configuration, environment or command line; mend it first
+  ${exitCodes.tryAgain}  nothing to mend here, for example the RPC is down; try again later`
+
+const environmentHelp = `
+Environment (keys are never read from the file):
+  SVC_TREASURY_PK  seed of the burn secrets, required
+  SVC_RELAYER_PK   pays gas for relayed burns and mints, required
+  SVC_ADMIN_TOKEN  bearer token of /admin/*, required unless local on loopback`
+
+const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
+
+/** Builds the program; `parseAsync` runs it. */
+export function createProgram(version: string, actions: Actions): Command {
+  const program = new Command('svc-facilitator')
+    .description('Issues one-time burn addresses, verifies and settles svc-zerc20 payments over x402 v2.')
+    .version(version)
+    .showHelpAfterError('(add --help for usage)')
+    .addHelpText(
+      'after',
+      [
+        examples(
+          'svc-facilitator check --config facilitator.toml',
+          'svc-facilitator start --config facilitator.toml',
+        ),
+        environmentHelp,
+        exitCodesHelp,
+      ].join('\n'),
+    )
+
+  const command = (name: string, description: string) =>
+    program
+      .command(name)
+      .description(description)
+      .requiredOption('--config <file>', 'configuration file (TOML)')
+
+  command('check', 'find every problem of configuration, keys, chain, contracts and journal; starts nothing')
+    .option('--json', 'print the findings as one JSON object', false)
+    .addHelpText(
+      'after',
+      [
+        '\nPrints one line per finding, "ok", "warn" or "fail", then the key and what was found.\nOnly reads: it writes no file and sends no transaction.',
+        examples(
+          'svc-facilitator check --config facilitator.toml',
+          'svc-facilitator check --config facilitator.toml --json | jq .findings',
+        ),
+        environmentHelp,
+        exitCodesHelp,
+      ].join('\n'),
+    )
+    .action(({ config, json }: { config: string; json: boolean }) => actions.check(config, { json }))
+
+  command('start', 'run the daemon, after the same checks')
+    .addHelpText(
+      'after',
+      [
+        '\nLogs JSON lines to standard output; "facilitator.ready" tells the URL. SIGTERM or SIGINT ends it after the\nwork under way, a second one at once.',
+        examples('svc-facilitator start --config facilitator.toml'),
+        environmentHelp,
+        exitCodesHelp,
+      ].join('\n'),
+    )
+    .action(({ config }: { config: string }) => actions.start(config))
+
+  command('config', 'print the configuration with every default, without secrets')
+    .option('--json', 'print JSON instead of TOML', false)
+    .addHelpText('after', examples('svc-facilitator config --config facilitator.toml'))
+    .action(({ config, json }: { config: string; json: boolean }) => actions.config(config, { json }))
+
+  return program
+}

@@ -1,0 +1,50 @@
+/** The resolved configuration for people and machines, without anything secret. */
+import { stringify } from 'smol-toml'
+import type { Config } from './config.js'
+import { configTables, type KeyEntry } from './config-keys.js'
+import { maskUrl } from './credentials.js'
+import { environmentVariables } from './environment.js'
+import type { Environment } from './secrets.js'
+
+/** As TOML that could be a configuration file again; what the file left out is marked. */
+export function printConfig(config: Config, env: Environment): string {
+  const variables = environmentVariables.map(({ name }) => `# ${name}: ${env[name] ? 'set' : 'not set'}`)
+  const parts = configTables.map(({ name: table, keys }) => {
+    const lines = keys.flatMap((entry) => printKey(entry, valueAt(config, entry.path)))
+    return lines.length === 0 ? '' : [...(table === '' ? [] : [`[${table}]`]), ...lines].join('\n')
+  })
+  return `${[variables.join('\n'), ...parts].filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** The same as data: every key, `null` where nothing is set. */
+export function printConfigJson(config: Config, env: Environment): string {
+  const environment = Object.fromEntries(
+    environmentVariables.map(({ name }) => [name, env[name] ? '[secret]' : null]),
+  )
+  const resolved = Object.fromEntries(
+    configTables.flatMap(({ name: table, keys }) => {
+      const values = keys.map(({ name, path }) => [name, shown(valueAt(config, path)) ?? null] as const)
+      if (table === '') return values
+      return [[table, table === 'fee' && !config.fee ? null : Object.fromEntries(values)] as const]
+    }),
+  )
+  return `${JSON.stringify({ config: resolved, environment }, undefined, 2)}\n`
+}
+
+function printKey({ name, key }: KeyEntry, value: unknown): string[] {
+  if (value === undefined) return []
+  const line = stringify({ [name]: shown(value) }).trim()
+  return [value === key.default ? `${line} # default` : line]
+}
+
+/** URLs lose their credentials; an amount is a string, because it may not fit a TOML integer. */
+function shown(value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}`
+  return typeof value === 'string' && /^https?:\/\//i.test(value) ? maskUrl(value) : value
+}
+
+function valueAt(config: Config, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], config)
+}

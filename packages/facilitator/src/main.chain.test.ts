@@ -1,0 +1,257 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
+import { parse, stringify } from 'smol-toml'
+import { generatePrivateKey } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Ended, runCommand, startCommand } from '../test/command.js'
+import { temporaryFiles } from '../test/files.js'
+import { until } from '../test/network.js'
+import { parseConfig } from './config.js'
+
+const { treasury, relayer } = developmentRoles
+const keys = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
+const files = temporaryFiles()
+
+let net: LocalNetwork
+beforeAll(async () => {
+  // Only its chain and its configuration file are used; the daemons of these tests are their own.
+  net = await startLocalNetwork({ inProcess: {} })
+})
+afterAll(() => net.close())
+
+type Tables = Record<string, Record<string, unknown> | string | undefined>
+
+/** The devnet's configuration with changes, as a file. */
+function configFile(changes: Tables = {}): string {
+  const tables = parse(readFileSync(net.configFile, 'utf8')) as Tables
+  for (const [name, change] of Object.entries(changes)) {
+    const base = tables[name]
+    tables[name] = typeof change === 'object' && typeof base === 'object' ? { ...base, ...change } : change
+  }
+  return files.write('facilitator.toml', stringify(JSON.parse(JSON.stringify(tables))))
+}
+
+type Line = { event: string; url?: string; message?: string; profile?: string }
+const linesOf = (stdout: string): Line[] =>
+  stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line))
+
+/** Starts the daemon and waits until it is ready; `task` gets its URL and log, then it is told to stop. */
+async function withDaemon(
+  file: string,
+  env: Record<string, string>,
+  task: (url: string, log: Line[]) => Promise<void>,
+): Promise<Ended> {
+  const daemon = startCommand(['start', '--config', file], env)
+  let early: Ended | undefined
+  void daemon.ended.then((ended) => {
+    early = ended
+  })
+  const ready = await until(() => {
+    if (early) throw new Error(`the daemon ended with ${early.code}: ${early.stderr}`)
+    return linesOf(daemon.output.stdout).find(({ event }) => event === 'facilitator.ready')
+  })
+  try {
+    await task(ready.url ?? '', linesOf(daemon.output.stdout))
+  } finally {
+    daemon.signal('SIGTERM')
+  }
+  return daemon.ended
+}
+
+describe('svc-facilitator start', () => {
+  it('R-076 runs the daemon after the same checks, warns about what they found, and ends with 0', async () => {
+    const { code, stderr } = await withDaemon(configFile(), keys, async (url, log) => {
+      const response = await fetch(`${url}/supported`)
+      expect(await response.json()).toMatchObject({
+        kinds: [{ scheme: 'svc-zerc20', network: 'eip155:31337' }],
+      })
+      const warnings = log
+        .filter(({ event }) => event === 'facilitator.warning')
+        .map(({ message }) => message)
+      expect(warnings).toEqual([
+        'SVC_TREASURY_PK: a well-known development key; anybody can use it',
+        'SVC_RELAYER_PK: a well-known development key; anybody can use it',
+        expect.stringContaining('network.indexer_url: '),
+        expect.stringContaining('settlement.journal: is "none": pending work is lost on restart'),
+      ])
+    })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  it('R-055 R-056 R-075 exits 1 for a mistake, with the same lines as check', async () => {
+    const file = configFile({ network: { hub: `0x${'7'.repeat(40)}` }, daemon: { max_open_challenges: 0 } })
+    const [started, checked] = await Promise.all([
+      runCommand(['start', '--config', file], keys),
+      runCommand(['check', '--config', file], keys),
+    ])
+    const failed = checked.stdout.split('\n').filter((line) => line.startsWith('fail '))
+    expect(failed).toHaveLength(2)
+    expect(started).toEqual({ code: 1, stdout: '', stderr: `${failed.join('\n')}\n` })
+    expect(checked.code).toBe(1)
+  })
+
+  it('R-055 exits 1 when the RPC has another chain', async () => {
+    const env = { SVC_TREASURY_PK: generatePrivateKey(), SVC_RELAYER_PK: generatePrivateKey() }
+    const { code, stderr } = await runCommand(
+      ['start', '--config', configFile({ network: { chain_id: 31338 } })],
+      env,
+    )
+    expect(code).toBe(1)
+    expect(stderr).toContain('fail network.chain_id: is 31338, but the RPC reports 31337')
+  })
+
+  it('exits 75 when the RPC is down', async () => {
+    const file = configFile({ network: { rpc_url: 'http://127.0.0.1:1' } })
+    const { code, stderr } = await runCommand(['start', '--config', file], keys)
+    expect(code).toBe(75)
+    expect(stderr).toMatch(/^fail network\.rpc_url: the RPC at 127\.0\.0\.1:1 did not answer \(line \d+\)\n$/)
+  })
+
+  it('exits 75 when its port is taken', async () => {
+    const port = Number(new URL(net.facilitatorUrl).port)
+    const { code, stderr } = await runCommand(['start', '--config', configFile({ listen: { port } })], keys)
+    expect(code).toBe(75)
+    expect(stderr).toContain('EADDRINUSE')
+  })
+
+  it('refuses a fee table, because it has no fees yet', async () => {
+    const recipient = developmentRoles.deployer.address
+    const fee = { bps: 1, min_per_payment: '0', charge_to: 'payer', recipient }
+    const { code, stderr } = await runCommand(['start', '--config', configFile({ fee })], keys)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^fail fee: fees are not available in this version; remove the table \(line \d+\)\n$/,
+    )
+  })
+
+  it('R-081 R-082 R-083 aborts without keys or token', async () => {
+    const { code, stderr } = await runCommand(['start', '--config', configFile({ profile: undefined })])
+    expect(code).toBe(1)
+    expect(stderr.split('\n').map((line) => line.split(':')[0])).toEqual([
+      'fail SVC_TREASURY_PK',
+      'fail SVC_RELAYER_PK',
+      'fail SVC_ADMIN_TOKEN',
+      '',
+    ])
+  })
+
+  it('R-084 aborts with a well-known key when one condition is missing', async () => {
+    const file = configFile({ listen: { host: '0.0.0.0' } })
+    const env = { ...keys, SVC_ADMIN_TOKEN: 'a-token-that-is-long-enough' }
+    const { code, stderr } = await runCommand(['start', '--config', file], env)
+    expect(code).toBe(1)
+    expect(stderr.trim().split('\n')).toEqual([
+      'fail SVC_TREASURY_PK: a well-known development key, which needs a loopback listen.host',
+      'fail SVC_RELAYER_PK: a well-known development key, which needs a loopback listen.host',
+    ])
+  })
+
+  it('R-051 R-083 starts gated without a profile, with a token and keys of its own', async () => {
+    const env = {
+      SVC_TREASURY_PK: generatePrivateKey(),
+      SVC_RELAYER_PK: generatePrivateKey(),
+      SVC_ADMIN_TOKEN: 'a-token-that-is-long-enough',
+    }
+    const { code, stdout } = await withDaemon(configFile({ profile: undefined }), env, async (url) => {
+      const response = await fetch(`${url}/challenge`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ amount: '1' }),
+      })
+      expect(response.status).toBe(403)
+    })
+    expect(code).toBe(0)
+    const [ready] = linesOf(stdout).filter(({ event }) => event === 'facilitator.ready')
+    expect(ready?.profile).toBe('unset')
+    // The relayer has no money, and the daemon serves nevertheless.
+    expect(stdout).toContain('has no money for gas')
+  })
+
+  it('R-080 writes no secret anywhere, and passes none on to its threads', async () => {
+    const env = {
+      SVC_TREASURY_PK: generatePrivateKey(),
+      SVC_RELAYER_PK: generatePrivateKey(),
+      SVC_ADMIN_TOKEN: 'a-token-that-is-long-enough',
+    }
+    const rpc = net.rpcUrl.replace('http://', 'http://user:hunter2@')
+    const file = configFile({ network: { rpc_url: rpc } })
+    const { stdout, stderr } = await withDaemon(file, env, async () => undefined)
+    const printed = stdout + stderr + (await runCommand(['check', '--config', file], env)).stdout
+    for (const secret of [...Object.values(env), 'hunter2']) {
+      expect(printed).not.toContain(secret.replace(/^0x/, ''))
+    }
+    expect(readdirSync(join(file, '..'))).toEqual(['facilitator.toml'])
+  })
+})
+
+describe('svc-facilitator config', () => {
+  const config = (args: string[], env: Record<string, string> = {}) => runCommand(['config', ...args], env)
+
+  it('prints what the daemon would use: valid TOML with every default', async () => {
+    const file = configFile({ settlement: { journal: 'j.jsonl' } })
+    const { code, stdout, stderr } = await config(['--config', file], keys)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(parseConfig(stdout)).toEqual(
+      parseConfig(readFileSync(file, 'utf8'), { directory: join(file, '..') }),
+    )
+    expect(stdout).toContain('challenge_ttl_seconds = 300 # default\n')
+    expect(stdout).toContain('# SVC_TREASURY_PK: set\n# SVC_RELAYER_PK: set\n# SVC_ADMIN_TOKEN: not set\n')
+  })
+
+  it('R-080 masks what is secret, as TOML and as JSON', async () => {
+    const file = configFile({
+      network: { rpc_url: 'https://user:hunter2@rpc.example/', decider_url: 'http://d/?key=hunter2' },
+    })
+    const json = await config(['--config', file, '--json'], keys)
+    const { stdout } = await config(['--config', file], keys)
+    for (const text of [json.stdout, stdout]) {
+      expect(text).not.toContain('hunter2')
+      expect(text).not.toContain(treasury.privateKey.slice(2))
+    }
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      config: {
+        network: { rpc_url: 'https://[secret]@rpc.example/' },
+        listen: { trusted_proxies: null },
+        fee: null,
+      },
+      environment: { SVC_TREASURY_PK: '[secret]', SVC_ADMIN_TOKEN: null },
+    })
+  })
+
+  it('says what is wrong instead, and exits 1', async () => {
+    const { code, stdout, stderr } = await config(['--config', configFile({ profile: 'lokal' })])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('fail profile: must be one of "local", "testnet", "production", is "lokal"')
+    const missing = await config(['--config', '/no/such/file'])
+    expect(missing).toEqual({ code: 1, stdout: '', stderr: 'fail /no/such/file: cannot be read (ENOENT)\n' })
+  })
+})
+
+describe('svc-facilitator', () => {
+  it('helps, with examples, environment and exit codes', async () => {
+    for (const args of [['--help'], ['check', '--help'], ['start', '--help']]) {
+      const { code, stdout } = await runCommand(args)
+      expect(code).toBe(0)
+      for (const part of ['Examples:', 'SVC_TREASURY_PK', 'Exit codes:', '75 '])
+        expect(stdout).toContain(part)
+    }
+    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+    expect(await runCommand(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  it.each([
+    [[]],
+    [['begin']],
+    [['check']],
+    [['start', '--config']],
+    [['check', '--config', 'x', '--verbose']],
+  ])('exits 1 with usage for %j', async (args) => {
+    const { code, stdout, stderr } = await runCommand(args)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/Usage|--help/)
+  })
+})

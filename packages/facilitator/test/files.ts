@@ -1,0 +1,18 @@
+/** Files for the tests of one test file: each gets a folder of its own, and all are gone at the end. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+
+export function temporaryFiles() {
+  const path = mkdtempSync(join(tmpdir(), 'svc-facilitator-'))
+  afterAll(() => rmSync(path, { recursive: true, force: true }))
+  return {
+    path,
+    write(name: string, text: string): string {
+      const file = join(mkdtempSync(join(path, 'part-')), name)
+      writeFileSync(file, text)
+      return file
+    },
+  }
+}
