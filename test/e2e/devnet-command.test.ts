@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { startChain } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const script = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
@@ -95,5 +96,30 @@ describe('svc-devnet', () => {
     expect(existsSync(networkFile)).toBe(false)
     await expect(fetch(facilitatorUrl)).rejects.toThrow()
     await expect(fetch(shopUrl)).rejects.toThrow()
+  })
+})
+
+describe('svc-devnet --rpc-url', () => {
+  it('deploys to a node that runs already, and sells there', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-devnet-test-'))
+    const chain = await startChain()
+    const args = [script('packages/devnet/dist/main.js'), '--dir', directory, '--rpc-url', chain.rpcUrl]
+    const devnet = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const exited = new Promise((resolve) => devnet.once('exit', resolve))
+    try {
+      await new Promise<void>((resolve, reject) => {
+        devnet.stdout.on('data', (chunk: Buffer) => chunk.includes('ready: ') && resolve())
+        void exited.then((code) => reject(new Error(`svc-devnet exited with ${code}`)))
+      })
+      const networkFile = join(directory, 'network.json')
+      expect(JSON.parse(readFileSync(networkFile, 'utf8')).rpcUrl).toBe(chain.rpcUrl)
+      const { stdout } = await run(process.execPath, [script('examples/dist/tour.js'), networkFile])
+      expect(stdout.match(/accepted: burned in 0x/g)).toHaveLength(2)
+    } finally {
+      devnet.kill('SIGTERM')
+      await exited
+      await chain.close()
+      rmSync(directory, { recursive: true, force: true })
+    }
   })
 })

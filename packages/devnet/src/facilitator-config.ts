@@ -20,6 +20,7 @@ export function facilitatorConfig(options: {
   indexerUrl: string
   deciderUrl: string
   port: number
+  journal: string
 }): ConfigTables {
   const { chainId, token, verifier, hub, permitBurner } = options.deployment
   return {
@@ -34,7 +35,11 @@ export function facilitatorConfig(options: {
       hub,
     },
     listen: { host: '127.0.0.1', port: options.port },
-    settlement: { treasury: developmentRoles.provider.address, permit_burner: permitBurner, journal: 'none' },
+    settlement: {
+      treasury: developmentRoles.provider.address,
+      permit_burner: permitBurner,
+      journal: options.journal,
+    },
     daemon: { rate_limit_per_min: 0, challenge_per_key_per_min: 0, max_open_challenges: 10_000 },
     zerc20: { generation: 2, pow_bits: 4, tree_height: 40 },
   }

@@ -114,6 +114,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     indexerUrl,
     deciderUrl,
     port: options.facilitatorPort ?? 0,
+    journal: openJournalPath(directory, options),
   })
   const configText = renderConfig(withOverrides(base, options.config ?? {}))
   const configFile = join(directory, 'facilitator.toml')
@@ -201,6 +202,13 @@ function openDirectory(wanted: string | undefined, closers: Closer[]): string {
   const directory = mkdtempSync(join(tmpdir(), 'svc-devnet-'))
   closers.push(() => rmSync(directory, { recursive: true, force: true }))
   return directory
+}
+
+/** A journal speaks of one chain: with a chain that begins anew it is worth nothing. */
+function openJournalPath(directory: string, { rpcUrl, persistence }: LocalNetworkOptions): string {
+  const path = join(directory, 'journal.jsonl')
+  if (rpcUrl === undefined && persistence === undefined) rmSync(path, { force: true })
+  return path
 }
 
 function startEmbeddedChain({ chainPort, mining, persistence }: LocalNetworkOptions): Promise<Chain> {
