@@ -5,6 +5,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { renderCommandLine } from './gen/command-line.mjs'
+import { renderConfigReference, renderSampleConfig } from './gen/config.mjs'
+import { renderEnvironment } from './gen/environment.mjs'
 import { renderReasons } from './gen/reasons.mjs'
 import { renderAmounts } from './gen/vectors/amounts.mjs'
 import { renderHeaders } from './gen/vectors/headers.mjs'
@@ -15,6 +18,10 @@ import { renderTypedData } from './gen/vectors/typed-data.mjs'
 import { root } from './setup.mjs'
 
 const generated = [
+  { path: 'docs/reference/command-line.md', render: renderCommandLine },
+  { path: 'docs/reference/config.md', render: renderConfigReference },
+  { path: 'docs/reference/environment.md', render: renderEnvironment },
+  { path: 'docs/reference/facilitator.sample.toml', render: renderSampleConfig },
   { path: 'docs/reference/reasons.md', render: renderReasons },
   { path: 'test/vectors/protocol/amounts.json', render: renderAmounts },
   { path: 'test/vectors/protocol/headers.json', render: renderHeaders },

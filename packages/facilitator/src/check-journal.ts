@@ -3,6 +3,9 @@ import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
+import { replayFile } from './adapters/journal-file.js'
+import { fromFields } from './adapters/ledger-event.js'
+import { createLedgerState } from './adapters/ledger-state.js'
 import { checkLimits } from './check-limits.js'
 import type { Finding } from './finding.js'
 
@@ -13,6 +16,12 @@ import type { Finding } from './finding.js'
 export type InspectJournal = (
   file: string,
 ) => Promise<{ readonly records: number; readonly tornBytes: number }>
+
+/** Replays the file as a start would, and forgets what it read. */
+export const replayJournal: InspectJournal = (file) => {
+  const state = createLedgerState()
+  return replayFile(file, (fields) => state.apply(fromFields(fields)))
+}
 
 const key = 'settlement.journal'
 const fail = (message: string, start?: Finding['start']): Finding => ({
@@ -77,7 +86,7 @@ async function judgeContent(journal: string, inspect: InspectJournal | undefined
     ]
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
-    const message = error.message.replace(`${key}: `, '')
+    const message = `${journal}: ${error.message.replace(`${key}: `, '')}`
     return [fail(message, error.code === 'journal_locked' ? 'later' : undefined)]
   }
 }

@@ -19,7 +19,7 @@ import { runCommand } from '../test/command.js'
 import { temporaryFiles } from '../test/files.js'
 import { check } from './check.js'
 import { judgeTime } from './check-chain.js'
-import type { InspectJournal } from './check-journal.js'
+import { type InspectJournal, replayJournal } from './check-journal.js'
 import { exitCodeOf, format, isFailure } from './finding.js'
 
 type Tables = Record<string, Record<string, unknown> | string | undefined>
@@ -316,13 +316,32 @@ describe('the journal', () => {
         throw new SvcError(code, `settlement.journal: ${code}`)
       }
     const locked = (await findingsOf({}, keys, refusing('journal_locked'))).filter(isFailure)
-    expect(locked.map(format)).toEqual([expect.stringMatching(/^fail settlement.journal: journal_locked/)])
+    expect(locked.map(format)).toEqual([
+      expect.stringMatching(/^fail settlement.journal: .*journal.jsonl: journal_locked/),
+    ])
     expect(exitCodeOf(locked)).toBe(75)
     const damaged = (await findingsOf({}, keys, refusing('journal_corrupt'))).filter(isFailure)
     expect(exitCodeOf(damaged)).toBe(1)
     expect(await complaintsOf({}, keys, async () => ({ records: 3, tornBytes: 7 }))).toEqual([
       expect.stringMatching(/^warn settlement.journal: .* has 3 records and 7 bytes of one that a crash cut/),
     ])
+  })
+})
+
+describe('a journal file', () => {
+  it('R-075 is replayed, and a damaged line is told with its number', async () => {
+    const journal = files.write('journal.jsonl', 'nothing\nof\nours\n')
+    expect(await complaintsOf({ settlement: { journal } }, keys, replayJournal)).toEqual([
+      expect.stringMatching(/^fail settlement\.journal: .*journal\.jsonl: line 1 is damaged/),
+    ])
+    writeFileSync(journal, 'torn')
+    expect(await complaintsOf({ settlement: { journal } }, keys, replayJournal)).toEqual([
+      expect.stringMatching(
+        /^warn settlement\.journal: .* has 0 records and 4 bytes of one that a crash cut/,
+      ),
+    ])
+    writeFileSync(journal, '')
+    expect(await complaintsOf({ settlement: { journal } }, keys, replayJournal)).toEqual([])
   })
 })
 

@@ -1,6 +1,8 @@
 /** The command line of `svc-facilitator`: commands, options and help. What they do is given from outside. */
 import { Command } from 'commander'
+import { registerAdminCommands } from './admin-commands.js'
 import { exitCodes } from './finding.js'
+import type { Environment } from './secrets.js'
 
 export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>
@@ -23,7 +25,7 @@ Environment (keys are never read from the file):
 const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
 
 /** Builds the program; `parseAsync` runs it. */
-export function createProgram(version: string, actions: Actions): Command {
+export function createProgram(version: string, actions: Actions, env: Environment): Command {
   const program = new Command('svc-facilitator')
     .description('Issues one-time burn addresses, verifies and settles svc-zerc20 payments over x402 v2.')
     .version(version)
@@ -79,5 +81,6 @@ export function createProgram(version: string, actions: Actions): Command {
     .addHelpText('after', examples('svc-facilitator config --config facilitator.toml'))
     .action(({ config, json }: { config: string; json: boolean }) => actions.config(config, { json }))
 
+  registerAdminCommands(program, env)
   return program
 }

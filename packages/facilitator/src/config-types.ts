@@ -15,7 +15,7 @@ const zeroAddress = `0x${'0'.repeat(40)}`
 
 export const address: ValueType<Address> = {
   name: 'address',
-  allowed: 'an address of 20 bytes, 0x and 40 hex digits, not zero',
+  allowed: 'an address, 0x and 40 hex digits, not zero',
   parse(value) {
     const parsed = parseAddress(value)
     return parsed === zeroAddress ? undefined : parsed

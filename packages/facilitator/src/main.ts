@@ -3,7 +3,8 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from './adapters/system.js'
 import { type CheckReport, check } from './check.js'
-import { createProgram } from './command-line.js'
+import { replayJournal } from './check-journal.js'
+import { type Actions, createProgram } from './command-line.js'
 import { readConfigFile } from './config.js'
 import { printConfig, printConfigJson } from './config-print.js'
 import { describe, exitCodeOf, exitCodes, type Finding, format, isFailure } from './finding.js'
@@ -13,16 +14,15 @@ import { createLog } from './telemetry/log.js'
 import { version } from './version.js'
 
 /** Of an error while starting: only the operator can mend these. Everything else may mend itself. */
-const mistakes = new Set(['config_invalid', 'secrets_invalid', 'journal_corrupt'])
+const mistakes = new Set(['config_invalid', 'secrets_invalid', 'journal_corrupt', 'journal_unusable'])
 
 const signals = ['SIGTERM', 'SIGINT'] as const
 
 const env = takeEnvironment()
-const runCheck = (file: string) => check({ file, env, clock: systemClock })
 
-await createProgram(version, {
+const actions: Actions = {
   async check(file, { json }) {
-    const report = await runCheck(file)
+    const report = await check({ file, env, clock: systemClock, inspectJournal: replayJournal })
     const failures = report.findings.filter(isFailure)
     process.stdout.write(
       json ? toJson(report) : report.findings.map((finding) => `${format(finding)}\n`).join(''),
@@ -46,10 +46,13 @@ await createProgram(version, {
       process.exit(mistakes.has(code) ? exitCodes.mistake : exitCodes.tryAgain)
     }
   },
-}).parseAsync()
+}
+
+await createProgram(version, actions, env).parseAsync()
 
 async function start(file: string): Promise<void> {
-  const { findings, ready } = await runCheck(file)
+  // Without a look into the journal: the daemon itself is about to lock and replay it.
+  const { findings, ready } = await check({ file, env, clock: systemClock })
   const failures = findings.filter(isFailure)
   const fatal = failures.filter(({ start: verdict }) => verdict !== 'anyway')
   if (fatal.length > 0 || !ready) {

@@ -1,0 +1,39 @@
+import { createProgram } from '../../packages/facilitator/dist/command-line.js'
+
+const columns = 100
+
+/** The help of a command as it prints it. */
+function helpOf(command) {
+  let text = ''
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part
+    },
+    getOutHelpWidth: () => columns,
+    getOutHasColors: () => false,
+  })
+  command.outputHelp()
+  return text.trimEnd()
+}
+
+function sectionsOf(command, depth, prefix) {
+  const name = `${prefix}${command.name()}`
+  const section = `${'#'.repeat(depth)} \`${name}\`\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n`
+  return [section, ...command.commands.flatMap((inner) => sectionsOf(inner, 3, `${name} `))]
+}
+
+/** docs/reference/command-line.md */
+export function renderCommandLine() {
+  const program = createProgram('', { check: none, start: none, config: none }, {})
+  return `<!-- Generated from packages/facilitator/src/command-line.ts by \`npm run gen\`. Do not edit. -->
+
+# Command line of the facilitator
+
+\`check\` writes its findings to standard output, one a line: \`ok\`, \`warn\` or \`fail\`, the key, and what was found. \`start\`
+writes what made it refuse to standard error and its log, one JSON object a line, to standard output. Scripts can rely
+on the exit codes: 1 is a mistake that somebody must mend, 75 (\`EX_TEMPFAIL\`) is worth another try.
+
+${sectionsOf(program, 2, '').join('\n')}`
+}
+
+async function none() {}

@@ -1,0 +1,86 @@
+import { configTables } from '../../packages/facilitator/dist/config-keys.js'
+
+const source = 'packages/facilitator/src/config-keys.ts'
+const row = (cells) => `| ${cells.join(' | ')} |`
+
+const presence = ({ presence, default: value }) =>
+  presence === 'default' ? `\`${value}\`` : presence === 'required' ? '**required**' : 'unset'
+
+/** docs/reference/config.md */
+export function renderConfigReference() {
+  const sections = configTables.map(({ name, about, keys }) => {
+    const rows = keys.map(({ path, key }) => row([`\`${path}\``, presence(key), key.type.allowed, key.about]))
+    return `## ${name === '' ? 'Above the first table' : `\`[${name}]\``}
+
+${about === '' ? '' : `${about}\n\n`}| key | default | allowed | meaning |
+|---|---|---|---|
+${rows.join('\n')}
+`
+  })
+  return `<!-- Generated from ${source} by \`npm run gen\`. Do not edit. -->
+
+# Configuration file
+
+\`svc-facilitator\` reads one TOML file, given with \`--config\`. There is no default network, contract or treasury: every
+key marked **required** must be given. A commented file to start from: [facilitator.sample.toml](facilitator.sample.toml).
+Keys and tokens never stand in it; they come from the [environment](environment.md).
+
+\`svc-facilitator check --config FILE\` names every mistake with its key, its value, what is allowed and its line.
+A key that nobody knows is a warning with the name that was probably meant; one that looks like a secret is an error.
+\`svc-facilitator config --config FILE\` prints what the daemon would use, defaults included.
+
+${sections.join('\n')}
+## Rules between keys
+
+- \`network.chain_id\` equals what the RPC reports.
+- A \`listen.host\` that other machines can reach needs \`SVC_ADMIN_TOKEN\`; so does every \`profile\` but \`local\`.
+- \`fee.splitter\` chooses split mode: it equals \`settlement.treasury\`, \`fee.bps\` is at least 1 and
+  \`fee.min_per_payment\` is 0. Without it the mode is custodial, and \`fee.recipient\` is required.
+- A relative \`settlement.journal\` starts at the folder of the configuration file, wherever the daemon is started.
+`
+}
+
+/** docs/reference/facilitator.sample.toml */
+export function renderSampleConfig() {
+  const parts = configTables.map(({ name, about, optional, keys }) => {
+    const header = name === '' ? [] : [...comment(about), `${optional ? '# ' : ''}[${name}]`]
+    const lines = keys.flatMap(({ path, name: keyName, key }) => [
+      ...comment(`${plain(key.about)} ${condition(key)}`),
+      `${isComment(path, key, optional) ? '# ' : ''}${keyName} = ${key.sample}`,
+      '',
+    ])
+    return [...header, ...lines].join('\n')
+  })
+  return `# Configuration of svc-facilitator, with every key. Generated from ${source}.
+#
+# Lines that begin with "# key = " show defaults and optional keys. Keys and tokens come from the environment:
+# SVC_TREASURY_PK, SVC_RELAYER_PK, SVC_ADMIN_TOKEN. The addresses below are placeholders.
+
+${parts.join('\n')}`
+}
+
+/** Optional keys that whoever begins wants to see set; the others stay in comments. */
+const usual = new Set(['profile', 'settlement.permit_burner'])
+
+const isComment = (path, { presence }, optional) =>
+  optional || presence === 'default' || (presence === 'optional' && !usual.has(path))
+
+const condition = ({ presence, type, default: value }) =>
+  presence === 'default'
+    ? `Default ${value}; ${type.allowed}.`
+    : `${presence === 'required' ? 'Required' : 'Optional'}: ${type.allowed}.`
+
+const plain = (text) => text.replaceAll('`', '')
+
+const columns = 100
+
+/** The text as comment lines. */
+function comment(text) {
+  const lines = ['#']
+  for (const word of plain(text).split(/\s+/)) {
+    const line = `${lines.at(-1)} ${word}`
+    if (line.length <= columns) lines[lines.length - 1] = line
+    else lines.push(`# ${word}`)
+  }
+  return lines
+}
