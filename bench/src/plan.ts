@@ -39,7 +39,7 @@ export const fullPlan: Plan = {
 /** Under a minute: enough to see whether something broke, too little for figures to quote. */
 export const quickPlan: Plan = {
   rounds: 1,
-  verify: verifyCells(32, 96),
+  verify: verifyCells(24, 64),
   settle: [
     { concurrency: 1, payments: 2 },
     { concurrency: 8, payments: 8 },
