@@ -26,7 +26,10 @@ function opening(path: string, shorten: (numbers: number[]) => number[] = (numbe
     opened: openJournal({
       path,
       onRecord: ({ number }) => replayed.push(number as number),
-      compact: () => shorten(replayed).map(noted),
+      compact: () => {
+        const records = shorten(replayed).map(noted)
+        return { recordsMin: records.length, records }
+      },
       onFailure: () => undefined,
     }),
   }
@@ -45,7 +48,7 @@ describe('opening a journal', () => {
   it('begins with an empty file that only its owner can read, and goes on where it ended', async () => {
     const path = newPath()
     const first = await opening(path).opened
-    expect(first.replay).toEqual({ records: 0, tornBytes: 0 })
+    expect(first.replay).toEqual({ records: 0, bytes: 0, tornBytes: 0 })
     expect(statSync(path).mode & 0o777).toBe(0o600)
     await first.journal.append(noted(1))
     await first.journal.append(noted(2))
@@ -56,7 +59,7 @@ describe('opening a journal', () => {
     expect(replayed).toEqual([1, 2])
     await second.journal.append(noted(3))
     await second.close()
-    expect(await numbersIn(path)).toEqual({ numbers: [1, 2, 3], records: 3, tornBytes: 0 })
+    expect(await numbersIn(path)).toMatchObject({ numbers: [1, 2, 3], records: 3, tornBytes: 0 })
     expect(readdirSync(join(path, '..'))).toEqual(['journal.jsonl'])
   })
 
@@ -108,10 +111,10 @@ describe('fault 4 a damaged line', () => {
       const path = newPath()
       writeFileSync(path, one + two + torn)
       const { journal, replay, close } = await opening(path).opened
-      expect(replay).toEqual({ records: 2, tornBytes: torn.length })
+      expect(replay).toEqual({ records: 2, bytes: (one + two).length, tornBytes: torn.length })
       await journal.append(noted(4))
       await close()
-      expect(await numbersIn(path)).toEqual({ numbers: [1, 2, 4], records: 3, tornBytes: 0 })
+      expect(await numbersIn(path)).toMatchObject({ numbers: [1, 2, 4], records: 3, tornBytes: 0 })
     }
   })
 
@@ -188,13 +191,24 @@ describe('compaction', () => {
     await close()
   })
 
+  it('leaves a file alone that would hardly get shorter', async () => {
+    const path = newPath()
+    const before = linesOf([1, 3, 5, 7, 9, 11, 2]).join('')
+    writeFileSync(path, before)
+    const { journal, close } = await opening(path, (numbers) => numbers.filter((number) => number !== 2))
+      .opened
+    await journal.append(noted(13))
+    await close()
+    expect(readFileSync(path, 'utf8')).toBe(before + encodeLine(8, noted(13)))
+  })
+
   it('is not confused by what an earlier one left behind', async () => {
     const path = newPath()
     writeFileSync(path, linesOf([1, 2]).join(''))
     writeFileSync(`${path}.new`, `${linesOf([9]).join('')}half a li`)
-    const { close } = await opening(path).opened
+    const { close } = await opening(path, evenOnly).opened
     await close()
-    expect((await numbersIn(path)).numbers).toEqual([1, 2])
+    expect((await numbersIn(path)).numbers).toEqual([2])
     expect(existsSync(`${path}.new`)).toBe(false)
   })
 
@@ -206,15 +220,16 @@ describe('compaction', () => {
     // Late enough that a part of the new file is written already.
     const { ended } = runScript(`
       import { openJournal } from ${builtAdapter('journal-file')}
+      function* numbers() {
+        for (let number = 0; ; number++) {
+          if (number === 29000) process.kill(process.pid, 'SIGKILL')
+          yield { event: 'noted', number }
+        }
+      }
       await openJournal({
         path: ${JSON.stringify(path)},
         onRecord() {},
-        *compact() {
-          for (let number = 0; ; number++) {
-            if (number === 29000) process.kill(process.pid, 'SIGKILL')
-            yield { event: 'noted', number }
-          }
-        },
+        compact: () => ({ recordsMin: 0, records: numbers() }),
         onFailure() {},
       })`)
     expect(await ended).toMatchObject({ how: 'SIGKILL', errors: '' })

@@ -1,4 +1,4 @@
-/** Opens a journal file: locks it, replays it, writes it anew in its shortest form. */
+/** Opens a journal file: locks it, replays it, and writes it anew where that makes it shorter. */
 import { constants, createReadStream, existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -9,6 +9,8 @@ import { lockJournal, unusable } from './journal-lock.js'
 
 export type ReplayReport = {
   readonly records: number
+  /** Of the records alone. */
+  readonly bytes: number
   /** The last line was torn by a crash; what it would have said was never acknowledged. */
   readonly tornBytes: number
 }
@@ -19,25 +21,26 @@ export type OpenedJournal = {
   close(): Promise<void>
 }
 
+/** A file is written anew when at least this share of its records can go. */
+const superfluousShareMin = 0.2
+
 /**
- * `onRecord` gets every record in order; afterwards `compact` says what the same state takes, and the file is
- * replaced by that in one step. Throws `SvcError('journal_locked')` when another daemon has the file and
- * `SvcError('journal_corrupt')` with the line number when an earlier line is damaged, and
+ * `onRecord` gets every record in order; afterwards `compact` says what the same state takes, and a file that
+ * holds much more than that is replaced by it in one step. Throws `SvcError('journal_locked')` when another
+ * daemon has the file, `SvcError('journal_corrupt')` with the line number when an earlier line is damaged, and
  * `SvcError('journal_unusable')` when the file system refuses.
  */
 export async function openJournal(deps: {
   path: string
   onRecord: (fields: JournalFields) => void
-  compact: () => Iterable<JournalFields>
+  compact: () => { readonly recordsMin: number; readonly records: Iterable<JournalFields> }
   onFailure: (err: unknown) => void
 }): Promise<OpenedJournal> {
   const lock = await lockJournal(deps.path)
-  const { path } = lock
   try {
-    const replay = await replayFile(path, deps.onRecord)
-    const { bytes, nextSeq } = await writeAnew(path, deps.compact())
-    const file = await open(path, constants.O_RDWR)
-    const journal = createJournal({ file, bytes, nextSeq, onFailure: deps.onFailure })
+    const replay = await replayFile(lock.path, deps.onRecord)
+    const { file, ...end } = await openAtEnd(lock.path, replay, deps.compact())
+    const journal = createJournal({ file, ...end, onFailure: deps.onFailure })
     return {
       journal,
       replay,
@@ -52,12 +55,27 @@ export async function openJournal(deps: {
   }
 }
 
+async function openAtEnd(
+  path: string,
+  replay: ReplayReport,
+  { recordsMin, records }: { recordsMin: number; records: Iterable<JournalFields> },
+): Promise<{ file: FileHandle; bytes: number; nextSeq: number }> {
+  const isShort = replay.records - recordsMin < replay.records * superfluousShareMin
+  if (isShort) {
+    const file = await open(path, constants.O_RDWR)
+    if (replay.tornBytes > 0) await file.truncate(replay.bytes).then(() => file.sync())
+    return { file, bytes: replay.bytes, nextSeq: replay.records + 1 }
+  }
+  const end = await writeAnew(path, records)
+  return { file: await open(path, constants.O_RDWR), ...end }
+}
+
 /** Reads a journal without locking or changing it. */
 export async function replayFile(
   path: string,
   onRecord: (fields: JournalFields) => void,
 ): Promise<ReplayReport> {
-  if (!existsSync(path)) return { records: 0, tornBytes: 0 }
+  if (!existsSync(path)) return { records: 0, bytes: 0, tornBytes: 0 }
   const reader = createRecordReader(onRecord)
   let rest = ''
   for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
@@ -76,7 +94,7 @@ export async function replayFile(
 function createRecordReader(onRecord: (fields: JournalFields) => void) {
   let number = 0
   let records = 0
-  let lastSeq = 0
+  let bytes = 0
   let damaged: { readonly line: number; readonly why: string; readonly bytes: number } | undefined
 
   const stop = (line: number, why: string) =>
@@ -92,20 +110,20 @@ function createRecordReader(onRecord: (fields: JournalFields) => void) {
         return
       }
       const { seq, fields } = decoded.value
-      if (seq !== lastSeq + 1) {
-        throw stop(number, `it has the sequence number ${seq}, ${lastSeq + 1} was due`)
+      if (seq !== records + 1) {
+        throw stop(number, `it has the sequence number ${seq}, ${records + 1} was due`)
       }
-      lastSeq = seq
       try {
         onRecord(fields)
       } catch (error) {
         throw stop(number, (error as Error).message)
       }
       records += 1
+      bytes += Buffer.byteLength(line) + 1
     },
     end(rest: string): ReplayReport {
       if (damaged && rest !== '') throw stop(damaged.line, damaged.why)
-      return { records, tornBytes: (damaged?.bytes ?? 0) + Buffer.byteLength(rest) }
+      return { records, bytes, tornBytes: (damaged?.bytes ?? 0) + Buffer.byteLength(rest) }
     },
   }
 }

@@ -17,13 +17,20 @@ import {
   SvcError,
   type TxHash,
   type UnixSeconds,
+  unreachable,
 } from '@svc-zerc20/protocol'
 import type { Burn, Challenge, SignedTransaction } from '../payment/ports.js'
 import type { JournalFields } from './journal-line.js'
 
 export type LedgerEvent =
   | { readonly event: 'challenge_issued'; readonly challenge: Challenge }
-  | { readonly event: 'payment_claimed'; readonly nonce: ChallengeNonce; readonly payload: Payload.Payload }
+  | {
+      readonly event: 'payment_claimed'
+      readonly nonce: ChallengeNonce
+      /** Written down, because hashing every payload again would take most of a start. */
+      readonly identity: string
+      readonly payload: Payload.Payload
+    }
   /** A relayed transaction exists; it may be broadcast once this is durable. */
   | {
       readonly event: 'burn_signed'
@@ -49,9 +56,40 @@ export type LedgerEvent =
       readonly granted: boolean
     }
 
+/** Numbers that may exceed 2^53 become decimal strings. */
 export function toFields(event: LedgerEvent): JournalFields {
-  return event.event === 'payment_claimed' ? { ...event, payload: Payload.toWire(event.payload) } : event
+  switch (event.event) {
+    case 'challenge_issued':
+      return { ...event, challenge: writeChallenge(event.challenge) }
+    case 'payment_claimed':
+      return { ...event, payload: Payload.toWire(event.payload) }
+    case 'payment_accepted':
+      return { ...event, burn: writeBurn(event.burn) }
+    case 'burn_late':
+    case 'payment_recorded':
+      return { ...event, challenge: writeChallenge(event.challenge), burn: writeBurn(event.burn) }
+    case 'burn_signed':
+    case 'claim_released':
+    case 'grant_used':
+      return event
+    default:
+      return unreachable(event)
+  }
 }
+
+const writeChallenge = (challenge: Challenge) => ({
+  ...challenge,
+  amount: `${challenge.amount}`,
+  listPrice: `${challenge.listPrice}`,
+  issuedAtBlock: `${challenge.issuedAtBlock}`,
+})
+
+const writeBurn = (burn: Burn) => ({
+  ...burn,
+  blockNumber: `${burn.blockNumber}`,
+  leafIndex: `${burn.leafIndex}`,
+  value: `${burn.value}`,
+})
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -61,7 +99,12 @@ export function fromFields(fields: JournalFields): LedgerEvent {
     case 'challenge_issued':
       return { event: fields.event, challenge: readChallenge(fields.challenge as Raw) }
     case 'payment_claimed':
-      return { event: fields.event, nonce: nonceIn(fields.nonce), payload: readPayload(fields.payload) }
+      return {
+        event: fields.event,
+        nonce: nonceIn(fields.nonce),
+        identity: identityIn(fields.identity),
+        payload: readPayload(fields.payload),
+      }
     case 'burn_signed':
       return {
         event: fields.event,
@@ -88,7 +131,7 @@ export function fromFields(fields: JournalFields): LedgerEvent {
       return {
         event: fields.event,
         challenge: readChallenge(fields.challenge as Raw),
-        identity: String(fields.identity),
+        identity: identityIn(fields.identity),
         burn: readBurn(fields.burn as Raw),
         at: secondsIn(fields.at),
         granted: fields.granted === true,
@@ -151,6 +194,9 @@ const unitsIn: (value: unknown) => BaseUnits = required('number', parseBaseUnits
 const secondsIn: (value: unknown) => UnixSeconds = required('time', parseUnixSeconds)
 const hashIn: (value: unknown) => TxHash = required('transaction hash', parseTxHash)
 const bytes32In: (value: unknown) => Bytes32 = required('hash', parseBytes32)
+const identityIn = required('identity', (value) =>
+  typeof value === 'string' && /^[0-9a-f]{32}$/.test(value) ? value : undefined,
+)
 const numberIn = required('number', (value) => (Number.isSafeInteger(value) ? (value as number) : undefined))
 
 const corrupt = (why: string) => new SvcError('journal_corrupt', why)

@@ -1,7 +1,7 @@
 /** What the events of the ledger amount to. Applied in order they give the same state, now or after a crash. */
 import {
   type ChallengeNonce,
-  Payload,
+  type Payload,
   SvcError,
   type TxHash,
   type UnixSeconds,
@@ -39,6 +39,8 @@ export type LedgerState = {
   outstanding(): Outstanding[]
   /** The shortest list of events that gives this state, without challenges that `isForgotten`. */
   events(isForgotten: (challenge: Challenge) => boolean): Iterable<LedgerEvent>
+  /** How many events that would be, at least; little work. */
+  eventsMin(isForgotten: (challenge: Challenge) => boolean): number
 }
 
 export function createLedgerState(): LedgerState {
@@ -76,9 +78,9 @@ export function createLedgerState(): LedgerState {
         entries.set(event.challenge.nonce, { challenge: event.challenge, granted: false })
         return
       case 'payment_claimed': {
-        const { payload } = event
+        const { identity, payload } = event
         entryOf(event.nonce).claim = {
-          identity: Payload.identity(payload),
+          identity,
           payload,
           ...(payload.kind === 'self-transfer' && { txHash: payload.burnTxHash }),
         }
@@ -90,7 +92,8 @@ export function createLedgerState(): LedgerState {
           nonces: new Set(event.nonces),
         })
         for (const nonce of event.nonces) {
-          const { claim } = entryOf(nonce)
+          // A raised fee may be recorded when one of the burns has ended already.
+          const claim = entries.get(nonce)?.claim
           if (claim) claim.txHash = event.transaction.hash
         }
         return
@@ -131,9 +134,7 @@ export function createLedgerState(): LedgerState {
 
   function* events(isForgotten: (challenge: Challenge) => boolean): Iterable<LedgerEvent> {
     for (const ended of archive.all()) yield { event: 'payment_recorded', ...ended, granted: true }
-    for (const entry of entries.values()) {
-      if (entry.claim || entry.late || !isForgotten(entry.challenge)) yield* eventsOf(entry)
-    }
+    for (const entry of keptOf(entries.values(), isForgotten)) yield* eventsOf(entry)
     for (const { transaction, nonces } of signed.values()) {
       yield { event: 'burn_signed', nonces: [...nonces].filter((nonce) => entries.has(nonce)), transaction }
     }
@@ -156,6 +157,7 @@ export function createLedgerState(): LedgerState {
     forget: (nonce) => entries.delete(nonce),
     outstanding: () => [...signed.values()],
     events,
+    eventsMin: (isForgotten) => archive.size() + [...keptOf(entries.values(), isForgotten)].length,
   }
 }
 
@@ -166,13 +168,22 @@ const toEntry = ({ challenge, identity, burn, at }: EndedPayment): Entry => ({
   granted: true,
 })
 
+function* keptOf(entries: Iterable<Entry>, isForgotten: (challenge: Challenge) => boolean): Iterable<Entry> {
+  for (const entry of entries) {
+    if (entry.claim || entry.late || !isForgotten(entry.challenge)) yield entry
+  }
+}
+
 function* eventsOf({ challenge, claim, accepted, late, granted }: Entry): Iterable<LedgerEvent> {
   const { nonce } = challenge
   if (accepted && claim) {
     yield { event: 'payment_recorded', challenge, identity: claim.identity, ...accepted, granted }
   } else {
     yield { event: 'challenge_issued', challenge }
-    if (claim?.payload) yield { event: 'payment_claimed', nonce, payload: claim.payload }
+    if (claim?.payload) {
+      const { identity, payload } = claim
+      yield { event: 'payment_claimed', nonce, identity, payload }
+    }
   }
   if (late) yield { event: 'burn_late', challenge, burn: late }
 }

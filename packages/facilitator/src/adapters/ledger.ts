@@ -130,15 +130,16 @@ export function createLedger(deps: {
     async claim(nonce, payload) {
       const entry = state.find(nonce)
       if (!entry) return 'forgotten'
+      const identity = Payload.identity(payload)
       if (entry.claim) {
-        const isSame = entry.claim.identity === Payload.identity(payload)
+        const isSame = entry.claim.identity === identity
         // The claim that was first may still be on its way to the disk.
         if (isSame) await log.durable()
         return isSame ? 'same_payload' : 'other_payload'
       }
       const permit = permitKey(payload)
       if (permit !== undefined && permitsInUse.has(permit)) return 'permit_nonce_in_use'
-      const event = { event: 'payment_claimed', nonce, payload } as const
+      const event = { event: 'payment_claimed', nonce, identity, payload } as const
       state.apply(event)
       usePermit(payload, nonce)
       open.delete(nonce)

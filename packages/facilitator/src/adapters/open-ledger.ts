@@ -1,9 +1,10 @@
 /** The ledger as the configuration wants it: behind a journal file, or in memory alone. */
-import type { Clock } from '../payment/ports.js'
+import type { Challenge, Clock } from '../payment/ports.js'
 import type { JournalStats } from './journal.js'
 import { openJournal, type ReplayReport } from './journal-file.js'
+import type { JournalFields } from './journal-line.js'
 import { createLedger, type EventLog, type JournalledLedger, noEventLog } from './ledger.js'
-import { fromFields, toFields } from './ledger-event.js'
+import { fromFields, type LedgerEvent, toFields } from './ledger-event.js'
 import { createLedgerState } from './ledger-state.js'
 
 export type OpenLedger = {
@@ -29,16 +30,14 @@ export async function openLedger(deps: {
     return { ledger: create(noEventLog), journalStats: () => undefined, close: async () => undefined }
   }
   const nowSeconds = clock.now() / 1000
+  const isForgotten = ({ expiresAt }: Challenge) => expiresAt + expiredRetentionSeconds <= nowSeconds
   const { journal, replay, close } = await openJournal({
     path: deps.journal,
     onRecord: (fields) => state.apply(fromFields(fields)),
-    *compact() {
-      for (const event of state.events(
-        ({ expiresAt }) => expiresAt + expiredRetentionSeconds <= nowSeconds,
-      )) {
-        yield toFields(event)
-      }
-    },
+    compact: () => ({
+      recordsMin: state.eventsMin(isForgotten),
+      records: fieldsOf(state.events(isForgotten)),
+    }),
     onFailure: deps.onJournalFailure,
   })
   const log: EventLog = {
@@ -46,4 +45,8 @@ export async function openLedger(deps: {
     durable: () => journal.durable(),
   }
   return { ledger: create(log), replay, journalStats: () => journal.stats(), close }
+}
+
+function* fieldsOf(events: Iterable<LedgerEvent>): Iterable<JournalFields> {
+  for (const event of events) yield toFields(event)
 }

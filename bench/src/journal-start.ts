@@ -1,0 +1,63 @@
+/** `npm run bench:journal`: how long the daemon takes to be ready on a large journal, and what it needs then. */
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { developmentRoles, startLocalNetwork } from '@svc-zerc20/devnet'
+import { type JournalPlan, writeJournal } from './journal-writer.js'
+import { cpuMs, residentMemory } from './process-usage.js'
+
+const settleSeconds = 5
+const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(0)} MB`
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const { values } = parseArgs({
+  options: {
+    payments: { type: 'string', default: '100000' },
+    open: { type: 'string', default: '1000' },
+  },
+})
+
+async function measure(form: JournalPlan['form']): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-journal-'))
+  const journal = join(directory, 'large.jsonl')
+  const records = writeJournal(journal, {
+    payments: Number(values.payments),
+    openChallenges: Number(values.open),
+    form,
+    nowSeconds: Math.floor(Date.now() / 1000),
+    treasury: developmentRoles.provider.address.toLowerCase(),
+  })
+  const { size } = statSync(journal)
+  say(
+    `${form}: ${values.payments} payments, ${values.open} open challenges, ${records} records, ${megabytes(size)}`,
+  )
+  let startedAt = 0
+  const network = await startLocalNetwork({
+    config: { settlement: { journal } },
+    directory,
+    // The daemon is the last part to start: what was said before it is when its start began.
+    say: (line) => {
+      if (!line.startsWith('facilitator')) startedAt = performance.now()
+    },
+  })
+  const readyMs = performance.now() - startedAt
+  try {
+    const atReady = residentMemory(network.pids.facilitator ?? 0)
+    const cpuSeconds = ((cpuMs(network.pids.facilitator ?? 0) ?? 0) / 1000).toFixed(2)
+    await new Promise((resolve) => setTimeout(resolve, settleSeconds * 1000))
+    const later = residentMemory(network.pids.facilitator ?? 0)
+    say(
+      `  ready after ${(readyMs / 1000).toFixed(2)} s (${cpuSeconds} s of processor time, process start included)`,
+    )
+    say(
+      `  RSS ${megabytes(atReady.rssBytes)} when ready, ${megabytes(later.rssBytes)} after ${settleSeconds} s`,
+    )
+    say(`  highest ${megabytes(later.rssPeakBytes)}; journal afterwards ${megabytes(statSync(journal).size)}`)
+  } finally {
+    await network.close()
+    if (existsSync(directory)) rmSync(directory, { recursive: true })
+  }
+}
+
+await measure('compacted')
+await measure('stepwise')
