@@ -6,7 +6,7 @@ import type { JournalStats } from './adapters/journal.js'
 import { registerProcessVitals } from './adapters/process-vitals.js'
 import type { QueuedTransaction } from './adapters/relayer.js'
 import { registerAdminApi } from './http/admin-api.js'
-import { createAdminAuth } from './http/admin-auth.js'
+import type { AdminAuth } from './http/admin-auth.js'
 import { type Readiness, registerHealthApi } from './http/health-api.js'
 import { limits } from './limits.js'
 import type { Books } from './payment/books.js'
@@ -14,7 +14,6 @@ import type { Issuance } from './payment/issuance.js'
 import type { Clock } from './payment/ports.js'
 import type { Profile } from './profile.js'
 import { judgeReadiness, type ReadinessProblem } from './readiness.js'
-import type { Secret } from './secrets.js'
 import type { Log } from './telemetry/events.js'
 import { createMetrics, type Metrics } from './telemetry/metrics.js'
 import { createRecentEvents, type RecentEvents } from './telemetry/recent.js'
@@ -62,7 +61,7 @@ export type OperationDeps = {
   readonly clock: Clock
   readonly chainId: number
   readonly profile: Profile
-  readonly adminToken: Secret<string> | undefined
+  readonly adminAuth: AdminAuth
   readonly probe: ChainProbe
   readonly issuance: Issuance
   readonly ledger: { readonly books: Books; openCount(): number; size(): number }
@@ -104,7 +103,7 @@ export function registerOperation(app: FastifyInstance, deps: OperationDeps): vo
     chainId: deps.chainId,
     profile: deps.profile,
     clock,
-    auth: createAdminAuth(deps.adminToken),
+    auth: deps.adminAuth,
     books: ledger.books,
     issuance: deps.issuance,
     recent: telemetry.recent,

@@ -14,6 +14,7 @@ import { createSigners } from './adapters/signers.js'
 import { systemClock, systemRandom } from './adapters/system.js'
 import type { Config } from './config.js'
 import { judgeAvailability } from './config-rules.js'
+import { createAdminAuth } from './http/admin-auth.js'
 import { observeAnswers } from './http/observe.js'
 import { registerPaymentApi } from './http/payment-api.js'
 import { createRateLimit } from './http/rate-limit.js'
@@ -150,7 +151,9 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   await relayer.start()
   if (profile.acceptsPayments) await recover.restartClaims()
 
+  const adminAuth = createAdminAuth(secrets.adminToken)
   const app = createServer({
+    adminAuth,
     chainId,
     trustedProxies: config.listen.trusted_proxies,
     bodyBytesMax: limits.bodyBytesMax,
@@ -198,7 +201,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     clock,
     chainId,
     profile,
-    adminToken: secrets.adminToken,
+    adminAuth,
     probe: createChainProbe({
       rpc,
       relayer: relayer.address,

@@ -2,6 +2,7 @@
 import { type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/events.js'
+import type { AdminAuth } from './admin-auth.js'
 import { answerClientError } from './client-error.js'
 import { type Surface, sendRejection } from './problem.js'
 
@@ -11,6 +12,8 @@ export function createServer(deps: {
   bodyBytesMax: number
   requestTimeoutMs: number
   log: Log
+  /** Asked about paths beneath `/admin` that no route can take; the routes there have their own guard. */
+  adminAuth?: AdminAuth
 }): FastifyInstance {
   const { chainId, log } = deps
   const app = Fastify({
@@ -25,7 +28,16 @@ export function createServer(deps: {
     return503OnClosing: true,
     clientErrorHandler: answerClientError,
     // Paths that reach no route: broken percent-encoding, or a parameter longer than any nonce.
-    frameworkErrors: (error, _request, reply) => {
+    frameworkErrors: (error, request, reply) => {
+      const isClosed =
+        /^\/admin(?![\w-])/.test(request.url) && !deps.adminAuth?.(request.headers.authorization)
+      if (isClosed) {
+        sendRejection(reply.header('www-authenticate', 'Bearer'), reject('unauthorized'), {
+          surface: 'plain',
+          chainId,
+        })
+        return
+      }
       const reason = error.code === 'FST_ERR_BAD_URL' ? 'malformed_request' : 'not_found'
       sendRejection(reply, reject(reason), { surface: 'plain', chainId })
     },
