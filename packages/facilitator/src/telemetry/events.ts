@@ -23,28 +23,134 @@ export type LogEvent = LifecycleEvent | PaymentEvent | RelayerEvent
 
 export type Log = (event: LogEvent) => void
 
-const warnings = new Set<LogEvent['event']>([
-  'facilitator.warning',
-  'burn.failed',
-  'burn.late',
-  'burn.unmatched',
-  'issuance.paused',
-  'relayer.fee_raised',
-  'relayer.send_refused',
-  'relayer.displaced',
-  'relayer.gap_filled',
-  'rpc.failed',
-])
-const errors = new Set<LogEvent['event']>([
-  'journal.failed',
-  'relayer.unfunded',
-  'burn.interrupted',
-  'request.failed',
-  'address.failed',
-  'recovery.lost',
-])
+type FieldsOf<Event extends LogEvent['event']> = Exclude<keyof Extract<LogEvent, { event: Event }>, 'event'>
 
-export function levelOf({ event }: LogEvent): 'info' | 'warn' | 'error' {
-  if (errors.has(event)) return 'error'
-  return warnings.has(event) ? 'warn' : 'info'
+const nonce = 'names the payment'
+const burnHash = 'the burn transaction'
+const cause = 'the error, with its causes'
+const relayerNonce = 'account nonce of the transaction'
+
+/** The level, the meaning and the fields of every event; `docs/reference/log-events.md` prints this table. */
+export const logEvents: {
+  readonly [Event in LogEvent['event']]: {
+    readonly level: 'info' | 'warn' | 'error'
+    readonly about: string
+    readonly fields: Readonly<Record<FieldsOf<Event>, string>>
+  }
+} = {
+  'facilitator.ready': {
+    level: 'info',
+    about: 'The daemon listens.',
+    fields: {
+      url: 'where it listens',
+      network: 'CAIP-2 name of the network',
+      profile: 'the profile, or "unset"',
+    },
+  },
+  'facilitator.warning': {
+    level: 'warn',
+    about: 'Something in the configuration deserves a look.',
+    fields: { message: 'what' },
+  },
+  'facilitator.stopping': {
+    level: 'info',
+    about: 'A signal asked the daemon to end; work under way is finished within the grace.',
+    fields: { signal: 'SIGTERM or SIGINT' },
+  },
+  'facilitator.stopped': { level: 'info', about: 'The daemon ended in order.', fields: {} },
+  'issuance.paused': { level: 'warn', about: 'An operator paused new challenges.', fields: {} },
+  'issuance.resumed': { level: 'info', about: 'An operator let new challenges be issued again.', fields: {} },
+  'challenge.issued': {
+    level: 'info',
+    about: 'A challenge was issued.',
+    fields: { challengeNonce: nonce, amount: 'the quoted amount in base units' },
+  },
+  'payment.accepted': {
+    level: 'info',
+    about: 'The burn is confirmed and recorded: the resource may be served.',
+    fields: { challengeNonce: nonce, txHash: burnHash },
+  },
+  'burn.broadcast': {
+    level: 'info',
+    about: 'A relayed burn is in a signed transaction; again for each replacement at a higher fee.',
+    fields: { challengeNonce: nonce, txHash: burnHash },
+  },
+  'burn.resumed': {
+    level: 'info',
+    about: 'A burn that the last run left unfinished is taken up again.',
+    fields: { challengeNonce: nonce },
+  },
+  'burn.failed': {
+    level: 'warn',
+    about: 'A relayed burn did not execute; nothing was taken, and the challenge is open again.',
+    fields: { challengeNonce: nonce, reason: 'a code of the table of reasons' },
+  },
+  'burn.interrupted': {
+    level: 'error',
+    about: 'How a burn ended is not known here; the same payload, sent again, takes it up.',
+    fields: { challengeNonce: nonce, err: cause },
+  },
+  'burn.unmatched': {
+    level: 'warn',
+    about: 'A transfer to a burn address that covers nothing: too little, or only together with others.',
+    fields: { challengeNonce: nonce, txHash: burnHash, reason: 'a code of the table of reasons' },
+  },
+  'burn.late': {
+    level: 'warn',
+    about: 'A burn came after its challenge expired; it buys nothing and is minted all the same.',
+    fields: { challengeNonce: nonce, txHash: burnHash },
+  },
+  'relayer.unfunded': {
+    level: 'error',
+    about: 'The relayer cannot pay for its transaction; it waits for money.',
+    fields: { address: 'the account to fund' },
+  },
+  'relayer.fee_raised': {
+    level: 'warn',
+    about: 'A transaction stayed unmined and was replaced at a higher fee.',
+    fields: { nonce: relayerNonce, txHash: 'the replacement' },
+  },
+  'relayer.displaced': {
+    level: 'warn',
+    about: 'Somebody else used a nonce of the relayer key. That key must have one user.',
+    fields: { nonce: relayerNonce },
+  },
+  'relayer.gap_filled': {
+    level: 'warn',
+    about: 'A nonce nobody used kept the queue waiting and was filled.',
+    fields: { nonce: relayerNonce },
+  },
+  'relayer.send_refused': {
+    level: 'warn',
+    about: 'The node did not take a transaction; it is sent again.',
+    fields: { nonce: relayerNonce, message: 'what the node said' },
+  },
+  'rpc.failed': { level: 'warn', about: 'The RPC endpoint gave no usable answer.', fields: { err: cause } },
+  'journal.replayed': {
+    level: 'info',
+    about: 'The journal of the last run was read.',
+    fields: { records: 'how many', tornBytes: 'bytes of an unfinished last line that were dropped' },
+  },
+  'journal.failed': {
+    level: 'error',
+    about: 'The disk refused a record; whoever waited for it got storage_unavailable.',
+    fields: { err: cause },
+  },
+  'request.failed': {
+    level: 'error',
+    about: 'A request failed through no fault of its caller.',
+    fields: { route: 'the path pattern', err: cause },
+  },
+  'address.failed': {
+    level: 'error',
+    about: 'A one-time burn address could not be made; the pool goes on after a pause.',
+    fields: { err: cause },
+  },
+  'recovery.lost': {
+    level: 'error',
+    about: 'The thread that recovers signers ended; the daemon goes on without it, slower.',
+    fields: { err: cause },
+  },
 }
+
+export const levelOf = ({ event }: LogEvent): 'info' | 'warn' | 'error' => logEvents[event].level
