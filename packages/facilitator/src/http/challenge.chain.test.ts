@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startBeside } from '../../test/beside.js'
 import { type Answer, startNetwork, type TestNetwork } from '../../test/network.js'
 import { bodyOf } from '../../test/payment.js'
-import { parseConfig } from '../config.js'
-import { readSecrets } from '../secrets.js'
-import { startFacilitator } from '../start.js'
 
 let net: TestNetwork
 beforeAll(async () => {
@@ -193,13 +190,14 @@ describe('a profile that is not local', () => {
   it.each(['testnet', 'production', undefined] as const)(
     'R-110 R-155 R-156 R-157 R-162 %s refuses payments in the shape of each endpoint and still lists its kind',
     async (profile) => {
-      const config = { ...parseConfig(readFileSync(net.configFile, 'utf8')), profile }
-      const { secrets } = readSecrets(config, {
-        SVC_TREASURY_PK: generatePrivateKey(),
-        SVC_RELAYER_PK: generatePrivateKey(),
-        SVC_ADMIN_TOKEN: 'token',
+      const gated = await startBeside(net, {
+        profile,
+        env: {
+          SVC_TREASURY_PK: generatePrivateKey(),
+          SVC_RELAYER_PK: generatePrivateKey(),
+          SVC_ADMIN_TOKEN: 'token',
+        },
       })
-      const gated = await startFacilitator({ config, secrets, log: () => undefined })
       try {
         const post = async (path: string, body: object) => {
           const response = await fetch(`${gated.url}${path}`, {

@@ -1,0 +1,82 @@
+import { developmentRoles } from '@svc-zerc20/devnet'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startNetwork, type TestNetwork, until } from '../../test/network.js'
+import { limits } from '../limits.js'
+
+let net: TestNetwork
+beforeAll(async () => {
+  net = await startNetwork()
+})
+afterAll(() => net.close())
+afterEach(() => {
+  net.chain.setFaults([])
+  net.clock.advance(limits.probeFreshMs)
+})
+
+const parts = async () => {
+  const { status, headers, body } = await net.send('/ready')
+  const { ready, problems } = body as { ready: boolean; problems: { part: string }[] }
+  expect(ready).toBe(status === 200)
+  expect(headers.has('retry-after')).toBe(!ready)
+  return { status, parts: problems.map(({ part }) => part) }
+}
+
+describe('GET /ready', () => {
+  it('answers 200 when payments can be taken', async () => {
+    await until(async () => (await parts()).status === 200)
+  })
+
+  it('names a chain that does not answer, and is ready again when it does', async () => {
+    net.chain.setFaults([{ method: '*', kind: 'httpStatus', status: 500 }])
+    expect(await parts()).toEqual({ status: 503, parts: ['chain'] })
+    expect((await net.send('/health')).body).toEqual({ status: 'live' })
+    net.chain.setFaults([])
+    net.clock.advance(limits.probeFreshMs)
+    expect((await parts()).status).toBe(200)
+  })
+
+  it('does not wait for a node that hangs', async () => {
+    net.chain.setFaults([{ method: '*', kind: 'hang' }])
+    expect(await parts()).toEqual({ status: 503, parts: ['chain'] })
+  })
+
+  it('names another chain behind the RPC', async () => {
+    net.chain.setFaults([{ method: 'eth_chainId', kind: 'result', value: '0x1' }])
+    expect(await parts()).toEqual({ status: 503, parts: ['chain'] })
+  })
+
+  it('names a relayer without gas money', async () => {
+    net.chain.setFaults([{ method: 'eth_getBalance', kind: 'result', value: '0x1' }])
+    expect(await parts()).toEqual({ status: 503, parts: ['relayer'] })
+  })
+
+  it('asks the node once, however many ask', async () => {
+    const asked = await net.nodeRequestsDuring(async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => net.send('/ready')))
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    })
+    expect(asked).toBeLessThanOrEqual(1)
+  })
+
+  it('tells strangers no address, no URL and no balance', async () => {
+    net.chain.setFaults([{ method: 'eth_getBalance', kind: 'result', value: '0x1' }])
+    const { text } = await net.send('/ready')
+    expect(text).not.toMatch(/0x|http|\d{3}/)
+    expect(text.toLowerCase()).not.toContain(developmentRoles.relayer.address.toLowerCase())
+  })
+})
+
+describe('GET /ready of a daemon without ready addresses', () => {
+  it('names the addresses', async () => {
+    const slow = await startNetwork({ config: { zerc20: { pow_bits: 32, pool_size: 1 } } })
+    try {
+      const { status, body } = await slow.send('/ready')
+      expect([status, body.problems]).toEqual([
+        503,
+        [{ part: 'addresses', problem: 'no burn address is ready' }],
+      ])
+    } finally {
+      await slow.close()
+    }
+  })
+})

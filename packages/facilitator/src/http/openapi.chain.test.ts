@@ -1,0 +1,204 @@
+/** Every answer a running daemon gives fits the document it publishes, in success and in each refusal. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { generatePrivateKey } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startBeside } from '../../test/beside.js'
+import { type Answer, startNetwork, type TestNetwork } from '../../test/network.js'
+import { bodyOf } from '../../test/payment.js'
+import { limits } from '../limits.js'
+
+type Document = {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>
+  components: object
+}
+type Response = { content: Record<string, { schema?: object }> }
+
+let net: TestNetwork
+let document: Document
+let ajv: Ajv2020
+/** Method, path and status of every answer that was looked at. */
+const seen = new Set<string>()
+
+/** The same schemas, but a field that is not documented is a mistake: clients ignore it, we do not. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]) => [key, closed(inner)])
+  const copy = Object.fromEntries(entries)
+  return 'properties' in copy && copy.type === 'object' ? { ...copy, additionalProperties: false } : copy
+}
+
+beforeAll(async () => {
+  net = await startNetwork()
+  document = (await net.send('/openapi.json')).body as Document
+  ajv = new Ajv2020({ strict: false, allErrors: true })
+  ajv.addSchema({ $id: 'api', components: closed(document.components) as object })
+})
+afterAll(() => net.close())
+
+function check(method: string, path: string, answer: Answer): Answer {
+  const template = path.split('?')[0]?.replace(/\/payments\/[^/]+$/, '/payments/{challengeNonce}') as string
+  const responses = document.paths[template]?.[method.toLowerCase()]?.responses
+  const response = responses?.[`${answer.status}`]
+  const what = `${method} ${template} ${answer.status}`
+  expect(response, `${what} is not documented: ${answer.text}`).toBeDefined()
+  const type = answer.headers.get('content-type') ?? ''
+  const content = response?.content ?? {}
+  const [documentedType, media] = Object.entries(content)[0] ?? []
+  expect(type, what).toContain(documentedType)
+  if (media?.schema) {
+    const ref = (media.schema as { $ref: string }).$ref
+    const fits = ajv.validate({ $ref: `api${ref}` }, answer.body)
+    expect(fits, `${what}: ${ajv.errorsText()} in ${answer.text}`).toBe(true)
+  }
+  if (answer.status === 429 || answer.status === 503)
+    expect(answer.headers.has('retry-after'), what).toBe(true)
+  seen.add(what)
+  return answer
+}
+
+const get = async (path: string, headers: Record<string, string> = {}) =>
+  check('GET', path, await net.send(path, { headers }))
+const post = async (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  check('POST', path, await net.post(path, body, headers))
+const bearer = () => ({ authorization: `Bearer ${net.adminToken}` })
+const tooLarge = { padding: 'x'.repeat(limits.bodyBytesMax) }
+
+describe('real answers fit the OpenAPI document', () => {
+  it('of a payment by permit, from challenge to a second settle', async () => {
+    await get('/supported')
+    await get('/health')
+    await get('/openapi.json')
+    const payer = await net.account()
+    const { body } = await net.permitPayment(payer)
+    await post('/challenge', { amount: '5' })
+    await post('/verify', body)
+    expect((await post('/settle', body)).body.success).toBe(true)
+    await post('/settle', body)
+    await post('/verify', body)
+    await get(`/payments/${body.paymentPayload.accepted.extra.challengeNonce}`)
+  })
+
+  it('of self-transfers: good, too small, late, and by the direct body', async () => {
+    const payer = await net.account({ gas: true })
+    for (const amount of ['1000', '999', '2500']) {
+      const offer = await net.challenge()
+      const burnTxHash = await net.transfer(payer, offer.payTo, amount)
+      await post('/verify', bodyOf(offer, { challengeNonce: offer.challengeNonce, burnTxHash }))
+      await post('/settle', { challengeNonce: offer.challengeNonce, burnTxHash })
+      await get(`/payments/${offer.challengeNonce}`)
+    }
+    const late = await net.challenge()
+    const burnTxHash = await net.transfer(payer, late.payTo, '1000')
+    net.clock.advance(301_000)
+    await post('/settle', { challengeNonce: late.challengeNonce, burnTxHash })
+    await get(`/payments/${late.challengeNonce}`)
+  })
+
+  it('of the administrative surface', async () => {
+    for (const path of ['/status', '/challenges', '/payments', '/late', '/relayer', '/metrics']) {
+      await get(`/admin${path}`, bearer())
+      await get(`/admin${path}`)
+    }
+    for (const path of ['/challenges', '/payments', '/late']) await get(`/admin${path}?limit=0`, bearer())
+    const page = (await get('/admin/payments?limit=1', bearer())).body
+    const [payment] = page.payments as { challengeNonce: string }[]
+    await get(`/admin/payments?after=${page.next}`, bearer())
+    await get(`/admin/payments/${payment?.challengeNonce}`, bearer())
+    await get(`/admin/payments/${payment?.challengeNonce}`)
+    await get(`/admin/payments/0x${'0'.repeat(64)}`, bearer())
+    for (const path of ['/admin/pause', '/admin/resume']) {
+      check('POST', path, await net.send(path, { method: 'POST', headers: bearer() }))
+      if (path === '/admin/pause') await post('/challenge', { amount: '1' })
+      check('POST', path, await net.send(path, { method: 'POST' }))
+    }
+  })
+
+  it('of refusals by form', async () => {
+    for (const path of ['/challenge', '/verify', '/settle']) {
+      await post(path, '{')
+      await post(path, [])
+      await post(path, {})
+      await post(path, tooLarge)
+      await post(path, 'x', { 'content-type': 'text/plain' })
+    }
+    await post('/settle', { challengeNonce: `0x${'1'.repeat(64)}`, burnTxHash: '0x' })
+    await get(`/payments/0x${'1'.repeat(64)}`)
+  })
+
+  it('while the chain is out of reach', async () => {
+    const payer = await net.account()
+    const { body } = await net.permitPayment(payer)
+    net.clock.advance(limits.probeFreshMs)
+    net.chain.setFaults([{ method: '*', kind: 'httpStatus', status: 500 }])
+    try {
+      await get('/ready')
+      await get('/admin/status', bearer())
+      await get('/admin/relayer', bearer())
+      expect((await post('/verify', body)).status).toBe(503)
+      expect((await post('/settle', body)).status).toBe(503)
+    } finally {
+      net.chain.setFaults([])
+    }
+    net.clock.advance(limits.probeFreshMs)
+    await get('/ready')
+  })
+
+  it('when rates are used up', async () => {
+    const tight = await startNetwork({ config: { daemon: { rate_limit_per_min: 3 } } })
+    try {
+      const body = bodyOf(await tight.challenge(), {
+        challengeNonce: `0x${'1'.repeat(64)}`,
+        burnTxHash: `0x${'2'.repeat(64)}`,
+      })
+      for (let i = 0; i < 2; i++) await tight.verify(body)
+      check('POST', '/challenge', await tight.post('/challenge', { amount: '1' }))
+      check('POST', '/verify', await tight.post('/verify', body))
+      check('POST', '/settle', await tight.post('/settle', body))
+    } finally {
+      await tight.close()
+    }
+  })
+
+  it('under a profile that accepts no payments', async () => {
+    const gated = await startBeside(net, {
+      profile: 'testnet',
+      env: {
+        SVC_TREASURY_PK: generatePrivateKey(),
+        SVC_RELAYER_PK: generatePrivateKey(),
+        SVC_ADMIN_TOKEN: net.adminToken,
+      },
+    })
+    try {
+      const ask = async (method: string, path: string, body?: string) => {
+        const response = await fetch(`${gated.url}${path}`, {
+          method,
+          headers: { ...bearer(), ...(body !== undefined && { 'content-type': 'application/json' }) },
+          ...(body !== undefined && { body }),
+        })
+        const text = await response.text()
+        const { status, headers } = response
+        check(method, path, { status, headers, text, body: JSON.parse(text) })
+      }
+      await ask('POST', '/challenge', '{"amount":"1"}')
+      await ask('POST', '/verify', '{}')
+      await ask('POST', '/settle', '{}')
+      await ask('GET', '/supported')
+      await ask('GET', '/admin/status')
+      await ask('GET', '/ready')
+    } finally {
+      await gated.close()
+    }
+  })
+
+  it('and every status the document names was among them', () => {
+    const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { responses }]) =>
+        Object.keys(responses)
+          .filter((status) => status !== 'default')
+          .map((status) => `${method.toUpperCase()} ${path} ${status}`),
+      ),
+    )
+    expect(documented.filter((what) => !seen.has(what))).toEqual([])
+  })
+})

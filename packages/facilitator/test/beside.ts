@@ -1,0 +1,15 @@
+/** A second facilitator on the network of a test, with a configuration that differs from the first one's. */
+import { readFileSync } from 'node:fs'
+import { type Config, parseConfig } from '../src/config.js'
+import { type Environment, readSecrets } from '../src/secrets.js'
+import { startFacilitator } from '../src/start.js'
+
+export function startBeside(
+  { configFile }: { configFile: string },
+  { profile, journal = 'none', env }: { profile: Config['profile']; journal?: string; env: Environment },
+) {
+  const shared = parseConfig(readFileSync(configFile, 'utf8'))
+  const config = { ...shared, profile, settlement: { ...shared.settlement, journal } }
+  const { secrets } = readSecrets(config, env)
+  return startFacilitator({ config, secrets, log: () => undefined })
+}
