@@ -1,0 +1,108 @@
+/** The built command against a running daemon, as an operator types it. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startNetwork, type TestNetwork } from '../test/network.js'
+import { table } from './admin-print.js'
+
+const command = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+let net: TestNetwork
+let nonce: string
+let burn: string
+
+beforeAll(async () => {
+  net = await startNetwork()
+  const { offer, body } = await net.permitPayment(await net.account())
+  nonce = offer.challengeNonce
+  burn = (await net.settle(body)).body.transaction
+})
+afterAll(() => net.close())
+
+type Run = { code: number | null; stdout: string; stderr: string }
+
+/** Nothing of our own environment but the token reaches the command. */
+function run(
+  args: readonly string[],
+  { token = net.adminToken, url = net.facilitatorUrl } = {},
+): Promise<Run> {
+  const child = spawn(process.execPath, [command, 'admin', ...args, '--url', url], {
+    env: { PATH: process.env.PATH ?? '', SVC_ADMIN_TOKEN: token },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.stdout += chunk
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    output.stderr += chunk
+  })
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...output })))
+}
+
+describe('svc-facilitator admin', () => {
+  it('status prints the daemon at a glance, or JSON', async () => {
+    const { code, stdout } = await run(['status'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^network +eip155:31337$/m)
+    expect(stdout).toMatch(/^ready +yes$/m)
+    expect(stdout).toMatch(/^payments +0 under way, 1 accepted, 0 finalized$/m)
+    expect(JSON.parse((await run(['status', '--json'])).stdout)).toMatchObject({ payments: { accepted: 1 } })
+  })
+
+  it('payments lists them with their burns, and by filter', async () => {
+    const { stdout } = await run(['payments', '--phase', 'accepted'])
+    expect(stdout).toContain(nonce)
+    expect(stdout).toContain(burn)
+    expect((await run(['payments', '--phase', 'finalized'])).stdout).toBe('no payments\n')
+  })
+
+  it('payment shows one with its turns', async () => {
+    const { code, stdout } = await run(['payment', nonce])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^phase +accepted$/m)
+    expect(stdout).toContain('payment.accepted')
+    expect(stdout).toContain(burn)
+  })
+
+  it('late says when there are none', async () => {
+    expect((await run(['late'])).stdout).toBe('no late or unmatched burns\n')
+  })
+
+  it('pause and resume turn issuance off and on', async () => {
+    expect((await run(['pause'])).stdout).toBe('issuance paused\n')
+    expect((await net.post('/challenge', { amount: '1' })).body.reason).toBe('issuance_paused')
+    expect((await run(['resume'])).stdout).toBe('issuance open\n')
+    await net.challenge()
+  })
+
+  it('exits 1 with one line when the daemon refuses, and shows no token', async () => {
+    for (const [args, options] of [
+      [['status'], { token: 'a-token-that-is-wrong' }],
+      [['status'], { token: '' }],
+      [['payment', `0x${'0'.repeat(64)}`], {}],
+      [['payments', '--phase', 'paid'], {}],
+    ] as const) {
+      const { code, stdout, stderr } = await run(args, options)
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^fail \S.*\n$/)
+      expect(stderr).not.toContain('a-token-that-is-wrong')
+    }
+  })
+
+  it('exits 1 for something that is not this daemon, and 75 when nothing answers', async () => {
+    expect((await run(['status'], { url: net.controlUrl })).code).toBe(1)
+    const { code, stderr } = await run(['status'], { url: 'http://127.0.0.1:1' })
+    expect([code, stderr]).toEqual([75, 'fail no daemon answers at 127.0.0.1:1\n'])
+  })
+})
+
+describe('a table', () => {
+  it('has columns as wide as their widest cell and no trailing spaces', () => {
+    expect(
+      table([
+        ['a', 'bbb', 'c'],
+        ['aaa', 'b', ''],
+      ]),
+    ).toBe('a    bbb  c\naaa  b\n')
+  })
+})
