@@ -6,7 +6,7 @@ import { probeContracts } from './check-contracts.js'
 import { checkLimits } from './check-limits.js'
 import { type ChainView, createChainView } from './check-view.js'
 import type { PartialConfig } from './config.js'
-import type { Finding } from './finding.js'
+import { type Finding, format } from './finding.js'
 import { limits } from './limits.js'
 import type { Clock } from './payment/ports.js'
 
@@ -22,18 +22,31 @@ export async function probeChain(deps: {
   const view = createChainView(rpc)
   try {
     const [chain, contracts, funds] = await Promise.all([
-      probeNode(view, deps.config, deps.clock),
-      probeContracts(view, deps.config),
-      deps.relayer === undefined ? [] : probeRelayer(view, deps.relayer, deps.config),
+      probeNode(view, deps.config, deps.clock).catch((error) => ({
+        findings: [unanswered(error)],
+        wrongChain: false,
+      })),
+      probeContracts(view, deps.config).catch((error) => [unanswered(error)]),
+      deps.relayer === undefined
+        ? []
+        : probeRelayer(view, deps.relayer, deps.config).catch((error) => [unanswered(error)]),
     ])
     // On another chain other contracts stand at these addresses, or none: what they say means nothing.
-    return chain.wrongChain ? chain.findings : [...chain.findings, ...contracts, ...funds]
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error
-    return [{ level: 'fail', key: 'network.rpc_url', message: error.message, start: 'later' }]
+    return chain.wrongChain ? chain.findings : withoutRepeats([...chain.findings, ...contracts, ...funds])
   } finally {
     rpc.close()
   }
+}
+
+function unanswered(error: unknown): Finding {
+  if (!(error instanceof SvcError)) throw error
+  return { level: 'fail', key: 'network.rpc_url', message: error.message, start: 'later' }
+}
+
+/** All questions share a round trip, so all of them tell when it failed. */
+function withoutRepeats(findings: readonly Finding[]): Finding[] {
+  const lines = findings.map(format)
+  return findings.filter((_, i) => lines.indexOf(lines[i] ?? '') === i)
 }
 
 async function probeNode(

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import {
   developmentRoles,
   startChain,
 } from '@svc-zerc20/devnet'
-import { parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { parseAddress } from '@svc-zerc20/protocol'
 import { stringify } from 'smol-toml'
 import { createPublicClient, createWalletClient, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
@@ -18,9 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../test/command.js'
 import { temporaryFiles } from '../test/files.js'
 import { check } from './check.js'
-import { judgeTime } from './check-chain.js'
-import { type InspectJournal, replayJournal } from './check-journal.js'
-import { exitCodeOf, format, isFailure } from './finding.js'
+import { format, isFailure } from './finding.js'
 
 type Tables = Record<string, Record<string, unknown> | string | undefined>
 
@@ -79,24 +77,19 @@ function writeConfig(changes: Tables = {}): string {
   return files.write('facilitator.toml', stringify(JSON.parse(JSON.stringify(text))))
 }
 
-async function findingsOf(
-  changes: Tables = {},
-  env: Record<string, string> = keys,
-  inspectJournal?: InspectJournal,
-) {
+async function findingsOf(changes: Tables = {}, env: Record<string, string> = keys) {
   const clock = { now: () => Date.now() }
   const { findings } = await check({
     file: writeConfig(changes),
     env,
     clock,
-    ...(inspectJournal && { inspectJournal }),
   })
   return findings
 }
 
 /** What is not good, without the warnings that development keys always cause. */
-async function complaintsOf(changes: Tables = {}, env?: Record<string, string>, inspect?: InspectJournal) {
-  const findings = await findingsOf(changes, env, inspect)
+async function complaintsOf(changes: Tables = {}, env?: Record<string, string>) {
+  const findings = await findingsOf(changes, env)
   return findings
     .filter(({ level, message }) => level !== 'ok' && !message.includes('development key'))
     .map((finding) => format(finding).replace(/ \(line \d+\)$/, ''))
@@ -208,6 +201,20 @@ describe('check', () => {
     }
   })
 
+  it('R-052 goes on with the contracts when the node refuses one question', async () => {
+    await chain.request('dev_setFaults', [
+      [{ method: 'eth_gasPrice', kind: 'error', code: -32601, message: 'no such method' }],
+    ])
+    try {
+      expect(await complaintsOf({ network: { hub: elsewhere } })).toEqual([
+        `fail network.hub: no contract at ${elsewhere}`,
+        'fail network.rpc_url: eth_gasPrice: no such method',
+      ])
+    } finally {
+      await chain.request('dev_clearFaults', [])
+    }
+  })
+
   it('R-052 warns about credentials in a URL, and shows them nowhere', async () => {
     requests = []
     const withUser = (url: string) => url.replace('http://', 'http://user:hunter2@')
@@ -284,77 +291,6 @@ describe('check', () => {
     const file = writeConfig()
     await check({ file, env: keys, clock: { now: () => Date.now() } })
     expect(readdirSync(join(file, '..'))).toEqual(['facilitator.toml'])
-  })
-})
-
-describe('the journal', () => {
-  it('R-062 R-075 needs a folder that exists, and a file where a file should be', async () => {
-    const blocked = join(files.path, 'a-file')
-    writeFileSync(blocked, '')
-    const isFolder = join(files.path, 'a-folder')
-    mkdirSync(isFolder)
-    const complaints = (journal: string) => complaintsOf({ settlement: { journal } })
-    expect(await complaints(join(files.path, 'missing', 'journal'))).toEqual([
-      `fail settlement.journal: the folder ${join(files.path, 'missing')} does not exist`,
-    ])
-    expect(await complaints(join(blocked, 'journal'))).toEqual([
-      `fail settlement.journal: ${blocked} is no folder`,
-    ])
-    expect(await complaints(isFolder)).toEqual([`fail settlement.journal: ${isFolder} is no file`])
-  })
-
-  it('R-062 is warned about when there is none', async () => {
-    expect(await complaintsOf({ settlement: { journal: 'none' } })).toEqual([
-      'warn settlement.journal: is "none": pending work is lost on restart',
-    ])
-  })
-
-  it('R-075 is locked, torn or damaged as its reader says', async () => {
-    const refusing =
-      (code: string): InspectJournal =>
-      async () => {
-        throw new SvcError(code, `settlement.journal: ${code}`)
-      }
-    const locked = (await findingsOf({}, keys, refusing('journal_locked'))).filter(isFailure)
-    expect(locked.map(format)).toEqual([
-      expect.stringMatching(/^fail settlement.journal: .*journal.jsonl: journal_locked/),
-    ])
-    expect(exitCodeOf(locked)).toBe(75)
-    const damaged = (await findingsOf({}, keys, refusing('journal_corrupt'))).filter(isFailure)
-    expect(exitCodeOf(damaged)).toBe(1)
-    expect(await complaintsOf({}, keys, async () => ({ records: 3, tornBytes: 7 }))).toEqual([
-      expect.stringMatching(/^warn settlement.journal: .* has 3 records and 7 bytes of one that a crash cut/),
-    ])
-  })
-})
-
-describe('a journal file', () => {
-  it('R-075 is replayed, and a damaged line is told with its number', async () => {
-    const journal = files.write('journal.jsonl', 'nothing\nof\nours\n')
-    expect(await complaintsOf({ settlement: { journal } }, keys, replayJournal)).toEqual([
-      expect.stringMatching(/^fail settlement\.journal: .*journal\.jsonl: line 1 is damaged/),
-    ])
-    writeFileSync(journal, 'torn')
-    expect(await complaintsOf({ settlement: { journal } }, keys, replayJournal)).toEqual([
-      expect.stringMatching(
-        /^warn settlement\.journal: .* has 0 records and 4 bytes of one that a crash cut/,
-      ),
-    ])
-    writeFileSync(journal, '')
-    expect(await complaintsOf({ settlement: { journal } }, keys, replayJournal)).toEqual([])
-  })
-})
-
-describe('judgeTime', () => {
-  it.each([
-    [{ behindSeconds: -60, ttlSeconds: 300, onDemand: false }, []],
-    [{ behindSeconds: -61, ttlSeconds: 300, onDemand: false }, ['warn']],
-    [{ behindSeconds: -151, ttlSeconds: 300, onDemand: false }, ['fail']],
-    [{ behindSeconds: -151, ttlSeconds: 300, onDemand: true }, []],
-    [{ behindSeconds: 30, ttlSeconds: 1, onDemand: false }, ['warn']],
-    [{ behindSeconds: 31, ttlSeconds: 1, onDemand: true }, ['fail']],
-  ])('fault 20: %j gives %j', (facts, levels) => {
-    expect(judgeTime(facts).map(({ level }) => level)).toEqual(levels)
   })
 })
 

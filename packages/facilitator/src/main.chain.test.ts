@@ -22,9 +22,10 @@ afterAll(() => net.close())
 
 type Tables = Record<string, Record<string, unknown> | string | undefined>
 
-/** The devnet's configuration with changes, as a file. */
+/** The devnet's configuration with changes, as a file. The devnet's own daemon has the journal, so: none. */
 function configFile(changes: Tables = {}): string {
   const tables = parse(readFileSync(net.configFile, 'utf8')) as Tables
+  tables.settlement = { ...Object(tables.settlement), journal: 'none' }
   for (const [name, change] of Object.entries(changes)) {
     const base = tables[name]
     tables[name] = typeof change === 'object' && typeof base === 'object' ? { ...base, ...change } : change
@@ -82,6 +83,25 @@ describe('svc-facilitator start', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
+  it('R-060 R-061 R-063 offers the gasless path only with a helper, for as long as the file says', async () => {
+    const challengeOf = async (settlement: Record<string, unknown>) => {
+      let offer: { helper?: string; expiresAt?: number } = {}
+      await withDaemon(configFile({ settlement }), keys, async (url) => {
+        const headers = { 'content-type': 'application/json' }
+        const body = JSON.stringify({ amount: '1' })
+        offer = await (await fetch(`${url}/challenge`, { method: 'POST', headers, body })).json()
+      })
+      return offer
+    }
+    const before = Date.now() / 1000
+    const withHelper = await challengeOf({ challenge_ttl_seconds: 5000 })
+    expect(withHelper.helper?.toLowerCase()).toBe(net.deployment.permitBurner.toLowerCase())
+    const lifetime = (withHelper.expiresAt ?? 0) - before
+    expect(lifetime).toBeGreaterThanOrEqual(4999)
+    expect(lifetime).toBeLessThan(5600)
+    expect(await challengeOf({ permit_burner: undefined })).not.toHaveProperty('helper')
+  })
+
   it('R-055 R-056 R-075 exits 1 for a mistake, with the same lines as check', async () => {
     const file = configFile({ network: { hub: `0x${'7'.repeat(40)}` }, daemon: { max_open_challenges: 0 } })
     const [started, checked] = await Promise.all([
@@ -116,6 +136,17 @@ describe('svc-facilitator start', () => {
     const { code, stderr } = await runCommand(['start', '--config', configFile({ listen: { port } })], keys)
     expect(code).toBe(75)
     expect(stderr).toContain('EADDRINUSE')
+  })
+
+  it('R-062 exits 75 while another daemon has its journal, and keeps one of its own', async () => {
+    const journal = files.write('journal.jsonl', '')
+    const file = configFile({ settlement: { journal } })
+    const { code } = await withDaemon(file, keys, async () => {
+      const second = await runCommand(['start', '--config', file], keys)
+      expect(second.code).toBe(75)
+      expect(second.stderr).toContain(`fail settlement.journal: ${journal} is in use by another daemon`)
+    })
+    expect(code).toBe(0)
   })
 
   it('refuses a fee table, because it has no fees yet', async () => {
@@ -171,7 +202,7 @@ describe('svc-facilitator start', () => {
     expect(stdout).toContain('has no money for gas')
   })
 
-  it('R-080 writes no secret anywhere, and passes none on to its threads', async () => {
+  it('R-080 writes no secret anywhere', async () => {
     const env = {
       SVC_TREASURY_PK: generatePrivateKey(),
       SVC_RELAYER_PK: generatePrivateKey(),

@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { inspect } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { keccak256, stringToHex, toHex } from 'viem'
 import { generatePrivateKey, mnemonicToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
@@ -127,10 +130,17 @@ describe('readSecrets', () => {
 })
 
 describe('takeEnvironment', () => {
-  it('R-080 leaves the secrets to nobody who starts later', () => {
+  it('R-080 leaves the secrets to no thread and no process that starts later', async () => {
     Object.assign(process.env, good)
     expect(takeEnvironment()).toMatchObject(good)
-    for (const name of Object.keys(good)) expect(process.env[name]).toBe(undefined)
+    const names = JSON.stringify(Object.keys(good))
+    const script = `${names}.filter((name) => process.env[name] !== undefined).join()`
+    const thread = new Worker(`require('node:worker_threads').parentPort.postMessage(${script})`, {
+      eval: true,
+    })
+    const [seen] = await once(thread, 'message')
+    expect(seen).toBe('')
+    expect(execFileSync(process.execPath, ['-p', script], { encoding: 'utf8' })).toBe('\n')
   })
 })
 
