@@ -5,9 +5,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { renderAdminApi, renderOpenApi } from './gen/admin-api.mjs'
 import { renderCommandLine } from './gen/command-line.mjs'
 import { renderConfigReference, renderSampleConfig } from './gen/config.mjs'
 import { renderEnvironment } from './gen/environment.mjs'
+import { renderLogEvents } from './gen/log-events.mjs'
+import { renderMetrics } from './gen/metrics.mjs'
 import { renderReasons } from './gen/reasons.mjs'
 import { renderAmounts } from './gen/vectors/amounts.mjs'
 import { renderHeaders } from './gen/vectors/headers.mjs'
@@ -18,10 +21,14 @@ import { renderTypedData } from './gen/vectors/typed-data.mjs'
 import { root } from './setup.mjs'
 
 const generated = [
+  { path: 'docs/reference/admin-api.md', render: renderAdminApi },
   { path: 'docs/reference/command-line.md', render: renderCommandLine },
   { path: 'docs/reference/config.md', render: renderConfigReference },
   { path: 'docs/reference/environment.md', render: renderEnvironment },
   { path: 'docs/reference/facilitator.sample.toml', render: renderSampleConfig },
+  { path: 'docs/reference/log-events.md', render: renderLogEvents },
+  { path: 'docs/reference/metrics.md', render: renderMetrics },
+  { path: 'docs/reference/openapi.json', render: renderOpenApi },
   { path: 'docs/reference/reasons.md', render: renderReasons },
   { path: 'test/vectors/protocol/amounts.json', render: renderAmounts },
   { path: 'test/vectors/protocol/headers.json', render: renderHeaders },

@@ -1,0 +1,110 @@
+import { openApiDocument } from '../../packages/facilitator/dist/http/openapi.js'
+
+const row = (cells) => `| ${cells.join(' | ')} |`
+const document = openApiDocument()
+const { schemas } = document.components
+const nameOf = (ref) => ref.replace('#/components/schemas/', '')
+
+function typeOf(schema) {
+  if (schema.$ref) {
+    const target = schemas[nameOf(schema.$ref)]
+    return target.properties || target.enum
+      ? `[${nameOf(schema.$ref)}](#${nameOf(schema.$ref).toLowerCase()})`
+      : nameOf(schema.$ref)
+  }
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ')
+  if (schema.type === 'array') return `list of ${typeOf(schema.items)}`
+  if (schema.properties) {
+    const inner = Object.entries(schema.properties).map(([name, field]) => `\`${name}\` ${typeOf(field)}`)
+    return `object: ${inner.join('; ')}`
+  }
+  return schema.type
+}
+
+function fieldsOf(name) {
+  const { description, properties = {}, required = [], enum: values } = schemas[name]
+  if (values) return `### ${name}\n\n${description}\n\n${values.map((value) => `\`${value}\``).join(' · ')}\n`
+  const rows = Object.entries(properties).map(([field, schema]) =>
+    row([
+      `\`${field}\``,
+      typeOf(schema),
+      required.includes(field) ? 'always' : 'sometimes',
+      schema.description ?? '',
+    ]),
+  )
+  return `### ${name}\n\n${description}\n\n| field | type | present | |\n|---|---|---|---|\n${rows.join('\n')}\n`
+}
+
+function operations() {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { tags }]) => tags.includes('admin'))
+      .map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+  )
+}
+
+/** Schemas that an answer shows, and those inside them, each once. */
+function shown(list) {
+  const names = new Set()
+  const visit = (text) => {
+    for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      const { properties, enum: values } = schemas[name]
+      if (names.has(name) || name === 'Reason' || (!properties && !values)) continue
+      names.add(name)
+      visit(JSON.stringify(schemas[name]))
+    }
+  }
+  for (const { responses } of list) visit(JSON.stringify(responses[200]))
+  return [...names]
+}
+
+/** docs/reference/admin-api.md */
+export function renderAdminApi() {
+  const list = operations()
+  const rows = list.map(({ method, path, summary, responses }) => {
+    const media = Object.values(responses[200].content)[0]
+    const answer = media.schema ? typeOf(media.schema) : 'text'
+    const refusals = Object.keys(responses).filter((status) => status !== '200' && status !== 'default')
+    return row([`\`${method} ${path}\``, summary, answer, refusals.join(', ')])
+  })
+  const queries = list
+    .filter(({ parameters = [] }) => parameters.some((parameter) => parameter.in === 'query'))
+    .flatMap(({ path, parameters }) =>
+      parameters
+        .filter((parameter) => parameter.in === 'query')
+        .map(({ name, description, schema }) =>
+          row([`\`${path}\``, `\`${name}\``, typeOf(schema), description]),
+        ),
+    )
+  return `<!-- Generated from packages/facilitator/src/http by \`npm run gen\`. Do not edit. -->
+
+# Administrative surface
+
+Every path beneath \`/admin\` needs \`Authorization: Bearer <token>\` with the value of \`SVC_ADMIN_TOKEN\`. Without it, with
+another one, or when none is set (a local daemon on loopback may do without), each of them answers 401, known or not.
+\`svc-facilitator admin …\` calls the same paths. The whole API as OpenAPI 3.1: [openapi.json](openapi.json), or
+\`GET /openapi.json\` of a running daemon.
+
+| path | what | answer | refusals |
+|---|---|---|---|
+${rows.join('\n')}
+
+Pausing is kept in memory: a daemon that starts again issues challenges again. There is no way to retry a mint here,
+because this version does not finalize.
+
+## Queries
+
+| path | key | value | |
+|---|---|---|---|
+${queries.join('\n')}
+
+Lists are newest first. When there is more, the answer has \`next\`; hand it back as \`after\`. Payments issued meanwhile do
+not shift the pages.
+
+## Answers
+
+${shown(list).map(fieldsOf).join('\n')}`
+}
+
+/** docs/reference/openapi.json */
+export const renderOpenApi = () => `${JSON.stringify(document, undefined, 2)}\n`

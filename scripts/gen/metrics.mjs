@@ -1,0 +1,43 @@
+import { eventCounters, series } from '../../packages/facilitator/dist/telemetry/series.js'
+
+const row = (cells) => `| ${cells.join(' | ')} |`
+const code = (text) => `\`${text}\``
+
+/** docs/reference/metrics.md */
+export function renderMetrics() {
+  const rows = Object.entries(series).map(([name, { kind, labels, help }]) =>
+    row([code(name), kind, labels.map(code).join(', ') || '–', help]),
+  )
+  const pairs = Object.entries(eventCounters).map(([event, { name, labels = {} }]) => {
+    const given = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+    return row([code(event), code(given.length > 0 ? `${name}{${given.join(',')}}` : name)])
+  })
+  return `<!-- Generated from packages/facilitator/src/telemetry/series.ts by \`npm run gen\`. Do not edit. -->
+
+# Metrics
+
+\`GET /admin/metrics\` with the bearer token gives every series in the Prometheus text format. Counters start at zero with
+the process. \`endpoint\` is a path pattern such as \`/payments/:challengeNonce\`, or \`unknown\` for paths that are no
+route, so callers cannot make new series; \`reason\` is a code of the [reasons](reasons.md).
+
+\`\`\`yaml
+scrape_configs:
+  - job_name: svc-facilitator
+    metrics_path: /admin/metrics
+    authorization: { credentials_file: /etc/prometheus/svc-admin-token }
+    static_configs: [{ targets: ['127.0.0.1:4032'] }]
+\`\`\`
+
+| series | kind | labels | meaning |
+|---|---|---|---|
+${rows.join('\n')}
+
+## Series and log events
+
+One turn of a payment is one [log event](log-events.md) and one count.
+
+| log event | counts in |
+|---|---|
+${pairs.join('\n')}
+`
+}
