@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { tokenAbi, tokenBytecode } from '@svc-zerc20/contracts'
+import { tokenAbi, tokenBytecode, verifierAbi } from '@svc-zerc20/contracts'
 import {
   type Chain,
   type Deployment,
@@ -12,7 +12,7 @@ import {
 } from '@svc-zerc20/devnet'
 import { parseAddress } from '@svc-zerc20/protocol'
 import { stringify } from 'smol-toml'
-import { createPublicClient, createWalletClient, http } from 'viem'
+import { createPublicClient, createWalletClient, type Hex, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../test/command.js'
@@ -160,6 +160,40 @@ describe('check', () => {
       `fail network.verifier: ${lower(verifier)} belongs to the token ${lower(token)}, not to ${second}`,
       `warn network.hub: ${lower(hub)} does not know the token and verifier`,
     ])
+  })
+
+  it('finds a token whose permits are signed for another name than it tells', async () => {
+    const token = await deploySecondToken()
+    // The fourth slot of an OpenZeppelin token holds its name: the text, then twice its length.
+    const renamed = `0x${Buffer.from('Third').toString('hex').padEnd(62, '0')}0a`
+    await chain.request('hardhat_setStorageAt', [token, '0x3', renamed])
+    const domain = `name "Third", version "1", chain 31337, ${token}`
+    const told = 'name "Second", version "1", chain 31337'
+    const complaint = `network.token: its EIP-712 domain is not ${domain}; it tells ${told}`
+    expect(await complaintsOf({ network: { token } })).toContain(`fail ${complaint}`)
+    const withoutHelper = { network: { token }, settlement: { permit_burner: undefined } }
+    expect(await complaintsOf(withoutHelper)).toContain(`warn ${complaint}`)
+  })
+
+  it('R-056 finds that an account which delegated its code is no contract', async () => {
+    const account = `0x${'78'.repeat(20)}`
+    await chain.request('hardhat_setCode', [account, `0xef0100${deployment.hub.slice(2)}`])
+    expect(await complaintsOf({ network: { hub: account } })).toEqual([
+      `fail network.hub: no contract at ${account}`,
+    ])
+  })
+
+  it('warns about a verifier that is paused', async () => {
+    const { wallet, mined } = asDeployer()
+    const verifier = { address: deployment.verifier, abi: verifierAbi, chain: null } as const
+    await mined(wallet.writeContract({ ...verifier, functionName: 'activateEmergency' }))
+    try {
+      expect(await complaintsOf()).toEqual([
+        `warn network.verifier: ${deployment.verifier.toLowerCase()} is paused: nothing can be minted until it is resumed`,
+      ])
+    } finally {
+      await mined(wallet.writeContract({ ...verifier, functionName: 'deactivateEmergency' }))
+    }
   })
 
   it('R-055 finds another chain behind the RPC, and does not judge what stands there', async () => {
@@ -345,17 +379,20 @@ function randomKeys() {
   return { SVC_TREASURY_PK: generatePrivateKey(), SVC_RELAYER_PK: generatePrivateKey() }
 }
 
+function asDeployer() {
+  const account = privateKeyToAccount(deployer.privateKey)
+  const client = createPublicClient({ transport: http(chain.rpcUrl), pollingInterval: 20 })
+  return {
+    wallet: createWalletClient({ account, transport: http(chain.rpcUrl) }),
+    mined: async (sent: Promise<Hex>) => client.waitForTransactionReceipt({ hash: await sent }),
+  }
+}
+
 /** A token like the first, but with nobody to mint it. */
 async function deploySecondToken(): Promise<string> {
-  const account = privateKeyToAccount(deployer.privateKey)
-  const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) })
-  const hash = await wallet.deployContract({
-    abi: tokenAbi,
-    bytecode: tokenBytecode,
-    args: ['Second', 'S', 6, account.address],
-    chain: null,
-  })
-  const client = createPublicClient({ transport: http(chain.rpcUrl), pollingInterval: 20 })
-  const { contractAddress } = await client.waitForTransactionReceipt({ hash })
+  const { wallet, mined } = asDeployer()
+  const args = ['Second', 'S', 6, deployer.address] as const
+  const deploying = wallet.deployContract({ abi: tokenAbi, bytecode: tokenBytecode, args, chain: null })
+  const { contractAddress } = await mined(deploying)
   return (contractAddress ?? '').toLowerCase()
 }
