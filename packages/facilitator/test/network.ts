@@ -60,10 +60,11 @@ export async function startNetwork({
     })
 
   /** The faucet may still be polling for a receipt it has seen: whoever counts waits until nobody asks. */
+  const { stats } = chain
   async function quiet(): Promise<void> {
     let seen = -1
-    while (seen !== chain.stats().httpRequests) {
-      seen = chain.stats().httpRequests
+    while (seen !== stats().httpRequests) {
+      seen = stats().httpRequests
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
   }
