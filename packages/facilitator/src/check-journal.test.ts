@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { temporaryFiles } from '../test/files.js'
+import { lockJournal } from './adapters/journal-lock.js'
 import { type InspectJournal, probeJournal, replayJournal } from './check-journal.js'
 import { exitCodeOf, format } from './finding.js'
 
@@ -60,5 +61,17 @@ describe('probeJournal', () => {
       })
     expect(exitCodeOf(await refused('journal_locked'))).toBe(75)
     expect(exitCodeOf(await refused('journal_corrupt'))).toBe(1)
+  })
+
+  it('fails while a daemon holds the journal, and leaves no lock of its own', async () => {
+    const journal = files.write('held.jsonl', '')
+    const lock = await lockJournal(journal)
+    const [held] = await linesOf(journal, replayJournal)
+    expect(held).toMatch(/^fail settlement\.journal: .* is in use by another daemon \(process \d+\)/)
+    await lock.release()
+    expect(await linesOf(journal, replayJournal)).toEqual([
+      `ok   settlement.journal: ${journal} has 0 records`,
+    ])
+    await (await lockJournal(journal)).release()
   })
 })

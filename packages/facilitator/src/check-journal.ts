@@ -4,6 +4,7 @@ import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { replayFile } from './adapters/journal-file.js'
+import { assertUnlocked } from './adapters/journal-lock.js'
 import { fromFields } from './adapters/ledger-event.js'
 import { createLedgerState } from './adapters/ledger-state.js'
 import { checkLimits } from './check-limits.js'
@@ -17,8 +18,9 @@ export type InspectJournal = (
   file: string,
 ) => Promise<{ readonly records: number; readonly tornBytes: number }>
 
-/** Replays the file as a start would, and forgets what it read. */
-export const replayJournal: InspectJournal = (file) => {
+/** Asks for the lock and replays the file as a start would, and forgets what it read. */
+export const replayJournal: InspectJournal = async (file) => {
+  await assertUnlocked(file)
   const state = createLedgerState()
   return replayFile(file, (fields) => state.apply(fromFields(fields)))
 }

@@ -15,11 +15,23 @@ export type JournalLock = {
   release(): Promise<void>
 }
 
+const pathOf = (name: string): string =>
+  existsSync(name) ? realpathSync(name) : join(realpathSync(dirname(name)), basename(name))
+
+/** Throws `SvcError('journal_locked')` when a daemon has the journal; leaves no trace. */
+export async function assertUnlocked(name: string): Promise<void> {
+  const path = pathOf(name)
+  const holder = process.platform === 'linux' ? undefined : holderOf(`${path}.lock`)
+  if (holder !== undefined) throw locked(path, holder)
+  if (process.platform !== 'linux') return
+  const held = await bindName(path)
+  await new Promise<void>((resolve) => held.close(() => resolve()))
+}
+
 /** Throws `SvcError('journal_locked')`, or `SvcError('journal_unusable')` when the folder is not there. */
 export async function lockJournal(name: string): Promise<JournalLock> {
   try {
-    const path = existsSync(name) ? realpathSync(name) : join(realpathSync(dirname(name)), basename(name))
-    return await lock(path)
+    return await lock(pathOf(name))
   } catch (error) {
     throw unusable(error)
   }
