@@ -1,0 +1,118 @@
+/** A payer and the resource server it buys from, in one: asks, pays, and presents the payment until it is answered. */
+
+import { devnetToken } from '@svc-zerc20/devnet'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { bodyOf, type ChallengeOffer, signPermit } from '../../../packages/facilitator/test/payment.js'
+import type { CrashNetwork } from './network.js'
+
+export type SettleBody = {
+  readonly success: boolean
+  readonly errorReason?: string
+  readonly transaction: string
+  readonly extra?: { readonly phase: string }
+}
+
+/** One presentation of a payment: what came back, or that nothing did. */
+export type Answer = SettleBody | 'none'
+
+export type Mode = 'permit' | 'self-transfer'
+
+export type MadePayment = {
+  readonly mode: Mode
+  readonly account: PrivateKeyAccount
+  readonly offer: ChallengeOffer
+  /** The same bytes every time. */
+  readonly body: object
+  readonly answers: Answer[]
+}
+
+const post = (url: string, body: object) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+/** The answer's status and body; undefined when the daemon is not there or goes while it answers. */
+export async function ask(
+  net: CrashNetwork,
+  path: string,
+  body?: object,
+): Promise<{ status: number; body: Record<string, unknown> } | undefined> {
+  try {
+    const url = `${net.url()}${path}`
+    const response = await (body ? post(url, body) : fetch(url))
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  } catch {
+    return undefined
+  }
+}
+
+export async function requestOffer(net: CrashNetwork, amount: string): Promise<ChallengeOffer> {
+  for (;;) {
+    const answer = await ask(net, '/challenge', { amount })
+    if (answer?.status === 200) return answer.body as unknown as ChallengeOffer
+    if (answer && answer.status !== 503) throw new Error(`/challenge answered ${JSON.stringify(answer)}`)
+    await pause(net)
+  }
+}
+
+export async function pay(
+  net: CrashNetwork,
+  account: PrivateKeyAccount,
+  offer: ChallengeOffer,
+  mode: Mode,
+): Promise<MadePayment> {
+  const payload =
+    mode === 'permit'
+      ? await signPermit(offer, account, {
+          tokenName: devnetToken.name,
+          nonce: await net.permitNonce(account.address),
+        })
+      : {
+          challengeNonce: offer.challengeNonce,
+          burnTxHash: await net.transfer(account, offer.payTo, BigInt(offer.amount)),
+        }
+  return { mode, account, offer, body: bodyOf(offer, payload), answers: [] }
+}
+
+/** An offer, paid but not presented. */
+export async function prepare(
+  net: CrashNetwork,
+  account: PrivateKeyAccount,
+  mode: Mode = 'permit',
+  amount = '1000',
+): Promise<MadePayment> {
+  return pay(net, account, await requestOffer(net, amount), mode)
+}
+
+export async function present(net: CrashNetwork, payment: MadePayment): Promise<Answer> {
+  const answer = (await ask(net, '/settle', payment.body))?.body as SettleBody | undefined
+  payment.answers.push(answer ?? 'none')
+  return answer ?? 'none'
+}
+
+/** What a resource server may be told before the end: it presents the same payload again. */
+const unfinished = new Set([
+  'pending_burn',
+  'chain_unavailable',
+  'storage_unavailable',
+  'relayer_busy',
+  'burn_not_found',
+  // From a daemon that is ending.
+  undefined,
+])
+
+/** Presents the payment until the answer is final, as a resource server does. */
+export async function presentUntilAnswered(net: CrashNetwork, payment: MadePayment): Promise<SettleBody> {
+  for (;;) {
+    const answer = await present(net, payment)
+    if (answer !== 'none' && (answer.success || !unfinished.has(answer.errorReason))) return answer
+    await pause(net)
+  }
+}
+
+async function pause(net: CrashNetwork): Promise<void> {
+  if (net.isClosed()) throw new Error('the network is closed')
+  await new Promise((resolve) => setTimeout(resolve, 15))
+}

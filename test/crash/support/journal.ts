@@ -1,0 +1,51 @@
+/** Reads a journal from the description of its format, with no code of the daemon. */
+import { readFileSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+
+export type JournalRecord = { readonly event: string; readonly [field: string]: unknown }
+
+const tail = /,"crc":"([0-9a-f]{8})"\}$/
+
+/** Every record that is whole, in order; a torn end is passed over, anything else that is wrong throws. */
+export function readJournal(path: string): JournalRecord[] {
+  const lines = readFileSync(path, 'utf8').split('\n')
+  // Behind the last newline is nothing, or a line that was never finished.
+  return lines.slice(0, -1).map((line, i) => {
+    const found = tail.exec(line)
+    const covered = line.slice(0, found?.index)
+    if (!found || crc32(covered).toString(16).padStart(8, '0') !== found[1]) {
+      throw new Error(`line ${i + 1} of ${lines.length - 1} is damaged: ${line}`)
+    }
+    const { v, seq, crc, ...record } = JSON.parse(line)
+    if (v !== 1 || seq !== i + 1) throw new Error(`line ${i + 1} has version ${v} and sequence ${seq}`)
+    return record
+  })
+}
+
+/** What the journal says of one payment. */
+export type Recorded = { accepted: number; granted: boolean; late: boolean; txHash?: string }
+
+export function readPayments(path: string): Map<string, Recorded> {
+  const payments = new Map<string, Recorded>()
+  const of = (nonce: unknown) => {
+    const known = payments.get(String(nonce)) ?? { accepted: 0, granted: false, late: false }
+    payments.set(String(nonce), known)
+    return known
+  }
+  for (const record of readJournal(path)) {
+    const { nonce, challenge, burn, granted } = record as {
+      nonce?: string
+      challenge?: { nonce: string }
+      burn?: { txHash: string }
+      granted?: boolean
+    } & JournalRecord
+    const payment = of(nonce ?? challenge?.nonce)
+    if (record.event === 'payment_accepted' || record.event === 'payment_recorded') {
+      payment.accepted += 1
+      if (burn) payment.txHash = burn.txHash
+    }
+    if (record.event === 'grant_used' || granted === true) payment.granted = true
+    if (record.event === 'burn_late') payment.late = true
+  }
+  return payments
+}

@@ -1,0 +1,183 @@
+/** The real daemon as a process on an embedded chain, to be killed and started again on its journal. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import { developmentRoles, type LocalNetworkOptions, startLocalNetwork } from '@svc-zerc20/devnet'
+import { type Address, createPublicClient, createWalletClient, type Hex, http, parseEther } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { hardhat } from 'viem/chains'
+import { readJournal } from './journal.js'
+
+export type CrashNetwork = Awaited<ReturnType<typeof startCrashNetwork>>
+
+const script = join(dirname(createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')), 'main.js')
+
+/** One run of the daemon. */
+export type Run = {
+  readonly pid: number
+  /** Resolves with its address once it serves; rejects when it ends before. */
+  readonly ready: Promise<string>
+  /** Exit code or signal, once it has ended. */
+  readonly ended: Promise<string>
+  /** Everything it wrote so far. */
+  readonly output: () => string
+  signal(signal: NodeJS.Signals): void
+}
+
+function runDaemon(configFile: string): Run {
+  const { treasury, relayer } = developmentRoles
+  const child: ChildProcess = spawn(process.execPath, [script, 'start', '--config', configFile], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      SVC_TREASURY_PK: treasury.privateKey,
+      SVC_RELAYER_PK: relayer.privateKey,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const ended = new Promise<string>((resolve) => {
+    child.once('close', (code, signal) => resolve(`${code ?? signal}`))
+  })
+  const ready = new Promise<string>((resolve, reject) => {
+    const hear = (chunk: Buffer) => {
+      output += chunk.toString('utf8')
+      const url = /"event":"facilitator\.ready","url":"([^"]+)"/.exec(output)?.[1]
+      if (url !== undefined) resolve(url)
+    }
+    child.stdout?.on('data', hear)
+    child.stderr?.on('data', hear)
+    void ended.then((how) => reject(new Error(`the daemon ended with ${how}: ${output}`)))
+  })
+  ready.catch(() => undefined)
+  return {
+    pid: child.pid ?? 0,
+    ready,
+    ended,
+    output: () => output,
+    signal: (signal) => child.kill(signal),
+  }
+}
+
+export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inProcess'> = {}) {
+  const local = await startLocalNetwork(options)
+  const { chain, configFile, directory, deployment, faucet, rpcUrl } = local
+  if (chain === undefined || local.pids.facilitator === undefined) throw new Error('a part did not start')
+  const journal = join(directory, 'journal.jsonl')
+  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0, pollingInterval: 20 })
+  const firstPid = local.pids.facilitator
+  let url = local.facilitatorUrl
+  let isClosed = false
+  let run: Run = {
+    pid: firstPid,
+    ready: Promise.resolve(url),
+    ended: local.daemonEnded,
+    output: () => readFileSync(join(directory, 'facilitator.log'), 'utf8'),
+    signal: (signal) => process.kill(firstPid, signal),
+  }
+
+  return {
+    ...local,
+    chain,
+    client,
+    journal,
+    url: () => url,
+    run: () => run,
+    /** Nobody will start another run: who still waits for an answer can go. */
+    isClosed: () => isClosed,
+
+    /** Starts another run on the same journal, without waiting until it serves. */
+    launch(): Run {
+      run = runDaemon(configFile)
+      run.ready.then(
+        (at) => {
+          url = at
+        },
+        () => undefined,
+      )
+      return run
+    },
+    async restart(): Promise<void> {
+      url = await this.launch().ready
+    },
+    async kill(): Promise<void> {
+      run.signal('SIGKILL')
+      await run.ended
+    },
+    async stop(): Promise<void> {
+      run.signal('SIGTERM')
+      await run.ended
+    },
+
+    records: () => (existsSync(journal) ? readJournal(journal) : []),
+
+    async account({ tokens = 1_000_000n, gas = false } = {}) {
+      const account = privateKeyToAccount(generatePrivateKey())
+      await faucet.mintTokens(account.address, tokens)
+      if (gas) await faucet.sendNative(account.address, parseEther('1'))
+      return account
+    },
+    balanceOf: (owner: Address) =>
+      client.readContract({
+        address: deployment.token,
+        abi: tokenAbi,
+        functionName: 'balanceOf',
+        args: [owner],
+      }),
+    permitNonce: (owner: Address) =>
+      client.readContract({
+        address: deployment.token,
+        abi: tokenAbi,
+        functionName: 'nonces',
+        args: [owner],
+      }),
+    async transfer(
+      account: ReturnType<typeof privateKeyToAccount>,
+      to: Address,
+      amount: bigint,
+    ): Promise<Hex> {
+      const wallet = createWalletClient({ account, chain: hardhat, transport: http(rpcUrl) })
+      const hash = await wallet.writeContract({
+        address: deployment.token,
+        abi: tokenAbi,
+        functionName: 'transfer',
+        args: [to, amount],
+      })
+      await client.waitForTransactionReceipt({ hash })
+      return hash
+    },
+    /** Every transfer of the token, oldest first. */
+    transfers: () =>
+      client.getContractEvents({
+        address: deployment.token,
+        abi: tokenAbi,
+        eventName: 'IndexedTransfer',
+        fromBlock: 0n,
+      }),
+    /** Burns that the helper executed. */
+    relayedBurns: () =>
+      client.getContractEvents({
+        address: deployment.permitBurner,
+        abi: permitBurnerAbi,
+        eventName: 'BurnExecuted',
+        fromBlock: 0n,
+      }),
+    async relayerCount(tag: 'latest' | 'pending'): Promise<number> {
+      const { address } = developmentRoles.relayer
+      return Number(await chain.request('eth_getTransactionCount', [address, tag]))
+    },
+
+    async close(): Promise<void> {
+      isClosed = true
+      run.signal('SIGKILL')
+      await run.ended
+      await local.close()
+    },
+  }
+}
+
+/** Waits for something that will come; a test that waits in vain ends by its own timeout. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 2))
+}

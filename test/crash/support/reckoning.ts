@@ -1,0 +1,86 @@
+/** Chain, journal and every client's answer, held against each other when all is over. */
+import { expect } from 'vitest'
+import { type MadePayment, present, type SettleBody } from './client.js'
+import { readPayments } from './journal.js'
+import type { CrashNetwork } from './network.js'
+
+const isAnswer = (answer: MadePayment['answers'][number]): answer is SettleBody => answer !== 'none'
+
+/** What the client of one payment was told may be said of one burn. */
+function expectOneGrant({ answers, offer }: MadePayment): void {
+  const told = answers.filter(isAnswer)
+  const successes = told.filter(({ success }) => success)
+  expect(successes.length, `successes of ${offer.challengeNonce}`).toBeLessThanOrEqual(1)
+  const last = told.at(-1)
+  if (successes.length === 1) expect(last?.success).toBe(true)
+  else {
+    // Served to a connection that broke: only then may the end be "already accepted" without a success.
+    expect(last?.errorReason, `end of ${offer.challengeNonce}`).toBe('already_accepted')
+    expect(answers).toContain('none')
+  }
+}
+
+/** The daemon has stopped in order. Every payment was presented until it was answered. */
+export async function expectAgreement(
+  net: CrashNetwork,
+  payments: readonly MadePayment[],
+  startBalances: ReadonlyMap<string, bigint>,
+): Promise<void> {
+  const transfers = await net.transfers()
+  const relayed = await net.relayedBurns()
+  const recorded = readPayments(net.journal)
+  for (const payment of payments) {
+    const { challengeNonce, payTo, amount } = payment.offer
+    const burns = transfers.filter(({ args }) => args.to?.toLowerCase() === payTo.toLowerCase())
+    expect(
+      burns.map(({ args }) => args.value),
+      `burns of ${challengeNonce}`,
+    ).toEqual([BigInt(amount)])
+    const [burn] = burns
+    const executed = relayed.filter(({ args }) => args.challengeNonce === challengeNonce)
+    expect(executed.length).toBe(payment.mode === 'permit' ? 1 : 0)
+
+    expectOneGrant(payment)
+    for (const answer of payment.answers.filter(isAnswer)) {
+      if (answer.success || answer.errorReason === 'already_accepted') {
+        expect(answer.transaction).toBe(burn?.transactionHash)
+      }
+    }
+    expect(recorded.get(challengeNonce), `record of ${challengeNonce}`).toMatchObject({
+      accepted: 1,
+      txHash: burn?.transactionHash,
+    })
+  }
+  for (const [address, before] of startBalances) {
+    const paid = payments.filter(({ account }) => account.address === address)
+    const spent = paid.reduce((sum, { offer }) => sum + BigInt(offer.amount), 0n)
+    expect(await net.balanceOf(address as `0x${string}`), `balance of ${address}`).toBe(before - spent)
+  }
+  const accepted = [...recorded.values()].filter((record) => record.accepted > 0)
+  expect(accepted.length).toBe(payments.length)
+  // Nothing waits, and every transaction the relayer sent was one of ours: no nonce is missing.
+  expect(await net.relayerCount('pending')).toBe(await net.relayerCount('latest'))
+}
+
+/**
+ * Presented once more on a daemon that was started again, a payment is refused if its grant is in the journal. If
+ * not, the daemon was killed between writing the answer and recording it, and the grant is open (ADR 0003); then
+ * it is given once. Returns how many were.
+ */
+export async function expectGrantsAreRemembered(
+  net: CrashNetwork,
+  payments: readonly MadePayment[],
+): Promise<number> {
+  const before = readPayments(net.journal)
+  let open = 0
+  for (const payment of payments) {
+    const again = { ...payment, answers: [] }
+    const granted = before.get(payment.offer.challengeNonce)?.granted === true
+    if (!granted) {
+      open += 1
+      expect(await present(net, again)).toMatchObject({ success: true })
+    }
+    expect(await present(net, again)).toMatchObject({ success: false, errorReason: 'already_accepted' })
+  }
+  return open
+}
