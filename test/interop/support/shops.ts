@@ -5,7 +5,7 @@ import { serve } from '@hono/node-server'
 import { createSvcScheme, type Limits, type RouteSale, type SvcScheme } from '@svc-zerc20/resource-server'
 import * as express402 from '@x402/express'
 import * as hono402 from '@x402/hono'
-import express from 'express'
+import express, { type RequestHandler } from 'express'
 import { Hono } from 'hono'
 import type { Interop } from './network.js'
 import { network } from './network.js'
@@ -19,6 +19,8 @@ export type ShopOptions = {
   readonly limits?: Partial<Limits>
   /** Further terms of the cheap route. */
   readonly cheap?: Partial<RouteSale>
+  /** Stands before the payment middleware: a limit of the seller's own. */
+  readonly before?: RequestHandler
   /** Runs inside the handler, which the default flow calls between verify and settle. */
   readonly onHandle?: () => Promise<unknown>
 }
@@ -56,7 +58,9 @@ export async function openExpressShop(interop: Interop, options: ShopOptions = {
   const svc = schemeFor(interop, options)
   const server = new express402.x402ResourceServer(svc.facilitatorClient).register(svc.network, svc)
   let served = 0
-  const app = express().use(express402.paymentMiddleware(routesOf(svc, options), server))
+  const app = express()
+  if (options.before) app.use(options.before)
+  app.use(express402.paymentMiddleware(routesOf(svc, options), server))
   app.get('/*path', async (request, response) => {
     served += 1
     await options.onHandle?.()
