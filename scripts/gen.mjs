@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { renderAdminApi, renderOpenApi } from './gen/admin-api.mjs'
 import { renderCommandLine } from './gen/command-line.mjs'
 import { renderConfigReference, renderSampleConfig } from './gen/config.mjs'
+import { renderConformance } from './gen/conformance.mjs'
 import { renderEnvironment } from './gen/environment.mjs'
 import { renderLogEvents } from './gen/log-events.mjs'
 import { renderMetrics } from './gen/metrics.mjs'
@@ -24,6 +25,7 @@ const generated = [
   { path: 'docs/reference/admin-api.md', render: renderAdminApi },
   { path: 'docs/reference/command-line.md', render: renderCommandLine },
   { path: 'docs/reference/config.md', render: renderConfigReference },
+  { path: 'docs/reference/conformance.md', render: renderConformance },
   { path: 'docs/reference/environment.md', render: renderEnvironment },
   { path: 'docs/reference/facilitator.sample.toml', render: renderSampleConfig },
   { path: 'docs/reference/log-events.md', render: renderLogEvents },
