@@ -35,7 +35,9 @@ it(
   `${kills} random kills under load lose nothing and do nothing twice (seed ${seed})`,
   async () => {
     const replay = `CRASH_SEED=${seed} CRASH_KILLS=${kills} npm run test:crash`
-    onTestFailed(() => process.stderr.write(`to repeat: ${replay}\n`))
+    onTestFailed(() => {
+      process.stderr.write(`to repeat: ${replay}\n`)
+    })
     const net = await startCrashNetwork({ mining: { mode: 'interval', intervalMs: blockMs } })
     try {
       const random = seeded(seed)

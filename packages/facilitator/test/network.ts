@@ -32,13 +32,17 @@ export type VerifyBody = { isValid: boolean; invalidReason?: string; invalidMess
 
 export type TestNetwork = Awaited<ReturnType<typeof startNetwork>>
 
-/** With `chain`, that one is used, and `rpcUrl` says how the facilitator reaches it. */
+/**
+ * With `chain`, that one is used, and `rpcUrl` says how the facilitator reaches it. With `daemon`, the facilitator is
+ * a process of its own, whose clock cannot be moved.
+ */
 export async function startNetwork({
   chain: given,
+  daemon = false,
   ...options
-}: Omit<LocalNetworkOptions, 'inProcess'> & { chain?: Chain } = {}) {
+}: Omit<LocalNetworkOptions, 'inProcess'> & { chain?: Chain; daemon?: boolean } = {}) {
   const clock = movableClock()
-  const local = await startLocalNetwork({ ...options, inProcess: { clock } })
+  const local = await startLocalNetwork({ ...options, ...(!daemon && { inProcess: { clock } }) })
   const { deployment, facilitatorUrl, faucet } = local
   const chain = given ?? local.chain
   if (!chain) throw new Error('the embedded chain did not start')

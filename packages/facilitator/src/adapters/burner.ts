@@ -89,8 +89,11 @@ export function createBurner(deps: {
     try {
       end = await relayer.submit(call)
     } catch (err) {
-      deps.onRpcFailure(err)
-      return items.map(() => ({ kind: 'failed', rejection: reject('chain_unavailable') }))
+      // Nothing was broadcast: the node gave no fee or nonce, or the transaction could not be recorded.
+      const isStorage = err instanceof SvcError && err.code === 'journal_failed'
+      if (!isStorage) deps.onRpcFailure(err)
+      const rejection = reject(isStorage ? 'storage_unavailable' : 'chain_unavailable')
+      return items.map(() => ({ kind: 'failed', rejection }))
     }
     return endBatch(items, end)
   }
