@@ -1,5 +1,6 @@
 /** A real file whose disk fails on command: full, slow to take bytes, or unable to sync. */
 import { open } from 'node:fs/promises'
+import { onTestFinished } from 'vitest'
 import type { JournalFile } from '../src/adapters/journal.js'
 
 export type FailingDisk = JournalFile & {
@@ -18,6 +19,7 @@ const diskError = (code: string) => Object.assign(new Error(`${code}: a failing 
 
 export async function openFailingDisk(path: string): Promise<FailingDisk> {
   const file = await open(path, 'w+')
+  onTestFinished(() => file.close())
   const disk: FailingDisk = {
     capacityBytes: Number.POSITIVE_INFINITY,
     writeBytesMax: Number.POSITIVE_INFINITY,

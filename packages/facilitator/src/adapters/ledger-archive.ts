@@ -36,7 +36,7 @@ export function createLedgerArchive(): LedgerArchive {
   const slabs: Buffer[] = []
   const treasuries = createInterned()
   let count = 0
-  /** Open addressing by the first bytes of the nonce, which are random; holds record numbers from 1 on. */
+  /** Open addressing by bytes of the nonce, which are random; holds record numbers from 1 on. */
   let index = new Int32Array(firstIndexSlots)
 
   const recordAt = (number: number): Buffer => {
@@ -48,7 +48,8 @@ export function createLedgerArchive(): LedgerArchive {
   /** Where the nonce is in the index, or the free place where it belongs. */
   function slotOf(nonce: Buffer): number {
     const mask = index.length - 1
-    for (let slot = nonce.readUInt32BE(0) & mask; ; slot = (slot + 1) & mask) {
+    const first = nonce.readUInt32BE(0) ^ nonce.readUInt32BE(nonceBytes - 4)
+    for (let slot = first & mask; ; slot = (slot + 1) & mask) {
       const number = index[slot] ?? 0
       if (number === 0 || recordAt(number - 1).compare(nonce, 0, nonceBytes, 0, nonceBytes) === 0) return slot
     }

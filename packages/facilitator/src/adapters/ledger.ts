@@ -39,6 +39,8 @@ export function createLedger(deps: {
   const permitsInUse = new Map<string, ChallengeNonce>()
   /** Grants that a caller holds, and who waits for them, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
+  /** Grants whose record the disk refused: the next one that is used brings them along. */
+  const unrecordedGrants: ChallengeNonce[] = []
 
   for (const { challenge, claim, accepted, late } of state.live()) {
     if (claim?.payload && !accepted) usePermit(claim.payload, challenge.nonce)
@@ -59,6 +61,16 @@ export function createLedger(deps: {
   async function journalled(event: LedgerEvent): Promise<void> {
     await log.append(event)
     state.apply(event)
+  }
+
+  async function recordGrants(nonces: readonly ChallengeNonce[]): Promise<void> {
+    const recorded = nonces.map((nonce) =>
+      log.append({ event: 'grant_used', nonce }).catch((error: unknown) => {
+        unrecordedGrants.push(nonce)
+        throw error
+      }),
+    )
+    await Promise.all(recorded)
   }
 
   /** Moves what expired and forgets what is past its retention; both queues are in time order. */
@@ -94,7 +106,7 @@ export function createLedger(deps: {
         // In memory at once: whoever is next must not be served, whatever the disk says.
         state.apply({ event: 'grant_used', nonce })
         letGo()
-        await log.append({ event: 'grant_used', nonce })
+        await recordGrants([nonce, ...unrecordedGrants.splice(0)])
       },
       async giveBack() {
         if (held.has(nonce)) letGo()
@@ -180,6 +192,8 @@ export function createLedger(deps: {
       // Told again and again, it is still one burn.
       if (state.find(challenge.nonce)?.late) return
       await journalled({ event: 'burn_late', challenge, burn })
+      // From now on it is kept for good.
+      open.delete(challenge.nonce)
       expired.delete(challenge.nonce)
     },
 

@@ -1,0 +1,267 @@
+import { join } from 'node:path'
+import type { ChallengeNonce, Payload } from '@svc-zerc20/protocol'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  hashOf,
+  nonceOf,
+  permitPayloadOf,
+  selfTransferOf,
+} from '../../test/challenges.js'
+import { stoppedClock } from '../../test/clock.js'
+import { type FailingDisk, openFailingDisk } from '../../test/failing-disk.js'
+import { temporaryFolder } from '../../test/folder.js'
+import { createJournal } from './journal.js'
+import { replayFile } from './journal-file.js'
+import { createLedger, type JournalledLedger } from './ledger.js'
+import { fromFields, toFields } from './ledger-event.js'
+import { createLedgerState, type LedgerState } from './ledger-state.js'
+import { openLedger } from './open-ledger.js'
+
+const challenges = 6
+const retention = 3600
+const never = () => false
+
+/** What callers do to a ledger, on one of a few challenges. */
+type Step = { readonly act: keyof typeof acts; readonly on: number; readonly choice: boolean }
+
+const challengeAt = (on: number) => challengeOf(on + 1)
+const payloadFor = (on: number, isPermit: boolean): Payload.Payload =>
+  isPermit
+    ? permitPayloadOf(challengeAt(on), { payer: addressOf(100 + (on % 3)) })
+    : selfTransferOf(challengeAt(on), 50 + on)
+
+let transactions = 0
+
+/** Each does what the payment flow may do at that point, and nothing otherwise. */
+const acts = {
+  async issue(ledger: JournalledLedger, on: number) {
+    if (!(await ledger.find(nonceOf(on + 1)))) await ledger.issue(challengeAt(on))
+  },
+  async claim(ledger: JournalledLedger, on: number, choice: boolean) {
+    const payment = await ledger.find(nonceOf(on + 1))
+    if (payment && !payment.claim) await ledger.claim(nonceOf(on + 1), payloadFor(on, choice))
+  },
+  async sign(ledger: JournalledLedger, on: number, choice: boolean) {
+    const nonces: ChallengeNonce[] = []
+    for (const other of choice ? [on, (on + 1) % challenges] : [on]) {
+      const payment = await ledger.find(nonceOf(other + 1))
+      if (payment?.claim?.payload?.kind === 'permit') nonces.push(nonceOf(other + 1))
+    }
+    transactions += 1
+    const transaction = { nonce: transactions, hash: hashOf(1000 + transactions), raw: '0x02' } as const
+    if (nonces.length > 0) await ledger.recordSigned(transaction, nonces)
+  },
+  async release(ledger: JournalledLedger, on: number) {
+    const payment = await ledger.find(nonceOf(on + 1))
+    if (payment?.claim && !payment.accepted) await ledger.release(nonceOf(on + 1))
+  },
+  async accept(ledger: JournalledLedger, on: number) {
+    const payment = await ledger.find(nonceOf(on + 1))
+    if (payment?.claim) await ledger.accept(nonceOf(on + 1), burnOf(on))
+  },
+  async late(ledger: JournalledLedger, on: number) {
+    const payment = await ledger.find(nonceOf(on + 1))
+    if (payment && !payment.claim) await ledger.recordLate(challengeAt(on), burnOf(on))
+  },
+  async grant(ledger: JournalledLedger, on: number, choice: boolean) {
+    const payment = await ledger.find(nonceOf(on + 1))
+    if (!payment?.accepted) return
+    const grant = await ledger.takeGrant(nonceOf(on + 1))
+    if (grant !== 'used') await (choice ? grant.use() : grant.giveBack())
+  },
+}
+
+const anySteps = fc.array(
+  fc.record({
+    act: fc.constantFrom(...(Object.keys(acts) as (keyof typeof acts)[])),
+    on: fc.nat({ max: challenges - 1 }),
+    choice: fc.boolean(),
+  }),
+  { maxLength: 60 },
+)
+
+const apply = (ledger: JournalledLedger, { act, on, choice }: Step) => acts[act](ledger, on, choice)
+
+/** Everything the flow can see of a ledger. */
+async function view(ledger: JournalledLedger) {
+  const payments = []
+  for (let on = 0; on < challenges; on++) {
+    const payment = await ledger.find(nonceOf(on + 1))
+    // The hash of an accepted burn is the burn's own.
+    const { txHash, ...claim } = payment?.claim ?? {}
+    payments.push({
+      ...payment,
+      claim: payment?.accepted ? claim : { ...claim, txHash },
+      granted: await ledger.grantIsUsed(nonceOf(on + 1)),
+    })
+  }
+  return { payments, open: ledger.openCount(), size: ledger.size(), interrupted: ledger.interrupted() }
+}
+
+const linesOf = (state: LedgerState) =>
+  [...state.events(never)].map((event) => JSON.stringify(toFields(event))).sort()
+
+describe('a ledger behind a journal', () => {
+  it('is the same after every restart, whatever happened before', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anySteps, { minLength: 1, maxLength: 3 }), async (runs) => {
+        const clock = stoppedClock()
+        const open = () =>
+          openLedger({
+            journal,
+            clock,
+            openMax: 100,
+            expiredRetentionSeconds: retention,
+            onJournalFailure: () => undefined,
+          })
+        const journal = join(temporaryFolder(), 'journal')
+        let opened = await open()
+        for (const steps of runs) {
+          for (const step of steps) await apply(opened.ledger, step)
+          const before = await view(opened.ledger)
+          await opened.close()
+          // The first start reads what was written step by step, the second what the first made of it.
+          for (let start = 0; start < 2; start++) {
+            opened = await open()
+            expect(await view(opened.ledger)).toEqual(before)
+            if (start === 0) await opened.close()
+          }
+        }
+        await opened.close()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('forgets at a start what it would have forgotten anyway, and nothing that was claimed or came late', async () => {
+    const clock = stoppedClock()
+    const options = {
+      journal: join(temporaryFolder(), 'journal'),
+      clock,
+      openMax: 100,
+      expiredRetentionSeconds: retention,
+      onJournalFailure: () => undefined,
+    }
+    const first = await openLedger(options)
+    for (let on = 0; on < 3; on++) await first.ledger.issue(challengeAt(on))
+    await first.ledger.claim(nonceOf(2), payloadFor(1, true))
+    await first.ledger.recordLate(challengeAt(2), burnOf(2))
+    await first.close()
+    clock.advance((300 + retention) * 1000)
+    const second = await openLedger(options)
+    expect(await second.ledger.find(nonceOf(1))).toBeUndefined()
+    expect(await second.ledger.find(nonceOf(2))).toMatchObject({ claim: {} })
+    expect(await second.ledger.find(nonceOf(3))).toMatchObject({ late: burnOf(2) })
+    await second.close()
+  })
+})
+
+describe('fault 5 a ledger whose journal fails', () => {
+  async function openOnFailingDisk() {
+    const path = join(temporaryFolder(), 'journal')
+    const disk = await openFailingDisk(path)
+    const journal = createJournal({ file: disk, bytes: 0, nextSeq: 1, onFailure: () => undefined })
+    const state = createLedgerState()
+    const ledger = createLedger({
+      state,
+      log: { append: (event) => journal.append(toFields(event)), durable: journal.durable },
+      clock: stoppedClock(),
+      openMax: 100,
+      expiredRetentionSeconds: retention,
+    })
+    return { path, disk, journal, state, ledger }
+  }
+
+  const failing = async (disk: FailingDisk, work: () => Promise<unknown>) => {
+    disk.syncFails = true
+    await expect(work()).rejects.toMatchObject({ code: 'journal_failed' })
+    disk.syncFails = false
+  }
+
+  it('a challenge that could not be recorded was not issued', async () => {
+    const { disk, ledger } = await openOnFailingDisk()
+    await failing(disk, () => ledger.issue(challengeAt(0)))
+    expect(await ledger.find(nonceOf(1))).toBeUndefined()
+    expect(ledger.openCount()).toBe(0)
+    expect(await ledger.issue(challengeAt(0))).toBe('issued')
+  })
+
+  it('a claim that could not be recorded is undone, for its challenge and for its permit nonce', async () => {
+    const { disk, ledger } = await openOnFailingDisk()
+    await ledger.issue(challengeAt(0))
+    await ledger.issue(challengeAt(3))
+    await failing(disk, () => ledger.claim(nonceOf(1), payloadFor(0, true)))
+    expect((await ledger.find(nonceOf(1)))?.claim).toBeUndefined()
+    expect(ledger.openCount()).toBe(2)
+    // The other challenge is paid by the same payer with the same permit nonce.
+    expect(await ledger.claim(nonceOf(4), payloadFor(3, true))).toBe('claimed')
+  })
+
+  it('who presents the same payload while its claim fails is refused with it', async () => {
+    const { disk, ledger } = await openOnFailingDisk()
+    await ledger.issue(challengeAt(0))
+    disk.syncFails = true
+    const claims = await Promise.allSettled([
+      ledger.claim(nonceOf(1), payloadFor(0, true)),
+      ledger.claim(nonceOf(1), payloadFor(0, true)),
+    ])
+    expect(claims.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+
+  it('what could not be recorded as accepted or released is neither', async () => {
+    const { disk, ledger } = await openOnFailingDisk()
+    await ledger.issue(challengeAt(0))
+    await ledger.claim(nonceOf(1), payloadFor(0, true))
+    await failing(disk, () => ledger.accept(nonceOf(1), burnOf(1)))
+    expect((await ledger.find(nonceOf(1)))?.accepted).toBeUndefined()
+    await failing(disk, () => ledger.release(nonceOf(1)))
+    expect((await ledger.find(nonceOf(1)))?.claim).toBeDefined()
+    expect(await ledger.accept(nonceOf(1), burnOf(1))).toBe('accepted')
+  })
+
+  it('a used grant is used even if the disk refuses, and is recorded with the next one', async () => {
+    const { path, disk, ledger } = await openOnFailingDisk()
+    for (const on of [0, 1]) {
+      await ledger.issue(challengeAt(on))
+      await ledger.claim(nonceOf(on + 1), payloadFor(on, true))
+      await ledger.accept(nonceOf(on + 1), burnOf(on))
+    }
+    const [first, second] = [await ledger.takeGrant(nonceOf(1)), await ledger.takeGrant(nonceOf(2))]
+    if (first === 'used' || second === 'used') throw new Error('nobody used a grant')
+    await failing(disk, first.use)
+    expect(await ledger.takeGrant(nonceOf(1))).toBe('used')
+    await second.use()
+    const granted: unknown[] = []
+    await replayFile(path, ({ event, nonce }) => event === 'grant_used' && granted.push(nonce))
+    expect(granted.sort()).toEqual([nonceOf(1), nonceOf(2)])
+  })
+
+  it('memory and disk agree after any mixture of steps and failures', async () => {
+    const anyTrouble = fc.array(fc.boolean(), { minLength: 60, maxLength: 60 })
+    await fc.assert(
+      fc.asyncProperty(anySteps, anyTrouble, async (steps, troubles) => {
+        const { path, disk, journal, state, ledger } = await openOnFailingDisk()
+        for (const [i, step] of steps.entries()) {
+          disk.syncFails = troubles[i] === true
+          await apply(ledger, step).catch((error: { code: string }) => {
+            if (error.code !== 'journal_failed') throw error
+          })
+        }
+        disk.syncFails = false
+        // One more payment, whole: it cuts off what failed and brings every grant along.
+        for (const act of ['issue', 'claim', 'accept', 'grant'] as const) {
+          await acts[act](ledger, challenges, true)
+        }
+        await journal.close()
+        const replayed = createLedgerState()
+        await replayFile(path, (fields) => replayed.apply(fromFields(fields)))
+        expect(linesOf(replayed)).toEqual(linesOf(state))
+      }),
+      { numRuns: 80 },
+    )
+  })
+})

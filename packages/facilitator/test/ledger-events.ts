@@ -1,0 +1,124 @@
+/** Arbitrary ledger events, for properties. */
+import type {
+  Address,
+  BaseUnits,
+  Bytes32,
+  ChallengeNonce,
+  Payload,
+  Signature,
+  TxHash,
+  UnixSeconds,
+} from '@svc-zerc20/protocol'
+import fc from 'fast-check'
+import type { EndedPayment } from '../src/adapters/ledger-archive.js'
+import type { LedgerEvent } from '../src/adapters/ledger-event.js'
+import type { Burn, Challenge, SignedTransaction } from '../src/payment/ports.js'
+
+const hex = <T>(bytes: number) =>
+  fc
+    .uint8Array({ minLength: bytes, maxLength: bytes })
+    .map((value) => `0x${Buffer.from(value).toString('hex')}` as T)
+const address = hex<Address>(20)
+const nonce = hex<ChallengeNonce>(32)
+const hash = hex<TxHash>(32)
+const units = fc.bigInt({ min: 0n, max: 2n ** 248n - 1n }).map((value) => value as BaseUnits)
+const height = fc.bigInt({ min: 0n, max: 2n ** 64n })
+const seconds = fc.nat({ max: Number.MAX_SAFE_INTEGER }).map((value) => value as UnixSeconds)
+const identity = hex<string>(16).map((text) => text.slice(2))
+
+export const anyChallenge: fc.Arbitrary<Challenge> = fc
+  .record(
+    {
+      nonce,
+      payTo: address,
+      amount: units,
+      listPrice: units,
+      issuedAt: seconds,
+      expiresAt: seconds,
+      deadline: seconds,
+      powNonce: fc.maxSafeNat(),
+      treasury: address,
+      issuedAtBlock: height,
+    },
+    {
+      requiredKeys: [
+        'nonce',
+        'payTo',
+        'amount',
+        'listPrice',
+        'issuedAt',
+        'expiresAt',
+        'powNonce',
+        'treasury',
+        'issuedAtBlock',
+      ],
+    },
+  )
+  .map((challenge) => challenge as Challenge)
+
+export const anyBurn: fc.Arbitrary<Burn> = fc.record({
+  txHash: hash,
+  blockNumber: height,
+  blockHash: hex<string>(32),
+  leafIndex: height,
+  from: address,
+  value: units,
+})
+
+export const anyEnded: fc.Arbitrary<EndedPayment> = fc.record({
+  challenge: anyChallenge,
+  identity,
+  burn: anyBurn,
+  at: seconds,
+})
+
+const payload: fc.Arbitrary<Payload.Payload> = fc.oneof(
+  fc.record({
+    kind: fc.constant('permit' as const),
+    challengeNonce: nonce,
+    payer: address,
+    permit: fc.record({
+      value: units,
+      nonce: units,
+      deadline: units,
+      v: fc.nat({ max: 255 }),
+      r: hex<Bytes32>(32),
+      s: hex<Bytes32>(32),
+    }),
+    burnAuthSig: hex<Signature>(65),
+  }),
+  fc.record({ kind: fc.constant('self-transfer' as const), challengeNonce: nonce, burnTxHash: hash }),
+)
+
+const transaction: fc.Arbitrary<SignedTransaction> = fc.record({
+  nonce: fc.maxSafeNat(),
+  hash,
+  raw: fc
+    .uint8Array({ minLength: 1, maxLength: 600 })
+    .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}` as const),
+})
+
+/** One arbitrary for every kind of event: a kind without one does not compile. */
+const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent, { event: Kind }>> } = {
+  challenge_issued: fc.record({ event: fc.constant('challenge_issued'), challenge: anyChallenge }),
+  payment_claimed: fc.record({ event: fc.constant('payment_claimed'), nonce, identity, payload }),
+  burn_signed: fc.record({
+    event: fc.constant('burn_signed'),
+    nonces: fc.array(nonce, { maxLength: 5 }),
+    transaction,
+  }),
+  claim_released: fc.record({ event: fc.constant('claim_released'), nonce }),
+  payment_accepted: fc.record({ event: fc.constant('payment_accepted'), nonce, burn: anyBurn, at: seconds }),
+  burn_late: fc.record({ event: fc.constant('burn_late'), challenge: anyChallenge, burn: anyBurn }),
+  grant_used: fc.record({ event: fc.constant('grant_used'), nonce }),
+  payment_recorded: fc.record({
+    event: fc.constant('payment_recorded'),
+    challenge: anyChallenge,
+    identity,
+    burn: anyBurn,
+    at: seconds,
+    granted: fc.boolean(),
+  }),
+}
+
+export const eventKinds = Object.entries(byKind) as [LedgerEvent['event'], fc.Arbitrary<LedgerEvent>][]
