@@ -64,7 +64,9 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
     onJournalFailure: (err) => log({ event: 'journal.failed', err }),
   })
-  if (storage.replay) log({ event: 'journal.replayed', ...storage.replay })
+  const { records = 0, tornBytes = 0 } = storage.replay ?? {}
+  if (storage.replay) log({ event: 'journal.replayed', records })
+  if (tornBytes > 0) log({ event: 'journal.torn', bytes: tornBytes })
   const { chainId, tokenName, headNumber } = await readDeployment(rpc, network.token)
   if (chainId !== network.chain_id) {
     throw new SvcError(

@@ -99,6 +99,7 @@ const unfinished = new Set([
   'storage_unavailable',
   'relayer_busy',
   'burn_not_found',
+  'too_many_requests',
   // From a daemon that is ending.
   undefined,
 ])

@@ -6,7 +6,15 @@
  */
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { type Books, countsOf, pageOf } from '../payment/books.js'
-import type { Challenge, Clock, Grant, Ledger, Payment, SignedTransaction } from '../payment/ports.js'
+import type {
+  Challenge,
+  Clock,
+  Grant,
+  Interrupted,
+  Ledger,
+  Payment,
+  SignedTransaction,
+} from '../payment/ports.js'
 import type { LedgerEvent } from './ledger-event.js'
 import type { Entry, LedgerState } from './ledger-state.js'
 
@@ -241,15 +249,21 @@ function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupted']> {
     forms.set(transaction.nonce, [...(forms.get(transaction.nonce) ?? []), transaction])
     for (const nonce of nonces) carrier.set(nonce, Math.max(transaction.nonce, carrier.get(nonce) ?? 0))
   }
-  const underWay = [...state.live()].flatMap(({ challenge, claim, accepted }) =>
-    claim?.payload?.kind === 'permit' && !accepted ? [{ challenge, payload: claim.payload }] : [],
-  )
+  const underWay: Interrupted['items'][number][] = []
+  const transfers: ReturnType<Ledger['interrupted']>['transfers'][number][] = []
+  for (const { challenge, claim, accepted } of state.live()) {
+    if (!claim?.payload || accepted) continue
+    const { payload } = claim
+    if (payload.kind === 'permit') underWay.push({ challenge, payload })
+    else transfers.push({ challenge, payload })
+  }
   return {
     transactions: [...forms].map(([nonce, transactions]) => ({
       transactions,
       items: underWay.filter(({ challenge }) => carrier.get(challenge.nonce) === nonce),
     })),
     unsigned: underWay.filter(({ challenge }) => !carrier.has(challenge.nonce)),
+    transfers,
   }
 }
 

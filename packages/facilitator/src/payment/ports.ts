@@ -115,6 +115,11 @@ export type Ledger = {
     readonly transactions: readonly Interrupted[]
     /** Claims for which nothing was signed yet. */
     readonly unsigned: Interrupted['items']
+    /** Burns that payers made themselves, claimed and not accepted yet. */
+    readonly transfers: readonly {
+      readonly challenge: Challenge
+      readonly payload: Payload.SelfTransferPayload
+    }[]
   }
   /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>

@@ -6,18 +6,21 @@ import type { Ledger, Report } from './ports.js'
 export type Recover = {
   /** Hands every signed transaction back to the relayer; before the relayer assigns new nonces. */
   resumeTransactions(): void
-  /** Judges claims without a transaction anew: they are burned, found burned, or released. */
+  /**
+   * Judges claims without a transaction anew: they are burned, found burned, or released. A transfer of the payer's
+   * own is accepted when the chain holds it, and stays claimed for its payload otherwise.
+   */
   restartClaims(): Promise<void>
 }
 
 export function createRecover(deps: {
-  ledger: Pick<Ledger, 'interrupted' | 'release'>
+  ledger: Pick<Ledger, 'interrupted' | 'release' | 'accept'>
   burns: Pick<Burns, 'start' | 'resume'>
-  examine: Pick<Examine, 'permit'>
+  examine: Pick<Examine, 'permit' | 'selfTransfer'>
   report: Report
 }): Recover {
   const { ledger, burns, examine, report } = deps
-  const { transactions, unsigned } = ledger.interrupted()
+  const { transactions, unsigned, transfers } = ledger.interrupted()
   return {
     resumeTransactions() {
       for (const interrupted of transactions) {
@@ -34,6 +37,12 @@ export function createRecover(deps: {
         if (verdict.ok) burns.start(challenge, payload, verdict.value)
         else await ledger.release(challenge.nonce)
         report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
+      }
+      for (const { challenge, payload } of transfers) {
+        const burn = await examine.selfTransfer(challenge, payload)
+        if (!burn.ok) continue
+        await ledger.accept(challenge.nonce, burn.value)
+        report({ event: 'payment.accepted', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
       }
     },
   }

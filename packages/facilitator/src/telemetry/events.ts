@@ -12,7 +12,8 @@ export type LifecycleEvent =
   | { readonly event: 'facilitator.warning'; readonly message: string }
   | { readonly event: 'facilitator.stopping'; readonly signal: string }
   | { readonly event: 'facilitator.stopped' }
-  | { readonly event: 'journal.replayed'; readonly records: number; readonly tornBytes: number }
+  | { readonly event: 'journal.replayed'; readonly records: number }
+  | { readonly event: 'journal.torn'; readonly bytes: number }
   | { readonly event: 'journal.failed'; readonly err: unknown }
   | { readonly event: 'request.failed'; readonly route: string; readonly err: unknown }
   | { readonly event: 'address.failed'; readonly err: unknown }
@@ -129,7 +130,13 @@ export const logEvents: {
   'journal.replayed': {
     level: 'info',
     about: 'The journal of the last run was read.',
-    fields: { records: 'how many', tornBytes: 'bytes of an unfinished last line that were dropped' },
+    fields: { records: 'how many' },
+  },
+  'journal.torn': {
+    level: 'warn',
+    about:
+      'A crash tore the last line of the journal. Nobody was told of what it would have said; it was dropped.',
+    fields: { bytes: 'how many were dropped' },
   },
   'journal.failed': {
     level: 'error',

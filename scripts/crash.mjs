@@ -1,0 +1,7 @@
+// `npm run test:crash`: the crash tests with 500 random kills instead of the few of `npm test`; about half an hour.
+import { join } from 'node:path'
+import { root, run, setup } from './setup.mjs'
+
+setup()
+const env = { CRASH_KILLS: '500', ...process.env }
+run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'test/crash'], { env })
