@@ -35,11 +35,12 @@ describe('pages of the ledger', () => {
         (times, limit) => {
           const payments = times.map((at, i) => paymentOf(i + 1, at))
           const seen: RecordedPayment[] = []
-          for (let page = pageOf(payments, { limit }, 0); ; ) {
-            seen.push(...page.payments)
-            expect(page.payments.length).toBeLessThanOrEqual(limit)
-            if (!page.next) break
+          let page = pageOf(payments, { limit }, 0)
+          seen.push(...page.payments)
+          while (page.next && seen.length <= payments.length) {
+            expect(page.payments).toHaveLength(limit)
             page = pageOf(payments, { limit, after: page.next }, 0)
+            seen.push(...page.payments)
           }
           expect(new Set(seen)).toEqual(new Set(payments))
           expect(seen).toHaveLength(payments.length)
