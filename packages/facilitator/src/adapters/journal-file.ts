@@ -77,15 +77,23 @@ export async function replayFile(
 ): Promise<ReplayReport> {
   if (!existsSync(path)) return { records: 0, bytes: 0, tornBytes: 0 }
   const reader = createRecordReader(onRecord)
-  let rest = ''
-  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) reader.read(line)
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of createReadStream(path, { highWaterMark: readChunkBytes })) {
+    const bytes: Buffer = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+    let start = 0
+    for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+      reader.read(bytes.toString('utf8', start, end))
+      start = end + 1
+    }
+    rest = bytes.subarray(start)
   }
   // Without its newline a line was never acknowledged, whatever it says.
-  return reader.end(rest)
+  return reader.end(rest.toString('utf8'))
 }
+
+const newline = 0x0a
+/** Small, so that reading a large journal leaves no large heap behind. */
+const readChunkBytes = 1 << 16
 
 /**
  * A damaged line is forgiven only at the very end: there a crash tore it before it was acknowledged. Anywhere
