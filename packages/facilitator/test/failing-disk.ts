@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { JournalFile } from '../src/adapters/journal.js'
 
 export type FailingDisk = JournalFile & {
+  readonly path: string
   /** Bytes the file may hold; beyond them the disk is full. */
   capacityBytes: number
   /** Bytes one write takes at most. */
@@ -21,6 +22,7 @@ export async function openFailingDisk(path: string): Promise<FailingDisk> {
   const file = await open(path, 'w+')
   onTestFinished(() => file.close())
   const disk: FailingDisk = {
+    path,
     capacityBytes: Number.POSITIVE_INFINITY,
     writeBytesMax: Number.POSITIVE_INFINITY,
     syncFails: false,

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { openFailingDisk } from '../../test/failing-disk.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { createJournal } from './journal.js'
@@ -64,6 +64,47 @@ describe('group commit', () => {
     await Promise.all(later)
     expect(told).toEqual([0, 1, 2, 3])
     expect(disk.syncs).toBe(2)
+    await journal.close()
+  })
+
+  it('what arrives while the disk syncs is in the file before that sync ends: a kill no longer loses it', async () => {
+    const { disk, journal, append, onDisk } = await openJournalOn()
+    let letGo = () => {}
+    disk.beforeSync = () =>
+      new Promise((resolve) => {
+        letGo = resolve
+      })
+    const first = append(1)
+    await vi.waitUntil(() => onDisk().length === 1)
+    const second = append(2)
+    await vi.waitUntil(() => onDisk().length === 2)
+    expect(disk.syncs).toBe(0)
+    disk.beforeSync = async () => undefined
+    letGo()
+    await Promise.all([first, second])
+    expect(disk.syncs).toBe(2)
+    await journal.close()
+  })
+
+  it('a write that fails while the disk syncs fails alone', async () => {
+    const { disk, journal, append, onDisk } = await openJournalOn()
+    let letGo = () => {}
+    disk.beforeSync = () =>
+      new Promise((resolve) => {
+        letGo = resolve
+      })
+    const first = append(1)
+    await vi.waitUntil(() => onDisk().length === 1)
+    disk.capacityBytes = lineBytes * 1.5
+    const second = append(2)
+    await vi.waitUntil(() => statSync(disk.path).size > lineBytes)
+    disk.beforeSync = async () => undefined
+    letGo()
+    await first
+    await expect(second).rejects.toMatchObject({ code: 'journal_failed', cause: { code: 'ENOSPC' } })
+    disk.capacityBytes = Number.POSITIVE_INFINITY
+    await append(3)
+    expect(onDisk()).toEqual(numbered([1, 3]))
     await journal.close()
   })
 

@@ -1,9 +1,10 @@
 /**
  * The crash-recovery journal: an append-only file of records, one a line.
  *
- * An append resolves once its record is on the disk. Records that arrive while the disk is busy share the next
- * sync, so the cost of a sync is spread over everyone who waits for it. When the disk refuses, every waiting
- * append is rejected and the file is cut back to what was acknowledged before; the next append tries again.
+ * An append resolves once its record is on the disk. Records that arrive while the disk syncs are written at once,
+ * so that a kill of the process cannot lose them any more, and share the next sync, so that its cost is spread over
+ * everyone who waits for it. When the disk refuses, every append it concerns is rejected and the file is cut back to
+ * what was acknowledged before; the next append tries again.
  */
 import type { FileHandle } from 'node:fs/promises'
 import { SvcError } from '@svc-zerc20/protocol'
@@ -43,9 +44,13 @@ export function createJournal(deps: {
 }): Journal {
   const { file } = deps
   let durableBytes = deps.bytes
+  let writtenBytes = deps.bytes
   let nextSeq = deps.nextSeq
+  /** Records in order: first they wait to be written, then for a sync that begins after that. */
   let waiting: Waiting[] = []
-  let writing: Promise<void> | undefined
+  let written: Waiting[] = []
+  let running: Promise<void> | undefined
+  let onArrival = () => {}
   /** Batches are written in order, so the newest record is durable after all others. */
   let last: Promise<void> = Promise.resolve()
   let needsCut = false
@@ -58,51 +63,89 @@ export function createJournal(deps: {
     last = new Promise((done, failed) => {
       waiting.push({ line: Buffer.from(encodeLine(nextSeq, fields)), done, failed })
       nextSeq += 1
-      writing ??= writeAll()
+      running ??= run()
+      onArrival()
     })
     // Whoever appended hears of a failure; that nobody asks `durable` must not end the process.
     last.catch(() => undefined)
     return last
   }
 
-  async function writeAll(): Promise<void> {
-    // After the events already queued, so that appends made in one go share the first sync, too.
-    await new Promise((resolve) => setImmediate(resolve))
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
+  async function run(): Promise<void> {
+    while (waiting.length + written.length > 0) {
       try {
-        await write(Buffer.concat(batch.map(({ line }) => line)))
-        records += batch.length
-        for (const { done } of batch) done()
+        await writeWaiting()
+        await syncWritten()
       } catch (cause) {
-        fail([...batch, ...waiting.splice(0)], cause)
+        fail([...written.splice(0), ...waiting.splice(0)], cause)
       }
     }
-    writing = undefined
+    running = undefined
   }
 
-  async function write(bytes: Buffer): Promise<void> {
-    if (needsCut) {
-      await file.truncate(durableBytes)
-      await file.datasync()
-      needsCut = false
-    }
-    needsCut = true
+  async function writeWaiting(): Promise<void> {
+    // After the events already queued, so that appends made in one go are one write.
+    await new Promise((resolve) => setImmediate(resolve))
+    if (needsCut) await cut()
+    const batch = waiting
+    waiting = []
+    written.push(...batch)
+    const bytes = Buffer.concat(batch.map(({ line }) => line))
     for (let offset = 0; offset < bytes.length; ) {
-      const { bytesWritten } = await file.write(bytes, offset, bytes.length - offset, durableBytes + offset)
+      const { bytesWritten } = await file.write(bytes, offset, bytes.length - offset, writtenBytes + offset)
       if (bytesWritten === 0) throw failure('the disk takes no more bytes')
       offset += bytesWritten
     }
+    writtenBytes += bytes.length
+  }
+
+  async function cut(): Promise<void> {
+    await file.truncate(durableBytes)
     await file.datasync()
-    syncs += 1
-    durableBytes += bytes.length
+    writtenBytes = durableBytes
     needsCut = false
+  }
+
+  /** Acknowledges what was written before; a failure of what is written meanwhile does not concern it. */
+  async function syncWritten(): Promise<void> {
+    const batch = [...written]
+    const end = writtenBytes
+    const sync = file.datasync()
+    const [synced, meanwhile] = await Promise.allSettled([sync, writeUntil(sync)])
+    if (synced.status === 'rejected') throw synced.reason
+    syncs += 1
+    records += batch.length
+    durableBytes = end
+    written = written.slice(batch.length)
+    for (const { done } of batch) done()
+    if (meanwhile.status === 'rejected') throw meanwhile.reason
+  }
+
+  async function writeUntil(sync: Promise<void>): Promise<void> {
+    let isOver = false
+    const over = sync.then(
+      () => {
+        isOver = true
+      },
+      () => {
+        isOver = true
+      },
+    )
+    while (!isOver) {
+      if (waiting.length > 0) await writeWaiting()
+      else {
+        const arrival = new Promise<void>((resolve) => {
+          onArrival = resolve
+        })
+        await Promise.race([over, arrival])
+      }
+    }
   }
 
   /** Sequence numbers of what was lost are taken again, so that the file never shows a gap. */
   function fail(lost: readonly Waiting[], cause: unknown): void {
     nextSeq -= lost.length
+    needsCut = true
     deps.onFailure(cause)
     for (const { failed } of lost) failed(failure('the journal cannot be written', cause))
   }
@@ -110,11 +153,11 @@ export function createJournal(deps: {
   return {
     append,
     // Nothing under way: what failed was told to whoever appended it, and the rest is on the disk.
-    durable: () => (writing ? last : Promise.resolve()),
-    stats: () => ({ records, syncs, bytes: durableBytes, failed: needsCut && !writing }),
+    durable: () => (running ? last : Promise.resolve()),
+    stats: () => ({ records, syncs, bytes: durableBytes, failed: needsCut && !running }),
     async close() {
       closed = true
-      await writing
+      await running
       await file.close()
     },
   }
