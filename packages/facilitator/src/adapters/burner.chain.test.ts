@@ -50,7 +50,7 @@ async function expectOneBurn(challengeNonce: Hex, answer: SettleBody, among: Tes
 
 const sentByRelayer = () => net.client.getTransactionCount({ address: relayer.address })
 
-describe('case 17: the answer to the broadcast is lost', () => {
+describe('fault 17 the answer to the broadcast is lost', () => {
   it.each([
     { kind: 'dropResponse' },
     { kind: 'httpStatus', status: 504, executed: true },
@@ -91,7 +91,7 @@ describe('case 17: the answer to the broadcast is lost', () => {
   })
 })
 
-describe('case 12: the relayer runs out of gas money in the middle of the queue', () => {
+describe('fault 12 the relayer runs out of gas money in the middle of the queue', () => {
   it('says so by name, keeps every burn, and goes on after funding', async () => {
     const setBalance = (wei: bigint) => net.chain.request('hardhat_setBalance', [relayer.address, toHex(wei)])
     const payers = await Promise.all(Array.from({ length: 6 }, () => net.account()))
@@ -128,7 +128,7 @@ describe('someone else uses the relayer key', () => {
   })
 })
 
-describe('case 18: a node that lies or lags', () => {
+describe('fault 18 a node that lies or lags', () => {
   it('balances that lag behind the receipt are asked for again', async () => {
     const { offer, body } = await net.permitPayment(payer)
     await net.settle((await net.permitPayment(await net.account())).body)

@@ -156,7 +156,7 @@ const waiting = async () => ((await chain.request('eth_pendingTransactions')) as
 const hashOf = (end: RelayEnd) => (end.kind === 'mined' ? end.receipt.transactionHash : end.kind)
 const kinds = (ends: RelayEnd[]) => ends.map(({ kind }) => kind)
 
-describe('case 11: nonces and fees', () => {
+describe('fault 11 nonces and fees', () => {
   it('heals the gap an evicted transaction leaves: it is sent again and the others follow', async () => {
     const { submit, signed, passTime, relayer, minedCalls } = await startRelayer()
     await chain.pauseMining()
@@ -237,7 +237,7 @@ describe('case 11: nonces and fees', () => {
   })
 })
 
-describe('case 12: out of gas money', () => {
+describe('fault 12 out of gas money', () => {
   it('says so, keeps the queue at its old fees, and goes on in order after funding', async () => {
     const { submit, setBalance, passTime, count, signed, relayer, minedCalls, clock, looks } =
       await startRelayer({
@@ -261,7 +261,7 @@ describe('case 12: out of gas money', () => {
   })
 })
 
-describe('case 17: the answer to a broadcast is lost', () => {
+describe('fault 17 the answer to a broadcast is lost', () => {
   it.each([
     { kind: 'dropResponse' },
     { kind: 'httpStatus', status: 502, executed: true },
@@ -413,7 +413,7 @@ describe('a reorg before confirmation', () => {
   )
 })
 
-describe('case 18: a node that lies or lags', () => {
+describe('fault 18 a node that lies or lags', () => {
   it('waits for a receipt that comes later than its block', async () => {
     const { submit, signed, count, pauses } = await startRelayer()
     chain.setFaults([{ method: 'eth_getTransactionReceipt', kind: 'result', value: null, times: 6 }])

@@ -70,7 +70,7 @@ describe('granted once', () => {
     expect(legacy.body.errorReason).toBe('already_accepted')
   })
 
-  it('R-132 the same payload 16 times at once: 1 success, 15 already_accepted, one burn, nothing reverted', async () => {
+  it('R-132 fault 13 the same payload 16 times at once: 1 success, 15 already_accepted, one burn, nothing reverted', async () => {
     const { offer, body } = await net.permitPayment(payer)
     const answers = await Promise.all(Array.from({ length: 16 }, () => net.settle(body)))
     const winners = answers.filter((answer) => answer.body.success)

@@ -330,7 +330,7 @@ describe('R-043 R-042 what PAYMENT-RESPONSE needs', () => {
 })
 
 describe('strangers and bad timing', () => {
-  it('R-132 a permit that a stranger submitted first still pays: the allowance is there', async () => {
+  it('R-132 fault 15 a permit that a stranger submitted first still pays: the allowance is there', async () => {
     const { offer, payload, body } = await net.permitPayment(payer)
     const { value, deadline, v, r, s } = payload.permit
     const data = encodeFunctionData({
@@ -344,7 +344,7 @@ describe('strangers and bad timing', () => {
     expect(await net.balanceOf(offer.payTo)).toBe(1000n)
   })
 
-  it('R-132 a burn that a stranger submitted first is found on chain and accepted, and not sent again', async () => {
+  it('R-132 fault 15 a burn that a stranger submitted first is found on chain and accepted, and not sent again', async () => {
     const { offer, payload, body } = await net.permitPayment(payer)
     const data = encodeFunctionData({
       abi: permitBurnerAbi,
@@ -363,7 +363,7 @@ describe('strangers and bad timing', () => {
     expect(await net.balanceOf(offer.payTo)).toBe(1000n)
   })
 
-  it('R-130 a payer who drains the account after verify gets a named failure from settle', async () => {
+  it('R-130 fault 16 a payer who drains the account after verify gets a named failure from settle', async () => {
     const owner = await net.account({ gas: true })
     const { offer, body } = await net.permitPayment(owner)
     expect((await net.verify(body)).body.isValid).toBe(true)
@@ -373,7 +373,7 @@ describe('strangers and bad timing', () => {
     expect((await net.status(offer.challengeNonce)).body.phase).toBe('open')
   })
 
-  it('two challenges with one permit nonce: one is paid, the other gets a named reason', async () => {
+  it('fault 14 two challenges with one permit nonce: one is paid, the other gets a named reason', async () => {
     const nonce = await net.permitNonce(payer.address)
     const payments = await Promise.all([
       net.permitPayment(payer, '700', { nonce }),
