@@ -20,8 +20,8 @@ export const limits = {
   pageSizeMax: 500,
   /** Per-caller counters kept; the oldest are forgotten first. */
   rateLimitKeysMax: 10_000,
-  /** Requests a minute for one known challenge, whatever its callers' own rates are. */
-  knownChallengePerMin: 120,
+  /** Requests a minute for one payment that is awaited, whatever its callers' own rates are. */
+  knownChallengePerMin: 30,
   /** Recovered signers kept, so that settle does not repeat what verify computed. */
   signerCacheEntries: 4_096,
   /** Recoveries in one message to the thread that does them, and messages it may have before it answers. */

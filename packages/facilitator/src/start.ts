@@ -12,6 +12,7 @@ import { createRecoveryThread } from './adapters/recovery-thread.js'
 import { createRelayer } from './adapters/relayer.js'
 import { createSigners } from './adapters/signers.js'
 import { systemClock, systemRandom } from './adapters/system.js'
+import { createTickets } from './adapters/tickets.js'
 import type { Config } from './config.js'
 import { judgeAvailability } from './config-rules.js'
 import { createAdminAuth } from './http/admin-auth.js'
@@ -59,6 +60,11 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const rpc = countRpc(plainRpc, metrics)
   const { ledger, ...storage } = await openLedger({
     journal: settlement.journal,
+    binding: {
+      chainId: network.chain_id,
+      token: network.token,
+      ...(settlement.permit_burner !== undefined && { helper: settlement.permit_burner }),
+    },
     clock,
     openMax: daemon.max_open_challenges,
     expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
@@ -108,7 +114,9 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     onHead: chain.sawHead,
     limits,
   })
-  const pool = startAddressPool(options, log, random, clock)
+  const seed = deriveSeed(secrets.treasuryKey.reveal())
+  const tickets = createTickets(seed)
+  const pool = startAddressPool(config, seed, log, random, clock)
   const closing = new AbortController()
   const burner: Burner = deployment.helper
     ? createBurner({
@@ -144,6 +152,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     ledger,
     chain,
     signers,
+    tickets,
     clock,
     confirmations: settlement.confirmations,
   })
@@ -173,6 +182,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
         deployment,
         addresses: pool.addresses,
         ledger,
+        tickets,
         chain,
         clock,
         report: log,
@@ -191,6 +201,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     }),
     status: createStatus({ ledger, clock }),
     ledger,
+    clock,
     limits: {
       shared: rate(daemon.rate_limit_per_min),
       issuance: rate(daemon.challenge_per_key_per_min),
@@ -254,7 +265,8 @@ const noBurner: Burner = {
 }
 
 function startAddressPool(
-  { config, secrets }: StartOptions,
+  config: Config,
+  seed: Uint8Array,
   log: Log,
   random: { bytes(length: number): Uint8Array },
   clock: Clock,
@@ -264,7 +276,7 @@ function startAddressPool(
     miner,
     random,
     clock,
-    seed: deriveSeed(secrets.treasuryKey.reveal()),
+    seed,
     treasury: config.settlement.treasury,
     chainId: config.network.chain_id,
     generation: config.zerc20.generation,

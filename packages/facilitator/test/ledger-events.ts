@@ -98,10 +98,22 @@ const transaction: fc.Arbitrary<SignedTransaction> = fc.record({
     .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}` as const),
 })
 
+const binding = fc.record(
+  { chainId: fc.integer({ min: 1 }), token: address, helper: address },
+  { requiredKeys: ['chainId', 'token'] },
+)
+
 /** One arbitrary for every kind of event: a kind without one does not compile. */
 const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent, { event: Kind }>> } = {
   challenge_issued: fc.record({ event: fc.constant('challenge_issued'), challenge: anyChallenge }),
-  payment_claimed: fc.record({ event: fc.constant('payment_claimed'), nonce, identity, payload }),
+  ledger_bound: fc.record({ event: fc.constant('ledger_bound'), binding }),
+  payment_claimed: fc.record({
+    event: fc.constant('payment_claimed'),
+    nonce,
+    identity,
+    ticketed: fc.boolean(),
+    payload,
+  }),
   burn_signed: fc.record({
     event: fc.constant('burn_signed'),
     nonces: fc.array(nonce, { maxLength: 5 }),
@@ -115,6 +127,7 @@ const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent
     event: fc.constant('payment_recorded'),
     challenge: anyChallenge,
     identity,
+    ticketed: fc.boolean(),
     burn: anyBurn,
     at: seconds,
     granted: fc.boolean(),

@@ -8,5 +8,7 @@ export function createMemoryLedger(options: {
   openMax: number
   expiredRetentionSeconds: number
 }) {
-  return createLedger({ state: createLedgerState(), log: noEventLog, ...options })
+  // A grant is waited for as long as it takes; the stopped clock would end every wait at once.
+  const clock = { ...options.clock, sleep: () => new Promise<void>(() => undefined) }
+  return createLedger({ state: createLedgerState(), log: noEventLog, ...options, clock })
 }

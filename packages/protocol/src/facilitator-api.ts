@@ -46,7 +46,6 @@ export type PaymentStatus = {
   readonly expiresAt: number
   readonly transaction?: string
   readonly acceptedAt?: number
-  readonly finalizedAt?: number
 }
 
 export type SupportedResponse = {

@@ -29,6 +29,8 @@ export const extraSchema = z.looseObject({
   helper: addressSchema.optional(),
   deadline: seconds.optional(),
   fee: feeSchema.optional(),
+  /** Known to whoever holds the offer and never on chain: who shows it first is alone with the payment. */
+  ticket: z.string().optional(),
 })
 
 export const requirementsSchema = z.looseObject({
@@ -56,7 +58,8 @@ export function parse(raw: unknown): Result<PaymentRequirements> {
 
 /** The requirements a resource server offers for a challenge it was issued. */
 export function fromChallenge(challenge: ChallengeOffer, nowSeconds: number): PaymentRequirements {
-  const { payTo, amount, token, chainId, challengeNonce, expiresAt, helper, deadline, fee } = challenge
+  const { payTo, amount, token, chainId, challengeNonce, expiresAt, helper, deadline, fee, ticket } =
+    challenge
   return {
     scheme,
     network: format(chainId),
@@ -70,6 +73,7 @@ export function fromChallenge(challenge: ChallengeOffer, nowSeconds: number): Pa
       ...(helper !== undefined && { helper }),
       ...(deadline !== undefined && { deadline }),
       ...(fee !== undefined && { fee }),
+      ...(ticket !== undefined && { ticket }),
     },
   }
 }

@@ -38,6 +38,7 @@ export const reservedExtra = [
   'helper',
   'deadline',
   'fee',
+  'ticket',
   'seal',
   'paymentFlow',
   'assetTransferMethod',

@@ -34,7 +34,9 @@ type ItemOutcome =
   | BurnOutcome
   /** The transaction did not execute and cannot any more: the burn needs a new one. */
   | { readonly kind: 'again' }
-  /** Executed by someone else, or the receipt does not say: the replay ledger on chain knows. */
+  /** The chain executed it, here or in someone else's transaction; where is still to be found. */
+  | { readonly kind: 'executed' }
+  /** The receipt does not say: the replay ledger on chain knows. */
   | { readonly kind: 'look_up' }
 
 export type BurnerLimits = {
@@ -125,13 +127,12 @@ export function createBurner(deps: {
       if (verdict !== 'executed') {
         const rejection = toRejection(verdict.reason)
         return rejection === 'executed_elsewhere'
-          ? { kind: 'look_up' }
+          ? { kind: 'executed' }
           : { kind: 'failed', rejection, txHash }
       }
       const burn = burnOf(challenge)
-      return burn && held.has(challenge.nonce)
-        ? { kind: 'burned', burn }
-        : { kind: 'failed', rejection: reject('burn_not_held'), txHash }
+      // Executed, so the money moved: until the node shows all of it, it is looked for, never given up.
+      return burn && held.has(challenge.nonce) ? { kind: 'burned', burn } : { kind: 'executed' }
     })
   }
 
@@ -167,36 +168,45 @@ export function createBurner(deps: {
   }
 
   /**
-   * Somebody else submitted the very same burn first: the replay ledger holds it, and its event says where.
-   * It needs as many confirmations as one of ours, and a node that lags is asked again.
+   * The replay ledger on chain holds this burn: its event says where. The money has moved, so this never gives
+   * up; it needs as many confirmations as a burn of ours, and a node that lags is asked again.
    */
-  async function reconcile({ challenge, payload }: Item): Promise<BurnOutcome> {
-    for (let looks = 0; looks < limits.laggingNodeLooksMax; ) {
+  async function findExecuted({ challenge, payload }: Item): Promise<BurnOutcome> {
+    for (let pauseMs = limits.receiptPollMaxMs; ; pauseMs = Math.min(pauseMs * 2, limits.rpcBackoffMaxMs)) {
       const burn = await untilAnswered(() => chain.findExecutedBurn(challenge, payload.payer))
       const depth = burn ? chain.headNumber() - burn.blockNumber + 1n : 0n
       if (burn && depth >= BigInt(deps.confirmations)) return { kind: 'burned', burn }
-      if (!burn) looks += 1
+      await pause(burn ? limits.receiptPollMaxMs : pauseMs)
+    }
+  }
+
+  /** The receipt did not say what became of a burn: the replay ledger does. */
+  async function lookUp(item: Item): Promise<BurnOutcome> {
+    const { challenge, payload } = item
+    for (let look = 0; look < limits.laggingNodeLooksMax; look++) {
+      const { executed } = await untilAnswered(() => chain.permitFacts(challenge, payload.payer))
+      if (executed) return findExecuted(item)
       await pause(limits.receiptPollMaxMs)
     }
-    return {
-      kind: 'failed',
-      rejection: reject('burn_failed', 'executed on chain, but its transfer was not found'),
-    }
+    return { kind: 'failed', rejection: reject('burn_failed', 'the transaction did not execute the burn') }
   }
 
   async function burn(item: Item): Promise<BurnOutcome> {
     for (let attempt = 0; attempt < limits.burnAttemptsMax; attempt++) {
       if (batches.size() >= limits.burnQueueMax) return { kind: 'failed', rejection: reject('relayer_busy') }
       const outcome = await batches.ask(item)
-      if (outcome.kind === 'look_up') return reconcile(item)
-      if (outcome.kind !== 'again') return outcome
+      if (outcome.kind !== 'again') return endItem(item, outcome)
     }
     return { kind: 'failed', rejection: reject('relayer_busy', 'the relayer key is used by someone else') }
   }
 
-  async function resumeItem(item: Item, outcome: ItemOutcome | undefined): Promise<BurnOutcome> {
-    if (outcome === undefined || outcome.kind === 'look_up') return reconcile(item)
-    return outcome.kind === 'again' ? burn(item) : outcome
+  async function endItem(item: Item, outcome: Exclude<ItemOutcome, { kind: 'again' }>): Promise<BurnOutcome> {
+    if (outcome.kind === 'look_up') return lookUp(item)
+    return outcome.kind === 'executed' ? findExecuted(item) : outcome
+  }
+
+  async function resumeItem(item: Item, outcome: ItemOutcome = { kind: 'look_up' }): Promise<BurnOutcome> {
+    return outcome.kind === 'again' ? burn(item) : endItem(item, outcome)
   }
 
   return {
@@ -207,7 +217,7 @@ export function createBurner(deps: {
       return items.map(async (item, i) => resumeItem(item, (await ended)[i]))
     },
 
-    find: (challenge, payload) => reconcile({ challenge, payload }),
+    find: (challenge, payload) => findExecuted({ challenge, payload }),
   }
 
   function encodeBatch(items: readonly Item[]): Hex {

@@ -46,6 +46,7 @@ describe('ledger events', () => {
           event: 'payment_claimed',
           nonce: nonceOf(1),
           identity: 'ab'.repeat(16),
+          ticketed: true,
           payload: permitPayloadOf(challenge),
         },
         { event: 'payment_accepted', nonce: nonceOf(1), burn: burnOf(1), at: challenge.issuedAt },

@@ -22,13 +22,18 @@ import {
 import type { Burn, Challenge, SignedTransaction } from '../payment/ports.js'
 import type { JournalFields } from './journal-line.js'
 
+/** What a journal speaks of: replayed against anything else it would be worse than none. */
+export type Binding = { readonly chainId: number; readonly token: Address; readonly helper?: Address }
+
 export type LedgerEvent =
+  | { readonly event: 'ledger_bound'; readonly binding: Binding }
   | { readonly event: 'challenge_issued'; readonly challenge: Challenge }
   | {
       readonly event: 'payment_claimed'
       readonly nonce: ChallengeNonce
       /** Written down, because hashing every payload again would take most of a start. */
       readonly identity: string
+      readonly ticketed: boolean
       readonly payload: Payload.Payload
     }
   /** A relayed transaction exists; it may be broadcast once this is durable. */
@@ -51,6 +56,7 @@ export type LedgerEvent =
       readonly event: 'payment_recorded'
       readonly challenge: Challenge
       readonly identity: string
+      readonly ticketed: boolean
       readonly burn: Burn
       readonly at: UnixSeconds
       readonly granted: boolean
@@ -68,6 +74,7 @@ export function toFields(event: LedgerEvent): JournalFields {
     case 'burn_late':
     case 'payment_recorded':
       return { ...event, challenge: writeChallenge(event.challenge), burn: writeBurn(event.burn) }
+    case 'ledger_bound':
     case 'burn_signed':
     case 'claim_released':
     case 'grant_used':
@@ -96,6 +103,8 @@ type Raw = Readonly<Record<string, unknown>>
 /** Reads what `toFields` wrote. Throws `SvcError('journal_corrupt')` naming the field that is not as it was written. */
 export function fromFields(fields: JournalFields): LedgerEvent {
   switch (fields.event) {
+    case 'ledger_bound':
+      return { event: fields.event, binding: readBinding(fields.binding as Raw) }
     case 'challenge_issued':
       return { event: fields.event, challenge: readChallenge(fields.challenge as Raw) }
     case 'payment_claimed':
@@ -103,6 +112,7 @@ export function fromFields(fields: JournalFields): LedgerEvent {
         event: fields.event,
         nonce: nonceIn(fields.nonce),
         identity: identityIn(fields.identity),
+        ticketed: fields.ticketed === true,
         payload: readPayload(fields.payload),
       }
     case 'burn_signed':
@@ -132,12 +142,21 @@ export function fromFields(fields: JournalFields): LedgerEvent {
         event: fields.event,
         challenge: readChallenge(fields.challenge as Raw),
         identity: identityIn(fields.identity),
+        ticketed: fields.ticketed === true,
         burn: readBurn(fields.burn as Raw),
         at: secondsIn(fields.at),
         granted: fields.granted === true,
       }
     default:
       throw corrupt(`the event ${fields.event} is unknown`)
+  }
+}
+
+function readBinding({ chainId, token, helper }: Raw): Binding {
+  return {
+    chainId: numberIn(chainId),
+    token: addressIn(token),
+    ...(helper !== undefined && { helper: addressIn(helper) }),
   }
 }
 

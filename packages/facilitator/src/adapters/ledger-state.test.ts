@@ -70,8 +70,8 @@ const acts = {
   async grant(ledger: JournalledLedger, on: number, choice: boolean) {
     const payment = await ledger.find(nonceOf(on + 1))
     if (!payment?.accepted) return
-    const grant = await ledger.takeGrant(nonceOf(on + 1))
-    if (grant !== 'used') await (choice ? grant.use() : grant.giveBack())
+    const grant = await ledger.takeGrant(nonceOf(on + 1), 1_000)
+    if (typeof grant === 'object') await (choice ? grant.use() : grant.giveBack())
   },
 }
 
@@ -105,6 +105,8 @@ async function view(ledger: JournalledLedger) {
 const linesOf = (state: LedgerState) =>
   [...state.events(never)].map((event) => JSON.stringify(toFields(event))).sort()
 
+const binding = { chainId: 31337, token: addressOf(7) }
+
 describe('a ledger behind a journal', () => {
   it('is the same after every restart, whatever happened before', async () => {
     await fc.assert(
@@ -113,6 +115,7 @@ describe('a ledger behind a journal', () => {
         const open = () =>
           openLedger({
             journal,
+            binding,
             clock,
             openMax: 100,
             expiredRetentionSeconds: retention,
@@ -140,6 +143,7 @@ describe('a ledger behind a journal', () => {
   it('forgets at a start what it would have forgotten anyway, and nothing that was claimed or came late', async () => {
     const clock = stoppedClock()
     const options = {
+      binding,
       journal: join(temporaryFolder(), 'journal'),
       clock,
       openMax: 100,
@@ -230,10 +234,13 @@ describe('fault 5 a ledger whose journal fails', () => {
       await ledger.claim(nonceOf(on + 1), payloadFor(on, true))
       await ledger.accept(nonceOf(on + 1), burnOf(on))
     }
-    const [first, second] = [await ledger.takeGrant(nonceOf(1)), await ledger.takeGrant(nonceOf(2))]
-    if (first === 'used' || second === 'used') throw new Error('nobody used a grant')
+    const [first, second] = [
+      await ledger.takeGrant(nonceOf(1), 1_000),
+      await ledger.takeGrant(nonceOf(2), 1_000),
+    ]
+    if (typeof first === 'string' || typeof second === 'string') throw new Error('nobody used a grant')
     await failing(disk, first.use)
-    expect(await ledger.takeGrant(nonceOf(1))).toBe('used')
+    expect(await ledger.takeGrant(nonceOf(1), 1_000)).toBe('used')
     await second.use()
     const granted: unknown[] = []
     await replayFile(path, ({ event, nonce }) => event === 'grant_used' && granted.push(nonce))
@@ -263,5 +270,32 @@ describe('fault 5 a ledger whose journal fails', () => {
       }),
       { numRuns: 80 },
     )
+  })
+
+  it('is refused for another chain or token, and for another helper while burns are under way', async () => {
+    const path = join(temporaryFolder(), 'journal.jsonl')
+    const open = (wanted: Parameters<typeof openLedger>[0]['binding']) =>
+      openLedger({
+        journal: path,
+        binding: wanted,
+        clock: stoppedClock(),
+        openMax: 10,
+        expiredRetentionSeconds: retention,
+        onJournalFailure: () => undefined,
+      })
+    const bound = { ...binding, helper: addressOf(8) }
+    const first = await open(bound)
+    const challenge = challengeOf(1)
+    await first.ledger.issue(challenge)
+    await first.close()
+    await expect(open({ ...bound, chainId: 1 })).rejects.toMatchObject({ code: 'config_invalid' })
+    await expect(open({ ...bound, token: addressOf(9) })).rejects.toMatchObject({ code: 'config_invalid' })
+    // Nothing is under way: a new helper is as good as the old one.
+    const second = await open({ ...bound, helper: addressOf(10) })
+    await second.ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+    await second.ledger.recordSigned({ nonce: 0, hash: hashOf(1), raw: '0x02' }, [challenge.nonce])
+    await second.close()
+    await expect(open(bound)).rejects.toMatchObject({ code: 'config_invalid' })
+    await (await open({ ...bound, helper: addressOf(10) })).close()
   })
 })

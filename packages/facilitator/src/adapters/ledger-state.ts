@@ -9,12 +9,17 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Burn, Challenge, SignedTransaction } from '../payment/ports.js'
 import { createLedgerArchive, type EndedPayment } from './ledger-archive.js'
-import type { LedgerEvent } from './ledger-event.js'
+import type { Binding, LedgerEvent } from './ledger-event.js'
 
 export type Entry = {
   readonly challenge: Challenge
   /** The payload itself is dropped once its burn is accepted; its identity stays. */
-  claim?: { readonly identity: string; payload?: Payload.Payload; txHash?: TxHash }
+  claim?: {
+    readonly identity: string
+    readonly ticketed: boolean
+    payload?: Payload.Payload
+    txHash?: TxHash
+  }
   accepted?: { readonly burn: Burn; readonly at: UnixSeconds }
   late?: Burn
   granted: boolean
@@ -27,6 +32,8 @@ export type Outstanding = {
 }
 
 export type LedgerState = {
+  /** Undefined in a new journal. */
+  binding(): Binding | undefined
   find(nonce: ChallengeNonce): Readonly<Entry> | undefined
   /** Everything that can still change: not accepted, or its grant not used. */
   live(): Iterable<Readonly<Entry>>
@@ -47,6 +54,7 @@ export function createLedgerState(): LedgerState {
   const entries = new Map<ChallengeNonce, Entry>()
   const archive = createLedgerArchive()
   const signed = new Map<TxHash, Outstanding>()
+  let binding: Binding | undefined
 
   function entryOf(nonce: ChallengeNonce): Entry {
     const entry = entries.get(nonce)
@@ -74,13 +82,17 @@ export function createLedgerState(): LedgerState {
 
   function apply(event: LedgerEvent): void {
     switch (event.event) {
+      case 'ledger_bound':
+        binding = event.binding
+        return
       case 'challenge_issued':
         entries.set(event.challenge.nonce, { challenge: event.challenge, granted: false })
         return
       case 'payment_claimed': {
-        const { identity, payload } = event
+        const { identity, ticketed, payload } = event
         entryOf(event.nonce).claim = {
           identity,
+          ticketed,
           payload,
           ...(payload.kind === 'self-transfer' && { txHash: payload.burnTxHash }),
         }
@@ -121,8 +133,8 @@ export function createLedgerState(): LedgerState {
         return
       }
       case 'payment_recorded': {
-        const { challenge, identity, burn, at, granted } = event
-        const entry = { challenge, claim: { identity }, accepted: { burn, at }, granted }
+        const { challenge, identity, ticketed, burn, at, granted } = event
+        const entry = { challenge, claim: { identity, ticketed }, accepted: { burn, at }, granted }
         entries.set(challenge.nonce, entry)
         archiveIfEnded(entry)
         return
@@ -133,7 +145,9 @@ export function createLedgerState(): LedgerState {
   }
 
   function* events(isForgotten: (challenge: Challenge) => boolean): Iterable<LedgerEvent> {
-    for (const ended of archive.all()) yield { event: 'payment_recorded', ...ended, granted: true }
+    if (binding) yield { event: 'ledger_bound', binding }
+    for (const ended of archive.all())
+      yield { event: 'payment_recorded', ...ended, ticketed: false, granted: true }
     for (const entry of keptOf(entries.values(), isForgotten)) yield* eventsOf(entry)
     for (const { transaction, nonces } of signed.values()) {
       yield { event: 'burn_signed', nonces: [...nonces].filter((nonce) => entries.has(nonce)), transaction }
@@ -141,6 +155,7 @@ export function createLedgerState(): LedgerState {
   }
 
   return {
+    binding: () => binding,
     find(nonce) {
       const entry = entries.get(nonce)
       if (entry) return entry
@@ -163,7 +178,8 @@ export function createLedgerState(): LedgerState {
 
 const toEntry = ({ challenge, identity, burn, at }: EndedPayment): Entry => ({
   challenge,
-  claim: { identity },
+  // Its one answer is given: a ticket would tell nobody anything more.
+  claim: { identity, ticketed: false },
   accepted: { burn, at },
   granted: true,
 })
@@ -177,12 +193,13 @@ function* keptOf(entries: Iterable<Entry>, isForgotten: (challenge: Challenge) =
 function* eventsOf({ challenge, claim, accepted, late, granted }: Entry): Iterable<LedgerEvent> {
   const { nonce } = challenge
   if (accepted && claim) {
-    yield { event: 'payment_recorded', challenge, identity: claim.identity, ...accepted, granted }
+    const { identity, ticketed } = claim
+    yield { event: 'payment_recorded', challenge, identity, ticketed, ...accepted, granted }
   } else {
     yield { event: 'challenge_issued', challenge }
     if (claim?.payload) {
-      const { identity, payload } = claim
-      yield { event: 'payment_claimed', nonce, identity, payload }
+      const { identity, ticketed, payload } = claim
+      yield { event: 'payment_claimed', nonce, identity, ticketed, payload }
     }
   }
   if (late) yield { event: 'burn_late', challenge, burn: late }

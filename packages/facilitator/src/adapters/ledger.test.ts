@@ -9,8 +9,10 @@ import {
   seconds,
   selfTransferOf,
 } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
+import { movableClock, stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
+import { createLedger, noEventLog } from './ledger.js'
+import { createLedgerState } from './ledger-state.js'
 
 const start = 1_700_000_000_000
 const setup = ({ openMax = 10, retention = 3600 } = {}) => {
@@ -159,8 +161,8 @@ describe('accept and grant', () => {
         const { ledger, nonce } = await accepted()
         let used = 0
         const callers = writes.map(async (written) => {
-          const grant = await ledger.takeGrant(nonce)
-          if (grant === 'used') return 'used'
+          const grant = await ledger.takeGrant(nonce, 1_000)
+          if (typeof grant === 'string') return grant
           await Promise.resolve()
           if (!written) {
             await grant.giveBack()
@@ -181,10 +183,30 @@ describe('accept and grant', () => {
 
   it('an end of a grant that already ended changes nothing', async () => {
     const { ledger, nonce } = await accepted()
-    const grant = await ledger.takeGrant(nonce)
-    if (grant === 'used') throw new Error('nobody used it')
+    const grant = await ledger.takeGrant(nonce, 1_000)
+    if (typeof grant === 'string') throw new Error('nobody used it')
     await grant.use()
     await grant.giveBack()
-    expect(await ledger.takeGrant(nonce)).toBe('used')
+    expect(await ledger.takeGrant(nonce, 1_000)).toBe('used')
+  })
+
+  it('that somebody holds is waited for no longer than the bound', async () => {
+    const clock = movableClock()
+    const ledger = createLedger({
+      state: createLedgerState(),
+      log: noEventLog,
+      clock,
+      openMax: 1,
+      expiredRetentionSeconds: 0,
+    })
+    const challenge = { ...challengeOf(1), expiresAt: seconds(Math.floor(clock.now() / 1000) + 300) }
+    await ledger.issue(challenge)
+    await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+    await ledger.accept(challenge.nonce, burnOf(1))
+    const held = await ledger.takeGrant(challenge.nonce, 10)
+    expect(await ledger.takeGrant(challenge.nonce, 10)).toBe('held')
+    if (typeof held === 'string') throw new Error('nobody held it')
+    await held.giveBack()
+    expect(await ledger.takeGrant(challenge.nonce, 10)).toHaveProperty('use')
   })
 })

@@ -112,8 +112,11 @@ export function createLedger(deps: {
       async use() {
         if (!held.has(nonce)) return
         // In memory at once: whoever is next must not be served, whatever the disk says.
-        state.apply({ event: 'grant_used', nonce })
-        letGo()
+        try {
+          state.apply({ event: 'grant_used', nonce })
+        } finally {
+          letGo()
+        }
         await recordGrants([nonce, ...unrecordedGrants.splice(0)])
       },
       async giveBack() {
@@ -147,7 +150,7 @@ export function createLedger(deps: {
       return state.find(nonce)
     },
 
-    async claim(nonce, payload) {
+    async claim(nonce, payload, ticketed = false) {
       const entry = state.find(nonce)
       if (!entry) return 'forgotten'
       const identity = Payload.identity(payload)
@@ -159,7 +162,7 @@ export function createLedger(deps: {
       }
       const permit = permitKey(payload)
       if (permit !== undefined && permitsInUse.has(permit)) return 'permit_nonce_in_use'
-      const event = { event: 'payment_claimed', nonce, identity, payload } as const
+      const event = { event: 'payment_claimed', nonce, identity, ticketed, payload } as const
       state.apply(event)
       usePermit(payload, nonce)
       open.delete(nonce)
@@ -205,12 +208,19 @@ export function createLedger(deps: {
       expired.delete(challenge.nonce)
     },
 
-    async takeGrant(nonce) {
-      for (;;) {
-        if (state.find(nonce)?.granted) return 'used'
-        const line = held.get(nonce)
-        if (!line) return hold(nonce)
-        await new Promise<void>((resolve) => line.push(resolve))
+    async takeGrant(nonce, boundMs) {
+      const waited = new AbortController()
+      const elapsed = clock.sleep(boundMs, waited.signal).then(() => 'elapsed' as const)
+      try {
+        for (;;) {
+          if (state.find(nonce)?.granted) return 'used'
+          const line = held.get(nonce)
+          if (!line) return hold(nonce)
+          const ended = new Promise<void>((resolve) => line.push(resolve))
+          if ((await Promise.race([ended, elapsed])) === 'elapsed') return 'held'
+        }
+      } finally {
+        waited.abort()
       }
     },
 

@@ -1,11 +1,12 @@
 /** The ledger as the configuration wants it: behind a journal file, or in memory alone. */
+import { SvcError } from '@svc-zerc20/protocol'
 import type { Challenge, Clock } from '../payment/ports.js'
 import type { JournalStats } from './journal.js'
 import { openJournal, type ReplayReport } from './journal-file.js'
 import type { JournalFields } from './journal-line.js'
 import { createLedger, type EventLog, type JournalledLedger, noEventLog } from './ledger.js'
-import { fromFields, type LedgerEvent, toFields } from './ledger-event.js'
-import { createLedgerState } from './ledger-state.js'
+import { type Binding, fromFields, type LedgerEvent, toFields } from './ledger-event.js'
+import { createLedgerState, type LedgerState } from './ledger-state.js'
 
 export type OpenLedger = {
   readonly ledger: JournalledLedger
@@ -18,6 +19,7 @@ export type OpenLedger = {
 export async function openLedger(deps: {
   /** A path, or `none`. */
   journal: string
+  binding: Binding
   clock: Clock
   openMax: number
   expiredRetentionSeconds: number
@@ -41,10 +43,45 @@ export async function openLedger(deps: {
     onFailure: deps.onJournalFailure,
   })
   const log: EventLog = {
-    append: (event) => journal.append(toFields(event)),
+    async append(event) {
+      const fields = toFields(event)
+      // What cannot be read back must not be written: it would stop every later start.
+      fromFields(fields)
+      await journal.append(fields)
+    },
     durable: () => journal.durable(),
   }
+  try {
+    await bind(state, deps.binding, log)
+  } catch (error) {
+    await close()
+    throw error
+  }
   return { ledger: create(log), replay, journalStats: () => journal.stats(), close }
+}
+
+/**
+ * A new journal is bound to what it will speak of. One of another chain or token is refused, and one of another
+ * helper while burns through that helper are under way: their outcome would be looked for at the wrong place.
+ */
+async function bind(state: LedgerState, wanted: Binding, log: EventLog): Promise<void> {
+  const known = state.binding()
+  if (known && (known.chainId !== wanted.chainId || known.token !== wanted.token)) {
+    throw new SvcError(
+      'config_invalid',
+      `settlement.journal: it belongs to token ${known.token} on chain ${known.chainId}; give this network a journal of its own`,
+    )
+  }
+  if (known && known.helper !== wanted.helper && state.outstanding().length > 0) {
+    throw new SvcError(
+      'config_invalid',
+      `settlement.permit_burner: burns through ${known.helper ?? 'no helper'} are under way; keep it until they ended`,
+    )
+  }
+  if (known && known.helper === wanted.helper) return
+  const event = { event: 'ledger_bound', binding: wanted } as const
+  await log.append(event)
+  state.apply(event)
 }
 
 function* fieldsOf(events: Iterable<LedgerEvent>): Iterable<JournalFields> {

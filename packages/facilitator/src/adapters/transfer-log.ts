@@ -4,6 +4,7 @@ import {
   type BaseUnits,
   type ChallengeNonce,
   parseAddress,
+  parseBytes32,
   parseChallengeNonce,
   parseTxHash,
   SvcError,
@@ -39,16 +40,23 @@ export function parseReceipt(raw: unknown): Receipt | undefined {
   if (raw === null || raw === undefined) return undefined
   const receipt = raw as Record<string, unknown>
   const transactionHash = parseTxHash(receipt.transactionHash)
-  if (transactionHash === undefined || !Array.isArray(receipt.logs)) {
+  const blockHash = parseBytes32(receipt.blockHash)
+  if (transactionHash === undefined || blockHash === undefined || !Array.isArray(receipt.logs)) {
     throw new SvcError('rpc_error', 'the RPC answered with a malformed receipt')
   }
   return {
     transactionHash,
     succeeded: receipt.status === '0x1',
-    blockNumber: readLogs(() => BigInt(receipt.blockNumber as string)),
-    blockHash: receipt.blockHash as string,
+    blockNumber: readHeight(receipt.blockNumber),
+    blockHash,
     logs: receipt.logs as Log[],
   }
+}
+
+function readHeight(raw: unknown): bigint {
+  const height = Number(raw)
+  if (typeof raw === 'string' && Number.isSafeInteger(height)) return BigInt(height)
+  throw new SvcError('rpc_error', 'the RPC answered with a block number that is none')
 }
 
 const readLogs = <T>(read: () => T): T => wellFormed('eth_getTransactionReceipt', read)

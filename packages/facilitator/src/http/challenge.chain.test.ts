@@ -24,6 +24,7 @@ describe('POST /challenge', () => {
       expiresAt: expect.any(Number),
       helper: net.deployment.permitBurner,
       deadline: body.expiresAt,
+      ticket: expect.stringMatching(/^[0-9a-f]{32}$/),
     })
   })
 

@@ -118,6 +118,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
   registerPaymentApi(app, {
     chainId: 31337,
     profile,
+    clock,
     issueChallenge: async () => reject('challenge_limit'),
     verify: async () => ({ isValid: true }),
     settle: async () => ({

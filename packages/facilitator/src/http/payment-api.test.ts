@@ -30,6 +30,7 @@ function setup(settle: () => Promise<SettleAnswer>) {
     verify: async () => ({ isValid: true }),
     settle,
     status: async () => undefined,
+    clock,
     ledger: createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 }),
     limits: { shared: off, issuance: off, knownChallenge: off },
     onGrantFailure: (err) => failures.push(err),

@@ -1,5 +1,6 @@
 /** The payment endpoints: supported, challenge, verify, settle, and the status of one payment. */
 import {
+  type ChallengeNonce,
   FacilitatorApi,
   Json,
   Network,
@@ -12,7 +13,8 @@ import {
 } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { IssueChallenge } from '../payment/challenge.js'
-import type { Grant, Ledger } from '../payment/ports.js'
+import { stateAt } from '../payment/lifecycle.js'
+import type { Clock, Grant, Ledger } from '../payment/ports.js'
 import type { Settle } from '../payment/settle.js'
 import type { Status } from '../payment/status.js'
 import type { Verify } from '../payment/verify.js'
@@ -27,12 +29,13 @@ export type PaymentApiDeps = {
   readonly verify: Verify
   readonly settle: Settle
   readonly status: Status
-  readonly ledger: Pick<Ledger, 'find'>
+  readonly ledger: Pick<Ledger, 'find' | 'grantIsUsed'>
+  readonly clock: Clock
   readonly limits: {
     /** Shared by challenge, verify and settle. */
     readonly shared: RateLimit
     readonly issuance: RateLimit
-    /** Room of their own for requests that name a challenge we issued: strangers cannot use it up. */
+    /** Room of its own for a payment that still waits for its answer: strangers cannot use it up. */
     readonly knownChallenge: RateLimit
   }
   readonly onGrantFailure: (err: unknown) => void
@@ -102,10 +105,18 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     if (!profile.acceptsPayments) return reject('profile_unsupported')
     const presented = parse(request.body)
     const nonce = presented.ok ? presented.value.payload.challengeNonce : undefined
-    const isKnown = nonce !== undefined && (await deps.ledger.find(nonce)) !== undefined
-    const taken = isKnown ? limits.knownChallenge.take(nonce) : limits.shared.take(rateLimitKey(request.ip))
+    const hasRoom =
+      nonce !== undefined && (await isAwaited(nonce)) && limits.knownChallenge.take(nonce) === 'ok'
+    const taken = hasRoom ? 'ok' : limits.shared.take(rateLimitKey(request.ip))
     if (taken !== 'ok') return { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
     return presented
+  }
+
+  /** Not expired, and nobody was served for it yet. */
+  async function isAwaited(nonce: ChallengeNonce): Promise<boolean> {
+    const payment = await deps.ledger.find(nonce)
+    if (!payment || stateAt(payment, deps.clock.now()) === 'expired') return false
+    return !(await deps.ledger.grantIsUsed(nonce))
   }
 
   /**

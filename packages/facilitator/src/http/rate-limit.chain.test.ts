@@ -81,7 +81,22 @@ describe('rates per caller', () => {
     expect((await net.settle(body)).body.success).toBe(true)
   })
 
-  it('and that room ends as well: 120 requests a minute for one challenge', async () => {
+  it('a payment that expired, or was served, has no room of its own any more', async () => {
+    net.clock.advance(61_000)
+    const { body } = await net.permitPayment(payer)
+    expect((await net.settle(body)).body.success).toBe(true)
+    net.clock.advance(61_000)
+    const served = await statuses(11, () => net.settle(body))
+    expect(served.filter((status) => status === 429)).toHaveLength(11 - 6)
+    net.clock.advance(61_000)
+    const expired = await net.permitPayment(payer)
+    net.clock.advance(301_000)
+    const late = await statuses(11, () => net.settle(expired.body))
+    expect(late.filter((status) => status === 429)).toHaveLength(11 - 6)
+  })
+
+  it('and that room ends as well: 30 requests a minute for one payment, then the rate of its caller', async () => {
+    net.clock.advance(61_000)
     const offer = await net.challenge()
     const body = bodyOf(offer, unknownPayment.paymentPayload.payload, requirementsOf(offer))
     const named = {
@@ -97,8 +112,9 @@ describe('rates per caller', () => {
       challengeNonce: offer.challengeNonce,
       burnTxHash: `0x${'88'.repeat(32)}`,
     })
-    const seen = await statuses(121, () => net.verify(known))
-    expect(seen.filter((status) => status === 200)).toHaveLength(120)
+    const seen = await statuses(45, () => net.verify(known))
+    // The challenge and the malformed payload took two of the caller's six.
+    expect(seen.filter((status) => status === 200)).toHaveLength(30 + 4)
     expect(seen.at(-1)).toBe(429)
   })
 })

@@ -72,6 +72,7 @@ export const challengeOffer = named(
     helper: address.optional(),
     deadline: seconds.optional(),
     fee: z.looseObject({ amount: baseUnits, bps: count }).optional(),
+    ticket: z.string().optional(),
   }),
 )
 
@@ -165,7 +166,6 @@ export const paymentStatus = named(
     expiresAt: seconds,
     transaction: txHash.optional(),
     acceptedAt: seconds.optional(),
-    finalizedAt: seconds.optional(),
   }),
 )
 

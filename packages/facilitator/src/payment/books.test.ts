@@ -65,7 +65,7 @@ describe('pages of the ledger', () => {
   it('filter by phase, time and late burns', () => {
     const payments = [
       paymentOf(1, 100),
-      paymentOf(2, 200, { accepted, claim: { identity: 'a' } }),
+      paymentOf(2, 200, { accepted, claim: { identity: 'a', ticketed: false } }),
       paymentOf(3, 300, { late: burn }),
       paymentOf(4, 1000),
     ]

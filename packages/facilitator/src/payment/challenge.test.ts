@@ -20,7 +20,8 @@ function setup({ openMax = 10, ready = 10 }: { openMax?: number; ready?: number 
       },
     },
     ledger,
-    chain: { headNumber: () => 42n },
+    tickets: { of: (nonce) => `ticket of ${nonce}` },
+    chain: { headNumber: () => 100n },
     clock,
     report: () => undefined,
     ttlSeconds: 300,
@@ -64,7 +65,7 @@ describe('issueChallenge', () => {
       issuedAt: 1_700_000_000,
       expiresAt: 1_700_000_300,
       deadline: 1_700_000_300,
-      issuedAtBlock: 42n,
+      issuedAtBlock: 36n,
     })
   })
 

@@ -8,8 +8,11 @@ import {
   toChecksum,
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
-import type { AddressSource, Chain, Challenge, Clock, Deployment, Ledger, Report } from './ports.js'
+import type { AddressSource, Chain, Challenge, Clock, Deployment, Ledger, Report, Tickets } from './ports.js'
 import { quote } from './quote.js'
+
+/** The head we saw may be undone, or may never have been: burns are looked for from a little before it. */
+const reorgMarginBlocks = 64n
 
 export type IssueChallenge = (listPrice: BaseUnits) => Promise<Result<FacilitatorApi.ChallengeOffer>>
 
@@ -17,6 +20,7 @@ export function createIssueChallenge(deps: {
   deployment: Deployment
   addresses: AddressSource
   ledger: Ledger
+  tickets: Tickets
   chain: Pick<Chain, 'headNumber'>
   clock: Clock
   report: Report
@@ -45,13 +49,15 @@ export function createIssueChallenge(deps: {
       expiresAt,
       // Equal to expiresAt, so that the chain itself refuses a relayed burn that would come too late.
       ...(deployment.helper !== undefined && { deadline: expiresAt }),
-      issuedAtBlock: chain.headNumber(),
+      issuedAtBlock: bigintMax(0n, chain.headNumber() - reorgMarginBlocks),
     }
     if ((await ledger.issue(challenge)) === 'limit') return reject('challenge_limit')
     report({ event: 'challenge.issued', challengeNonce: challenge.nonce, amount: challenge.amount })
-    return accept(toOffer(challenge, deployment))
+    return accept({ ...toOffer(challenge, deployment), ticket: deps.tickets.of(challenge.nonce) })
   }
 }
+
+const bigintMax = (a: bigint, b: bigint) => (a > b ? a : b)
 
 function toOffer(challenge: Challenge, deployment: Deployment): FacilitatorApi.ChallengeOffer {
   return {

@@ -2,7 +2,15 @@
  * What verify and settle ask of a presented payment before anything is changed: the record, the
  * requirements, the facts, the verdict.
  */
-import { type FacilitatorApi, Payload, type Rejection, type Result, reject } from '@svc-zerc20/protocol'
+import {
+  accept,
+  type FacilitatorApi,
+  Json,
+  Payload,
+  type Rejection,
+  type Result,
+  reject,
+} from '@svc-zerc20/protocol'
 import {
   judgePermit,
   judgePermitForm,
@@ -11,14 +19,14 @@ import {
   type PermitVerdict,
 } from './judge.js'
 import { stateAt } from './lifecycle.js'
-import type { Burn, Chain, Challenge, Clock, Deployment, Ledger, Payment, Signers } from './ports.js'
+import type { Burn, Chain, Challenge, Clock, Deployment, Ledger, Payment, Signers, Tickets } from './ports.js'
 
 /** Where a presented payment stands in our own records, before the chain is asked. */
 export type Standing =
   /** Not claimed and not expired: the payload has to be judged. */
-  | { readonly kind: 'unclaimed'; readonly payment: Payment }
+  | { readonly kind: 'unclaimed'; readonly payment: Payment; readonly ticketed: boolean }
   /** This very payload is being burned or was accepted. */
-  | { readonly kind: 'claimed'; readonly payment: Payment }
+  | { readonly kind: 'claimed'; readonly payment: Payment; readonly ticketed: boolean }
   | { readonly kind: 'expired'; readonly payment: Payment }
   | { readonly kind: 'refused'; readonly rejection: Rejection; readonly payment?: Payment }
 
@@ -27,6 +35,7 @@ export type ExamineDeps = {
   readonly ledger: Pick<Ledger, 'find'>
   readonly chain: Chain
   readonly signers: Signers
+  readonly tickets: Tickets
   readonly clock: Clock
   readonly confirmations: number
 }
@@ -35,24 +44,29 @@ export type Examine = {
   standing(presented: FacilitatorApi.PresentedPayment): Promise<Standing>
   permit(challenge: Challenge, payload: Payload.PermitPayload): Promise<Result<PermitVerdict>>
   selfTransfer(challenge: Challenge, payload: Payload.SelfTransferPayload): Promise<Result<Burn>>
+  /** The burn of a permit that somebody executed, though nobody claimed it in time. */
+  lateBurn(challenge: Challenge, payload: Payload.Payload): Promise<Result<Burn>>
 }
 
 export function createExamine(deps: ExamineDeps): Examine {
-  const { deployment, ledger, chain, signers, clock } = deps
-  return {
+  const { deployment, ledger, chain, signers, tickets, clock } = deps
+
+  const examine: Examine = {
     async standing({ payload, requirements }) {
       const payment = await ledger.find(payload.challengeNonce)
       if (!payment) return { kind: 'refused', rejection: reject('unknown_challenge') }
       const { challenge, claim } = payment
       const mismatch = requirements && judgeRequirements(requirements, challenge, deployment)
       if (mismatch) return { kind: 'refused', rejection: mismatch, payment }
+      const ticketed = ticketIn(requirements) === tickets.of(challenge.nonce)
       if (claim) {
-        return claim.identity === Payload.identity(payload)
-          ? { kind: 'claimed', payment }
+        const isTheirs = claim.identity === Payload.identity(payload) && (ticketed || !claim.ticketed)
+        return isTheirs
+          ? { kind: 'claimed', payment, ticketed }
           : { kind: 'refused', rejection: reject('challenge_claimed'), payment }
       }
       const expired = stateAt(payment, clock.now()) === 'expired'
-      return { kind: expired ? 'expired' : 'unclaimed', payment }
+      return expired ? { kind: 'expired', payment } : { kind: 'unclaimed', payment, ticketed }
     },
 
     async permit(challenge, payload) {
@@ -71,5 +85,18 @@ export function createExamine(deps: ExamineDeps): Examine {
       const facts = await chain.selfTransferFacts(payload.burnTxHash, challenge.payTo)
       return judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
     },
+
+    async lateBurn(challenge, payload) {
+      if (payload.kind === 'self-transfer') return examine.selfTransfer(challenge, payload)
+      const verdict = await examine.permit(challenge, payload)
+      const isBurned = verdict.ok && verdict.value === 'burned'
+      const burn = isBurned ? await chain.findExecutedBurn(challenge, payload.payer) : undefined
+      return burn ? accept(burn) : reject('burn_not_found')
+    },
   }
+  return examine
+}
+
+function ticketIn(requirements: Json.JsonObject | undefined): unknown {
+  return Json.isObject(requirements?.extra) ? requirements.extra.ticket : undefined
 }

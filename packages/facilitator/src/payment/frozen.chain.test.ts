@@ -35,8 +35,11 @@ async function journalWithClaim(name: string) {
   const nonce = parseChallengeNonce(offer.challengeNonce)
   const payTo = parseAddress(offer.payTo)
   const treasury = parseAddress(developmentRoles.treasury.address)
+  const token = parseAddress(offer.token)
+  const helper = parseAddress(offer.helper)
   const claimed = Payload.parse(payload)
-  if (!nonce || !payTo || !treasury || !claimed.ok) throw new Error('the network gave no good payment')
+  if (!nonce || !payTo || !treasury || !token || !helper || !claimed.ok)
+    throw new Error('the network gave no good payment')
   const expiresAt = offer.expiresAt as UnixSeconds
   const challenge: Challenge = {
     nonce,
@@ -52,6 +55,7 @@ async function journalWithClaim(name: string) {
   }
   const { ledger, close } = await openLedger({
     journal: path,
+    binding: { chainId: 31337, token, helper },
     clock: systemClock,
     openMax: 10,
     expiredRetentionSeconds: 60,

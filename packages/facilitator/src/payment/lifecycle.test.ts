@@ -31,7 +31,7 @@ describe('the lifecycle table', () => {
 })
 
 describe('stateAt', () => {
-  const claim = { identity: 'a', payload: permitPayloadOf(challenge) }
+  const claim = { identity: 'a', ticketed: false, payload: permitPayloadOf(challenge) }
   const accepted = { burn: burnOf(1), at: seconds(1_700_000_001) }
   const cases: [string, Payment, PaymentState, PaymentState][] = [
     ['an unclaimed challenge', { challenge }, 'open', 'expired'],

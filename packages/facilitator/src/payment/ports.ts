@@ -65,6 +65,8 @@ export type Payment = {
   /** The one payload that is being, or was, burned for this challenge; kept whole until it is accepted. */
   readonly claim?: {
     readonly identity: string
+    /** It was presented with the ticket of its offer, and so must be whoever asks again. */
+    readonly ticketed: boolean
     readonly payload?: Payload.Payload
     readonly txHash?: TxHash
   }
@@ -107,6 +109,7 @@ export type Ledger = {
   claim(
     nonce: ChallengeNonce,
     payload: Payload.Payload,
+    ticketed?: boolean,
   ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten'>
   /** The burn surely did not and will not happen: the challenge can be claimed again. */
   release(nonce: ChallengeNonce): Promise<void>
@@ -127,8 +130,11 @@ export type Ledger = {
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted'>
   /** Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. */
   recordLate(challenge: Challenge, burn: Burn): Promise<void>
-  /** Waits while another caller holds the grant; `used` once its answer was written. */
-  takeGrant(nonce: ChallengeNonce): Promise<Grant | 'used'>
+  /**
+   * Waits while another caller holds the grant, at most `boundMs` (then `held`); `used` once its answer was
+   * written.
+   */
+  takeGrant(nonce: ChallengeNonce, boundMs: number): Promise<Grant | 'used' | 'held'>
   grantIsUsed(nonce: ChallengeNonce): Promise<boolean>
 }
 
@@ -166,9 +172,17 @@ export type SelfTransferChainFacts = {
 export type Chain = {
   permitFacts(challenge: Challenge, payer: Address): Promise<PermitChainFacts>
   selfTransferFacts(txHash: TxHash, payTo: Address): Promise<SelfTransferChainFacts>
+  /** Where the helper's replay ledger holds this burn, by its event; undefined when the node shows none. */
+  findExecutedBurn(challenge: Challenge, payer: Address): Promise<Burn | undefined>
   /** Highest block this process has seen; no round trip. */
   headNumber(): bigint
 }
+
+/**
+ * A permit payload is public once its burn is broadcast. The ticket of an offer is not: it tells whoever was
+ * offered the resource from whoever read the chain.
+ */
+export type Tickets = { of(nonce: ChallengeNonce): string }
 
 export type Signers = {
   /** Undefined when the signature has no canonical form. */

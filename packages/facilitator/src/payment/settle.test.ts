@@ -1,4 +1,4 @@
-import { accept, type FacilitatorApi, reject, SvcError } from '@svc-zerc20/protocol'
+import { accept, type FacilitatorApi, type Payload, reject, SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, deployment, permitPayloadOf, selfTransferOf } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
@@ -29,10 +29,12 @@ async function setup(options: {
     return (outcomes.shift() ?? (async () => burned))()
   }
   const burner = { burn: () => next('burn'), find: () => next('find'), resume: () => [] }
-  const standing = createExamine({ deployment, ledger, clock } as never).standing
+  const tickets = { of: () => 'ticket' }
+  const standing = createExamine({ deployment, ledger, clock, tickets } as never).standing
   const examine: Examine = {
     standing,
     permit: async () => accept('burnable'),
+    lateBurn: (on, late) => examine.selfTransfer(on, late as Payload.SelfTransferPayload),
     selfTransfer: async () => accept(burnOf(5)),
     ...options.examined,
   }

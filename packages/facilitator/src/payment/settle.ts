@@ -53,24 +53,32 @@ export function createSettle(deps: {
       case 'claimed':
         return standing.payment.accepted || burns.isUnderWay(payload.challengeNonce)
           ? answerClaimed(payload)
-          : settleNow(standing.payment.challenge, payload)
+          : settleNow(standing.payment.challenge, payload, standing.ticketed)
       case 'unclaimed':
-        return settleNow(standing.payment.challenge, payload)
+        return settleNow(standing.payment.challenge, payload, standing.ticketed)
       default:
         return unreachable(standing)
     }
   }
 
-  function settleNow(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer> {
+  function settleNow(
+    challenge: Challenge,
+    payload: Payload.Payload,
+    ticketed: boolean,
+  ): Promise<SettleAnswer> {
     return payload.kind === 'permit'
-      ? settlePermit(challenge, payload)
-      : settleSelfTransfer(challenge, payload)
+      ? settlePermit(challenge, payload, ticketed)
+      : settleSelfTransfer(challenge, payload, ticketed)
   }
 
-  async function settlePermit(challenge: Challenge, payload: Payload.PermitPayload): Promise<SettleAnswer> {
+  async function settlePermit(
+    challenge: Challenge,
+    payload: Payload.PermitPayload,
+    ticketed: boolean,
+  ): Promise<SettleAnswer> {
     const verdict = await examine.permit(challenge, payload)
     if (!verdict.ok) return refuse(verdict, await hashOf(challenge.nonce))
-    const refused = await claim(challenge.nonce, payload)
+    const refused = await claim(challenge.nonce, payload, ticketed)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
     // Also when it was claimed before: a run that broke off is taken up again, and the replay ledger on chain
     // keeps it to one execution.
@@ -82,12 +90,13 @@ export function createSettle(deps: {
   async function settleSelfTransfer(
     challenge: Challenge,
     payload: Payload.SelfTransferPayload,
+    ticketed: boolean,
   ): Promise<SettleAnswer> {
     const burn = await examine.selfTransfer(challenge, payload)
     const shallow = !burn.ok && burn.reason === 'pending_burn'
     if (!burn.ok && !shallow) return refuseTransfer(burn, payload)
     // Claimed also while it lacks confirmations: presented in time, it may become deep enough after expiry.
-    const refused = await claim(challenge.nonce, payload)
+    const refused = await claim(challenge.nonce, payload, ticketed)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused, payload.burnTxHash)
     if (!burn.ok) return refuse(burn, payload.burnTxHash)
     if ((await ledger.accept(challenge.nonce, burn.value)) === 'accepted') {
@@ -99,8 +108,9 @@ export function createSettle(deps: {
   async function claim(
     nonce: ChallengeNonce,
     payload: Payload.Payload,
+    ticketed: boolean,
   ): Promise<Rejection | 'same_payload' | undefined> {
-    const outcome = await ledger.claim(nonce, payload)
+    const outcome = await ledger.claim(nonce, payload, ticketed)
     switch (outcome) {
       case 'claimed':
         return undefined
@@ -127,11 +137,10 @@ export function createSettle(deps: {
     if (!payment.accepted) return refuse(reject('pending_burn'), knownHash(payment))
 
     const { txHash } = payment.accepted.burn
-    const grant = await ledger.takeGrant(challengeNonce)
-    if (grant === 'used') {
-      const phase = payment.finalizedAt === undefined ? 'accepted' : 'finalized'
-      return refuse(reject('already_accepted'), txHash, { phase })
-    }
+    const grant = await ledger.takeGrant(challengeNonce, deps.receiptPollMs)
+    // Somebody holds it and does not read the answer: the bound of a settle holds all the same.
+    if (grant === 'held') return refuse(reject('pending_burn'), txHash)
+    if (grant === 'used') return refuse(reject('already_accepted'), txHash, { phase: 'accepted' })
     const payer = payload.kind === 'permit' ? { payer: payload.payer } : {}
     return {
       response: { success: true, transaction: txHash, network, ...payer, extra: { phase: 'accepted' } },
@@ -156,9 +165,11 @@ export function createSettle(deps: {
 
   /** Past expiry nothing is bought any more; a burn that did happen is recorded so that it is still minted. */
   async function refuseLate(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer> {
-    if (payload.kind === 'permit') return refuse(reject('challenge_expired'))
-    const burn = await examine.selfTransfer(challenge, payload)
-    if (!burn.ok) return refuse(reject('challenge_expired'), hashIfOnChain(burn, payload))
+    const burn = await examine.lateBurn(challenge, payload)
+    if (!burn.ok) {
+      const txHash = payload.kind === 'permit' ? undefined : hashIfOnChain(burn, payload)
+      return refuse(reject('challenge_expired'), txHash)
+    }
     await ledger.recordLate(challenge, burn.value)
     report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
     return refuse(reject('challenge_expired'), burn.value.txHash)

@@ -9,7 +9,7 @@ export function createStatus({ ledger, clock }: { ledger: Pick<Ledger, 'find'>; 
   return async (nonce) => {
     const payment = await ledger.find(nonce)
     if (!payment) return undefined
-    const { challenge, accepted, claim, finalizedAt } = payment
+    const { challenge, accepted, claim } = payment
     const transaction = accepted?.burn.txHash ?? claim?.txHash
     return {
       challengeNonce: challenge.nonce,
@@ -19,7 +19,6 @@ export function createStatus({ ledger, clock }: { ledger: Pick<Ledger, 'find'>; 
       expiresAt: challenge.expiresAt,
       ...(transaction !== undefined && { transaction }),
       ...(accepted && { acceptedAt: accepted.at }),
-      ...(finalizedAt !== undefined && { finalizedAt }),
     }
   }
 }

@@ -1,0 +1,13 @@
+/** Tickets derive from the seed, so nothing is stored and every replica of one treasury gives the same ones. */
+import { createHmac } from 'node:crypto'
+import type { Tickets } from '../payment/ports.js'
+
+const domain = 'svc-zerc20/ticket/v1'
+const ticketHexChars = 32
+
+export function createTickets(seed: Uint8Array): Tickets {
+  return {
+    of: (nonce) =>
+      createHmac('sha256', seed).update(`${domain}:${nonce}`).digest('hex').slice(0, ticketHexChars),
+  }
+}
