@@ -35,6 +35,8 @@ export type MineSlotDeps = {
 export function startMineWorker(): Worker {
   return new Worker(new URL('./mine-worker.js', import.meta.url), {
     name: 'svc-address-miner',
+    // It keeps nothing between two hashes: a small nursery saves memory and costs no time.
+    resourceLimits: { maxYoungGenerationSizeMb: 2 },
     env: {},
     execArgv: [],
   })

@@ -94,6 +94,8 @@ export function createRecoveryThread(deps: {
 function startRecoveryWorker(): Worker {
   return new Worker(new URL('./recovery-worker.js', import.meta.url), {
     name: 'svc-recovery',
+    // It keeps nothing between two answers: a small nursery saves memory and costs no time.
+    resourceLimits: { maxYoungGenerationSizeMb: 2 },
     env: {},
     execArgv: [],
   })
