@@ -4,10 +4,6 @@ import type { Finding } from './finding.js'
 
 type Rule = Pick<Finding, 'key' | 'message'>
 
-/** The mode is chosen by the splitter: with one the chain divides, without one the treasury key does. */
-export const feeModeOf = (fee: { readonly splitter?: unknown }): 'split' | 'custodial' =>
-  fee.splitter === undefined ? 'custodial' : 'split'
-
 /** `tried` says whether the file has a key at all, good or bad: a bad one is complained about already. */
 export function judgeRules({ fee, settlement }: PartialConfig, tried: (path: string) => boolean): Rule[] {
   if (fee === undefined) return []

@@ -1,4 +1,4 @@
-/** The states of a payment. This table is the only copy: code, tests and documentation read it. */
+/** The states of a payment. This table is the only copy: the state of a payment is read from it. */
 import type { Payment, PaymentState } from './ports.js'
 
 export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'mint_confirmed'
@@ -16,8 +16,16 @@ export const lifecycle: Record<PaymentState, Partial<Record<LifecycleEvent, Paym
  * and the burn it authorized cannot be mined past its deadline.
  */
 export function stateAt(payment: Payment, nowMs: number): PaymentState {
-  if (payment.finalizedAt !== undefined) return 'finalized'
-  if (payment.accepted) return 'accepted'
-  if (payment.claim) return 'open'
-  return nowMs >= payment.challenge.expiresAt * 1000 ? 'expired' : 'open'
+  return eventsOf(payment, nowMs).reduce<PaymentState>(
+    (state, event) => lifecycle[state][event] ?? state,
+    'open',
+  )
+}
+
+function eventsOf({ challenge, claim, accepted, finalizedAt }: Payment, nowMs: number): LifecycleEvent[] {
+  const events: LifecycleEvent[] = []
+  if (accepted) events.push('burn_confirmed')
+  if (finalizedAt !== undefined) events.push('mint_confirmed')
+  if (!claim && nowMs >= challenge.expiresAt * 1000) events.push('ttl_elapsed')
+  return events
 }
