@@ -1,6 +1,6 @@
-import { configTables } from '../../packages/facilitator/dist/config-keys.js'
+import { configTables } from '../../packages/facilitator/dist/config/keys.js'
 
-const source = 'packages/facilitator/src/config-keys.ts'
+const source = 'packages/facilitator/src/config/keys.ts'
 const row = (cells) => `| ${cells.join(' | ')} |`
 
 const presence = ({ presence, default: value }) =>

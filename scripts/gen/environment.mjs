@@ -1,4 +1,4 @@
-import { environmentVariables } from '../../packages/facilitator/dist/environment.js'
+import { environmentVariables } from '../../packages/facilitator/dist/secrets/environment.js'
 
 const row = (cells) => `| ${cells.join(' | ')} |`
 
@@ -7,7 +7,7 @@ export function renderEnvironment() {
   const rows = environmentVariables.map(({ name, required, allowed, about }) =>
     row([`\`${name}\``, required, allowed, about]),
   )
-  return `<!-- Generated from packages/facilitator/src/environment.ts by \`npm run gen\`. Do not edit. -->
+  return `<!-- Generated from packages/facilitator/src/secrets/environment.ts by \`npm run gen\`. Do not edit. -->
 
 # Environment of the facilitator
 

@@ -1,8 +1,8 @@
 /** The command line of `svc-facilitator`: commands, options and help. What they do is given from outside. */
 import { Command } from 'commander'
-import { registerAdminCommands } from './admin-commands.js'
+import { registerAdminCommands } from './admin/commands.js'
 import { exitCodes } from './finding.js'
-import type { Environment } from './secrets.js'
+import type { Environment } from './secrets/secrets.js'
 
 export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>

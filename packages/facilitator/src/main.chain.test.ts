@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Ended, runCommand, startCommand } from '../test/command.js'
 import { temporaryFiles } from '../test/files.js'
 import { until } from '../test/network.js'
-import { parseConfig } from './config.js'
+import { parseConfig } from './config/config.js'
 
 const { treasury, relayer } = developmentRoles
 const keys = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }

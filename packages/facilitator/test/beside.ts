@@ -1,7 +1,7 @@
 /** A second facilitator on the network of a test, with a configuration that differs from the first one's. */
 import { readFileSync } from 'node:fs'
-import { type Config, parseConfig } from '../src/config.js'
-import { type Environment, readSecrets } from '../src/secrets.js'
+import { type Config, parseConfig } from '../src/config/config.js'
+import { type Environment, readSecrets } from '../src/secrets/secrets.js'
 import { startFacilitator } from '../src/start.js'
 
 export function startBeside(

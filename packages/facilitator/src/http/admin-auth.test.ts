@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../secrets.js'
+import { Secret } from '../secrets/secrets.js'
 import { createAdminAuth } from './admin-auth.js'
 
 describe('the guard of the administrative surface', () => {

@@ -1,6 +1,6 @@
 /** Who may use the administrative surface: whoever has its token, and nobody while there is none. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Secret } from '../secrets.js'
+import type { Secret } from '../secrets/secrets.js'
 
 /** Judges the value of an `Authorization` header. */
 export type AdminAuth = (authorization: string | undefined) => boolean

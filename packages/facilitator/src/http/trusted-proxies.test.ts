@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
-import { parseConfig } from '../config.js'
+import { parseConfig } from '../config/config.js'
 import { createServer } from './server.js'
 
 /** The caller's address as the limits see it, for a request that came from `from` with this header. */

@@ -3,12 +3,12 @@ import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
-import { replayFile } from './adapters/journal-file.js'
-import { assertUnlocked } from './adapters/journal-lock.js'
-import { fromFields } from './adapters/ledger-event.js'
-import { createLedgerState } from './adapters/ledger-state.js'
-import { checkLimits } from './check-limits.js'
-import type { Finding } from './finding.js'
+import { replayFile } from '../adapters/journal-file.js'
+import { assertUnlocked } from '../adapters/journal-lock.js'
+import { fromFields } from '../adapters/ledger-event.js'
+import { createLedgerState } from '../adapters/ledger-state.js'
+import type { Finding } from '../finding.js'
+import { checkLimits } from './limits.js'
 
 /**
  * Reads a journal without changing it. Throws `SvcError`: `journal_locked` when a daemon has it, anything else

@@ -3,20 +3,14 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { parse as parseToml, TomlError } from 'smol-toml'
-import {
-  type Config,
-  configTables,
-  type KeyEntry,
-  type PartialConfig,
-  type TableEntry,
-} from './config-keys.js'
-import { createLineFinder, type LineOf } from './config-lines.js'
-import { judgeRules } from './config-rules.js'
-import { judgeUnknownKeys } from './config-unknown.js'
-import { showValue } from './credentials.js'
-import { describe, type Finding, isFailure } from './finding.js'
+import { describe, type Finding, isFailure } from '../finding.js'
+import { showValue } from '../secrets/credentials.js'
+import { type Config, configTables, type KeyEntry, type PartialConfig, type TableEntry } from './keys.js'
+import { createLineFinder, type LineOf } from './lines.js'
+import { judgeRules } from './rules.js'
+import { judgeUnknownKeys } from './unknown.js'
 
-export type { Config, PartialConfig } from './config-keys.js'
+export type { Config, PartialConfig } from './keys.js'
 
 type RawTable = Readonly<Record<string, unknown>>
 

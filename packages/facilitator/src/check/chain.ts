@@ -1,14 +1,14 @@
 /** The RPC, its chain, the clock and the relayer's money: one round trip answers everything. */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { formatEther } from 'viem'
-import { createJsonRpc } from './adapters/json-rpc.js'
-import { probeContracts } from './check-contracts.js'
-import { checkLimits } from './check-limits.js'
-import { type ChainView, createChainView } from './check-view.js'
-import type { PartialConfig } from './config.js'
-import { type Finding, format } from './finding.js'
-import { limits } from './limits.js'
-import type { Clock } from './payment/ports.js'
+import { createJsonRpc } from '../adapters/json-rpc.js'
+import type { PartialConfig } from '../config/config.js'
+import { type Finding, format } from '../finding.js'
+import { limits } from '../limits.js'
+import type { Clock } from '../payment/ports.js'
+import { type ChainView, createChainView } from './chain-view.js'
+import { probeContracts } from './contracts.js'
+import { checkLimits } from './limits.js'
 
 export async function probeChain(deps: {
   config: PartialConfig

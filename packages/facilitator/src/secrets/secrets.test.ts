@@ -5,12 +5,12 @@ import { Worker } from 'node:worker_threads'
 import { keccak256, stringToHex, toHex } from 'viem'
 import { generatePrivateKey, mnemonicToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { minimalConfig } from '../test/config.js'
-import { parseConfig, readConfig } from './config.js'
+import { minimalConfig } from '../../test/config.js'
+import { parseConfig, readConfig } from '../config/config.js'
+import { describe as describeFinding } from '../finding.js'
+import { createLog } from '../telemetry/log.js'
 import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
-import { describe as describeFinding } from './finding.js'
 import { examineSecrets, readSecrets, Secret, takeEnvironment } from './secrets.js'
-import { createLog } from './telemetry/log.js'
 
 const treasuryKey = generatePrivateKey()
 const relayerKey = generatePrivateKey()

@@ -13,7 +13,7 @@ import {
   proxies,
   url,
   type ValueType,
-} from './config-types.js'
+} from './types.js'
 
 export type ConfigKey<T> = {
   readonly type: ValueType<NonNullable<T>>

@@ -9,9 +9,9 @@ import {
   encodeFunctionData,
   type Hex,
 } from 'viem'
-import { createCoalescer } from './adapters/coalesce.js'
-import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from './adapters/json-rpc.js'
-import { checkLimits } from './check-limits.js'
+import { createCoalescer } from '../adapters/coalesce.js'
+import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from '../adapters/json-rpc.js'
+import { checkLimits } from './limits.js'
 
 type View = 'view' | 'pure'
 

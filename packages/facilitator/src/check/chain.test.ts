@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeTime } from './check-chain.js'
+import { judgeTime } from './chain.js'
 
 describe('judgeTime', () => {
   it.each([

@@ -15,10 +15,10 @@ import { stringify } from 'smol-toml'
 import { createPublicClient, createWalletClient, type Hex, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCommand } from '../test/command.js'
-import { temporaryFiles } from '../test/files.js'
+import { runCommand } from '../../test/command.js'
+import { temporaryFiles } from '../../test/files.js'
+import { format, isFailure } from '../finding.js'
 import { check } from './check.js'
-import { format, isFailure } from './finding.js'
 
 type Tables = Record<string, Record<string, unknown> | string | undefined>
 

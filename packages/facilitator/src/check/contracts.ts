@@ -3,9 +3,9 @@ import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/cont
 import { type Address, parseAddress, TypedData } from '@svc-zerc20/protocol'
 import { hash2, upstreamPowBits } from '@svc-zerc20/zk'
 import { zeroAddress } from 'viem'
-import type { ChainView } from './check-view.js'
-import type { PartialConfig } from './config.js'
-import type { Finding } from './finding.js'
+import type { PartialConfig } from '../config/config.js'
+import type { Finding } from '../finding.js'
+import type { ChainView } from './chain-view.js'
 
 type Probe = (view: ChainView, config: PartialConfig) => Promise<Finding[]>
 

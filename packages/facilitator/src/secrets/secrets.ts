@@ -2,10 +2,10 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { type Hex, hexToBytes } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { Config, PartialConfig } from './config.js'
+import type { Config, PartialConfig } from '../config/config.js'
+import { describe, type Finding, isFailure } from '../finding.js'
 import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
 import { adminTokenCharactersMin, belongsToHistory, environmentVariables } from './environment.js'
-import { describe, type Finding, isFailure } from './finding.js'
 import { isLoopback } from './loopback.js'
 
 /** A value that never shows itself in logs, errors or dumps; `reveal` is easy to search for. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLineFinder } from './config-lines.js'
+import { createLineFinder } from './lines.js'
 
 describe('createLineFinder', () => {
   it('finds keys of every form that TOML has', () => {

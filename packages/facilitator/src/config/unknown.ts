@@ -1,9 +1,9 @@
 /** Keys of the file that nobody reads: a misspelling is warned about, a secret is refused. */
 import { parseAddress } from '@svc-zerc20/protocol'
-import { knownPaths, tables } from './config-keys.js'
-import type { LineOf } from './config-lines.js'
-import { looksLikeKey, soundsSecret } from './credentials.js'
-import type { Finding } from './finding.js'
+import type { Finding } from '../finding.js'
+import { looksLikeKey, soundsSecret } from '../secrets/credentials.js'
+import { knownPaths, tables } from './keys.js'
+import type { LineOf } from './lines.js'
 
 /** Letters that may differ between a misspelling and what was meant, per letter of the name. */
 const differencePerLetter = 1 / 3

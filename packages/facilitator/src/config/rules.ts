@@ -1,6 +1,7 @@
 /** Rules that bind several keys together. Each looks only at what could be read. */
-import type { Config, PartialConfig } from './config-keys.js'
-import type { Finding } from './finding.js'
+
+import type { Finding } from '../finding.js'
+import type { Config, PartialConfig } from './keys.js'
 
 type Rule = Pick<Finding, 'key' | 'message'>
 

@@ -1,15 +1,15 @@
 /** Everything that can be wrong before money moves, found in one run. Starts nothing and changes nothing. */
 import { parseAddress } from '@svc-zerc20/protocol'
-import { probeChain } from './check-chain.js'
-import { probeIndexer } from './check-indexer.js'
-import { type InspectJournal, probeJournal } from './check-journal.js'
-import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from './config.js'
-import { judgeAvailability } from './config-rules.js'
-import { hasCredentials } from './credentials.js'
-import { type Finding, isFailure } from './finding.js'
-import type { Clock } from './payment/ports.js'
-import { profileOf } from './profile.js'
-import { type Environment, examineSecrets, type Secrets } from './secrets.js'
+import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../config/config.js'
+import { judgeAvailability } from '../config/rules.js'
+import { type Finding, isFailure } from '../finding.js'
+import type { Clock } from '../payment/ports.js'
+import { profileOf } from '../profile.js'
+import { hasCredentials } from '../secrets/credentials.js'
+import { type Environment, examineSecrets, type Secrets } from '../secrets/secrets.js'
+import { probeChain } from './chain.js'
+import { probeIndexer } from './indexer.js'
+import { type InspectJournal, probeJournal } from './journal.js'
 
 export type CheckReport = {
   /** In the order of the configuration; one line each. */

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startNetwork, type TestNetwork } from '../test/network.js'
-import { table } from './admin-print.js'
+import { startNetwork, type TestNetwork } from '../../test/network.js'
+import { table } from './print.js'
 
-const command = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const command = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 let net: TestNetwork
 let nonce: string
 let burn: string

@@ -2,11 +2,11 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import { type AdminClient, createAdminClient } from './admin-client.js'
-import { printOddBurns, printPayments, printStatus, printTimeline } from './admin-print.js'
-import { exitCodes } from './finding.js'
-import * as schemas from './http/schemas.js'
-import type { Environment } from './secrets.js'
+import { exitCodes } from '../finding.js'
+import * as schemas from '../http/schemas.js'
+import type { Environment } from '../secrets/secrets.js'
+import { type AdminClient, createAdminClient } from './client.js'
+import { printOddBurns, printPayments, printStatus, printTimeline } from './print.js'
 
 type Common = { readonly url: string; readonly json: boolean }
 

@@ -1,7 +1,8 @@
 /** Whether the token indexer answers. Until payments are finalized nothing depends on it, so it only warns. */
-import { checkLimits } from './check-limits.js'
-import { maskUrl } from './credentials.js'
-import type { Finding } from './finding.js'
+
+import type { Finding } from '../finding.js'
+import { maskUrl } from '../secrets/credentials.js'
+import { checkLimits } from './limits.js'
 
 const key = 'network.indexer_url'
 

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { minimalConfig } from '../test/config.js'
-import { temporaryFiles } from '../test/files.js'
+import { minimalConfig } from '../../test/config.js'
+import { temporaryFiles } from '../../test/files.js'
+import { describe as describeFinding } from '../finding.js'
+import { profileOf } from '../profile.js'
 import { parseConfig, readConfig, readConfigFile } from './config.js'
-import { configTables } from './config-keys.js'
-import { judgeAvailability } from './config-rules.js'
-import { describe as describeFinding } from './finding.js'
-import { profileOf } from './profile.js'
+import { configTables } from './keys.js'
+import { judgeAvailability } from './rules.js'
 
 const findingsOf = (text: string) => readConfig(text).findings
 const problemsOf = (text: string): string[] =>
@@ -296,7 +296,7 @@ describe('readConfigFile', () => {
 
 describe('the table of keys', () => {
   const sample = readFileSync(
-    new URL('../../../docs/reference/facilitator.sample.toml', import.meta.url),
+    new URL('../../../../docs/reference/facilitator.sample.toml', import.meta.url),
     'utf8',
   )
 

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import { temporaryFiles } from '../test/files.js'
-import { lockJournal } from './adapters/journal-lock.js'
-import { type InspectJournal, probeJournal, replayJournal } from './check-journal.js'
-import { exitCodeOf, format } from './finding.js'
+import { temporaryFiles } from '../../test/files.js'
+import { lockJournal } from '../adapters/journal-lock.js'
+import { exitCodeOf, format } from '../finding.js'
+import { type InspectJournal, probeJournal, replayJournal } from './journal.js'
 
 const files = temporaryFiles()
 
