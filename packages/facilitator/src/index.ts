@@ -1,5 +1,5 @@
 export { type Config, parseConfig } from './config/config.js'
 export { readSecrets, type Secrets } from './secrets/secrets.js'
-export { type Facilitator, type StartOptions, startFacilitator } from './start.js'
+export { type Facilitator, type StartOptions, startFacilitator } from './start/start.js'
 export type { Log, LogEvent } from './telemetry/events.js'
 export { createLog } from './telemetry/log.js'

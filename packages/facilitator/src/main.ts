@@ -9,7 +9,7 @@ import { readConfigFile } from './config/config.js'
 import { printConfig, printConfigJson } from './config/print.js'
 import { describe, exitCodeOf, exitCodes, type Finding, format, isFailure } from './finding.js'
 import { takeEnvironment } from './secrets/secrets.js'
-import { type Facilitator, startFacilitator } from './start.js'
+import { type Facilitator, startFacilitator } from './start/start.js'
 import { createLog } from './telemetry/log.js'
 import { version } from './version.js'
 

@@ -1,6 +1,6 @@
 /** For supervisors and load balancers: is the process alive, can it take payments, what does it speak. */
 import type { FastifyInstance } from 'fastify'
-import type { ReadinessProblem } from '../readiness.js'
+import type { ReadinessProblem } from '../start/readiness.js'
 import { openApiDocument } from './openapi.js'
 
 /** Cheap to ask: the chain is looked at once in a few seconds, however many ask. */

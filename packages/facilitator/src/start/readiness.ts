@@ -1,5 +1,5 @@
 /** What keeps the daemon from taking payments right now. Pure: facts in, problems out. */
-import type { ChainView } from './adapters/chain-probe.js'
+import type { ChainView } from '../adapters/chain-probe.js'
 
 export type ReadinessFacts = {
   readonly chain: ChainView

@@ -1,0 +1,84 @@
+/** Everything that speaks to the node: one client, the reader, the fees and the relayer with its key. */
+import { SvcError } from '@svc-zerc20/protocol'
+import { type ChainReader, createChain, readDeployment } from '../adapters/chain.js'
+import { countRpc } from '../adapters/count-rpc.js'
+import { createFees } from '../adapters/fees.js'
+import { createJsonRpc, type JsonRpc } from '../adapters/json-rpc.js'
+import { createRelayer, type Relayer } from '../adapters/relayer.js'
+import type { Config } from '../config/config.js'
+import { limits } from '../limits.js'
+import type { Clock, Deployment } from '../payment/ports.js'
+import type { Secrets } from '../secrets/secrets.js'
+import type { Telemetry } from './operation.js'
+
+export type ChainSide = {
+  readonly rpc: JsonRpc
+  readonly chain: ChainReader
+  readonly relayer: Relayer
+  readonly deployment: Deployment
+}
+
+/** Reads the deployment before anything is served: a node of another chain stops the start. */
+export async function openChainSide(deps: {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+}): Promise<ChainSide> {
+  const { config, secrets, clock, telemetry } = deps
+  const { network, settlement } = config
+  const rpc = countRpc(
+    createJsonRpc({
+      url: network.rpc_url,
+      timeoutMs: limits.rpcTimeoutMs,
+      answerBytesMax: limits.rpcAnswerBytesMax,
+    }),
+    telemetry.metrics,
+  )
+  const { chainId, tokenName, headNumber } = await readDeployment(rpc, network.token)
+  if (chainId !== network.chain_id) {
+    throw new SvcError(
+      'config_invalid',
+      `network.chain_id: is ${network.chain_id}, the RPC reports ${chainId}`,
+    )
+  }
+  const chain = createChain({
+    rpc,
+    token: network.token,
+    helper: settlement.permit_burner,
+    chainId,
+    lensQueriesMax: limits.lensQueriesMax,
+    lensCallsInFlightMax: limits.lensCallsInFlightMax,
+  })
+  chain.sawHead(headNumber)
+  const fees = createFees({
+    rpc,
+    clock,
+    freshMs: limits.feesFreshMs,
+    bumpPercent: limits.feeBumpPercent,
+    feePerGasMax: limits.feePerGasMax,
+  })
+  const relayer = createRelayer({
+    rpc,
+    fees,
+    account: secrets.relayer.reveal(),
+    chainId,
+    confirmations: settlement.confirmations,
+    clock,
+    report: telemetry.log,
+    onHead: chain.sawHead,
+    limits,
+  })
+  return {
+    rpc,
+    chain,
+    relayer,
+    deployment: {
+      chainId,
+      token: network.token,
+      tokenName,
+      treasury: settlement.treasury,
+      ...(settlement.permit_burner !== undefined && { helper: settlement.permit_burner }),
+    },
+  }
+}

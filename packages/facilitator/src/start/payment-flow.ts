@@ -1,0 +1,128 @@
+/** The flow of a payment, wired to its adapters. */
+import { SvcError } from '@svc-zerc20/protocol'
+import { createBurner } from '../adapters/burner.js'
+import type { OpenLedger } from '../adapters/open-ledger.js'
+import { createRecoveryThread } from '../adapters/recovery-thread.js'
+import { createSigners } from '../adapters/signers.js'
+import { createTickets } from '../adapters/tickets.js'
+import type { Config } from '../config/config.js'
+import { limits } from '../limits.js'
+import { type Burns, createBurns } from '../payment/burns.js'
+import { createIssueChallenge, type IssueChallenge } from '../payment/challenge.js'
+import { createExamine } from '../payment/examine.js'
+import type { AddressSource, Burner, Clock } from '../payment/ports.js'
+import { createRecover, type Recover } from '../payment/recover.js'
+import { createSettle, type Settle } from '../payment/settle.js'
+import { createStatus, type Status } from '../payment/status.js'
+import { createVerify, type Verify } from '../payment/verify.js'
+import type { ChainSide } from './chain-side.js'
+import type { Telemetry } from './operation.js'
+
+export type PaymentFlow = {
+  readonly issueChallenge: IssueChallenge
+  readonly verify: Verify
+  readonly settle: Settle
+  readonly status: Status
+  readonly burns: Burns
+  readonly recover: Recover
+  close(): Promise<void>
+}
+
+export function createPaymentFlow(deps: {
+  readonly config: Config
+  readonly chainSide: ChainSide
+  readonly ledger: OpenLedger['ledger']
+  readonly addresses: AddressSource
+  readonly seed: Uint8Array
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+}): PaymentFlow {
+  const { config, chainSide, ledger, addresses, clock } = deps
+  const { chain, deployment } = chainSide
+  const { log } = deps.telemetry
+  const { settlement } = config
+  const closing = new AbortController()
+  const tickets = createTickets(deps.seed)
+  const recoveryThread = createRecoveryThread({
+    questionsMax: limits.recoveriesPerMessageMax,
+    messagesInFlightMax: limits.recoveryMessagesInFlightMax,
+    onLost: (err) => log({ event: 'recovery.lost', err }),
+  })
+  const signers = createSigners({
+    deployment,
+    cacheEntries: limits.signerCacheEntries,
+    thread: recoveryThread,
+  })
+  const burns = createBurns({ burner: wireBurner(deps, closing.signal), ledger, clock, report: log })
+  const examine = createExamine({
+    deployment,
+    ledger,
+    chain,
+    signers,
+    tickets,
+    clock,
+    confirmations: settlement.confirmations,
+  })
+  return {
+    issueChallenge: createIssueChallenge({
+      deployment,
+      addresses,
+      ledger,
+      tickets,
+      chain,
+      clock,
+      report: log,
+      ttlSeconds: settlement.challenge_ttl_seconds,
+      addressWaitMs: limits.addressWaitMs,
+    }),
+    verify: createVerify({ examine, ledger }),
+    settle: createSettle({
+      deployment,
+      examine,
+      ledger,
+      burns,
+      report: log,
+      receiptPollMs: settlement.receipt_poll_ms,
+    }),
+    status: createStatus({ ledger, clock }),
+    burns,
+    recover: createRecover({ ledger, burns, examine, report: log }),
+    async close() {
+      closing.abort()
+      await recoveryThread.close()
+    },
+  }
+}
+
+function wireBurner(
+  { config, chainSide, ledger, clock, telemetry }: Parameters<typeof createPaymentFlow>[0],
+  closing: AbortSignal,
+): Burner {
+  const { chain, relayer, deployment } = chainSide
+  const { log, metrics } = telemetry
+  if (!deployment.helper) return noBurner
+  return createBurner({
+    chain,
+    relayer,
+    token: deployment.token,
+    helper: deployment.helper,
+    confirmations: config.settlement.confirmations,
+    async recordSigned(transaction, nonces) {
+      await ledger.recordSigned(transaction, nonces)
+      metrics.observe('svc_burns_per_batch', nonces.length)
+    },
+    report: log,
+    clock,
+    onRpcFailure: (err) => log({ event: 'rpc.failed', err }),
+    closing,
+    limits,
+  })
+}
+
+/** Without a helper no permit is judged burnable, so nothing can reach the burner. */
+const noBurner: Burner = {
+  burn: () => Promise.reject(new SvcError('invariant', 'the gasless path is not configured')),
+  // The helper was taken out of the configuration while burns were under way: they stay claimed.
+  resume: () => [],
+  find: () => Promise.reject(new SvcError('invariant', 'the gasless path is not configured')),
+}

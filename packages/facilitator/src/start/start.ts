@@ -1,0 +1,108 @@
+/** The composition root: ports meet adapters here and nowhere else. */
+import { Network, SvcError } from '@svc-zerc20/protocol'
+import { deriveSeed } from '@svc-zerc20/zk'
+import { createAddresses } from '../adapters/addresses.js'
+import { type OpenLedger, openLedger } from '../adapters/open-ledger.js'
+import { systemClock, systemRandom } from '../adapters/system.js'
+import type { Config } from '../config/config.js'
+import { judgeAvailability } from '../config/rules.js'
+import type { Clock } from '../payment/ports.js'
+import { profileOf } from '../profile.js'
+import type { Secrets } from '../secrets/secrets.js'
+import type { Log } from '../telemetry/events.js'
+import { openChainSide } from './chain-side.js'
+import { createHttpSide } from './http-side.js'
+import { createTelemetry } from './operation.js'
+import { createPaymentFlow } from './payment-flow.js'
+
+export type Facilitator = { readonly url: string; readonly network: string; close(): Promise<void> }
+
+export type StartOptions = {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly log: Log
+  readonly clock?: Clock
+  readonly random?: { bytes(length: number): Uint8Array }
+}
+
+export async function startFacilitator(options: StartOptions): Promise<Facilitator> {
+  const { config, secrets, clock = systemClock, random = systemRandom } = options
+  const [unavailable] = judgeAvailability(config)
+  if (unavailable) throw new SvcError('config_invalid', `${unavailable.key}: ${unavailable.message}`)
+  const profile = profileOf(config)
+  const telemetry = createTelemetry({ log: options.log, clock })
+  const { log } = telemetry
+  const storage = await openStorage(config, clock, log)
+  const chainSide = await openChainSide({ config, secrets, clock, telemetry })
+  const { relayer, rpc, deployment } = chainSide
+  const seed = deriveSeed(secrets.treasuryKey.reveal())
+  const addresses = createAddresses({
+    config,
+    seed,
+    random,
+    clock,
+    onError: (err) => log({ event: 'address.failed', err }),
+  })
+  const { ledger } = storage
+  const flow = createPaymentFlow({ config, chainSide, ledger, addresses, seed, clock, telemetry })
+
+  if (profile.acceptsPayments) flow.recover.resumeTransactions()
+  await relayer.start()
+  if (profile.acceptsPayments) await flow.recover.restartClaims()
+
+  const app = createHttpSide({
+    config,
+    secrets,
+    profile,
+    chainSide,
+    storage,
+    addresses,
+    flow,
+    clock,
+    telemetry,
+  })
+  const url = await app.listen({ host: config.listen.host, port: config.listen.port })
+  const network = Network.format(deployment.chainId)
+  log({ event: 'facilitator.ready', url, network, profile: profile.name })
+
+  return {
+    url,
+    network,
+    async close() {
+      const drained = app.close().then(() => flow.burns.idle())
+      const idle = new AbortController()
+      const grace = clock.sleep(config.daemon.shutdown_grace_ms, idle.signal)
+      await Promise.race([drained, grace]).finally(() => idle.abort())
+      app.server.closeAllConnections()
+      await flow.close()
+      await addresses.close()
+      relayer.close()
+      rpc.close()
+      telemetry.close()
+      await storage.close()
+    },
+  }
+}
+
+async function openStorage(
+  { network, settlement, daemon }: Config,
+  clock: Clock,
+  log: Log,
+): Promise<OpenLedger> {
+  const storage = await openLedger({
+    journal: settlement.journal,
+    binding: {
+      chainId: network.chain_id,
+      token: network.token,
+      ...(settlement.permit_burner !== undefined && { helper: settlement.permit_burner }),
+    },
+    clock,
+    openMax: daemon.max_open_challenges,
+    expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
+    onJournalFailure: (err) => log({ event: 'journal.failed', err }),
+  })
+  const { records = 0, tornBytes = 0 } = storage.replay ?? {}
+  if (storage.replay) log({ event: 'journal.replayed', records })
+  if (tornBytes > 0) log({ event: 'journal.torn', bytes: tornBytes })
+  return storage
+}
