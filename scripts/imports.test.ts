@@ -12,6 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   'packages/resource-server': ['protocol'],
   'packages/payer': ['protocol', 'contracts'],
   'packages/facilitator': ['protocol', 'contracts', 'zk'],
+  'packages/indexer': ['protocol', 'contracts', 'zk', 'prover'],
   'packages/devnet': ['protocol', 'contracts', 'zk', 'facilitator', 'resource-server'],
   examples: ['payer', 'resource-server'],
   bench: ['protocol', 'contracts', 'devnet', 'facilitator', 'payer', 'resource-server'],
