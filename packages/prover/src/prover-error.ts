@@ -1,0 +1,22 @@
+export type ProverErrorCode =
+  /** The inputs do not satisfy the circuit, or are not its inputs: the same call fails again. */
+  | 'bad_input'
+  /** The artifacts are missing, damaged or do not belong together: the same call fails again. */
+  | 'bad_artifacts'
+  /** The caller's signal. */
+  | 'prove_cancelled'
+  /** The process died or hung while it was at this job; it is replaced, the caller may try again. */
+  | 'prover_crashed'
+  | 'prover_queue_full'
+  | 'prover_closed'
+
+/** Why there is no proof. */
+export class ProverError extends Error {
+  override readonly name = 'ProverError'
+  readonly code: ProverErrorCode
+
+  constructor(code: ProverErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}

@@ -1,0 +1,48 @@
+/** A proving process: takes questions over IPC, one at a time, and ends with its parent. */
+import assert from 'node:assert/strict'
+import { setPriority } from 'node:os'
+import { createEngine } from './engine.js'
+import { limits } from './limits.js'
+import type { Answer, Question } from './message.js'
+import { ProverError } from './prover-error.js'
+
+const [folder] = process.argv.slice(2)
+assert(folder !== undefined && process.send !== undefined, 'this file runs only as a child process')
+
+setPriority(limits.processNiceness)
+process.once('disconnect', () => process.exit(0))
+
+const engine = createEngine({ folder })
+let running: { readonly id: number; readonly abort: AbortController } | undefined
+
+const answer = (message: Answer): void => {
+  // A parent that is gone takes no answer, and `disconnect` ends this process.
+  process.send?.(message, () => {})
+}
+
+async function work(question: Exclude<Question, { kind: 'cancel' }>): Promise<Answer> {
+  const abort = new AbortController()
+  running = { id: question.id, abort }
+  try {
+    if (question.kind === 'warm') {
+      await engine.load(question.circuit)
+      return { kind: 'warmed', id: question.id }
+    }
+    const proof = await engine.prove(question.circuit, question.input, abort.signal)
+    return { kind: 'proved', id: question.id, proof }
+  } catch (error) {
+    // What is not named is our fault: let it end the process, so that it is seen and replaced.
+    if (!(error instanceof ProverError)) throw error
+    return { kind: 'failed', id: question.id, code: error.code, message: error.message }
+  } finally {
+    running = undefined
+  }
+}
+
+process.on('message', (question: Question) => {
+  if (question.kind === 'cancel') {
+    if (running?.id === question.id) running.abort.abort()
+    return
+  }
+  void work(question).then(answer)
+})

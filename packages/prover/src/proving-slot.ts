@@ -1,0 +1,131 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { limits } from './limits.js'
+import type { Answer, Proof, ProofInput, Question } from './message.js'
+import { ProverError } from './prover-error.js'
+
+/** One call, from the caller to its answer. */
+export type Job = {
+  readonly circuit: string
+  /** Nothing when the process shall only load the key. */
+  readonly input: ProofInput | undefined
+  readonly resolve: (proof: Proof | undefined) => void
+  readonly reject: (error: ProverError) => void
+}
+
+/** Room for one job at a time, with a process that outlives jobs and is replaced when it dies. */
+export type ProvingSlot = {
+  /** Nothing while it is busy; how many circuits it has loaded otherwise, and whether this one is among them. */
+  readonly idle: () => boolean
+  readonly hasLoaded: (circuit: string) => boolean
+  readonly run: (job: Job) => void
+  /** Stops working on a job whose caller was already told; the process stays. */
+  readonly cancel: (job: Job) => void
+  readonly pid: () => number | undefined
+  /** Ends the process by its id. The job it was at is rejected as closed. */
+  readonly end: () => Promise<void>
+}
+
+/**
+ * Starts the built process file. It gets no environment, because the parent's holds keys, and no loader flags of the
+ * parent, because it is plain JavaScript.
+ */
+export function forkProvingProcess(folder: string): ChildProcess {
+  return fork(fileURLToPath(new URL('./proving-process.js', import.meta.url)), [folder], {
+    serialization: 'advanced',
+    env: {},
+    execArgv: [`--max-old-space-size=${limits.processHeapMb}`],
+    // Its standard output belongs to nobody; an uncaught error on its standard error is worth seeing.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+}
+
+export type ProvingSlotDeps = {
+  readonly start: () => ChildProcess
+  /** Called when it can take the next job. */
+  readonly free: () => void
+}
+
+export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot {
+  let child: ChildProcess | undefined
+  let current: { readonly id: number; readonly job: Job; readonly deadline: NodeJS.Timeout } | undefined
+  let lastId = 0
+  let ended = false
+  const loaded = new Set<string>()
+
+  function launch(): ChildProcess {
+    const launched = start()
+    launched.on('message', (message) => answered(message as Answer))
+    launched.on('error', (error) => gone(launched, error.message))
+    launched.on('exit', (code, signal) => gone(launched, `ended with ${signal ?? `code ${code}`}`))
+    return launched
+  }
+
+  function finish(): Job | undefined {
+    if (current === undefined) return undefined
+    clearTimeout(current.deadline)
+    const { job } = current
+    current = undefined
+    return job
+  }
+
+  function answered(answer: Answer): void {
+    if (answer.id !== current?.id) return
+    const job = finish()
+    if (job === undefined) return
+    if (answer.kind === 'failed') {
+      job.reject(new ProverError(answer.code, answer.message))
+    } else {
+      loaded.add(job.circuit)
+      job.resolve(answer.kind === 'proved' ? answer.proof : undefined)
+    }
+    free()
+  }
+
+  function gone(which: ChildProcess, why: string): void {
+    if (which !== child) return
+    child = undefined
+    loaded.clear()
+    const job = finish()
+    job?.reject(
+      ended
+        ? new ProverError('prover_closed', 'the prover was closed')
+        : new ProverError('prover_crashed', `the proving process ${why}`),
+    )
+    if (!ended) free()
+  }
+
+  function send(question: Question): void {
+    // A process that dies with the message on its way is told by its exit.
+    child?.send(question, () => {})
+  }
+
+  return {
+    idle: () => current === undefined,
+    hasLoaded: (circuit) => loaded.has(circuit),
+    pid: () => child?.pid,
+    run(job) {
+      lastId += 1
+      const deadline = setTimeout(() => child?.kill('SIGKILL'), limits.jobMsMax)
+      current = { id: lastId, job, deadline }
+      child ??= launch()
+      const { circuit, input } = job
+      send(
+        input === undefined
+          ? { kind: 'warm', id: lastId, circuit }
+          : { kind: 'prove', id: lastId, circuit, input },
+      )
+    },
+    cancel(job) {
+      if (current?.job === job) send({ kind: 'cancel', id: current.id })
+    },
+    async end() {
+      ended = true
+      const ending = child
+      if (ending === undefined || ending.pid === undefined) return
+      const exited = new Promise((resolve) => ending.once('exit', resolve))
+      ending.kill('SIGKILL')
+      await exited
+    },
+  }
+}
