@@ -9,6 +9,7 @@ const allowed: Record<string, readonly string[]> = {
   contracts: [],
   'packages/protocol': [],
   'packages/zk': ['protocol'],
+  'packages/prover': ['zk', 'kernel'],
   'packages/resource-server': ['protocol'],
   'packages/payer': ['protocol', 'contracts'],
   'packages/facilitator': ['protocol', 'contracts', 'zk'],
