@@ -24,6 +24,17 @@ export { encodeFullBurnAddress } from './full-burn-address.js'
 export { type Generation, upstreamPowBits } from './generation.js'
 export { nextHashChain, type Transfer } from './hash-chain.js'
 export type { Hex } from './hex.js'
+export {
+  createMemoryNodes,
+  createMerkleTree,
+  emptyRoots,
+  type MerklePath,
+  type MerkleTree,
+  type NodeStore,
+  rootOfPath,
+  transferLeaf,
+  treeHeight,
+} from './merkle-tree.js'
 export { MineError, type MineErrorCode } from './mine-error.js'
 export { startMineWorker } from './mine-slot.js'
 export { fieldPrime, hash2, hash3 } from './poseidon.js'
