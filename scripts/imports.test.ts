@@ -8,7 +8,8 @@ const scope = '@svc-zerc20/'
 const allowed: Record<string, readonly string[]> = {
   contracts: [],
   'packages/protocol': [],
-  'packages/zk': ['protocol'],
+  'packages/kernel': [],
+  'packages/zk': ['protocol', 'kernel'],
   'packages/prover': ['zk', 'kernel'],
   'packages/resource-server': ['protocol'],
   'packages/payer': ['protocol', 'contracts'],

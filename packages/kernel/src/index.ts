@@ -1,0 +1,40 @@
+export { readElement, writeElement } from './element.js'
+export {
+  basePrime,
+  createField,
+  elementBytes,
+  type Field,
+  limbBits,
+  limbCount,
+  limbsOf,
+  numberOf,
+  scalarPrime,
+} from './field.js'
+export {
+  defineField,
+  type FieldFunctionOptions,
+  type FieldFunctions,
+  paddedMultiple,
+  storeCarried,
+} from './field-functions.js'
+export { type Lanes, pair, single } from './lanes.js'
+export {
+  type Arithmetic,
+  type Columns,
+  keep,
+  type Limbs,
+  loadElement,
+  type Prepared,
+  productColumns,
+  reduce,
+  squareColumns,
+} from './montgomery.js'
+export { type Code, control, i32, i64, i64x2, type ValueType, v128 } from './wasm/code.js'
+export { createMemory, instantiate, pageBytes, type WasmMemory } from './wasm/instance.js'
+export {
+  createModule,
+  type FunctionScope,
+  type FunctionSpec,
+  type Local,
+  type ModuleBuilder,
+} from './wasm/module.js'

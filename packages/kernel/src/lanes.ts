@@ -1,0 +1,72 @@
+import { type Code, i64, i64x2, type ValueType, v128 } from './wasm/code.js'
+
+/**
+ * How many elements one stretch of generated code works on at once. An operand is a limb that can be multiplied, a
+ * sum is the 64-bit number that products and carries add up to.
+ */
+export type Lanes = {
+  readonly count: number
+  /** Type of locals, for operands and for sums. */
+  readonly type: ValueType
+  /** Bytes of one limb of all lanes. */
+  readonly limbBytes: number
+  /** An operand from memory. */
+  load(address: Code, limb: number): Code
+  /** Stores the low 32 bits of a sum as a limb. */
+  store(address: Code, limb: number, sum: Code): Code
+  /** A limb, the same in all lanes, as an operand. */
+  constant(limb: number): Code
+  /** The low 32 bits of a sum as an operand. */
+  narrow(sum: Code): Code
+  /** An operand as a sum. */
+  widen(operand: Code): Code
+  /** Product of two operands: a sum. */
+  multiply(left: Code, right: Code): Code
+  add(left: Code, right: Code): Code
+  subtract(left: Code, right: Code): Code
+  shiftLeft(sum: Code, bits: number): Code
+  shiftRight(sum: Code, bits: number): Code
+  /** The low bits of a sum. */
+  low(sum: Code, bits: number): Code
+}
+
+const maskOf = (bits: number) => (1n << BigInt(bits)) - 1n
+
+/** One element at a time, in 64-bit integers. */
+export const single: Lanes = {
+  count: 1,
+  type: 'i64',
+  limbBytes: 4,
+  load: (address, limb) => i64.load32U(address, 4 * limb),
+  store: (address, limb, sum) => i64.store32(address, sum, 4 * limb),
+  constant: i64.const,
+  narrow: (sum) => sum,
+  widen: (operand) => operand,
+  multiply: i64.mul,
+  add: i64.add,
+  subtract: i64.sub,
+  shiftLeft: (sum, bits) => i64.shl(sum, i64.const(bits)),
+  shiftRight: (sum, bits) => i64.shrU(sum, i64.const(bits)),
+  low: (sum, bits) => i64.and(sum, i64.const(maskOf(bits))),
+}
+
+/** Picks the low 32 bits of both 64-bit lanes into the low half. */
+const evenWords = [0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11]
+
+/** Two elements at once, their limbs alternating in memory. */
+export const pair: Lanes = {
+  count: 2,
+  type: 'v128',
+  limbBytes: 8,
+  load: (address, limb) => v128.load64Zero(address, 8 * limb),
+  store: (address, limb, sum) => v128.store64Low(address, pair.narrow(sum), 8 * limb),
+  constant: (limb) => v128.constant(BigInt(limb) | (BigInt(limb) << 32n)),
+  narrow: (sum) => v128.shuffle(sum, sum, evenWords),
+  widen: i64x2.extendLow,
+  multiply: i64x2.extmulLow,
+  add: i64x2.add,
+  subtract: i64x2.sub,
+  shiftLeft: i64x2.shl,
+  shiftRight: i64x2.shrU,
+  low: (sum, bits) => v128.and(sum, v128.constant(maskOf(bits) | (maskOf(bits) << 64n))),
+}

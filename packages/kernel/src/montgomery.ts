@@ -1,0 +1,128 @@
+import { type Field, limbBits, limbCount } from './field.js'
+import type { Lanes } from './lanes.js'
+import type { Code } from './wasm/code.js'
+import type { FunctionScope, Local } from './wasm/module.js'
+
+/** What generated arithmetic is built with. */
+export type Arithmetic = { readonly field: Field; readonly lanes: Lanes; readonly scope: FunctionScope }
+
+/** Instructions to run first, and what they leave in locals. */
+export type Prepared<Result> = { readonly setup: Code; readonly result: Result }
+
+/** An element in locals: one operand per limb, lowest first. */
+export type Limbs = readonly Code[]
+
+/** Summands of each power of 2^29 of a product, lowest power first. */
+export type Columns = readonly (readonly Code[])[]
+
+/** The item at an index that exists by construction. */
+export function at<Item>(items: readonly Item[], index: number): Item {
+  const item = items[index]
+  if (item === undefined) throw new RangeError(`nothing at ${index}`)
+  return item
+}
+
+const indices = (length: number) => Array.from({ length }, (_, index) => index)
+
+/** Puts codes into fresh locals. */
+export function keep({ lanes, scope }: Arithmetic, codes: readonly Code[]): Prepared<Limbs> {
+  const kept = codes.map((code) => ({ code, local: scope.local(lanes.type) }))
+  return {
+    setup: kept.map(({ code, local }) => local.set(code)),
+    result: kept.map(({ local }) => local.get),
+  }
+}
+
+/** Loads an element from memory. */
+export function loadElement(arithmetic: Arithmetic, address: Code): Prepared<Limbs> {
+  return keep(
+    arithmetic,
+    indices(limbCount).map((limb) => arithmetic.lanes.load(address, limb)),
+  )
+}
+
+/** Columns of the sum of products, every limb with every limb. */
+export function productColumns(
+  { lanes }: Arithmetic,
+  terms: readonly { readonly left: Limbs; readonly right: Limbs }[],
+): Columns {
+  return indices(2 * limbCount - 1).map((column) =>
+    terms.flatMap(({ left, right }) =>
+      indices(limbCount)
+        .filter((limb) => column - limb >= 0 && column - limb < limbCount)
+        .map((limb) => lanes.multiply(at(left, limb), at(right, column - limb))),
+    ),
+  )
+}
+
+/** Columns of a square: mixed products once, against doubled limbs. */
+export function squareColumns(arithmetic: Arithmetic, element: Limbs): Prepared<Columns> {
+  const { lanes } = arithmetic
+  const doubled = keep(
+    arithmetic,
+    element.map((limb) => lanes.narrow(lanes.shiftLeft(lanes.widen(limb), 1))),
+  )
+  const result = indices(2 * limbCount - 1).map((column) =>
+    indices(limbCount)
+      .filter((limb) => limb <= column - limb && column - limb < limbCount)
+      .map((limb) =>
+        lanes.multiply(
+          at(limb === column - limb ? element : doubled.result, limb),
+          at(element, column - limb),
+        ),
+      ),
+  )
+  return { setup: doubled.setup, result }
+}
+
+/** Multiplies by a constant limb, by shifts where that is all it takes. */
+function timesConstant(lanes: Lanes, operand: Code, limb: number): Code {
+  const sum = () => lanes.widen(operand)
+  const above = Math.log2(limb + 1)
+  const below = Math.log2(limb - 1)
+  if (limb === 1) return sum()
+  if (Number.isInteger(above)) return lanes.subtract(lanes.shiftLeft(sum(), above), sum())
+  if (Number.isInteger(below)) return lanes.add(lanes.shiftLeft(sum(), below), sum())
+  return lanes.multiply(operand, lanes.constant(limb))
+}
+
+/**
+ * Montgomery reduction, column by column: adds the multiple of the prime that clears the low nine limbs and drops
+ * them. `addends` join above, where they cost nothing and share the carries. The result is below prime +
+ * columns / 2^261 + addends, its limbs are carried through, and `use` is called with each, lowest first.
+ */
+export function reduce(
+  { field, lanes, scope }: Arithmetic,
+  columns: Columns,
+  addends: readonly Limbs[],
+  use: (limb: number, sum: Code) => Code,
+): Code {
+  const sum = scope.local(lanes.type)
+  const quotients: Local[] = indices(limbCount).map(() => scope.local(lanes.type))
+  const primeLimb = (limb: number) => at(field.primeLimbs, limb)
+  const timesPrime = (quotient: number, limb: number) =>
+    timesConstant(lanes, at(quotients, quotient).get, primeLimb(limb))
+  const total = (first: readonly Code[], more: readonly Code[]) =>
+    [...first, ...more].reduce((left, right) => lanes.add(left, right))
+  const code: Code[] = []
+  for (let column = 0; column < limbCount; column++) {
+    const carried = column === 0 ? [] : [sum.get]
+    const earlier = indices(column).map((quotient) => timesPrime(quotient, column - quotient))
+    code.push(sum.set(total(carried, [...at(columns, column), ...earlier])))
+    const clearing = lanes.low(timesConstant(lanes, lanes.narrow(sum.get), field.negativeInverse), limbBits)
+    code.push(at(quotients, column).set(lanes.narrow(clearing)))
+    code.push(sum.set(lanes.shiftRight(lanes.add(sum.get, timesPrime(column, 0)), limbBits)))
+  }
+  for (let column = limbCount; column < 2 * limbCount; column++) {
+    const limb = column - limbCount
+    const late = indices(limbCount)
+      .filter((quotient) => column - quotient < limbCount)
+      .map((quotient) => timesPrime(quotient, column - quotient))
+    const added = addends.map((limbs) => lanes.widen(at(limbs, limb)))
+    code.push(sum.set(total([sum.get], [...(columns[column] ?? []), ...late, ...added])))
+    const isTop = limb === limbCount - 1
+    code.push(use(limb, isTop ? sum.get : lanes.low(sum.get, limbBits)))
+    if (!isTop) code.push(sum.set(lanes.shiftRight(sum.get, limbBits)))
+  }
+  return code
+}

@@ -1,0 +1,145 @@
+/** Bytes of an instruction sequence, nested as it was composed; flattened once, when a module is assembled. */
+export type Code = number | readonly Code[]
+
+export type ValueType = 'i32' | 'i64' | 'v128'
+
+export const valueTypeByte: Record<ValueType, number> = { i32: 0x7f, i64: 0x7e, v128: 0x7b }
+
+/** Unsigned LEB128, as every index and length of the format is written. */
+export function unsigned(value: number): number[] {
+  const bytes: number[] = []
+  let rest = value
+  do {
+    const low = rest % 128
+    rest = Math.floor(rest / 128)
+    bytes.push(rest > 0 ? low + 128 : low)
+  } while (rest > 0)
+  return bytes
+}
+
+/** Signed LEB128, as constants are written. */
+export function signed(value: bigint): number[] {
+  const bytes: number[] = []
+  let rest = value
+  for (;;) {
+    const low = Number(rest & 127n)
+    rest >>= 7n
+    const isLast = (rest === 0n && low < 64) || (rest === -1n && low >= 64)
+    bytes.push(isLast ? low : low + 128)
+    if (isLast) return bytes
+  }
+}
+
+/** Writes nested code into one array. */
+export function flatten(code: Code, into: number[] = []): number[] {
+  if (typeof code === 'number') into.push(code)
+  else for (const part of code) flatten(part, into)
+  return into
+}
+
+const binary = (opcode: number) => (left: Code, right: Code) => [left, right, opcode]
+const memory =
+  (opcode: number, alignment: number) =>
+  (address: Code, offset = 0) => [address, opcode, alignment, unsigned(offset)]
+const memoryStore = (opcode: number, alignment: number) => (address: Code, value: Code, offset: number) => [
+  address,
+  value,
+  opcode,
+  alignment,
+  unsigned(offset),
+]
+
+export const i32 = {
+  const: (value: number): Code => [0x41, signed(BigInt(value))],
+  add: binary(0x6a),
+  sub: binary(0x6b),
+  mul: binary(0x6c),
+  and: binary(0x71),
+  or: binary(0x72),
+  shl: binary(0x74),
+  shrU: binary(0x76),
+  eq: binary(0x46),
+  ltU: binary(0x49),
+  geU: binary(0x4f),
+  eqz: (value: Code): Code => [value, 0x45],
+  load: memory(0x28, 2),
+  load8U: memory(0x2d, 0),
+  store: memoryStore(0x36, 2),
+  wrap: (value: Code): Code => [value, 0xa7],
+} as const
+
+export const i64 = {
+  const: (value: number | bigint): Code => [0x42, signed(BigInt(value))],
+  add: binary(0x7c),
+  sub: binary(0x7d),
+  mul: binary(0x7e),
+  and: binary(0x83),
+  or: binary(0x84),
+  shl: binary(0x86),
+  shrS: binary(0x87),
+  shrU: binary(0x88),
+  eq: binary(0x51),
+  ltS: binary(0x53),
+  eqz: (value: Code): Code => [value, 0x50],
+  load: memory(0x29, 3),
+  /** Four bytes, zero-extended. */
+  load32U: memory(0x35, 2),
+  store: memoryStore(0x37, 3),
+  /** The low four bytes. */
+  store32: memoryStore(0x3e, 2),
+  extendU: (value: Code): Code => [value, 0xad],
+} as const
+
+const simd = (opcode: number): Code => [0xfd, unsigned(opcode)]
+const simdBinary = (opcode: number) => (left: Code, right: Code) => [left, right, simd(opcode)]
+
+export const v128 = {
+  /** Two 32-bit values into the low half, the high half zero. */
+  load64Zero: (address: Code, offset = 0): Code => [address, simd(0x5d), 3, unsigned(offset)],
+  load: (address: Code, offset = 0): Code => [address, simd(0x00), 4, unsigned(offset)],
+  store64Low: (address: Code, value: Code, offset: number): Code => [
+    address,
+    value,
+    simd(0x5b),
+    3,
+    unsigned(offset),
+    0,
+  ],
+  constant: (value: bigint): Code => [
+    simd(0x0c),
+    Array.from({ length: 16 }, (_, at) => Number((value >> BigInt(8 * at)) & 255n)),
+  ],
+  and: simdBinary(0x4e),
+  /** The bytes of both operands picked by index. */
+  shuffle: (left: Code, right: Code, picks: readonly number[]): Code => [left, right, simd(0x0d), picks],
+} as const
+
+export const i64x2 = {
+  splat: (value: Code): Code => [value, simd(0x12)],
+  add: simdBinary(0xce),
+  sub: simdBinary(0xd1),
+  shl: (value: Code, bits: number): Code => [value, i32.const(bits), simd(0xcb)],
+  shrU: (value: Code, bits: number): Code => [value, i32.const(bits), simd(0xcd)],
+  /** The two low 32-bit lanes, zero-extended. */
+  extendLow: (value: Code): Code => [value, simd(0xc9)],
+  /** Products of the two low 32-bit lanes, each 64 bits wide. */
+  extmulLow: simdBinary(0xde),
+} as const
+
+export const control = {
+  call: (func: number, ...args: Code[]): Code => [args, 0x10, unsigned(func)],
+  /** Runs the body over and over until `leave(1)` inside it. */
+  forever: (body: Code): Code => [0x02, 0x40, 0x03, 0x40, body, 0x0c, 0, 0x0b, 0x0b],
+  if: (condition: Code, body: Code, otherwise?: Code): Code => [
+    condition,
+    0x04,
+    0x40,
+    body,
+    otherwise === undefined ? [] : [0x05, otherwise],
+    0x0b,
+  ],
+  /** Leaves `depth` enclosing blocks. */
+  leave: (depth: number): Code => [0x0c, unsigned(depth)],
+  leaveIf: (depth: number, condition: Code): Code => [condition, 0x0d, unsigned(depth)],
+  return: (value: Code): Code => [value, 0x0f],
+} as const
