@@ -43,7 +43,8 @@ describe('readConfig', () => {
         max_open_challenges: 1000,
         challenge_per_key_per_min: 20,
       },
-      zerc20: { generation: 2, pow_bits: 16, tree_height: 40, pool_size: 256 },
+      finalize: { confirmations: 3, prover_processes: 1, delay_max_ms: 0 },
+      zerc20: { generation: 2, pow_bits: 16, tree_height: 40, pool_size: 256, artifacts: undefined },
     })
   })
 
@@ -128,6 +129,11 @@ describe('readConfig', () => {
     expect(journalOf('/var/b.jsonl', '/etc/svc')).toBe('/var/b.jsonl')
     expect(journalOf('none', '/etc/svc')).toBe('none')
     expect(parseConfig(withJournal('b')).settlement.journal).toBe(resolve('b'))
+  })
+
+  it('takes the folder of the proving keys from the folder of the file', () => {
+    const text = `${minimalConfig()}\n[zerc20]\nartifacts = 'keys'\n`
+    expect(parseConfig(text, { directory: '/etc/svc' }).zerc20.artifacts).toBe('/etc/svc/keys')
   })
 
   it('R-051 only local, said in words, accepts payments', () => {

@@ -46,7 +46,7 @@ export function readConfig(text: string, { directory = '.' }: ConfigPlace = {}):
     if (table.name === '') Object.assign(read, values)
     else read[table.name] = values
   }
-  const values = withJournalAt(resolve(directory), read as PartialConfig)
+  const values = withPathsFrom(resolve(directory), read as PartialConfig)
   const tried = (path: string) => lookUp(raw, path) !== undefined
   for (const { key, message } of judgeRules(values, tried)) fail(key, message)
   findings.push(...judgeUnknownKeys(raw, lineOf))
@@ -105,10 +105,20 @@ function readKey(
   else values[name] = value
 }
 
-function withJournalAt(directory: string, values: PartialConfig): PartialConfig {
+function withPathsFrom(directory: string, values: PartialConfig): PartialConfig {
   const { journal } = values.settlement
-  if (journal === undefined || journal === 'none') return values
-  return { ...values, settlement: { ...values.settlement, journal: resolve(directory, journal) } }
+  const { artifacts } = values.zerc20
+  return {
+    ...values,
+    settlement: {
+      ...values.settlement,
+      ...(journal !== undefined && journal !== 'none' && { journal: resolve(directory, journal) }),
+    },
+    zerc20: {
+      ...values.zerc20,
+      ...(artifacts !== undefined && { artifacts: resolve(directory, artifacts) }),
+    },
+  }
 }
 
 /** The parser's own message shows the line it stumbled over, and that may hold a secret. */
@@ -120,7 +130,15 @@ function notToml(error: unknown): Finding {
 }
 
 function nothingRead(finding: Finding): ConfigReading {
-  const values = { network: {}, listen: {}, settlement: {}, fee: undefined, daemon: {}, zerc20: {} }
+  const values = {
+    network: {},
+    listen: {},
+    settlement: {},
+    fee: undefined,
+    daemon: {},
+    finalize: {},
+    zerc20: {},
+  }
   return { config: undefined, values, findings: [finding], lineOf: () => undefined }
 }
 

@@ -6,6 +6,7 @@ import {
   address,
   baseUnits,
   filePath,
+  folderPath,
   host,
   integer,
   oneOf,
@@ -82,6 +83,11 @@ export const tables = {
       token: required(address, sampleAddress('11'), 'The zERC20 token. Checked for deployed code.'),
       verifier: required(address, sampleAddress('22'), "The token's verifier. Checked for deployed code."),
       hub: required(address, sampleAddress('33'), 'The hub of the deployment. Checked for deployed code.'),
+      deployed_block: defaults(
+        integer({ min: 0 }),
+        0,
+        "A block at or before the token's first transfer. Its logs are read from there when no indexer gives a path.",
+      ),
     },
   },
   listen: {
@@ -201,6 +207,28 @@ export const tables = {
       ),
     },
   },
+  finalize: {
+    about: 'How accepted payments are minted to the provider, minutes later and never while a request waits.',
+    optional: false,
+    keys: {
+      confirmations: defaults(
+        integer({ min: 1 }),
+        3,
+        'Blocks that must hold a mint, its own included, before the payment is finalized.',
+      ),
+      prover_processes: defaults(
+        integer({ min: 1, max: 64 }),
+        1,
+        'Proofs computed at once, each in a process of its own that keeps one processor core busy.',
+      ),
+      delay_max_ms: defaults(
+        integer({ min: 0 }),
+        0,
+        'Each mint is held back for a random time up to this. The longer, the harder it is to tell by its time ' +
+          'which burn it belongs to.',
+      ),
+    },
+  },
   zerc20: {
     about: 'Constants of the zERC20 deployment. Change them only together with the contracts.',
     optional: false,
@@ -220,6 +248,12 @@ export const tables = {
         integer({ min: 1, max: 100_000 }),
         256,
         'One-time addresses kept ready, so that no caller waits for the proof of work.',
+      ),
+      artifacts: optional(
+        folderPath,
+        '"circuits"',
+        'Folder of the proving keys, with their `manifest.json`. A relative path starts at the folder of the ' +
+          'configuration file. Unset: payments are accepted and wait; none is finalized.',
       ),
     },
   },

@@ -38,11 +38,19 @@ export const host: ValueType<string> = {
       : undefined,
 }
 
+const parsePath = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' && !value.includes('\0') ? value : undefined
+
 export const filePath: ValueType<string> = {
   name: 'path or "none"',
   allowed: 'the path of a file, or "none"',
-  parse: (value) =>
-    typeof value === 'string' && value.trim() !== '' && !value.includes('\0') ? value : undefined,
+  parse: parsePath,
+}
+
+export const folderPath: ValueType<string> = {
+  name: 'path',
+  allowed: 'the path of a folder',
+  parse: parsePath,
 }
 
 /** A whole number; without a maximum, the largest that a number holds exactly. */
