@@ -108,7 +108,8 @@ export function reduce(
   for (let column = 0; column < limbCount; column++) {
     const carried = column === 0 ? [] : [sum.get]
     const earlier = indices(column).map((quotient) => timesPrime(quotient, column - quotient))
-    code.push(sum.set(total(carried, [...at(columns, column), ...earlier])))
+    // The carry joins last: all else of a column can be computed while the columns below are still at work.
+    code.push(sum.set(total([...at(columns, column), ...earlier], carried)))
     const clearing = lanes.low(timesConstant(lanes, lanes.narrow(sum.get), field.negativeInverse), limbBits)
     code.push(at(quotients, column).set(lanes.narrow(clearing)))
     code.push(sum.set(lanes.shiftRight(lanes.add(sum.get, timesPrime(column, 0)), limbBits)))
@@ -119,7 +120,7 @@ export function reduce(
       .filter((quotient) => column - quotient < limbCount)
       .map((quotient) => timesPrime(quotient, column - quotient))
     const added = addends.map((limbs) => lanes.widen(at(limbs, limb)))
-    code.push(sum.set(total([sum.get], [...(columns[column] ?? []), ...late, ...added])))
+    code.push(sum.set(total([...(columns[column] ?? []), ...late, ...added], [sum.get])))
     const isTop = limb === limbCount - 1
     code.push(use(limb, isTop ? sum.get : lanes.low(sum.get, limbBits)))
     if (!isTop) code.push(sum.set(lanes.shiftRight(sum.get, limbBits)))
