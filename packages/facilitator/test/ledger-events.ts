@@ -12,7 +12,7 @@ import type {
 import fc from 'fast-check'
 import type { EndedPayment } from '../src/adapters/ledger-archive.js'
 import type { LedgerEvent } from '../src/adapters/ledger-event.js'
-import type { Burn, Challenge, SignedTransaction } from '../src/payment/ports.js'
+import type { Burn, Challenge, Finalized, Mint, SignedTransaction } from '../src/payment/ports.js'
 
 const hex = <T>(bytes: number) =>
   fc
@@ -65,12 +65,17 @@ export const anyBurn: fc.Arbitrary<Burn> = fc.record({
   value: units,
 })
 
-export const anyEnded: fc.Arbitrary<EndedPayment> = fc.record({
-  challenge: anyChallenge,
-  identity,
-  burn: anyBurn,
-  at: seconds,
-})
+const anyMint: fc.Arbitrary<Mint> = fc.record(
+  { txHash: hash, blockNumber: height, value: units },
+  { requiredKeys: ['value'] },
+)
+
+export const anyFinalized: fc.Arbitrary<Finalized> = fc.record({ mint: anyMint, at: seconds })
+
+export const anyEnded: fc.Arbitrary<EndedPayment> = fc.record(
+  { challenge: anyChallenge, identity, burn: anyBurn, at: seconds, finalized: anyFinalized },
+  { requiredKeys: ['challenge', 'identity', 'burn', 'at'] },
+)
 
 const payload: fc.Arbitrary<Payload.Payload> = fc.oneof(
   fc.record({
@@ -121,17 +126,34 @@ const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent
   }),
   claim_released: fc.record({ event: fc.constant('claim_released'), nonce }),
   payment_accepted: fc.record({ event: fc.constant('payment_accepted'), nonce, burn: anyBurn, at: seconds }),
+  payment_demoted: fc.record({ event: fc.constant('payment_demoted'), nonce }),
+  burn_moved: fc.record({ event: fc.constant('burn_moved'), nonce, burn: anyBurn }),
+  mint_signed: fc.record({
+    event: fc.constant('mint_signed'),
+    nonces: fc.array(nonce, { maxLength: 5 }),
+    transaction,
+  }),
+  payment_finalized: fc.record({
+    event: fc.constant('payment_finalized'),
+    nonce,
+    mint: anyMint,
+    at: seconds,
+  }),
   burn_late: fc.record({ event: fc.constant('burn_late'), challenge: anyChallenge, burn: anyBurn }),
   grant_used: fc.record({ event: fc.constant('grant_used'), nonce }),
-  payment_recorded: fc.record({
-    event: fc.constant('payment_recorded'),
-    challenge: anyChallenge,
-    identity,
-    ticketed: fc.boolean(),
-    burn: anyBurn,
-    at: seconds,
-    granted: fc.boolean(),
-  }),
+  payment_recorded: fc.record(
+    {
+      event: fc.constant('payment_recorded'),
+      challenge: anyChallenge,
+      identity,
+      ticketed: fc.boolean(),
+      burn: anyBurn,
+      at: seconds,
+      granted: fc.boolean(),
+      finalized: anyFinalized,
+    },
+    { requiredKeys: ['event', 'challenge', 'identity', 'ticketed', 'burn', 'at', 'granted'] },
+  ),
 }
 
 export const eventKinds = Object.entries(byKind) as [LedgerEvent['event'], fc.Arbitrary<LedgerEvent>][]

@@ -19,7 +19,7 @@ import {
   type UnixSeconds,
   unreachable,
 } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, SignedTransaction } from '../payment/ports.js'
+import type { Burn, Challenge, Finalized, Mint, SignedTransaction } from '../payment/ports.js'
 import type { JournalFields } from './journal-line.js'
 
 /** What a journal speaks of: replayed against anything else it would be worse than none. */
@@ -49,6 +49,22 @@ export type LedgerEvent =
       readonly burn: Burn
       readonly at: UnixSeconds
     }
+  /** A reorg took the burn away. */
+  | { readonly event: 'payment_demoted'; readonly nonce: ChallengeNonce }
+  /** A reorg put it elsewhere. */
+  | { readonly event: 'burn_moved'; readonly nonce: ChallengeNonce; readonly burn: Burn }
+  /** A transaction that mints exists; it may be broadcast once this is durable. */
+  | {
+      readonly event: 'mint_signed'
+      readonly nonces: readonly ChallengeNonce[]
+      readonly transaction: SignedTransaction
+    }
+  | {
+      readonly event: 'payment_finalized'
+      readonly nonce: ChallengeNonce
+      readonly mint: Mint
+      readonly at: UnixSeconds
+    }
   | { readonly event: 'burn_late'; readonly challenge: Challenge; readonly burn: Burn }
   | { readonly event: 'grant_used'; readonly nonce: ChallengeNonce }
   /** A whole accepted payment in one record: what the journal keeps of it when it is written anew. */
@@ -60,6 +76,7 @@ export type LedgerEvent =
       readonly burn: Burn
       readonly at: UnixSeconds
       readonly granted: boolean
+      readonly finalized?: Finalized
     }
 
 /** Numbers that may exceed 2^53 become decimal strings. */
@@ -70,13 +87,26 @@ export function toFields(event: LedgerEvent): JournalFields {
     case 'payment_claimed':
       return { ...event, payload: Payload.toWire(event.payload) }
     case 'payment_accepted':
+    case 'burn_moved':
       return { ...event, burn: writeBurn(event.burn) }
     case 'burn_late':
-    case 'payment_recorded':
       return { ...event, challenge: writeChallenge(event.challenge), burn: writeBurn(event.burn) }
+    case 'payment_finalized':
+      return { ...event, mint: writeMint(event.mint) }
+    case 'payment_recorded': {
+      const { finalized } = event
+      return {
+        ...event,
+        challenge: writeChallenge(event.challenge),
+        burn: writeBurn(event.burn),
+        ...(finalized && { finalized: { ...finalized, mint: writeMint(finalized.mint) } }),
+      }
+    }
     case 'ledger_bound':
     case 'burn_signed':
+    case 'mint_signed':
     case 'claim_released':
+    case 'payment_demoted':
     case 'grant_used':
       return event
     default:
@@ -98,6 +128,12 @@ const writeBurn = (burn: Burn) => ({
   value: `${burn.value}`,
 })
 
+const writeMint = ({ blockNumber, ...mint }: Mint) => ({
+  ...mint,
+  ...(blockNumber !== undefined && { blockNumber: `${blockNumber}` }),
+  value: `${mint.value}`,
+})
+
 type Raw = Readonly<Record<string, unknown>>
 
 /** Reads what `toFields` wrote. Throws `SvcError('journal_corrupt')` naming the field that is not as it was written. */
@@ -116,12 +152,14 @@ export function fromFields(fields: JournalFields): LedgerEvent {
         payload: readPayload(fields.payload),
       }
     case 'burn_signed':
+    case 'mint_signed':
       return {
         event: fields.event,
         nonces: (fields.nonces as unknown[]).map(nonceIn),
         transaction: readTransaction(fields.transaction as Raw),
       }
     case 'claim_released':
+    case 'payment_demoted':
     case 'grant_used':
       return { event: fields.event, nonce: nonceIn(fields.nonce) }
     case 'payment_accepted':
@@ -131,6 +169,10 @@ export function fromFields(fields: JournalFields): LedgerEvent {
         burn: readBurn(fields.burn as Raw),
         at: secondsIn(fields.at),
       }
+    case 'burn_moved':
+      return { event: fields.event, nonce: nonceIn(fields.nonce), burn: readBurn(fields.burn as Raw) }
+    case 'payment_finalized':
+      return { event: fields.event, nonce: nonceIn(fields.nonce), ...readFinalized(fields) }
     case 'burn_late':
       return {
         event: fields.event,
@@ -146,6 +188,7 @@ export function fromFields(fields: JournalFields): LedgerEvent {
         burn: readBurn(fields.burn as Raw),
         at: secondsIn(fields.at),
         granted: fields.granted === true,
+        ...(fields.finalized !== undefined && { finalized: readFinalized(fields.finalized as Raw) }),
       }
     default:
       throw corrupt(`the event ${fields.event} is unknown`)
@@ -184,6 +227,18 @@ function readBurn(raw: Raw): Burn {
     leafIndex: unitsIn(raw.leafIndex),
     from: addressIn(raw.from),
     value: unitsIn(raw.value),
+  }
+}
+
+function readFinalized({ mint, at }: Raw): Finalized {
+  const { txHash, blockNumber, value } = mint as Raw
+  return {
+    mint: {
+      ...(txHash !== undefined && { txHash: hashIn(txHash) }),
+      ...(blockNumber !== undefined && { blockNumber: unitsIn(blockNumber) }),
+      value: unitsIn(value),
+    },
+    at: secondsIn(at),
   }
 }
 

@@ -10,6 +10,7 @@ import {
   nonceOf,
   permitPayloadOf,
   selfTransferOf,
+  units,
 } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { type FailingDisk, openFailingDisk } from '../../test/failing-disk.js'
@@ -67,6 +68,26 @@ const acts = {
     const payment = await ledger.find(nonceOf(on + 1))
     if (payment && !payment.claim) await ledger.recordLate(challengeAt(on), burnOf(on))
   },
+  async demote(ledger: JournalledLedger, on: number) {
+    await ledger.demote(nonceOf(on + 1))
+  },
+  async move(ledger: JournalledLedger, on: number) {
+    const payment = await ledger.books.find(nonceOf(on + 1))
+    const burn = payment?.accepted?.burn ?? payment?.late
+    if (burn) await ledger.moveBurn(nonceOf(on + 1), { ...burn, leafIndex: burn.leafIndex + 1n })
+  },
+  async signMint(ledger: JournalledLedger, on: number, choice: boolean) {
+    const nonces = choice ? [nonceOf(on + 1), nonceOf(((on + 1) % challenges) + 1)] : [nonceOf(on + 1)]
+    transactions += 1
+    const transaction = { nonce: transactions, hash: hashOf(1000 + transactions), raw: '0x02' } as const
+    await ledger.recordMintSigned(transaction, nonces)
+  },
+  async finalize(ledger: JournalledLedger, on: number, choice: boolean) {
+    const payment = await ledger.books.find(nonceOf(on + 1))
+    if (!payment?.accepted && !payment?.late) return
+    const found = choice ? { txHash: hashOf(70 + on), blockNumber: 9n } : {}
+    await ledger.finalize(nonceOf(on + 1), { value: units(1000n), ...found })
+  },
   async grant(ledger: JournalledLedger, on: number, choice: boolean) {
     const payment = await ledger.find(nonceOf(on + 1))
     if (!payment?.accepted) return
@@ -86,6 +107,12 @@ const anySteps = fc.array(
 
 const apply = (ledger: JournalledLedger, { act, on, choice }: Step) => acts[act](ledger, on, choice)
 
+async function sorted<T extends { challenge: { nonce: string } }>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list.sort((a, b) => (a.challenge.nonce < b.challenge.nonce ? -1 : 1))
+}
+
 /** Everything the flow can see of a ledger. */
 async function view(ledger: JournalledLedger) {
   const payments = []
@@ -99,7 +126,14 @@ async function view(ledger: JournalledLedger) {
       granted: await ledger.grantIsUsed(nonceOf(on + 1)),
     })
   }
-  return { payments, open: ledger.openCount(), size: ledger.size(), interrupted: ledger.interrupted() }
+  return {
+    payments,
+    open: ledger.openCount(),
+    size: ledger.size(),
+    interrupted: ledger.interrupted(),
+    awaitingMint: await sorted(ledger.awaitingMint()),
+    demoted: await sorted(ledger.demoted()),
+  }
 }
 
 const linesOf = (state: LedgerState) =>

@@ -1,15 +1,9 @@
 /** What the events of the ledger amount to. Applied in order they give the same state, now or after a crash. */
-import {
-  type ChallengeNonce,
-  type Payload,
-  SvcError,
-  type TxHash,
-  type UnixSeconds,
-  unreachable,
-} from '@svc-zerc20/protocol'
-import type { Burn, Challenge, SignedTransaction } from '../payment/ports.js'
+import { type ChallengeNonce, type Payload, SvcError, type TxHash, unreachable } from '@svc-zerc20/protocol'
+import type { Accepted, Burn, Challenge, Finalized } from '../payment/ports.js'
 import { createLedgerArchive, type EndedPayment } from './ledger-archive.js'
 import type { Binding, LedgerEvent } from './ledger-event.js'
+import { createLedgerTransactions, type Outstanding } from './ledger-transactions.js'
 
 export type Entry = {
   readonly challenge: Challenge
@@ -20,15 +14,11 @@ export type Entry = {
     payload?: Payload.Payload
     txHash?: TxHash
   }
-  accepted?: { readonly burn: Burn; readonly at: UnixSeconds }
+  accepted?: Accepted
+  demoted?: Accepted
   late?: Burn
+  finalized?: Finalized
   granted: boolean
-}
-
-/** A transaction that carries burns which have not ended yet. */
-export type Outstanding = {
-  readonly transaction: SignedTransaction
-  readonly nonces: ReadonlySet<ChallengeNonce>
 }
 
 export type LedgerState = {
@@ -43,7 +33,12 @@ export type LedgerState = {
   apply(event: LedgerEvent): void
   /** Forgets a challenge nothing happened to. */
   forget(nonce: ChallengeNonce): void
+  /** Transactions that carry burns which have not ended, and those that carry mints. */
   outstanding(): Outstanding[]
+  outstandingMints(): Outstanding[]
+  /** Accepted or late, and not finalized; cheap however many are. */
+  awaitingMint(): Iterable<Readonly<Entry>>
+  demoted(): Iterable<Readonly<Entry>>
   /** The shortest list of events that gives this state, without challenges that `isForgotten`. */
   events(isForgotten: (challenge: Challenge) => boolean): Iterable<LedgerEvent>
   /** How many events that would be, at least; little work. */
@@ -53,7 +48,9 @@ export type LedgerState = {
 export function createLedgerState(): LedgerState {
   const entries = new Map<ChallengeNonce, Entry>()
   const archive = createLedgerArchive()
-  const signed = new Map<TxHash, Outstanding>()
+  const burns = createLedgerTransactions()
+  const mints = createLedgerTransactions()
+  const demoted = new Set<ChallengeNonce>()
   let binding: Binding | undefined
 
   function entryOf(nonce: ChallengeNonce): Entry {
@@ -67,17 +64,62 @@ export function createLedgerState(): LedgerState {
     return entry?.claim !== undefined && !entry.accepted
   }
 
-  /** Transactions none of whose burns is under way any more need not be known. */
-  function dropEnded(): void {
-    for (const [hash, { nonces }] of signed) {
-      if (![...nonces].some(isUnderWay)) signed.delete(hash)
-    }
+  const mayBeMinted = (nonce: ChallengeNonce) => {
+    const entry = entries.get(nonce)
+    if (!entry) return archive.isAwaitingMint(nonce)
+    // One that was demoted may be accepted again, and its mint sent again.
+    return !entry.finalized && (entry.accepted ?? entry.demoted ?? entry.late) !== undefined
   }
 
   function archiveIfEnded(entry: Entry): void {
-    const { challenge, claim, accepted, late, granted } = entry
+    const { challenge, claim, accepted, late, finalized, granted } = entry
     if (!granted || !accepted || !claim || late) return
-    if (archive.add({ challenge, identity: claim.identity, ...accepted })) entries.delete(challenge.nonce)
+    const ended = { challenge, identity: claim.identity, ...accepted, ...(finalized && { finalized }) }
+    if (archive.add(ended)) entries.delete(challenge.nonce)
+  }
+
+  /** Back among those that can change. */
+  function takeOut(nonce: ChallengeNonce): Entry {
+    const ended = archive.takeOut(nonce)
+    if (ended) entries.set(nonce, toEntry(ended))
+    return entryOf(nonce)
+  }
+
+  function accept(nonce: ChallengeNonce, accepted: Accepted): void {
+    const entry = entryOf(nonce)
+    if (entry.accepted) return
+    entry.accepted = accepted
+    delete entry.demoted
+    demoted.delete(nonce)
+    delete entry.claim?.payload
+    // From now on its hash is the burn's own.
+    delete entry.claim?.txHash
+    burns.end(nonce)
+    archiveIfEnded(entry)
+  }
+
+  function demote(nonce: ChallengeNonce): void {
+    const entry = archive.isAwaitingMint(nonce) ? takeOut(nonce) : entries.get(nonce)
+    if (!entry?.accepted || entry.finalized) return
+    entry.demoted = entry.accepted
+    if (entry.claim) entry.claim.txHash = entry.accepted.burn.txHash
+    delete entry.accepted
+    demoted.add(nonce)
+  }
+
+  function moveBurn(nonce: ChallengeNonce, burn: Burn): void {
+    const entry = archive.isAwaitingMint(nonce) ? takeOut(nonce) : entries.get(nonce)
+    if (!entry || entry.finalized) return
+    if (entry.accepted) entry.accepted = { ...entry.accepted, burn }
+    else if (entry.late) entry.late = burn
+    archiveIfEnded(entry)
+  }
+
+  function finalize(nonce: ChallengeNonce, finalized: Finalized): void {
+    mints.end(nonce)
+    if (archive.isAwaitingMint(nonce) && archive.finalize(nonce, finalized)) return
+    const entry = archive.isAwaitingMint(nonce) ? takeOut(nonce) : entries.get(nonce)
+    if (entry && (entry.accepted ?? entry.late)) entry.finalized ??= finalized
   }
 
   function apply(event: LedgerEvent): void {
@@ -98,32 +140,46 @@ export function createLedgerState(): LedgerState {
         }
         return
       }
-      case 'burn_signed':
-        signed.set(event.transaction.hash, {
-          transaction: event.transaction,
-          nonces: new Set(event.nonces),
-        })
-        for (const nonce of event.nonces) {
-          // A raised fee may be recorded when one of the burns has ended already.
+      case 'burn_signed': {
+        const { transaction } = event
+        // A raised fee may be recorded when one of the burns has ended already.
+        const nonces = event.nonces.filter(isUnderWay)
+        burns.add(transaction, nonces)
+        for (const nonce of nonces) {
           const claim = entries.get(nonce)?.claim
-          if (claim) claim.txHash = event.transaction.hash
+          if (claim) claim.txHash = transaction.hash
         }
         return
-      case 'claim_released':
-        delete entryOf(event.nonce).claim
-        dropEnded()
-        return
-      case 'payment_accepted': {
+      }
+      case 'claim_released': {
         const entry = entryOf(event.nonce)
-        entry.accepted ??= { burn: event.burn, at: event.at }
-        delete entry.claim?.payload
-        dropEnded()
+        delete entry.claim
+        delete entry.demoted
+        demoted.delete(event.nonce)
+        burns.end(event.nonce)
+        if (!entry.late) mints.end(event.nonce)
         return
       }
+      case 'payment_accepted':
+        accept(event.nonce, { burn: event.burn, at: event.at })
+        return
+      case 'payment_demoted':
+        demote(event.nonce)
+        return
+      case 'burn_moved':
+        moveBurn(event.nonce, event.burn)
+        return
+      case 'mint_signed':
+        mints.add(event.transaction, event.nonces.filter(mayBeMinted))
+        return
+      case 'payment_finalized':
+        finalize(event.nonce, { mint: event.mint, at: event.at })
+        return
       case 'burn_late': {
-        const entry = entries.get(event.challenge.nonce) ?? { challenge: event.challenge, granted: false }
-        entry.late ??= event.burn
-        entries.set(event.challenge.nonce, entry)
+        const { challenge, burn } = event
+        const entry = entries.get(challenge.nonce) ?? { challenge, granted: false }
+        entry.late ??= burn
+        entries.set(challenge.nonce, entry)
         return
       }
       case 'grant_used': {
@@ -133,8 +189,14 @@ export function createLedgerState(): LedgerState {
         return
       }
       case 'payment_recorded': {
-        const { challenge, identity, ticketed, burn, at, granted } = event
-        const entry = { challenge, claim: { identity, ticketed }, accepted: { burn, at }, granted }
+        const { challenge, identity, ticketed, burn, at, granted, finalized } = event
+        const entry = {
+          challenge,
+          claim: { identity, ticketed },
+          accepted: { burn, at },
+          granted,
+          ...(finalized && { finalized }),
+        }
         entries.set(challenge.nonce, entry)
         archiveIfEnded(entry)
         return
@@ -149,8 +211,11 @@ export function createLedgerState(): LedgerState {
     for (const ended of archive.all())
       yield { event: 'payment_recorded', ...ended, ticketed: false, granted: true }
     for (const entry of keptOf(entries.values(), isForgotten)) yield* eventsOf(entry)
-    for (const { transaction, nonces } of signed.values()) {
-      yield { event: 'burn_signed', nonces: [...nonces].filter((nonce) => entries.has(nonce)), transaction }
+    for (const { transaction, nonces } of burns.all()) {
+      yield { event: 'burn_signed', nonces: [...nonces], transaction }
+    }
+    for (const { transaction, nonces } of mints.all()) {
+      yield { event: 'mint_signed', nonces: [...nonces], transaction }
     }
   }
 
@@ -170,17 +235,28 @@ export function createLedgerState(): LedgerState {
     size: () => entries.size + archive.size(),
     apply,
     forget: (nonce) => entries.delete(nonce),
-    outstanding: () => [...signed.values()],
+    outstanding: burns.all,
+    outstandingMints: mints.all,
+    *awaitingMint() {
+      for (const ended of archive.awaitingMint()) yield toEntry(ended)
+      for (const entry of entries.values()) {
+        if ((entry.accepted ?? entry.late) && !entry.finalized) yield entry
+      }
+    },
+    *demoted() {
+      for (const nonce of demoted) yield entryOf(nonce)
+    },
     events,
     eventsMin: (isForgotten) => archive.size() + [...keptOf(entries.values(), isForgotten)].length,
   }
 }
 
-const toEntry = ({ challenge, identity, burn, at }: EndedPayment): Entry => ({
+const toEntry = ({ challenge, identity, burn, at, finalized }: EndedPayment): Entry => ({
   challenge,
   // Its one answer is given: a ticket would tell nobody anything more.
   claim: { identity, ticketed: false },
   accepted: { burn, at },
+  ...(finalized && { finalized }),
   granted: true,
 })
 
@@ -190,17 +266,23 @@ function* keptOf(entries: Iterable<Entry>, isForgotten: (challenge: Challenge) =
   }
 }
 
-function* eventsOf({ challenge, claim, accepted, late, granted }: Entry): Iterable<LedgerEvent> {
+function* eventsOf(entry: Entry): Iterable<LedgerEvent> {
+  const { challenge, claim, accepted, demoted, late, finalized, granted } = entry
   const { nonce } = challenge
-  if (accepted && claim) {
+  const burned = accepted ?? demoted
+  if (burned && claim) {
     const { identity, ticketed } = claim
-    yield { event: 'payment_recorded', challenge, identity, ticketed, ...accepted, granted }
+    const mint = accepted && finalized && { finalized }
+    yield { event: 'payment_recorded', challenge, identity, ticketed, ...burned, granted, ...mint }
+    if (demoted) yield { event: 'payment_demoted', nonce }
   } else {
     yield { event: 'challenge_issued', challenge }
     if (claim?.payload) {
       const { identity, ticketed, payload } = claim
       yield { event: 'payment_claimed', nonce, identity, ticketed, payload }
     }
+    if (granted) yield { event: 'grant_used', nonce }
   }
   if (late) yield { event: 'burn_late', challenge, burn: late }
+  if (late && finalized) yield { event: 'payment_finalized', nonce, ...finalized }
 }

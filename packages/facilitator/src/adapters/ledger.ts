@@ -7,10 +7,12 @@
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { type Books, countsOf, pageOf } from '../payment/books.js'
 import type {
+  AwaitingMint,
   Challenge,
   Clock,
   Grant,
   Interrupted,
+  InterruptedMint,
   Ledger,
   Payment,
   SignedTransaction,
@@ -81,16 +83,24 @@ export function createLedger(deps: {
     await Promise.all(recorded)
   }
 
+  const nowSeconds = () => Math.floor(clock.now() / 1000) as UnixSeconds
+
+  function mintable(nonce: ChallengeNonce): Readonly<Entry> {
+    const payment = state.find(nonce)
+    if (payment && (payment.accepted ?? payment.late)) return payment
+    throw new SvcError('invariant', `no burn of ${nonce} is known that could have been minted`)
+  }
+
   /** Moves what expired and forgets what is past its retention; both queues are in time order. */
   function sweep(): void {
-    const nowSeconds = clock.now() / 1000
+    const now = clock.now() / 1000
     for (const [nonce, challenge] of open) {
-      if (challenge.expiresAt > nowSeconds) break
+      if (challenge.expiresAt > now) break
       open.delete(nonce)
       expired.set(nonce, challenge)
     }
     for (const [nonce, challenge] of expired) {
-      if (challenge.expiresAt + expiredRetentionSeconds > nowSeconds) break
+      if (challenge.expiresAt + expiredRetentionSeconds > now) break
       expired.delete(nonce)
       state.forget(nonce)
     }
@@ -190,13 +200,55 @@ export function createLedger(deps: {
 
     async accept(nonce, burn) {
       if (state.find(nonce)?.accepted) return 'already_accepted'
-      const at = Math.floor(clock.now() / 1000) as UnixSeconds
-      const event = { event: 'payment_accepted', nonce, burn, at } as const
+      const event = { event: 'payment_accepted', nonce, burn, at: nowSeconds() } as const
       await log.append(event)
       if (state.find(nonce)?.accepted) return 'already_accepted'
       freePermit(nonce)
       state.apply(event)
       return 'accepted'
+    },
+
+    async demote(nonce) {
+      const refusal = () => {
+        const payment = state.find(nonce)
+        if (payment?.finalized) return 'already_finalized'
+        return payment?.accepted ? undefined : 'not_accepted'
+      }
+      const refused = refusal()
+      if (refused !== undefined) return refused
+      await log.append({ event: 'payment_demoted', nonce })
+      const overtaken = refusal()
+      if (overtaken !== undefined) return overtaken
+      state.apply({ event: 'payment_demoted', nonce })
+      return 'demoted'
+    },
+
+    async moveBurn(nonce, burn) {
+      if (mintable(nonce).finalized) return
+      await journalled({ event: 'burn_moved', nonce, burn })
+    },
+
+    async *demoted() {
+      for (const { challenge, demoted } of state.demoted()) {
+        if (demoted) yield { challenge, burn: demoted.burn }
+      }
+    },
+
+    async *awaitingMint() {
+      for (const entry of state.awaitingMint()) yield* awaitingMintOf(entry)
+    },
+
+    async recordMintSigned(transaction, nonces) {
+      await journalled({ event: 'mint_signed', nonces, transaction })
+    },
+
+    async finalize(nonce, mint) {
+      if (mintable(nonce).finalized) return 'already_finalized'
+      const event = { event: 'payment_finalized', nonce, mint, at: nowSeconds() } as const
+      await log.append(event)
+      if (mintable(nonce).finalized) return 'already_finalized'
+      state.apply(event)
+      return 'finalized'
     },
 
     async recordLate(challenge, burn) {
@@ -243,9 +295,11 @@ export function createLedger(deps: {
     size: state.size,
   }
 
-  function undoClaim({ challenge }: Entry): void {
+  function undoClaim({ challenge, late }: Entry): void {
     freePermit(challenge.nonce)
     state.apply({ event: 'claim_released', nonce: challenge.nonce })
+    // A late burn is kept for good.
+    if (late) return
     // At the end of the queue although it may be older: it is swept a little later, never too early.
     open.set(challenge.nonce, challenge)
   }
@@ -274,7 +328,27 @@ function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupted']> {
     })),
     unsigned: underWay.filter(({ challenge }) => !carrier.has(challenge.nonce)),
     transfers,
+    mints: interruptedMintsIn(state),
   }
+}
+
+/** Signed forms of one transaction belong together: they share its nonce. */
+function interruptedMintsIn(state: LedgerState): InterruptedMint[] {
+  const byNonce = new Map<number, { transactions: SignedTransaction[]; nonces: Set<ChallengeNonce> }>()
+  for (const { transaction, nonces } of state.outstandingMints()) {
+    const known = byNonce.get(transaction.nonce) ?? { transactions: [], nonces: new Set() }
+    known.transactions.push(transaction)
+    for (const nonce of nonces) known.nonces.add(nonce)
+    byNonce.set(transaction.nonce, known)
+  }
+  return [...byNonce]
+    .sort(([a], [b]) => a - b)
+    .map(([, { transactions, nonces }]) => ({ transactions, nonces: [...nonces] }))
+}
+
+function* awaitingMintOf({ challenge, accepted, late }: Entry): Iterable<AwaitingMint> {
+  if (accepted) yield { challenge, burn: accepted.burn, acceptedAt: accepted.at }
+  else if (late) yield { challenge, burn: late }
 }
 
 function permitKey(payload: Payload.Payload): string | undefined {

@@ -2,11 +2,11 @@
 import { toChecksum } from '@svc-zerc20/protocol'
 import type { Cursor, RecordedPayment } from '../payment/books.js'
 import { stateAt } from '../payment/lifecycle.js'
-import type { Burn } from '../payment/ports.js'
+import type { Burn, Finalized, Mint } from '../payment/ports.js'
 import type { TimelineEntry } from '../telemetry/recent.js'
 
 export function viewPayment(payment: RecordedPayment, nowMs: number) {
-  const { challenge, claim, accepted, finalizedAt, late, granted } = payment
+  const { challenge, claim, accepted, demoted, finalized, late, granted } = payment
   const transaction = accepted?.burn.txHash ?? claim?.txHash
   const surplus = accepted ? accepted.burn.value - challenge.amount : 0n
   return {
@@ -21,7 +21,8 @@ export function viewPayment(payment: RecordedPayment, nowMs: number) {
     ...(transaction !== undefined && { transaction }),
     ...(accepted && { burn: viewBurn(accepted.burn), acceptedAt: accepted.at }),
     ...(surplus > 0n && { surplus: `${surplus}` }),
-    ...(finalizedAt !== undefined && { finalizedAt }),
+    ...(demoted && { demoted: true }),
+    ...(finalized && { mint: viewMint(finalized.mint), finalizedAt: finalized.at }),
     granted,
     ...(late && { late: viewBurn(late) }),
   }
@@ -37,9 +38,21 @@ function viewBurn({ txHash, blockNumber, leafIndex, from, value }: Burn) {
   }
 }
 
+const viewMint = ({ txHash, blockNumber, value }: Mint) => ({
+  ...(txHash !== undefined && { transaction: txHash }),
+  ...(blockNumber !== undefined && { block: `${blockNumber}` }),
+  value: `${value}`,
+})
+
+const finalizedEntry = ({ mint: { txHash }, at }: Finalized): TimelineEntry => ({
+  at,
+  event: 'payment.finalized',
+  ...(txHash !== undefined && { txHash }),
+})
+
 /** What this run saw of the payment, and what the ledger knows of it from earlier runs, in order. */
 export function viewTimeline(
-  { challenge, accepted, claim }: RecordedPayment,
+  { challenge, accepted, claim, finalized }: RecordedPayment,
   recent: readonly TimelineEntry[],
   nowMs: number,
 ): TimelineEntry[] {
@@ -47,6 +60,7 @@ export function viewTimeline(
   const known: TimelineEntry[] = [
     { at: challenge.issuedAt, event: 'challenge.issued' },
     ...(accepted ? [{ at: accepted.at, event: 'payment.accepted', txHash: accepted.burn.txHash }] : []),
+    ...(finalized ? [finalizedEntry(finalized)] : []),
     ...(hasExpired ? [{ at: challenge.expiresAt, event: 'challenge.expired' }] : []),
   ]
   const missing = known.filter(({ event }) => !recent.some((entry) => entry.event === event))

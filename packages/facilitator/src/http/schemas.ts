@@ -201,6 +201,12 @@ const burn = named(
   }),
 )
 
+const mint = named(
+  'Mint',
+  'What was minted to the provider for a burn, as the chain recorded it.',
+  z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
+)
+
 const recordedPayment = named(
   'RecordedPayment',
   'A challenge and what became of it.',
@@ -217,6 +223,8 @@ const recordedPayment = named(
     burn: burn.optional(),
     surplus: baseUnits.optional().describe('what was burned beyond the amount'),
     acceptedAt: seconds.optional(),
+    demoted: z.boolean().optional().describe('a reorg took its burn away; it waits for a burn again'),
+    mint: mint.optional(),
     finalizedAt: seconds.optional(),
     granted: z.boolean().describe('the one success answer was written'),
     late: burn.optional().describe('a burn that came too late to buy anything; it is minted all the same'),

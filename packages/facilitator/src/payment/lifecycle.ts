@@ -1,13 +1,13 @@
 /** The states of a payment. This table is the only copy: the state of a payment is read from it. */
 import type { Payment, PaymentState } from './ports.js'
 
-export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'mint_confirmed'
+export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' | 'mint_confirmed'
 
 export const lifecycle: Record<PaymentState, Partial<Record<LifecycleEvent, PaymentState>>> = {
   open: { burn_confirmed: 'accepted', ttl_elapsed: 'expired' },
-  // A burn that was claimed in time is still accepted; one that comes later buys nothing (ADR 0004).
+  // A burn that was claimed in time is still accepted; one that comes later buys nothing, minted or not (ADR 0004).
   expired: {},
-  accepted: { mint_confirmed: 'finalized' },
+  accepted: { mint_confirmed: 'finalized', burn_vanished: 'open' },
   finalized: {},
 }
 
@@ -22,10 +22,12 @@ export function stateAt(payment: Payment, nowMs: number): PaymentState {
   )
 }
 
-function eventsOf({ challenge, claim, accepted, finalizedAt }: Payment, nowMs: number): LifecycleEvent[] {
+function eventsOf(payment: Payment, nowMs: number): LifecycleEvent[] {
+  const { challenge, claim, accepted, demoted, finalized } = payment
   const events: LifecycleEvent[] = []
+  if (demoted) events.push('burn_confirmed', 'burn_vanished')
   if (accepted) events.push('burn_confirmed')
-  if (finalizedAt !== undefined) events.push('mint_confirmed')
+  if (finalized) events.push('mint_confirmed')
   if (!claim && nowMs >= challenge.expiresAt * 1000) events.push('ttl_elapsed')
   return events
 }

@@ -58,6 +58,15 @@ export type Burn = {
   readonly value: BaseUnits
 }
 
+/** The mint that brought a burn to the provider, as the chain recorded it. */
+export type Mint = {
+  /** Absent when the verifier says that it is minted, and nobody here knows by which transaction. */
+  readonly txHash?: TxHash
+  readonly blockNumber?: bigint
+  /** Less than the burn when a part of it had been minted before. */
+  readonly value: BaseUnits
+}
+
 export type PaymentState = 'open' | 'expired' | 'accepted' | 'finalized'
 
 export type Payment = {
@@ -70,8 +79,22 @@ export type Payment = {
     readonly payload?: Payload.Payload
     readonly txHash?: TxHash
   }
-  readonly accepted?: { readonly burn: Burn; readonly at: UnixSeconds }
-  readonly finalizedAt?: UnixSeconds
+  readonly accepted?: Accepted
+  /** It was accepted by this burn, which a reorg then took away; a new burn makes it accepted again. */
+  readonly demoted?: Accepted
+  readonly finalized?: Finalized
+}
+
+export type Accepted = { readonly burn: Burn; readonly at: UnixSeconds }
+
+export type Finalized = { readonly mint: Mint; readonly at: UnixSeconds }
+
+/** A burn whose value is not the provider's yet. */
+export type AwaitingMint = {
+  readonly challenge: Challenge
+  readonly burn: Burn
+  /** Absent for a burn that came too late to buy anything. */
+  readonly acceptedAt?: UnixSeconds
 }
 
 /** A transaction of the relayer: after a crash the same bytes are sent again. */
@@ -85,6 +108,12 @@ export type SignedTransaction = {
 export type Interrupted = {
   readonly transactions: readonly SignedTransaction[]
   readonly items: readonly { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }[]
+}
+
+/** Mints that a crash interrupted: the signed forms of one transaction, and the payments it is for. */
+export type InterruptedMint = {
+  readonly transactions: readonly SignedTransaction[]
+  readonly nonces: readonly ChallengeNonce[]
 }
 
 /** The right to answer "success" for one payment, once. */
@@ -123,11 +152,31 @@ export type Ledger = {
       readonly challenge: Challenge
       readonly payload: Payload.SelfTransferPayload
     }[]
+    /** A payment that several transactions were signed for is with each of them, oldest nonce first. */
+    readonly mints: readonly InterruptedMint[]
   }
   /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /** Idempotent: the first burn accepted for a challenge stays. */
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted'>
+  /**
+   * A reorg took the accepted burn away: the payment waits for a burn again and cannot be finalized until it is
+   * accepted anew. A used grant stays used.
+   */
+  demote(nonce: ChallengeNonce): Promise<'demoted' | 'not_accepted' | 'already_finalized'>
+  /** A reorg put the burn of an accepted or late payment into another block, or to another leaf. */
+  moveBurn(nonce: ChallengeNonce, burn: Burn): Promise<void>
+  /** Demoted payments with the burn each of them lost. */
+  demoted(): AsyncIterable<{ readonly challenge: Challenge; readonly burn: Burn }>
+  /**
+   * Burns that are not minted yet, accepted and late ones, oldest first. Payments may change while it is read:
+   * whoever acts on one of them asks again. Costs nothing for payments that are finalized.
+   */
+  awaitingMint(): AsyncIterable<AwaitingMint>
+  /** Remembers the transaction that mints for these payments, before anyone else can see it. */
+  recordMintSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
+  /** Idempotent: the first mint stays. Throws when the payment has no burn that could have been minted. */
+  finalize(nonce: ChallengeNonce, mint: Mint): Promise<'finalized' | 'already_finalized'>
   /** Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. */
   recordLate(challenge: Challenge, burn: Burn): Promise<void>
   /**
@@ -205,6 +254,45 @@ export type Burner = {
   resume(interrupted: Interrupted): readonly Promise<BurnOutcome>[]
   /** The burn that the on-chain replay ledger already holds; nothing is broadcast. */
   find(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
+}
+
+/** A proof-gated mint, ready to be sent. */
+export type MintCall = {
+  readonly to: Address
+  readonly data: `0x${string}`
+  /** Ceiling: what is not used is not paid. */
+  readonly gas: bigint
+  /** The payments it finalizes. */
+  readonly nonces: readonly ChallengeNonce[]
+}
+
+export type MintOutcome =
+  /** As many blocks deep as a burn must be. */
+  | { readonly kind: 'mined'; readonly mint: Mint }
+  | {
+      readonly kind: 'failed'
+      /**
+       * `would_revert`: the chain refuses it now, nothing was sent. `reverted`: it was mined and did nothing.
+       * `displaced`: its nonce was used otherwise. `unfunded`: the relayer must be funded first. `unavailable`:
+       * the node, the disk or the queue refused before anything was sent, or the receipt makes no sense.
+       */
+      readonly why: 'would_revert' | 'reverted' | 'displaced' | 'unfunded' | 'unavailable'
+      /** Revert data of the contract, where there is any. */
+      readonly revert?: `0x${string}`
+      readonly txHash?: TxHash
+      readonly err?: unknown
+    }
+
+export type Minter = {
+  /**
+   * Sends one mint and resolves when it is confirmed or surely did not happen. While a mint of any of its
+   * payments is under way, also one of an earlier run, that one's outcome is the answer and nothing is sent. The
+   * transaction is recorded before anyone can see it; burns go before it.
+   */
+  mint(call: MintCall): Promise<MintOutcome>
+  /** Goes on with a mint that an earlier run signed; before the relayer assigns new nonces. */
+  resume(interrupted: InterruptedMint): Promise<MintOutcome>
+  isUnderWay(nonce: ChallengeNonce): boolean
 }
 
 export type ReadyAddress = {

@@ -1,0 +1,39 @@
+/** Signed transactions for payments that still need them: after a crash the same bytes are sent again. */
+import type { ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
+import type { SignedTransaction } from '../payment/ports.js'
+
+export type Outstanding = {
+  readonly transaction: SignedTransaction
+  /** The payments that still need it. */
+  readonly nonces: ReadonlySet<ChallengeNonce>
+}
+
+export type LedgerTransactions = {
+  add(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): void
+  /** Nothing is left to do for this payment; a transaction that carries nothing else need not be known. */
+  end(nonce: ChallengeNonce): void
+  all(): Outstanding[]
+}
+
+export function createLedgerTransactions(): LedgerTransactions {
+  const byHash = new Map<TxHash, { transaction: SignedTransaction; nonces: Set<ChallengeNonce> }>()
+  const hashesOf = new Map<ChallengeNonce, TxHash[]>()
+  return {
+    add(transaction, nonces) {
+      if (nonces.length === 0) return
+      byHash.set(transaction.hash, { transaction, nonces: new Set(nonces) })
+      for (const nonce of nonces) hashesOf.set(nonce, [...(hashesOf.get(nonce) ?? []), transaction.hash])
+    },
+
+    end(nonce) {
+      for (const hash of hashesOf.get(nonce) ?? []) {
+        const carried = byHash.get(hash)?.nonces
+        carried?.delete(nonce)
+        if (carried?.size === 0) byHash.delete(hash)
+      }
+      hashesOf.delete(nonce)
+    },
+
+    all: () => [...byHash.values()],
+  }
+}
