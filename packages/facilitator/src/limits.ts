@@ -46,6 +46,12 @@ export const limits = {
   batchBaseGas: 60_000n,
   /** Times a burn is put into a new transaction after its nonce was used by a foreign one. */
   burnAttemptsMax: 5,
+  /** Mint transactions that are out at once: a burn waits behind no more than these. */
+  mintsInFlightMax: 4,
+  /** Mints that may wait for their transaction. */
+  mintQueueMax: 1_000,
+  /** Gas for burns that the key must be able to pay beside a mint: a mint without money would hold up the queue. */
+  mintReserveGas: 1_500_000n,
   /** First and longest pause between two looks for receipts. */
   receiptPollFirstMs: 10,
   receiptPollMaxMs: 100,

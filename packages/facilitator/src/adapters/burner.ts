@@ -86,7 +86,13 @@ export function createBurner(deps: {
 
   async function runBatch(items: readonly Item[]): Promise<readonly ItemOutcome[]> {
     const gas = limits.batchBaseGas + limits.burnItemGas * BigInt(items.length)
-    const call = { to: helper, data: encodeBatch(items), gas, onSigned: recordFor(items) }
+    const call = {
+      purpose: 'burn',
+      to: helper,
+      data: encodeBatch(items),
+      gas,
+      recordSigned: recordFor(items),
+    } as const
     let end: RelayEnd
     try {
       end = await relayer.submit(call)
@@ -213,7 +219,8 @@ export function createBurner(deps: {
     burn: (challenge, payload) => burn({ challenge, payload }),
 
     resume({ transactions, items }) {
-      const ended = relayer.resume(transactions, recordFor(items)).then((end) => endBatch(items, end))
+      const earlier = { purpose: 'burn', forms: transactions, recordSigned: recordFor(items) } as const
+      const ended = relayer.resume(earlier).then((end) => endBatch(items, end))
       return items.map(async (item, i) => resumeItem(item, (await ended)[i]))
     },
 

@@ -1,28 +1,10 @@
 import { type Chain, startChain } from '@svc-zerc20/devnet'
-import type { Address, TxHash } from '@svc-zerc20/protocol'
-import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { type Hex, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { movableClock } from '../../test/clock.js'
 import { startLyingNode } from '../../test/lying-node.js'
 import { until } from '../../test/network.js'
-import type { SignedTransaction } from '../payment/ports.js'
-import { createFees } from './fees.js'
-import { createJsonRpc } from './json-rpc.js'
-import { createRelayer, type RelayEnd, type RelayerEvent, type RelayerLimits } from './relayer.js'
-
-const limits: RelayerLimits = {
-  receiptPollFirstMs: 2,
-  receiptPollMaxMs: 10,
-  rpcBackoffMaxMs: 20,
-  rebroadcastMs: 2_000,
-  feeBumpAfterMs: 12_000,
-  feeBumpsMax: 10,
-  displacedAfterMs: 10_000,
-  minedKeptMax: 4,
-}
-const feesFreshMs = 3_000
-const recipient = '0x00000000000000000000000000000000000000aa' as Address
+import { feesFreshMs, limits, type RelayerOptions, startTestRelayer } from '../../test/relayer.js'
+import type { RelayEnd } from './relayer.js'
 
 let chain: Chain
 const closers: (() => unknown)[] = []
@@ -37,118 +19,11 @@ afterEach(async () => {
   await chain.resumeMining()
 })
 
-type Options = { confirmations?: number; url?: string; timeoutMs?: number; wei?: bigint; started?: boolean }
-
-/** A relayer with a key of its own. Each call carries its name as data, so that it is found on chain. */
-async function startRelayer(options: Options = {}) {
-  const { confirmations = 1, url = chain.rpcUrl, timeoutMs = 5_000, wei = parseEther('1') } = options
-  const account = privateKeyToAccount(generatePrivateKey())
-  const firstBlock = Number(await chain.request('eth_blockNumber'))
-  const setBalance = (to: bigint) => chain.request('hardhat_setBalance', [account.address, toHex(to)])
-  await setBalance(wei)
-  const moved = movableClock()
-  const pauses: number[] = []
-  let sleeping = 0
-  const clock = {
-    ...moved,
-    async sleep(ms: number, signal?: AbortSignal) {
-      pauses.push(ms)
-      sleeping += 1
-      await moved.sleep(ms, signal)
-      sleeping -= 1
-    },
-  }
-  const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax: 100_000 })
-  const fees = createFees({
-    rpc,
-    clock,
-    freshMs: feesFreshMs,
-    bumpPercent: 25n,
-    feePerGasMax: parseGwei('2000'),
-  })
-  const events: RelayerEvent[] = []
-  const relayer = createRelayer({
-    rpc,
-    fees,
-    account,
-    chainId: chain.chainId,
-    confirmations,
-    clock,
-    report: (event) => events.push(event),
-    onHead: () => undefined,
-    limits,
-  })
-  closers.push(() => relayer.close())
-  if (options.started !== false) await relayer.start()
-  // Known fees make concurrent submits take their nonces in the order of the calls.
-  await fees.current()
-
-  const signed: TxHash[] = []
-  const submit = (name: Hex, onSigned = async ({ hash }: SignedTransaction) => void signed.push(hash)) =>
-    relayer.submit({ to: recipient, data: name, gas: 40_000n, onSigned })
-  const count = (event: RelayerEvent['event']) => events.filter((seen) => seen.event === event).length
-
-  /** Signs with the same key behind the relayer's back. */
-  async function foreign(nonce: number, gwei = '50'): Promise<Hex> {
-    const raw = await account.signTransaction({
-      type: 'eip1559',
-      chainId: chain.chainId,
-      nonce,
-      to: recipient,
-      data: '0xff',
-      gas: 40_000n,
-      maxFeePerGas: parseGwei(gwei),
-      maxPriorityFeePerGas: parseGwei(gwei),
-    })
-    await chain.request('eth_sendRawTransaction', [raw])
-    return keccak256(raw)
-  }
-
-  /** What the chain holds of this key, by nonce: the names of the calls. */
-  async function minedCalls(): Promise<string[]> {
-    const head = Number(await chain.request('eth_blockNumber'))
-    const calls: string[] = []
-    for (let number = firstBlock + 1; number <= head; number++) {
-      const block = (await chain.request('eth_getBlockByNumber', [toHex(number), true])) as Block
-      for (const { from, nonce, input } of block.transactions)
-        if (from === account.address.toLowerCase()) calls[Number(nonce)] = input
-    }
-    return calls
-  }
-
-  /** Lets time pass in steps until it is so. */
-  async function passTime(stepMs: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
-    await until(async () => {
-      if (await isSo()) return true
-      clock.advance(stepMs)
-      const looks = pauses.length
-      await until(() => pauses.length > looks + 1 || sleeping === 0)
-      return undefined
-    })
-  }
-
-  return {
-    relayer,
-    submit,
-    foreign,
-    minedCalls,
-    passTime,
-    setBalance,
-    clock,
-    events,
-    count,
-    signed,
-    pauses,
-    sleeping: () => sleeping,
-    /** Waits for so many looks at the chain. */
-    looks: (more: number) => {
-      const before = pauses.length
-      return until(() => pauses.length > before + more)
-    },
-  }
+async function startRelayer(options: Omit<RelayerOptions, 'chain'> = {}) {
+  const started = await startTestRelayer({ chain, ...options })
+  closers.push(() => started.relayer.close())
+  return started
 }
-
-type Block = { hash: Hex; transactions: { from: string; nonce: Hex; input: Hex; hash: Hex }[] }
 
 /** How many transactions the node holds and has not mined. */
 const waiting = async () => ((await chain.request('eth_pendingTransactions')) as unknown[]).length
@@ -164,7 +39,7 @@ describe('fault 11 nonces and fees', () => {
     await until(() => signed.length === 3)
     await until(async () => (await chain.dropPending(signed.slice(0, 1))).length === 1)
     await chain.resumeMining()
-    await passTime(limits.rebroadcastMs, () => relayer.pending() === 0)
+    await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
     expect(kinds(await ends)).toEqual(['mined', 'mined', 'mined'])
     expect(await minedCalls()).toEqual(['0x01', '0x02', '0x03'])
   })
@@ -176,7 +51,7 @@ describe('fault 11 nonces and fees', () => {
     await until(async () => (await waiting()) === 2)
     await chain.dropPending()
     await chain.resumeMining()
-    await passTime(limits.rebroadcastMs, () => relayer.pending() === 0)
+    await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
     expect(kinds(await ends)).toEqual(['mined', 'mined'])
     expect(await minedCalls()).toEqual(['0x01', '0x02'])
   })
@@ -193,7 +68,7 @@ describe('fault 11 nonces and fees', () => {
     const ends = Promise.all([first, submit('0x02'), submit('0x03')])
     await until(() => signed.length === 3)
     chain.setFaults([])
-    await passTime(limits.feeBumpAfterMs, () => relayer.pending() === 0)
+    await passTime(limits.feeBumpAfterMs, () => relayer.queue().length === 0)
     expect(kinds(await ends)).toEqual(['mined', 'mined', 'mined'])
     const raised = events.flatMap((event) => (event.event === 'relayer.fee_raised' ? event.nonce : []))
     expect(raised).toEqual(raised.toSorted())
@@ -211,7 +86,7 @@ describe('fault 11 nonces and fees', () => {
     await until(() => signed.length === 2)
     await chain.resumeMining()
     await chain.mine()
-    await passTime(0, () => relayer.pending() === 0)
+    await passTime(0, () => relayer.queue().length === 0)
     expect(hashOf(await end)).toBe(signed[0])
   })
 
@@ -225,13 +100,15 @@ describe('fault 11 nonces and fees', () => {
     await passTime(limits.feeBumpAfterMs, () => sends() > before + 3)
     expect(signed).toHaveLength(1 + limits.feeBumpsMax)
     await chain.resumeMining()
-    await passTime(limits.rebroadcastMs, () => relayer.pending() === 0)
+    await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
     expect(hashOf(await end)).toBe(signed.at(-1))
   })
 
   it('takes a nonce only for what was signed and recorded', async () => {
     const { submit, minedCalls } = await startRelayer()
-    await expect(submit('0x01', () => Promise.reject(new Error('disk full')))).rejects.toThrow('disk full')
+    await expect(
+      submit('0x01', { recordSigned: () => Promise.reject(new Error('disk full')) }),
+    ).rejects.toThrow('disk full')
     expect(kinds([await submit('0x02')])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0x02'])
   })
@@ -248,7 +125,7 @@ describe('fault 12 out of gas money', () => {
     let steps = 0
     await passTime(limits.feeBumpAfterMs, () => ++steps > 5)
     expect(count('relayer.fee_raised')).toBe(0)
-    expect(relayer.pending()).toBe(3)
+    expect(relayer.queue().length).toBe(3)
     await chain.pauseMining()
     await setBalance(parseEther('1'))
     clock.advance(limits.rebroadcastMs)
@@ -271,7 +148,7 @@ describe('fault 17 the answer to a broadcast is lost', () => {
     const { submit, minedCalls, signed, passTime, relayer } = await startRelayer()
     chain.setFaults([{ method: 'eth_sendRawTransaction', ...effect }])
     const ends = Promise.all([submit('0x01'), submit('0x02')])
-    await passTime(limits.rebroadcastMs, () => signed.length >= 2 && relayer.pending() === 0)
+    await passTime(limits.rebroadcastMs, () => signed.length >= 2 && relayer.queue().length === 0)
     expect(kinds(await ends)).toEqual(['mined', 'mined'])
     expect(await minedCalls()).toEqual(['0x01', '0x02'])
   })
@@ -289,7 +166,7 @@ describe('fault 17 the answer to a broadcast is lost', () => {
     const end = submit('0x02')
     await until(() => count('rpc.failed') >= 3)
     chain.setFaults([])
-    await passTime(limits.rebroadcastMs, () => relayer.pending() === 0)
+    await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0x01', '0x02'])
   })
@@ -314,7 +191,7 @@ describe('someone else uses the key', () => {
     const end = submit('0x01')
     await until(() => count('relayer.send_refused') > 0)
     await chain.resumeMining()
-    await passTime(limits.displacedAfterMs, () => relayer.pending() === 0)
+    await passTime(limits.displacedAfterMs, () => relayer.queue().length === 0)
     expect(await end).toEqual({ kind: 'displaced' })
     await submit('0x02')
     expect(await minedCalls()).toEqual(['0xff', '0x02'])
@@ -328,7 +205,7 @@ describe('someone else uses the key', () => {
     expect(await end).toEqual({ kind: 'displaced' })
     await submit('0x02')
     expect((await minedCalls()).at(-1)).toBe('0x02')
-    expect([count('relayer.displaced'), relayer.pending()]).toEqual([1, 0])
+    expect([count('relayer.displaced'), relayer.queue().length]).toEqual([1, 0])
   })
 })
 
@@ -339,10 +216,10 @@ describe('a nonce below ours that nobody uses', () => {
     const leftovers = [await foreign(0), await foreign(1)]
     await relayer.start()
     const end = submit('0x01')
-    await until(() => relayer.pending() === 1)
+    await until(() => relayer.queue().length === 1)
     await chain.dropPending(leftovers)
     await chain.resumeMining()
-    await passTime(limits.feeBumpAfterMs, () => relayer.pending() === 0)
+    await passTime(limits.feeBumpAfterMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0x', '0x', '0x01'])
     const filled = events.flatMap((event) => (event.event === 'relayer.gap_filled' ? event.nonce : []))
@@ -356,8 +233,8 @@ describe('a nonce below ours that nobody uses', () => {
     chain.setFaults([{ method: 'eth_getTransactionCount', kind: 'result', value: '0x1', times: 1 }])
     await relayer.start()
     const end = submit('0x01')
-    await until(() => relayer.pending() === 1)
-    await passTime(limits.feeBumpAfterMs, () => relayer.pending() === 0)
+    await until(() => relayer.queue().length === 1)
+    await passTime(limits.feeBumpAfterMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0x', '0x01'])
   })
@@ -368,7 +245,7 @@ describe('a nonce below ours that nobody uses', () => {
     await chain.reorg(1)
     expect(await minedCalls()).toEqual([])
     const end = submit('0x02')
-    await until(() => relayer.pending() === 1)
+    await until(() => relayer.queue().length === 1)
     await passTime(limits.feeBumpAfterMs, () => count('relayer.gap_filled') === 1)
     expect(kinds([first, await end])).toEqual(['mined', 'mined'])
     expect(await minedCalls()).toEqual(['0x01', '0x02'])
@@ -381,7 +258,7 @@ describe('a nonce below ours that nobody uses', () => {
     await foreign(0)
     await relayer.start()
     const end = submit('0x01')
-    await until(() => relayer.pending() === 1)
+    await until(() => relayer.queue().length === 1)
     await chain.resumeMining()
     expect(kinds([await end])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0xff', '0x01'])
@@ -403,7 +280,7 @@ describe('a reorg before confirmation', () => {
       await chain.reorg(1, { keepTransactions: kept })
       await chain.resumeMining()
       await passTime(limits.rebroadcastMs, async () => (await receiptOf(signed[0])) !== null)
-      expect(relayer.pending()).toBe(1)
+      expect(relayer.queue().length).toBe(1)
       await chain.mine()
       const ended = await end
       const stayed = await receiptOf(signed[0])
@@ -428,7 +305,7 @@ describe('fault 18 a node that lies or lags', () => {
     const end = submit('0x01')
     let steps = 0
     await passTime(limits.displacedAfterMs, () => signed.length === 1 && ++steps > 5)
-    expect([relayer.pending(), count('relayer.displaced')]).toEqual([1, 0])
+    expect([relayer.queue().length, count('relayer.displaced')]).toEqual([1, 0])
     chain.setFaults([])
     expect(hashOf(await end)).toBe(signed[0])
   })
@@ -443,7 +320,7 @@ describe('fault 18 a node that lies or lags', () => {
     const first = submit('0x01')
     await until(() => signed.length === 1)
     expect(hashOf(await submit('0x02'))).toBe(signed[1])
-    expect(relayer.pending()).toBe(1)
+    expect(relayer.queue().length).toBe(1)
     node.tellTruth()
     expect(hashOf(await first)).toBe(signed[0])
   })
@@ -454,7 +331,7 @@ describe('fault 18 a node that lies or lags', () => {
     const end = submit('0x01')
     await until(async () => (await minedCalls()).length === 1)
     await looks(3)
-    expect(relayer.pending()).toBe(1)
+    expect(relayer.queue().length).toBe(1)
     await chain.mine()
     expect(hashOf(await end)).toBe(signed[0])
   })
@@ -470,11 +347,11 @@ describe('fault 18 a node that lies or lags', () => {
     ])
     let steps = 0
     await passTime(limits.displacedAfterMs, () => ++steps > 5)
-    expect([relayer.pending(), count('relayer.displaced')]).toEqual([1, 0])
+    expect([relayer.queue().length, count('relayer.displaced')]).toEqual([1, 0])
     expect(events.at(-1)).toMatchObject({ event: 'rpc.failed', err: { code: 'wrong_chain' } })
     chain.setFaults([])
     await chain.resumeMining()
-    await passTime(limits.rebroadcastMs, () => relayer.pending() === 0)
+    await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0x01'])
   })
@@ -496,7 +373,7 @@ describe('fault 18 a node that lies or lags', () => {
     const end = submit('0x02')
     await until(() => count('rpc.failed') >= 3)
     node.tellTruth()
-    await passTime(limits.rebroadcastMs, () => relayer.pending() === 0)
+    await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0x01', '0x02'])
   })
@@ -513,13 +390,13 @@ describe('fault 18 a node that lies or lags', () => {
     await chain.pauseMining()
     chain.setFaults([{ method, kind: 'result', value }])
     const end = submit('0x02')
-    await until(() => relayer.pending() === 1)
+    await until(() => relayer.queue().length === 1)
     let steps = 0
     await passTime(limits.displacedAfterMs / 5, () => ++steps > 10)
     expect([count('relayer.displaced'), count('relayer.gap_filled')]).toEqual([0, 0])
     chain.setFaults([])
     await chain.resumeMining()
-    await passTime(limits.rebroadcastMs, () => relayer.pending() === 0)
+    await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
   })
 })
@@ -546,7 +423,7 @@ describe('the watch', () => {
     await looks(12)
     expect(pauses.at(-1)).toBe(limits.rpcBackoffMaxMs)
     chain.setFaults([])
-    await passTime(limits.rebroadcastMs, () => relayer.pending() === 0)
+    await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
   })
 

@@ -1,4 +1,4 @@
-/** Reads the two kinds of logs a burn leaves: the token's transfer and the helper's verdict. */
+/** Reads the logs a burn leaves, the token's transfer and the helper's verdict, and the one a mint leaves. */
 import {
   type Address,
   type BaseUnits,
@@ -29,10 +29,12 @@ export type Receipt = {
   readonly logs: readonly Log[]
 }
 
-const indexedTransferTopic = toEventSelector('IndexedTransfer(uint256,address,address,uint256)')
+export const indexedTransferTopic = toEventSelector('IndexedTransfer(uint256,address,address,uint256)')
 export const burnExecutedTopic = toEventSelector('BurnExecuted(bytes32,address,address,address,uint256)')
+const teleportTopic = toEventSelector('Teleport(address,uint256)')
 const burnFailedTopic = toEventSelector('BurnFailed(bytes32,bytes)')
 const transferData = [{ type: 'address' }, { type: 'address' }, { type: 'uint256' }] as const
+const teleportData = [{ type: 'uint256' }] as const
 const failureData = [{ type: 'bytes' }] as const
 
 /** A node's receipt in our terms, or undefined for `null`. */
@@ -92,6 +94,15 @@ export function burnsIn(receipt: Receipt, token: Address): (challenge: Challenge
     const { leafIndex, from, value } = transfer
     return { txHash, blockNumber, blockHash, leafIndex, from, value }
   }
+}
+
+/** What the token created in a transaction, whoever got it. */
+export function mintedIn({ logs }: Receipt, token: Address): BaseUnits {
+  const teleports = readLogs(() => logs.filter((log) => isFrom(log, token, teleportTopic)))
+  const values = teleports.map(({ data }) =>
+    readLogs(() => decodeAbiParameters(teleportData, data as Hex)[0]),
+  )
+  return values.reduce((sum, value) => sum + value, 0n) as BaseUnits
 }
 
 export type BurnVerdict = 'executed' | { readonly reason: Hex }

@@ -1,0 +1,162 @@
+/** A relayer on the embedded chain, with a key of its own, and short words for what its tests do to it. */
+import type { Chain } from '@svc-zerc20/devnet'
+import type { Address, TxHash } from '@svc-zerc20/protocol'
+import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { createFees } from '../src/adapters/fees.js'
+import { createJsonRpc } from '../src/adapters/json-rpc.js'
+import {
+  createRelayer,
+  type RelayedCall,
+  type RelayerEvent,
+  type RelayerLimits,
+} from '../src/adapters/relayer.js'
+import type { SignedTransaction } from '../src/payment/ports.js'
+import { movableClock } from './clock.js'
+import { until } from './network.js'
+
+export const limits: RelayerLimits = {
+  receiptPollFirstMs: 2,
+  receiptPollMaxMs: 10,
+  rpcBackoffMaxMs: 20,
+  rebroadcastMs: 2_000,
+  feeBumpAfterMs: 12_000,
+  feeBumpsMax: 10,
+  displacedAfterMs: 10_000,
+  minedKeptMax: 4,
+  mintsInFlightMax: 2,
+  mintQueueMax: 3,
+  mintReserveGas: 100_000n,
+}
+export const feesFreshMs = 3_000
+const recipient = '0x00000000000000000000000000000000000000aa' as Address
+
+export type RelayerOptions = {
+  chain: Chain
+  confirmations?: number
+  url?: string
+  timeoutMs?: number
+  wei?: bigint
+  started?: boolean
+  account?: PrivateKeyAccount
+}
+
+/** A relayer with a key of its own. Each call carries its name as data, so that it is found on chain. */
+export async function startTestRelayer(options: RelayerOptions) {
+  const {
+    chain,
+    confirmations = 1,
+    url = options.chain.rpcUrl,
+    timeoutMs = 5_000,
+    wei = parseEther('1'),
+  } = options
+  const { account = privateKeyToAccount(generatePrivateKey()) } = options
+  const firstBlock = Number(await chain.request('eth_blockNumber'))
+  const setBalance = (to: bigint) => chain.request('hardhat_setBalance', [account.address, toHex(to)])
+  await setBalance(wei)
+  const moved = movableClock()
+  const pauses: number[] = []
+  let sleeping = 0
+  const clock = {
+    ...moved,
+    async sleep(ms: number, signal?: AbortSignal) {
+      pauses.push(ms)
+      sleeping += 1
+      await moved.sleep(ms, signal)
+      sleeping -= 1
+    },
+  }
+  const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax: 100_000 })
+  const fees = createFees({
+    rpc,
+    clock,
+    freshMs: feesFreshMs,
+    bumpPercent: 25n,
+    feePerGasMax: parseGwei('2000'),
+  })
+  const events: RelayerEvent[] = []
+  const relayer = createRelayer({
+    rpc,
+    fees,
+    account,
+    chainId: chain.chainId,
+    confirmations,
+    clock,
+    report: (event) => events.push(event),
+    onHead: () => undefined,
+    limits,
+  })
+  if (options.started !== false) await relayer.start()
+  // Known fees make concurrent submits take their nonces in the order of the calls.
+  await fees.current()
+
+  const signed: TxHash[] = []
+  const recordSigned = async ({ hash }: SignedTransaction) => void signed.push(hash)
+  const submit = (name: Hex, change: Partial<RelayedCall> = {}) =>
+    relayer.submit({ purpose: 'burn', to: recipient, data: name, gas: 40_000n, recordSigned, ...change })
+  const count = (event: RelayerEvent['event']) => events.filter((seen) => seen.event === event).length
+
+  /** Signs with the same key behind the relayer's back. */
+  async function foreign(nonce: number, gwei = '50'): Promise<Hex> {
+    const raw = await account.signTransaction({
+      type: 'eip1559',
+      chainId: chain.chainId,
+      nonce,
+      to: recipient,
+      data: '0xff',
+      gas: 40_000n,
+      maxFeePerGas: parseGwei(gwei),
+      maxPriorityFeePerGas: parseGwei(gwei),
+    })
+    await chain.request('eth_sendRawTransaction', [raw])
+    return keccak256(raw)
+  }
+
+  /** What the chain holds of this key, by nonce: the names of the calls. */
+  async function minedCalls(): Promise<string[]> {
+    const head = Number(await chain.request('eth_blockNumber'))
+    const calls: string[] = []
+    for (let number = firstBlock + 1; number <= head; number++) {
+      const block = (await chain.request('eth_getBlockByNumber', [toHex(number), true])) as Block
+      for (const { from, nonce, input } of block.transactions)
+        if (from === account.address.toLowerCase()) calls[Number(nonce)] = input
+    }
+    return calls
+  }
+
+  /** Lets time pass in steps until it is so. */
+  async function passTime(stepMs: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
+    await until(async () => {
+      if (await isSo()) return true
+      clock.advance(stepMs)
+      const looks = pauses.length
+      await until(() => pauses.length > looks + 1 || sleeping === 0)
+      return undefined
+    })
+  }
+
+  return {
+    account,
+    rpc,
+    relayer,
+    recordSigned,
+    submit,
+    foreign,
+    minedCalls,
+    passTime,
+    setBalance,
+    clock,
+    events,
+    count,
+    signed,
+    pauses,
+    sleeping: () => sleeping,
+    /** Waits for so many looks at the chain. */
+    looks: (more: number) => {
+      const before = pauses.length
+      return until(() => pauses.length > before + more)
+    },
+  }
+}
+
+type Block = { hash: Hex; transactions: { from: string; nonce: Hex; input: Hex; hash: Hex }[] }
