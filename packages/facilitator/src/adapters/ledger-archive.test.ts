@@ -72,6 +72,50 @@ describe('the archive of ended payments', () => {
     expect(archive.find(nonceOf(count))).toBeUndefined()
   })
 
+  it('passes over finalized ones, and knows which are not, however many there are', () => {
+    const archive = createLedgerArchive()
+    const count = 9_000
+    const finalized = { mint: { txHash: hashOf(1), blockNumber: 0n, value: units(5n) }, at: seconds(9) }
+    for (let seed = 0; seed < count; seed++) archive.add(endedOf(seed))
+    for (let seed = 0; seed < count; seed++) {
+      if (seed % 4_500 !== 7) expect(archive.finalize(nonceOf(seed), finalized)).toBe(true)
+    }
+    expect([...archive.awaitingMint()].map(({ challenge }) => challenge.nonce)).toEqual([
+      nonceOf(7),
+      nonceOf(4_507),
+    ])
+    expect(archive.isAwaitingMint(nonceOf(7))).toBe(true)
+    expect(archive.isAwaitingMint(nonceOf(8))).toBe(false)
+    expect(archive.find(nonceOf(8))).toEqual(endedOf(8, { finalized }))
+  })
+
+  it('tells a mint by an unknown transaction from one in block 0', () => {
+    const archive = createLedgerArchive()
+    const unknown = { mint: { value: units(5n) }, at: seconds(9) }
+    archive.add(endedOf(1, { finalized: unknown }))
+    expect(archive.find(nonceOf(1))).toEqual(endedOf(1, { finalized: unknown }))
+    archive.add(endedOf(2))
+    expect(archive.finalize(nonceOf(2), { ...unknown, mint: { value: units(2n ** 128n) } })).toBe(false)
+    expect(archive.isAwaitingMint(nonceOf(2))).toBe(true)
+  })
+
+  it('what is taken out is gone, and can come back changed', () => {
+    const archive = createLedgerArchive()
+    for (const seed of [1, 2]) archive.add(endedOf(seed))
+    expect(archive.takeOut(nonceOf(1))).toEqual(endedOf(1))
+    expect(archive.takeOut(nonceOf(1))).toBeUndefined()
+    expect(archive.find(nonceOf(1))).toBeUndefined()
+    expect(archive.isAwaitingMint(nonceOf(1))).toBe(false)
+    expect(archive.size()).toBe(1)
+    expect([...archive.all()]).toEqual([endedOf(2)])
+    expect([...archive.awaitingMint()]).toEqual([endedOf(2)])
+    const changed = endedOf(1, { at: seconds(77) })
+    expect(archive.add(changed)).toBe(true)
+    expect(archive.find(nonceOf(1))).toEqual(changed)
+    expect([...archive.awaitingMint()]).toEqual([changed, endedOf(2)])
+    expect(archive.size()).toBe(2)
+  })
+
   it('keeps the first of two with one nonce', () => {
     const archive = createLedgerArchive()
     archive.add(endedOf(1))

@@ -169,7 +169,7 @@ export type Ledger = {
   /** Demoted payments with the burn each of them lost. */
   demoted(): AsyncIterable<{ readonly challenge: Challenge; readonly burn: Burn }>
   /**
-   * Burns that are not minted yet, accepted and late ones, oldest first. Payments may change while it is read:
+   * Burns that are not minted yet, accepted and late ones, about oldest first. Payments may change while it is read:
    * whoever acts on one of them asks again. Costs nothing for payments that are finalized.
    */
   awaitingMint(): AsyncIterable<AwaitingMint>
