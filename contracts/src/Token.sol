@@ -6,6 +6,7 @@ import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
 
 import {IToken} from "./interfaces/IToken.sol";
+import {HashChain} from "./libraries/HashChain.sol";
 
 /// @title zERC20-compatible token (generation 2 ABI)
 /// @notice For local networks and deployments of one's own; a live zERC20 token is used where it already stands.
@@ -77,8 +78,7 @@ contract Token is IToken, ERC20Permit, Ownable {
         if (value > type(uint248).max) revert ValueTooLarge();
         super._update(from, to, value);
 
-        // The top byte is cleared so that the chain fits a field element of the proof system.
-        hashChain = uint256(sha256(abi.encodePacked(hashChain, from, to, value))) & type(uint248).max;
+        hashChain = HashChain.append(hashChain, from, to, value);
         emit IndexedTransfer(index++, from, to, value);
     }
 }

@@ -2,46 +2,80 @@
 pragma solidity ^0.8.30;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
-import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
-import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 
+import {IHub} from "./interfaces/IHub.sol";
 import {IToken} from "./interfaces/IToken.sol";
 import {IVerifier} from "./interfaces/IVerifier.sol";
+import {Teleports} from "./verifier/Teleports.sol";
+import {TransferRoots} from "./verifier/TransferRoots.sol";
 
-/// @title Keeper of a token's reserved hash chains and proved roots
-/// @dev Proving and teleport come with the proof system; see `IVerifier`.
-contract Verifier is IVerifier, Ownable, Pausable {
-    /// @notice Root of an empty Merkle tree of height 40: Poseidon nodes over BN254, empty leaf zero.
-    uint256 public constant INITIAL_TRANSFER_ROOT =
-        8687547638004116013653730449839507042090717944911454416140763808366589487233;
+/// @title Verifier of a zERC20-compatible token
+contract Verifier is IVerifier, TransferRoots, Teleports {
+    uint8 public constant override treeHeight = 40;
 
     address public immutable override token;
+    uint8 public immutable override powBits;
 
-    mapping(uint64 index => uint256) public override reservedHashChains;
-    mapping(uint64 index => uint256) public override provedTransferRoots;
-    mapping(uint256 recipientHash => uint256) public override totalTeleported;
-    uint64 public override latestReservedIndex;
-    uint64 public override latestProvedIndex;
+    address public override hub;
+    mapping(uint64 aggSeq => uint256) public override globalTransferRoots;
+    uint64 public override latestAggSeq;
+    uint64 public override latestRelayedIndex;
 
-    constructor(address token_, address owner_) Ownable(owner_) {
+    constructor(address token_, uint8 powBits_, address owner_) Ownable(owner_) {
         if (token_ == address(0)) revert ZeroToken();
         token = token_;
-        provedTransferRoots[0] = INITIAL_TRANSFER_ROOT;
+        powBits = powBits_;
     }
 
     /// @inheritdoc IVerifier
-    function reserveHashChain() external override returns (uint64 index, uint256 hashChain) {
-        index = _tokenIndex();
-        hashChain = IToken(token).hashChain();
-        if (hashChain == 0) revert ZeroHashChain(index);
-        reservedHashChains[index] = hashChain;
-        latestReservedIndex = index;
-        emit HashChainReserved(index, hashChain);
+    function relayTransferRoot(bytes calldata) external override whenNotPaused {
+        uint64 index = latestProvedIndex;
+        if (index == 0) revert NoProvedRoot();
+        if (hub == address(0)) revert HubNotSet();
+        uint256 root = provedTransferRoots[index];
+        latestRelayedIndex = index;
+        emit TransferRootRelayed(index, root, "");
+        IHub(hub).updateTransferRoot(root, index);
     }
 
     /// @inheritdoc IVerifier
-    function isUpToDate() external view override returns (bool) {
-        return latestProvedIndex == _tokenIndex();
+    function saveGlobalRoot(uint256 root, uint64 aggSeq) external override {
+        if (msg.sender != hub) revert OnlyHub();
+        globalTransferRoots[aggSeq] = root;
+        if (aggSeq > latestAggSeq) latestAggSeq = aggSeq;
+        emit GlobalRootSaved(aggSeq, root);
+    }
+
+    /// @inheritdoc IVerifier
+    function setHub(address newHub) external override onlyOwner {
+        hub = newHub;
+        emit HubSet(newHub);
+    }
+
+    /// @inheritdoc IVerifier
+    function setVerifiers(
+        address rootDecider_,
+        address withdrawGlobalDecider_,
+        address withdrawLocalDecider_,
+        address singleWithdrawGlobalVerifier_,
+        address singleWithdrawLocalVerifier_
+    ) external override onlyOwner {
+        if (
+            rootDecider_ == address(0) || singleWithdrawGlobalVerifier_ == address(0)
+                || singleWithdrawLocalVerifier_ == address(0)
+        ) revert ZeroAddress();
+        _setRootVerifier(rootDecider_);
+        withdrawGlobalDecider = withdrawGlobalDecider_;
+        withdrawLocalDecider = withdrawLocalDecider_;
+        singleWithdrawGlobalVerifier = singleWithdrawGlobalVerifier_;
+        singleWithdrawLocalVerifier = singleWithdrawLocalVerifier_;
+        emit VerifiersSet(
+            rootDecider_,
+            withdrawGlobalDecider_,
+            withdrawLocalDecider_,
+            singleWithdrawGlobalVerifier_,
+            singleWithdrawLocalVerifier_
+        );
     }
 
     /// @inheritdoc IVerifier
@@ -56,7 +90,16 @@ contract Verifier is IVerifier, Ownable, Pausable {
         emit DeactivateEmergency();
     }
 
-    function _tokenIndex() private view returns (uint64) {
-        return SafeCast.toUint64(IToken(token).index());
+    /// @inheritdoc IVerifier
+    function quoteRelay(bytes calldata) external pure override returns (uint256, uint256) {
+        return (0, 0);
+    }
+
+    function _token() internal view override(TransferRoots, Teleports) returns (IToken) {
+        return IToken(token);
+    }
+
+    function _rootAt(bool isGlobal, uint64 rootHint) internal view override returns (uint256) {
+        return isGlobal ? globalTransferRoots[rootHint] : provedTransferRoots[rootHint];
     }
 }

@@ -68,6 +68,6 @@ contract HubTest is Spec {
     }
 
     function _info(uint32 eid) private pure returns (IHub.TokenInfo memory) {
-        return IHub.TokenInfo(31337, eid, address(1), address(2));
+        return IHub.TokenInfo(31337, eid, address(uint160(eid) + 1), address(uint160(eid) + 1000));
     }
 }

@@ -3,6 +3,7 @@ pragma solidity ^0.8.30;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 
+import {ITransferRoots} from "../src/interfaces/ITransferRoots.sol";
 import {IVerifier} from "../src/interfaces/IVerifier.sol";
 import {Token} from "../src/Token.sol";
 import {Verifier} from "../src/Verifier.sol";
@@ -17,7 +18,7 @@ contract VerifierTest is Spec {
     function setUp() public {
         token = new Token("Test zUSD", "zUSD", 6, address(this));
         token.setMinter(address(this));
-        verifier = new Verifier(address(token), address(this));
+        verifier = new Verifier(address(token), 8, address(this));
     }
 
     function test_starts_with_the_empty_root_proved_at_index_zero() public view {
@@ -34,7 +35,7 @@ contract VerifierTest is Spec {
     }
 
     function test_an_empty_token_cannot_be_reserved() public {
-        vm.expectRevert(abi.encodeWithSelector(IVerifier.ZeroHashChain.selector, uint64(0)));
+        vm.expectRevert(abi.encodeWithSelector(ITransferRoots.ZeroHashChain.selector, uint64(0)));
         verifier.reserveHashChain();
     }
 
@@ -82,6 +83,6 @@ contract VerifierTest is Spec {
 
     function test_needs_a_token() public {
         vm.expectRevert(IVerifier.ZeroToken.selector);
-        new Verifier(address(0), address(this));
+        new Verifier(address(0), 8, address(this));
     }
 }

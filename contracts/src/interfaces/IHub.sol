@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
-/// @title Registry of the tokens whose roots are aggregated across chains
-/// @notice Only the registry. Aggregation and the messages between chains are not here: a facilitator that mints on
-/// the chain it was paid on needs neither.
+/// @title Aggregation of the transfer roots of several tokens into one
+/// @notice The tokens of a hub are one asset: a burn of one of them can be minted by any other. Roots arrive from and
+/// go to verifiers on this chain, by plain calls. A token on another chain can be registered and keeps its place, but
+/// nothing carries its root here.
 interface IHub {
     /// @param chainId Chain the token lives on.
     /// @param eid Endpoint id of that chain in the cross-chain messaging layer; unique here.
@@ -21,23 +22,84 @@ interface IHub {
         uint32 indexed eid, uint256 indexed index, uint64 chainId, address token, address verifier
     );
 
+    event TokenUpdated(
+        uint32 indexed eid, uint256 indexed index, uint64 chainId, address token, address verifier
+    );
+
+    /// @param index Leaf position of the token.
+    event TransferRootUpdated(uint32 indexed eid, uint256 indexed index, uint256 newRoot);
+
+    event AggregationRootUpdated(
+        uint256 indexed root,
+        uint64 indexed aggSeq,
+        uint256[] transferRootsSnapshot,
+        uint64[] transferTreeIndicesSnapshot
+    );
+
     /// @notice All leaves of the aggregation tree are taken.
     error HubCapacityReached();
     error TokenAlreadyRegistered(uint32 eid);
+
+    /// @notice The token, or its verifier, has a leaf already. In two leaves its burns would count twice.
+    error AlreadyAggregated(address account);
+    error TokenNotRegistered(uint32 eid);
     error ZeroVerifier();
     error ZeroToken();
     error InvalidChainId();
 
+    /// @notice The root is no field element.
+    error InvalidTransferRoot(uint256 root);
+
+    /// @notice The caller is not the verifier of a registered token of this chain.
+    error UnknownVerifier(address caller);
+
+    /// @notice The token lives on another chain, which nothing here can reach.
+    error OtherChain(uint32 eid);
+
     /// @notice Owner only.
     function registerToken(TokenInfo calldata info) external;
 
+    /// @notice Owner only: replaces the entry of an endpoint. Its leaf is empty until the new verifier relays.
+    function updateToken(TokenInfo calldata info) external;
+
+    /// @notice For the verifiers of registered tokens: their latest proved root.
+    /// @param index Leaf count of the root.
+    function updateTransferRoot(uint256 root, uint64 index) external;
+
+    /// @notice Gives the aggregation root to the verifiers of these endpoints. Open to anyone. When a leaf changed
+    /// since the last time, the root is computed anew and gets the next sequence number.
+    /// @param lzOptions For messages between chains; ignored.
+    function broadcast(uint32[] calldata eids, bytes calldata lzOptions) external;
+
+    /// @notice What `broadcast` costs beside gas: nothing.
+    function quoteBroadcast(uint32[] calldata eids, bytes calldata lzOptions) external view returns (uint256);
+
     function getTokenInfos() external view returns (TokenInfo[] memory);
+
+    /// @notice Root and leaf count of each token, in order of position; zero for those that never relayed.
+    function getTransferRootsAndIndices() external view returns (uint256[] memory roots, uint64[] memory indices);
 
     function tokenInfos(uint256 index)
         external
         view
         returns (uint64 chainId, uint32 eid, address verifier, address token);
 
+    function transferRoots(uint256 index) external view returns (uint256);
+
+    function transferTreeIndices(uint256 index) external view returns (uint64);
+
     /// @notice Leaf position plus one; zero when the endpoint is not registered.
     function eidToPosition(uint32 eid) external view returns (uint256);
+
+    /// @notice Root of an empty subtree of the aggregation tree, by height from zero to six.
+    function zeroHash(uint256 height) external view returns (uint256);
+
+    /// @notice Sequence number of the latest aggregation root; zero before the first.
+    function aggSeq() external view returns (uint64);
+
+    /// @notice The latest aggregation root; zero before the first.
+    function aggregationRoot() external view returns (uint256);
+
+    /// @notice Whether the latest aggregation root covers every root that arrived.
+    function isUpToDate() external view returns (bool);
 }

@@ -1,43 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
-/// @title The part of a zERC20 verifier that needs no proof
-/// @notice Proving transfer roots and the proof-gated mint are not here yet: nothing writes `provedTransferRoots`
-/// above index zero, and nothing is ever minted. What is here already has its final meaning.
-interface IVerifier {
-    /// @notice The token's chain was copied, so that a later proof can be checked against it.
-    event HashChainReserved(uint64 indexed index, uint256 hashChain);
+import {ITeleports} from "./ITeleports.sol";
+import {ITransferRoots} from "./ITransferRoots.sol";
 
+/// @title Verifier of a zERC20-compatible token (generation 2 ABI)
+/// @notice What one chain needs of it. A hub on the same chain is called directly; there are no messages between
+/// chains, hence no fees, options or refunds.
+/// @dev All value rests on the proof verifiers. Under keys of a development setup, whoever ran the setup can forge
+/// roots and mints.
+interface IVerifier is ITransferRoots, ITeleports {
+    event TransferRootRelayed(uint64 indexed index, uint256 root, bytes lzMsgId);
+    event GlobalRootSaved(uint64 indexed aggSeq, uint256 root);
+    event HubSet(address hub);
+    event VerifiersSet(
+        address rootDecider,
+        address withdrawGlobalDecider,
+        address withdrawLocalDecider,
+        address singleWithdrawGlobalVerifier,
+        address singleWithdrawLocalVerifier
+    );
     event ActivateEmergency();
     event DeactivateEmergency();
 
-    /// @notice The token has no leaf yet.
-    error ZeroHashChain(uint64 index);
     error ZeroToken();
+    error ZeroAddress();
+
+    /// @notice No root above the empty one is proved.
+    error NoProvedRoot();
+    error HubNotSet();
+    error OnlyHub();
 
     /// @notice Token whose leaves are proved here.
     function token() external view returns (address);
 
-    /// @notice The token's hash chain at a leaf count; zero when it was not reserved there.
-    function reservedHashChains(uint64 index) external view returns (uint256);
+    /// @notice Zero bits that the withdraw circuits demand of a burn address.
+    function powBits() external view returns (uint8);
 
-    /// @notice Proved Merkle root over the first `index` leaves; zero when there is none.
-    function provedTransferRoots(uint64 index) external view returns (uint256);
+    /// @notice Height of the transfer tree.
+    function treeHeight() external view returns (uint8);
 
-    function latestReservedIndex() external view returns (uint64);
+    /// @notice The hub on this chain; zero when there is none.
+    function hub() external view returns (address);
 
-    function latestProvedIndex() external view returns (uint64);
+    /// @notice Aggregation root of a sequence number; zero when it was not received.
+    function globalTransferRoots(uint64 aggSeq) external view returns (uint256);
 
-    /// @notice What was minted so far for a recipient hash (chain, recipient, tweak).
-    function totalTeleported(uint256 recipientHash) external view returns (uint256);
+    function latestAggSeq() external view returns (uint64);
 
-    /// @notice Whether every leaf of the token is under a proved root.
-    function isUpToDate() external view returns (bool);
+    function latestRelayedIndex() external view returns (uint64);
 
-    /// @notice Copies the token's leaf count and hash chain. Open to anyone, at any time, also while paused.
-    function reserveHashChain() external returns (uint64 index, uint256 hashChain);
+    /// @notice Hands the latest proved root to the hub. Open to anyone; not while paused.
+    /// @param lzOptions For messages between chains; ignored.
+    function relayTransferRoot(bytes calldata lzOptions) external;
 
-    /// @notice Owner only: pauses what proofs will do. Transfers and `reserveHashChain` go on.
+    /// @notice What `relayTransferRoot` costs beside gas: nothing.
+    function quoteRelay(bytes calldata lzOptions) external view returns (uint256 nativeFee, uint256 lzTokenFee);
+
+    /// @notice Hub only: an aggregation root. Taken also while paused.
+    function saveGlobalRoot(uint256 root, uint64 aggSeq) external;
+
+    /// @notice Owner only; zero unlinks.
+    function setHub(address newHub) external;
+
+    /// @notice Owner only. The batch deciders may be zero: then `teleport` is refused.
+    /// @param rootDecider_ A root verifier, put in the place of its batch size.
+    function setVerifiers(
+        address rootDecider_,
+        address withdrawGlobalDecider_,
+        address withdrawLocalDecider_,
+        address singleWithdrawGlobalVerifier_,
+        address singleWithdrawLocalVerifier_
+    ) external;
+
+    /// @notice Owner only: pauses what proofs do. Transfers and `reserveHashChain` go on.
     function activateEmergency() external;
 
     /// @notice Owner only.

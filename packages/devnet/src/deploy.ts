@@ -10,23 +10,23 @@ import {
 } from '@svc-zerc20/contracts'
 import { type Address, encodeDeployData, encodeFunctionData, type Hex } from 'viem'
 import { type ChainClient, createChainClient } from './chain-client.js'
+import { ensureProofVerifiers, type ProofOptions } from './deploy-proofs.js'
 import {
   type Deployment,
   devnetEndpointId,
+  devnetPowBits,
   devnetToken,
   type PlannedAddresses,
   plannedAddresses,
 } from './deployment.js'
 import { findDeployment } from './find-deployment.js'
 import { fundAccounts } from './fund.js'
-
-// Calls to contracts of the same batch cannot be estimated before those exist.
-const callGas = 300_000n
+import { nextNonce, type Step, sendSteps } from './send-steps.js'
 
 /**
- * Deploys all contracts to any node and funds the accounts. Everything is sent at once with consecutive
- * nonces, so it takes a block or two also where blocks are slow. When the deployer's first transactions on
- * this chain deployed the same contracts already, those are taken as they are.
+ * Deploys all contracts to any node and funds the accounts. When the deployer's first transactions on this chain
+ * deployed the same contracts already, those are taken as they are; verifiers of proofs are replaced when their
+ * keys are not the given ones.
  */
 export async function deployContracts(options: {
   rpcUrl: string
@@ -35,55 +35,43 @@ export async function deployContracts(options: {
   payer: Address
   /** Get native money when they have too little. */
   fund?: readonly Address[]
+  /** Without it nothing is there to check proofs with. */
+  proofs?: ProofOptions
   log?: (line: string) => void
 }): Promise<Deployment> {
-  const { log = () => undefined } = options
+  const { log = () => undefined, proofs } = options
   const client = createChainClient({ rpcUrl: options.rpcUrl, privateKey: options.deployer.privateKey })
   const chainId = await client.read.getChainId()
-  const found = await findDeployment(client, chainId)
+  const powBits = proofs?.manifest.powBits ?? devnetPowBits
+  const found = await findDeployment(client, chainId, powBits)
   if (found !== undefined) log(`contracts found: token ${found.token}`)
-  const deployment = found ?? (await deployAll(client, chainId, log))
-  await fundAccounts({
-    client,
-    token: deployment.token,
-    payer: options.payer,
-    native: options.fund ?? [],
-    log,
-  })
-  return deployment
+  const deployment = found ?? (await deployAll(client, chainId, powBits, log))
+  const { token, verifier } = deployment
+  const proofVerifiers = proofs && (await ensureProofVerifiers({ ...proofs, client, verifier, log }))
+  await fundAccounts({ client, token, payer: options.payer, native: options.fund ?? [], log })
+  return { ...deployment, ...(proofVerifiers && { proofVerifiers }) }
 }
 
 async function deployAll(
   client: ChainClient,
   chainId: number,
+  powBits: number,
   log: (line: string) => void,
 ): Promise<Deployment> {
   const owner = client.wallet.account.address
-  const firstNonce = await client.read.getTransactionCount({ address: owner, blockTag: 'pending' })
+  const firstNonce = await nextNonce(client)
   const contracts = plannedAddresses(owner, firstNonce)
-  const hashes: { what: string; hash: Hex }[] = []
-  const fees = await client.read.estimateFeesPerGas()
-  for (const [offset, { what, ...call }] of steps(owner, chainId, contracts).entries()) {
-    const gas = call.to === undefined ? await client.read.estimateGas({ account: owner, ...call }) : callGas
-    const nonce = firstNonce + offset
-    hashes.push({
-      what,
-      hash: await client.wallet.sendTransaction({ chain: null, nonce, gas, ...fees, ...call }),
-    })
-  }
-  let fromBlock: bigint | undefined
-  for (const { what, hash } of hashes) {
-    const receipt = await client.succeeded(hash, what)
-    fromBlock ??= receipt.blockNumber
-    log(`${what}${receipt.contractAddress ? ` at ${receipt.contractAddress}` : ''}`)
-  }
-  return { chainId, ...contracts, fromBlock: fromBlock ?? 0n }
+  const fromBlock = await sendSteps(client, firstNonce, steps(owner, chainId, powBits, contracts), log)
+  return { chainId, ...contracts, fromBlock }
 }
 
-type Step = { what: string; to?: Address; data: Hex }
-
 /** In the order of `plannedAddresses`, then the roles. The deployer keeps the minter's role: it is the faucet. */
-function steps(owner: Address, chainId: number, { token, verifier, hub }: PlannedAddresses): Step[] {
+function steps(
+  owner: Address,
+  chainId: number,
+  powBits: number,
+  { token, verifier, hub }: PlannedAddresses,
+): Step[] {
   const { name, symbol, decimals } = devnetToken
   const info = { chainId: BigInt(chainId), eid: devnetEndpointId, verifier, token }
   return [
@@ -97,7 +85,7 @@ function steps(owner: Address, chainId: number, { token, verifier, hub }: Planne
     },
     {
       what: 'verifier deployed',
-      data: encodeDeployData({ abi: verifierAbi, bytecode: verifierBytecode, args: [token, owner] }),
+      data: encodeDeployData({ abi: verifierAbi, bytecode: verifierBytecode, args: [token, powBits, owner] }),
     },
     { what: 'hub deployed', data: encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args: [owner] }) },
     {
@@ -118,6 +106,11 @@ function steps(owner: Address, chainId: number, { token, verifier, hub }: Planne
       what: 'token registered at the hub',
       to: hub,
       data: encodeFunctionData({ abi: hubAbi, functionName: 'registerToken', args: [info] }),
+    },
+    {
+      what: 'hub set at the verifier',
+      to: verifier,
+      data: encodeFunctionData({ abi: verifierAbi, functionName: 'setHub', args: [hub] }),
     },
   ]
 }

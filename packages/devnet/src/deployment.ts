@@ -1,3 +1,4 @@
+import type { CircuitName } from '@svc-zerc20/zk'
 import { type Address, getContractAddress } from 'viem'
 
 /** What the devnet's token calls itself. */
@@ -6,6 +7,12 @@ export const devnetToken = { name: 'Devnet zUSD', symbol: 'zUSD', decimals: 6 } 
 /** The number the hub knows this chain by. No messaging layer is involved, so any number serves. */
 export const devnetEndpointId = 1
 
+/** Zero bits that the devnet asks of a burn address: quick to find. A public deployment asks for 16. */
+export const devnetPowBits = 8
+
+/** The verifiers of proofs, by circuit. */
+export type ProofVerifiers = Readonly<Record<CircuitName, Address>>
+
 /** The contracts of one network. */
 export type Deployment = {
   chainId: number
@@ -13,6 +20,8 @@ export type Deployment = {
   verifier: Address
   hub: Address
   permitBurner: Address
+  /** Absent when nothing was deployed to check proofs with: then there are no roots and no mints. */
+  proofVerifiers?: ProofVerifiers
   /** No event of these contracts is older than this block. */
   fromBlock: bigint
 }

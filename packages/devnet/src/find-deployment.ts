@@ -4,6 +4,7 @@ import {
   permitBurnerBytecode,
   tokenAbi,
   tokenBytecode,
+  verifierAbi,
   verifierBytecode,
 } from '@svc-zerc20/contracts'
 import { type Address, type Hex, hexToBytes, isAddressEqual } from 'viem'
@@ -11,7 +12,11 @@ import type { ChainClient } from './chain-client.js'
 import { type Deployment, type PlannedAddresses, plannedAddresses } from './deployment.js'
 
 /** The contracts that the deployer's first transactions deployed, when they are these very contracts. */
-export async function findDeployment(client: ChainClient, chainId: number): Promise<Deployment | undefined> {
+export async function findDeployment(
+  client: ChainClient,
+  chainId: number,
+  powBits: number,
+): Promise<Deployment | undefined> {
   const owner = client.wallet.account.address
   const contracts = plannedAddresses(owner, 0)
   const same = await Promise.all([
@@ -20,7 +25,7 @@ export async function findDeployment(client: ChainClient, chainId: number): Prom
     isDeployed(client, contracts.hub, hubBytecode),
     isDeployed(client, contracts.permitBurner, permitBurnerBytecode),
   ])
-  if (!same.every(Boolean) || !(await isWired(client, contracts, owner))) return undefined
+  if (!same.every(Boolean) || !(await isWired(client, contracts, owner, powBits))) return undefined
   return { chainId, ...contracts, fromBlock: 0n }
 }
 
@@ -30,27 +35,39 @@ async function isDeployed({ read }: ChainClient, address: Address, creation: Hex
 }
 
 /**
- * Whether code was deployed from these creation bytes. They end with the runtime code, in which immutable
- * values are still zero; those bytes may differ.
+ * Whether code was deployed from these creation bytes. They hold the runtime code, in which immutable values are
+ * still zero; those bytes may differ.
  */
 function isRuntimeOf(code: Hex, creation: Hex): boolean {
   const deployed = hexToBytes(code)
-  const template = hexToBytes(creation).slice(-deployed.length)
-  return (
-    template.length === deployed.length && template.every((byte, i) => byte === 0 || byte === deployed[i])
-  )
+  const template = hexToBytes(creation)
+  for (let start = 0; start + deployed.length <= template.length; start += 1) {
+    const matches = (byte: number, i: number) => byte === template[start + i] || template[start + i] === 0
+    if (deployed.every(matches)) return true
+  }
+  return false
 }
 
-async function isWired({ read }: ChainClient, contracts: PlannedAddresses, owner: Address): Promise<boolean> {
+async function isWired(
+  { read }: ChainClient,
+  contracts: PlannedAddresses,
+  owner: Address,
+  powBits: number,
+): Promise<boolean> {
   const token = { address: contracts.token, abi: tokenAbi } as const
-  const [verifier, minter, registered] = await Promise.all([
+  const verifierContract = { address: contracts.verifier, abi: verifierAbi } as const
+  const [verifier, minter, hub, bits, registered] = await Promise.all([
     read.readContract({ ...token, functionName: 'verifier' }),
     read.readContract({ ...token, functionName: 'minter' }),
+    read.readContract({ ...verifierContract, functionName: 'hub' }),
+    read.readContract({ ...verifierContract, functionName: 'powBits' }),
     read.readContract({ address: contracts.hub, abi: hubAbi, functionName: 'getTokenInfos' }),
   ])
   return (
     isAddressEqual(verifier, contracts.verifier) &&
     isAddressEqual(minter, owner) &&
+    isAddressEqual(hub, contracts.hub) &&
+    bits === powBits &&
     registered.some((info) => isAddressEqual(info.token, contracts.token))
   )
 }

@@ -1,0 +1,9 @@
+export * from './generated/index.js'
+export {
+  encodeRootProof,
+  encodeWithdrawProof,
+  type ProofWords,
+  type RootProof,
+  type Transfer,
+} from './proof-bytes.js'
+export { type KeyWords, keyArgument } from './verification-key.js'

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.30;
+
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+
+import {IWithdrawVerifier} from "../interfaces/IGroth16.sol";
+import {ITeleports} from "../interfaces/ITeleports.sol";
+import {IToken} from "../interfaces/IToken.sol";
+import {ITransferRoots} from "../interfaces/ITransferRoots.sol";
+
+/// @title Mints by proof
+abstract contract Teleports is ITeleports, EIP712, Pausable {
+    bytes32 public constant RELAYER_FEE_AUTHORIZATION_TYPEHASH = keccak256(
+        "RelayerFeeAuthorization(uint256 recipientHash,uint256 totalValue,uint256 maxFee,uint64 deadline)"
+    );
+
+    /// @dev Eight words of the proof and three signals.
+    uint256 private constant PROOF_BYTES = 11 * 32;
+
+    /// @dev What a proof was found to show.
+    struct Finding {
+        address to;
+        uint256 transferRoot;
+        uint256 recipientHash;
+        uint256 totalValue;
+        uint256 unminted;
+    }
+
+    mapping(uint256 recipientHash => uint256) public override totalTeleported;
+    address public override withdrawGlobalDecider;
+    address public override withdrawLocalDecider;
+    address public override singleWithdrawGlobalVerifier;
+    address public override singleWithdrawLocalVerifier;
+
+    constructor() EIP712("Verifier", "1") {}
+
+    /// @inheritdoc ITeleports
+    function singleTeleport(bool isGlobal, uint64 rootHint, GeneralRecipient calldata gr, bytes calldata proof)
+        external
+        override
+        whenNotPaused
+    {
+        _mint(isGlobal, rootHint, gr, _take(_singleVerifier(isGlobal), isGlobal, rootHint, gr, proof));
+    }
+
+    /// @inheritdoc ITeleports
+    function singleTeleport(
+        bool isGlobal,
+        uint64 rootHint,
+        GeneralRecipient calldata gr,
+        bytes calldata proof,
+        RelayerFee calldata fee
+    ) external override whenNotPaused {
+        Finding memory finding = _take(_singleVerifier(isGlobal), isGlobal, rootHint, gr, proof);
+        _mintWithFee(isGlobal, rootHint, gr, finding, fee);
+    }
+
+    /// @inheritdoc ITeleports
+    function teleport(bool isGlobal, uint64 rootHint, GeneralRecipient calldata gr, bytes calldata proof)
+        external
+        override
+        whenNotPaused
+    {
+        _mint(isGlobal, rootHint, gr, _take(_batchVerifier(isGlobal), isGlobal, rootHint, gr, proof));
+    }
+
+    /// @inheritdoc ITeleports
+    function teleport(
+        bool isGlobal,
+        uint64 rootHint,
+        GeneralRecipient calldata gr,
+        bytes calldata proof,
+        RelayerFee calldata fee
+    ) external override whenNotPaused {
+        Finding memory finding = _take(_batchVerifier(isGlobal), isGlobal, rootHint, gr, proof);
+        _mintWithFee(isGlobal, rootHint, gr, finding, fee);
+    }
+
+    /// @inheritdoc ITeleports
+    function recipientHashOf(GeneralRecipient calldata gr) public pure override returns (uint256) {
+        uint256 digest = uint256(sha256(abi.encodePacked(gr.chainId, gr.recipient, gr.tweak)));
+        return (digest & type(uint248).max) | (1 << 248);
+    }
+
+    function _token() internal view virtual returns (IToken);
+
+    function _rootAt(bool isGlobal, uint64 rootHint) internal view virtual returns (uint256);
+
+    /// @dev Checks a proof against roots, recipient and what was minted before, and books it as minted.
+    function _take(
+        address verifier,
+        bool isGlobal,
+        uint64 rootHint,
+        GeneralRecipient calldata gr,
+        bytes calldata proof
+    ) private returns (Finding memory finding) {
+        uint256[3] memory signals = _requireProof(verifier, proof);
+
+        uint256 root = _rootAt(isGlobal, rootHint);
+        if (root == 0) revert ExpectedRootZero(rootHint);
+        if (signals[0] != root) revert TransferRootMismatch(root, signals[0]);
+        uint256 recipientHash = recipientHashOf(gr);
+        if (signals[1] != recipientHash) revert RecipientMismatch(recipientHash, signals[1]);
+        if (gr.chainId != block.chainid) revert InvalidRecipientChainId(uint64(block.chainid), gr.chainId);
+        uint256 minted = totalTeleported[recipientHash];
+        if (signals[2] <= minted) revert NothingToWithdraw(minted, signals[2]);
+
+        totalTeleported[recipientHash] = signals[2];
+        address to = address(uint160(uint256(gr.recipient)));
+        return Finding(to, root, recipientHash, signals[2], signals[2] - minted);
+    }
+
+    function _mint(bool isGlobal, uint64 rootHint, GeneralRecipient calldata gr, Finding memory finding) private {
+        emit Teleport(finding.to, finding.unminted, isGlobal, rootHint, finding.transferRoot, gr);
+        _token().teleport(finding.to, finding.unminted);
+    }
+
+    function _mintWithFee(
+        bool isGlobal,
+        uint64 rootHint,
+        GeneralRecipient calldata gr,
+        Finding memory finding,
+        RelayerFee calldata fee
+    ) private {
+        _requireConsent(finding, fee);
+        uint256 value = finding.unminted - fee.relayerFee;
+        emit TeleportWithRelayerFee(
+            finding.to, msg.sender, value, fee.relayerFee, isGlobal, rootHint, finding.transferRoot, gr
+        );
+        // A mint of nothing would still append a leaf.
+        if (value != 0) _token().teleport(finding.to, value);
+        if (fee.relayerFee != 0) _token().teleport(msg.sender, fee.relayerFee);
+    }
+
+    /// @dev Asking the recipient's contract is a static call: it cannot come back and change anything.
+    function _requireConsent(Finding memory finding, RelayerFee calldata fee) private view {
+        if (fee.relayerFee > fee.maxFee) revert RelayerFeeExceedsMax(fee.relayerFee, fee.maxFee);
+        if (fee.relayerFee > finding.unminted) revert RelayerFeeExceedsDiff(fee.relayerFee, finding.unminted);
+        if (block.timestamp > fee.deadline) revert RelayerFeeAuthorizationExpired(fee.deadline, block.timestamp);
+        bytes32 digest = _hashTypedDataV4(
+            keccak256(
+                abi.encode(
+                    RELAYER_FEE_AUTHORIZATION_TYPEHASH,
+                    finding.recipientHash,
+                    finding.totalValue,
+                    fee.maxFee,
+                    fee.deadline
+                )
+            )
+        );
+        if (!SignatureChecker.isValidSignatureNow(finding.to, digest, fee.signature)) {
+            revert InvalidRelayerFeeSignature();
+        }
+    }
+
+    function _requireProof(address verifier, bytes calldata proof) private view returns (uint256[3] memory) {
+        if (verifier == address(0)) revert WithdrawVerifierNotSet();
+        if (proof.length != PROOF_BYTES) revert ITransferRoots.InvalidProof();
+        (uint256[2] memory a, uint256[2][2] memory b, uint256[2] memory c, uint256[3] memory signals) =
+            abi.decode(proof, (uint256[2], uint256[2][2], uint256[2], uint256[3]));
+        if (!IWithdrawVerifier(verifier).verifyProof(a, b, c, signals)) revert ITransferRoots.InvalidProof();
+        return signals;
+    }
+
+    function _singleVerifier(bool isGlobal) private view returns (address) {
+        return isGlobal ? singleWithdrawGlobalVerifier : singleWithdrawLocalVerifier;
+    }
+
+    function _batchVerifier(bool isGlobal) private view returns (address) {
+        return isGlobal ? withdrawGlobalDecider : withdrawLocalDecider;
+    }
+}
