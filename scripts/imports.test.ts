@@ -13,7 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   'packages/prover': ['zk', 'kernel'],
   'packages/resource-server': ['protocol'],
   'packages/payer': ['protocol', 'contracts'],
-  'packages/facilitator': ['protocol', 'contracts', 'zk'],
+  'packages/facilitator': ['protocol', 'contracts', 'zk', 'prover'],
   'packages/indexer': ['protocol', 'contracts', 'zk', 'prover'],
   'packages/devnet': ['protocol', 'contracts', 'zk', 'facilitator', 'resource-server'],
   examples: ['payer', 'resource-server'],

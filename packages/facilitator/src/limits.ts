@@ -74,4 +74,16 @@ export const limits = {
   minedKeptMax: 64,
   /** Fees are asked for again when what is known is older. */
   feesFreshMs: 3_000,
+  /** Gas ceiling of one mint; a proof is checked for about 320 000. */
+  mintGas: 600_000n,
+  /** Payments one round of finalization looks at, and mints under way beyond those being proved. */
+  paymentsPerRoundMax: 64,
+  mintsAheadMax: 2,
+  /** Failures never hold finalization back for more periods than this. */
+  finalizeBackOffPeriodsMax: 10,
+  indexerTimeoutMs: 10_000,
+  /** Bytes of an indexer's answer: a path is 40 words. */
+  indexerAnswerBytesMax: 65_536,
+  /** Blocks in one question for the token's logs. */
+  logSpanBlocksMax: 5_000,
 } as const

@@ -7,6 +7,7 @@ import type { Clock } from '../payment/ports.js'
 import { profileOf } from '../profile.js'
 import { hasCredentials } from '../secrets/credentials.js'
 import { type Environment, examineSecrets, type Secrets } from '../secrets/secrets.js'
+import { probeArtifacts } from './artifacts.js'
 import { probeChain } from './chain.js'
 import { probeIndexer } from './indexer.js'
 import { type InspectJournal, probeJournal } from './journal.js'
@@ -27,7 +28,7 @@ export async function check(deps: {
   const reading = readConfigFile(deps.file)
   const { config, values } = reading
   const { secrets, findings: ofSecrets } = examineSecrets(values, deps.env)
-  const [chain, indexer, journal] = await Promise.all([
+  const [chain, indexer, journal, artifacts] = await Promise.all([
     probeChain({
       config: values,
       relayer: parseAddress(secrets?.relayer.reveal().address),
@@ -35,6 +36,7 @@ export async function check(deps: {
     }),
     probeIndexer(values.network.indexer_url),
     probeJournal(values.settlement.journal, deps.inspectJournal),
+    probeArtifacts(values),
   ])
   const findings = [
     ...judgeFile(deps.file, reading),
@@ -43,6 +45,7 @@ export async function check(deps: {
     ...chain,
     ...indexer,
     ...journal,
+    ...artifacts,
   ].map((finding) => withLine(finding, reading))
   return { findings, ready: config && secrets && { config, secrets } }
 }

@@ -5,6 +5,7 @@ import { hash2, upstreamPowBits } from '@svc-zerc20/zk'
 import { zeroAddress } from 'viem'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
+import { probeProvingKey } from './artifacts.js'
 import type { ChainView } from './chain-view.js'
 
 type Probe = (view: ChainView, config: PartialConfig) => Promise<Finding[]>
@@ -18,9 +19,9 @@ const fail = finding('fail')
 
 /** All answers of all contracts; nothing is asked of an address that is missing in the configuration. */
 export async function probeContracts(view: ChainView, config: PartialConfig): Promise<Finding[]> {
-  const probes: Probe[] = [probeToken, probeVerifier, probeHub, probeHelper, probeSplitter]
+  const probes: Probe[] = [probeToken, probeVerifier, probeProvingKey, probeHub, probeHelper, probeSplitter]
   const findings = await Promise.all(probes.map((probe) => probe(view, config)))
-  return [...findings.flat(), ...judgePow(config)]
+  return findings.flat()
 }
 
 const noCode = (key: string, address: Address): Finding => fail(key, `no contract at ${address}`)
@@ -78,10 +79,11 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
   const { verifier, token } = network
   if (verifier === undefined) return []
   const key = 'network.verifier'
-  const [hasCode, itsToken, emptyRoot, paused] = await Promise.all([
+  const [hasCode, itsToken, emptyRoot, itsBits, paused] = await Promise.all([
     view.hasCode(verifier),
     view.read(verifier, verifierAbi, 'token', []),
     view.read(verifier, verifierAbi, 'provedTransferRoots', [0n]),
+    view.read(verifier, verifierAbi, 'powBits', []),
     view.read(verifier, verifierAbi, 'paused', []),
   ])
   if (!hasCode) return [noCode(key, verifier)]
@@ -99,8 +101,23 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
       findings.push(fail('zerc20.tree_height', `is ${height}, but the verifier began with another tree`))
     }
   }
+  findings.push(...judgePow(zerc20, itsBits))
   if (paused) findings.push(warn(key, `${verifier} is paused: nothing can be minted until it is resumed`))
   return findings.length > 0 ? findings : [ok(key, `contract at ${verifier}`)]
+}
+
+/** More bits than asked for are only work; with fewer a burn could never be minted. */
+function judgePow({ generation, pow_bits: bits }: PartialConfig['zerc20'], itsBits?: number): Finding[] {
+  const key = 'zerc20.pow_bits'
+  if (generation === undefined || bits === undefined) return []
+  if (itsBits !== undefined) {
+    if (bits >= itsBits) return []
+    return [fail(key, `is ${bits}, but the verifier asks for ${itsBits}: burns could never be minted`)]
+  }
+  const usual = upstreamPowBits[generation]
+  if (bits === usual) return []
+  const message = `is ${bits}, where deployments of generation ${generation} ask for ${usual}; no contract tells it`
+  return [warn(key, message)]
 }
 
 /** Root of an empty tree: every node is the hash of two equal children, and an empty leaf is zero. */
@@ -159,14 +176,4 @@ async function probeSplitter(view: ChainView, { fee }: PartialConfig): Promise<F
       ? ok(key, `contract at ${fee.splitter}; its parameters are not compared in this version`)
       : noCode(key, fee.splitter),
   ]
-}
-
-/** No contract tells its proof-of-work bits: they are part of the circuit. So upstream's are the measure. */
-function judgePow({ zerc20, network }: PartialConfig): Finding[] {
-  const { generation, pow_bits: bits } = zerc20
-  if (generation === undefined || bits === undefined || network.chain_id === 31337) return []
-  const usual = upstreamPowBits[generation]
-  if (bits === usual) return []
-  const message = `is ${bits}, where deployments of generation ${generation} ask for ${usual}; no contract tells it`
-  return [warn('zerc20.pow_bits', message)]
 }

@@ -1,4 +1,4 @@
-/** Whether the token indexer answers. Until payments are finalized nothing depends on it, so it only warns. */
+/** Whether the token indexer answers. Our own tree stands in for it, so that it only warns. */
 
 import type { Finding } from '../finding.js'
 import { maskUrl } from '../secrets/credentials.js'

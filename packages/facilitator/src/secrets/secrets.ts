@@ -131,8 +131,11 @@ function needsAdminToken({ profile, listen }: PartialConfig): boolean {
   return profile !== 'local' || !isLoopback(listen.host ?? '')
 }
 
-/** All four must hold: what one of them alone suggests is never enough. */
-function conditionsMissing({ profile, listen, network }: PartialConfig): string[] {
+/**
+ * What is missing before keys that others have may be used. All four must hold: what one of them alone suggests is
+ * never enough.
+ */
+export function conditionsMissing({ profile, listen, network }: PartialConfig): string[] {
   const rpcHost = network.rpc_url === undefined ? '' : new URL(network.rpc_url).hostname
   return [
     profile !== 'local' && 'profile = "local"',

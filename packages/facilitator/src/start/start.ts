@@ -11,6 +11,7 @@ import { profileOf } from '../profile.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { Log } from '../telemetry/events.js'
 import { openChainSide } from './chain-side.js'
+import { createFinalization } from './finalization.js'
 import { createHttpSide } from './http-side.js'
 import { createTelemetry } from './operation.js'
 import { createPaymentFlow } from './payment-flow.js'
@@ -45,7 +46,18 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   })
   const { ledger } = storage
   const flow = createPaymentFlow({ config, chainSide, ledger, addresses, seed, clock, telemetry })
+  const finalization = await createFinalization({
+    config,
+    profile,
+    chainSide,
+    ledger,
+    seed,
+    clock,
+    random,
+    telemetry,
+  })
 
+  finalization.resumeMints()
   if (profile.acceptsPayments) flow.recover.resumeTransactions()
   await relayer.start()
   if (profile.acceptsPayments) await flow.recover.restartClaims()
@@ -64,12 +76,13 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
   const network = Network.format(deployment.chainId)
   log({ event: 'facilitator.ready', url, network, profile: profile.name })
+  finalization.start()
 
   return {
     url,
     network,
     async close() {
-      const drained = app.close().then(() => flow.burns.idle())
+      const drained = Promise.all([app.close().then(() => flow.burns.idle()), finalization.close()])
       const idle = new AbortController()
       const grace = clock.sleep(config.daemon.shutdown_grace_ms, idle.signal)
       await Promise.race([drained, grace]).finally(() => idle.abort())

@@ -1,5 +1,7 @@
 /** Every log event and its fields. Secrets and bodies are in none of them. */
+import type { PathEvent } from '../adapters/merkle-paths.js'
 import type { RelayerEvent } from '../adapters/relayer.js'
+import type { FinalizeEvent } from '../payment/mint-ports.js'
 import type { PaymentEvent } from '../payment/ports.js'
 
 export type LifecycleEvent =
@@ -20,7 +22,7 @@ export type LifecycleEvent =
   /** The thread that recovers signers ended; the daemon goes on without it, slower. */
   | { readonly event: 'recovery.lost'; readonly err: unknown }
 
-export type LogEvent = LifecycleEvent | PaymentEvent | RelayerEvent
+export type LogEvent = LifecycleEvent | PaymentEvent | FinalizeEvent | PathEvent | RelayerEvent
 
 export type Log = (event: LogEvent) => void
 
@@ -100,6 +102,61 @@ export const logEvents: {
     level: 'warn',
     about: 'A burn came after its challenge expired; it buys nothing and is minted all the same.',
     fields: { challengeNonce: nonce, txHash: burnHash },
+  },
+  'mint.proving': {
+    level: 'info',
+    about: 'The proof of a mint is being computed.',
+    fields: { challengeNonce: nonce, leaves: 'transfers under the root it is proved against' },
+  },
+  'mint.proved': {
+    level: 'info',
+    about: 'The proof of a mint is there; the mint is sent.',
+    fields: { challengeNonce: nonce, ms: 'milliseconds the path and the proof took' },
+  },
+  'mint.mined': {
+    level: 'info',
+    about: 'A mint is in a block. The payment is finalized once that block is deep enough.',
+    fields: { challengeNonce: nonce },
+  },
+  'mint.failed': {
+    level: 'warn',
+    about: 'A mint did not come about; it is tried again, later each time.',
+    fields: { challengeNonce: nonce, reason: 'what kind of failure', err: cause },
+  },
+  'mint.resumed': {
+    level: 'info',
+    about: 'A mint that the last run left unfinished is taken up again.',
+    fields: { challengeNonce: nonce },
+  },
+  'payment.finalized': {
+    level: 'info',
+    about: 'The provider has the money: the mint is as deep as finalize.confirmations asks.',
+    fields: { challengeNonce: nonce },
+  },
+  'payment.demoted': {
+    level: 'error',
+    about: 'A reorg took away an accepted burn. Nothing is minted until a block holds it again.',
+    fields: { challengeNonce: nonce, txHash: burnHash },
+  },
+  'finalize.off': {
+    level: 'warn',
+    about: 'Nothing is minted by this daemon; accepted payments wait.',
+    fields: { reason: 'why' },
+  },
+  'finalize.waiting': {
+    level: 'warn',
+    about: 'Payments wait for something that only others can mend.',
+    fields: { reason: 'what they wait for', payments: 'how many of this round' },
+  },
+  'finalize.failed': {
+    level: 'warn',
+    about: 'A round of finalization could not look at the chain; the next comes later.',
+    fields: { err: cause },
+  },
+  'indexer.failed': {
+    level: 'warn',
+    about: 'The indexer gave no path that leads to the root on chain; our own tree was asked instead.',
+    fields: { err: cause },
   },
   'relayer.unfunded': {
     level: 'error',

@@ -1,0 +1,35 @@
+/** What only this facilitator can derive of a challenge: the opened recipient and the burn secret. Never logged. */
+import { deriveBurn, type Hex, recipientWord, secretAt } from '@svc-zerc20/zk'
+import type { Config } from '../config/config.js'
+import type { Challenge } from '../payment/ports.js'
+
+export type BurnSecrets = {
+  readonly recipientHash: bigint
+  readonly secret: bigint
+  readonly recipient: { readonly chainId: bigint; readonly recipient: Hex; readonly tweak: Hex }
+}
+
+export type BurnSecretsOf = (challenge: Challenge) => BurnSecrets
+
+export function createBurnSecrets(seed: Uint8Array, { network, zerc20 }: Config): BurnSecretsOf {
+  return ({ nonce, treasury, powNonce }) => {
+    const derivation = deriveBurn({
+      generation: zerc20.generation,
+      powBits: zerc20.pow_bits,
+      chainId: network.chain_id,
+      // The treasury of the challenge, not of today's configuration: the address is bound to it.
+      treasury,
+      seed,
+      challengeNonce: nonce,
+    })
+    return {
+      recipientHash: derivation.recipientHash,
+      secret: secretAt(derivation, powNonce),
+      recipient: {
+        chainId: BigInt(network.chain_id),
+        recipient: recipientWord(treasury),
+        tweak: derivation.tweak,
+      },
+    }
+  }
+}

@@ -1,0 +1,111 @@
+/** Reads the verifier contract: the newest proved root, and what was minted for a payment. */
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
+import {
+  decodeFunctionResult,
+  encodeEventTopics,
+  encodeFunctionData,
+  type Hex,
+  parseEventLogs,
+  toHex,
+} from 'viem'
+import type { MintState, MintVerifier, ProvedRoot } from '../payment/mint-ports.js'
+import type { AwaitingMint, Mint } from '../payment/ports.js'
+import type { BurnSecretsOf } from './burn-secrets.js'
+import { type JsonRpc, quantityOf, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
+
+type Question =
+  | { readonly functionName: 'latestProvedIndex' | 'paused' }
+  | { readonly functionName: 'provedTransferRoots' | 'totalTeleported'; readonly args: readonly [bigint] }
+
+export function createVerifier(deps: {
+  readonly rpc: JsonRpc
+  readonly verifier: Address
+  readonly secretsOf: BurnSecretsOf
+  /** Blocks, its own included, after which a mint counts. */
+  readonly confirmations: number
+}): MintVerifier {
+  const { rpc, secretsOf } = deps
+
+  const ask = (question: Question, block: string): RpcCall => ({
+    method: 'eth_call',
+    params: [
+      { to: deps.verifier, data: encodeFunctionData({ abi: verifierAbi, ...question } as never) },
+      block,
+    ],
+  })
+
+  function read(functionName: Question['functionName'], answer: RpcAnswer | undefined): bigint | boolean {
+    const data = resultOf('eth_call', answer) as Hex
+    return wellFormed(
+      'eth_call',
+      () => decodeFunctionResult({ abi: verifierAbi, functionName, data } as never) as bigint | boolean,
+    )
+  }
+  const number = (functionName: Question['functionName'], answer: RpcAnswer | undefined) =>
+    BigInt(read(functionName, answer))
+
+  return {
+    async latestRoot(): Promise<ProvedRoot> {
+      const [indexAnswer, pausedAnswer] = await rpc.batch([
+        ask({ functionName: 'latestProvedIndex' }, 'latest'),
+        ask({ functionName: 'paused' }, 'latest'),
+      ])
+      const size = number('latestProvedIndex', indexAnswer)
+      const [rootAnswer] = await rpc.batch([
+        ask({ functionName: 'provedTransferRoots', args: [size] }, 'latest'),
+      ])
+      const root = number('provedTransferRoots', rootAnswer)
+      // A reorg between the two questions, or a node that lags behind another.
+      if (root === 0n) throw new SvcError('rpc_error', `the verifier shows no root at index ${size}`)
+      return { size, root, isPaused: read('paused', pausedAnswer) === true }
+    },
+
+    async mintStates(payments: readonly AwaitingMint[]): Promise<readonly MintState[]> {
+      const head = quantityOf('eth_blockNumber', (await rpc.batch([headCall]))[0])
+      const deep = head - BigInt(deps.confirmations - 1)
+      const deepBlock = `0x${(deep < 0n ? 0n : deep).toString(16)}`
+      const questions = payments.map(({ challenge }) => ({
+        functionName: 'totalTeleported' as const,
+        args: [secretsOf(challenge).recipientHash] as const,
+      }))
+      const answers = await rpc.batch([
+        ...questions.map((question) => ask(question, 'latest')),
+        ...questions.map((question) => ask(question, deepBlock)),
+      ])
+      return payments.map(({ burn }, i) => {
+        if (number('totalTeleported', answers[payments.length + i]) >= burn.value) return 'minted'
+        return number('totalTeleported', answers[i]) >= burn.value ? 'shallow' : 'due'
+      })
+    },
+
+    async findMint({ challenge, burn }: AwaitingMint): Promise<Mint | undefined> {
+      const { tweak } = secretsOf(challenge).recipient
+      const topics = encodeEventTopics({
+        abi: verifierAbi,
+        eventName: 'Teleport',
+        args: { to: challenge.treasury },
+      })
+      const filter = {
+        address: deps.verifier,
+        topics,
+        fromBlock: toHex(burn.blockNumber),
+        toBlock: 'latest',
+      }
+      const [answer] = await rpc.batch([{ method: 'eth_getLogs', params: [filter] }])
+      const logs = wellFormed('eth_getLogs', () =>
+        parseEventLogs({
+          abi: verifierAbi,
+          eventName: 'Teleport',
+          logs: resultOf('eth_getLogs', answer) as never,
+        }),
+      )
+      const found = logs.find(({ args }) => args.gr.tweak === tweak)
+      const txHash = parseTxHash(found?.transactionHash)
+      if (!found || txHash === undefined) return undefined
+      return { txHash, blockNumber: BigInt(found.blockNumber ?? 0), value: found.args.value as BaseUnits }
+    },
+  }
+}
+
+const headCall: RpcCall = { method: 'eth_blockNumber', params: [] }

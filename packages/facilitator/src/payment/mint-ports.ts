@@ -1,0 +1,49 @@
+/** What finalization needs beside the ports of the payment flow. */
+import type { AwaitingMint, Burn, Challenge, Mint, MintCall } from './ports.js'
+
+/** The newest root that the verifier has proved, and whether it mints at all at the moment. */
+export type ProvedRoot = {
+  /** Leaves under the root. */
+  readonly size: bigint
+  readonly root: bigint
+  readonly isPaused: boolean
+}
+
+/**
+ * What the verifier has minted for a payment. `shallow`: the whole value, in a block that a reorg could still
+ * take back.
+ */
+export type MintState = 'due' | 'shallow' | 'minted'
+
+export type MintVerifier = {
+  latestRoot(): Promise<ProvedRoot>
+  /** One state per payment, in order. */
+  mintStates(payments: readonly AwaitingMint[]): Promise<readonly MintState[]>
+  /** The mint by its event, whoever sent it; undefined when the node shows none. */
+  findMint(payment: AwaitingMint): Promise<Mint | undefined>
+}
+
+/** The burn as the chain has it now, also when a reorg moved it; undefined when no block holds it. */
+export type RereadBurn = (challenge: Challenge, burn: Burn) => Promise<Burn | undefined>
+
+/** Fresh randomness in every proof; the path was checked against the root. Throws when it cannot be proved now. */
+export type ProveMint = (payment: AwaitingMint, root: ProvedRoot, signal: AbortSignal) => Promise<MintCall>
+
+export type FinalizeEvent =
+  | { readonly event: 'mint.proving'; readonly challengeNonce: string; readonly leaves: bigint }
+  | { readonly event: 'mint.proved'; readonly challengeNonce: string; readonly ms: number }
+  | { readonly event: 'mint.mined'; readonly challengeNonce: string }
+  | {
+      readonly event: 'mint.failed'
+      readonly challengeNonce: string
+      readonly reason: string
+      readonly err: unknown
+    }
+  | { readonly event: 'mint.resumed'; readonly challengeNonce: string }
+  | { readonly event: 'payment.finalized'; readonly challengeNonce: string }
+  /** No block holds the burn any more: the payment is open again and nothing is minted for it. */
+  | { readonly event: 'payment.demoted'; readonly challengeNonce: string; readonly txHash: string }
+  /** Nothing is minted by this daemon. */
+  | { readonly event: 'finalize.off'; readonly reason: string }
+  | { readonly event: 'finalize.waiting'; readonly reason: string; readonly payments: number }
+  | { readonly event: 'finalize.failed'; readonly err: unknown }
