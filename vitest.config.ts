@@ -13,7 +13,7 @@ export default defineConfig({
           ...common,
           name: 'unit',
           testTimeout: 30_000,
-          include: ['packages/*/src/**/*.test.ts', 'scripts/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'circuits/src/**/*.test.ts', 'scripts/*.test.ts'],
           exclude: ['**/*.chain.test.ts', '**/node_modules/**', '**/dist/**'],
         },
       },

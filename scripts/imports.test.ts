@@ -7,6 +7,7 @@ const scope = '@svc-zerc20/'
 /** Workspace → the workspaces of ours it may import. */
 const allowed: Record<string, readonly string[]> = {
   contracts: [],
+  circuits: ['zk'],
   'packages/protocol': [],
   'packages/kernel': [],
   'packages/zk': ['protocol', 'kernel'],

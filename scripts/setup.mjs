@@ -40,4 +40,6 @@ export function setup() {
   }
   installIfNeeded()
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+  // Circuits and their development keys: half a minute the first time, nothing when they are there.
+  run(process.execPath, [join(root, 'circuits', 'dist', 'main.js'), '--quiet'])
 }

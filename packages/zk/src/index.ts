@@ -10,6 +10,17 @@ export {
   type ReadyAddress,
 } from './address-pool.js'
 export {
+  ArtifactError,
+  type ArtifactErrorCode,
+  type ArtifactFile,
+  type Artifacts,
+  type CircuitArtifacts,
+  type Manifest,
+  manifestFile,
+  parseManifest,
+  readArtifacts,
+} from './artifacts.js'
+export {
   type BurnDerivation,
   type BurnTerms,
   burnAddressAt,
@@ -20,6 +31,13 @@ export {
   verifyBurnAddress,
 } from './burn-address.js'
 export { addressOf, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
+export {
+  type CircuitName,
+  circuitNames,
+  hubHeight,
+  type RootCircuit,
+  rootBatches,
+} from './circuit-name.js'
 export { encodeFullBurnAddress } from './full-burn-address.js'
 export { type Generation, upstreamPowBits } from './generation.js'
 export { nextHashChain, type Transfer } from './hash-chain.js'
@@ -40,5 +58,22 @@ export { startMineWorker } from './mine-slot.js'
 export { fieldPrime, hash2, hash3 } from './poseidon.js'
 export { findPowNonce, type NonceRange, type PowKernel } from './pow-kernel.js'
 export { type GeneralRecipient, recipientHash, recipientWord } from './recipient-hash.js'
+export { evaluateTransfers, type RootTransition, rootChallenge } from './root-challenge.js'
 export { deriveSeed } from './seed.js'
+export {
+  type G1,
+  type G2,
+  isForgeable,
+  type VerificationKey,
+  verificationKeyHash,
+} from './verification-key.js'
 export type { Sleeper } from './wait-line.js'
+export {
+  type CircuitInput,
+  type RootStep,
+  type RootWitness,
+  rootInput,
+  type Withdrawal,
+  type WithdrawWitness,
+  withdrawInput,
+} from './witness.js'

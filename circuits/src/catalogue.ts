@@ -1,0 +1,39 @@
+import { type CircuitName, hubHeight, rootBatches, treeHeight } from '@svc-zerc20/zk'
+
+/** A circuit as the compiler gets it. */
+export type CircuitSource = {
+  /** File of `circom/` that has the template. */
+  readonly include: string
+  /** The component, with its arguments. */
+  readonly component: string
+  /** Public signals, in the order in which verifiers take them. */
+  readonly publicSignals: readonly string[]
+}
+
+/** The text of the file that the compiler starts from. */
+export function mainFile({ include, component, publicSignals }: CircuitSource): string {
+  return `pragma circom 2.1.6;
+include "${include}";
+component main {public [${publicSignals.join(', ')}]} = ${component};
+`
+}
+
+/** Every circuit, for a number of proof-of-work bits. */
+export function catalogue(powBits: number): Record<CircuitName, CircuitSource> {
+  const withdraw = (depth: number): CircuitSource => ({
+    include: 'withdraw.circom',
+    component: `Withdraw(${depth}, ${powBits})`,
+    publicSignals: ['root', 'recipient', 'withdrawValue'],
+  })
+  const root = (batch: number): CircuitSource => ({
+    include: 'root.circom',
+    component: `Root(${treeHeight}, ${Math.log2(batch)})`,
+    publicSignals: ['oldIndex', 'oldRoot', 'newIndex', 'newRoot', 'z', 'y'],
+  })
+  return {
+    'withdraw-local': withdraw(treeHeight),
+    'withdraw-global': withdraw(treeHeight + hubHeight),
+    'root-16': root(rootBatches['root-16']),
+    'root-64': root(rootBatches['root-64']),
+  }
+}

@@ -1,0 +1,16 @@
+/** A thread that multiplies generators; see `createFixedBasePool`. */
+import { parentPort } from 'node:worker_threads'
+import { createFixedBase, type FixedBase, type Group } from './fixed-base.js'
+
+export type FixedBaseRequest = { readonly id: number; readonly group: Group; readonly scalars: Uint8Array }
+export type FixedBaseAnswer = { readonly id: number; readonly points: Uint8Array }
+
+// Tables take a moment to build, so only those that are asked for.
+const engines = new Map<Group, FixedBase>()
+
+parentPort?.on('message', ({ id, group, scalars }: FixedBaseRequest) => {
+  const multiply = engines.get(group) ?? createFixedBase(group)
+  engines.set(group, multiply)
+  const points = multiply(scalars)
+  parentPort?.postMessage({ id, points } satisfies FixedBaseAnswer, [points.buffer])
+})

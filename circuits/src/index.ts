@@ -1,0 +1,6 @@
+export {
+  defaultFolder,
+  developmentPowBits,
+  type EnsureArtifacts,
+  ensureArtifacts,
+} from './ensure-artifacts.js'

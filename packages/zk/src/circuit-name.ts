@@ -1,0 +1,12 @@
+/** Levels that the hub's tree of token roots adds above a token's. */
+export const hubHeight = 6
+
+/** Every circuit that a proof can be made for. */
+export const circuitNames = ['withdraw-local', 'withdraw-global', 'root-16', 'root-64'] as const
+
+export type CircuitName = (typeof circuitNames)[number]
+
+/** Most transfers that one root proof can append, by circuit. */
+export const rootBatches = { 'root-16': 16, 'root-64': 64 } as const
+
+export type RootCircuit = keyof typeof rootBatches
