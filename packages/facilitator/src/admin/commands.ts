@@ -82,6 +82,17 @@ export function registerAdminCommands(program: Command, env: Environment): void 
       ),
     )
 
+  verb('retry', 'try the mint of a payment again now')
+    .argument('<nonce>', 'challenge nonce')
+    .action((nonce: string, options: Common) =>
+      show(
+        options,
+        schemas.mintRetry,
+        (client) => client.post(`/payments/${encodeURIComponent(nonce)}/retry`),
+        ({ mint }) => `${retryWords[mint]}\n`,
+      ),
+    )
+
   verb('late', 'burns that bought nothing')
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'late burns on the page')
@@ -103,3 +114,10 @@ export function registerAdminCommands(program: Command, env: Environment): void 
     )
   }
 }
+
+const retryWords = {
+  due: 'the mint is tried in the next round',
+  finalized: 'already finalized',
+  not_burned: 'nothing was burned for it',
+  off: 'this daemon mints nothing: its profile freezes finalization, or zerc20.artifacts is not set',
+} as const

@@ -1,9 +1,15 @@
 /** The administrative surface. Without the token every path beneath `/admin` answers 401, known or not. */
-import { Network, parseChallengeNonce, type ReasonCode, reject } from '@svc-zerc20/protocol'
+import {
+  type ChallengeNonce,
+  Network,
+  parseChallengeNonce,
+  type ReasonCode,
+  reject,
+} from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { z } from 'zod'
 import { limits } from '../limits.js'
-import type { Books, Page } from '../payment/books.js'
+import type { Books, Page, RecordedPayment } from '../payment/books.js'
 import type { Issuance } from '../payment/issuance.js'
 import type { Clock } from '../payment/ports.js'
 import type { Profile } from '../profile.js'
@@ -45,6 +51,8 @@ export type AdminApiDeps = {
   readonly issuance: Issuance
   readonly recent: RecentEvents
   readonly readiness: Readiness
+  /** Has the mint of a payment tried again; absent while nothing is minted here. */
+  readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
   readonly vitals: AdminVitals
   readonly renderMetrics: () => string
 }
@@ -143,12 +151,33 @@ function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
     }
   })
 
+  admin.post<{ Params: { challengeNonce: string } }>(
+    '/payments/:challengeNonce/retry',
+    async (request, reply) => {
+      const nonce = parseChallengeNonce(request.params.challengeNonce)
+      const payment = nonce && (await books.find(nonce))
+      if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
+      return { challengeNonce: payment.challenge.nonce, mint: retryMint(payment, deps.retryMint) }
+    },
+  )
+
   admin.get('/late', async (request, reply) => {
     const query = readQuery(schemas.pageQuery, request.query)
     if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
     const { payments, ...rest } = viewPage(await books.page({ ...query.value, isLate: true }))
     return { late: payments, unmatched: recent.unmatched(), ...rest }
   })
+}
+
+function retryMint(
+  { challenge, accepted, late, finalized }: RecordedPayment,
+  retry: AdminApiDeps['retryMint'],
+): z.infer<typeof schemas.mintRetry>['mint'] {
+  if (finalized) return 'finalized'
+  if (!accepted && !late) return 'not_burned'
+  if (!retry) return 'off'
+  retry(challenge.nonce)
+  return 'due'
 }
 
 function registerRelayer(admin: FastifyInstance, { readiness, vitals }: AdminApiDeps): void {

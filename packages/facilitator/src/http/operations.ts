@@ -128,6 +128,14 @@ export const operations: readonly Operation[] = [
     refusals: [401, 404],
   },
   {
+    method: 'POST',
+    path: '/admin/payments/{challengeNonce}/retry',
+    summary: 'Try the mint of a payment again now',
+    answer: schemas.mintRetry,
+    ...admin,
+    refusals: [401, 404],
+  },
+  {
     method: 'GET',
     path: '/admin/late',
     summary: 'Burns that bought nothing: late ones, and transfers that cover no challenge',

@@ -267,6 +267,15 @@ export const paymentTimeline = named(
   }),
 )
 
+export const mintRetry = named(
+  'MintRetry',
+  'What asking for a mint again did. `due`: it is tried in the next round, whatever its back-off said.',
+  z.looseObject({
+    challengeNonce: nonce,
+    mint: z.enum(['due', 'finalized', 'not_burned', 'off']),
+  }),
+)
+
 export const oddBurns = named(
   'OddBurns',
   'Burns that bought nothing: late ones, and transfers that cover no challenge (since the last start).',

@@ -15,6 +15,7 @@ import type { Clock } from '../payment/ports.js'
 import type { Profile } from '../profile.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { ChainSide } from './chain-side.js'
+import type { Finalization } from './finalization.js'
 import { registerOperation, type Telemetry } from './operation.js'
 import type { PaymentFlow } from './payment-flow.js'
 
@@ -26,6 +27,7 @@ export function createHttpSide(deps: {
   readonly storage: OpenLedger
   readonly addresses: Addresses
   readonly flow: PaymentFlow
+  readonly finalization: Finalization
   readonly clock: Clock
   readonly telemetry: Telemetry
 }): FastifyInstance {
@@ -77,6 +79,7 @@ export function createHttpSide(deps: {
       waitMs: limits.probeWaitMs,
     }),
     issuance,
+    retryMint: deps.finalization.retry,
     ledger,
     openChallengesMax: daemon.max_open_challenges,
     addresses: deps.addresses,

@@ -1,5 +1,5 @@
 /** The operator's side of the daemon: what is counted and remembered of its work, and the routes that show it. */
-import type { Address } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { ChainProbe } from '../adapters/chain-probe.js'
 import type { JournalStats } from '../adapters/journal.js'
@@ -64,6 +64,7 @@ export type OperationDeps = {
   readonly adminAuth: AdminAuth
   readonly probe: ChainProbe
   readonly issuance: Issuance
+  readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
   readonly ledger: { readonly books: Books; openCount(): number; size(): number }
   readonly openChallengesMax: number
   readonly addresses: { ready(): number; readonly target: number }
@@ -107,6 +108,7 @@ export function registerOperation(app: FastifyInstance, deps: OperationDeps): vo
     books: ledger.books,
     issuance: deps.issuance,
     recent: telemetry.recent,
+    retryMint: deps.retryMint,
     readiness,
     renderMetrics: telemetry.metrics.render,
     vitals: {

@@ -70,6 +70,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     storage,
     addresses,
     flow,
+    finalization,
     clock,
     telemetry,
   })
