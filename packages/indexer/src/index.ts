@@ -1,1 +1,5 @@
-export {}
+export { type Clock, systemClock } from './clock.js'
+export type { Log, LogEvent } from './events.js'
+export { createIndexer, type Indexer, type IndexerOptions } from './indexer.js'
+export type { RootJobOptions, RootProver } from './root/root-job.js'
+export type { Status } from './status.js'

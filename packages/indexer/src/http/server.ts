@@ -1,0 +1,47 @@
+/** The HTTP server: limits on what comes in, plain text for everything that goes wrong. */
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import type { Log } from '../events.js'
+import { limits } from '../limits.js'
+
+/** A request that cannot be answered; the text is the whole body. */
+export class RequestError extends Error {
+  readonly statusCode: number
+
+  constructor(statusCode: number, message: string) {
+    super(message)
+    this.name = 'RequestError'
+    this.statusCode = statusCode
+  }
+}
+
+/** Creates a server without routes. Any web page may read it: everything it tells is public on the chain. */
+export function createServer({ log }: { log: Log }): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestTimeoutMs,
+    forceCloseConnections: true,
+  })
+  app.server.maxConnections = limits.connectionsMax
+  app.removeContentTypeParser('text/plain')
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('access-control-allow-origin', '*')
+    if (request.method !== 'OPTIONS') return
+    return reply
+      .header('access-control-allow-methods', 'GET, POST')
+      .header('access-control-allow-headers', 'content-type')
+      .code(204)
+      .send()
+  })
+  app.setNotFoundHandler((_request, reply) => reply.code(404).type(plainText).send('not found'))
+  app.setErrorHandler((error: FastifyError | RequestError, request, reply) => {
+    const { statusCode = 500 } = error
+    if (statusCode < 500) return reply.code(statusCode).type(plainText).send(error.message)
+    log({ event: 'request.failed', route: request.routeOptions.url ?? 'unknown', err: error })
+    return reply.code(500).type(plainText).send('internal error')
+  })
+  return app
+}
+
+const plainText = 'text/plain; charset=utf-8'

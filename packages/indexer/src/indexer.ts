@@ -1,0 +1,196 @@
+/** Composition root: folder, sync, HTTP and, when asked for, the job that proves roots. */
+import { parseAddress, SvcError, toChecksum } from '@svc-zerc20/protocol'
+import { backoffMs, codeOf, sentenceOf } from './backoff.js'
+import { type Chain, createChain, type VerifierState } from './chain.js'
+import { type Clock, systemClock } from './clock.js'
+import { type Binding, type Database, openDatabase } from './database.js'
+import type { Log } from './events.js'
+import { registerApi } from './http/api.js'
+import { createServer } from './http/server.js'
+import { createJsonRpc } from './json-rpc.js'
+import { limits } from './limits.js'
+import { createRootJob, type RootJobOptions } from './root/root-job.js'
+import { createTransactions } from './root/transactions.js'
+import type { Status } from './status.js'
+import { createSync } from './sync.js'
+
+export type IndexerOptions = {
+  readonly rpcUrl: string
+  readonly chainId: number
+  readonly token: string
+  readonly verifier: string
+  /** The database; created when it is not there. */
+  readonly folder: string
+  /** Loopback and a free port by default. */
+  readonly listen?: { readonly host?: string; readonly port?: number }
+  /** No transfer of the token is older than this block. */
+  readonly fromBlock?: number
+  /** Blocks that must lie upon a block before it is read; reorgs are followed in any case. */
+  readonly confirmations?: number
+  /** Pause between two looks at a chain that has nothing new. */
+  readonly pollMs?: number
+  /** What `/status` calls the token. */
+  readonly label?: string
+  /** Proves roots too, when given. */
+  readonly rootProver?: RootJobOptions
+  readonly clock?: Clock
+  readonly log?: Log
+}
+
+export type Indexer = {
+  readonly url: string
+  status(): Status
+  /** Ends what runs; the folder is whole at any time. The prover stays with whoever made it. */
+  close(): Promise<void>
+}
+
+const defaults = { host: '127.0.0.1', pollMs: 1_000, label: 'zerc20' } as const
+
+/** Opens the folder, serves what it holds and follows the chain from there. */
+export async function createIndexer(options: IndexerOptions): Promise<Indexer> {
+  const { chainId, folder, fromBlock = 0, clock = systemClock, log = () => undefined } = options
+  const token = parseAddress(options.token)
+  const verifier = parseAddress(options.verifier)
+  if (token === undefined) throw new SvcError('bad_option', `token: ${options.token} is no address`)
+  if (verifier === undefined) throw new SvcError('bad_option', `verifier: ${options.verifier} is no address`)
+  const ending = new AbortController()
+  const rpc = createJsonRpc({ url: options.rpcUrl, signal: ending.signal })
+  const chain = createChain({ rpc, token, verifier })
+  const database = await openDatabase({ folder, ...folderOf({ chainId, token, fromBlock }, chain) })
+  const loops: Promise<void>[] = []
+  const job =
+    options.rootProver &&
+    createRootJob({
+      ...options.rootProver,
+      transactions: createTransactions({ rpc, chainId, clock, privateKey: options.rootProver.privateKey }),
+      verifier,
+      chain,
+      database,
+      clock,
+      log,
+    })
+  const follower = createFollower({ ...options, chain, database, clock, log, signal: ending.signal })
+
+  const status = (): Status => {
+    const { size, number } = database.head()
+    const { verifierState, error } = follower.view()
+    return {
+      label: options.label ?? defaults.label,
+      chain_id: chainId,
+      token_address: toChecksum(token),
+      verifier_address: toChecksum(verifier),
+      onchain_reserved_index: verifierState?.reservedIndex ?? null,
+      onchain_proved_index: verifierState?.provedIndex ?? null,
+      events_synced_index: size === 0 ? null : size - 1,
+      tree_synced_index: size,
+      ivc_generated_index: job?.view().generatedIndex ?? null,
+      synced_block: number,
+      sync_error: error ?? null,
+      root_error: job?.view().error ?? null,
+    }
+  }
+
+  const app = createServer({ log })
+  registerApi(app, { database, chainId, token, status })
+  const close = async () => {
+    ending.abort()
+    await app.close()
+    await Promise.all(loops)
+    await database.close()
+  }
+  try {
+    const { host = defaults.host, port = 0 } = options.listen ?? {}
+    const url = await app.listen({ host, port })
+    loops.push(follower.run())
+    if (job) loops.push(job.run(ending.signal))
+    log({
+      event: 'indexer.ready',
+      url,
+      folder,
+      chainId,
+      token: toChecksum(token),
+      size: database.head().size,
+    })
+    return { url, status, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** A new folder begins with the block before the token's first, so that even that one can be found replaced. */
+function folderOf(
+  binding: Binding,
+  chain: Chain,
+): Pick<Parameters<typeof openDatabase>[0], 'binding' | 'start'> {
+  return {
+    binding,
+    async start() {
+      await assertChain(chain, binding.chainId)
+      const number = Math.max(0, binding.fromBlock - 1)
+      const [block] = await chain.blocksAt([number])
+      if (block === undefined) throw new SvcError('chain_too_short', `the chain has no block ${number} yet`)
+      return { ...block, size: 0, hashChain: 0n }
+    },
+  }
+}
+
+async function assertChain(chain: Chain, expected: number): Promise<void> {
+  const found = await chain.chainId()
+  if (found !== expected) {
+    throw new SvcError('wrong_chain', `the node is on chain ${found}, the indexer on ${expected}`)
+  }
+}
+
+type Follower = {
+  run(): Promise<void>
+  view(): { verifierState: VerifierState | undefined; error: string | undefined }
+}
+
+/** Steps the sync until the end; a failure is logged, shown and tried again. */
+function createFollower(deps: {
+  chainId: number
+  chain: Chain
+  database: Database
+  confirmations?: number
+  pollMs?: number
+  clock: Clock
+  log: Log
+  signal: AbortSignal
+}): Follower {
+  const { chainId, chain, database, clock, log, signal } = deps
+  const { confirmations = 0, pollMs = defaults.pollMs } = deps
+  const sync = createSync({ chain, database, confirmations, log })
+  let isRightChain = false
+  let failures = 0
+  let error: string | undefined
+  let verifierState: VerifierState | undefined
+
+  async function look(): Promise<number> {
+    try {
+      if (!isRightChain) await assertChain(chain, chainId)
+      isRightChain = true
+      const outcome = await sync.step()
+      failures = 0
+      error = undefined
+      if (outcome === 'moved') return 0
+    } catch (failure) {
+      if (signal.aborted) return 0
+      failures += 1
+      const retryMs = backoffMs(failures, pollMs, limits.backoffMaxMs)
+      error = sentenceOf(failure)
+      log({ event: 'sync.failed', code: codeOf(failure), err: failure, retryMs })
+      return retryMs
+    }
+    // Not known is a value of its own in /status, and no reason to stop.
+    verifierState = await chain.verifierNow().catch(() => undefined)
+    return pollMs
+  }
+
+  return {
+    async run() {
+      while (!signal.aborted) await clock.sleep(await look(), signal)
+    },
+    view: () => ({ verifierState, error }),
+  }
+}

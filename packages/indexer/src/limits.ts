@@ -1,0 +1,40 @@
+/** Every bound of the indexer that is not an option, with its unit. */
+export const limits = {
+  rpcTimeoutMs: 20_000,
+  /** Bytes of a JSON-RPC answer: a full span of logs of a busy token stays far below. */
+  rpcAnswerBytesMax: 64 * 1024 * 1024,
+  /** Blocks whose logs are asked for at once; halved when the node refuses, down to one. */
+  spanBlocks: 5_000,
+  /** Transfers written together; a block is never split. */
+  transfersPerCommit: 128,
+  /** Leaves hashed before the event loop gets its turn. */
+  leavesPerSlice: 16,
+  /** Stored blocks compared with the chain in one round trip while looking for the last common one. */
+  blocksPerWalkStep: 64,
+  /** Longest pause between two tries while the chain fails. */
+  backoffMaxMs: 30_000,
+  /** Leaves after which another hash chain is reserved: the largest subtree of a root proof. */
+  leavesPerReservation: 64,
+  /** Reserved leaf counts asked for in one round trip, and remembered. */
+  checkpointsPerLook: 65,
+  checkpointsSeenMax: 4_096,
+  /** Transfers in the call data of one transaction: some 4 million gas. */
+  transfersPerCallMax: 1_024,
+  /** Finished proofs kept, in case their transaction has to be sent again. */
+  proofsKept: 8,
+  /** First and longest pause after a failure of the root job. */
+  rootBackoffMs: 1_000,
+  rootBackoffMaxMs: 60_000,
+  receiptPollMs: 200,
+  /** Unmined for so long, a transaction is replaced by one with a higher fee. */
+  feeBumpAfterMs: 15_000,
+  feeBumpsMax: 10,
+  /** A request of this API is small; anything larger is abuse. */
+  bodyBytesMax: 16_384,
+  requestTimeoutMs: 20_000,
+  connectionsMax: 1_024,
+  eventsDefault: 100,
+  eventsMax: 1_000,
+  recipientsMax: 100,
+  leavesPerRequestMax: 100,
+} as const

@@ -1,0 +1,234 @@
+/**
+ * Brings the verifier's proved root up to the token's leaves. Every round begins with what the chain says now, so a
+ * reorg, a restart or somebody else's proof needs no special case: the next round starts from another place.
+ */
+import { type Address, SvcError } from '@svc-zerc20/protocol'
+import type { CircuitInput, RootCircuit, RootWitness } from '@svc-zerc20/zk'
+import type { Hex } from 'viem'
+import { backoffMs, codeOf, sentenceOf } from '../backoff.js'
+import type { Chain, VerifierState } from '../chain.js'
+import type { Clock } from '../clock.js'
+import type { Database } from '../database.js'
+import type { Log } from '../events.js'
+import { limits } from '../limits.js'
+import { type Checkpoints, createCheckpoints } from './checkpoints.js'
+import { planRoot, type RootPlan } from './root-plan.js'
+import { proveCall, transfersBetween, witnessOf } from './root-step.js'
+import type { Transactions } from './transactions.js'
+
+/** Makes Groth16 proofs; `@svc-zerc20/prover` has one. */
+export type RootProver = {
+  prove(
+    circuit: RootCircuit,
+    input: CircuitInput,
+    options: { readonly signal: AbortSignal },
+  ): Promise<{ readonly proof: readonly bigint[] }>
+}
+
+export type RootJobOptions = {
+  readonly prover: RootProver
+  /** An account that the verifier allows to prove, with money for gas; used by nobody else. */
+  readonly privateKey: Hex
+  /** Unproved transfers wait so long for company. */
+  readonly gatherMs?: number
+  /** The same when all of them are mints, which nobody waits for: a mint pays for nothing. */
+  readonly mintGatherMs?: number
+  /** Pause between two looks. */
+  readonly lookMs?: number
+}
+
+export type RootJob = {
+  run(signal: AbortSignal): Promise<void>
+  view(): { readonly generatedIndex: number | undefined; readonly error: string | undefined }
+}
+
+const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, lookMs: 500 } as const
+const nobody: string = '0x0000000000000000000000000000000000000000'
+
+/** Before anything was measured: a large proof takes about as long as two small ones. */
+const assumedMs = { 'root-16': 10_000, 'root-64': 20_000 } as const
+
+/** Creates the job; it sends transactions, so there is one per key. */
+export function createRootJob(
+  deps: RootJobOptions & {
+    chain: Chain
+    database: Database
+    transactions: Transactions
+    verifier: Address
+    clock: Clock
+    log: Log
+  },
+): RootJob {
+  const { chain, database, transactions, verifier, prover, clock, log } = deps
+  const {
+    gatherMs = defaults.gatherMs,
+    mintGatherMs = defaults.mintGatherMs,
+    lookMs = defaults.lookMs,
+  } = deps
+  const checkpoints: Checkpoints = createCheckpoints({ chain, database, transactions, verifier, log })
+  const stepMs: Record<RootCircuit, number> = { ...assumedMs }
+  const proofs = new Map<string, readonly bigint[]>()
+  let pendingSince: number | undefined
+  let generatedIndex: number | undefined
+  let failures = 0
+  let error: string | undefined
+
+  /** Whether something was done, so that the next look need not wait. */
+  async function round(signal: AbortSignal): Promise<boolean> {
+    const state = await chain.verifierNow()
+    checkpoints.observe(state)
+    if (!isRipe(state.provedIndex)) return false
+    if (state.isPaused) throw new SvcError('verifier_paused', 'the verifier is paused')
+    await assertSameRoot(state.provedIndex)
+    await checkpoints.reserveIfDue(state, signal)
+    const target = checkpoints.furthest(state.provedIndex)
+    if (target === undefined) return false
+    const startedAt = clock.now()
+    const plan = planRoot(state.provedIndex, target, stepMs)
+    const witness = witnessOf(database, plan)
+    const proof = await proofOf(plan, witness, signal)
+    if (proof === undefined) return true
+    const isSubmitted = await submit(plan, witness.newRoot, proof, target, signal)
+    if (isSubmitted) stepMs[plan.circuit] = (stepMs[plan.circuit] + clock.now() - startedAt) / 2
+    pendingSince = undefined
+    return true
+  }
+
+  function isRipe(provedIndex: number): boolean {
+    const { size } = database.head()
+    if (provedIndex >= size) {
+      pendingSince = undefined
+      return false
+    }
+    pendingSince ??= clock.now()
+    const first = transfersBetween(
+      database,
+      provedIndex,
+      Math.min(size, provedIndex + limits.leavesPerReservation),
+    )
+    const areMints = first.every(({ from }) => from === nobody) && size - provedIndex === first.length
+    return clock.now() - pendingSince >= (areMints ? mintGatherMs : gatherMs)
+  }
+
+  async function assertSameRoot(provedIndex: number): Promise<void> {
+    const proved = await chain.provedRoot(provedIndex)
+    if (proved !== database.rootAt(provedIndex)) {
+      throw new SvcError(
+        'proved_root_mismatch',
+        `the verifier holds another root at ${provedIndex} than the tree`,
+      )
+    }
+  }
+
+  /** Undefined when the proof is of no use any more. */
+  async function proofOf(
+    plan: RootPlan,
+    { input, newRoot, newChain }: RootWitness,
+    signal: AbortSignal,
+  ): Promise<readonly bigint[] | undefined> {
+    const { circuit, oldIndex, newIndex } = plan
+    const key = `${circuit} ${oldIndex} ${newIndex} ${newRoot} ${newChain}`
+    const known = proofs.get(key)
+    if (known !== undefined) return known
+    log({ event: 'root.proving', circuit, oldIndex, newIndex, pending: database.head().size - oldIndex })
+    const startedAt = clock.now()
+    const proof = await proveWatched(plan, newRoot, input, signal)
+    if (proof === undefined) return undefined
+    log({ event: 'root.proved', circuit, newIndex, ms: clock.now() - startedAt })
+    generatedIndex = newIndex
+    if (proofs.size >= limits.proofsKept) proofs.delete(proofs.keys().next().value ?? key)
+    proofs.set(key, proof)
+    return proof
+  }
+
+  /** Proves, and meanwhile keeps an eye on the chain: to reserve, and to give up what became useless. */
+  async function proveWatched(
+    plan: RootPlan,
+    newRoot: bigint,
+    input: CircuitInput,
+    signal: AbortSignal,
+  ): Promise<readonly bigint[] | undefined> {
+    const giveUp = new AbortController()
+    const done = new AbortController()
+    const proving = prover.prove(plan.circuit, input, { signal: AbortSignal.any([signal, giveUp.signal]) })
+    const watching = watch(plan, newRoot, { signal, done: done.signal, giveUp: () => giveUp.abort() })
+    try {
+      return (await proving).proof
+    } catch (failure) {
+      if (giveUp.signal.aborted) return undefined
+      throw failure
+    } finally {
+      done.abort()
+      await watching
+    }
+  }
+
+  async function watch(
+    plan: RootPlan,
+    newRoot: bigint,
+    { signal, done, giveUp }: { signal: AbortSignal; done: AbortSignal; giveUp: () => void },
+  ): Promise<void> {
+    const ending = AbortSignal.any([signal, done])
+    for (;;) {
+      await clock.sleep(lookMs, ending)
+      if (ending.aborted) return
+      try {
+        const state = await chain.verifierNow()
+        checkpoints.observe(state)
+        if (isOutrun(plan, state) || database.head().size < plan.newIndex) return giveUp()
+        if (database.rootAt(plan.newIndex) !== newRoot) return giveUp()
+        // Not ended by the proof: the next transaction waits until this one is mined.
+        await checkpoints.reserveIfDue(state, signal)
+      } catch (failure) {
+        // The proof goes on; what is wrong with the chain will be told when it is to be submitted.
+        if (!ending.aborted)
+          log({ event: 'root.failed', code: codeOf(failure), err: failure, retryMs: lookMs })
+      }
+    }
+  }
+
+  function isOutrun({ oldIndex, newIndex }: RootPlan, { provedIndex }: VerifierState): boolean {
+    if (provedIndex < newIndex) return false
+    log({ event: 'root.outrun', oldIndex, newIndex, provedIndex })
+    return true
+  }
+
+  async function submit(
+    plan: RootPlan,
+    newRoot: bigint,
+    proof: readonly bigint[],
+    target: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { oldIndex, newIndex } = plan
+    if (isOutrun(plan, await chain.verifierNow())) return false
+    const checkpoint = await checkpoints.nearest({ newIndex, oldIndex, known: target }, signal)
+    const data = proveCall(database, { plan, newRoot, proof, checkpoint })
+    const { transactionHash, gasUsed } = await transactions.send({ to: verifier, data }, signal)
+    log({ event: 'root.submitted', newIndex, checkpoint, transaction: transactionHash, gasUsed })
+    return true
+  }
+
+  async function look(signal: AbortSignal): Promise<number> {
+    try {
+      const isMoved = await round(signal)
+      failures = 0
+      error = undefined
+      return isMoved ? 0 : lookMs
+    } catch (failure) {
+      if (signal.aborted) return 0
+      failures += 1
+      const retryMs = backoffMs(failures, limits.rootBackoffMs, limits.rootBackoffMaxMs)
+      error = sentenceOf(failure)
+      log({ event: 'root.failed', code: codeOf(failure), err: failure, retryMs })
+      return retryMs
+    }
+  }
+
+  return {
+    async run(signal) {
+      while (!signal.aborted) await clock.sleep(await look(signal), signal)
+    },
+    view: () => ({ generatedIndex, error }),
+  }
+}

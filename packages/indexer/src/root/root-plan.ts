@@ -1,0 +1,21 @@
+/** Which leaves the next root proof appends. */
+import { type RootCircuit, rootBatches } from '@svc-zerc20/zk'
+
+export type RootPlan = { readonly circuit: RootCircuit; readonly oldIndex: number; readonly newIndex: number }
+
+/** What one proof of each circuit takes, from the start of proving to the receipt. */
+export type StepMs = Readonly<Record<RootCircuit, number>>
+
+/**
+ * The next step from the proved index towards the target. A proof stays inside one aligned subtree of its batch, so
+ * what is left of the present subtree of 64 takes one large proof or some small ones: whichever is sooner done.
+ */
+export function planRoot(oldIndex: number, target: number, stepMs: StepMs): RootPlan {
+  const endOf = (width: number) => Math.min(target, (Math.floor(oldIndex / width) + 1) * width)
+  const small = rootBatches['root-16']
+  const end = endOf(rootBatches['root-64'])
+  const smallSteps = Math.floor((end - 1) / small) - Math.floor(oldIndex / small) + 1
+  return smallSteps * stepMs['root-16'] <= stepMs['root-64']
+    ? { circuit: 'root-16', oldIndex, newIndex: endOf(small) }
+    : { circuit: 'root-64', oldIndex, newIndex: end }
+}

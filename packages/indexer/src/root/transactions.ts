@@ -1,0 +1,146 @@
+/**
+ * One key, one transaction at a time. A transaction keeps its nonce until that nonce is used: unmined, it is sent
+ * again with a higher fee, and the receipt of any of its forms counts. What an earlier run left in the pool has the
+ * same nonce and is replaced.
+ */
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { decodeErrorResult, type Hex, keccak256 } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { z } from 'zod'
+import type { Clock } from '../clock.js'
+import type { JsonRpc } from '../json-rpc.js'
+import { limits } from '../limits.js'
+import { quantity } from '../transfer-log.js'
+
+export type Receipt = { readonly transactionHash: string; readonly gasUsed: bigint }
+
+export type Transactions = {
+  /**
+   * Resolves once it is mined and succeeded. Throws `SvcError('transaction_refused')` with the contract's own error
+   * when it could not succeed, `transaction_reverted`, `transaction_displaced` or `transaction_stuck`.
+   */
+  send(call: { to: Address; data: Hex }, signal: AbortSignal): Promise<Receipt>
+}
+
+type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
+
+/** Creates the sender. Callers wait for one transaction before they send the next. */
+export function createTransactions(deps: {
+  rpc: JsonRpc
+  chainId: number
+  privateKey: Hex
+  clock: Clock
+}): Transactions {
+  const { rpc, chainId, clock } = deps
+  const account = privateKeyToAccount(deps.privateKey)
+
+  async function prepare(call: { to: Address; data: Hex }) {
+    try {
+      const [gas, nonce, block, tip] = await rpc.batch([
+        { method: 'eth_estimateGas', params: [{ from: account.address, ...call }, 'latest'] },
+        { method: 'eth_getTransactionCount', params: [account.address, 'latest'] },
+        { method: 'eth_getBlockByNumber', params: ['latest', false] },
+        { method: 'eth_maxPriorityFeePerGas', params: [] },
+      ])
+      const baseFee = z.object({ baseFeePerGas: amount }).parse(block).baseFeePerGas
+      const maxPriorityFeePerGas = amount.parse(tip)
+      const fees: Fees = { maxFeePerGas: 2n * baseFee + maxPriorityFeePerGas, maxPriorityFeePerGas }
+      return { gas: (amount.parse(gas) * 5n) / 4n, nonce: quantity.parse(nonce), fees }
+    } catch (error) {
+      throw refusalOf(error)
+    }
+  }
+
+  async function broadcast(raw: Hex): Promise<'sent' | 'underpriced' | 'nonce_used'> {
+    try {
+      await rpc.call('eth_sendRawTransaction', [raw])
+      return 'sent'
+    } catch (error) {
+      // A node that did not answer may have it all the same: its receipt decides.
+      if (!(error instanceof SvcError) || error.code !== 'rpc_error') return 'sent'
+      if (/already known|already in|known transaction/i.test(error.message)) return 'sent'
+      if (/underpriced|fee too low|replacement/i.test(error.message)) return 'underpriced'
+      if (/nonce.*(?:too low|already)/i.test(error.message)) return 'nonce_used'
+      throw refusalOf(error)
+    }
+  }
+
+  async function receiptOf(hashes: readonly Hex[]): Promise<Receipt | undefined> {
+    const answers = await rpc.batch(
+      hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    )
+    const found = answers.map((raw) => receiptShape.parse(raw)).find((receipt) => receipt !== null)
+    if (!found) return undefined
+    const { transactionHash, gasUsed, status } = found
+    if (status === 0) throw new SvcError('transaction_reverted', `${transactionHash} reverted`)
+    return { transactionHash, gasUsed }
+  }
+
+  /** Looks for a receipt until it is time to raise the fee. */
+  async function receiptWithin(hashes: readonly Hex[], signal: AbortSignal): Promise<Receipt | undefined> {
+    const until = clock.now() + limits.feeBumpAfterMs
+    while (clock.now() < until && !signal.aborted) {
+      const receipt = await receiptOf(hashes).catch((error: unknown) => {
+        if (error instanceof SvcError && error.code === 'transaction_reverted') throw error
+        return undefined
+      })
+      if (receipt !== undefined) return receipt
+      await clock.sleep(limits.receiptPollMs, signal)
+    }
+    return undefined
+  }
+
+  return {
+    async send(call, signal) {
+      const { gas, nonce, fees: first } = await prepare(call)
+      const hashes: Hex[] = []
+      let fees = first
+      for (let bumps = 0; bumps <= limits.feeBumpsMax && !signal.aborted; bumps++) {
+        const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, gas, ...call, ...fees })
+        const outcome = await broadcast(raw)
+        if (outcome === 'sent') hashes.push(keccak256(raw))
+        if (outcome !== 'underpriced' && hashes.length > 0) {
+          const receipt = await receiptWithin(hashes, signal)
+          if (receipt !== undefined) return receipt
+        }
+        if (outcome === 'nonce_used') {
+          throw new SvcError('transaction_displaced', `nonce ${nonce} was used by another transaction`)
+        }
+        fees = raised(fees)
+      }
+      throw new SvcError(
+        'transaction_stuck',
+        `nonce ${nonce} is still unused after ${limits.feeBumpsMax} raises`,
+      )
+    },
+  }
+}
+
+const amount = z
+  .string()
+  .regex(/^0x[0-9a-f]{1,64}$/i)
+  .transform(BigInt)
+
+const receiptShape = z.object({ transactionHash: z.string(), gasUsed: amount, status: quantity }).nullable()
+
+const raised = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees => ({
+  maxFeePerGas: maxFeePerGas + maxFeePerGas / 4n + 1n,
+  maxPriorityFeePerGas: maxPriorityFeePerGas + maxPriorityFeePerGas / 4n + 1n,
+})
+
+/** Puts the contract's own error into words, when the node passed it on. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof SvcError) || error.code !== 'rpc_error') return error
+  const { data } = (error.cause ?? {}) as { data?: unknown }
+  const revert = typeof data === 'object' && data !== null ? (data as { data?: unknown }).data : data
+  if (typeof revert !== 'string' || !/^0x[0-9a-f]{8}/i.test(revert)) {
+    return new SvcError('transaction_refused', error.message, { cause: error })
+  }
+  try {
+    const { errorName, args = [] } = decodeErrorResult({ abi: verifierAbi, data: revert as Hex })
+    return new SvcError('transaction_refused', `${errorName}(${args.join(', ')})`, { cause: error })
+  } catch {
+    return new SvcError('transaction_refused', `${error.message} (${revert.slice(0, 10)})`, { cause: error })
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Follows the token's transfers. Nothing is believed for the asking: indices must be contiguous, the hash chain is
+ * computed from the transfers and compared with what the token says in the very block the span ends with, and a
+ * stored block whose hash left the chain takes what came after it with it.
+ */
+import { SvcError } from '@svc-zerc20/protocol'
+import { nextHashChain } from '@svc-zerc20/zk'
+import type { BlockRef, Chain } from './chain.js'
+import type { ChainedTransfer, Database } from './database.js'
+import type { Log } from './events.js'
+import { limits } from './limits.js'
+import type { SyncedBlock } from './record.js'
+import type { TransferLog } from './transfer-log.js'
+
+/** `idle`: all there is was read. `moved`: read on at once. */
+export type SyncOutcome = 'idle' | 'moved'
+
+export type Sync = {
+  /** One look at the chain and at most one span of it. Throws `SvcError`; the next step tries again. */
+  step(): Promise<SyncOutcome>
+}
+
+/** Creates the follower of one token. */
+export function createSync(deps: {
+  chain: Chain
+  database: Database
+  /** Blocks that must lie upon a block before it is read. */
+  confirmations: number
+  log: Log
+}): Sync {
+  const { chain, database, confirmations, log } = deps
+  let spanBlocks: number = limits.spanBlocks
+
+  async function step(): Promise<SyncOutcome> {
+    const head = database.head()
+    const { latest, known } = await chain.latestAnd(head.number)
+    // A node behind a balancer may lag: without the block nothing can be said about it.
+    if (known === undefined) return 'idle'
+    if (known.hash !== head.hash) {
+      await goBack(head)
+      return 'moved'
+    }
+    const target = latest.number - confirmations
+    if (target <= head.number) return 'idle'
+    const to = Math.min(head.number + spanBlocks, target)
+    const end = to === latest.number ? latest : (await chain.blocksAt([to]))[0]
+    if (end === undefined) return 'idle'
+    const logs = await readSpan(head.number + 1, to)
+    if (logs === undefined) return 'moved'
+    return readOn(head, logs, end, to === target)
+  }
+
+  async function readSpan(from: number, to: number): Promise<readonly TransferLog[] | undefined> {
+    try {
+      const logs = await chain.transfers(from, to)
+      spanBlocks = Math.min(spanBlocks * 2, limits.spanBlocks)
+      return logs
+    } catch (error) {
+      // Nodes refuse spans with too many logs, each in words of its own.
+      const isRefusal = error instanceof SvcError && error.code === 'rpc_error'
+      if (!isRefusal || from === to) throw error
+      spanBlocks = Math.max(1, Math.floor((to - from + 1) / 2))
+      return undefined
+    }
+  }
+
+  async function readOn(
+    head: SyncedBlock,
+    logs: readonly TransferLog[],
+    end: BlockRef,
+    isTarget: boolean,
+  ): Promise<SyncOutcome> {
+    const next = logs.at(-1)
+    try {
+      const transfers = follow(head, logs)
+      const hashChain = transfers.at(-1)?.hashChain ?? head.hashChain
+      const last = {
+        ...end,
+        size: head.size + transfers.length,
+        hashChain,
+      }
+      if (next?.blockNumber === end.number && next.blockHash !== end.hash) throw moved(end)
+      // Old states are pruned by most nodes, and the last one vouches for all before it.
+      if (isTarget) await compareWithToken(last)
+      await store(transfers, last, isTarget)
+      if (transfers.length > 0) {
+        log({ event: 'sync.advanced', block: last.number, size: last.size, transfers: transfers.length })
+      }
+      return isTarget ? 'idle' : 'moved'
+    } catch (error) {
+      const isMismatch = error instanceof SvcError && mismatches.has(error.code)
+      if (!isMismatch) throw error
+      // Read across a reorg, both sides are true: look again.
+      const [now] = await chain.blocksAt([end.number])
+      if (now?.hash !== end.hash) return 'moved'
+      await rollBack()
+      throw error
+    }
+  }
+
+  async function compareWithToken(last: SyncedBlock): Promise<void> {
+    const token = await chain.tokenAt(last)
+    if (token.index !== last.size) {
+      throw new SvcError(
+        'token_index_mismatch',
+        `block ${last.number}: the node reported ${last.size} transfers, the token counts ${token.index}`,
+      )
+    }
+    if (token.hashChain !== last.hashChain) {
+      throw new SvcError(
+        'hash_chain_mismatch',
+        `block ${last.number}: the reported transfers do not lead to the token's hash chain`,
+      )
+    }
+  }
+
+  /** Writes whole blocks, some at a time, so that a long span survives a kill in its middle. */
+  async function store(
+    transfers: readonly ChainedTransfer[],
+    last: SyncedBlock,
+    isVerified: boolean,
+  ): Promise<void> {
+    let from = 0
+    for (const [at, transfer] of transfers.entries()) {
+      const following = transfers[at + 1]
+      const isFull = at + 1 - from >= limits.transfersPerCommit
+      if (!following || !isFull || following.blockNumber === transfer.blockNumber) continue
+      await database.append(transfers.slice(from, at + 1), blockAfter(transfer), isVerified)
+      from = at + 1
+    }
+    await database.append(transfers.slice(from), last, isVerified)
+  }
+
+  async function goBack(head: SyncedBlock): Promise<void> {
+    const common = await lastCommonBlock(head.number + 1)
+    await database.truncate(common)
+    const dropped = head.size - common.size
+    log({ event: 'sync.reorg', from: head.number, to: common.number, size: common.size, dropped })
+  }
+
+  async function lastCommonBlock(before: number): Promise<SyncedBlock> {
+    for (let below = before; ; ) {
+      const stored = await database.blocksBefore(below, limits.blocksPerWalkStep)
+      const blocks = await chain.blocksAt(stored.map(({ number }) => number))
+      const common = stored.find(({ hash }, at) => blocks[at]?.hash === hash)
+      if (common !== undefined) return common
+      const lowest = stored.at(-1)
+      if (lowest === undefined) {
+        throw new SvcError(
+          'chain_replaced',
+          'no stored block is on the chain: the node follows another chain, or the folder is of an older one',
+        )
+      }
+      below = lowest.number
+    }
+  }
+
+  /** Back to what the token confirmed: a span that was read from history may have been wrong too. */
+  async function rollBack(): Promise<void> {
+    const head = database.head()
+    const verified = database.verified()
+    if (head.number === verified.number) return
+    await database.truncate(verified)
+    const dropped = head.size - verified.size
+    log({ event: 'sync.rolled_back', to: verified.number, size: verified.size, dropped })
+  }
+
+  return { step }
+}
+
+const mismatches = new Set([
+  'events_not_contiguous',
+  'token_index_mismatch',
+  'hash_chain_mismatch',
+  'block_moved',
+])
+
+const moved = ({ number }: BlockRef) =>
+  new SvcError('block_moved', `block ${number} was replaced while it was read`)
+
+/** The hash chain after each transfer; indices must go on where the head ended. */
+function follow(head: SyncedBlock, logs: readonly TransferLog[]): ChainedTransfer[] {
+  let { size, hashChain } = head
+  return logs.map((log) => {
+    if (log.index !== size || log.blockNumber <= head.number) {
+      throw new SvcError(
+        'events_not_contiguous',
+        `block ${log.blockNumber}: expected transfer ${size}, the node reported ${log.index}`,
+      )
+    }
+    size += 1
+    hashChain = nextHashChain(2, hashChain, log)
+    return { ...log, hashChain }
+  })
+}
+
+const blockAfter = ({ blockNumber, blockHash, index, hashChain }: ChainedTransfer): SyncedBlock => ({
+  number: blockNumber,
+  hash: blockHash,
+  size: index + 1,
+  hashChain,
+})
