@@ -25,7 +25,7 @@ export type Closer = () => Promise<void>
  * must not run while someone is measured.
  */
 const ourConfig = {
-  zerc20: { pow_bits: 0, pool_size: 8 },
+  zerc20: { pow_bits: 8, pool_size: 8 },
   settlement: { challenge_ttl_seconds: 3600 },
   daemon: { max_open_challenges: 100_000 },
 }

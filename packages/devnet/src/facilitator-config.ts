@@ -1,6 +1,6 @@
 import { stringify } from 'smol-toml'
 import { developmentRoles } from './accounts.js'
-import type { Deployment } from './deployment.js'
+import { type Deployment, devnetPowBits } from './deployment.js'
 
 /** The facilitator's configuration file as data: tables of keys. */
 export type ConfigTables = { [table: string]: unknown }
@@ -41,7 +41,7 @@ export function facilitatorConfig(options: {
       journal: options.journal,
     },
     daemon: { rate_limit_per_min: 0, challenge_per_key_per_min: 0, max_open_challenges: 10_000 },
-    zerc20: { generation: 2, pow_bits: 4, tree_height: 40 },
+    zerc20: { generation: 2, pow_bits: devnetPowBits, tree_height: 40 },
   }
 }
 
