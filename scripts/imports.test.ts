@@ -16,7 +16,7 @@ const allowed: Record<string, readonly string[]> = {
   'packages/payer': ['protocol', 'contracts'],
   'packages/facilitator': ['protocol', 'contracts', 'zk', 'prover'],
   'packages/indexer': ['protocol', 'contracts', 'zk', 'prover'],
-  'packages/devnet': ['protocol', 'contracts', 'zk', 'facilitator', 'resource-server'],
+  'packages/devnet': ['protocol', 'contracts', 'circuits', 'zk', 'facilitator', 'indexer', 'resource-server'],
   examples: ['payer', 'resource-server'],
   bench: ['protocol', 'contracts', 'devnet', 'facilitator', 'payer', 'resource-server'],
 }

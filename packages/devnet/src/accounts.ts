@@ -96,10 +96,11 @@ export const developmentAccounts = [
   ),
 ] as const
 
-const [deployer, payer, treasury, relayer, provider, ...spares] = developmentAccounts
+const [deployer, payer, treasury, relayer, provider, ...others] = developmentAccounts
+const rootProver = developmentAccounts[19]
 
 /** Who is who on the devnet. The deployer owns the contracts and runs the faucet. */
-export const developmentRoles = { deployer, payer, treasury, relayer, provider } as const
+export const developmentRoles = { deployer, payer, treasury, relayer, provider, rootProver } as const
 
 /** Funded accounts without a role. */
-export const spareAccounts: readonly DevelopmentAccount[] = spares
+export const spareAccounts: readonly DevelopmentAccount[] = others.slice(0, -1)

@@ -9,8 +9,8 @@ const header = `# Facilitator configuration of the local devnet.
 #
 # For one machine only. The per-key limits are raised here because on a devnet every caller shares one
 # address; the defaults are rate_limit_per_min = 120, challenge_per_key_per_min = 20 and
-# max_open_challenges = 1000. pow_bits is small so that one-time addresses are quick to find; a public
-# zERC20 deployment asks for 16.
+# max_open_challenges = 1000. finalize_interval_ms is short and pow_bits small so that nobody waits; the
+# defaults are 15000 and 16.
 `
 
 /** The devnet's facilitator: payments are minted to the provider, gas is paid by the relayer. */
@@ -21,6 +21,8 @@ export function facilitatorConfig(options: {
   deciderUrl: string
   port: number
   journal: string
+  /** Folder of the proving keys; without it nothing is finalized. */
+  artifacts?: string
 }): ConfigTables {
   const { chainId, token, verifier, hub, permitBurner } = options.deployment
   return {
@@ -33,6 +35,7 @@ export function facilitatorConfig(options: {
       token,
       verifier,
       hub,
+      deployed_block: Number(options.deployment.fromBlock),
     },
     listen: { host: '127.0.0.1', port: options.port },
     settlement: {
@@ -40,8 +43,20 @@ export function facilitatorConfig(options: {
       permit_burner: permitBurner,
       journal: options.journal,
     },
-    daemon: { rate_limit_per_min: 0, challenge_per_key_per_min: 0, max_open_challenges: 10_000 },
-    zerc20: { generation: 2, pow_bits: devnetPowBits, tree_height: 40 },
+    daemon: {
+      finalize_interval_ms: 1_000,
+      rate_limit_per_min: 0,
+      challenge_per_key_per_min: 0,
+      max_open_challenges: 10_000,
+    },
+    // A chain that mines on demand may never add a second block upon a mint.
+    finalize: { confirmations: 1 },
+    zerc20: {
+      generation: 2,
+      pow_bits: devnetPowBits,
+      tree_height: 40,
+      ...(options.artifacts !== undefined && { artifacts: options.artifacts }),
+    },
   }
 }
 

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { ensureArtifacts } from '@svc-zerc20/circuits'
 import type { LogEvent, StartOptions } from '@svc-zerc20/facilitator'
+import { type Artifacts, readArtifacts } from '@svc-zerc20/zk'
 import { developmentRoles, spareAccounts } from './accounts.js'
 import { type Chain, startChain } from './chain.js'
 import type { Child } from './child.js'
@@ -17,6 +19,7 @@ import {
   type ShopEnv,
   startFacilitatorDaemon,
   startFacilitatorHere,
+  startIndexer,
   startShop,
 } from './services.js'
 
@@ -33,6 +36,9 @@ export type LocalNetworkOptions = {
   config?: ConfigTables
   /** Runs the facilitator in this process instead of as a daemon, with this clock and log. */
   inProcess?: Partial<Pick<StartOptions, 'clock' | 'random' | 'log'>>
+  /** Also proves roots and mints: starts an indexer and gives the facilitator its keys. Off by default: it costs
+   * several processes, and the first time the setup of the circuits. */
+  finalization?: boolean
   /** Script of the shop to start; none by default. */
   shopScript?: string
   shopPort?: number
@@ -57,7 +63,7 @@ export type LocalNetwork = {
   /** What the in-process facilitator reported, in order. */
   readonly events: readonly LogEvent[]
   /** Process ids of the daemons that run beside us. */
-  readonly pids: { readonly facilitator?: number; readonly shop?: number }
+  readonly pids: { readonly facilitator?: number; readonly indexer?: number; readonly shop?: number }
   /** Resolves when a daemon ends by itself, with its name and how. */
   readonly daemonEnded: Promise<string>
   close(): Promise<void>
@@ -94,19 +100,31 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   const rpcUrl = options.rpcUrl ?? chain?.rpcUrl ?? ''
   say(chain ? `chain ${chain.chainId} at ${rpcUrl}` : `using the node at ${rpcUrl}`)
 
-  const { deployer, payer, relayer, treasury, provider } = developmentRoles
+  const { deployer, payer, relayer, treasury, provider, rootProver } = developmentRoles
+  const artifacts = options.finalization ? await openArtifacts(say) : undefined
   const deployment = await deployContracts({
     rpcUrl,
     deployer,
     payer: payer.address,
-    fund: [relayer.address, treasury.address, provider.address],
+    fund: [relayer.address, treasury.address, provider.address, rootProver.address],
+    ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address] } }),
     log: say,
   })
   const faucet = createFaucet({ rpcUrl, minter: deployer, token: deployment.token })
   const control = await startControlServer({ faucet })
   closers.push(() => control.close())
-  const indexerUrl = `${control.url}/indexer`
   const deciderUrl = `${control.url}/decider`
+
+  const daemons = new Map<string, Child>()
+  const run = (name: string, daemon: Child): string => {
+    daemons.set(name, daemon)
+    closers.push(() => daemon.stop())
+    say(`${name} at ${daemon.ready.url}`)
+    return String(daemon.ready.url)
+  }
+  const indexerUrl = artifacts
+    ? run('indexer', await startIndexer({ rpcUrl, deployment, artifacts: artifacts.folder, directory }))
+    : `${control.url}/indexer`
 
   const base = facilitatorConfig({
     rpcUrl,
@@ -115,6 +133,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     deciderUrl,
     port: options.facilitatorPort ?? 0,
     journal: openJournalPath(directory, options),
+    ...(artifacts && { artifacts: artifacts.folder }),
   })
   const configText = renderConfig(withOverrides(base, options.config ?? {}))
   const configFile = join(directory, 'facilitator.toml')
@@ -124,13 +143,6 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     SVC_TREASURY_PK: treasury.privateKey,
     SVC_RELAYER_PK: relayer.privateKey,
     SVC_ADMIN_TOKEN: adminToken,
-  }
-  const daemons = new Map<string, Child>()
-  const run = (name: string, daemon: Child): string => {
-    daemons.set(name, daemon)
-    closers.push(() => daemon.stop())
-    say(`${name} at ${daemon.ready.url}`)
-    return String(daemon.ready.url)
   }
   const events: LogEvent[] = []
   const facilitatorUrl = options.inProcess
@@ -160,6 +172,10 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
       ...[...daemons].map(([name, { ended }]) => ended.then((how) => `${name} ended with ${how}`)),
     ]),
   }
+}
+
+async function openArtifacts(say: (line: string) => void): Promise<Artifacts> {
+  return readArtifacts(await ensureArtifacts({ onProgress: say }))
 }
 
 function shopEnv(options: LocalNetworkOptions, facilitatorUrl: string, deployment: Deployment): ShopEnv {

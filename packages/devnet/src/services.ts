@@ -7,7 +7,9 @@ import {
   type StartOptions,
   startFacilitator,
 } from '@svc-zerc20/facilitator'
+import { developmentRoles } from './accounts.js'
 import { type Child, startChild } from './child.js'
+import type { Deployment } from './deployment.js'
 
 /** The facilitator's keys and token, as it reads them from its environment. */
 export type FacilitatorEnv = {
@@ -42,6 +44,34 @@ export async function startFacilitatorHere(
   const config = parseConfig(configText)
   const { secrets } = readSecrets(config, env)
   return startFacilitator({ config, secrets, ...options })
+}
+
+/** The indexer as a process of its own, proving roots with the development keys. */
+export function startIndexer(options: {
+  rpcUrl: string
+  deployment: Deployment
+  artifacts: string
+  directory: string
+}): Promise<Child> {
+  const { chainId, token, verifier, fromBlock } = options.deployment
+  const entry = createRequire(import.meta.url).resolve('@svc-zerc20/indexer')
+  return startChild({
+    name: 'indexer',
+    script: join(dirname(entry), 'main.js'),
+    args: [
+      ...['--rpc-url', options.rpcUrl],
+      ...['--chain-id', `${chainId}`],
+      ...['--token', token],
+      ...['--verifier', verifier],
+      ...['--from-block', `${fromBlock}`],
+      ...['--folder', join(options.directory, 'indexer')],
+      ...['--port', '0'],
+      ...['--artifacts', options.artifacts],
+    ],
+    env: { SVC_ROOT_PROVER_PK: developmentRoles.rootProver.privateKey },
+    logFile: join(options.directory, 'indexer.log'),
+    isReady: (line) => line.event === 'indexer.ready',
+  })
 }
 
 export type ShopEnv = {
