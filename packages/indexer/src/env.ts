@@ -1,0 +1,16 @@
+/** The environment: keys are read from here and from nowhere else. */
+import { SvcError } from '@svc-zerc20/protocol'
+import type { Hex } from 'viem'
+
+/** Pays for reservations and root proofs. */
+export const proverKeyName = 'SVC_INDEXER_PK'
+
+/** The root prover's key, or undefined when none is set. The message of a malformed one does not show it. */
+export function readProverKey(): Hex | undefined {
+  const text = process.env[proverKeyName]
+  if (text === undefined || text === '') return undefined
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
+    throw new SvcError('bad_option', `${proverKeyName}: expected 0x and 64 hex digits`)
+  }
+  return text as Hex
+}
