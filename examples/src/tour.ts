@@ -1,5 +1,6 @@
 /**
- * A tour of a running devnet: one payment by permit, one by self-transfer, with what happens when.
+ * A tour of a running devnet: one payment by permit, one by self-transfer, what happens when, and how both of them
+ * are minted to the provider.
  * `node examples/dist/tour.js .devnet/network.json`
  */
 import { readFileSync } from 'node:fs'
@@ -8,6 +9,7 @@ import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { watchFinalization } from './watch-finalization.js'
 
 type Mode = 'permit' | 'self-transfer'
 
@@ -31,8 +33,20 @@ const balances = async () => ({
   gasMoney: await chain.getBalance({ address: payer.address }),
 })
 
+const providerBalance = () =>
+  chain.readContract({
+    address: network.token,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [network.accounts.provider.address],
+  })
+
 /** Reports every request and answer on its way, with the time since the purchase began. */
-function narrated(mode: Mode, line: (text: string) => void): typeof fetch {
+function narrated(
+  mode: Mode,
+  line: (text: string) => void,
+  noteOffer: (offer: { extra?: Record<string, unknown> }) => void,
+): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init)
     const paying = request.headers.has('PAYMENT-SIGNATURE')
@@ -46,6 +60,7 @@ function narrated(mode: Mode, line: (text: string) => void): typeof fetch {
     const response = await fetch(request)
     const required = response.headers.get('PAYMENT-REQUIRED')
     const offer = required ? decodePaymentRequiredHeader(required).accepts[0] : undefined
+    if (offer) noteOffer(offer)
     line(
       offer
         ? `402: ${units(offer.amount)} to the one-time address ${short(offer.payTo)}`
@@ -55,7 +70,8 @@ function narrated(mode: Mode, line: (text: string) => void): typeof fetch {
   }
 }
 
-async function buy(mode: Mode, route: { path: string }): Promise<void> {
+/** Buys once; answers with the nonce that names the payment. */
+async function buy(mode: Mode, route: { path: string }): Promise<string> {
   const startedMs = performance.now()
   const line = (text: string) =>
     say(`  ${`${Math.round(performance.now() - startedMs)} ms`.padStart(8)}  ${text}`)
@@ -68,7 +84,11 @@ async function buy(mode: Mode, route: { path: string }): Promise<void> {
     allowedTokens: [network.token],
   })
   const client = withSpendControls(new x402Client(), 'any').register(caip2, scheme)
-  const pay = wrapFetchWithPayment(deliverPayments(narrated(mode, line), scheme), client)
+  let challengeNonce = ''
+  const noteOffer = (offer: { extra?: Record<string, unknown> }) => {
+    challengeNonce = String(offer.extra?.challengeNonce)
+  }
+  const pay = wrapFetchWithPayment(deliverPayments(narrated(mode, line, noteOffer), scheme), client)
 
   say(`\n${mode === 'permit' ? 'Gasless permit' : 'Self-transfer'}: buying ${route.path}`)
   const response = await pay(`${network.shopUrl}${route.path}`)
@@ -82,7 +102,16 @@ async function buy(mode: Mode, route: { path: string }): Promise<void> {
   say(
     `            the payer paid ${units(before.tokens - after.tokens)} and ${gas === 0n ? 'no gas' : `${gas} wei of gas`}`,
   )
+  return challengeNonce
 }
 
-await buy('permit', network.routes.cheap)
-await buy('self-transfer', network.routes.dear)
+const before = await providerBalance()
+const payments = [
+  { name: 'the permit payment', nonce: await buy('permit', network.routes.cheap) },
+  { name: 'the self-transfer', nonce: await buy('self-transfer', network.routes.dear) },
+]
+say('\nFinalized: the provider is paid by proof, to an address no payer ever sees')
+const finalized = await watchFinalization({ network, payments, say })
+const gained = (await providerBalance()) - before
+say(`            the provider has ${units(gained)} more, minted; nothing on the chain links it to a payer`)
+if (!finalized) process.exit(1)

@@ -9,7 +9,14 @@ import type { MiningMode } from './mining.js'
 import { removeNetworkFile, writeNetworkFile } from './network-file.js'
 import { preferredPort } from './preferred-port.js'
 
-type Options = { rpcUrl?: string; dir: string; blockTime: number; shop: boolean; persist?: boolean }
+type Options = {
+  rpcUrl?: string
+  dir: string
+  blockTime: number
+  shop: boolean
+  finalization: boolean
+  persist?: boolean
+}
 
 /** Where clients look when nobody tells them otherwise. */
 const ports = { chain: 8545, facilitator: 4032, shop: 4021 } as const
@@ -17,13 +24,14 @@ const ports = { chain: 8545, facilitator: 4032, shop: 4021 } as const
 const exampleShop = fileURLToPath(new URL('../../../examples/dist/shop.js', import.meta.url))
 
 const program = new Command('svc-devnet')
-  .description('A local network for svc-zerc20: chain, contracts, facilitator and an example shop.')
+  .description('A local network for svc-zerc20: chain, contracts, indexer, facilitator and an example shop.')
   .version('0.1.0')
   .option('--rpc-url <url>', 'deploy to this node (anvil, geth …) instead of starting a chain')
   .option('--dir <folder>', 'where network.json, configuration and logs are written', '.devnet')
   .option('--block-time <ms>', 'time between blocks; 0 mines every transaction at once', parseBlockTime, 1000)
   .option('--persist', 'keep the embedded chain in the folder and go on with it next time')
   .option('--no-shop', 'do not start the example shop')
+  .option('--no-finalization', 'no indexer and no proofs: payments are accepted and wait')
   .action(run)
 
 await program.parseAsync()
@@ -41,6 +49,7 @@ async function run(options: Options): Promise<void> {
       chainPort: await preferredPort(ports.chain),
       facilitatorPort: await preferredPort(ports.facilitator),
       shopPort: await preferredPort(ports.shop),
+      finalization: options.finalization,
       say,
       ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
       ...(options.persist && { persistence: resolve(options.dir, 'chain.jsonl') }),

@@ -1,0 +1,95 @@
+/** Tells how accepted payments become finalized: what the indexer and the facilitator do meanwhile, and when. */
+
+type Network = {
+  readonly facilitatorUrl: string
+  readonly indexerUrl: string
+  readonly adminToken: string
+}
+type Payment = { readonly name: string; readonly nonce: string }
+type Turn = { readonly at: number; readonly event: string }
+type IndexerStatus = {
+  readonly tree_synced_index: number | null
+  readonly onchain_reserved_index: number | null
+  readonly onchain_proved_index: number | null
+}
+
+const waitMsMax = 180_000
+const lookMs = 300
+/** Without news for so long, a line says that it is still going on. */
+const stillMs = 5_000
+
+const words: Readonly<Record<string, string>> = {
+  'mint.proving': 'computing its mint proof',
+  'mint.proved': 'proof done, sending the mint',
+  'mint.mined': 'mint mined, the verifier contract checked the proof',
+  'mint.failed': 'the mint did not come about; it is tried again',
+  'payment.finalized': 'finalized',
+}
+
+/** True when all of them were finalized in time. */
+export async function watchFinalization(options: {
+  readonly network: Network
+  readonly payments: readonly Payment[]
+  readonly say: (text: string) => void
+}): Promise<boolean> {
+  const { network, payments, say } = options
+  const startedMs = performance.now()
+  let toldMs = startedMs
+  const tell = (text: string) => {
+    toldMs = performance.now()
+    say(`  ${`${((toldMs - startedMs) / 1000).toFixed(1)} s`.padStart(8)}  ${text}`)
+  }
+  const roots = rootNews(network, tell)
+  const turns = payments.map((payment) => turnNews(network, payment, tell))
+  while (performance.now() - startedMs < waitMsMax) {
+    await roots()
+    const isDone = await Promise.all(turns.map((look) => look()))
+    if (isDone.every(Boolean)) return true
+    if (performance.now() - toldMs > stillMs) tell('… proving')
+    await new Promise((resolve) => setTimeout(resolve, lookMs))
+  }
+  tell('gave up waiting; the log of the facilitator tells more')
+  return false
+}
+
+/** What changed in the verifier's roots since the last look. */
+function rootNews({ indexerUrl }: Network, tell: (text: string) => void): () => Promise<void> {
+  let reserved = 0
+  let proved = 0
+  return async () => {
+    const response = await fetch(`${indexerUrl}/status`)
+    if (!response.ok) return
+    const [status] = (await response.json()) as IndexerStatus[]
+    if (status?.onchain_proved_index && status.onchain_proved_index > proved) {
+      proved = status.onchain_proved_index
+      tell(`root over ${proved} transfers proved on chain`)
+    }
+    if (status?.onchain_reserved_index && status.onchain_reserved_index > Math.max(reserved, proved)) {
+      reserved = status.onchain_reserved_index
+      tell(`hash chain of ${reserved} transfers reserved, the indexer proves the root over them`)
+    }
+  }
+}
+
+/** The turns of a payment that were not told yet; answers whether the last of them was told. */
+function turnNews(
+  { facilitatorUrl, adminToken }: Network,
+  { name, nonce }: Payment,
+  tell: (text: string) => void,
+): () => Promise<boolean> {
+  let told = 0
+  let isFinalized = false
+  return async () => {
+    const response = await fetch(`${facilitatorUrl}/admin/payments/${nonce}`, {
+      headers: { authorization: `Bearer ${adminToken}` },
+    })
+    const { timeline } = (await response.json()) as { timeline: Turn[] }
+    for (const { event } of timeline.slice(told)) {
+      const text = words[event]
+      if (text) tell(`${name}: ${text}`)
+      isFinalized ||= event === 'payment.finalized'
+    }
+    told = timeline.length
+    return isFinalized
+  }
+}
