@@ -5,7 +5,20 @@ import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 
 import {Hub} from "../src/Hub.sol";
 import {IHub} from "../src/interfaces/IHub.sol";
+import {Bn254} from "../src/libraries/Bn254.sol";
+import {Poseidon} from "../src/libraries/Poseidon.sol";
 import {Spec, Vm} from "./support/Spec.sol";
+
+/// @dev A verifier that remembers what the hub told it.
+contract Listener {
+    uint256 public root;
+    uint64 public aggSeq;
+    uint256 public calls;
+
+    function saveGlobalRoot(uint256 root_, uint64 aggSeq_) external {
+        (root, aggSeq, calls) = (root_, aggSeq_, calls + 1);
+    }
+}
 
 contract HubTest is Spec {
     Hub private hub;
@@ -62,9 +75,175 @@ contract HubTest is Spec {
 
     function testFuzz_only_the_owner_registers(address stranger) public {
         vm.assume(stranger != address(this));
+        bytes memory refusal = abi.encodeWithSelector(Ownable.OwnableUnauthorizedAccount.selector, stranger);
         vm.prank(stranger);
-        vm.expectRevert(abi.encodeWithSelector(Ownable.OwnableUnauthorizedAccount.selector, stranger));
+        vm.expectRevert(refusal);
         hub.registerToken(_info(1));
+        vm.prank(stranger);
+        vm.expectRevert(refusal);
+        hub.updateToken(_info(1));
+    }
+
+    function test_knows_the_roots_of_empty_trees() public view {
+        uint256[7] memory known = [
+            0,
+            0x2098f5fb9e239eab3ceac3f27b81e481dc3124d55ffed523a839ee8446b64864,
+            0x1069673dcdb12263df301a6ff584a7ec261a44cb9dc68df067a4774460b1f1e1,
+            0x18f43331537ee2af2e3d758d50f72106467c6eea50371dd528d57eb2b856d238,
+            0x07f9d837cb17b0d36320ffe93ba52345f1b728571a568265caac97559dbc952a,
+            0x2b94cf5e8746b3f5c9631f4c5df32907a699c58c94b2ad4d7b5cec1639183f55,
+            0x2dee93c5a666459646ea7d22cca9e1bcfed71e6951b953611d11dda32ea09d78
+        ];
+        for (uint256 i = 0; i < known.length; ++i) same(hub.zeroHash(i), known[i], "zero hash");
+    }
+
+    function test_a_token_has_one_leaf_and_so_has_a_verifier() public {
+        hub.registerToken(IHub.TokenInfo(1, 1, address(3), address(4)));
+        vm.expectRevert(abi.encodeWithSelector(IHub.AlreadyAggregated.selector, address(4)));
+        hub.registerToken(IHub.TokenInfo(1, 2, address(5), address(4)));
+        vm.expectRevert(abi.encodeWithSelector(IHub.AlreadyAggregated.selector, address(3)));
+        hub.registerToken(IHub.TokenInfo(1, 2, address(3), address(6)));
+        hub.registerToken(IHub.TokenInfo(2, 2, address(3), address(4)));
+    }
+
+    function test_an_entry_is_replaced_and_its_leaf_emptied() public {
+        hub.registerToken(_here(1, address(3)));
+        vm.prank(address(3));
+        hub.updateTransferRoot(77, 5);
+        vm.recordLogs();
+        hub.updateToken(_here(1, address(5)));
+        Vm.Log memory log = vm.getRecordedLogs()[0];
+        same(log.topics[0], keccak256("TokenUpdated(uint32,uint256,uint64,address,address)"), "topic");
+        (uint256[] memory roots, uint64[] memory indices) = hub.getTransferRootsAndIndices();
+        same(roots[0] + indices[0], 0, "leaf");
+        vm.prank(address(3));
+        vm.expectRevert(abi.encodeWithSelector(IHub.UnknownVerifier.selector, address(3)));
+        hub.updateTransferRoot(78, 6);
+        vm.prank(address(5));
+        hub.updateTransferRoot(78, 6);
+        same(hub.transferRoots(0), 78, "root");
+        hub.registerToken(_here(2, address(3)));
+        vm.expectRevert(abi.encodeWithSelector(IHub.TokenNotRegistered.selector, 9));
+        hub.updateToken(_here(9, address(9)));
+    }
+
+    function testFuzz_roots_come_from_registered_verifiers_of_this_chain(address stranger) public {
+        hub.registerToken(_here(1, address(3)));
+        hub.registerToken(IHub.TokenInfo(uint64(block.chainid) + 1, 2, address(4), address(5)));
+        vm.assume(stranger != address(3));
+        bytes memory refusal = abi.encodeWithSelector(IHub.UnknownVerifier.selector, stranger);
+        vm.prank(stranger);
+        vm.expectRevert(refusal);
+        hub.updateTransferRoot(1, 1);
+        vm.prank(address(4));
+        vm.expectRevert(abi.encodeWithSelector(IHub.UnknownVerifier.selector, address(4)));
+        hub.updateTransferRoot(1, 1);
+        address tokenItself = _here(1, address(3)).token;
+        vm.prank(tokenItself);
+        vm.expectRevert(abi.encodeWithSelector(IHub.UnknownVerifier.selector, tokenItself));
+        hub.updateTransferRoot(1, 1);
+    }
+
+    function test_a_root_that_is_no_field_element_is_refused() public {
+        hub.registerToken(_here(1, address(3)));
+        vm.prank(address(3));
+        vm.expectRevert(abi.encodeWithSelector(IHub.InvalidTransferRoot.selector, Bn254.GROUP_ORDER));
+        hub.updateTransferRoot(Bn254.GROUP_ORDER, 1);
+    }
+
+    function test_a_relayed_root_reaches_the_verifiers_as_a_leaf_of_the_aggregation_root() public {
+        Listener listener = new Listener();
+        hub.registerToken(_here(1, address(3)));
+        hub.registerToken(_here(2, address(listener)));
+        check(hub.isUpToDate(), "nothing arrived yet");
+        vm.recordLogs();
+        vm.prank(address(3));
+        hub.updateTransferRoot(77, 5);
+        Vm.Log memory log = vm.getRecordedLogs()[0];
+        same(log.topics[0], keccak256("TransferRootUpdated(uint32,uint256,uint256)"), "topic");
+        same(log.topics[1], bytes32(uint256(1)), "logged eid");
+        same(log.topics[2], bytes32(0), "logged position");
+        check(!hub.isUpToDate(), "a root arrived");
+
+        uint32[] memory eids = new uint32[](1);
+        eids[0] = 2;
+        vm.recordLogs();
+        hub.broadcast(eids, "");
+        uint256[] memory constants = Poseidon.roundConstants();
+        uint256 root = Poseidon.hash(constants, 77, 0);
+        for (uint256 i = 1; i < 6; ++i) root = Poseidon.hash(constants, root, hub.zeroHash(i));
+        same(hub.aggregationRoot(), root, "aggregation root");
+        same(listener.root(), root, "broadcast root");
+        same(listener.aggSeq(), 1, "sequence");
+        check(hub.isUpToDate(), "up to date again");
+        log = vm.getRecordedLogs()[0];
+        same(
+            log.topics[0], keccak256("AggregationRootUpdated(uint256,uint64,uint256[],uint64[])"), "topic"
+        );
+        same(log.topics[1], bytes32(root), "logged root");
+        (uint256[] memory roots, uint64[] memory indices) = hub.getTransferRootsAndIndices();
+        same(log.data, abi.encode(roots, indices), "logged snapshot");
+
+        hub.broadcast(eids, "");
+        same(hub.aggSeq(), 1, "nothing changed, no new sequence number");
+        same(listener.calls(), 2, "but sent again");
+        same(hub.quoteBroadcast(eids, ""), 0, "fee");
+    }
+
+    function testFuzz_the_aggregation_root_is_that_of_a_full_tree(uint256 count, uint256 seed) public {
+        _aggregate(within(count, 1, 7), seed);
+    }
+
+    function test_the_aggregation_root_covers_all_64_leaves() public {
+        _aggregate(64, 1);
+    }
+
+    function test_nothing_is_sent_to_unknown_endpoints_or_other_chains() public {
+        hub.registerToken(IHub.TokenInfo(uint64(block.chainid) + 1, 2, address(4), address(5)));
+        uint32[] memory eids = new uint32[](1);
+        eids[0] = 2;
+        vm.expectRevert(abi.encodeWithSelector(IHub.OtherChain.selector, 2));
+        hub.broadcast(eids, "");
+        eids[0] = 3;
+        vm.expectRevert(abi.encodeWithSelector(IHub.TokenNotRegistered.selector, 3));
+        hub.broadcast(eids, "");
+    }
+
+    function test_poseidon_gives_the_hashes_of_other_implementations() public pure {
+        uint256[] memory constants = Poseidon.roundConstants();
+        same(
+            Poseidon.hash(constants, 1, 2),
+            0x115cc0f5e7d690413df64c6b9662e9cf2a3617f2743245519e19607a4417189a,
+            "small numbers"
+        );
+        same(
+            Poseidon.hash(constants, 123456789, 1000),
+            0x29003649e4aafd1d71eef6edfdb6a783e209d5b323a0da5aa16cdc9437cc266a,
+            "larger numbers"
+        );
+    }
+
+    function _aggregate(uint256 count, uint256 seed) private {
+        uint256[] memory level = new uint256[](64);
+        for (uint256 i = 0; i < count; ++i) {
+            address verifier = address(uint160(1000 + i));
+            hub.registerToken(_here(uint32(i), verifier));
+            level[i] = uint256(keccak256(abi.encode(seed, i))) % Bn254.GROUP_ORDER;
+            vm.prank(verifier);
+            hub.updateTransferRoot(level[i], 1);
+        }
+        hub.broadcast(new uint32[](0), "");
+        uint256[] memory constants = Poseidon.roundConstants();
+        for (uint256 width = 32; width > 0; width /= 2) {
+            for (uint256 i = 0; i < width; ++i) {
+                level[i] = Poseidon.hash(constants, level[2 * i], level[2 * i + 1]);
+            }
+        }
+        same(hub.aggregationRoot(), level[0], "root");
+    }
+
+    function _here(uint32 eid, address verifier) private view returns (IHub.TokenInfo memory) {
+        return IHub.TokenInfo(uint64(block.chainid), eid, verifier, address(uint160(verifier) + 1e6));
     }
 
     function _info(uint32 eid) private pure returns (IHub.TokenInfo memory) {

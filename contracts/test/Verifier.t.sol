@@ -2,15 +2,18 @@
 pragma solidity ^0.8.30;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 
 import {ITransferRoots} from "../src/interfaces/ITransferRoots.sol";
 import {IVerifier} from "../src/interfaces/IVerifier.sol";
 import {Token} from "../src/Token.sol";
 import {Verifier} from "../src/Verifier.sol";
+import {RootStandIn} from "./support/ProofStandIns.sol";
 import {Spec, Vm} from "./support/Spec.sol";
 
 contract VerifierTest is Spec {
     address private constant ALICE = address(0xA11CE);
+    address private constant SOME = address(0x50);
 
     Token private token;
     Verifier private verifier;
@@ -31,6 +34,8 @@ contract VerifierTest is Spec {
         same(verifier.latestProvedIndex(), 0, "latest proved");
         same(verifier.latestReservedIndex(), 0, "latest reserved");
         same(verifier.totalTeleported(1), 0, "teleported");
+        same(verifier.powBits(), 8, "proof-of-work bits");
+        same(verifier.treeHeight(), 40, "tree height");
         check(!verifier.paused(), "paused");
     }
 
@@ -79,6 +84,103 @@ contract VerifierTest is Spec {
         vm.prank(stranger);
         vm.expectRevert(refusal);
         verifier.deactivateEmergency();
+    }
+
+    function test_all_verifiers_but_those_of_batches_are_needed() public {
+        address root = address(new RootStandIn(64));
+        vm.expectRevert(IVerifier.ZeroAddress.selector);
+        verifier.setVerifiers(address(0), SOME, SOME, SOME, SOME);
+        vm.expectRevert(IVerifier.ZeroAddress.selector);
+        verifier.setVerifiers(root, SOME, SOME, address(0), SOME);
+        vm.expectRevert(IVerifier.ZeroAddress.selector);
+        verifier.setVerifiers(root, SOME, SOME, SOME, address(0));
+        verifier.setVerifiers(root, address(0), address(0), SOME, SOME);
+    }
+
+    function test_the_owner_sets_all_verifiers_at_once() public {
+        address root = address(new RootStandIn(64));
+        vm.recordLogs();
+        verifier.setVerifiers(root, address(1), address(2), address(3), address(4));
+        same(verifier.rootDecider(), root, "root decider");
+        same(verifier.rootVerifiers(64), root, "root verifier of its size");
+        same(verifier.withdrawGlobalDecider(), address(1), "global decider");
+        same(verifier.withdrawLocalDecider(), address(2), "local decider");
+        same(verifier.singleWithdrawGlobalVerifier(), address(3), "global verifier");
+        same(verifier.singleWithdrawLocalVerifier(), address(4), "local verifier");
+        Vm.Log memory log = vm.getRecordedLogs()[1];
+        same(log.topics[0], keccak256("VerifiersSet(address,address,address,address,address)"), "topic");
+        same(log.data, abi.encode(root, address(1), address(2), address(3), address(4)), "logged data");
+    }
+
+    function test_there_is_something_to_relay_only_with_a_proved_root_and_a_hub() public {
+        vm.expectRevert(IVerifier.NoProvedRoot.selector);
+        verifier.relayTransferRoot("");
+        _proveOneLeaf();
+        vm.expectRevert(IVerifier.HubNotSet.selector);
+        verifier.relayTransferRoot("");
+        (uint256 nativeFee, uint256 lzTokenFee) = verifier.quoteRelay("");
+        same(nativeFee + lzTokenFee, 0, "fees");
+    }
+
+    function test_a_pause_stops_relaying() public {
+        _proveOneLeaf();
+        verifier.activateEmergency();
+        vm.expectRevert(Pausable.EnforcedPause.selector);
+        verifier.relayTransferRoot("");
+    }
+
+    function testFuzz_only_the_hub_saves_aggregation_roots(address stranger, uint256 root, uint64 aggSeq) public {
+        vm.assume(stranger != SOME);
+        verifier.setHub(SOME);
+        same(verifier.hub(), SOME, "hub");
+        vm.prank(stranger);
+        vm.expectRevert(IVerifier.OnlyHub.selector);
+        verifier.saveGlobalRoot(root, aggSeq);
+        vm.recordLogs();
+        vm.prank(SOME);
+        verifier.saveGlobalRoot(root, aggSeq);
+        same(verifier.globalTransferRoots(aggSeq), root, "root");
+        same(verifier.latestAggSeq(), aggSeq, "latest");
+        Vm.Log memory log = vm.getRecordedLogs()[0];
+        same(log.topics[0], keccak256("GlobalRootSaved(uint64,uint256)"), "topic");
+        same(log.topics[1], bytes32(uint256(aggSeq)), "logged sequence");
+        same(log.data, abi.encode(root), "logged root");
+    }
+
+    function test_without_a_hub_nobody_is_the_hub() public {
+        vm.prank(address(1));
+        vm.expectRevert(IVerifier.OnlyHub.selector);
+        verifier.saveGlobalRoot(1, 1);
+    }
+
+    function test_an_older_aggregation_root_is_not_the_latest() public {
+        verifier.setHub(address(this));
+        verifier.saveGlobalRoot(7, 2);
+        verifier.saveGlobalRoot(6, 1);
+        same(verifier.latestAggSeq(), 2, "latest");
+        same(verifier.globalTransferRoots(1), 6, "older root");
+    }
+
+    function testFuzz_only_the_owner_links_the_hub_and_sets_verifiers(address stranger) public {
+        vm.assume(stranger != address(this));
+        bytes memory refusal = abi.encodeWithSelector(Ownable.OwnableUnauthorizedAccount.selector, stranger);
+        vm.prank(stranger);
+        vm.expectRevert(refusal);
+        verifier.setHub(stranger);
+        vm.prank(stranger);
+        vm.expectRevert(refusal);
+        verifier.setVerifiers(SOME, SOME, SOME, SOME, SOME);
+    }
+
+    function _proveOneLeaf() private {
+        token.mint(ALICE, 1);
+        verifier.reserveHashChain();
+        verifier.setRootVerifier(address(new RootStandIn(16)));
+        verifier.setAllowedProver(address(this));
+        ITransferRoots.Transfer[] memory transfers = new ITransferRoots.Transfer[](1);
+        transfers[0] = ITransferRoots.Transfer(address(0), ALICE, 1);
+        uint256[8] memory proof;
+        verifier.proveTransferRoot(abi.encode(ITransferRoots.RootProof(0, 1, 16, 7, transfers, proof)));
     }
 
     function test_needs_a_token() public {
