@@ -97,6 +97,25 @@ export const v128 = {
   /** Two 32-bit values into the low half, the high half zero. */
   load64Zero: (address: Code, offset = 0): Code => [address, simd(0x5d), 3, unsigned(offset)],
   load: (address: Code, offset = 0): Code => [address, simd(0x00), 4, unsigned(offset)],
+  /** A 32-bit value into lane 0, the rest zero. */
+  load32Zero: (address: Code, offset: number): Code => [address, simd(0x5c), 2, unsigned(offset)],
+  /** `value` with a 32-bit lane replaced from memory. */
+  load32Lane: (address: Code, value: Code, offset: number, lane: number): Code => [
+    address,
+    value,
+    simd(0x56),
+    2,
+    unsigned(offset),
+    lane,
+  ],
+  store32Lane: (address: Code, value: Code, offset: number, lane: number): Code => [
+    address,
+    value,
+    simd(0x5a),
+    2,
+    unsigned(offset),
+    lane,
+  ],
   store64Low: (address: Code, value: Code, offset: number): Code => [
     address,
     value,
@@ -118,6 +137,8 @@ export const i64x2 = {
   splat: (value: Code): Code => [value, simd(0x12)],
   add: simdBinary(0xce),
   sub: simdBinary(0xd1),
+  /** All ones in the lanes where it holds. */
+  ltS: simdBinary(0xd7),
   shl: (value: Code, bits: number): Code => [value, i32.const(bits), simd(0xcb)],
   shrU: (value: Code, bits: number): Code => [value, i32.const(bits), simd(0xcd)],
   /** The two low 32-bit lanes, zero-extended. */
