@@ -3,9 +3,9 @@ import { type Lanes, single } from './lanes.js'
 import {
   type Arithmetic,
   at,
+  karatsubaColumns,
   type Limbs,
   loadElement,
-  productColumns,
   reduce,
   squareColumns,
 } from './montgomery.js'
@@ -106,9 +106,10 @@ export function defineField(
   const four = paddedMultiple(field, 4)
 
   return {
-    multiply: binary('Multiply', (arithmetic, left, right) =>
-      reduce(arithmetic, productColumns(arithmetic, [{ left, right }]), [], storing(arithmetic.scope)),
-    ),
+    multiply: binary('Multiply', (arithmetic, left, right) => {
+      const columns = karatsubaColumns(arithmetic, left, right)
+      return [columns.setup, reduce(arithmetic, columns.result, [], storing(arithmetic.scope))]
+    }),
     square: unary('Square', (arithmetic, element) => {
       const columns = squareColumns(arithmetic, element)
       return [columns.setup, reduce(arithmetic, columns.result, [], storing(arithmetic.scope))]

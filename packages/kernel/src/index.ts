@@ -21,6 +21,7 @@ export { type Lanes, pair, single } from './lanes.js'
 export {
   type Arithmetic,
   type Columns,
+  karatsubaColumns,
   keep,
   type Limbs,
   loadElement,

@@ -1,4 +1,5 @@
 import { type Field, limbBits, limbCount } from './field.js'
+import { join, spread } from './karatsuba.js'
 import type { Lanes } from './lanes.js'
 import type { Code } from './wasm/code.js'
 import type { FunctionScope, Local } from './wasm/module.js'
@@ -46,13 +47,37 @@ export function productColumns(
   { lanes }: Arithmetic,
   terms: readonly { readonly left: Limbs; readonly right: Limbs }[],
 ): Columns {
-  return indices(2 * limbCount - 1).map((column) =>
+  const length = terms[0]?.left.length ?? 0
+  return indices(2 * length - 1).map((column) =>
     terms.flatMap(({ left, right }) =>
-      indices(limbCount)
-        .filter((limb) => column - limb >= 0 && column - limb < limbCount)
+      indices(length)
+        .filter((limb) => column - limb >= 0 && column - limb < length)
         .map((limb) => lanes.multiply(at(left, limb), at(right, column - limb))),
     ),
   )
+}
+
+/**
+ * Columns of one product by a level of Karatsuba: 54 products of limbs instead of 81. A second level would cost more
+ * additions than it saves. Limbs may reach 2^31.
+ */
+export function karatsubaColumns(arithmetic: Arithmetic, left: Limbs, right: Limbs): Prepared<Columns> {
+  const { lanes } = arithmetic
+  const setup: Code[] = []
+  const kept = (code: Code): Code => {
+    const { setup: set, result } = keep(arithmetic, [code])
+    setup.push(set)
+    return at(result, 0)
+  }
+  const sum = (a: Code, b: Code) => kept(lanes.narrow(lanes.add(lanes.widen(a), lanes.widen(b))))
+  const rights = spread(right, 1, sum)
+  const products = spread(left, 1, sum).map((block, index) =>
+    productColumns(arithmetic, [{ left: block, right: at(rights, index) }]).map((column) =>
+      kept(column.reduce((a, b) => lanes.add(a, b))),
+    ),
+  )
+  const columns = join(products, 1, { add: lanes.add, subtract: lanes.subtract, keep: (code) => code })
+  return { setup, result: columns.map((column) => [column]) }
 }
 
 /** Columns of a square: mixed products once, against doubled limbs. */
