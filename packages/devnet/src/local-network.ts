@@ -54,6 +54,8 @@ export type LocalNetwork = {
   readonly faucet: Faucet
   readonly controlUrl: string
   readonly indexerUrl: string
+  /** Folder of the proving keys, when payments are finalized. */
+  readonly artifacts: string | undefined
   readonly deciderUrl: string
   readonly facilitatorUrl: string
   readonly shopUrl: string | undefined
@@ -159,6 +161,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     faucet,
     controlUrl: control.url,
     indexerUrl,
+    artifacts: artifacts?.folder,
     deciderUrl,
     facilitatorUrl,
     shopUrl,

@@ -52,6 +52,8 @@ export function startIndexer(options: {
   deployment: Deployment
   artifacts: string
   directory: string
+  /** Any free one by default. */
+  port?: number
 }): Promise<Child> {
   const { chainId, token, verifier, fromBlock } = options.deployment
   const entry = createRequire(import.meta.url).resolve('@svc-zerc20/indexer')
@@ -65,7 +67,7 @@ export function startIndexer(options: {
       ...['--verifier', verifier],
       ...['--from-block', `${fromBlock}`],
       ...['--folder', join(options.directory, 'indexer')],
-      ...['--listen', '127.0.0.1:0'],
+      ...['--listen', `127.0.0.1:${options.port ?? 0}`],
       ...['--poll-ms', '200'],
       ...['--gather-ms', '500'],
       ...['--artifacts', options.artifacts],

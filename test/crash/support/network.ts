@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import { permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles, type LocalNetworkOptions, startLocalNetwork } from '@svc-zerc20/devnet'
 import { type Address, createPublicClient, createWalletClient, type Hex, http, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -161,6 +161,14 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
         address: deployment.permitBurner,
         abi: permitBurnerAbi,
         eventName: 'BurnExecuted',
+        fromBlock: 0n,
+      }),
+    /** Mints by proof. */
+    mints: () =>
+      client.getContractEvents({
+        address: deployment.verifier,
+        abi: verifierAbi,
+        eventName: 'Teleport',
         fromBlock: 0n,
       }),
     async relayerCount(tag: 'latest' | 'pending'): Promise<number> {

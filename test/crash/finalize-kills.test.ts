@@ -1,0 +1,92 @@
+/**
+ * Payments go from accepted to finalized while facilitator, indexer and their provers are killed at random instants.
+ * The provider must end up with the sum, to the unit. `npm run test:crash` does it with 100 payments;
+ * `CRASH_SEED` repeats the choices of an earlier run.
+ */
+import { developmentRoles } from '@svc-zerc20/devnet'
+import { expect, it, onTestFailed } from 'vitest'
+import { ask, type MadePayment, type Mode, prepare, presentUntilAnswered } from './support/client.js'
+import { childrenOf, createIndexerRuns, type IndexerRuns } from './support/indexer.js'
+import { type CrashNetwork, startCrashNetwork, until } from './support/network.js'
+import { seeded } from './support/seeded.js'
+
+const count = Number(process.env.CRASH_PAYMENTS ?? 6)
+const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
+const payers = 3
+/** One kill for each payment, this far apart at most: some proofs must get to their end. */
+const pauseMsMax = 4_000
+const blockMs = 200
+const secondsPerPayment = 60
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+const victims = ['facilitator', 'prover', 'indexer', 'root prover'] as const
+
+async function kill(
+  net: CrashNetwork,
+  indexer: IndexerRuns,
+  victim: (typeof victims)[number],
+): Promise<void> {
+  if (victim === 'facilitator') {
+    await net.kill()
+    await net.restart()
+  } else if (victim === 'indexer') {
+    await indexer.killAndRestart()
+  } else {
+    const parent = victim === 'prover' ? net.run().pid : indexer.pid()
+    for (const pid of childrenOf(parent)) process.kill(pid, 'SIGKILL')
+  }
+}
+
+async function isFinalized(net: CrashNetwork, { offer }: MadePayment): Promise<boolean> {
+  return (await ask(net, `/payments/${offer.challengeNonce}`))?.body.phase === 'finalized'
+}
+
+it(
+  `${count} payments are minted to the unit through kills of facilitator, indexer and provers (seed ${seed})`,
+  async () => {
+    onTestFailed(() => {
+      process.stderr.write(`to repeat: CRASH_SEED=${seed} CRASH_PAYMENTS=${count} npm run test:crash\n`)
+    })
+    const net = await startCrashNetwork({
+      finalization: true,
+      mining: { mode: 'interval', intervalMs: blockMs },
+    })
+    const indexer = createIndexerRuns(net)
+    try {
+      const random = seeded(seed)
+      const before = await net.balanceOf(developmentRoles.provider.address)
+      const payments: MadePayment[] = []
+
+      async function buy(choose: () => number): Promise<void> {
+        const account = await net.account({ tokens: 10_000_000n, gas: true })
+        while (payments.length < count) {
+          const mode: Mode = choose() < 0.6 ? 'permit' : 'self-transfer'
+          const payment = await prepare(net, account, mode, `${1 + Math.floor(choose() * 1000)}`)
+          payments.push(payment)
+          await presentUntilAnswered(net, payment)
+        }
+      }
+
+      const load = Promise.all(Array.from({ length: payers }, (_, i) => buy(seeded(seed + 1 + i))))
+      for (let kills = 0; kills < count; kills++) {
+        await sleep(random() * pauseMsMax)
+        const victim = victims[Math.floor(random() * victims.length)] ?? 'facilitator'
+        await kill(net, indexer, victim)
+      }
+      await load
+      for (const payment of payments) await until(() => isFinalized(net, payment))
+
+      const sum = payments.reduce((total, { offer }) => total + BigInt(offer.amount), 0n)
+      expect((await net.balanceOf(developmentRoles.provider.address)) - before).toBe(sum)
+      const mints = await net.mints()
+      expect(mints.map(({ args }) => args.value).sort()).toEqual(
+        payments.map(({ offer }) => BigInt(offer.amount)).sort(),
+      )
+    } finally {
+      await indexer.close()
+      await net.close()
+    }
+  },
+  count * secondsPerPayment * 1000,
+)

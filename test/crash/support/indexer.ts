@@ -1,0 +1,48 @@
+/** The devnet's indexer, to be killed and started again at the same address and on the same folder. */
+import { readFileSync } from 'node:fs'
+import { startIndexer } from '@svc-zerc20/devnet'
+import { type CrashNetwork, until } from './network.js'
+
+export type IndexerRuns = ReturnType<typeof createIndexerRuns>
+
+export function createIndexerRuns(net: CrashNetwork) {
+  let pid = net.pids.indexer ?? 0
+  let stop: () => Promise<void> = async () => undefined
+
+  return {
+    pid: () => pid,
+    async killAndRestart(): Promise<void> {
+      process.kill(pid, 'SIGKILL')
+      await until(() => !isRunning(pid))
+      const next = await startIndexer({
+        rpcUrl: net.rpcUrl,
+        deployment: net.deployment,
+        artifacts: net.artifacts ?? '',
+        directory: net.directory,
+        port: Number(new URL(net.indexerUrl).port),
+      })
+      pid = next.pid
+      stop = next.stop
+    },
+    close: () => stop(),
+  }
+}
+
+/** Processes that a process started and that still run. */
+export function childrenOf(pid: number): number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    return text.split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
