@@ -6,7 +6,7 @@ export const limits = {
   /** Blocks whose logs are asked for at once; halved when the node refuses, down to one. */
   spanBlocks: 5_000,
   /** Transfers written together; a block is never split. */
-  transfersPerCommit: 128,
+  transfersPerCommit: 32,
   /** Leaves hashed before the event loop gets its turn. */
   leavesPerSlice: 16,
   /** Stored blocks compared with the chain in one round trip while looking for the last common one. */

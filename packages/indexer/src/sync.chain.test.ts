@@ -162,7 +162,7 @@ test('waits for the confirmations it was told to', async () => {
   expect(indexer.status().tree_synced_index).toBe(before + 1)
 })
 
-test('F-18 a node that leaves transfers out is named, and nothing of what it said is kept', async () => {
+test('fault 18 a node that leaves transfers out is named, and nothing of what it said is kept', async () => {
   const indexer = await start()
   await world.mine(...transfers(2))
   await caughtUp(indexer)
@@ -177,7 +177,7 @@ test('F-18 a node that leaves transfers out is named, and nothing of what it sai
   expect(indexer.status()).toMatchObject({ tree_synced_index: await world.leaves(), sync_error: null })
 })
 
-test('F-18 a node that changes a transfer does not lead to the hash chain of the token', async () => {
+test('fault 18 a node that changes a transfer does not lead to the hash chain of the token', async () => {
   const indexer = await start()
   await caughtUp(indexer)
   const { tree_synced_index: size } = indexer.status()
@@ -201,7 +201,7 @@ test('F-18 a node that changes a transfer does not lead to the hash chain of the
   expect(indexer.status()).toMatchObject({ tree_synced_index: await world.leaves(), sync_error: null })
 })
 
-test('F-18 a node that is down, on another chain or behind stops nothing that is stored', async () => {
+test('fault 18 a node that is down, on another chain or behind stops nothing that is stored', async () => {
   const indexer = await start()
   await world.mine(...transfers(2))
   await caughtUp(indexer)
