@@ -18,19 +18,14 @@ library Bn254 {
     /// @notice Only a call that ran out of gas, or a point that is none, gets here.
     error PrecompileFailed();
 
-    /// @dev Reverts when a point is not on the curve.
-    function add(uint256[2] memory left, uint256[2] memory right) internal view returns (uint256[2] memory) {
-        (bool ok, bytes memory sum) =
-            ADD.staticcall(abi.encodePacked(left[0], left[1], right[0], right[1]));
-        if (!ok) revert PrecompileFailed();
-        return abi.decode(sum, (uint256[2]));
+    /// @dev Points are 64 bytes. Reverts when one is not on the curve.
+    function add(bytes memory left, bytes memory right) internal view returns (bytes memory) {
+        return _call(ADD, bytes.concat(left, right));
     }
 
     /// @dev Reverts when the point is not on the curve.
-    function multiply(uint256 x, uint256 y, uint256 scalar) internal view returns (uint256[2] memory) {
-        (bool ok, bytes memory product) = MULTIPLY.staticcall(abi.encodePacked(x, y, scalar));
-        if (!ok) revert PrecompileFailed();
-        return abi.decode(product, (uint256[2]));
+    function multiply(uint256 x, uint256 y, uint256 scalar) internal view returns (bytes memory) {
+        return _call(MULTIPLY, abi.encodePacked(x, y, scalar));
     }
 
     /// @notice Whether the product of the pairings of these points is one; false when one of them is no point.
@@ -38,5 +33,11 @@ library Bn254 {
     function pairingIsOne(bytes memory points) internal view returns (bool) {
         (bool ok, bytes memory answer) = PAIRING.staticcall(points);
         return ok && abi.decode(answer, (bool));
+    }
+
+    function _call(address precompile, bytes memory input) private view returns (bytes memory) {
+        (bool ok, bytes memory output) = precompile.staticcall(input);
+        if (!ok) revert PrecompileFailed();
+        return output;
     }
 }

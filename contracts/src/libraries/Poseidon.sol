@@ -6,8 +6,9 @@ import {Bn254} from "./Bn254.sol";
 /// @title Poseidon hash of two field elements, as the trees use it
 /// @notice The public parameters for BN254: width 3, power 5, 8 full and 57 partial rounds.
 library Poseidon {
+    uint256 private constant R = Bn254.GROUP_ORDER;
     uint256 private constant HALF_FULL_ROUNDS = 4;
-    uint256 private constant PARTIAL_ROUNDS = 57;
+    uint256 private constant ROUNDS = 65;
 
     uint256 private constant M00 = 0x109b7f411ba0e4c9b2b70caf5c36a7b194be7c11ad24378bfedb68592ba8118b;
     uint256 private constant M01 = 0x16ed41e13bb9c0c66ae119424fddbcbc9314dc9fdbdeea55d6c64543dc4903e0;
@@ -219,59 +220,35 @@ library Poseidon {
 
     /// @notice The round constants in memory, for any number of hashes.
     function roundConstants() internal pure returns (uint256[] memory) {
-        return abi.decode(bytes.concat(abi.encode(uint256(32), ROUND_CONSTANTS.length / 32), ROUND_CONSTANTS), (uint256[]));
+        bytes memory head = abi.encode(uint256(32), 3 * ROUNDS);
+        return abi.decode(bytes.concat(head, ROUND_CONSTANTS), (uint256[]));
     }
 
     /// @dev Sums of three products stay below 2^256 with a constant added, so only multiplications reduce.
     /// @param constants Of `roundConstants`.
-    function hash(uint256[] memory constants, uint256 left, uint256 right) internal pure returns (uint256) {
+    /// @param a Left, below the field's order.
+    /// @param b Right, below the field's order.
+    function hash(uint256[] memory constants, uint256 a, uint256 b) internal pure returns (uint256 s0) {
         unchecked {
-            uint256[3] memory s = [uint256(0), left, right];
-            uint256 next = 0;
-            for (uint256 round = 0; round < HALF_FULL_ROUNDS; ++round) next = _fullRound(constants, next, s);
-            for (uint256 round = 0; round < PARTIAL_ROUNDS; ++round) next = _partialRound(constants, next, s);
-            for (uint256 round = 0; round < HALF_FULL_ROUNDS; ++round) next = _fullRound(constants, next, s);
-            return s[0] % Bn254.GROUP_ORDER;
-        }
-    }
-
-    function _fullRound(uint256[] memory constants, uint256 next, uint256[3] memory s) private pure returns (uint256) {
-        unchecked {
-            _mix(
-                s,
-                _fifthPower(s[0] + constants[next]),
-                _fifthPower(s[1] + constants[next + 1]),
-                _fifthPower(s[2] + constants[next + 2])
-            );
-            return next + 3;
-        }
-    }
-
-    function _partialRound(uint256[] memory constants, uint256 next, uint256[3] memory s)
-        private
-        pure
-        returns (uint256)
-    {
-        unchecked {
-            _mix(s, _fifthPower(s[0] + constants[next]), s[1] + constants[next + 1], s[2] + constants[next + 2]);
-            return next + 3;
+            (uint256 s1, uint256 s2) = (a, b);
+            for (uint256 round = 0; round < ROUNDS; ++round) {
+                a = _fifthPower(s0 + constants[3 * round]);
+                b = s1 + constants[3 * round + 1];
+                uint256 c = s2 + constants[3 * round + 2];
+                if (round < HALF_FULL_ROUNDS || round >= ROUNDS - HALF_FULL_ROUNDS) {
+                    b = _fifthPower(b);
+                    c = _fifthPower(c);
+                }
+                s0 = mulmod(a, M00, R) + mulmod(b, M01, R) + mulmod(c, M02, R);
+                s1 = mulmod(a, M10, R) + mulmod(b, M11, R) + mulmod(c, M12, R);
+                s2 = mulmod(a, M20, R) + mulmod(b, M21, R) + mulmod(c, M22, R);
+            }
+            return s0 % R;
         }
     }
 
     function _fifthPower(uint256 x) private pure returns (uint256) {
-        uint256 square = mulmod(x, x, Bn254.GROUP_ORDER);
-        return mulmod(mulmod(square, square, Bn254.GROUP_ORDER), x, Bn254.GROUP_ORDER);
-    }
-
-    function _mix(uint256[3] memory s, uint256 a, uint256 b, uint256 c) private pure {
-        unchecked {
-            s[0] = _times(a, M00) + _times(b, M01) + _times(c, M02);
-            s[1] = _times(a, M10) + _times(b, M11) + _times(c, M12);
-            s[2] = _times(a, M20) + _times(b, M21) + _times(c, M22);
-        }
-    }
-
-    function _times(uint256 x, uint256 y) private pure returns (uint256) {
-        return mulmod(x, y, Bn254.GROUP_ORDER);
+        uint256 square = mulmod(x, x, R);
+        return mulmod(mulmod(square, square, R), x, R);
     }
 }

@@ -62,7 +62,7 @@ abstract contract Groth16 is IGroth16 {
         uint256[2] calldata a,
         uint256[2][2] calldata b,
         uint256[2] calldata c,
-        uint256[2] memory input
+        bytes memory input
     ) internal view returns (bool) {
         if (a[1] >= Bn254.FIELD_ORDER) return false;
         // The neutral element is (0, 0) and its own negative.
@@ -71,18 +71,15 @@ abstract contract Groth16 is IGroth16 {
             bytes.concat(
                 abi.encodePacked(a[0], minusAY, b[0][0], b[0][1], b[1][0], b[1][1]),
                 _alphaBeta(),
-                abi.encodePacked(input[0], input[1], _gammaXImaginary, _gammaXReal, _gammaYImaginary, _gammaYReal),
+                input,
+                abi.encodePacked(_gammaXImaginary, _gammaXReal, _gammaYImaginary, _gammaYReal),
                 abi.encodePacked(c[0], c[1], _deltaXImaginary, _deltaXReal, _deltaYImaginary, _deltaYReal)
             )
         );
     }
 
     /// @dev Adds a signal's point, scaled by the signal, to the sum so far.
-    function _plus(uint256[2] memory sum, uint256 x, uint256 y, uint256 signal)
-        internal
-        view
-        returns (uint256[2] memory)
-    {
+    function _plus(bytes memory sum, uint256 x, uint256 y, uint256 signal) internal view returns (bytes memory) {
         return Bn254.add(sum, Bn254.multiply(x, y, signal));
     }
 

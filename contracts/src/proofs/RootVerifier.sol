@@ -48,7 +48,7 @@ contract RootVerifier is IRootVerifier, Groth16 {
         for (uint256 i = 0; i < SIGNALS; ++i) {
             if (signals[i] >= Bn254.GROUP_ORDER) return false;
         }
-        uint256[2] memory input = [_x0, _y0];
+        bytes memory input = abi.encodePacked(_x0, _y0);
         input = _plus(input, _x1, _y1, signals[0]);
         input = _plus(input, _x2, _y2, signals[1]);
         input = _plus(input, _x3, _y3, signals[2]);

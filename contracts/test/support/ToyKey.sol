@@ -49,9 +49,9 @@ library ToyKey {
         uint256 known = addmod(14, mulmod(3, sum, Bn254.GROUP_ORDER), Bn254.GROUP_ORDER);
         uint256 a = 1 + blinding % (Bn254.GROUP_ORDER - 1);
         uint256 c = mulmod(addmod(a, Bn254.GROUP_ORDER - known, Bn254.GROUP_ORDER), INVERSE_OF_FIVE, Bn254.GROUP_ORDER);
-        proof.a = Bn254.multiply(1, 2, a);
+        proof.a = abi.decode(Bn254.multiply(1, 2, a), (uint256[2]));
         proof.b = generator();
-        proof.c = Bn254.multiply(1, 2, c);
+        proof.c = abi.decode(Bn254.multiply(1, 2, c), (uint256[2]));
     }
 
     /// @dev The generator of G2, imaginary limbs first.
@@ -69,7 +69,6 @@ library ToyKey {
     }
 
     function point(uint256 scalar) internal view returns (IGroth16.G1 memory) {
-        uint256[2] memory p = Bn254.multiply(1, 2, scalar);
-        return IGroth16.G1(p[0], p[1]);
+        return abi.decode(Bn254.multiply(1, 2, scalar), (IGroth16.G1));
     }
 }

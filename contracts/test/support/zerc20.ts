@@ -1,0 +1,112 @@
+// A token with verifier and hub on a test chain, wired the way a deployment is, and what happens on it in words.
+import { type Address, type Hex, zeroAddress } from 'viem'
+import {
+  encodeRootProof,
+  hubAbi,
+  hubBytecode,
+  type KeyWords,
+  keyArgument,
+  type RootProof,
+  rootVerifierAbi,
+  rootVerifierBytecode,
+  type Transfer,
+  tokenAbi,
+  verifierAbi,
+  verifierBytecode,
+  withdrawVerifierAbi,
+  withdrawVerifierBytecode,
+} from '../../index.js'
+import { deployToken } from './burns.js'
+import type { Chain } from './chain.js'
+
+export const eid = 7
+
+/** One key for each circuit. */
+export type Keys = {
+  readonly withdrawLocal: KeyWords
+  readonly withdrawGlobal: KeyWords
+  readonly root16: KeyWords
+  readonly root64: KeyWords
+}
+
+export type Zerc20 = Awaited<ReturnType<typeof deployZerc20>>
+
+/** Deploys everything; the operator owns it, mints, and may prove roots. */
+export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
+  const { client, mined, deploy, operator } = chain
+  const token = await deployToken(chain, 'Proof zUSD')
+  const verifier = await deploy(verifierAbi, verifierBytecode, [token, powBits, operator.address])
+  const hub = await deploy(hubAbi, hubBytecode, [operator.address])
+  const withdraw = (key: KeyWords) =>
+    deploy(withdrawVerifierAbi, withdrawVerifierBytecode, [keyArgument(key)])
+  const root = (key: KeyWords, batch: number) =>
+    deploy(rootVerifierAbi, rootVerifierBytecode, [keyArgument(key), batch])
+  const [local, global] = [await withdraw(keys.withdrawLocal), await withdraw(keys.withdrawGlobal)]
+  const [root16, root64] = [await root(keys.root16, 16), await root(keys.root64, 64)]
+
+  const onVerifier = { address: verifier, abi: verifierAbi } as const
+  const onHub = { address: hub, abi: hubAbi } as const
+  const onToken = { address: token, abi: tokenAbi } as const
+  const info = { chainId: BigInt(client.chain.id), eid, verifier, token }
+  for (const hash of [
+    await client.writeContract({ ...onToken, functionName: 'setVerifier', args: [verifier] }),
+    await client.writeContract({
+      ...onVerifier,
+      functionName: 'setVerifiers',
+      args: [root64, zeroAddress, zeroAddress, global, local],
+    }),
+    await client.writeContract({ ...onVerifier, functionName: 'setRootVerifier', args: [root16] }),
+    await client.writeContract({
+      ...onVerifier,
+      functionName: 'setAllowedProver',
+      args: [operator.address],
+    }),
+    await client.writeContract({ ...onVerifier, functionName: 'setHub', args: [hub] }),
+    await client.writeContract({ ...onHub, functionName: 'registerToken', args: [info] }),
+  ]) {
+    await mined(hash)
+  }
+
+  return {
+    token,
+    verifier,
+    hub,
+    proofVerifiers: { local, global, root16, root64 },
+    mint: async (to: Address, value: bigint): Promise<Transfer> => {
+      await mined(await client.writeContract({ ...onToken, functionName: 'mint', args: [to, value] }))
+      return { from: zeroAddress, to, value }
+    },
+    balanceOf: (account: Address) =>
+      client.readContract({ ...onToken, functionName: 'balanceOf', args: [account] }),
+    reserve: async () =>
+      mined(await client.writeContract({ ...onVerifier, functionName: 'reserveHashChain' })),
+    proveRoot: async (claim: RootProof) =>
+      mined(
+        await client.writeContract({
+          ...onVerifier,
+          functionName: 'proveTransferRoot',
+          args: [encodeRootProof(claim)],
+        }),
+      ),
+    singleTeleport: async (mint: Mint) =>
+      mined(
+        await client.writeContract({
+          ...onVerifier,
+          functionName: 'singleTeleport',
+          args: [mint.isGlobal, mint.rootHint, mint.gr, mint.proof],
+        }),
+      ),
+    relay: async () =>
+      mined(await client.writeContract({ ...onVerifier, functionName: 'relayTransferRoot', args: ['0x'] })),
+    broadcast: async () =>
+      mined(await client.writeContract({ ...onHub, functionName: 'broadcast', args: [[eid], '0x'] })),
+  }
+}
+
+/** Arguments of `singleTeleport`. */
+export type Mint = {
+  readonly isGlobal: boolean
+  readonly rootHint: bigint
+  readonly gr: { readonly chainId: bigint; readonly recipient: Hex; readonly tweak: Hex }
+  readonly proof: Hex
+}
