@@ -76,13 +76,24 @@ export const limits = {
   feesFreshMs: 3_000,
   /** Gas ceiling of one mint; a proof is checked for about 320 000. */
   mintGas: 600_000n,
-  /** Payments one round of finalization looks at, and mints under way beyond those being proved. */
-  paymentsPerRoundMax: 64,
+  /** Payments one round of finalization looks at: two calls each, in one batch. */
+  paymentsPerRoundMax: 48,
+  /** Of those the ones it mints, so that what is mined by then is not recorded too late. */
+  mintsPerRoundMax: 16,
+  /** Mints under way beyond those being proved. */
   mintsAheadMax: 2,
+  /** Looks for the transaction of a mint before it is recorded without one. */
+  mintLooksMax: 3,
+  /** Pauses of `recover` between rounds, and after a failure. */
+  recoverPauseMs: 1_000,
+  recoverRetryMaxMs: 4_000,
+  /** Rounds of `recover` in a row that bring nothing before it ends: while something fails, and while mints wait. */
+  recoverFailedRoundsMax: 8,
+  recoverStillRoundsMax: 60,
   /** Failures never hold finalization back for more periods than this. */
   finalizeBackOffPeriodsMax: 10,
   indexerTimeoutMs: 10_000,
-  /** Bytes of an indexer's answer: a path is 40 words. */
+  /** Bytes of an indexer's answer: a path is 40 words, a list of transfers has at most 100. */
   indexerAnswerBytesMax: 65_536,
   /** Blocks in one question for the token's logs. */
   logSpanBlocksMax: 5_000,

@@ -2,7 +2,8 @@
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { createMemoryNodes, createMerkleTree, type MerkleTree, transferLeaf } from '@svc-zerc20/zk'
 import type { ProvedRoot } from '../payment/mint-ports.js'
-import { type JsonRpc, quantityOf, resultOf } from './json-rpc.js'
+import type { JsonRpc } from './json-rpc.js'
+import { scanLogs } from './scan-logs.js'
 import { indexedTransferTopic, type Log, transfersIn } from './transfer-log.js'
 
 export type LogTree = {
@@ -14,30 +15,15 @@ export type LogTreeOptions = {
   readonly token: Address
   /** A block at or before the token's first transfer. */
   readonly fromBlock: number
-  /** Blocks in one question for logs; halved while the node refuses. */
+  /** Blocks in one question for logs; fewer while the node refuses. */
   readonly spanBlocksMax: number
 }
 
-export function createLogTree(rpc: JsonRpc, options: LogTreeOptions): LogTree {
+export function createLogTree(rpc: Pick<JsonRpc, 'batch'>, options: LogTreeOptions): LogTree {
   const { token, fromBlock, spanBlocksMax } = options
+  const filter = { address: token, topics: [indexedTransferTopic] }
   let tree = emptyTree()
   let nextBlock = fromBlock
-  let span = spanBlocksMax
-
-  function startAnew(): void {
-    tree = emptyTree()
-    nextBlock = fromBlock
-  }
-
-  async function readLogs(from: number, to: number): Promise<readonly Log[]> {
-    const [answer] = await rpc.batch([
-      {
-        method: 'eth_getLogs',
-        params: [{ address: token, topics: [indexedTransferTopic], fromBlock: hex(from), toBlock: hex(to) }],
-      },
-    ])
-    return resultOf('eth_getLogs', answer) as Log[]
-  }
 
   function append(logs: readonly Log[]): void {
     const transfers = transfersIn(logs, token)
@@ -50,49 +36,43 @@ export function createLogTree(rpc: JsonRpc, options: LogTreeOptions): LogTree {
   }
 
   async function readUpTo(size: bigint): Promise<void> {
-    const [answer] = await rpc.batch([{ method: 'eth_blockNumber', params: [] }])
-    const head = Number(quantityOf('eth_blockNumber', answer))
-    while (BigInt(tree.size()) < size && nextBlock <= head) {
-      const last = Math.min(nextBlock + span - 1, head)
-      try {
-        append(await readLogs(nextBlock, last))
-        nextBlock = last + 1
-        span = Math.min(span * 2, spanBlocksMax)
-      } catch (err) {
-        // Nodes bound the blocks or the logs of one answer, each in its own way.
-        if (span === 1 || (err instanceof SvcError && err.code === 'tree_gap')) throw err
-        span = Math.floor(span / 2)
-      }
+    if (BigInt(tree.size()) >= size) return
+    for await (const { logs, lastBlock } of scanLogs(rpc, filter, { fromBlock: nextBlock, spanBlocksMax })) {
+      append(logs)
+      nextBlock = lastBlock + 1
+      if (BigInt(tree.size()) >= size) return
     }
-    if (BigInt(tree.size()) < size) {
-      throw new SvcError('tree_behind', `the node's logs have ${tree.size()} leaves, the root has ${size}`)
-    }
+    throw new SvcError('tree_behind', `the node's logs have ${tree.size()} leaves, the root has ${size}`)
   }
 
-  const matches = ({ size, root }: Pick<ProvedRoot, 'size' | 'root'>) =>
-    BigInt(tree.size()) >= size && tree.rootAt(Number(size)) === root
+  type Wanted = Pick<ProvedRoot, 'size' | 'root'>
+  async function isRightAfterReading({ size, root }: Wanted): Promise<boolean> {
+    await readUpTo(size)
+    return tree.rootAt(Number(size)) === root
+  }
 
   return {
-    async siblings(leafIndex, root) {
+    async siblings(leafIndex, wanted) {
+      const isFresh = nextBlock === fromBlock
       try {
-        await readUpTo(root.size)
+        if (await isRightAfterReading(wanted)) return siblingsAt(leafIndex, wanted)
       } catch (err) {
-        if (!(err instanceof SvcError && err.code === 'tree_gap') || nextBlock === fromBlock) throw err
-        startAnew()
-        await readUpTo(root.size)
+        if (isFresh || !(err instanceof SvcError) || !reorgSigns.has(err.code)) throw err
       }
-      // A reorg changed leaves that were read: they are all read again, which is rare and always right.
-      if (!matches(root) && tree.size() > 0) {
-        startAnew()
-        await readUpTo(root.size)
+      if (!isFresh) {
+        // A reorg changed leaves that were read: they are all read again, which is rare and always right.
+        tree = emptyTree()
+        nextBlock = fromBlock
+        if (await isRightAfterReading(wanted)) return siblingsAt(leafIndex, wanted)
       }
-      if (!matches(root)) {
-        throw new SvcError('root_mismatch', `the token's logs do not give the proved root at ${root.size}`)
-      }
-      return tree.pathAt(Number(leafIndex), Number(root.size)).siblings
+      throw new SvcError('root_mismatch', `the token's logs do not give the proved root at ${wanted.size}`)
     },
+  }
+
+  function siblingsAt(leafIndex: bigint, { size }: Wanted): readonly bigint[] {
+    return tree.pathAt(Number(leafIndex), Number(size)).siblings
   }
 }
 
+const reorgSigns = new Set(['tree_gap', 'tree_behind'])
 const emptyTree = (): MerkleTree => createMerkleTree({ store: createMemoryNodes(), size: 0 })
-const hex = (number: number): string => `0x${number.toString(16)}`

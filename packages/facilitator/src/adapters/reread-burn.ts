@@ -1,20 +1,46 @@
 /** Looks again for a burn that was confirmed once: a reorg may have moved it or taken it away. */
-
+import { SvcError } from '@svc-zerc20/protocol'
+import { toHex } from 'viem'
 import type { RereadBurn } from '../payment/mint-ports.js'
-import type { Chain } from '../payment/ports.js'
+import type { Burn, Chain, Challenge } from '../payment/ports.js'
+import { type JsonRpc, resultOf } from './json-rpc.js'
 
-export function createRereadBurn(chain: Pick<Chain, 'selfTransferFacts' | 'findExecutedBurn'>): RereadBurn {
+export function createRereadBurn(deps: {
+  readonly chain: Pick<Chain, 'selfTransferFacts' | 'findExecutedBurn' | 'headNumber'>
+  readonly rpc: Pick<JsonRpc, 'batch'>
+}): RereadBurn {
+  const { chain, rpc } = deps
+
+  /** A node that is behind, or that lost its index of receipts, shows no receipt either. */
+  async function assertReorged({ blockNumber, blockHash }: Burn): Promise<void> {
+    const params = [toHex(blockNumber), false]
+    const [answer] = await rpc.batch([{ method: 'eth_getBlockByNumber', params }])
+    const block = resultOf('eth_getBlockByNumber', answer) as { hash?: unknown } | null
+    if (block === null) throw new SvcError('node_behind', `the node has no block ${blockNumber}`)
+    if (block.hash === blockHash) {
+      throw new SvcError('rpc_error', `the node has block ${blockNumber}, but not the burn in it`)
+    }
+  }
+
   return async (challenge, burn) => {
-    const { receipt } = await chain.selfTransferFacts(burn.txHash, challenge.payTo)
+    const { receipt, headNumber } = await chain.selfTransferFacts(burn.txHash, challenge.payTo)
     const transfer =
       receipt?.succeeded &&
-      receipt.transfers.find(({ to, value }) => to === challenge.payTo && value >= challenge.amount)
+      receipt.transfers.find(({ to, value }) => to === challenge.payTo && value >= leastOf(challenge, burn))
     if (receipt && transfer) {
       const { blockNumber, blockHash } = receipt
       const { leafIndex, from, value } = transfer
-      return { txHash: burn.txHash, blockNumber, blockHash, leafIndex, from, value }
+      const current = { txHash: burn.txHash, blockNumber, blockHash, leafIndex, from, value }
+      return { burn: current, depth: depthAt(blockNumber, headNumber) }
     }
+    if (!receipt) await assertReorged(burn)
     // The relayer may have put it into another transaction meanwhile.
-    return chain.findExecutedBurn(challenge, burn.from)
+    const moved = await chain.findExecutedBurn(challenge, burn.from)
+    return moved && { burn: moved, depth: depthAt(moved.blockNumber, chain.headNumber()) }
   }
 }
+
+const depthAt = (blockNumber: bigint, head: bigint): number => Number(head - blockNumber) + 1
+
+/** A burn that bought nothing may be smaller than what was asked. */
+const leastOf = ({ amount }: Challenge, { value }: Burn): bigint => (value < amount ? value : amount)

@@ -1,29 +1,26 @@
 /** Reads the verifier contract: the newest proved root, and what was minted for a payment. */
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
-import {
-  decodeFunctionResult,
-  encodeEventTopics,
-  encodeFunctionData,
-  type Hex,
-  parseEventLogs,
-  toHex,
-} from 'viem'
+import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, type Hex, parseEventLogs } from 'viem'
 import type { MintState, MintVerifier, ProvedRoot } from '../payment/mint-ports.js'
 import type { AwaitingMint, Mint } from '../payment/ports.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
 import { type JsonRpc, quantityOf, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
+import { scanLogs } from './scan-logs.js'
+import type { Log } from './transfer-log.js'
 
 type Question =
   | { readonly functionName: 'latestProvedIndex' | 'paused' }
   | { readonly functionName: 'provedTransferRoots' | 'totalTeleported'; readonly args: readonly [bigint] }
 
 export function createVerifier(deps: {
-  readonly rpc: JsonRpc
+  readonly rpc: Pick<JsonRpc, 'batch'>
   readonly verifier: Address
   readonly secretsOf: BurnSecretsOf
   /** Blocks, its own included, after which a mint counts. */
   readonly confirmations: number
+  /** Blocks in one question for logs; fewer while the node refuses. */
+  readonly logSpanBlocksMax: number
 }): MintVerifier {
   const { rpc, secretsOf } = deps
 
@@ -44,6 +41,10 @@ export function createVerifier(deps: {
   }
   const number = (functionName: Question['functionName'], answer: RpcAnswer | undefined) =>
     BigInt(read(functionName, answer))
+
+  /** So far back there may have been no verifier yet. */
+  const deepTotal = (answer: RpcAnswer | undefined) =>
+    resultOf('eth_call', answer) === '0x' ? 0n : number('totalTeleported', answer)
 
   return {
     async latestRoot(): Promise<ProvedRoot> {
@@ -74,7 +75,7 @@ export function createVerifier(deps: {
         ...questions.map((question) => ask(question, deepBlock)),
       ])
       return payments.map(({ burn }, i) => {
-        if (number('totalTeleported', answers[payments.length + i]) >= burn.value) return 'minted'
+        if (deepTotal(answers[payments.length + i]) >= burn.value) return 'minted'
         return number('totalTeleported', answers[i]) >= burn.value ? 'shallow' : 'due'
       })
     },
@@ -85,27 +86,25 @@ export function createVerifier(deps: {
         abi: verifierAbi,
         eventName: 'Teleport',
         args: { to: challenge.treasury },
-      })
-      const filter = {
-        address: deps.verifier,
-        topics,
-        fromBlock: toHex(burn.blockNumber),
-        toBlock: 'latest',
+      }) as string[]
+      const blocks = { fromBlock: Number(burn.blockNumber), spanBlocksMax: deps.logSpanBlocksMax }
+      for await (const { logs } of scanLogs(rpc, { address: deps.verifier, topics }, blocks)) {
+        const mint = mintIn(logs, tweak)
+        if (mint) return mint
       }
-      const [answer] = await rpc.batch([{ method: 'eth_getLogs', params: [filter] }])
-      const logs = wellFormed('eth_getLogs', () =>
-        parseEventLogs({
-          abi: verifierAbi,
-          eventName: 'Teleport',
-          logs: resultOf('eth_getLogs', answer) as never,
-        }),
-      )
-      const found = logs.find(({ args }) => args.gr.tweak === tweak)
-      const txHash = parseTxHash(found?.transactionHash)
-      if (!found || txHash === undefined) return undefined
-      return { txHash, blockNumber: BigInt(found.blockNumber ?? 0), value: found.args.value as BaseUnits }
+      return undefined
     },
   }
+}
+
+function mintIn(logs: readonly Log[], tweak: Hex): Mint | undefined {
+  const teleports = wellFormed('eth_getLogs', () =>
+    parseEventLogs({ abi: verifierAbi, eventName: 'Teleport', logs: logs as never }),
+  )
+  const found = teleports.find(({ args }) => args.gr.tweak === tweak)
+  const txHash = parseTxHash(found?.transactionHash)
+  if (!found || txHash === undefined) return undefined
+  return { txHash, blockNumber: BigInt(found.blockNumber ?? 0), value: found.args.value as BaseUnits }
 }
 
 const headCall: RpcCall = { method: 'eth_blockNumber', params: [] }

@@ -1,16 +1,18 @@
-/** Runs rounds of finalization: one a period, at once while there is work, later and later while all of it fails. */
-import type { Finalize, RoundEnd } from './finalize.js'
+/** Runs rounds of finalization: one a period, soon again while there is work, later and later while all of it fails. */
+import { count, type Finalize, type RoundEnd } from './finalize.js'
 import type { FinalizeEvent } from './mint-ports.js'
 import type { Clock } from './ports.js'
 import { backOffMs } from './retries.js'
 
 export type FinalizeLoop = {
+  /** Starts the next round at once, or right after the one under way. */
+  wake(): void
   /** Ends the loop; resolves when the round under way has ended. */
   stop(): Promise<void>
 }
 
 export function startFinalizeLoop(deps: {
-  readonly finalize: Finalize
+  readonly finalize: Pick<Finalize, 'round'>
   readonly clock: Clock
   readonly periodMs: number
   /** Failures never make the loop slower than this. */
@@ -19,30 +21,39 @@ export function startFinalizeLoop(deps: {
 }): FinalizeLoop {
   const { finalize, clock, report } = deps
   const stopping = new AbortController()
+  let pause = new AbortController()
   const { signal } = stopping
 
-  async function oneRound(): Promise<RoundEnd> {
+  /** Undefined when the round could not look at the chain. */
+  async function oneRound(): Promise<RoundEnd | undefined> {
     try {
       return await finalize.round(signal)
     } catch (err) {
       if (!signal.aborted) report({ event: 'finalize.failed', err })
-      return { progressed: 0, waiting: 0, failed: 1 }
+      return undefined
     }
   }
 
   async function run(): Promise<void> {
     let failures = 0
     while (!signal.aborted) {
-      const { progressed, failed } = await oneRound()
+      const end = await oneRound()
+      const progressed = end ? count(end, 'finalized', 'mined') : 0
+      const failed = end ? count(end, 'failed') : 1
       failures = failed > 0 && progressed === 0 ? failures + 1 : 0
-      await clock.sleep(pauseMs(deps, failures, progressed), signal)
+      await clock.sleep(pauseMs(deps, failures, progressed), pause.signal)
+      pause = new AbortController()
     }
   }
 
   const ended = run()
   return {
+    wake() {
+      pause.abort()
+    },
     async stop() {
       stopping.abort()
+      pause.abort()
       await ended
     },
   }

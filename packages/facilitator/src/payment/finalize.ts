@@ -13,13 +13,27 @@ import type {
   ProveMint,
   RereadBurn,
 } from './mint-ports.js'
-import type { AwaitingMint, Clock, Ledger, Minter } from './ports.js'
+import type { AwaitingMint, Clock, Ledger, Mint, Minter } from './ports.js'
 import { createRetries } from './retries.js'
 
-/** Payments of one round by what became of them; `progressed` ones may have more to do at once. */
-export type RoundEnd = { readonly progressed: number; readonly waiting: number; readonly failed: number }
+/** What a round did for a payment, or what the payment waits for. */
+export type Step =
+  | 'finalized'
+  /** The mint is in a block. */
+  | 'mined'
+  /** Minted, or being minted, and not deep enough yet. */
+  | 'confirming'
+  /** No proved root covers the burn yet. */
+  | 'root_behind'
+  | 'verifier_paused'
+  /** No block holds the burn any more. */
+  | 'burn_lost'
+  | 'failed'
+  /** The round was cut off. */
+  | 'interrupted'
 
-type StepEnd = keyof RoundEnd
+/** The payments whose turn it was. */
+export type RoundEnd = ReadonlyMap<ChallengeNonce, Step>
 
 export type Finalize = {
   round(signal: AbortSignal): Promise<RoundEnd>
@@ -28,31 +42,44 @@ export type Finalize = {
 }
 
 export type FinalizeDeps = {
-  readonly ledger: Pick<Ledger, 'awaitingMint' | 'finalize' | 'demote' | 'demoted' | 'accept' | 'recordLate'>
+  readonly ledger: Pick<Ledger, 'awaitingMint' | 'finalize' | 'demote' | 'demoted' | 'accept' | 'moveBurn'>
   readonly verifier: MintVerifier
   readonly reread: RereadBurn
   readonly prove: ProveMint
-  readonly minter: Minter
+  readonly minter: Pick<Minter, 'mint' | 'isUnderWay'>
   readonly clock: Clock
   readonly report: (event: FinalizeEvent) => void
   /** Milliseconds a mint is held back from when its burn is first seen here: a delay that tells no one which burn. */
   readonly delayMs: () => number
   readonly retryMs: { readonly first: number; readonly max: number }
-  /** Payments looked at in one round, and of those how many are proved and sent at once. */
-  readonly paymentsPerRoundMax: number
-  readonly attemptsInFlightMax: number
+  /** Blocks that must hold a burn which came back after a reorg. */
+  readonly burnConfirmations: number
+  readonly limits: {
+    /** Payments looked at in one round, those of them that are minted, and how many of these at once. */
+    readonly paymentsPerRoundMax: number
+    readonly mintsPerRoundMax: number
+    readonly attemptsInFlightMax: number
+    /** Looks for the transaction of a mint, before the verifier's word alone counts. */
+    readonly mintLooksMax: number
+  }
 }
 
 export function createFinalize(deps: FinalizeDeps): Finalize {
-  const { ledger, verifier, clock, report } = deps
+  const { ledger, verifier, clock, report, limits } = deps
   const retries = createRetries<ChallengeNonce>({ clock, ...deps.retryMs })
   const dueAt = new Map<ChallengeNonce, number>()
+  let toldPause = false
 
-  /** Payments whose turn it is, oldest burn first. */
+  function forget(nonce: ChallengeNonce): void {
+    dueAt.delete(nonce)
+    retries.forget(nonce)
+  }
+
+  /** Payments whose turn it is, about oldest burn first. */
   async function candidates(): Promise<AwaitingMint[]> {
     const due: AwaitingMint[] = []
     for await (const payment of ledger.awaitingMint()) {
-      if (due.length === deps.paymentsPerRoundMax) break
+      if (due.length === limits.paymentsPerRoundMax) break
       const { nonce } = payment.challenge
       const at = dueAt.get(nonce) ?? clock.now() + deps.delayMs()
       dueAt.set(nonce, at)
@@ -61,99 +88,152 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     return due
   }
 
-  /** Burns that a reorg took away and a later block brought back. */
-  async function acceptReturned(): Promise<void> {
+  /** Burns that a reorg took away and a later block brought back. One that stays away must not hold up the rest. */
+  async function acceptReturned(signal: AbortSignal): Promise<void> {
     for await (const { challenge, burn } of ledger.demoted()) {
-      const returned = await deps.reread(challenge, burn)
-      if (returned) await ledger.accept(challenge.nonce, returned)
+      const { nonce } = challenge
+      if (signal.aborted) return
+      if (!retries.isDue(nonce)) continue
+      const returned = await deps.reread(challenge, burn).catch(() => undefined)
+      if (!returned || returned.depth < deps.burnConfirmations) {
+        retries.failed(nonce)
+        continue
+      }
+      retries.forget(nonce)
+      await ledger.accept(nonce, returned.burn)
+      report({ event: 'payment.returned', challengeNonce: nonce, txHash: returned.burn.txHash })
     }
   }
 
   /** The payment with the burn as the chain holds it now: a reorg may have moved it, or taken it away. */
   async function withCurrentBurn(payment: AwaitingMint): Promise<AwaitingMint | undefined> {
-    const { challenge, burn } = payment
-    const current = await deps.reread(challenge, burn)
-    if (current && current.leafIndex === burn.leafIndex && current.blockHash === burn.blockHash)
-      return payment
-    const isLate = payment.acceptedAt === undefined
-    if (!isLate) await ledger.demote(challenge.nonce)
-    if (!current) {
-      report({ event: 'payment.demoted', challengeNonce: challenge.nonce, txHash: burn.txHash })
+    const { challenge, burn, acceptedAt } = payment
+    const current = (await deps.reread(challenge, burn))?.burn
+    if (current) {
+      if (current.leafIndex === burn.leafIndex && current.blockHash === burn.blockHash) return payment
+      await ledger.moveBurn(challenge.nonce, current)
+      return { ...payment, burn: current }
+    }
+    if (acceptedAt === undefined) {
+      // It bought nothing that could be taken back: it only waits, longer each time.
+      failed(challenge.nonce, 'burn_lost', undefined)
       return undefined
     }
-    if (isLate) await ledger.recordLate(challenge, current)
-    else await ledger.accept(challenge.nonce, current)
-    return { ...payment, burn: current }
+    await ledger.demote(challenge.nonce)
+    forget(challenge.nonce)
+    report({ event: 'payment.demoted', challengeNonce: challenge.nonce, txHash: burn.txHash })
+    return undefined
   }
 
-  async function attempt(payment: AwaitingMint, root: ProvedRoot, signal: AbortSignal): Promise<StepEnd> {
-    const challengeNonce = payment.challenge.nonce
-    const current = await withCurrentBurn(payment)
-    if (!current) return 'progressed'
-    if (current.burn.leafIndex >= root.size) return 'waiting'
-    report({ event: 'mint.proving', challengeNonce, leaves: root.size })
-    const startedAt = clock.now()
-    const call = await deps.prove(current, root, signal)
-    report({ event: 'mint.proved', challengeNonce, ms: clock.now() - startedAt })
-    // What is sent is on record: the next run takes it up.
-    const outcome = await Promise.race([deps.minter.mint(call), aborted(signal)])
-    if (outcome === 'aborted') return 'waiting'
-    if (outcome.kind === 'failed') return failed(challengeNonce, outcome.why, outcome.err)
-    report({ event: 'mint.mined', challengeNonce })
-    return 'progressed'
-  }
-
-  function failed(nonce: ChallengeNonce, reason: string, err: unknown): StepEnd {
+  function failed(nonce: ChallengeNonce, reason: string, err: unknown): Step {
     retries.failed(nonce)
     report({ event: 'mint.failed', challengeNonce: nonce, reason, err })
     return 'failed'
   }
 
-  async function record(payment: AwaitingMint): Promise<StepEnd> {
+  async function mint(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<Step> {
+    const challengeNonce = payment.challenge.nonce
+    report({ event: 'mint.proving', challengeNonce, leaves: root.size })
+    const startedAt = clock.now()
+    const call = await deps.prove(payment, root, round.signal)
+    report({ event: 'mint.proved', challengeNonce, ms: clock.now() - startedAt })
+    // What is sent is on record: the next run takes it up.
+    const outcome = await Promise.race([deps.minter.mint(call), round.cutOff])
+    if (outcome === 'cut_off') return 'interrupted'
+    if (outcome.kind === 'failed') {
+      const [state] = outcome.why === 'would_revert' ? await verifier.mintStates([payment]) : []
+      // Somebody else sent it while we proved.
+      if (state === 'shallow' || state === 'minted') return 'confirming'
+      return failed(challengeNonce, outcome.why, outcome.err)
+    }
+    retries.forget(challengeNonce)
+    report({ event: 'mint.mined', challengeNonce })
+    return 'mined'
+  }
+
+  async function advance(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<Step | undefined> {
+    if (deps.minter.isUnderWay(payment.challenge.nonce)) return 'confirming'
+    const current = await withCurrentBurn(payment)
+    if (!current) return 'burn_lost'
+    if (root.isPaused) return 'verifier_paused'
+    if (current.burn.leafIndex >= root.size) return 'root_behind'
+    if (round.mintsLeft === 0) return undefined
+    round.mintsLeft -= 1
+    return mint(current, root, round)
+  }
+
+  async function record(payment: AwaitingMint): Promise<Step> {
     const { nonce } = payment.challenge
-    const mint = await verifier.findMint(payment)
-    if (!mint) return failed(nonce, 'mint_not_found', undefined)
-    await ledger.finalize(nonce, mint)
-    dueAt.delete(nonce)
-    retries.forget(nonce)
+    const isLastLook = retries.failures(nonce) >= limits.mintLooksMax - 1
+    let found: Mint | undefined
+    try {
+      found = await verifier.findMint(payment)
+    } catch (err) {
+      if (!isLastLook) throw err
+    }
+    // A node may have dropped its logs; that it is minted, the contract says itself.
+    if (!found && !isLastLook) return failed(nonce, 'mint_not_found', undefined)
+    await ledger.finalize(nonce, found ?? { value: payment.burn.value })
+    forget(nonce)
     report({ event: 'payment.finalized', challengeNonce: nonce })
-    return 'progressed'
+    return 'finalized'
   }
 
   async function step(
     payment: AwaitingMint,
     state: MintState,
     root: ProvedRoot,
-    signal: AbortSignal,
-  ): Promise<StepEnd> {
-    if (signal.aborted) return 'waiting'
+    round: Round,
+  ): Promise<Step | undefined> {
+    if (round.signal.aborted) return 'interrupted'
     try {
       if (state === 'minted') return await record(payment)
-      if (state === 'shallow' || root.isPaused || payment.burn.leafIndex >= root.size) return 'waiting'
-      return await attempt(payment, root, signal)
+      return state === 'shallow' ? 'confirming' : await advance(payment, root, round)
     } catch (err) {
-      return signal.aborted ? 'waiting' : failed(payment.challenge.nonce, 'unavailable', err)
+      return round.signal.aborted ? 'interrupted' : failed(payment.challenge.nonce, 'unavailable', err)
     }
+  }
+
+  async function runRound(round: Round): Promise<RoundEnd> {
+    await acceptReturned(round.signal)
+    const due = await candidates()
+    const end = new Map<ChallengeNonce, Step>()
+    if (due.length === 0) return end
+    const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
+    const all = due.map((payment, i) => ({ payment, state: states[i] ?? 'due' }))
+    // What is minted already is quickly recorded, and should not wait for proofs.
+    const queue = [
+      ...all.filter(({ state }) => state === 'minted'),
+      ...all.filter(({ state }) => state !== 'minted'),
+    ]
+    const work = async () => {
+      for (let next = queue.shift(); next; next = queue.shift()) {
+        const done = await step(next.payment, next.state, root, round)
+        if (done) end.set(next.payment.challenge.nonce, done)
+      }
+    }
+    await Promise.all(Array.from({ length: limits.attemptsInFlightMax }, work))
+    tellPause(root, end)
+    return end
+  }
+
+  /** Once for each pause, not once for each look. */
+  function tellPause({ isPaused }: ProvedRoot, end: RoundEnd): void {
+    const payments = count(end, 'verifier_paused')
+    if (payments > 0 && !toldPause) {
+      report({ event: 'finalize.waiting', reason: 'the verifier is paused', payments })
+    }
+    toldPause = isPaused && (toldPause || payments > 0)
   }
 
   return {
     async round(signal) {
-      await acceptReturned()
-      const due = await candidates()
-      const end = { progressed: 0, waiting: 0, failed: 0 }
-      if (due.length === 0) return end
-      const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
-      const queue = due.map((payment, i) => ({ payment, state: states[i] ?? 'due' }))
-      const work = async () => {
-        for (let next = queue.shift(); next; next = queue.shift()) {
-          end[await step(next.payment, next.state, root, signal)] += 1
-        }
+      const { cutOff, release } = watch(signal)
+      try {
+        return await runRound({ signal, cutOff, mintsLeft: limits.mintsPerRoundMax })
+      } finally {
+        release()
       }
-      await Promise.all(Array.from({ length: deps.attemptsInFlightMax }, work))
-      if (root.isPaused && end.waiting > 0) {
-        report({ event: 'finalize.waiting', reason: 'the verifier is paused', payments: end.waiting })
-      }
-      return end
     },
 
     retry(nonce) {
@@ -163,9 +243,19 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<'aborted'> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve('aborted')
-    else signal.addEventListener('abort', () => resolve('aborted'), { once: true })
+type Round = { readonly signal: AbortSignal; readonly cutOff: Promise<'cut_off'>; mintsLeft: number }
+
+/** How many payments of a round took one of these steps. */
+export const count = (end: RoundEnd, ...steps: readonly Step[]): number =>
+  [...end.values()].filter((step) => steps.includes(step)).length
+
+/** One listener a round, taken off at its end: the signal lives as long as the daemon. */
+function watch(signal: AbortSignal): { cutOff: Promise<'cut_off'>; release(): void } {
+  let onAbort: () => void = () => undefined
+  const cutOff = new Promise<'cut_off'>((resolve) => {
+    onAbort = () => resolve('cut_off')
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort)
   })
+  return { cutOff, release: () => signal.removeEventListener('abort', onAbort) }
 }

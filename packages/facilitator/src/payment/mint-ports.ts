@@ -23,8 +23,14 @@ export type MintVerifier = {
   findMint(payment: AwaitingMint): Promise<Mint | undefined>
 }
 
-/** The burn as the chain has it now, also when a reorg moved it; undefined when no block holds it. */
-export type RereadBurn = (challenge: Challenge, burn: Burn) => Promise<Burn | undefined>
+/**
+ * The burn as the chain has it now, also when a reorg moved it, and the blocks that hold it, its own included;
+ * undefined when no block holds it. Throws when the node cannot tell: then nothing is known.
+ */
+export type RereadBurn = (
+  challenge: Challenge,
+  burn: Burn,
+) => Promise<{ readonly burn: Burn; readonly depth: number } | undefined>
 
 /** Fresh randomness in every proof; the path was checked against the root. Throws when it cannot be proved now. */
 export type ProveMint = (payment: AwaitingMint, root: ProvedRoot, signal: AbortSignal) => Promise<MintCall>
@@ -43,6 +49,8 @@ export type FinalizeEvent =
   | { readonly event: 'payment.finalized'; readonly challengeNonce: string }
   /** No block holds the burn any more: the payment is open again and nothing is minted for it. */
   | { readonly event: 'payment.demoted'; readonly challengeNonce: string; readonly txHash: string }
+  /** A block holds the burn of a demoted payment again: it is accepted again. */
+  | { readonly event: 'payment.returned'; readonly challengeNonce: string; readonly txHash: string }
   /** Nothing is minted by this daemon. */
   | { readonly event: 'finalize.off'; readonly reason: string }
   | { readonly event: 'finalize.waiting'; readonly reason: string; readonly payments: number }

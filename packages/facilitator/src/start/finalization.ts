@@ -1,9 +1,9 @@
-/** Finalization, wired: paths, proofs and mints of this daemon, and the loop that drives them. */
+/** Finalization, wired: paths, proofs and mints of this facilitator, round by round or in a loop. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
-import { readArtifacts } from '@svc-zerc20/zk'
+import { ArtifactError, readArtifacts } from '@svc-zerc20/zk'
 import { createBurnSecrets } from '../adapters/burn-secrets.js'
-import { createIndexer } from '../adapters/indexer.js'
+import { createIndexer, type Indexer } from '../adapters/indexer.js'
 import { createMerklePaths } from '../adapters/merkle-paths.js'
 import { createMintProofs } from '../adapters/mint-proofs.js'
 import { createMinter } from '../adapters/minter.js'
@@ -15,6 +15,7 @@ import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
 import { createFinalize, type Finalize } from '../payment/finalize.js'
 import { type FinalizeLoop, startFinalizeLoop } from '../payment/finalize-loop.js'
+import type { MintVerifier } from '../payment/mint-ports.js'
 import type { Clock, Minter } from '../payment/ports.js'
 import type { Profile } from '../profile.js'
 import { conditionsMissing } from '../secrets/secrets.js'
@@ -30,59 +31,80 @@ export type FinalizationDeps = {
   readonly clock: Clock
   readonly random: { bytes(length: number): Uint8Array }
   readonly telemetry: Telemetry
+  readonly pace: Pace
+}
+
+export type Pace = {
+  /** Mints are held back for a random time up to this. */
+  readonly delayMaxMs: number
+  /** Pauses after a failure: the first, and the longest. */
+  readonly retryMs: { readonly first: number; readonly max: number }
 }
 
 export type Finalization = {
-  /** Absent while nothing is minted here: a gated profile, or no proving keys. */
+  /** Why nothing is minted here: a gated profile, or no proving keys. The members below are absent then. */
+  readonly off: string | undefined
+  readonly round: Finalize['round'] | undefined
   readonly retry: Finalize['retry'] | undefined
   /** Hands mints of the last run back to the relayer; before it assigns new nonces. */
   resumeMints(): void
-  start(): void
+  /** Runs rounds until it is closed. */
+  startLoop(): void
   close(): Promise<void>
 }
 
+/** A daemon's own pace: that of its configuration. */
+export const paceOf = ({ daemon, finalize }: Config): Pace => ({
+  delayMaxMs: finalize.delay_max_ms,
+  retryMs: {
+    first: daemon.finalize_interval_ms,
+    max: daemon.finalize_interval_ms * limits.finalizeBackOffPeriodsMax,
+  },
+})
+
+/** Why this configuration mints nothing, or undefined when it does. */
+export function whyOff({ zerc20 }: Config, profile: Profile): string | undefined {
+  if (!profile.acceptsPayments) return `the profile ${profile.name} freezes finalization`
+  return zerc20.artifacts === undefined ? 'zerc20.artifacts is not set' : undefined
+}
+
 export async function createFinalization(deps: FinalizationDeps): Promise<Finalization> {
-  const { config, profile, chainSide, ledger, telemetry } = deps
-  const { rpc, relayer, deployment } = chainSide
+  const { config, profile, chainSide, ledger, clock, telemetry } = deps
   const report = telemetry.log
   const minter = createMinter({
-    rpc,
-    relayer,
-    token: deployment.token,
+    rpc: chainSide.rpc,
+    relayer: chainSide.relayer,
+    token: chainSide.deployment.token,
     recordSigned: (transaction, nonces) => ledger.recordMintSigned(transaction, nonces),
   })
   const resumeMints = () => {
     if (!profile.acceptsPayments) return
     for (const interrupted of ledger.interrupted().mints) {
-      void minter.resume(interrupted)
+      // However it ends, the next round sees on chain what became of it.
+      minter.resume(interrupted).catch((err) => report({ event: 'finalize.failed', err }))
       for (const nonce of interrupted.nonces) report({ event: 'mint.resumed', challengeNonce: nonce })
     }
   }
-  const off = !profile.acceptsPayments
-    ? `the profile ${profile.name} freezes finalization`
-    : config.zerc20.artifacts === undefined && 'zerc20.artifacts is not set'
-  if (off !== false) {
-    return {
-      retry: undefined,
-      resumeMints,
-      start: () => report({ event: 'finalize.off', reason: off }),
-      close: async () => undefined,
-    }
+  const off = whyOff(config, profile)
+  if (off !== undefined) {
+    const startLoop = () => report({ event: 'finalize.off', reason: off })
+    return { off, round: undefined, retry: undefined, resumeMints, startLoop, close: async () => undefined }
   }
   const { prover, ownTree } = await openProving(config)
   const finalize = wireFinalize(deps, minter, prover, ownTree)
   let loop: FinalizeLoop | undefined
   return {
-    retry: finalize.retry,
+    off,
+    round: finalize.round,
+    retry(nonce) {
+      finalize.retry(nonce)
+      loop?.wake()
+    },
     resumeMints,
-    start() {
-      loop = startFinalizeLoop({
-        finalize,
-        clock: deps.clock,
-        periodMs: config.daemon.finalize_interval_ms,
-        backOffMaxMs: config.daemon.finalize_interval_ms * limits.finalizeBackOffPeriodsMax,
-        report,
-      })
+    startLoop() {
+      const periodMs = config.daemon.finalize_interval_ms
+      const backOffMaxMs = periodMs * limits.finalizeBackOffPeriodsMax
+      loop = startFinalizeLoop({ finalize, clock, periodMs, backOffMaxMs, report })
     },
     async close() {
       await loop?.stop()
@@ -94,55 +116,61 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
 
 async function openProving(config: Config): Promise<{ prover: Prover; ownTree: OwnTree }> {
   const { network, zerc20, finalize } = config
-  const { folder, manifest } = await readArtifacts(zerc20.artifacts ?? '')
+  const invalid = (message: string, cause?: unknown) =>
+    new SvcError('config_invalid', `zerc20.artifacts: ${message}`, { cause })
+  const { folder, manifest } = await readArtifacts(zerc20.artifacts ?? '').catch((err: unknown) => {
+    throw err instanceof ArtifactError ? invalid(err.message, err) : err
+  })
   const missing = conditionsMissing(config)
   if (manifest.setup === 'development' && missing.length > 0) {
-    throw new SvcError(
-      'config_invalid',
-      `zerc20.artifacts: keys of a development setup, which need ${missing.join(' and ')}`,
-    )
+    throw invalid(`keys of a development setup, which need ${missing.join(' and ')}`)
   }
   const rpc = {
     url: network.rpc_url,
     timeoutMs: limits.rpcTimeoutMs,
     answerBytesMax: limits.rpcAnswerBytesMax,
   }
+  const tree = {
+    token: network.token,
+    fromBlock: network.deployed_block,
+    spanBlocksMax: limits.logSpanBlocksMax,
+  }
   return {
     prover: createProver({ folder, processes: finalize.prover_processes }),
-    ownTree: createOwnTree({
-      rpc,
-      tree: {
-        token: network.token,
-        fromBlock: network.deployed_block,
-        spanBlocksMax: limits.logSpanBlocksMax,
-      },
-    }),
+    ownTree: createOwnTree({ rpc, tree }),
   }
 }
 
-function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ownTree: OwnTree): Finalize {
-  const { config, chainSide, ledger, clock, random, telemetry } = deps
-  const { network, finalize, daemon } = config
-  const secretsOf = createBurnSecrets(deps.seed, config)
-  const indexer = createIndexer({
+export function wireVerifier(config: Config, chainSide: ChainSide, seed: Uint8Array): MintVerifier {
+  return createVerifier({
+    rpc: chainSide.rpc,
+    verifier: config.network.verifier,
+    secretsOf: createBurnSecrets(seed, config),
+    confirmations: config.finalize.confirmations,
+    logSpanBlocksMax: limits.logSpanBlocksMax,
+  })
+}
+
+export function wireIndexer({ network }: Config): Indexer {
+  return createIndexer({
     url: network.indexer_url,
     chainId: network.chain_id,
     token: network.token,
     timeoutMs: limits.indexerTimeoutMs,
     answerBytesMax: limits.indexerAnswerBytesMax,
   })
+}
+
+function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ownTree: OwnTree): Finalize {
+  const { config, chainSide, ledger, clock, random, telemetry, pace } = deps
+  const { network, finalize, settlement } = config
   return createFinalize({
     ledger,
-    verifier: createVerifier({
-      rpc: chainSide.rpc,
-      verifier: network.verifier,
-      secretsOf,
-      confirmations: finalize.confirmations,
-    }),
-    reread: createRereadBurn(chainSide.chain),
+    verifier: wireVerifier(config, chainSide, deps.seed),
+    reread: createRereadBurn(chainSide),
     prove: createMintProofs({
-      secretsOf,
-      paths: createMerklePaths({ indexer, ownTree, report: telemetry.log }),
+      secretsOf: createBurnSecrets(deps.seed, config),
+      paths: createMerklePaths({ indexer: wireIndexer(config), ownTree, report: telemetry.log }),
       prover,
       verifier: network.verifier,
       mintGas: limits.mintGas,
@@ -153,13 +181,13 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
       telemetry.log(event)
       if (event.event === 'mint.proved') telemetry.metrics.observe('svc_mint_proof_seconds', event.ms / 1000)
     },
-    delayMs: () => (Buffer.from(random.bytes(4)).readUInt32BE() / 2 ** 32) * finalize.delay_max_ms,
-    retryMs: {
-      first: daemon.finalize_interval_ms,
-      max: daemon.finalize_interval_ms * limits.finalizeBackOffPeriodsMax,
+    delayMs: () => (Buffer.from(random.bytes(4)).readUInt32BE() / 2 ** 32) * pace.delayMaxMs,
+    retryMs: pace.retryMs,
+    burnConfirmations: settlement.confirmations,
+    limits: {
+      ...limits,
+      // While one mint waits for its block, the next is being proved.
+      attemptsInFlightMax: finalize.prover_processes + limits.mintsAheadMax,
     },
-    paymentsPerRoundMax: limits.paymentsPerRoundMax,
-    // While one mint waits for its block, the next is being proved.
-    attemptsInFlightMax: finalize.prover_processes + limits.mintsAheadMax,
   })
 }

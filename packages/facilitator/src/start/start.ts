@@ -11,7 +11,7 @@ import { profileOf } from '../profile.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { Log } from '../telemetry/events.js'
 import { openChainSide } from './chain-side.js'
-import { createFinalization } from './finalization.js'
+import { createFinalization, paceOf } from './finalization.js'
 import { createHttpSide } from './http-side.js'
 import { createTelemetry } from './operation.js'
 import { createPaymentFlow } from './payment-flow.js'
@@ -55,6 +55,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     clock,
     random,
     telemetry,
+    pace: paceOf(config),
   })
 
   finalization.resumeMints()
@@ -77,7 +78,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
   const network = Network.format(deployment.chainId)
   log({ event: 'facilitator.ready', url, network, profile: profile.name })
-  finalization.start()
+  finalization.startLoop()
 
   return {
     url,

@@ -138,6 +138,11 @@ export const logEvents: {
     about: 'A reorg took away an accepted burn. Nothing is minted until a block holds it again.',
     fields: { challengeNonce: nonce, txHash: burnHash },
   },
+  'payment.returned': {
+    level: 'warn',
+    about: 'A block holds the burn of a demoted payment again; it is accepted again, and will be minted.',
+    fields: { challengeNonce: nonce, txHash: burnHash },
+  },
   'finalize.off': {
     level: 'warn',
     about: 'Nothing is minted by this daemon; accepted payments wait.',
