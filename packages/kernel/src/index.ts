@@ -30,6 +30,7 @@ export {
   reduce,
   squareColumns,
 } from './montgomery.js'
+export { createPoseidon, type NonceSearch, type Poseidon } from './poseidon.js'
 export { type Code, control, i32, i64, i64x2, type ValueType, v128 } from './wasm/code.js'
 export { createMemory, instantiate, pageBytes, type WasmMemory } from './wasm/instance.js'
 export {

@@ -23,7 +23,7 @@ export function at<Item>(items: readonly Item[], index: number): Item {
   return item
 }
 
-const indices = (length: number) => Array.from({ length }, (_, index) => index)
+export const indices = (length: number) => Array.from({ length }, (_, index) => index)
 
 /** Puts codes into fresh locals. */
 export function keep({ lanes, scope }: Arithmetic, codes: readonly Code[]): Prepared<Limbs> {

@@ -163,4 +163,11 @@ export const control = {
   leave: (depth: number): Code => [0x0c, unsigned(depth)],
   leaveIf: (depth: number, condition: Code): Code => [condition, 0x0d, unsigned(depth)],
   return: (value: Code): Code => [value, 0x0f],
+  /** Copies bytes between places that are known when the code is generated. */
+  copy: (to: number, from: number, bytes: number): Code => [
+    [to, from, bytes].map(i32.const),
+    [0xfc, 0x0a, 0, 0],
+  ],
+  /** Sets bytes to zero. */
+  clear: (address: number, bytes: number): Code => [[address, 0, bytes].map(i32.const), [0xfc, 0x0b, 0]],
 } as const

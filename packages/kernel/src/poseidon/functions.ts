@@ -1,0 +1,119 @@
+import { elementBytes, type Field, limbBits } from '../field.js'
+import { single } from '../lanes.js'
+import {
+  type Arithmetic,
+  at,
+  type Columns,
+  karatsubaColumns,
+  keep,
+  type Limbs,
+  loadElement,
+  reduce,
+  squareColumns,
+} from '../montgomery.js'
+import { type Code, i64 } from '../wasm/code.js'
+import type { ModuleBuilder } from '../wasm/module.js'
+import { loadSpread, spreadBytes, storeSpread, sumColumns } from './spread-element.js'
+
+/** Bytes of an S-box: the number that enters it, and the one that leaves it. */
+export const boxBytes = 2 * spreadBytes
+const outputOffset = spreadBytes
+
+/** Where an operand of a row stands, from the box that the row is given. */
+export type Operand = { readonly box: number; readonly part: 'number' | 'output' }
+
+export type RowShape = {
+  /** Added as it is. */
+  readonly addend?: Operand
+  /** Multiplied with the factors of the row, in this order. */
+  readonly terms: readonly Operand[]
+  readonly result: 'spread' | 'element'
+}
+
+const offsetOf = ({ box, part }: Operand) => box * boxBytes + (part === 'output' ? outputOffset : 0)
+
+/** Bytes of a row's factors and constant in memory. */
+export const rowBytes = (termCount: number): number => termCount * spreadBytes + elementBytes
+
+/** Reduces columns into locals. */
+function reduceToLocals(
+  arithmetic: Arithmetic,
+  columns: Columns,
+  addends: readonly Limbs[] = [],
+): { readonly setup: Code; readonly result: Limbs } {
+  const limbs = arithmetic.field.primeLimbs.map(() => arithmetic.scope.local('i64'))
+  const setup = reduce(arithmetic, columns, addends, (limb, sum) => at(limbs, limb).set(sum))
+  return { setup, result: limbs.map((limb) => limb.get) }
+}
+
+/** (box): its output is its number to the power of 5. */
+export function defineBox(module: ModuleBuilder, field: Field): number {
+  return module.define({
+    params: ['i32'],
+    body(scope) {
+      const arithmetic = { field, lanes: single, scope }
+      const box = scope.param(0).get
+      const number = loadSpread(arithmetic, box)
+      const squared = squareColumns(arithmetic, number.result)
+      const square = reduceToLocals(arithmetic, squared.result)
+      const fourthed = squareColumns(arithmetic, square.result)
+      const fourth = reduceToLocals(arithmetic, fourthed.result)
+      const fifthed = karatsubaColumns(arithmetic, fourth.result, number.result)
+      const fifth = reduceToLocals(arithmetic, fifthed.result)
+      return [
+        [number, squared, square, fourthed, fourth, fifthed, fifth].map(({ setup }) => setup),
+        storeSpread(arithmetic, box, outputOffset, fifth.result),
+      ]
+    },
+  })
+}
+
+/** (result, box, row): what a row of the schedule says, over boxes counted from the one given. */
+export function defineRow(module: ModuleBuilder, field: Field, shape: RowShape, scratch: number): number {
+  return module.define({
+    params: ['i32', 'i32', 'i32'],
+    body(scope) {
+      const arithmetic = { field, lanes: single, scope }
+      const [result, box, row] = [scope.param(0).get, scope.param(1).get, scope.param(2).get]
+      const terms = shape.terms.map((operand) => ({ element: box, offset: offsetOf(operand) }))
+      const columns = sumColumns(arithmetic, terms, row, scratch)
+      const constant = keep(
+        arithmetic,
+        field.primeLimbs.map((_, limb) => i64.load32U(row, terms.length * spreadBytes + 4 * limb)),
+      )
+      const addend = shape.addend && loadSpread(arithmetic, box, offsetOf(shape.addend))
+      const addends = [constant.result, ...(addend ? [addend.result] : [])]
+      const reduced = reduceToLocals(arithmetic, columns.result, addends)
+      const store =
+        shape.result === 'spread'
+          ? storeSpread(arithmetic, result, 0, reduced.result)
+          : reduced.result.map((limb, index) => single.store(result, index, limb))
+      return [columns.setup, constant.setup, addend?.setup ?? [], reduced.setup, store]
+    },
+  })
+}
+
+/** (result, element, other): their sum, spread. */
+export function defineSpreadSum(module: ModuleBuilder, field: Field, other: 'element' | 'spread'): number {
+  return module.define({
+    params: ['i32', 'i32', 'i32'],
+    body(scope) {
+      const arithmetic = { field, lanes: single, scope }
+      const [result, left, right] = [scope.param(0).get, scope.param(1).get, scope.param(2).get]
+      const element = loadElement(arithmetic, left)
+      const added = (other === 'element' ? loadElement : loadSpread)(arithmetic, right)
+      const limbs = element.result.map(() => scope.local('i64'))
+      const carry = limbs.map((limb, index) => {
+        const sum = i64.add(at(element.result, index), at(added.result, index))
+        const below = limbs[index - 1]
+        if (below === undefined) return limb.set(sum)
+        return [
+          limb.set(i64.add(sum, single.shiftRight(below.get, limbBits))),
+          below.set(single.low(below.get, limbBits)),
+        ]
+      })
+      const carried = limbs.map((limb) => limb.get)
+      return [element.setup, added.setup, carry, storeSpread(arithmetic, result, 0, carried)]
+    },
+  })
+}
