@@ -138,7 +138,7 @@ export const i64x2 = {
   add: simdBinary(0xce),
   sub: simdBinary(0xd1),
   /** All ones in the lanes where it holds. */
-  ltS: simdBinary(0xd7),
+  ltS: simdBinary(0xd8),
   shl: (value: Code, bits: number): Code => [value, i32.const(bits), simd(0xcb)],
   shrU: (value: Code, bits: number): Code => [value, i32.const(bits), simd(0xcd)],
   /** The two low 32-bit lanes, zero-extended. */
