@@ -1,0 +1,107 @@
+import { additionBytes, additionLanes } from './batch-functions.js'
+import { coordinatePairBytes } from './coordinate.js'
+import type { Curve } from './curve.js'
+import type { Point } from './group.js'
+import { sumBytes } from './point-functions.js'
+import type { PointMemory } from './point-memory.js'
+
+/** Additions under one division. More would leave the cache, fewer would divide too often. */
+const batchAdditionsMax = 4096
+
+/** Adds points pair by pair, many at once. */
+export type BatchAddition = {
+  /** Queues the addition of two points into a third place. Its sum is there after the next `flush` at the latest. */
+  add(a: number, b: number, out: number): void
+  /** Does what is queued. */
+  flush(): void
+  /** Sums that were the point at infinity: their places hold nothing. Empty in all but contrived cases. */
+  readonly infinite: Set<number>
+}
+
+/**
+ * The slope through two points does not exist when they are equal or opposite. Then a leaf of the tree is zero, and
+ * with it the root: only then a batch is searched, and such pairs are added over JavaScript numbers.
+ */
+export function createBatchAddition<Value>(
+  { shape, group }: Curve<Value>,
+  memory: PointMemory<Value>,
+): BatchAddition {
+  const { numbers } = group
+  const { functions } = memory
+  const nodeBytes = coordinatePairBytes(shape)
+  const list = memory.allocate(batchAdditionsMax * additionBytes)
+  const tree = memory.allocate(batchAdditionsMax * nodeBytes)
+  // An odd batch is filled up by a pair that certainly has a slope.
+  const filler = [0, 1, 2].map(() => memory.allocate(sumBytes(shape)))
+  memory.writePoint(filler[0] ?? 0, { x: numbers.zero, y: numbers.zero })
+  memory.writePoint(filler[1] ?? 0, { x: numbers.one, y: numbers.zero })
+  const infinite = new Set<number>()
+  let entries = memory.words(list, (batchAdditionsMax * additionBytes) / 4)
+  let queued = 0
+
+  /** A view is void once its memory has grown. */
+  function entriesNow(): Int32Array {
+    if (entries.byteLength === 0) entries = memory.words(list, (batchAdditionsMax * additionBytes) / 4)
+    return entries
+  }
+
+  function add(a: number, b: number, out: number): void {
+    const place = queued * 3
+    const into = entriesNow()
+    into[place] = a
+    into[place + 1] = b
+    into[place + 2] = out
+    queued += 1
+    if (queued === batchAdditionsMax) flush()
+  }
+
+  /** Sums of the pairs without a slope, which get one that harms nobody. */
+  function takeOutSlopeless(count: number): { readonly out: number; readonly sum: Point<Value> }[] {
+    return Array.from({ length: count * additionLanes }, (_, index) => index).flatMap((index) => {
+      const leaf = tree + (count + Math.floor(index / additionLanes)) * nodeBytes
+      if (!numbers.isZero(memory.readLane(leaf, index % additionLanes))) return []
+      memory.writeLane(leaf, index % additionLanes, numbers.one)
+      const [a = 0, b = 0, out = 0] = entriesNow().subarray(index * 3)
+      return [{ out, sum: group.add(memory.readPoint(a), memory.readPoint(b)) }]
+    })
+  }
+
+  /** One division for both lanes of the root; false when a lane is zero. */
+  function invertRoot(): boolean {
+    const root = tree + nodeBytes
+    const [first, second] = [memory.readLane(root, 0), memory.readLane(root, 1)]
+    const product = numbers.multiply(first, second)
+    if (numbers.isZero(product)) return false
+    const inverse = numbers.inverse(product)
+    memory.writeLane(root, 0, numbers.multiply(inverse, second))
+    memory.writeLane(root, 1, numbers.multiply(inverse, first))
+    return true
+  }
+
+  function flush(): void {
+    if (queued === 0) return
+    if (queued % additionLanes === 1) {
+      const [a = 0, b = 0, out = 0] = filler
+      add(a, b, out)
+      if (queued === 0) return // filled up to the end, and done
+    }
+    const count = queued / additionLanes
+    queued = 0
+    functions.differences(list, count, tree)
+    functions.products(count, tree)
+    let slopeless: ReturnType<typeof takeOutSlopeless> = []
+    if (!invertRoot()) {
+      slopeless = takeOutSlopeless(count)
+      functions.products(count, tree)
+      invertRoot()
+    }
+    functions.inverses(count, tree)
+    functions.sums(list, count, tree)
+    for (const { out, sum } of slopeless) {
+      if (sum === undefined) infinite.add(out)
+      else memory.writePoint(out, sum)
+    }
+  }
+
+  return { add, flush, infinite }
+}

@@ -1,0 +1,159 @@
+import { elementBytes, type Field, limbBits, limbCount } from '../field.js'
+import { defineField, paddedMultiple } from '../field-functions.js'
+import { pair } from '../lanes.js'
+import { type Arithmetic, at, keep, type Limbs, type Prepared } from '../montgomery.js'
+import { type Code, i64x2, v128 } from '../wasm/code.js'
+import type { FunctionScope, ModuleBuilder } from '../wasm/module.js'
+import { defineExtensionMultiply, defineExtensionSquare } from './extension.js'
+
+/**
+ * Coordinates of curve points: elements of the base field for G1, of its quadratic extension by i² = −1 for G2, real
+ * part first. Points stand anywhere in memory; the arithmetic works on two at a time, with limbs interleaved.
+ */
+export type CoordinateShape = { readonly field: Field; readonly degree: 1 | 2 }
+
+export const coordinateBytes = ({ degree }: CoordinateShape): number => degree * elementBytes
+/** Bytes of two coordinates, interleaved. */
+export const coordinatePairBytes = (shape: CoordinateShape): number => pair.count * coordinateBytes(shape)
+
+/**
+ * Functions by their index in the module; parameters are addresses: of interleaved pairs, or one for each of two
+ * points. Bounds, in multiples of the prime: coordinates of points are below 2, products and squares too, differences
+ * below 6, and products take factors up to 6.
+ */
+export type CoordinateFunctions = {
+  /** (result pair, a pair, b pair) */
+  readonly multiply: number
+  /** (result pair, a pair), a below 4 */
+  readonly square: number
+  /** (result pair, a0, a1, b0, b1): b − a of points' coordinates. */
+  readonly difference: number
+  /** (out0, out1, t pair, a0, a1): t − a into two points, for t below 2. */
+  readonly lessOne: number
+  /** (out0, out1, t pair, a0, a1, b0, b1): t − a − b into two points, for t below 2. */
+  readonly lessBoth: number
+}
+
+const limbIndices = Array.from({ length: limbCount }, (_, limb) => limb)
+const partIndices = ({ degree }: CoordinateShape) => (degree === 1 ? [0] : [0, 1])
+const wide = (limb: number): Code => pair.widen(pair.constant(limb))
+
+/** One part of a coordinate of two points, as operands. */
+function gather(arithmetic: Arithmetic, part: number, first: Code, second: Code): Prepared<Limbs> {
+  const offset = (limb: number) => part * elementBytes + 4 * limb
+  return keep(
+    arithmetic,
+    limbIndices.map((limb) => v128.load32Lane(second, v128.load32Zero(first, offset(limb)), offset(limb), 1)),
+  )
+}
+
+/** Carries sums through, each but the top one at least zero, and hands out every limb. */
+function carried(scope: FunctionScope, sums: readonly Code[], use: (limb: number, sum: Code) => Code): Code {
+  const total = scope.local(pair.type)
+  return sums.map((sum, limb) => {
+    const withCarry = limb === 0 ? sum : pair.add(sum, pair.shiftRight(total.get, limbBits))
+    const isTop = limb === limbCount - 1
+    return [total.set(withCarry), use(limb, isTop ? total.get : pair.low(total.get, limbBits))]
+  })
+}
+
+export function defineCoordinates(module: ModuleBuilder, shape: CoordinateShape): CoordinateFunctions {
+  const { field, degree } = shape
+  const base = defineField(module, { field, lanes: pair })
+  return {
+    multiply: degree === 1 ? base.multiply : defineExtensionMultiply(module, field),
+    square: degree === 1 ? base.square : defineExtensionSquare(module, field),
+    difference: defineDifference(module, shape),
+    lessOne: defineLess(module, shape, 1),
+    lessBoth: defineLess(module, shape, 2),
+  }
+}
+
+function defineDifference(module: ModuleBuilder, shape: CoordinateShape): number {
+  const four = paddedMultiple(shape.field, 4)
+  return module.define({
+    params: ['i32', 'i32', 'i32', 'i32', 'i32'],
+    body(scope) {
+      const arithmetic = { field: shape.field, lanes: pair, scope }
+      const param = (index: number) => scope.param(index).get
+      return partIndices(shape).map((part) => {
+        const a = gather(arithmetic, part, param(1), param(2))
+        const b = gather(arithmetic, part, param(3), param(4))
+        const sums = limbIndices.map((limb) =>
+          pair.subtract(
+            pair.add(pair.widen(at(b.result, limb)), wide(at(four, limb))),
+            pair.widen(at(a.result, limb)),
+          ),
+        )
+        const store = (limb: number, sum: Code) => pair.store(param(0), part * limbCount + limb, sum)
+        return [a.setup, b.setup, carried(scope, sums, store)]
+      })
+    },
+  })
+}
+
+/**
+ * t minus one or two coordinates, plus the multiple of the prime that brings it back between 0 and 2. The top limbs
+ * alone tell which: they are exact to as many units as there are numbers, and the prime has millions of them.
+ */
+function defineLess(module: ModuleBuilder, shape: CoordinateShape, subtrahends: 1 | 2): number {
+  const { field } = shape
+  const top = limbCount - 1
+  const topOfPrime = at(field.primeLimbs, top)
+  // Zero, written so that no limb but the top one gets negative by the subtraction.
+  const zero = limbIndices.map((limb) => (limb < top ? 2 ** (limbBits + 1) : 0) - (limb > 0 ? 2 : 0))
+  return module.define({
+    params: ['i32', 'i32', 'i32', ...Array.from({ length: 2 * subtrahends }, () => 'i32' as const)],
+    body(scope) {
+      const arithmetic = { field, lanes: pair, scope }
+      const param = (index: number) => scope.param(index).get
+      return partIndices(shape).map((part) => {
+        const minuend = keep(
+          arithmetic,
+          limbIndices.map((limb) => pair.load(param(2), part * limbCount + limb)),
+        )
+        const taken = (subtrahends === 1 ? [3] : [3, 5]).map((first) =>
+          gather(arithmetic, part, param(first), param(first + 1)),
+        )
+        const minus = (limb: number, from: Code) =>
+          taken.reduce((rest, { result }) => pair.subtract(rest, pair.widen(at(result, limb))), from)
+        const estimate = scope.local(pair.type)
+        const missing = Array.from({ length: 2 * subtrahends }, (_, multiple) =>
+          i64x2.ltS(estimate.get, wideSigned(subtrahends - multiple * topOfPrime)),
+        ).reduce(i64x2.add)
+        const multiple = scope.local(pair.type)
+        const sums = limbIndices.map((limb) =>
+          pair.add(
+            pair.add(
+              minus(limb, pair.widen(at(minuend.result, limb))),
+              pair.multiply(multiple.get, pair.constant(at(field.primeLimbs, limb))),
+            ),
+            wideSigned(at(zero, limb)),
+          ),
+        )
+        const limb = scope.local(pair.type)
+        const store = (index: number, sum: Code) => {
+          const offset = part * elementBytes + 4 * index
+          return [
+            limb.set(pair.narrow(sum)),
+            v128.store32Lane(param(0), limb.get, offset, 0),
+            v128.store32Lane(param(1), limb.get, offset, 1),
+          ]
+        }
+        return [
+          minuend.setup,
+          taken.map(({ setup }) => setup),
+          estimate.set(minus(top, pair.widen(at(minuend.result, top)))),
+          multiple.set(pair.narrow(i64x2.sub(wide(0), missing))),
+          carried(scope, sums, store),
+        ]
+      })
+    },
+  })
+}
+
+/** A number of either sign in both 64-bit lanes. */
+function wideSigned(value: number): Code {
+  const word = BigInt.asUintN(64, BigInt(value))
+  return v128.constant(word | (word << 64n))
+}

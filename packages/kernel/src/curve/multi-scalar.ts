@@ -1,0 +1,155 @@
+import { createBatchAddition } from './batch-addition.js'
+import type { Curve } from './curve.js'
+import { bestDigitBits, cutIntoDigits, type Digits } from './digits.js'
+import type { Point } from './group.js'
+import { sumBytes } from './point-functions.js'
+import type { PointMemory } from './point-memory.js'
+import { type Segments, sumSegments } from './segment-sums.js'
+
+/** Digits worked on at once, unless a single window has more: bounds the memory for sums. */
+const groupDigitsMax = 131_072
+
+/** Multiplies many points by a scalar each and adds everything up. */
+export type MultiScalar<Value> = {
+  /**
+   * `bases` are addresses of points with their negative, zero for the point at infinity; `scalars` eight
+   * little-endian 32-bit words each, below 2^254.
+   */
+  multiply(bases: Int32Array, scalars: Uint32Array): Point<Value>
+}
+
+/**
+ * By buckets: the points whose digit in a window is ±k are added up in bucket k. Buckets are weighed by their rows
+ * and columns, and these by the bits of their numbers, so that all that remains is one point for each power of two.
+ */
+export function createMultiScalar<Value>(
+  curve: Curve<Value>,
+  memory: PointMemory<Value>,
+): MultiScalar<Value> {
+  const addition = createBatchAddition(curve, memory)
+  const step = Math.ceil(sumBytes(curve.shape) / 8) * 8
+  let room = { first: 0, count: 0 }
+  let used = 0
+
+  function place(): number {
+    if (used === room.count) throw new RangeError('more sums than room for them')
+    return room.first + step * used++
+  }
+
+  function startOver(sums: number): void {
+    if (room.count < sums) room = { first: memory.allocate(step * sums), count: sums }
+    used = 0
+    addition.infinite.clear()
+  }
+
+  /** One point for each power of two from 2^(bits · first window) on, `bits` of them for each window. */
+  function sumWindows(bases: Int32Array, digits: Digits, first: number, count: number): Point<Value>[] {
+    const layout = layoutOf(digits.bits)
+    const bucketItems = fillBuckets(bases, digits, first, count)
+    startOver(bucketItems.items.length + 2 * count * layout.buckets + count * layout.lines * digits.bits)
+    const sum = (segments: Segments) => sumSegments(segments, { addition, place })
+    const lines = sum(fillLines(sum(bucketItems), layout, count))
+    const powers = sum(fillPowers(lines, layout, count, digits.bits))
+    return Array.from(powers, (address) => (address === 0 ? undefined : memory.readPoint(address)))
+  }
+
+  return {
+    multiply(bases, scalars) {
+      const digits = cutIntoDigits(scalars, bestDigitBits(bases.length))
+      const together = Math.max(1, Math.floor(groupDigitsMax / Math.max(1, bases.length)))
+      const powers: Point<Value>[] = []
+      for (let window = 0; window < digits.windows; window += together) {
+        powers.push(...sumWindows(bases, digits, window, Math.min(together, digits.windows - window)))
+      }
+      return curve.group.addPowers(powers)
+    },
+  }
+}
+
+/** Where the buckets of a window stand: bucket k − 1 = row · columns + column. */
+type Layout = {
+  readonly buckets: number
+  readonly columnBits: number
+  readonly columns: number
+  readonly rows: number
+  /** Columns and rows. */
+  readonly lines: number
+}
+
+function layoutOf(bits: number): Layout {
+  const columnBits = Math.floor((bits - 1) / 2)
+  const columns = 2 ** columnBits
+  const rows = 2 ** (bits - 1 - columnBits)
+  return { buckets: rows * columns, columnBits, columns, rows, lines: rows + columns }
+}
+
+/** Lists that are filled in two passes over the same pairs of list and item: first counted, then written. */
+function fill(count: number, each: (emit: (segment: number, item: number) => void) => void): Segments {
+  const starts = new Int32Array(count + 1)
+  each((segment) => {
+    starts[segment + 1] = (starts[segment + 1] ?? 0) + 1
+  })
+  for (let segment = 0; segment < count; segment++) {
+    starts[segment + 1] = (starts[segment + 1] ?? 0) + (starts[segment] ?? 0)
+  }
+  const items = new Int32Array(starts[count] ?? 0)
+  const ends = starts.slice()
+  each((segment, item) => {
+    const end = ends[segment] ?? 0
+    items[end] = item
+    ends[segment] = end + 1
+  })
+  return { items, starts }
+}
+
+/** A list for each bucket of each window; an odd address takes the point negative. */
+function fillBuckets(bases: Int32Array, { bits, values }: Digits, first: number, count: number): Segments {
+  const buckets = 2 ** (bits - 1)
+  return fill(count * buckets, (emit) => {
+    for (let window = 0; window < count; window++) {
+      const digits = values.subarray((first + window) * bases.length, (first + window + 1) * bases.length)
+      for (let index = 0; index < bases.length; index++) {
+        const digit = digits[index] ?? 0
+        const base = bases[index] ?? 0
+        if (digit === 0 || base === 0) continue
+        if (digit > 0) emit(window * buckets + digit - 1, base)
+        else emit(window * buckets - digit - 1, base + 1)
+      }
+    }
+  })
+}
+
+/** A list for each column and each row of buckets. */
+function fillLines(
+  sums: Int32Array,
+  { buckets, columnBits, columns, lines }: Layout,
+  count: number,
+): Segments {
+  return fill(count * lines, (emit) => {
+    for (let index = 0; index < sums.length; index++) {
+      const sum = sums[index] ?? 0
+      if (sum === 0) continue
+      const window = Math.floor(index / buckets)
+      const bucket = index - window * buckets
+      emit(window * lines + (bucket & (columns - 1)), sum)
+      emit(window * lines + columns + (bucket >>> columnBits), sum)
+    }
+  })
+}
+
+/** A list for each power of two: columns weigh 1, 2, 3 …, rows 0, 1, 2 … times the number of columns. */
+function fillPowers(sums: Int32Array, layout: Layout, count: number, bits: number): Segments {
+  const { columns, columnBits, lines } = layout
+  return fill(count * bits, (emit) => {
+    for (let index = 0; index < sums.length; index++) {
+      const sum = sums[index] ?? 0
+      if (sum === 0) continue
+      const window = Math.floor(index / lines)
+      const line = index - window * lines
+      const weight = line < columns ? line + 1 : (line - columns) * columns
+      for (let bit = line < columns ? 0 : columnBits; 2 ** bit <= weight; bit++) {
+        if ((weight >>> bit) & 1) emit(window * bits + bit, sum)
+      }
+    }
+  })
+}
