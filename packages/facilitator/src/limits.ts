@@ -35,6 +35,8 @@ export const limits = {
   lensCallsInFlightMax: 2,
   /** Burns in one transaction: 50 items stay below the 2^24 gas cap of EIP-7825. */
   batchItemsMax: 50,
+  /** After a refused transaction halved the batches: so many that are mined in a row double them again. */
+  batchGrowsAfter: 64,
   /** Unconfirmed burn transactions; while they are out, further burns gather for the next batch. */
   batchesInFlightMax: 8,
   /** While a burn transaction is out, the next one waits so long for company: gas per burn falls by a third. */
@@ -70,8 +72,17 @@ export const limits = {
   feePerGasMax: 2_000_000_000_000n,
   /** A used nonce without a receipt of ours must persist so long before the transaction counts as displaced. */
   displacedAfterMs: 10_000,
-  /** Mined transactions kept, to be sent again when a reorg takes them back. */
-  minedKeptMax: 64,
+  /** Times in a row that the node refuses a transaction for good before its nonce is used up otherwise. */
+  refusalsMax: 5,
+  /** Looks at the head find nothing new, and so long ago everything was asked for: then it is asked for again. */
+  viewAgainMs: 1_000,
+  /** Mined transactions kept, to be sent again when a reorg takes them back; the hex digits of their bytes. */
+  minedKeptMax: 1_000,
+  minedKeptBytesMax: 16 * 1024 * 1024,
+  /** Pause between two looks at the blocks of mined transactions. */
+  reorgPollMs: 2_000,
+  /** No block must have been seen to hold a mined transaction for so long before it counts as taken back. */
+  reorgedAfterMs: 4_000,
   /** Fees are asked for again when what is known is older. */
   feesFreshMs: 3_000,
   /** Gas ceiling of one mint; a proof is checked for about 320 000. */

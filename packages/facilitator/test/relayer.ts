@@ -23,7 +23,12 @@ export const limits: RelayerLimits = {
   feeBumpAfterMs: 12_000,
   feeBumpsMax: 10,
   displacedAfterMs: 10_000,
+  refusalsMax: 3,
+  viewAgainMs: 1_000,
   minedKeptMax: 4,
+  minedKeptBytesMax: 100_000,
+  reorgPollMs: 20,
+  reorgedAfterMs: 4_000,
   mintsInFlightMax: 2,
   mintQueueMax: 3,
   mintReserveGas: 100_000n,
@@ -34,6 +39,7 @@ const recipient = '0x00000000000000000000000000000000000000aa' as Address
 export type RelayerOptions = {
   chain: Chain
   confirmations?: number
+  reorgWatchBlocks?: number
   url?: string
   timeoutMs?: number
   wei?: bigint
@@ -46,6 +52,7 @@ export async function startTestRelayer(options: RelayerOptions) {
   const {
     chain,
     confirmations = 1,
+    reorgWatchBlocks = 4,
     url = options.chain.rpcUrl,
     timeoutMs = 5_000,
     wei = parseEther('1'),
@@ -81,6 +88,7 @@ export async function startTestRelayer(options: RelayerOptions) {
     account,
     chainId: chain.chainId,
     confirmations,
+    reorgWatchBlocks,
     clock,
     report: (event) => events.push(event),
     onHead: () => undefined,

@@ -19,6 +19,7 @@ import type {
   Report,
   SignedTransaction,
 } from '../payment/ports.js'
+import { createBatchSize } from './burner-batch-size.js'
 import type { ChainReader } from './chain.js'
 import { createCoalescer } from './coalesce.js'
 import type { RelayEnd, Relayer } from './relayer.js'
@@ -32,8 +33,8 @@ type Item = {
 
 type ItemOutcome =
   | BurnOutcome
-  /** The transaction did not execute and cannot any more: the burn needs a new one. */
-  | { readonly kind: 'again' }
+  /** The transaction did not execute and cannot any more: the burn needs a new one, with fewer others or not. */
+  | { readonly kind: 'again'; readonly withFewer: boolean }
   /** The chain executed it, here or in someone else's transaction; where is still to be found. */
   | { readonly kind: 'executed' }
   /** The receipt does not say: the replay ledger on chain knows. */
@@ -41,6 +42,7 @@ type ItemOutcome =
 
 export type BurnerLimits = {
   readonly batchItemsMax: number
+  readonly batchGrowsAfter: number
   readonly batchesInFlightMax: number
   readonly batchGatherMs: number
   readonly burnQueueMax: number
@@ -67,6 +69,8 @@ export function createBurner(deps: {
   limits: BurnerLimits
 }): Burner {
   const { chain, relayer, token, helper, clock, closing, limits } = deps
+  const batchSize = createBatchSize(limits)
+  const listeners: Parameters<Burner['onReorged']>[0][] = []
 
   const batches = createCoalescer<Item, ItemOutcome>({
     run: runBatch,
@@ -84,15 +88,31 @@ export function createBurner(deps: {
     }
   }
 
+  /** A reorg took the burns of a transaction back: they are under way again. */
+  const reorgedFor = (items: readonly Item[]) => (ended: Promise<RelayEnd>) => {
+    const outcomes = ended.then((end) => endBatch(items, end))
+    for (const [i, item] of items.entries()) {
+      const outcome = outcomes.then((all) => resumeItem(item, all[i]))
+      // Whoever listens says what becomes of it; without anyone it must still not end the process.
+      outcome.catch(() => undefined)
+      for (const listener of listeners) listener(item.challenge, outcome)
+    }
+  }
+
+  const ownerOf = (items: readonly Item[]) =>
+    ({ purpose: 'burn', recordSigned: recordFor(items), onReorged: reorgedFor(items) }) as const
+
   async function runBatch(items: readonly Item[]): Promise<readonly ItemOutcome[]> {
+    const size = batchSize.now()
+    const parts = Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+      items.slice(i * size, (i + 1) * size),
+    )
+    return (await Promise.all(parts.map(runTransaction))).flat()
+  }
+
+  async function runTransaction(items: readonly Item[]): Promise<readonly ItemOutcome[]> {
     const gas = limits.batchBaseGas + limits.burnItemGas * BigInt(items.length)
-    const call = {
-      purpose: 'burn',
-      to: helper,
-      data: encodeBatch(items),
-      gas,
-      recordSigned: recordFor(items),
-    } as const
+    const call = { ...ownerOf(items), to: helper, data: encodeBatch(items), gas }
     let end: RelayEnd
     try {
       end = await relayer.submit(call)
@@ -107,7 +127,12 @@ export function createBurner(deps: {
   }
 
   async function endBatch(items: readonly Item[], end: RelayEnd): Promise<readonly ItemOutcome[]> {
-    if (end.kind === 'displaced') return items.map(() => ({ kind: 'again' }))
+    if (end.kind === 'displaced') {
+      const isTooLarge = end.why === 'refused' && items.length > 1
+      if (isTooLarge) batchSize.refused(items.length)
+      return items.map(() => ({ kind: 'again', withFewer: isTooLarge }))
+    }
+    batchSize.mined()
     try {
       return await readOutcomes(items, end.receipt)
     } catch (err) {
@@ -198,12 +223,14 @@ export function createBurner(deps: {
   }
 
   async function burn(item: Item): Promise<BurnOutcome> {
-    for (let attempt = 0; attempt < limits.burnAttemptsMax; attempt++) {
+    for (let attempts = 0; attempts < limits.burnAttemptsMax; ) {
       if (batches.size() >= limits.burnQueueMax) return { kind: 'failed', rejection: reject('relayer_busy') }
       const outcome = await batches.ask(item)
       if (outcome.kind !== 'again') return endItem(item, outcome)
+      // With half of the others there is something new to try, and no more often than a batch can be halved.
+      if (!outcome.withFewer) attempts += 1
     }
-    return { kind: 'failed', rejection: reject('relayer_busy', 'the relayer key is used by someone else') }
+    return { kind: 'failed', rejection: reject('relayer_busy', 'no transaction of the relayer gets through') }
   }
 
   async function endItem(item: Item, outcome: Exclude<ItemOutcome, { kind: 'again' }>): Promise<BurnOutcome> {
@@ -219,12 +246,14 @@ export function createBurner(deps: {
     burn: (challenge, payload) => burn({ challenge, payload }),
 
     resume({ transactions, items }) {
-      const earlier = { purpose: 'burn', forms: transactions, recordSigned: recordFor(items) } as const
+      const earlier = { ...ownerOf(items), forms: transactions }
       const ended = relayer.resume(earlier).then((end) => endBatch(items, end))
       return items.map(async (item, i) => resumeItem(item, (await ended)[i]))
     },
 
     find: (challenge, payload) => findExecuted({ challenge, payload }),
+
+    onReorged: (listener) => void listeners.push(listener),
   }
 
   function encodeBatch(items: readonly Item[]): Hex {

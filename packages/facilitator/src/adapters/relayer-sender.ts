@@ -6,7 +6,8 @@ import type { Clock } from '../payment/ports.js'
 import type { Fee } from './fees.js'
 import type { JsonRpc } from './json-rpc.js'
 import type { RelayerEvent } from './relayer.js'
-import type { Form, RelayedCall, Slot } from './relayer-slot.js'
+import { judgeRefusal } from './relayer-refusal.js'
+import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './relayer-slot.js'
 
 export type Sender = {
   /** Resolves once the call's owner has recorded the signed form. */
@@ -24,13 +25,17 @@ export function createSender(deps: {
 }): Sender {
   const { rpc, account, clock, report } = deps
 
-  function hearRefusal(slot: Slot, message: string): void {
-    // Known already, or mined meanwhile: the receipt will tell.
-    if (/already ?known|known transaction|already imported|nonce too low/i.test(message)) return
-    if (/insufficient funds|doesn't have enough funds/i.test(message)) {
-      slot.unfunded = true
-      report({ event: 'relayer.unfunded', address: account.address })
-    } else report({ event: 'relayer.send_refused', nonce: slot.nonce, message })
+  function hear(slot: Slot, form: Form, refused: string | undefined): void {
+    const refusal = refused === undefined ? 'known' : judgeRefusal(refused)
+    // Only now it waits for a block: the time without money does not count as being stuck.
+    if (slot.unfunded) slot.signedAtMs = slot.sentAtMs
+    slot.unfunded = refusal === 'unfunded'
+    form.isRefused = refusal === 'lasting'
+    if (refusal === 'known') slot.refusals = 0
+    if (refusal === 'lasting') slot.refusals += 1
+    if (slot.unfunded) report({ event: 'relayer.unfunded', address: account.address })
+    else if (refusal !== 'known')
+      report({ event: 'relayer.send_refused', nonce: slot.nonce, message: `${refused}` })
   }
 
   return {
@@ -41,20 +46,16 @@ export function createSender(deps: {
       const hash = parseTxHash(keccak256(raw))
       if (hash === undefined) throw new SvcError('relayer_failed', 'a signed transaction has no hash')
       await call.recordSigned({ nonce, hash, raw })
-      return { hash, raw, fee }
+      return newForm({ hash, raw, fee }, { isEmpty: data === '0x' })
     },
 
     async send(slot) {
-      const form = slot.forms.at(-1)
+      const form = formToSend(slot)
       if (!form) return
       slot.sentAtMs = clock.now()
       try {
         const [answer] = await rpc.batch([{ method: 'eth_sendRawTransaction', params: [form.raw] }])
-        const refusal = answer && 'error' in answer ? answer.error : undefined
-        // Only now it waits for a block: the time without money does not count as being stuck.
-        if (slot.unfunded) slot.signedAtMs = slot.sentAtMs
-        slot.unfunded = false
-        if (refusal) hearRefusal(slot, `${refusal.message}`)
+        hear(slot, form, answer && 'error' in answer ? `${answer.error.message}` : undefined)
       } catch (err) {
         // The same bytes go out again, under the same nonce.
         report({ event: 'rpc.failed', err })

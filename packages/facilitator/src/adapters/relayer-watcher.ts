@@ -7,15 +7,12 @@ export type Watcher = {
   close(): void
 }
 
-export type WatcherLimits = {
-  readonly receiptPollFirstMs: number
-  readonly receiptPollMaxMs: number
-  readonly rpcBackoffMaxMs: number
-}
+export type WatcherLimits = { readonly receiptPollFirstMs: number; readonly rpcBackoffMaxMs: number }
 
 export function createWatcher(deps: {
   look: () => Promise<void>
-  isNeeded: () => boolean
+  /** The longest pause between two looks; undefined when there is nothing to look for. */
+  longestPauseMs: () => number | undefined
   onFailure: (err: unknown) => void
   clock: Clock
   limits: WatcherLimits
@@ -28,7 +25,7 @@ export function createWatcher(deps: {
   async function watch(): Promise<void> {
     isWatching = true
     let pauseMs = limits.receiptPollFirstMs
-    while (deps.isNeeded() && !isClosed) {
+    while (deps.longestPauseMs() !== undefined && !isClosed) {
       await clock.sleep(pauseMs, wake.signal)
       if (wake.signal.aborted) {
         wake = new AbortController()
@@ -44,7 +41,7 @@ export function createWatcher(deps: {
   async function lookOnce(): Promise<number> {
     try {
       await deps.look()
-      return limits.receiptPollMaxMs
+      return deps.longestPauseMs() ?? 0
     } catch (err) {
       deps.onFailure(err)
       return limits.rpcBackoffMaxMs

@@ -192,7 +192,7 @@ describe('someone else uses the key', () => {
     await until(() => count('relayer.send_refused') > 0)
     await chain.resumeMining()
     await passTime(limits.displacedAfterMs, () => relayer.queue().length === 0)
-    expect(await end).toEqual({ kind: 'displaced' })
+    expect(await end).toEqual({ kind: 'displaced', why: 'foreign' })
     await submit('0x02')
     expect(await minedCalls()).toEqual(['0xff', '0x02'])
   })
@@ -202,7 +202,7 @@ describe('someone else uses the key', () => {
     for (let nonce = 0; nonce < 7; nonce++) await foreign(nonce)
     const end = submit('0x01')
     await passTime(limits.displacedAfterMs, () => count('relayer.displaced') === 1)
-    expect(await end).toEqual({ kind: 'displaced' })
+    expect(await end).toEqual({ kind: 'displaced', why: 'foreign' })
     await submit('0x02')
     expect((await minedCalls()).at(-1)).toBe('0x02')
     expect([count('relayer.displaced'), relayer.queue().length]).toEqual([1, 0])
@@ -237,19 +237,6 @@ describe('a nonce below ours that nobody uses', () => {
     await passTime(limits.feeBumpAfterMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0x', '0x01'])
-  })
-
-  it('gets its own transaction back when a reorg took it after it was mined', async () => {
-    const { submit, passTime, relayer, minedCalls, signed, count } = await startRelayer()
-    const first = await submit('0x01')
-    await chain.reorg(1)
-    expect(await minedCalls()).toEqual([])
-    const end = submit('0x02')
-    await until(() => relayer.queue().length === 1)
-    await passTime(limits.feeBumpAfterMs, () => count('relayer.gap_filled') === 1)
-    expect(kinds([first, await end])).toEqual(['mined', 'mined'])
-    expect(await minedCalls()).toEqual(['0x01', '0x02'])
-    expect(signed).toHaveLength(2)
   })
 
   it('waits for leftovers that are mined in time', async () => {
@@ -300,11 +287,12 @@ describe('fault 18 a node that lies or lags', () => {
   })
 
   it('believes in no displacement while receipts cannot be read', async () => {
-    const { submit, signed, passTime, relayer, count } = await startRelayer()
+    const { submit, signed, passTime, relayer, count, minedCalls } = await startRelayer()
     chain.setFaults([{ method: 'eth_getTransactionReceipt', kind: 'error', message: 'indexing in progress' }])
     const end = submit('0x01')
+    await until(async () => (await minedCalls()).length === 1)
     let steps = 0
-    await passTime(limits.displacedAfterMs, () => signed.length === 1 && ++steps > 5)
+    await passTime(limits.displacedAfterMs, () => ++steps > 5)
     expect([relayer.queue().length, count('relayer.displaced')]).toEqual([1, 0])
     chain.setFaults([])
     expect(hashOf(await end)).toBe(signed[0])
@@ -403,7 +391,7 @@ describe('fault 18 a node that lies or lags', () => {
 
 describe('the watch', () => {
   it('looks less and less often, down to its longest pause, and stops when nothing is out', async () => {
-    const { submit, looks, pauses, sleeping } = await startRelayer()
+    const { submit, looks, pauses, sleeping } = await startRelayer({ reorgWatchBlocks: 0 })
     await chain.pauseMining()
     const end = submit('0x01')
     await looks(12)
@@ -413,6 +401,32 @@ describe('the watch', () => {
     await chain.resumeMining()
     await end
     await until(() => sleeping() === 0)
+  })
+
+  it('asks for the head alone while it stays, and for everything when it moved or a while has passed', async () => {
+    const { submit, looks, clock } = await startRelayer({ reorgWatchBlocks: 0 })
+    await chain.pauseMining()
+    const end = submit('0x01')
+    await looks(3)
+    const asked = async (work: () => Promise<unknown>) => {
+      const before = { ...chain.stats().calls }
+      await work()
+      const { calls } = chain.stats()
+      return (method: string) => (calls[method] ?? 0) - (before[method] ?? 0)
+    }
+    const idle = await asked(() => looks(10))
+    expect(idle('eth_getBlockByNumber')).toBeGreaterThanOrEqual(9)
+    expect(idle('eth_getTransactionReceipt')).toBe(0)
+    const later = await asked(async () => {
+      clock.advance(limits.viewAgainMs)
+      await looks(3)
+    })
+    expect([later('eth_getTransactionReceipt'), later('eth_getTransactionCount')]).toEqual([1, 1])
+    const mined = await asked(async () => {
+      await chain.resumeMining()
+      await end
+    })
+    expect(mined('eth_getTransactionReceipt')).toBe(1)
   })
 
   it('backs off while the node is down', async () => {

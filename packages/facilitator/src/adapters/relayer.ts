@@ -9,7 +9,8 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Clock, SignedTransaction } from '../payment/ports.js'
 import type { Fee, Fees } from './fees.js'
 import { type JsonRpc, quantityOf } from './json-rpc.js'
-import { createRelayView } from './relay-view.js'
+import { createRelayReader, type Head } from './relay-view.js'
+import { createMined, type MinedLimits } from './relayer-mined.js'
 import { createSender } from './relayer-sender.js'
 import {
   emptyCall,
@@ -34,6 +35,8 @@ export type RelayerEvent =
   | { readonly event: 'relayer.displaced'; readonly nonce: number }
   | { readonly event: 'relayer.gap_filled'; readonly nonce: number }
   | { readonly event: 'relayer.send_refused'; readonly nonce: number; readonly message: string }
+  | { readonly event: 'relayer.given_up'; readonly nonce: number; readonly txHash: string }
+  | { readonly event: 'relayer.reorged'; readonly nonce: number }
   | { readonly event: 'rpc.failed'; readonly err: unknown }
 
 export type Relayer = {
@@ -53,7 +56,7 @@ export type Relayer = {
   close(): void
 }
 
-export type EarlierTransaction = Pick<RelayedCall, 'purpose' | 'recordSigned'> & {
+export type EarlierTransaction = Pick<RelayedCall, 'purpose' | 'recordSigned' | 'onReorged'> & {
   /** Oldest first. */
   readonly forms: readonly SignedTransaction[]
 }
@@ -71,9 +74,11 @@ export type QueuedTransaction = {
 }
 
 export type RelayerLimits = SlotLimits &
-  WatcherLimits & {
+  WatcherLimits &
+  MinedLimits & {
+    readonly receiptPollMaxMs: number
+    readonly viewAgainMs: number
     readonly feeBumpsMax: number
-    readonly minedKeptMax: number
     readonly mintsInFlightMax: number
     readonly mintQueueMax: number
     readonly mintReserveGas: bigint
@@ -85,6 +90,8 @@ export function createRelayer(deps: {
   account: PrivateKeyAccount
   chainId: number
   confirmations: number
+  /** How many blocks deep a mined transaction is still watched, to be sent again after a reorg. */
+  reorgWatchBlocks: number
   clock: Clock
   report: (event: RelayerEvent) => void
   onHead: (blockNumber: bigint) => void
@@ -93,13 +100,19 @@ export function createRelayer(deps: {
   const { rpc, fees, account, chainId, confirmations, clock, report, limits } = deps
   const address = addressOf(account)
   const onFailure = (err: unknown) => report({ event: 'rpc.failed', err })
-  const readView = createRelayView({ rpc, address, chainId, onUnreadable: onFailure })
+  const reader = createRelayReader({ rpc, address, chainId, onUnreadable: onFailure })
   const { sign, send } = createSender({ rpc, account, chainId, clock, report })
   const turns = createTurns(limits)
   const slots: Slot[] = []
-  /** The last ones that were mined, by nonce: a reorg can take a block back. */
-  const mined = new Map<number, Slot>()
-  const watcher = createWatcher({ look, isNeeded: () => slots.length > 0, onFailure, clock, limits })
+  const mined = createMined({
+    reader,
+    clock,
+    watchBlocks: deps.reorgWatchBlocks,
+    onMissing: (slot) => void sendAgain(slot),
+    limits,
+  })
+  const watcher = createWatcher({ look, longestPauseMs, onFailure, clock, limits })
+  let viewed: { readonly headHash: string; readonly atMs: number; readonly isHalf: boolean } | undefined
   let nextNonce: number | undefined
   let gap: { readonly nonce: number; readonly sinceMs: number } | undefined
   let closed = false
@@ -108,7 +121,7 @@ export function createRelayer(deps: {
   async function countNonces(): Promise<number> {
     const [answer] = await rpc.batch([{ method: 'eth_getTransactionCount', params: [address, 'pending'] }])
     const counted = Number(quantityOf('eth_getTransactionCount', answer))
-    const taken = [...mined.keys(), ...slots.map(({ nonce }) => nonce)]
+    const taken = [...mined.nonces(), ...slots.map(({ nonce }) => nonce)]
     return taken.reduce((free, nonce) => Math.max(free, nonce + 1), counted)
   }
 
@@ -120,24 +133,66 @@ export function createRelayer(deps: {
     return slot
   }
 
+  function longestPauseMs(): number | undefined {
+    if (slots.length > 0) return limits.receiptPollMaxMs
+    return mined.nonces().length > 0 ? limits.reorgPollMs : undefined
+  }
+
+  /** The head is asked for first: as long as it stays, nothing was mined, and little else is worth a question. */
   async function look(): Promise<void> {
-    const asked = slots.flatMap((slot) => slot.forms.map(({ hash }) => ({ slot, hash })))
-    const view = await readView(asked.map(({ hash }) => hash))
+    const head = await reader.head()
     if (closed) return
-    fees.sawBaseFee(view.baseFee)
-    deps.onHead(view.headNumber)
+    fees.sawBaseFee(head.baseFee)
+    deps.onHead(head.number)
+    const isKnown = viewed?.headHash === head.hash && !viewed.isHalf
+    const isFresh = viewed !== undefined && clock.now() - viewed.atMs < limits.viewAgainMs
+    if (slots.length > 0 && !(isKnown && isFresh)) await lookAtSlots(head)
+    if (closed) return
+    for (const slot of await mined.look(head)) reopen(slot)
+  }
+
+  async function lookAtSlots(head: Head): Promise<void> {
+    const asked = slots.flatMap((slot) => slot.forms.map(({ hash }) => ({ slot, hash })))
+    const view = await reader.view(asked.map(({ hash }) => hash))
+    if (closed) return
+    const now = clock.now()
     for (const slot of new Set(asked.map((entry) => entry.slot))) {
       const receipts = view.receipts.filter((_, i) => asked[i]?.slot === slot)
-      await take(slot, nextStep(slot, receipts, view, { now: clock.now(), confirmations, limits }))
+      const step = nextStep(slot, receipts, { ...view, head }, { now, confirmations, limits })
+      await take(slot, step)
     }
     await fillGap(view.usedNonces)
+    // A nonce that is used and a receipt that is missing: the node has not said all of this block yet.
+    const isHalf =
+      view.receipts.includes('unreadable') || slots.some((slot) => slot.nonceUsedSinceMs !== undefined)
+    viewed = { headHash: head.hash, atMs: now, isHalf }
   }
 
   async function take(slot: Slot, step: SlotStep): Promise<void> {
     if (step.kind === 'mined' || step.kind === 'displaced') finish(slot, step)
     else if (step.kind === 'raise_fee') await raiseFee(slot)
+    else if (step.kind === 'give_up') await giveUp(slot)
     // Not awaited: a send that hangs must not keep us from seeing receipts.
     else if (step.kind === 'send_again') void send(slot)
+  }
+
+  async function sendAgain(slot: Slot): Promise<void> {
+    if (clock.now() - slot.sentAtMs >= limits.rebroadcastMs) await send(slot)
+  }
+
+  /**
+   * The node will not take the call as it is. Its nonce is used up by an empty transaction, so that those behind
+   * it can go on, and its owner may put the call into others. Should a form of it be mined all the same, then
+   * under this nonce: one of the two, never both.
+   */
+  async function giveUp(slot: Slot): Promise<void> {
+    const call = { ...slot.call, ...emptyCall(address) }
+    const form = await sign(call, slot.nonce, await fees.current())
+    slot.call = call
+    slot.forms.push(form)
+    slot.signedAtMs = clock.now()
+    report({ event: 'relayer.given_up', nonce: slot.nonce, txHash: form.hash })
+    void send(slot)
   }
 
   async function raiseFee(slot: Slot): Promise<void> {
@@ -166,20 +221,19 @@ export function createRelayer(deps: {
     const now = clock.now()
     if (gap?.nonce !== nonce) gap = { nonce, sinceMs: now }
     if (now - gap.sinceMs < limits.feeBumpAfterMs) return
-    const lost = mined.get(nonce)
-    if (lost) {
-      lost.signedAtMs = now
-      slots.push(lost)
-    }
-    const slot = lost ?? (await open(emptyCall(address), nonce, await fees.current(), () => undefined))
     report({ event: 'relayer.gap_filled', nonce })
-    void send(slot)
+    const lost = mined.take(nonce)
+    if (lost) reopen(lost)
+    else {
+      const call = { purpose: 'burn', ...emptyCall(address) } as const
+      void send(await open(call, nonce, await fees.current(), () => undefined))
+    }
   }
 
   function finish(slot: Slot, end: RelayEnd): void {
     slots.splice(slots.indexOf(slot), 1)
-    if (end.kind === 'mined') keepMined(slot)
-    else {
+    if (end.kind === 'mined') mined.keep(slot, end.receipt)
+    else if (end.why === 'foreign') {
       report({ event: 'relayer.displaced', nonce: slot.nonce })
       // Someone else counts with this key: our own count is worth nothing any more.
       nextNonce = undefined
@@ -187,10 +241,16 @@ export function createRelayer(deps: {
     slot.end(end)
   }
 
-  function keepMined(slot: Slot): void {
-    mined.set(slot.nonce, slot)
-    const [oldest] = mined.keys()
-    if (mined.size > limits.minedKeptMax && oldest !== undefined) mined.delete(oldest)
+  /** A reorg took back what had been mined: the same bytes go out again, under the same nonce. */
+  function reopen(slot: Slot): void {
+    const ended = new Promise<RelayEnd>((end) => {
+      slot.end = end
+    })
+    slot.signedAtMs = clock.now()
+    slots.push(slot)
+    report({ event: 'relayer.reorged', nonce: slot.nonce })
+    slot.call.onReorged?.(ended)
+    void send(slot)
   }
 
   async function submitNow(call: RelayedCall): Promise<RelayEnd> {
@@ -241,18 +301,18 @@ export function createRelayer(deps: {
       return submitNow(call).finally(turns.endMint)
     },
 
-    resume({ forms: signed, purpose, recordSigned }) {
+    resume({ forms: signed, ...owner }) {
       const ended = new Promise<RelayEnd>((end) => {
         const read = readForms(signed, address)
         const nonce = signed.at(-1)?.nonce
-        if (!read || nonce === undefined) return end({ kind: 'displaced' })
-        const call = { ...read.call, purpose, recordSigned }
+        if (!read || nonce === undefined) return end({ kind: 'displaced', why: 'foreign' })
+        const call = { ...owner, ...read.call }
         // Not sent in this run: the first look sends it again.
         const times = { signedAtMs: clock.now(), sentAtMs: 0 }
         slots.push(openSlot({ nonce, call, forms: read.forms, end }, times))
       })
       watcher.hurry()
-      if (purpose === 'burn') return ended
+      if (owner.purpose === 'burn') return ended
       turns.countMint()
       return ended.finally(turns.endMint)
     },

@@ -34,6 +34,7 @@ describe('readConfig', () => {
         expired_challenge_retention_seconds: 3600,
         receipt_poll_ms: 15_000,
         confirmations: 1,
+        reorg_watch_blocks: 64,
       },
       fee: undefined,
       daemon: {

@@ -148,6 +148,12 @@ export const tables = {
         1,
         'Blocks that must hold a burn, its own included, before it counts.',
       ),
+      reorg_watch_blocks: defaults(
+        integer({ min: 0, max: 10_000 }),
+        64,
+        'How many blocks deep a relayed transaction is still watched. When a reorg takes it back, the same bytes are ' +
+          'sent again, and the payment cannot be finalized until a block holds its burn again. `0`: not watched.',
+      ),
     },
   },
   fee: {

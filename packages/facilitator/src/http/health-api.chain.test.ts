@@ -5,7 +5,8 @@ import { limits } from '../limits.js'
 
 let net: TestNetwork
 beforeAll(async () => {
-  net = await startNetwork()
+  // Requests to the node are counted: nothing may be asked in the background.
+  net = await startNetwork({ config: { settlement: { reorg_watch_blocks: 0 } } })
 })
 afterAll(() => net.close())
 afterEach(() => {

@@ -4,7 +4,7 @@
  */
 import type { ChallengeNonce, Payload, Rejection, TxHash } from '@svc-zerc20/protocol'
 import type { PermitVerdict } from './judge.js'
-import type { Burner, BurnOutcome, Challenge, Clock, Interrupted, Ledger, Report } from './ports.js'
+import type { Burn, Burner, BurnOutcome, Challenge, Clock, Interrupted, Ledger, Report } from './ports.js'
 
 export type BurnEnd =
   | { readonly kind: 'accepted' }
@@ -29,41 +29,62 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
   const { burner, ledger, clock, report } = deps
   const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
 
+  async function accept(nonce: ChallengeNonce, burn: Burn): Promise<BurnEnd> {
+    if ((await ledger.accept(nonce, burn)) === 'accepted') {
+      report({ event: 'payment.accepted', challengeNonce: nonce, txHash: burn.txHash })
+    }
+    return { kind: 'accepted' }
+  }
+
   async function run(challenge: Challenge, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
     const { nonce } = challenge
     const outcome = await burned
-    if (outcome.kind === 'burned') {
-      if ((await ledger.accept(nonce, outcome.burn)) === 'accepted') {
-        report({ event: 'payment.accepted', challengeNonce: nonce, txHash: outcome.burn.txHash })
-      }
-      return { kind: 'accepted' }
-    }
+    if (outcome.kind === 'burned') return accept(nonce, outcome.burn)
     await ledger.release(nonce)
     report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
     return outcome
   }
 
-  function track(challenge: Challenge, burned: Promise<BurnOutcome>): void {
-    const end = run(challenge, burned).finally(() => underWay.delete(challenge.nonce))
+  /** A reorg took the burn back. Its payment cannot be finalized until a block holds it again. */
+  async function runAgain(challenge: Challenge, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+    const { nonce } = challenge
+    // It may not even be recorded as accepted yet.
+    await underWay.get(nonce)?.catch(() => undefined)
+    const demoted = await ledger.demote(nonce)
+    const isAwaited = demoted === 'demoted' || (await ledger.find(nonce))?.demoted !== undefined
+    // What was not accepted bought nothing, and whoever sends its payload again finds the burn.
+    if (demoted !== 'not_accepted' || isAwaited) report({ event: 'burn.reorged', challengeNonce: nonce })
+    const outcome = await burned
+    if (!isAwaited) return outcome.kind === 'burned' ? { kind: 'accepted' } : outcome
+    if (outcome.kind === 'burned') return accept(nonce, outcome.burn)
+    report({ event: 'burn.lost', challengeNonce: nonce, reason: outcome.rejection.reason })
+    return outcome
+  }
+
+  function track(challenge: Challenge, running: Promise<BurnEnd>): void {
+    const end = running.finally(() => {
+      if (underWay.get(challenge.nonce) === end) underWay.delete(challenge.nonce)
+    })
     underWay.set(challenge.nonce, end)
     // The claim stays: the same payload, sent again, takes the burn up where it broke off.
     end.catch((err) => report({ event: 'burn.interrupted', challengeNonce: challenge.nonce, err }))
   }
 
+  burner.onReorged((challenge, outcome) => track(challenge, runAgain(challenge, outcome)))
+
   return {
     start(challenge, payload, verdict) {
       if (underWay.has(challenge.nonce)) return
-      track(
-        challenge,
-        verdict === 'burned' ? burner.find(challenge, payload) : burner.burn(challenge, payload),
-      )
+      const isBurned = verdict === 'burned'
+      const burned = isBurned ? burner.find(challenge, payload) : burner.burn(challenge, payload)
+      track(challenge, run(challenge, burned))
     },
 
     resume(interrupted) {
       const outcomes = burner.resume(interrupted)
       for (const [i, { challenge }] of interrupted.items.entries()) {
         const outcome = outcomes[i]
-        if (outcome) track(challenge, outcome)
+        if (outcome) track(challenge, run(challenge, outcome))
       }
     },
 

@@ -254,6 +254,8 @@ export type Burner = {
   resume(interrupted: Interrupted): readonly Promise<BurnOutcome>[]
   /** The burn that the on-chain replay ledger already holds; nothing is broadcast. */
   find(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
+  /** A reorg took a burn back after it had ended. It is sent again: `outcome` is how it ends this time. */
+  onReorged(listener: (challenge: Challenge, outcome: Promise<BurnOutcome>) => void): void
 }
 
 /** A proof-gated mint, ready to be sent. */
@@ -323,6 +325,10 @@ export type PaymentEvent =
       readonly reason: string
     }
   | { readonly event: 'burn.late'; readonly challengeNonce: string; readonly txHash: string }
+  /** A reorg took back a burn that had been accepted. */
+  | { readonly event: 'burn.reorged'; readonly challengeNonce: string }
+  /** A burn that a reorg took back cannot be executed any more: what it bought was not paid for. */
+  | { readonly event: 'burn.lost'; readonly challengeNonce: string; readonly reason: string }
   | { readonly event: 'issuance.paused' }
   | { readonly event: 'issuance.resumed' }
 

@@ -28,7 +28,12 @@ async function setup(options: {
     asked.push(how)
     return (outcomes.shift() ?? (async () => burned))()
   }
-  const burner = { burn: () => next('burn'), find: () => next('find'), resume: () => [] }
+  const burner = {
+    burn: () => next('burn'),
+    find: () => next('find'),
+    resume: () => [],
+    onReorged: () => undefined,
+  }
   const tickets = { of: () => 'ticket' }
   const standing = createExamine({ deployment, ledger, clock, tickets } as never).standing
   const examine: Examine = {

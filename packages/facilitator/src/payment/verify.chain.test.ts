@@ -9,7 +9,8 @@ import { bodyOf } from '../../test/payment.js'
 let net: TestNetwork
 let payer: PrivateKeyAccount
 beforeAll(async () => {
-  net = await startNetwork()
+  // Requests to the node are counted: nothing may be asked in the background.
+  net = await startNetwork({ config: { settlement: { reorg_watch_blocks: 0 } } })
   payer = await net.account({ gas: true })
 })
 afterEach(() => net.chain.resumeMining())

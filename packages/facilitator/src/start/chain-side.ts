@@ -64,6 +64,7 @@ export async function openChainSide(deps: {
     account: secrets.relayer.reveal(),
     chainId,
     confirmations: settlement.confirmations,
+    reorgWatchBlocks: settlement.reorg_watch_blocks,
     clock,
     report: telemetry.log,
     onHead: chain.sawHead,

@@ -125,4 +125,5 @@ const noBurner: Burner = {
   // The helper was taken out of the configuration while burns were under way: they stay claimed.
   resume: () => [],
   find: () => Promise.reject(new SvcError('invariant', 'the gasless path is not configured')),
+  onReorged: () => undefined,
 }

@@ -163,6 +163,17 @@ export const logEvents: {
     about: 'The indexer gave no path that leads to the root on chain; our own tree was asked instead.',
     fields: { err: cause },
   },
+  'burn.reorged': {
+    level: 'error',
+    about:
+      'A reorg took back the burn of an accepted payment. It is sent again; nothing is minted until a block holds it.',
+    fields: { challengeNonce: nonce },
+  },
+  'burn.lost': {
+    level: 'error',
+    about: 'A burn that a reorg took back cannot be executed any more: its payment stays without one.',
+    fields: { challengeNonce: nonce, reason: 'a code of the table of reasons' },
+  },
   'relayer.unfunded': {
     level: 'error',
     about: 'The relayer cannot pay for its transaction; it waits for money.',
@@ -187,6 +198,17 @@ export const logEvents: {
     level: 'warn',
     about: 'The node did not take a transaction; it is sent again.',
     fields: { nonce: relayerNonce, message: 'what the node said' },
+  },
+  'relayer.given_up': {
+    level: 'error',
+    about:
+      'The node refused a transaction for good. An empty one uses up its nonce; its burns are put into smaller ones.',
+    fields: { nonce: relayerNonce, txHash: 'the empty transaction' },
+  },
+  'relayer.reorged': {
+    level: 'error',
+    about: 'A reorg took back a transaction that had been mined; it is sent again.',
+    fields: { nonce: relayerNonce },
   },
   'rpc.failed': { level: 'warn', about: 'The RPC endpoint gave no usable answer.', fields: { err: cause } },
   'journal.replayed': {

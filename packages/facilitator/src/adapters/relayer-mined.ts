@@ -1,0 +1,153 @@
+/**
+ * Transactions that were mined lately: a reorg can take their blocks back. They are kept for some blocks, in all
+ * their signed forms, so that the same bytes can be sent again.
+ */
+import type { TxHash } from '@svc-zerc20/protocol'
+import type { Clock } from '../payment/ports.js'
+import type { Head, RelayReader } from './relay-view.js'
+import type { Slot } from './relayer-slot.js'
+import type { Receipt } from './transfer-log.js'
+
+export type Mined = {
+  keep(slot: Slot, receipt: Receipt): void
+  nonces(): readonly number[]
+  /** Takes one out, when it is there. */
+  take(nonce: number): Slot | undefined
+  /** Asks whether the blocks still stand. What a reorg surely took away is taken out and given back. */
+  look(head: Head): Promise<readonly Slot[]>
+}
+
+export type MinedLimits = {
+  readonly minedKeptMax: number
+  readonly minedKeptBytesMax: number
+  readonly reorgPollMs: number
+  readonly reorgedAfterMs: number
+}
+
+/** Receipts of full batches are large. */
+const receiptsTogetherMax = 8
+
+type Entry = {
+  readonly slot: Slot
+  readonly bytes: number
+  blockNumber: bigint
+  blockHash: string
+  /** No block was seen to hold it since then. */
+  goneSinceMs?: number
+}
+
+export function createMined(deps: {
+  reader: Pick<RelayReader, 'receipts' | 'blockHashes'>
+  clock: Clock
+  /** Blocks on top of its own for which a transaction is kept. */
+  watchBlocks: number
+  /** No block holds it at the moment: the node may have to get it again. */
+  onMissing: (slot: Slot) => void
+  limits: MinedLimits
+}): Mined {
+  const { reader, clock, limits } = deps
+  /** Oldest first. */
+  const entries = new Map<number, Entry>()
+  let bytes = 0
+  let looked: { readonly atMs: number; readonly headHash: string } | undefined
+  /** A block was seen to be replaced: every look asks again until all have their place. */
+  let isShaken = false
+
+  function drop(nonce: number): Entry | undefined {
+    const entry = entries.get(nonce)
+    if (entry && entries.delete(nonce)) bytes -= entry.bytes
+    return entry
+  }
+
+  function forgetDeep({ number }: Head): void {
+    for (const [nonce, { blockNumber }] of entries) {
+      if (number - blockNumber >= BigInt(deps.watchBlocks)) drop(nonce)
+    }
+  }
+
+  function isDue({ hash }: Head): boolean {
+    if (!looked) return true
+    return hash !== looked.headHash && clock.now() - looked.atMs >= limits.reorgPollMs
+  }
+
+  /** While the highest of their blocks stands, the ones below it do. */
+  async function highestStands(): Promise<boolean> {
+    const all = [...entries.values()]
+    const highest = all.reduce((top, entry) => (entry.blockNumber > top.blockNumber ? entry : top))
+    const [hash] = await reader.blockHashes([highest.blockNumber])
+    return hash === highest.blockHash
+  }
+
+  /** Those whose block was replaced by another one, or by none. */
+  async function findUprooted(): Promise<readonly Entry[]> {
+    const heights = [...new Set([...entries.values()].map(({ blockNumber }) => blockNumber))]
+    const hashes = await reader.blockHashes(heights)
+    const hashAt = new Map(heights.map((height, i) => [height, hashes[i]]))
+    return [...entries.values()].filter((entry) => {
+      const stands = hashAt.get(entry.blockNumber) === entry.blockHash
+      if (stands) delete entry.goneSinceMs
+      return !stands
+    })
+  }
+
+  /** Whether it is surely gone. It may as well have moved to another block, or the node may lag. */
+  function isGone(entry: Entry, receipts: readonly (Receipt | undefined | 'unreadable')[]): boolean {
+    const receipt = receipts.find((found) => typeof found === 'object')
+    if (receipt) {
+      entry.blockNumber = receipt.blockNumber
+      entry.blockHash = receipt.blockHash
+      delete entry.goneSinceMs
+      return false
+    }
+    if (receipts.includes('unreadable')) return false
+    entry.goneSinceMs ??= clock.now()
+    deps.onMissing(entry.slot)
+    return clock.now() - entry.goneSinceMs >= limits.reorgedAfterMs
+  }
+
+  async function findGone(uprooted: readonly Entry[]): Promise<readonly Slot[]> {
+    isShaken = uprooted.length > 0
+    const gone: Slot[] = []
+    for (let i = 0; i < uprooted.length; i += receiptsTogetherMax) {
+      const some = uprooted.slice(i, i + receiptsTogetherMax)
+      const hashes = some.map(({ slot }) => slot.forms.map(({ hash }) => hash))
+      const receipts = await reader.receipts(hashes.flat())
+      const receiptOf = new Map<TxHash, (typeof receipts)[number]>(
+        hashes.flat().map((hash, at) => [hash, receipts[at]]),
+      )
+      for (const [at, entry] of some.entries()) {
+        const isLost = isGone(
+          entry,
+          (hashes[at] ?? []).map((hash) => receiptOf.get(hash)),
+        )
+        if (isLost && drop(entry.slot.nonce)) gone.push(entry.slot)
+      }
+    }
+    return gone
+  }
+
+  return {
+    keep(slot, { blockNumber, blockHash }) {
+      if (deps.watchBlocks === 0) return
+      const size = slot.forms.reduce((sum, { raw }) => sum + raw.length, 0)
+      entries.set(slot.nonce, { slot, bytes: size, blockNumber, blockHash })
+      bytes += size
+      for (const nonce of entries.keys()) {
+        if (entries.size <= limits.minedKeptMax && bytes <= limits.minedKeptBytesMax) break
+        drop(nonce)
+      }
+    },
+
+    nonces: () => [...entries.keys()],
+
+    take: (nonce) => drop(nonce)?.slot,
+
+    async look(head) {
+      forgetDeep(head)
+      if (entries.size === 0 || !(isShaken || isDue(head))) return []
+      if (isShaken || !(await highestStands())) return findGone(await findUprooted())
+      looked = { atMs: clock.now(), headHash: head.hash }
+      return []
+    },
+  }
+}
