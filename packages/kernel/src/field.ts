@@ -61,9 +61,22 @@ function inverseOfLowLimb(odd: bigint): bigint {
   return inverse & limbMask
 }
 
+/** Inverse modulo a prime, by Euclid. */
+function inverseModulo(value: bigint, prime: bigint): bigint {
+  let [rest, next] = [prime, ((value % prime) + prime) % prime]
+  assert(next !== 0n, 'zero has no inverse')
+  let [factor, nextFactor] = [0n, 1n]
+  while (next !== 0n) {
+    const quotient = rest / next
+    ;[rest, next] = [next, rest - quotient * next]
+    ;[factor, nextFactor] = [nextFactor, factor - quotient * nextFactor]
+  }
+  return factor < 0n ? factor + prime : factor
+}
+
 export function createField(prime: bigint): Field {
   assert(prime & 1n && prime < 1n << 254n, 'an odd prime of at most 254 bits is needed')
-  const inverse = (value: bigint) => power(value, prime - 2n, prime)
+  const inverse = (value: bigint) => inverseModulo(value, prime)
   const radixInverse = inverse(radix)
   return {
     prime,

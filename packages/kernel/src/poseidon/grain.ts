@@ -25,29 +25,41 @@ export function createGrain(width: number, fullRounds: number, partialRounds: nu
     [partialRounds, 10],
     [2 ** 30 - 1, 30],
   ]
-  const register = Uint8Array.from(
-    seed.flatMap(([value, bits]) => Array.from({ length: bits }, (_, at) => (value >>> (bits - 1 - at)) & 1)),
+  /** The register's bits and all that were shifted in, of which `end` are filled. */
+  let bits = Uint8Array.from(
+    seed.flatMap(([value, length]) => Array.from({ length }, (_, at) => (value >>> (length - 1 - at)) & 1)),
   )
-  let start = 0
-  const tap = (at: number) => register[(start + at) % registerBits] ?? 0
+  let end = registerBits
+
+  const tap = (at: number) => bits[end - registerBits + at] ?? 0
 
   function clock(): number {
+    if (end === bits.length) {
+      const longer = new Uint8Array(2 * bits.length)
+      longer.set(bits)
+      bits = longer
+    }
     const bit = tap(62) ^ tap(51) ^ tap(38) ^ tap(23) ^ tap(13) ^ tap(0)
-    register[start] = bit
-    start = (start + 1) % registerBits
+    bits[end] = bit
+    end += 1
     return bit
   }
 
   function number(): bigint {
-    let text = '0b'
-    for (let bits = 0; bits < numberBits; ) {
+    const digits: number[] = []
+    for (let bitCount = 0, digit = 0; bitCount < numberBits; ) {
       const isUsed = clock() === 1
       const bit = clock()
       if (!isUsed) continue
-      text += bit
-      bits += 1
+      digit = 2 * digit + bit
+      bitCount += 1
+      // 254 bits: a digit of two bits, then 63 of four.
+      if (bitCount % 4 === numberBits % 4) {
+        digits.push(digit)
+        digit = 0
+      }
     }
-    return BigInt(text)
+    return BigInt(`0x${digits.map((digit) => digit.toString(16)).join('')}`)
   }
 
   for (let clocks = 0; clocks < warmUpClocks; clocks++) clock()

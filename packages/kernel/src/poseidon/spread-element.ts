@@ -13,20 +13,23 @@ export const spreadBytes = 4 * wordCount
 /** Bytes that a sum of products keeps its parts in. */
 export const scratchBytes = 8 * wordCount
 
-/** The words of a constant. */
-export function spreadConstant(form: bigint): number[] {
-  return spread(limbsOf(form), levels, (a, b) => a + b).flat()
-}
+/** The limbs that each word is the sum of. */
+const summed: readonly (readonly number[])[] = spread(
+  indices(limbCount).map((limb) => [limb]),
+  levels,
+  (a, b) => [...a, ...b],
+).flat()
 
 /** The word at which each limb stands unchanged. */
-const wordOfLimb: readonly number[] = (() => {
-  const origins = spread(
-    indices(limbCount).map((limb) => [limb]),
-    levels,
-    (a, b) => [...a, ...b],
-  ).flat()
-  return indices(limbCount).map((limb) => origins.findIndex((sum) => sum.length === 1 && sum[0] === limb))
-})()
+const wordOfLimb: readonly number[] = indices(limbCount).map((limb) =>
+  summed.findIndex((limbs) => limbs.length === 1 && limbs[0] === limb),
+)
+
+/** The words of a constant. */
+export function spreadConstant(form: bigint): number[] {
+  const limbs = limbsOf(form)
+  return summed.map((parts) => parts.reduce((sum, limb) => sum + at(limbs, limb), 0))
+}
 
 /** The limbs of a spread element. */
 export function loadSpread(arithmetic: Arithmetic, address: Code, offset = 0): Prepared<Limbs> {

@@ -32,6 +32,8 @@ export type ModuleBuilder = {
 
 type Built = { readonly type: number[]; readonly body: number[]; readonly exportAs: string | undefined }
 
+/** Magic number and version. */
+const preamble = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]
 const sectionIds = { type: 1, import: 2, function: 3, export: 7, code: 10 } as const
 
 const sized = (bytes: readonly number[]): number[] => [...unsigned(bytes.length), ...bytes]
@@ -39,6 +41,11 @@ const vector = (items: readonly (readonly number[])[]): number[] => [
   ...unsigned(items.length),
   ...items.flat(),
 ]
+const section = (id: number, items: readonly (readonly number[])[]): Code => {
+  const count = unsigned(items.length)
+  const length = items.reduce((sum, item) => sum + item.length, count.length)
+  return [id, unsigned(length), count, items]
+}
 const name = (text: string): number[] => sized([...new TextEncoder().encode(text)])
 
 function localOf(index: number): Local {
@@ -76,15 +83,26 @@ export function createModule(): ModuleBuilder {
       const exported = functions.flatMap(({ exportAs }, index) =>
         exportAs === undefined ? [] : [[...name(exportAs), 0x00, ...unsigned(index)]],
       )
-      const section = (id: number, content: number[]) => [id, ...sized(content)]
-      const head = [
-        ...section(sectionIds.type, vector(functions.map(({ type }) => type))),
-        ...section(sectionIds.import, vector([[...name('env'), ...name('memory'), 0x02, 0x00, 0x00]])),
-        ...section(sectionIds.function, vector(functions.map((_, index) => unsigned(index)))),
-        ...section(sectionIds.export, vector(exported)),
-      ]
-      const code = section(sectionIds.code, vector(functions.map(({ body }) => body)))
-      return Uint8Array.from([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, ...head, ...code])
+      const memory = [...name('env'), ...name('memory'), 0x02, 0x00, 0x00]
+      return Uint8Array.from(
+        flatten([
+          preamble,
+          section(
+            sectionIds.type,
+            functions.map(({ type }) => type),
+          ),
+          section(sectionIds.import, [memory]),
+          section(
+            sectionIds.function,
+            functions.map((_, index) => unsigned(index)),
+          ),
+          section(sectionIds.export, exported),
+          section(
+            sectionIds.code,
+            functions.map(({ body }) => body),
+          ),
+        ]),
+      )
     },
   }
 }
