@@ -3,4 +3,6 @@ import { join } from 'node:path'
 import { root, run, setup } from './setup.mjs'
 
 setup()
-run(process.execPath, [join(root, 'bench', 'dist', 'main.js'), ...process.argv.slice(2)])
+const [first, ...rest] = process.argv.slice(2)
+const [script, args] = first === 'finalize' ? ['finalize.js', rest] : ['main.js', process.argv.slice(2)]
+run(process.execPath, [join(root, 'bench', 'dist', script), ...args])

@@ -26,6 +26,12 @@ export function residentMemory(pid: number): { rssBytes?: number; rssPeakBytes?:
   }
 }
 
+/** Processes it started and that still run. */
+export function childrenOf(pid: number): number[] {
+  const text = readProc(pid, `task/${pid}/children`) ?? ''
+  return text.split(' ').filter(Boolean).map(Number)
+}
+
 function readProc(pid: number, file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
