@@ -25,7 +25,7 @@ export type Transfer = { readonly token: Address; readonly to: Address; readonly
 /**
  * - `sent`: the node has the transaction
  * - `refused`: the node answered no and does not have it
- * - `unclear`: no answer came; the node may have it
+ * - `unclear`: no answer came, or one that is also given for bytes some node has; sending them again is safe
  */
 export type Broadcast =
   | { readonly result: 'sent' }
@@ -50,7 +50,10 @@ export function createPayerChain({
   readonly rpcUrl: string
   readonly chainId: number
   readonly payer: Address
-  readonly limits: Pick<PayerLimits, 'rpcTimeoutMs' | 'rpcRetriesMax' | 'gasHeadroomPercent'>
+  readonly limits: Pick<
+    PayerLimits,
+    'rpcTimeoutMs' | 'rpcRetriesMax' | 'gasHeadroomPercent' | 'transferGasMax'
+  >
 }): PayerChain {
   const transport = http(rpcUrl, {
     batch: true,
@@ -104,6 +107,10 @@ export function createPayerChain({
           data,
           parameters: ['nonce', 'gas', 'fees', 'type'],
         })
+        if (request.gas > BigInt(limits.transferGasMax)) {
+          const beyond = `${request.gas} gas is estimated, and at most ${limits.transferGasMax} is spent`
+          throw new PayerError('transfer_refused', `${value} of ${token} to ${to}: ${beyond}`)
+        }
         const gas = (request.gas * BigInt(100 + limits.gasHeadroomPercent)) / 100n
         const { nonce, type, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
         const fees = type === 'legacy' ? { type, gasPrice } : { type, maxFeePerGas, maxPriorityFeePerGas }
@@ -129,18 +136,28 @@ export function createPayerChain({
     },
   }
 
-  /** "Already known" and "nonce too low" are answered for bytes the node has, too: so ask for them. */
+  /** Only an answer that speaks of the bytes themselves, from a node that does not have them, is a refusal. */
   async function holds(hash: TxHash, cause: unknown): Promise<Broadcast | undefined> {
     const answered = cause instanceof BaseError && cause.walk((e) => e instanceof RpcRequestError) !== null
     if (!answered) return undefined
     try {
       const known = await client.request({ method: 'eth_getTransactionByHash', params: [hash] })
-      return known === null ? { result: 'refused', why: explain(cause), cause } : { result: 'sent' }
+      if (known !== null) return { result: 'sent' }
+      // Behind one address there may be several nodes: one has the bytes, another does not show them yet.
+      return isHeldSomewhere(cause) ? undefined : { result: 'refused', why: explain(cause), cause }
     } catch {
       // Without an answer the transaction must be taken to exist.
       return undefined
     }
   }
+}
+
+/** What nodes say to bytes that they have, or whose nonce was used, perhaps by these very bytes. */
+function isHeldSomewhere(cause: BaseError): boolean {
+  const said = cause.walk((e) => e instanceof RpcRequestError) as RpcRequestError | null
+  return /already ?known|known transaction|already imported|same hash|nonce too low|old ?nonce/i.test(
+    said?.details ?? '',
+  )
 }
 
 function asPayerError(code: 'chain_unavailable' | 'transfer_refused', detail: string, cause: unknown) {

@@ -14,6 +14,8 @@ export const defaultLimits = {
   receiptPollMs: 250,
   /** Estimates run before the block the transfer lands in; its tree update may then cost more. */
   gasHeadroomPercent: 25,
+  /** A transfer takes far less; whoever estimates more has a broken node or a token with a surprise in it. */
+  transferGasMax: 1_000_000,
   /** How often one payload is sent again while its burn is pending. */
   resendsMax: 5,
   resendDelayMs: 1_000,

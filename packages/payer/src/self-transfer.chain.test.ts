@@ -207,6 +207,37 @@ describe('self-transfer mode', () => {
     await expect(payer.createPaymentPayload(2, offer)).resolves.toHaveProperty('payload.burnTxHash')
   })
 
+  it.each(['already known', 'nonce too low: next nonce 5, tx nonce 4', 'AlreadyKnown', 'OldNonce'])(
+    'one node says "%s", another does not show the transfer yet: it is awaited, and never signed anew',
+    async (message) => {
+      const payer = createPayer(impatient)
+      const offer = newOffer()
+      const sent = await net.sentBy(net.payer.address)
+      await net.chain.pauseMining()
+      net.chain.setFaults([
+        { method: 'eth_sendRawTransaction', kind: 'error', code: -32_000, message, executed: true },
+        { method: 'eth_getTransactionByHash', kind: 'result', value: null },
+      ])
+      const error = await failure(payer.createPaymentPayload(2, offer))
+      expect(error).toMatchObject({ code: 'burn_unconfirmed', burnTxHash: expect.any(String) })
+      net.chain.setFaults([])
+      await net.chain.resumeMining()
+      const { payload } = await payer.createPaymentPayload(2, offer)
+      expect(payload.burnTxHash).toBe(error.burnTxHash)
+      expect(await net.sentBy(net.payer.address)).toBe(sent + 1)
+    },
+  )
+
+  it('sends no transfer for which an unreasonable amount of gas is estimated', async () => {
+    net.chain.setFaults([{ method: 'eth_estimateGas', kind: 'result', value: '0x1c9c380' }])
+    const seen = await callsDuring(net.chain, async () => {
+      const error = await failure(createPayer().createPaymentPayload(2, newOffer()))
+      expect(error).toMatchObject({ code: 'transfer_refused', burnTxHash: undefined })
+      expect(error.message).toContain('30000000 gas')
+    })
+    expect(seen.calls).not.toHaveProperty('eth_sendRawTransaction')
+  })
+
   it('R-018 does not begin a burn that would come too late', async () => {
     const soon = newOffer({ expiresAt: Math.floor(Date.now() / 1_000) + 3 })
     const sent = await net.sentBy(net.payer.address)
