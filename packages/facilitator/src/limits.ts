@@ -68,8 +68,6 @@ export const limits = {
   /** Replacements of one transaction; every node demands at least 10 % more for each. */
   feeBumpsMax: 10,
   feeBumpPercent: 25n,
-  /** Wei. No transaction offers more for its gas, whatever the node says is due. */
-  feePerGasMax: 2_000_000_000_000n,
   /** A used nonce without a receipt of ours must persist so long before the transaction counts as displaced. */
   displacedAfterMs: 10_000,
   /** Times in a row that the node refuses a transaction for good before its nonce is used up otherwise. */
@@ -101,6 +99,8 @@ export const limits = {
   /** Rounds of `recover` in a row that bring nothing before it ends: while something fails, and while mints wait. */
   recoverFailedRoundsMax: 8,
   recoverStillRoundsMax: 60,
+  /** Lost challenges whose proof of work `recover` searches again at once. */
+  derivedAtOnceMax: 256,
   /** Failures never hold finalization back for more periods than this. */
   finalizeBackOffPeriodsMax: 10,
   indexerTimeoutMs: 10_000,

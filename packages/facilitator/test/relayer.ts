@@ -80,6 +80,7 @@ export async function startTestRelayer(options: RelayerOptions) {
     freshMs: feesFreshMs,
     bumpPercent: 25n,
     feePerGasMax: parseGwei('2000'),
+    tipPerGasMax: parseGwei('2000'),
   })
   const events: RelayerEvent[] = []
   const relayer = createRelayer({

@@ -5,8 +5,11 @@ import type { JsonRpc, RpcAnswer } from './json-rpc.js'
 
 const gwei = 1_000_000_000n
 
-function startFees(answers: { baseFee?: unknown; tip?: RpcAnswer; feePerGasMax?: bigint } = {}) {
-  const { baseFee = '0x2540be400', tip = { result: '0x77359400' }, feePerGasMax = 2_000n * gwei } = answers
+type Setting = { baseFee?: unknown; tip?: RpcAnswer; feePerGasMax?: bigint; tipPerGasMax?: bigint }
+
+function startFees(setting: Setting = {}) {
+  const { baseFee = '0x2540be400', tip = { result: '0x77359400' } } = setting
+  const { feePerGasMax = 500n * gwei, tipPerGasMax = 100n * gwei } = setting
   let asked = 0
   const said = { baseFee, tip }
   const rpc = {
@@ -16,7 +19,7 @@ function startFees(answers: { baseFee?: unknown; tip?: RpcAnswer; feePerGasMax?:
     },
   } as unknown as JsonRpc
   const clock = stoppedClock()
-  const fees = createFees({ rpc, clock, freshMs: 3_000, bumpPercent: 25n, feePerGasMax })
+  const fees = createFees({ rpc, clock, freshMs: 3_000, bumpPercent: 25n, feePerGasMax, tipPerGasMax })
   return { fees, clock, said, asked: () => asked }
 }
 
@@ -78,15 +81,27 @@ describe('the fee of a replacement', () => {
   })
 
   it('never has a tip above the whole', async () => {
-    const { fees } = startFees({ tip: { result: '0xe8d4a51000' }, feePerGasMax: 100n * gwei })
-    expect(await fees.current()).toEqual({ maxFeePerGas: 100n * gwei, maxPriorityFeePerGas: 100n * gwei })
+    const { fees } = startFees({ tip: { result: '0xe8d4a51000' }, feePerGasMax: 20n * gwei })
+    expect(await fees.current()).toEqual({ maxFeePerGas: 20n * gwei, maxPriorityFeePerGas: 20n * gwei })
   })
 })
 
 describe('the ceiling', () => {
   it('holds whatever the node says is due', async () => {
     const { fees } = startFees({ baseFee: `0x${'f'.repeat(32)}` })
-    expect((await fees.current()).maxFeePerGas).toBe(2_000n * gwei)
+    expect((await fees.current()).maxFeePerGas).toBe(500n * gwei)
+  })
+
+  it('holds for the tip, which leaves room to raise it', async () => {
+    const { fees } = startFees({ tip: { result: `0x${'f'.repeat(12)}` } })
+    let fee = await fees.current()
+    expect(fee).toEqual({ maxFeePerGas: 70n * gwei, maxPriorityFeePerGas: 50n * gwei })
+    const tips: bigint[] = []
+    for (let raised = fees.raised(fee); raised; raised = fees.raised(fee)) {
+      fee = raised
+      tips.push(fee.maxPriorityFeePerGas)
+    }
+    expect(tips.map((tip) => tip / gwei)).toEqual([62n, 78n, 97n])
   })
 
   it('leaves no replacement that a node would refuse as too low', () => {

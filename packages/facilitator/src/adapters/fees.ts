@@ -22,19 +22,24 @@ export function createFees(deps: {
   clock: Clock
   freshMs: number
   bumpPercent: bigint
-  /** In wei: whatever the node says, no transaction pays more for its gas. */
+  /** In wei: whatever the node says, no transaction pays more for its gas, or more of it as a tip. */
   feePerGasMax: bigint
+  tipPerGasMax: bigint
 }): Fees {
   const { rpc, clock } = deps
   let known: { baseFee: bigint; tip: bigint; at: number } | undefined
 
   const capped = (maxFee: bigint, tip: bigint): Fee => {
     const maxFeePerGas = min(maxFee, deps.feePerGasMax)
-    return { maxFeePerGas, maxPriorityFeePerGas: min(tip, maxFeePerGas) }
+    return { maxFeePerGas, maxPriorityFeePerGas: min(min(tip, deps.tipPerGasMax), maxFeePerGas) }
   }
 
-  // Twice the base fee outlasts six full blocks, each of which can raise it by an eighth.
-  const due = (baseFee: bigint, tip: bigint) => capped(baseFee * 2n + tip, tip)
+  // Twice the base fee outlasts six full blocks, each of which can raise it by an eighth. A tip at its ceiling could
+  // not be raised, and nodes take no replacement without a higher tip: a suggestion is believed up to the half.
+  const due = (baseFee: bigint, suggested: bigint) => {
+    const tip = min(suggested, deps.tipPerGasMax / 2n)
+    return capped(baseFee * 2n + tip, tip)
+  }
 
   return {
     async current() {
@@ -55,6 +60,7 @@ export function createFees(deps: {
       const raise = (fee: bigint) => fee + (fee * deps.bumpPercent) / 100n + 1n
       const now = known ? due(known.baseFee, known.tip) : { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
       if (raise(maxFeePerGas) > deps.feePerGasMax) return undefined
+      if (raise(maxPriorityFeePerGas) > deps.tipPerGasMax) return undefined
       return capped(
         max(raise(maxFeePerGas), now.maxFeePerGas),
         max(raise(maxPriorityFeePerGas), now.maxPriorityFeePerGas),

@@ -34,6 +34,8 @@ describe('readConfig', () => {
         expired_challenge_retention_seconds: 3600,
         receipt_poll_ms: 15_000,
         confirmations: 1,
+        max_fee_per_gas_gwei: 500,
+        max_priority_fee_gwei: 100,
         reorg_watch_blocks: 64,
       },
       fee: undefined,
@@ -135,6 +137,14 @@ describe('readConfig', () => {
   it('takes the folder of the proving keys from the folder of the file', () => {
     const text = `${minimalConfig()}\n[zerc20]\nartifacts = 'keys'\n`
     expect(parseConfig(text, { directory: '/etc/svc' }).zerc20.artifacts).toBe('/etc/svc/keys')
+  })
+
+  it('takes no tip above the whole fee', () => {
+    const settlement = 'max_fee_per_gas_gwei = 20\nmax_priority_fee_gwei = 21'
+    expect(findingsOf(minimalConfig({ settlement }))).toMatchObject([
+      { key: 'settlement.max_priority_fee_gwei', message: expect.stringContaining('which is 20, is 21') },
+    ])
+    expect(findingsOf(minimalConfig({ settlement: settlement.replace('21', '20') }))).toEqual([])
   })
 
   it('R-051 only local, said in words, accepts payments', () => {

@@ -148,6 +148,24 @@ export const tables = {
         1,
         'Blocks that must hold a burn, its own included, before it counts.',
       ),
+      relay_min_amount: optional(
+        baseUnits,
+        '"1000"',
+        'Least amount in base units that is relayed, because the relayer pays the gas. Offers below it have no ' +
+          'gasless path; they are paid by self-transfer. Unset or `0`: every amount is relayed.',
+      ),
+      max_fee_per_gas_gwei: defaults(
+        integer({ min: 1, max: 1_000_000 }),
+        500,
+        'Most that a transaction of the relayer offers for a unit of gas, whatever the node says is due. While the ' +
+          'chain asks for more, burns and mints wait.',
+      ),
+      max_priority_fee_gwei: defaults(
+        integer({ min: 1, max: 1_000_000 }),
+        100,
+        'Most of it that goes to the block builder as a tip. What the node suggests is believed up to the half, so ' +
+          'that a stuck transaction can be raised.',
+      ),
       reorg_watch_blocks: defaults(
         integer({ min: 0, max: 10_000 }),
         64,

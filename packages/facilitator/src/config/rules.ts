@@ -6,7 +6,18 @@ import type { Config, PartialConfig } from './keys.js'
 type Rule = Pick<Finding, 'key' | 'message'>
 
 /** `tried` says whether the file has a key at all, good or bad: a bad one is complained about already. */
-export function judgeRules({ fee, settlement }: PartialConfig, tried: (path: string) => boolean): Rule[] {
+export function judgeRules(config: PartialConfig, tried: (path: string) => boolean): Rule[] {
+  return [...judgeGas(config), ...judgeFee(config, tried)]
+}
+
+function judgeGas({ settlement }: PartialConfig): Rule[] {
+  const { max_fee_per_gas_gwei: whole, max_priority_fee_gwei: tip } = settlement
+  if (whole === undefined || tip === undefined || tip <= whole) return []
+  const key = 'settlement.max_priority_fee_gwei'
+  return [{ key, message: `must not exceed settlement.max_fee_per_gas_gwei, which is ${whole}, is ${tip}` }]
+}
+
+function judgeFee({ fee, settlement }: PartialConfig, tried: (path: string) => boolean): Rule[] {
   if (fee === undefined) return []
   if (!tried('fee.splitter')) {
     if (tried('fee.recipient')) return []

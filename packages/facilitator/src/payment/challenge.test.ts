@@ -6,7 +6,7 @@ import { createMemoryLedger } from '../../test/ledger.js'
 import { createIssueChallenge } from './challenge.js'
 
 /** Issues from a source of addresses that counts what it gave away. */
-function setup({ openMax = 10, ready = 10 }: { openMax?: number; ready?: number }) {
+function setup({ openMax = 10, ready = 10, relayMinAmount = 0n } = {}) {
   const clock = stoppedClock(1_700_000_000_999)
   const ledger = createMemoryLedger({ clock, openMax, expiredRetentionSeconds: 0 })
   let taken = 0
@@ -26,6 +26,7 @@ function setup({ openMax = 10, ready = 10 }: { openMax?: number; ready?: number 
     report: () => undefined,
     ttlSeconds: 300,
     addressWaitMs: 0,
+    relayMinAmount,
   })
   return { issue, ledger, taken: () => taken }
 }
@@ -50,6 +51,17 @@ describe('issueChallenge', () => {
       expect(await issue(units(amount))).toMatchObject({ ok: false, reason: 'invalid_amount' })
     }
     expect(taken()).toBe(0)
+  })
+
+  it('below the least amount that is relayed, the offer and the record have no gasless path', async () => {
+    const { issue, ledger } = setup({ relayMinAmount: 1000n })
+    const dust = await issue(units(999n))
+    expect(dust.ok && dust.value).not.toHaveProperty('helper')
+    expect(dust.ok && dust.value).not.toHaveProperty('deadline')
+    expect((await ledger.find(nonceOf(1)))?.challenge).not.toHaveProperty('deadline')
+    const enough = await issue(units(1000n))
+    expect(enough.ok && enough.value).toMatchObject({ helper: expect.any(String), deadline: 1_700_000_300 })
+    expect((await ledger.find(nonceOf(2)))?.challenge.deadline).toBe(1_700_000_300)
   })
 
   it('R-009 R-015 keeps the record that every payment is compared with', async () => {

@@ -26,6 +26,8 @@ export function createIssueChallenge(deps: {
   report: Report
   ttlSeconds: number
   addressWaitMs: number
+  /** Below this amount the gasless path is not offered: relaying would cost more gas than it is worth. */
+  relayMinAmount: bigint
 }): IssueChallenge {
   const { deployment, addresses, ledger, chain, clock, report } = deps
 
@@ -37,6 +39,7 @@ export function createIssueChallenge(deps: {
     const address = await addresses.take(deps.addressWaitMs)
     if (!address) return reject('address_pool_empty')
 
+    const isRelayed = deployment.helper !== undefined && quoted.value.amount >= deps.relayMinAmount
     const issuedAt = Math.floor(clock.now() / 1000) as UnixSeconds
     const expiresAt = (issuedAt + deps.ttlSeconds) as UnixSeconds
     const challenge: Challenge = {
@@ -48,7 +51,7 @@ export function createIssueChallenge(deps: {
       issuedAt,
       expiresAt,
       // Equal to expiresAt, so that the chain itself refuses a relayed burn that would come too late.
-      ...(deployment.helper !== undefined && { deadline: expiresAt }),
+      ...(isRelayed && { deadline: expiresAt }),
       issuedAtBlock: bigintMax(0n, chain.headNumber() - reorgMarginBlocks),
     }
     if ((await ledger.issue(challenge)) === 'limit') return reject('challenge_limit')
@@ -67,9 +70,10 @@ function toOffer(challenge: Challenge, deployment: Deployment): FacilitatorApi.C
     chainId: deployment.chainId,
     challengeNonce: challenge.nonce,
     expiresAt: challenge.expiresAt,
-    ...(deployment.helper !== undefined && {
-      helper: toChecksum(deployment.helper),
-      deadline: challenge.expiresAt,
-    }),
+    ...(deployment.helper !== undefined &&
+      challenge.deadline !== undefined && {
+        helper: toChecksum(deployment.helper),
+        deadline: challenge.deadline,
+      }),
   }
 }

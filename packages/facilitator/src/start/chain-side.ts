@@ -1,5 +1,6 @@
 /** Everything that speaks to the node: one client, the reader, the fees and the relayer with its key. */
 import { SvcError } from '@svc-zerc20/protocol'
+import { parseGwei } from 'viem'
 import { type ChainReader, createChain, readDeployment } from '../adapters/chain.js'
 import { countRpc } from '../adapters/count-rpc.js'
 import { createFees } from '../adapters/fees.js'
@@ -56,7 +57,8 @@ export async function openChainSide(deps: {
     clock,
     freshMs: limits.feesFreshMs,
     bumpPercent: limits.feeBumpPercent,
-    feePerGasMax: limits.feePerGasMax,
+    feePerGasMax: parseGwei(`${settlement.max_fee_per_gas_gwei}`),
+    tipPerGasMax: parseGwei(`${settlement.max_priority_fee_gwei}`),
   })
   const relayer = createRelayer({
     rpc,
