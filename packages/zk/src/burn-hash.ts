@@ -3,10 +3,11 @@ import type { Generation } from './generation.js'
 import { bigEndian, type Hex } from './hex.js'
 import { fieldPrime, hash2, hash3 } from './poseidon.js'
 
-const addressBits = 160n
-const addressMask = (1n << addressBits) - 1n
+/** Bits of an address, and so of the hash it is the low end of. */
+export const addressBits = 160
+const addressMask = (1n << BigInt(addressBits)) - 1n
 /** ASCII "burn", read little-endian; generation 2 separates burn hashes from leaf hashes with it. */
-const burnDomain = 0x6e727562n
+export const burnDomain = 0x6e727562n
 
 /** Everything a search for a valid proof-of-work nonce needs to know, and nothing more. */
 export type PowPuzzle = {
@@ -30,7 +31,7 @@ export function burnHash(generation: Generation, recipientHash: bigint, secret: 
 
 /** Whether the `powBits` bits just above the address are zero. The mint circuit demands the same. */
 export function checkPow(hash: bigint, powBits: number): boolean {
-  return ((hash >> addressBits) & ((1n << BigInt(powBits)) - 1n)) === 0n
+  return ((hash >> BigInt(addressBits)) & ((1n << BigInt(powBits)) - 1n)) === 0n
 }
 
 /** The address a burn hash stands for, EIP-55 checksummed. */

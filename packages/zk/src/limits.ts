@@ -3,7 +3,7 @@ export const limits = {
   /** Above this a search takes days; a larger setting is a mistake, not a wish. */
   powBitsMax: 32,
   /** Tries between two looks of a worker at its mailbox, and the most work a crash can lose. */
-  sliceTries: 512,
+  sliceTries: 2048,
   /** A search fails after this many times the expected tries; by chance that happens once in e^64. */
   triesPerExpectedMax: 64,
   /** Crashed workers one task may outlive. */

@@ -1,5 +1,5 @@
-import { burnHash, checkPow, type PowPuzzle } from './burn-hash.js'
-import { fieldPrime } from './poseidon.js'
+import { addressBits, burnDomain, type PowPuzzle, secretAt } from './burn-hash.js'
+import { poseidon } from './poseidon.js'
 
 /** A stretch of proof-of-work nonces. */
 export type NonceRange = {
@@ -9,19 +9,19 @@ export type NonceRange = {
 
 /**
  * The hot loop of this package: the first nonce of the range that passes the proof of work, or undefined.
- * Any faster implementation of this one function may take its place.
+ * Any other implementation of this one function may take its place.
  */
 export type PowKernel = (puzzle: PowPuzzle, range: NonceRange) => number | undefined
 
-/** The portable kernel, in plain bigint arithmetic. */
+/** Searches in generated WebAssembly; the thread is busy until it ends. */
 export const findPowNonce: PowKernel = (puzzle, { startNonce, maxTries }) => {
-  let secret = (puzzle.baseSecret + BigInt(startNonce)) % fieldPrime
-  for (let tries = 0; tries < maxTries; tries++) {
-    if (checkPow(burnHash(puzzle.generation, puzzle.recipientHash, secret), puzzle.powBits)) {
-      return startNonce + tries
-    }
-    secret += 1n
-    if (secret === fieldPrime) secret = 0n
-  }
-  return undefined
+  const { generation, recipientHash, powBits } = puzzle
+  const found = poseidon.findNonce({
+    fixed: generation === 1 ? [recipientHash] : [burnDomain, recipientHash],
+    start: secretAt(puzzle, startNonce),
+    tries: maxTries,
+    fromBit: addressBits,
+    zeroBits: powBits,
+  })
+  return found === undefined ? undefined : startNonce + found
 }
