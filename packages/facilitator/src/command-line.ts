@@ -1,5 +1,6 @@
 /** The command line of `svc-facilitator`: commands, options and help. What they do is given from outside. */
-import { Command } from 'commander'
+import { type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
+import { Command, InvalidArgumentError } from 'commander'
 import { registerAdminCommands } from './admin/commands.js'
 import { exitCodes } from './finding.js'
 import type { Environment } from './secrets/secrets.js'
@@ -8,6 +9,13 @@ export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>
   start(file: string): Promise<void>
   config(file: string, options: { json: boolean }): Promise<void>
+  recover(file: string, options: RecoverCommand): Promise<void>
+}
+
+export type RecoverCommand = {
+  readonly dryRun: boolean
+  readonly json: boolean
+  readonly nonces: readonly ChallengeNonce[]
 }
 
 const exitCodesHelp = `
@@ -21,6 +29,17 @@ Environment (keys are never read from the file):
   SVC_TREASURY_PK  seed of the burn secrets, required
   SVC_RELAYER_PK   pays gas for relayed burns and mints, required
   SVC_ADMIN_TOKEN  bearer token of /admin/*, required unless local on loopback`
+
+const recoverHelp = `
+Needs the journal, so stop the daemon first. It looks at the journal, at the addresses of every challenge in it, and
+at the helper's events, which also tell of payments that no journal knows any more. Burns that came too late are minted,
+too. It may be killed and run again at any time. Progress goes to standard error, the burns to standard output.`
+
+const recoverExitCodes = `
+Exit codes:
+  ${exitCodes.ok}   every burn that was found is finalized, or --dry-run
+  ${exitCodes.mistake}   a mistake in configuration, environment or command line; mend it first
+  ${exitCodes.tryAgain}  something is left: the journal is in use, or burns wait for a root, for blocks or for the verifier`
 
 const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
 
@@ -76,6 +95,32 @@ export function createProgram(version: string, actions: Actions, env: Environmen
     )
     .action(({ config }: { config: string }) => actions.start(config))
 
+  command('recover', 'find every burn of this facilitator, finalize what is not, and end')
+    .option('--dry-run', 'only look: nothing is recorded or sent', false)
+    .option('--json', 'print the burns as one JSON object', false)
+    .option(
+      '--nonce <nonce...>',
+      'challenge nonces of payers who paid by a transfer of their own and of whom no record is left',
+      collectNonce,
+      [],
+    )
+    .addHelpText(
+      'after',
+      [
+        recoverHelp,
+        examples(
+          'svc-facilitator recover --config facilitator.toml --dry-run',
+          'svc-facilitator recover --config facilitator.toml --json > burns.json',
+        ),
+        environmentHelp,
+        recoverExitCodes,
+      ].join('\n'),
+    )
+    .action((options: { config: string; dryRun: boolean; json: boolean; nonce: ChallengeNonce[] }) => {
+      const { config, dryRun, json, nonce: nonces } = options
+      return actions.recover(config, { dryRun, json, nonces })
+    })
+
   command('config', 'print the configuration with every default, without secrets')
     .option('--json', 'print JSON instead of TOML', false)
     .addHelpText('after', examples('svc-facilitator config --config facilitator.toml'))
@@ -83,4 +128,10 @@ export function createProgram(version: string, actions: Actions, env: Environmen
 
   registerAdminCommands(program, env)
   return program
+}
+
+function collectNonce(text: string, others: readonly ChallengeNonce[]): ChallengeNonce[] {
+  const nonce = parseChallengeNonce(text)
+  if (nonce === undefined) throw new InvalidArgumentError('expected 0x and 64 hex digits')
+  return [...others, nonce]
 }

@@ -1,16 +1,19 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: arguments → check, start or config, and the exit code. */
+/** `svc-facilitator`: arguments → check, start, recover or config, and the exit code. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from './adapters/system.js'
 import { type CheckReport, check } from './check/check.js'
 import { replayJournal } from './check/journal.js'
-import { type Actions, createProgram } from './command-line.js'
+import { type Actions, createProgram, type RecoverCommand } from './command-line.js'
 import { readConfigFile } from './config/config.js'
 import { printConfig, printConfigJson } from './config/print.js'
 import { describe, exitCodeOf, exitCodes, type Finding, format, isFailure } from './finding.js'
 import { takeEnvironment } from './secrets/secrets.js'
+import { recoverBurns } from './start/recover-burns.js'
+import * as RecoveryReport from './start/recovery-report.js'
 import { type Facilitator, startFacilitator } from './start/start.js'
 import { createLog } from './telemetry/log.js'
+import { createProgress } from './telemetry/progress.js'
 import { version } from './version.js'
 
 /** Of an error while starting: only the operator can mend these. Everything else may mend itself. */
@@ -41,24 +44,51 @@ const actions: Actions = {
     try {
       await start(file)
     } catch (error) {
-      const { code = 'unknown', message } = error instanceof SvcError ? error : { message: String(error) }
-      process.stderr.write(`fail ${message.replaceAll('\n', '\nfail ')}\n`)
-      process.exit(mistakes.has(code) ? exitCodes.mistake : exitCodes.tryAgain)
+      failWith(error)
+    }
+  },
+
+  async recover(file, options) {
+    try {
+      await recover(file, options)
+    } catch (error) {
+      failWith(error)
     }
   },
 }
 
 await createProgram(version, actions, env).parseAsync()
 
-async function start(file: string): Promise<void> {
-  // Without a look into the journal: the daemon itself is about to lock and replay it.
+/** Ends the process when something is wrong that must be mended first. */
+async function checked(file: string) {
+  // Without a look into the journal: whoever goes on is about to lock and replay it.
   const { findings, ready } = await check({ file, env, clock: systemClock })
   const failures = findings.filter(isFailure)
   const fatal = failures.filter(({ start: verdict }) => verdict !== 'anyway')
-  if (fatal.length > 0 || !ready) {
-    complain(failures)
-    process.exit(exitCodeOf(fatal))
-  }
+  if (fatal.length === 0 && ready) return { findings, ready }
+  complain(failures)
+  return process.exit(exitCodeOf(fatal))
+}
+
+function failWith(error: unknown): never {
+  const { code = 'unknown', message } = error instanceof SvcError ? error : { message: String(error) }
+  process.stderr.write(`fail ${message.replaceAll('\n', '\nfail ')}\n`)
+  process.exit(mistakes.has(code) ? exitCodes.mistake : exitCodes.tryAgain)
+}
+
+async function recover(file: string, { json, ...options }: RecoverCommand): Promise<void> {
+  const { ready } = await checked(file)
+  const stopping = new AbortController()
+  for (const signal of signals) process.once(signal, () => stopping.abort())
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  const log = createProgress(say)
+  const report = await recoverBurns({ ...ready, ...options, log, say, signal: stopping.signal })
+  process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : RecoveryReport.print(report))
+  process.exitCode = RecoveryReport.exitCodeOf(report)
+}
+
+async function start(file: string): Promise<void> {
+  const { findings, ready } = await checked(file)
   const log = createLog()
   for (const finding of findings.filter(({ level }) => level !== 'ok')) {
     log({ event: 'facilitator.warning', message: describe(finding) })

@@ -9,7 +9,7 @@ export type BurnSecrets = {
   readonly recipient: { readonly chainId: bigint; readonly recipient: Hex; readonly tweak: Hex }
 }
 
-export type BurnSecretsOf = (challenge: Challenge) => BurnSecrets
+export type BurnSecretsOf = (challenge: Pick<Challenge, 'nonce' | 'treasury' | 'powNonce'>) => BurnSecrets
 
 export function createBurnSecrets(seed: Uint8Array, { network, zerc20 }: Config): BurnSecretsOf {
   return ({ nonce, treasury, powNonce }) => {

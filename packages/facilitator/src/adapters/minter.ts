@@ -29,15 +29,19 @@ export function createMinter(deps: {
     return outcome
   }
 
-  const recordFor = (nonces: readonly ChallengeNonce[]) => (transaction: SignedTransaction) =>
-    deps.recordSigned(transaction, nonces)
+  const ownerFor = (nonces: readonly ChallengeNonce[]) => ({
+    purpose: 'mint' as const,
+    recordSigned: (transaction: SignedTransaction) => deps.recordSigned(transaction, nonces),
+    // The relayer sends it again: until that ends, another one would only revert.
+    onReorged: (ended: Promise<RelayEnd>) => void track(nonces, ended.then(toOutcome)),
+  })
 
   async function run(call: MintCall): Promise<MintOutcome> {
     const { to, data, gas, nonces } = call
     try {
       const refusal = await tryOut(call)
       if (refusal) return refusal
-      const end = await relayer.submit({ purpose: 'mint', to, data, gas, recordSigned: recordFor(nonces) })
+      const end = await relayer.submit({ ...ownerFor(nonces), to, data, gas })
       return toOutcome(end)
     } catch (err) {
       // Nothing was sent: the relayer throws only before it has signed and recorded.
@@ -79,8 +83,7 @@ export function createMinter(deps: {
     },
 
     resume({ transactions, nonces }) {
-      const earlier = { purpose: 'mint', forms: transactions, recordSigned: recordFor(nonces) } as const
-      return track(nonces, relayer.resume(earlier).then(toOutcome))
+      return track(nonces, relayer.resume({ ...ownerFor(nonces), forms: transactions }).then(toOutcome))
     },
 
     isUnderWay: (nonce) => underWay.has(nonce),

@@ -2,7 +2,7 @@
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
 import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, type Hex, parseEventLogs } from 'viem'
-import type { MintState, MintVerifier, ProvedRoot } from '../payment/mint-ports.js'
+import type { Mintable, MintState, MintVerifier, ProvedRoot } from '../payment/mint-ports.js'
 import type { AwaitingMint, Mint } from '../payment/ports.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
 import { type JsonRpc, quantityOf, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
@@ -62,7 +62,7 @@ export function createVerifier(deps: {
       return { size, root, isPaused: read('paused', pausedAnswer) === true }
     },
 
-    async mintStates(payments: readonly AwaitingMint[]): Promise<readonly MintState[]> {
+    async mintStates(payments: readonly Mintable[]): Promise<readonly MintState[]> {
       const head = quantityOf('eth_blockNumber', (await rpc.batch([headCall]))[0])
       const deep = head - BigInt(deps.confirmations - 1)
       const deepBlock = `0x${(deep < 0n ? 0n : deep).toString(16)}`

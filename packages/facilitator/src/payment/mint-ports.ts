@@ -15,10 +15,16 @@ export type ProvedRoot = {
  */
 export type MintState = 'due' | 'shallow' | 'minted'
 
+/** The part of a payment that tells how much of it is minted: neither its address nor its leaf. */
+export type Mintable = {
+  readonly challenge: Pick<Challenge, 'nonce' | 'treasury' | 'powNonce'>
+  readonly burn: Pick<Burn, 'value'>
+}
+
 export type MintVerifier = {
   latestRoot(): Promise<ProvedRoot>
   /** One state per payment, in order. */
-  mintStates(payments: readonly AwaitingMint[]): Promise<readonly MintState[]>
+  mintStates(payments: readonly Mintable[]): Promise<readonly MintState[]>
   /** The mint by its event, whoever sent it; undefined when the node shows none. */
   findMint(payment: AwaitingMint): Promise<Mint | undefined>
 }

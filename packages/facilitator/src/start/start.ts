@@ -2,7 +2,6 @@
 import { Network, SvcError } from '@svc-zerc20/protocol'
 import { deriveSeed } from '@svc-zerc20/zk'
 import { createAddresses } from '../adapters/addresses.js'
-import { type OpenLedger, openLedger } from '../adapters/open-ledger.js'
 import { systemClock, systemRandom } from '../adapters/system.js'
 import type { Config } from '../config/config.js'
 import { judgeAvailability } from '../config/rules.js'
@@ -15,6 +14,7 @@ import { createFinalization, paceOf } from './finalization.js'
 import { createHttpSide } from './http-side.js'
 import { createTelemetry } from './operation.js'
 import { createPaymentFlow } from './payment-flow.js'
+import { openStorage } from './storage.js'
 
 export type Facilitator = { readonly url: string; readonly network: string; close(): Promise<void> }
 
@@ -33,7 +33,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const profile = profileOf(config)
   const telemetry = createTelemetry({ log: options.log, clock })
   const { log } = telemetry
-  const storage = await openStorage(config, clock, log)
+  const storage = await openStorage({ config, clock, log })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const { relayer, rpc, deployment } = chainSide
   const seed = deriveSeed(secrets.treasuryKey.reveal())
@@ -97,27 +97,4 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
       await storage.close()
     },
   }
-}
-
-async function openStorage(
-  { network, settlement, daemon }: Config,
-  clock: Clock,
-  log: Log,
-): Promise<OpenLedger> {
-  const storage = await openLedger({
-    journal: settlement.journal,
-    binding: {
-      chainId: network.chain_id,
-      token: network.token,
-      ...(settlement.permit_burner !== undefined && { helper: settlement.permit_burner }),
-    },
-    clock,
-    openMax: daemon.max_open_challenges,
-    expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
-    onJournalFailure: (err) => log({ event: 'journal.failed', err }),
-  })
-  const { records = 0, tornBytes = 0 } = storage.replay ?? {}
-  if (storage.replay) log({ event: 'journal.replayed', records })
-  if (tornBytes > 0) log({ event: 'journal.torn', bytes: tornBytes })
-  return storage
 }

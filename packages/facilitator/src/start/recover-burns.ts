@@ -1,0 +1,207 @@
+/** `svc-facilitator recover`: finds every burn of this facilitator, finalizes what is not, and ends. */
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { createAddressMiner, deriveSeed } from '@svc-zerc20/zk'
+import { createBurnSearch } from '../adapters/burn-search.js'
+import { createDeriveAddress } from '../adapters/derive-address.js'
+import { assertUnlocked } from '../adapters/journal-lock.js'
+import type { OpenLedger } from '../adapters/open-ledger.js'
+import { createRereadBurn } from '../adapters/reread-burn.js'
+import { systemClock, systemRandom } from '../adapters/system.js'
+import { limits } from '../limits.js'
+import type { Step } from '../payment/finalize.js'
+import { finalizeAll } from '../payment/finalize-all.js'
+import { type FindBurnsDeps, type FoundBurn, findBurns, type NonceAndValue } from '../payment/find-burns.js'
+import type { Mintable, MintVerifier } from '../payment/mint-ports.js'
+import type { AwaitingMint } from '../payment/ports.js'
+import { profileOf } from '../profile.js'
+import { type ChainSide, openChainSide } from './chain-side.js'
+import { createFinalization, whyOff, wireIndexer, wireVerifier } from './finalization.js'
+import { createTelemetry } from './operation.js'
+import { createPaymentFlow } from './payment-flow.js'
+import { type RecoveryReport, reportOf } from './recovery-report.js'
+import type { StartOptions } from './start.js'
+import { openStorage } from './storage.js'
+
+export type RecoverOptions = StartOptions & {
+  readonly dryRun: boolean
+  /** Of burns that payers made themselves and no record is left of. */
+  readonly nonces: readonly ChallengeNonce[]
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+}
+
+type Recovery = Required<RecoverOptions> & {
+  readonly storage: OpenLedger
+  readonly chainSide: ChainSide
+  readonly seed: Uint8Array
+  readonly verifier: MintVerifier
+  readonly telemetry: ReturnType<typeof createTelemetry>
+}
+
+/** May be killed and run again at any time: what it does is on record, or on the chain, before it counts. */
+export async function recoverBurns(given: RecoverOptions): Promise<RecoveryReport> {
+  const options = { clock: systemClock, random: systemRandom, ...given }
+  const { config, secrets, clock } = options
+  const off = whyOff(config, profileOf(config))
+  if (off !== undefined) throw new SvcError('config_invalid', `nothing can be minted: ${off}`)
+  const telemetry = createTelemetry({ log: options.log, clock })
+  const { storage, close } = await openRecoveryStorage(options)
+  try {
+    const chainSide = await openChainSide({ config, secrets, clock, telemetry })
+    const seed = deriveSeed(secrets.treasuryKey.reveal())
+    const verifier = wireVerifier(config, chainSide, seed)
+    const recovery = { ...options, storage, chainSide, seed, verifier, telemetry }
+    const report = options.dryRun ? await look(recovery) : await recover(recovery)
+    chainSide.relayer.close()
+    chainSide.rpc.close()
+    return report
+  } finally {
+    telemetry.close()
+    await close()
+  }
+}
+
+/** Nothing that expired is forgotten here. A dry run works on a copy of the journal. */
+async function openRecoveryStorage({ config, dryRun, clock, log }: Required<RecoverOptions>) {
+  const expiredRetentionSeconds = Number.POSITIVE_INFINITY
+  const { journal } = config.settlement
+  if (!dryRun || journal === 'none') {
+    const storage = await openStorage({ config, clock, log, expiredRetentionSeconds })
+    return { storage, close: () => storage.close() }
+  }
+  await assertUnlocked(journal)
+  const folder = mkdtempSync(join(tmpdir(), 'svc-recover-'))
+  const copy = join(folder, 'journal.jsonl')
+  if (existsSync(journal)) copyFileSync(journal, copy)
+  const storage = await openStorage({ config, clock, log, expiredRetentionSeconds, journal: copy })
+  return {
+    storage,
+    async close() {
+      await storage.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function recover(recovery: Recovery): Promise<RecoveryReport> {
+  const { config, storage, chainSide, seed, clock, telemetry, signal } = recovery
+  const { ledger } = storage
+  const flow = createPaymentFlow({
+    config,
+    chainSide,
+    ledger,
+    seed,
+    clock,
+    telemetry,
+    addresses: noAddresses,
+  })
+  const finalization = await createFinalization({
+    ...recovery,
+    profile: profileOf(config),
+    ledger,
+    pace: { delayMaxMs: 0, retryMs: { first: limits.recoverPauseMs, max: limits.recoverRetryMaxMs } },
+  })
+  try {
+    // As at a start: what a crash interrupted holds nonces of the relayer, and may be burns by now.
+    finalization.resumeMints()
+    flow.recover.resumeTransactions()
+    await chainSide.relayer.start()
+    await flow.recover.restartClaims()
+    await Promise.race([flow.burns.idle(), clock.sleep(config.settlement.receipt_poll_ms, signal)])
+    const found = await find(recovery)
+    const { round = () => Promise.resolve(new Map()) } = finalization
+    const steps = await finalizeAll({
+      finalize: { round },
+      ledger,
+      clock,
+      signal,
+      report: telemetry.log,
+      limits,
+    })
+    return reportOf(found, ({ nonce }) => steps.get(nonce), false)
+  } finally {
+    await finalization.close()
+    await flow.close()
+  }
+}
+
+/** Finds and judges as `recover` would, and leaves it at that. */
+async function look(recovery: Recovery): Promise<RecoveryReport> {
+  const { storage, verifier } = recovery
+  const found = await find(recovery)
+  const awaiting: AwaitingMint[] = []
+  for await (const payment of storage.ledger.awaitingMint()) awaiting.push(payment)
+  const root = await verifier.latestRoot()
+  const steps = new Map<ChallengeNonce, Step | 'due'>()
+  for (const some of inParts(awaiting, limits.paymentsPerRoundMax)) {
+    const states = await verifier.mintStates(some)
+    for (const [i, { challenge, burn }] of some.entries()) {
+      const waits = root.isPaused ? 'verifier_paused' : burn.leafIndex >= root.size ? 'root_behind' : 'due'
+      steps.set(challenge.nonce, states[i] === 'due' ? waits : states[i] === 'shallow' ? 'confirming' : 'due')
+    }
+  }
+  return reportOf(found, ({ nonce }) => steps.get(nonce), true)
+}
+
+async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
+  const { config, storage, chainSide, seed, clock, telemetry, signal, say } = recovery
+  const { network, settlement } = config
+  const miner = createAddressMiner({ threads: availableParallelism() })
+  try {
+    return await findBurns(
+      {
+        ledger: storage.ledger,
+        search: createBurnSearch({
+          rpc: chainSide.rpc,
+          chain: chainSide.chain,
+          indexer: wireIndexer(config),
+          token: network.token,
+          helper: settlement.permit_burner,
+          fromBlock: network.deployed_block,
+          signal,
+          report: telemetry.log,
+          limits,
+        }),
+        reread: createRereadBurn(chainSide),
+        derive: createDeriveAddress(miner, seed, config),
+        areMinted: mintedBy(recovery),
+        treasury: settlement.treasury,
+        firstBlock: BigInt(network.deployed_block),
+        clock,
+        report: telemetry.log,
+        derivedAtOnceMax: limits.derivedAtOnceMax,
+        say,
+      },
+      recovery.nonces,
+    )
+  } finally {
+    await miner.close()
+  }
+}
+
+/** What a mint reveals derives from nonce and treasury alone: neither address nor leaf are needed to ask for it. */
+function mintedBy({ verifier, config }: Recovery): FindBurnsDeps['areMinted'] {
+  const { treasury } = config.settlement
+  const toPayment = ({ nonce, value }: NonceAndValue): Mintable => ({
+    challenge: { nonce, treasury, powNonce: 0 },
+    burn: { value },
+  })
+  return async (burns) => {
+    const minted: boolean[] = []
+    for (const some of inParts(burns, limits.paymentsPerRoundMax)) {
+      const states = await verifier.mintStates(some.map(toPayment))
+      minted.push(...states.map((state) => state === 'minted'))
+    }
+    return minted
+  }
+}
+
+/** Nothing is issued while burns are recovered. */
+const noAddresses = { take: async () => undefined }
+
+function* inParts<T>(items: readonly T[], size: number): Iterable<readonly T[]> {
+  for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size)
+}

@@ -1,0 +1,33 @@
+/** The ledger of this configuration, opened, with a word about what its journal held. */
+import { type OpenLedger, openLedger } from '../adapters/open-ledger.js'
+import type { Config } from '../config/config.js'
+import type { Clock } from '../payment/ports.js'
+import type { Log } from '../telemetry/events.js'
+
+export async function openStorage(deps: {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+  /** Instead of what is configured. */
+  readonly journal?: string
+  readonly expiredRetentionSeconds?: number
+}): Promise<OpenLedger> {
+  const { log } = deps
+  const { network, settlement, daemon } = deps.config
+  const storage = await openLedger({
+    journal: deps.journal ?? settlement.journal,
+    binding: {
+      chainId: network.chain_id,
+      token: network.token,
+      ...(settlement.permit_burner !== undefined && { helper: settlement.permit_burner }),
+    },
+    clock: deps.clock,
+    openMax: daemon.max_open_challenges,
+    expiredRetentionSeconds: deps.expiredRetentionSeconds ?? settlement.expired_challenge_retention_seconds,
+    onJournalFailure: (err) => log({ event: 'journal.failed', err }),
+  })
+  const { records = 0, tornBytes = 0 } = storage.replay ?? {}
+  if (storage.replay) log({ event: 'journal.replayed', records })
+  if (tornBytes > 0) log({ event: 'journal.torn', bytes: tornBytes })
+  return storage
+}

@@ -1,0 +1,24 @@
+/** A log for people who wait: what happens to payments, and what goes wrong, a short line each. */
+import { type Log, type LogEvent, levelOf } from './events.js'
+
+const told = new Set<LogEvent['event']>([
+  'burn.resumed',
+  'mint.resumed',
+  'mint.proving',
+  'mint.mined',
+  'payment.accepted',
+  'payment.finalized',
+])
+
+export function createProgress(say: (line: string) => void): Log {
+  return (event) => {
+    if (!told.has(event.event) && levelOf(event) === 'info') return
+    const { event: name, ...fields } = event
+    say([name, ...Object.values(fields).map(textOf)].filter((part) => part !== '').join(' '))
+  }
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return ''
+  return value instanceof Error ? value.message : String(value)
+}
