@@ -22,7 +22,7 @@ export const coordinatePairBytes = (shape: CoordinateShape): number => pair.coun
  * below 6, and products take factors up to 6.
  */
 export type CoordinateFunctions = {
-  /** (result pair, a pair, b pair) */
+  /** (result pair, a pair, b pair); the result lies apart. */
   readonly multiply: number
   /** (result pair, a pair), a below 4 */
   readonly square: number

@@ -2,7 +2,7 @@ import { type Field, limbCount } from '../field.js'
 import { paddedMultiple } from '../field-functions.js'
 import { pair } from '../lanes.js'
 import { type Arithmetic, at, type Columns, keep, type Limbs, productColumns, reduce } from '../montgomery.js'
-import type { Code } from '../wasm/code.js'
+import { type Code, control } from '../wasm/code.js'
 import type { FunctionScope, ModuleBuilder } from '../wasm/module.js'
 
 /** The quadratic extension by i² = −1, two elements at a time: real limbs first, then imaginary ones. */
@@ -27,31 +27,38 @@ const negated = (field: Field, element: Limbs): Code[] => {
 }
 
 /**
- * (result, a, b): below 2 for a and b below 8. Each part is the sum of two products under one reduction; the columns
- * reach 9·(2^58 + 2^59) and leave room for the reduction's 9·2^58.
+ * (result, a, b): below 2 for a and b below 8; the result must lie apart. Each part is the sum of two products under
+ * one reduction; the columns reach 9·(2^58 + 2^59) and leave room for the reduction's 9·2^58. The parts are functions
+ * of their own, because the compiler handles neither well when they are one.
  */
 export function defineExtensionMultiply(module: ModuleBuilder, field: Field): number {
+  const real = definePart(module, field, 0)
+  const imaginary = definePart(module, field, 1)
+  return module.define({
+    params: ['i32', 'i32', 'i32'],
+    body(scope: FunctionScope) {
+      const params = [0, 1, 2].map((index) => scope.param(index).get)
+      return [control.call(real, ...params), control.call(imaginary, ...params)]
+    },
+  })
+}
+
+function definePart(module: ModuleBuilder, field: Field, part: 0 | 1): number {
   return module.define({
     params: ['i32', 'i32', 'i32'],
     body(scope: FunctionScope) {
       const arithmetic = { field, lanes: pair, scope }
-      const [result, left, right] = [scope.param(0).get, scope.param(1).get, scope.param(2).get]
+      const [left, right] = [scope.param(1).get, scope.param(2).get]
       const a = [load(arithmetic, left, 0), load(arithmetic, left, 1)] as const
       const b = [load(arithmetic, right, 0), load(arithmetic, right, 1)] as const
-      const minusB1 = keep(arithmetic, negated(field, b[1].result))
-      const real = productColumns(arithmetic, [
-        { left: a[0].result, right: b[0].result },
-        { left: a[1].result, right: minusB1.result },
+      const [forReal, forImaginary] =
+        part === 0 ? [b[0], keep(arithmetic, negated(field, b[1].result))] : [b[1], b[0]]
+      const columns = productColumns(arithmetic, [
+        { left: a[0].result, right: forReal.result },
+        { left: a[1].result, right: forImaginary.result },
       ])
-      const imaginary = productColumns(arithmetic, [
-        { left: a[0].result, right: b[1].result },
-        { left: a[1].result, right: b[0].result },
-      ])
-      return [
-        [...a, ...b, minusB1].map(({ setup }) => setup),
-        store(arithmetic, result, 0, real),
-        store(arithmetic, result, 1, imaginary),
-      ]
+      const needed = part === 0 ? [...a, ...b, forImaginary] : [...a, ...b]
+      return [needed.map(({ setup }) => setup), store(arithmetic, scope.param(0).get, part, columns)]
     },
   })
 }

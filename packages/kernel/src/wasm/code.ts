@@ -97,6 +97,8 @@ export const v128 = {
   /** Two 32-bit values into the low half, the high half zero. */
   load64Zero: (address: Code, offset = 0): Code => [address, simd(0x5d), 3, unsigned(offset)],
   load: (address: Code, offset = 0): Code => [address, simd(0x00), 4, unsigned(offset)],
+  /** A 32-bit value into all lanes. */
+  load32Splat: (address: Code, offset: number): Code => [address, simd(0x09), 2, unsigned(offset)],
   /** A 32-bit value into lane 0, the rest zero. */
   load32Zero: (address: Code, offset: number): Code => [address, simd(0x5c), 2, unsigned(offset)],
   /** `value` with a 32-bit lane replaced from memory. */
