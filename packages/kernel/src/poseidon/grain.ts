@@ -2,6 +2,9 @@
 const registerBits = 80
 const numberBits = 254
 const warmUpClocks = 160
+/** Bits made at once: no more than lie between the highest tap and the end of the register. */
+const chunkBits = 16
+const chunkMask = 2 ** chunkBits - 1
 
 /** Numbers that nobody chose, from which Poseidon takes its constants. */
 export type Grain = {
@@ -25,44 +28,48 @@ export function createGrain(width: number, fullRounds: number, partialRounds: nu
     [partialRounds, 10],
     [2 ** 30 - 1, 30],
   ]
-  /** The register's bits and all that were shifted in, of which `end` are filled. */
-  let bits = Uint8Array.from(
-    seed.flatMap(([value, length]) => Array.from({ length }, (_, at) => (value >>> (length - 1 - at)) & 1)),
+  /** The register in chunks, oldest bits first and highest. */
+  const chunks = new Uint16Array(registerBits / chunkBits)
+  const bits = seed.flatMap(([value, length]) =>
+    Array.from({ length }, (_, at) => (value >>> (length - 1 - at)) & 1),
   )
-  let end = registerBits
-
-  const tap = (at: number) => bits[end - registerBits + at] ?? 0
-
-  function clock(): number {
-    if (end === bits.length) {
-      const longer = new Uint8Array(2 * bits.length)
-      longer.set(bits)
-      bits = longer
-    }
-    const bit = tap(62) ^ tap(51) ^ tap(38) ^ tap(23) ^ tap(13) ^ tap(0)
-    bits[end] = bit
-    end += 1
-    return bit
+  for (const [at, bit] of bits.entries()) {
+    const chunk = Math.floor(at / chunkBits)
+    chunks[chunk] = (((chunks[chunk] ?? 0) << 1) | bit) & chunkMask
   }
 
+  /** The bits of the register from a place. */
+  function window(from: number): number {
+    const chunk = Math.floor(from / chunkBits)
+    const skipped = from % chunkBits
+    const both = ((chunks[chunk] ?? 0) << chunkBits) | (chunks[chunk + 1] ?? 0)
+    return (both >>> (chunkBits - skipped)) & chunkMask
+  }
+
+  function nextChunk(): number {
+    const next = window(62) ^ window(51) ^ window(38) ^ window(23) ^ window(13) ^ window(0)
+    chunks.copyWithin(0, 1)
+    chunks[chunks.length - 1] = next
+    return next
+  }
+
+  let chunk = 0
+  let unread = 0
   function number(): bigint {
-    const digits: number[] = []
-    for (let bitCount = 0, digit = 0; bitCount < numberBits; ) {
-      const isUsed = clock() === 1
-      const bit = clock()
-      if (!isUsed) continue
-      digit = 2 * digit + bit
-      bitCount += 1
-      // 254 bits: a digit of two bits, then 63 of four.
-      if (bitCount % 4 === numberBits % 4) {
-        digits.push(digit)
-        digit = 0
+    let text = '0b'
+    while (text.length < numberBits + 2) {
+      if (unread === 0) {
+        chunk = nextChunk()
+        unread = chunkBits
       }
+      unread -= 2
+      const pair = (chunk >>> unread) & 3
+      if (pair >= 2) text += pair === 3 ? '1' : '0'
     }
-    return BigInt(`0x${digits.map((digit) => digit.toString(16)).join('')}`)
+    return BigInt(text)
   }
 
-  for (let clocks = 0; clocks < warmUpClocks; clocks++) clock()
+  for (let clocks = 0; clocks < warmUpClocks; clocks += chunkBits) nextChunk()
   return {
     below(prime) {
       for (;;) {
