@@ -1,5 +1,15 @@
 // A token with verifier and hub on a test chain, wired the way a deployment is, and what happens on it in words.
-import { type Address, type Hex, zeroAddress } from 'viem'
+import {
+  type Address,
+  BaseError,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeErrorResult,
+  type Hex,
+  RpcRequestError,
+  zeroAddress,
+} from 'viem'
 import {
   encodeRootProof,
   hubAbi,
@@ -76,6 +86,10 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
       await mined(await client.writeContract({ ...onToken, functionName: 'mint', args: [to, value] }))
       return { from: zeroAddress, to, value }
     },
+    transfer: async (to: Address, value: bigint): Promise<Transfer> => {
+      await mined(await client.writeContract({ ...onToken, functionName: 'transfer', args: [to, value] }))
+      return { from: operator.address, to, value }
+    },
     balanceOf: (account: Address) =>
       client.readContract({ ...onToken, functionName: 'balanceOf', args: [account] }),
     reserve: async () =>
@@ -96,10 +110,50 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
           args: [mint.isGlobal, mint.rootHint, mint.gr, mint.proof],
         }),
       ),
+    /** Name of the error that a claim about a root is refused with; undefined when it is not. */
+    refusalOfRoot: (claim: RootProof) =>
+      errorName(
+        client.simulateContract({
+          ...onVerifier,
+          functionName: 'proveTransferRoot',
+          args: [encodeRootProof(claim)],
+        }),
+      ),
+    refusalOfMint: ({ isGlobal, rootHint, gr, proof }: Mint) =>
+      errorName(
+        client.simulateContract({
+          ...onVerifier,
+          functionName: 'singleTeleport',
+          args: [isGlobal, rootHint, gr, proof],
+        }),
+      ),
+    read: <Name extends VerifierView>(functionName: Name, args?: VerifierArgs<Name>) =>
+      client.readContract({ ...onVerifier, functionName, args } as never) as Promise<VerifierAnswer<Name>>,
+    setRootVerifier: async (rootVerifier: Address) =>
+      mined(
+        await client.writeContract({ ...onVerifier, functionName: 'setRootVerifier', args: [rootVerifier] }),
+      ),
     relay: async () =>
       mined(await client.writeContract({ ...onVerifier, functionName: 'relayTransferRoot', args: ['0x'] })),
     broadcast: async () =>
       mined(await client.writeContract({ ...onHub, functionName: 'broadcast', args: [[eid], '0x'] })),
+  }
+}
+
+type VerifierView = ContractFunctionName<typeof verifierAbi, 'view'>
+type VerifierArgs<Name extends VerifierView> = ContractFunctionArgs<typeof verifierAbi, 'view', Name>
+type VerifierAnswer<Name extends VerifierView> = ContractFunctionReturnType<typeof verifierAbi, 'view', Name>
+
+async function errorName(attempt: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await attempt
+    return undefined
+  } catch (error) {
+    const failed = error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError)
+    if (!(failed instanceof RpcRequestError)) throw error
+    // The engine puts the revert's bytes one level deeper than a node does.
+    const { data } = failed.data as { data: Hex }
+    return decodeErrorResult({ abi: verifierAbi, data }).errorName
   }
 }
 
