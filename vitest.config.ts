@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 const common = { environment: 'node', retry: 0, passWithNoTests: false } as const
 
-// Three projects by what a test needs: nothing, an embedded chain, or the whole system as processes.
+// Projects by what a test needs: nothing, an embedded chain, the circuit compiler, or the whole system as processes.
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/summary-reporter.mjs'],
@@ -13,7 +13,7 @@ export default defineConfig({
           ...common,
           name: 'unit',
           testTimeout: 30_000,
-          include: ['packages/*/src/**/*.test.ts', 'circuits/src/**/*.test.ts', 'scripts/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'scripts/*.test.ts'],
           exclude: ['**/*.chain.test.ts', '**/node_modules/**', '**/dist/**'],
         },
       },
@@ -24,6 +24,16 @@ export default defineConfig({
           include: ['packages/*/src/**/*.chain.test.ts', 'contracts/test/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'circuits',
+          // Most of these compile circuits, in processes of their own.
+          include: ['circuits/src/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

@@ -18,7 +18,7 @@ template Poseidon(inputs) {
     var fullRounds = 8;
     var partialRounds = inputs == 2 ? 57 : 56;
     var rounds = fullRounds + partialRounds;
-    var constants[260] = poseidonConstants(width);
+    var constants[256] = poseidonConstants(width);
     var matrix[4][4] = poseidonMatrix(width);
     var firstInverse = 1 / matrix[0][0];
 

@@ -16,19 +16,18 @@ template Prefix(n) {
     }
 }
 
-// The root that the subtree had when it held only its first leaves: `kept[j]` is 1 for each of them, a prefix, and at
-// least one place was empty.
+// The root that the subtree had when it held only its first leaves: `kept[j]` is 1 for each of them, a prefix. The last
+// place has no flag: it was empty, or there would be nothing to append.
 //
 // Hashing the old leaves anew would double the work. But the old tree is the new one left of the first empty place and
 // empty right of it, so in each level one node alone is neither: the one above that place. It is hashed from the one
 // below and its sibling, which is a node of the new tree if it stands left and an empty one if it stands right.
 template EarlierRoot(height) {
     var width = 2 ** height;
-    signal input kept[width];
+    signal input kept[width - 1];
     signal input nodes[2 * width];
     signal output root;
 
-    kept[width - 1] === 0;
     var empty[41] = emptyRoots();
     signal picked[width - 1];
     signal left[height];
@@ -44,7 +43,7 @@ template EarlierRoot(height) {
             // The first empty place is in a range if all before the range is kept and its last place is not.
             var before = p == 0 ? 1 : kept[2 * p * span - 1];
             var middle = kept[(2 * p + 1) * span - 1];
-            var after = kept[(2 * p + 2) * span - 1];
+            var after = p == parents - 1 ? 0 : kept[(2 * p + 2) * span - 1];
             picked[parents - 1 + p] <== (before - after) * nodes[2 * (parents + p)];
             leftSibling += picked[parents - 1 + p];
             isRight += middle - after;
@@ -72,13 +71,13 @@ template Root(depth, height) {
     signal input from[width];
     signal input to[width];
     signal input value[width];
-    signal input leaf[width]; // the leaves that were there before, then zeros
-    signal input kept[width]; // 1 where an old leaf stands
+    signal input leaf[width - 1]; // the leaves that were there before, then zeros
+    signal input kept[width - 1]; // 1 where an old leaf stands; never in the last place
     signal input filled[width]; // 1 where a leaf stands afterwards
     signal input segment;
     signal input siblings[depth - height];
 
-    Prefix(width)(kept);
+    Prefix(width - 1)(kept);
     Prefix(width)(filled);
 
     signal added[width];
@@ -92,15 +91,17 @@ template Root(depth, height) {
     var keptCount = 0;
     var filledCount = 0;
     for (var i = 0; i < width; i++) {
-        keptCount += kept[i];
+        var isKept = i < width - 1 ? kept[i] : 0;
+        keptCount += isKept;
         filledCount += filled[i];
-        kept[i] * (1 - filled[i]) === 0; // no leaf goes away
-        added[i] <== filled[i] - kept[i];
+        isKept * (1 - filled[i]) === 0; // no leaf goes away
+        added[i] <== filled[i] - isKept;
 
         // Each place holds its old leaf, a new one, or nothing.
-        leaf[i] * (1 - kept[i]) === 0;
+        var oldLeaf = i < width - 1 ? leaf[i] : 0;
+        oldLeaf * (1 - isKept) === 0;
         hash[i] <== Leaf()(from[i], to[i], value[i]);
-        leaves[i] <== leaf[i] + added[i] * hash[i];
+        leaves[i] <== oldLeaf + added[i] * hash[i];
 
         // Horner's rule over the added transfers; the others leave the value as it is.
         withFrom[i] <== evaluated[i] * z + from[i];

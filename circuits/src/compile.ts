@@ -31,18 +31,27 @@ export type Compiled = {
 
 /**
  * Compiles one circuit in a folder that `prepareSources` filled. A process of its own, since the compiler is itself
- * WebAssembly that ends its process, and so that two can run at once.
+ * WebAssembly that ends its process, and so that two can run at once. `extra` are flags for the compiler.
  */
-export async function compile(folder: string, name: string, source: CircuitSource): Promise<Compiled> {
+export async function compile(
+  folder: string,
+  name: string,
+  source: CircuitSource,
+  extra: readonly string[] = [],
+): Promise<Compiled> {
   await writeFile(join(folder, `${name}.circom`), mainFile(source))
-  const args = [require.resolve('circom2/cli.js'), `${name}.circom`, '--r1cs', '--wasm', '--O1', '-o', '.']
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const args = [`${name}.circom`, '--r1cs', '--wasm', '--O1', '-o', '.', ...extra]
+  const child = spawn(process.execPath, [require.resolve('circom2/cli.js'), ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
   const code = await new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
-  if (code !== 0) throw new Error(`the compiler refused ${name}:\n${said}`)
+  // What the compiler warns of, such as arrays of unequal length, is a mistake in a circuit.
+  if (code !== 0 || said.includes('warning[')) throw new Error(`the compiler refused ${name}:\n${said}`)
   return { r1csFile: join(folder, `${name}.r1cs`), witnessFile: join(folder, `${name}_js`, `${name}.wasm`) }
 }

@@ -1,5 +1,5 @@
 import { fieldPrime } from '@svc-zerc20/zk'
-import { readElement, reduce } from './field.js'
+import { readElement } from './field.js'
 import { readSections, sectionOf } from './sections.js'
 
 /** Linear forms over the wires, one for each constraint: row i is entries `starts[i]` to `starts[i + 1]`. */
@@ -14,6 +14,8 @@ export type R1cs = {
   readonly wires: number
   /** Wires 1 to this one are public signals. */
   readonly publicSignals: number
+  /** The wires after those are the private inputs; what follows is computed from all before. */
+  readonly privateInputs: number
   readonly constraints: number
   readonly a: LinearForms
   readonly b: LinearForms
@@ -29,6 +31,7 @@ export function readR1cs(file: Buffer): R1cs {
   if (readElement(header, 4) !== fieldPrime) throw new Error('the constraints are over another field')
   const wires = header.readUInt32LE(36)
   const publicSignals = header.readUInt32LE(40) + header.readUInt32LE(44)
+  const privateInputs = header.readUInt32LE(48)
   const constraints = header.readUInt32LE(60)
 
   const rows = sectionOf(sections, 2)
@@ -56,20 +59,5 @@ export function readR1cs(file: Buffer): R1cs {
   }
   const [a, b, c] = forms.map((form) => ({ ...form, wires: Uint32Array.from(form.wires) }))
   if (a === undefined || b === undefined || c === undefined) throw new Error('unreachable')
-  return { wires, publicSignals, constraints, a, b, c }
-}
-
-/** The value of one row of a form. */
-export function evaluateRow(forms: LinearForms, row: number, witness: readonly bigint[]): bigint {
-  let sum = 0n
-  for (let at = forms.starts[row] ?? 0; at < (forms.starts[row + 1] ?? 0); at++) {
-    sum += (forms.coefficients[at] ?? 0n) * (witness[forms.wires[at] ?? 0] ?? 0n)
-  }
-  return reduce(sum)
-}
-
-/** Whether a witness satisfies one constraint. */
-export function satisfies(r1cs: R1cs, row: number, witness: readonly bigint[]): boolean {
-  const [a, b, c] = [r1cs.a, r1cs.b, r1cs.c].map((forms) => evaluateRow(forms, row, witness))
-  return reduce((a ?? 0n) * (b ?? 0n) - (c ?? 0n)) === 0n
+  return { wires, publicSignals, privateInputs, constraints, a, b, c }
 }

@@ -131,8 +131,9 @@ export function rootInput(step: RootStep): RootWitness {
       from: padded(transfers, from, at),
       to: padded(transfers, to, at),
       value: padded(transfers, value, at),
-      leaf: padded(oldLeaves, (leaf) => leaf),
-      kept: prefix(at),
+      // The last place of the subtree is empty before the step, so neither has it.
+      leaf: padded(oldLeaves, (leaf) => leaf).slice(0, -1),
+      kept: prefix(at).slice(0, -1),
       filled: prefix(filled),
       segment: BigInt(segment),
       siblings,
