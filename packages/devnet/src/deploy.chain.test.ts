@@ -1,5 +1,7 @@
-import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
-import { createPublicClient, http, isAddressEqual, parseEther } from 'viem'
+import { ensureArtifacts } from '@svc-zerc20/circuits'
+import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi, withdrawVerifierAbi } from '@svc-zerc20/contracts'
+import { circuitNames, type Manifest, readArtifacts } from '@svc-zerc20/zk'
+import { createPublicClient, http, isAddressEqual, parseEther, zeroAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { developmentRoles } from './accounts.js'
@@ -73,6 +75,46 @@ test('a deployer that has sent other things before deploys anew', async () => {
   expect(isAddressEqual(first.token, second.token)).toBe(false)
 })
 
+// Keys are built when they are missing.
+const setupTimeoutMs = 600_000
+
+test('proofs are checked by verifiers of the given keys, which stay while the keys do', {
+  timeout: setupTimeoutMs,
+}, async () => {
+  const { manifest } = await readArtifacts(await ensureArtifacts())
+  const first = await deploy({ proofs: { manifest, rootProvers: [relayer.address] } })
+  expect(await keyHashes(first)).toEqual(
+    circuitNames.map((name) => manifest.circuits[name].verificationKeyHash),
+  )
+  const verifier = { address: first.verifier, abi: verifierAbi } as const
+  const read = client()
+  expect(await read.readContract({ ...verifier, functionName: 'hub' })).toBe(first.hub)
+  expect(await read.readContract({ ...verifier, functionName: 'powBits' })).toBe(manifest.powBits)
+  expect(await read.readContract({ ...verifier, functionName: 'rootDecider' })).toBe(
+    first.proofVerifiers?.['root-64'],
+  )
+  const mayProve = { ...verifier, functionName: 'isAllowedProver' } as const
+  expect(await read.readContract({ ...mayProve, args: [relayer.address] })).toBe(true)
+  expect(await read.readContract({ ...mayProve, args: [payer.address] })).toBe(false)
+
+  const height = await chain.request('eth_blockNumber')
+  const second = await deploy({ proofs: { manifest, rootProvers: [relayer.address] } })
+  expect(second).toEqual({ ...first, fromBlock: 0n })
+  expect(await chain.request('eth_blockNumber')).toBe(height)
+
+  const other = withOtherKey(manifest)
+  const third = await deploy({ proofs: { manifest: other, rootProvers: [relayer.address] } })
+  expect(third.token).toBe(first.token)
+  expect(await keyHashes(third)).toEqual(circuitNames.map((name) => other.circuits[name].verificationKeyHash))
+})
+
+test('other demands on the proof of work are another deployment', { timeout: setupTimeoutMs }, async () => {
+  const { manifest } = await readArtifacts(await ensureArtifacts())
+  const first = await deploy()
+  const proofs = { manifest: { ...manifest, powBits: manifest.powBits + 1 }, rootProvers: [] }
+  expect((await deploy({ proofs })).token).not.toBe(first.token)
+})
+
 test('accounts without native money get some', async () => {
   const stranger = privateKeyToAccount(generatePrivateKey()).address
   const rich = await client().getBalance({ address: relayer.address })
@@ -87,3 +129,15 @@ test('deploying works where blocks come slowly, with everything in a few of them
   const { token } = await deploy()
   expect(await client().getCode({ address: token })).toMatch(/^0x60/)
 })
+
+async function keyHashes({ proofVerifiers }: Awaited<ReturnType<typeof deploy>>) {
+  const addresses = circuitNames.map((name) => proofVerifiers?.[name] ?? zeroAddress)
+  const question = { abi: withdrawVerifierAbi, functionName: 'verificationKeyHash' } as const
+  return Promise.all(addresses.map((address) => client().readContract({ ...question, address })))
+}
+
+/** A new setup, as far as a deployment can tell: the keys of the two withdraw circuits have changed places. */
+function withOtherKey({ powBits, circuits }: Manifest): Pick<Manifest, 'powBits' | 'circuits'> {
+  const [local, global] = [circuits['withdraw-local'], circuits['withdraw-global']]
+  return { powBits, circuits: { ...circuits, 'withdraw-local': global, 'withdraw-global': local } }
+}
