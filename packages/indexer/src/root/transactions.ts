@@ -66,26 +66,37 @@ export function createTransactions(deps: {
     }
   }
 
-  async function receiptOf(hashes: readonly Hex[]): Promise<Receipt | undefined> {
-    const answers = await rpc.batch(
-      hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    )
+  /** The receipt of any form; throws when no form can get one any more. */
+  async function receiptOf(hashes: readonly Hex[], nonce: number): Promise<Receipt | undefined> {
+    const asked = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
+    const [used, ...answers] = await rpc.batch([
+      { method: 'eth_getTransactionCount', params: [account.address, 'latest'] },
+      ...asked,
+    ])
     const found = answers.map((raw) => receiptShape.parse(raw)).find((receipt) => receipt !== null)
-    if (!found) return undefined
+    if (!found) {
+      if (quantity.parse(used) >= nonce) return undefined
+      throw new SvcError('transaction_displaced', `a reorg took the transaction before nonce ${nonce}`)
+    }
     const { transactionHash, gasUsed, status } = found
     if (status === 0) throw new SvcError('transaction_reverted', `${transactionHash} reverted`)
     return { transactionHash, gasUsed }
   }
 
-  /** Looks for a receipt until it is time to raise the fee. */
-  async function receiptWithin(hashes: readonly Hex[], signal: AbortSignal): Promise<Receipt | undefined> {
+  /** Looks for a receipt until it is time to raise the fee. A node that does not answer is asked again. */
+  async function receiptWithin(
+    hashes: readonly Hex[],
+    nonce: number,
+    signal: AbortSignal,
+  ): Promise<Receipt | undefined> {
     const until = clock.now() + limits.feeBumpAfterMs
     while (clock.now() < until && !signal.aborted) {
-      const receipt = await receiptOf(hashes).catch((error: unknown) => {
-        if (error instanceof SvcError && error.code === 'transaction_reverted') throw error
-        return undefined
-      })
-      if (receipt !== undefined) return receipt
+      try {
+        const receipt = await receiptOf(hashes, nonce)
+        if (receipt !== undefined) return receipt
+      } catch (error) {
+        if (!(error instanceof SvcError) || !error.code.startsWith('rpc_')) throw error
+      }
       await clock.sleep(limits.receiptPollMs, signal)
     }
     return undefined
@@ -101,7 +112,7 @@ export function createTransactions(deps: {
         const outcome = await broadcast(raw)
         if (outcome === 'sent') hashes.push(keccak256(raw))
         if (outcome !== 'underpriced' && hashes.length > 0) {
-          const receipt = await receiptWithin(hashes, signal)
+          const receipt = await receiptWithin(hashes, nonce, signal)
           if (receipt !== undefined) return receipt
         }
         if (outcome === 'nonce_used') {

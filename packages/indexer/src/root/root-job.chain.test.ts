@@ -1,0 +1,162 @@
+/** Real proofs against the real verifier. One world for all, because proofs are dear: each test goes on from the last. */
+import { ensureArtifacts } from '@svc-zerc20/circuits'
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { developmentRoles, spareAccounts } from '@svc-zerc20/devnet'
+import { createProver, type Prover } from '@svc-zerc20/prover'
+import { readArtifacts } from '@svc-zerc20/zk'
+import { createPublicClient, createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startWorld, transfers, until, type World } from '../../test/world.js'
+import type { LogEvent } from '../events.js'
+import { createIndexer, type Indexer } from '../indexer.js'
+
+const minutes = (count: number) => ({ timeout: count * 60_000 })
+const ours = developmentRoles.rootProver
+const theirs = spareAccounts[0] ?? ours
+const owner = privateKeyToAccount(developmentRoles.deployer.privateKey)
+
+let world: World
+let prover: Prover
+let folder: string
+let indexer: Indexer
+const events: LogEvent[] = []
+
+beforeAll(async () => {
+  folder = await ensureArtifacts()
+  const { manifest } = await readArtifacts(folder)
+  world = await startWorld({ proofs: { manifest, rootProvers: [ours.address, theirs.address] } })
+  await world.chain.resumeMining()
+  prover = createProver({ folder, processes: 1 })
+  indexer = await start({ name: 'ours', key: ours.privateKey, prover, log: (event) => events.push(event) })
+}, minutes(4).timeout)
+
+afterAll(async () => {
+  await indexer?.close()
+  await prover?.close()
+  await world?.close()
+})
+
+function start(options: {
+  name: string
+  key: `0x${string}`
+  prover: Prover
+  log: (event: LogEvent) => void
+}): Promise<Indexer> {
+  const { chainId, token, verifier, fromBlock } = world.deployment
+  return createIndexer({
+    ...{ rpcUrl: world.chain.rpcUrl, chainId, token, verifier, pollMs: 20, log: options.log },
+    fromBlock: Number(fromBlock),
+    folder: `${world.folder}/${options.name}`,
+    rootProver: { prover: options.prover, privateKey: options.key, gatherMs: 50, lookMs: 50 },
+  })
+}
+
+const read = () => createPublicClient({ transport: http(world.chain.rpcUrl) })
+
+function verifier(functionName: 'latestProvedIndex' | 'latestReservedIndex'): Promise<number> {
+  const { verifier: address } = world.deployment
+  return read().readContract({ address, abi: verifierAbi, functionName }).then(Number)
+}
+
+async function ownerCalls(functionName: 'activateEmergency' | 'deactivateEmergency'): Promise<void> {
+  const wallet = createWalletClient({ account: owner, transport: http(world.chain.rpcUrl) })
+  const { verifier: address } = world.deployment
+  const hash = await wallet.writeContract({ address, abi: verifierAbi, functionName, chain: null })
+  await read().waitForTransactionReceipt({ hash })
+}
+
+/** Waits until our job has submitted the root over all leaves. */
+async function proved(after = 0): Promise<number> {
+  const leaves = await world.leaves()
+  await until(() => named('root.submitted').slice(after).at(-1)?.newIndex === leaves)
+  expect(await verifier('latestProvedIndex')).toBe(leaves)
+  return leaves
+}
+
+const named = <Name extends LogEvent['event']>(name: Name) =>
+  events.filter((event): event is Extract<LogEvent, { event: Name }> => event.event === name)
+
+describe('the root job', () => {
+  test('a mint alone is no reason to prove', async () => {
+    const leaves = await world.leaves()
+    await until(() => indexer.status().tree_synced_index === leaves)
+    expect(leaves).toBeGreaterThan(0)
+    expect(named('root.proving')).toEqual([])
+  })
+
+  test('fault 19 waits while the verifier is paused, and outlives a killed prover', minutes(4), async () => {
+    await ownerCalls('activateEmergency')
+    await world.send(...transfers(5))
+    await until(() => indexer.status().root_error?.startsWith('verifier_paused'))
+    await ownerCalls('deactivateEmergency')
+
+    await until(() => named('root.proving').length > 0)
+    const [pid] = await until(() => (prover.pids().length > 0 ? prover.pids() : undefined))
+    process.kill(pid ?? 0, 'SIGKILL')
+    await until(() => named('root.failed').some(({ code }) => code === 'prover_crashed'))
+
+    const leaves = await proved()
+    expect(named('root.submitted').at(-1)).toMatchObject({ newIndex: leaves, checkpoint: leaves })
+    await until(() => indexer.status().onchain_proved_index === leaves)
+    expect(indexer.status()).toMatchObject({ root_error: null, ivc_generated_index: leaves })
+  })
+
+  test('a reorg that takes the proof back costs a transaction, not another proof', minutes(1), async () => {
+    const proofsBefore = named('root.proved').length
+    const submittedBefore = named('root.submitted').length
+    // The last two blocks hold the reservation and the proof.
+    await world.chain.reorg(2)
+    expect(await verifier('latestProvedIndex')).toBe(0)
+    expect(await verifier('latestReservedIndex')).toBe(0)
+    await proved(submittedBefore)
+    expect(named('root.proved')).toHaveLength(proofsBefore)
+    expect(named('root.submitted')).toHaveLength(submittedBefore + 1)
+  })
+
+  test('many transfers take a large proof, and the rest a small one', minutes(6), async () => {
+    const before = await world.leaves()
+    await world.chain.pauseMining()
+    await world.mine(...transfers(68 - before, 100))
+    await world.chain.resumeMining()
+    const count = named('root.proved').length
+    const leaves = await proved()
+    expect(leaves).toBe(68)
+    expect(named('root.proved').slice(count)).toMatchObject([
+      { circuit: 'root-64', newIndex: 64 },
+      { circuit: 'root-16', newIndex: 68 },
+    ])
+    expect(named('root.submitted').slice(-2)).toMatchObject([{ checkpoint: 68 }, { checkpoint: 68 }])
+  })
+
+  test('gives a proof up when somebody else was faster', minutes(6), async () => {
+    const other = createProver({ folder, processes: 1 })
+    await until(() => prover.pids().length > 0)
+    const [pid = 0] = prover.pids()
+    process.kill(pid, 'SIGSTOP')
+    try {
+      await world.send(...transfers(2, 300))
+      await until(() => named('root.proving').at(-1)?.oldIndex === 68)
+      const rival = await start({
+        name: 'theirs',
+        key: theirs.privateKey,
+        prover: other,
+        log: () => undefined,
+      })
+      try {
+        await until(async () => (await verifier('latestProvedIndex')) === 70)
+      } finally {
+        await rival.close()
+      }
+      expect(await until(() => named('root.outrun')[0])).toMatchObject({
+        oldIndex: 68,
+        newIndex: 70,
+        provedIndex: 70,
+      })
+      await until(() => indexer.status().root_error === null)
+    } finally {
+      process.kill(pid, 'SIGCONT')
+      await other.close()
+    }
+  })
+})
