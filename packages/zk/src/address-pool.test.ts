@@ -15,6 +15,7 @@ import {
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createHandClock } from '../test/hand-clock.js'
+import { createMemoryStore } from '../test/memory-store.js'
 import { seededRandom } from '../test/seeded-random.js'
 import { until } from '../test/until.js'
 
@@ -28,6 +29,7 @@ const terms = {
 /** So much work that no address comes up within a test. */
 const hardTerms = { ...terms, powBits: 32 } as const
 const realClock: AddressPoolDeps['clock'] = {
+  now: Date.now,
   sleep: (ms, signal) => setTimeout(ms, undefined, { signal }),
 }
 const longMs = 60_000
@@ -211,5 +213,118 @@ describe('failures', () => {
   test('terms that can make no address are refused at the start', () => {
     expect(() => createPool({ treasury: '0x00' })).toThrow('expected 20 bytes of 0x hex')
     expect(() => createPool({ targetSize: 0 })).toThrow(/targetSize/)
+  })
+})
+
+describe('a store', () => {
+  const nonces = (addresses: readonly { readonly challengeNonce: string }[]) =>
+    addresses.map(({ challengeNonce }) => challengeNonce)
+  const drain = async (pool: AddressPool, count: number) =>
+    existing(await Promise.all(Array.from({ length: count }, () => pool.take(longMs))))
+
+  test('holds what is not in memory, without secrets, and all of it after an orderly end', async () => {
+    const { state, store } = createMemoryStore()
+    const pool = createPool({ targetSize: 6, store })
+    await until(() => pool.size() === 6 && state.saved.length === 3)
+    for (const stored of state.saved)
+      expect(Object.keys(stored).sort()).toEqual(['challengeNonce', 'powNonce'])
+    await pool.close()
+    expect(new Set(nonces(state.saved)).size).toBe(6)
+  })
+
+  /** A store as a run leaves it that ended in order. */
+  async function filledStore(targetSize: number) {
+    const memory = createMemoryStore()
+    const pool = createPool({ targetSize, store: memory.store })
+    await until(() => pool.size() === targetSize)
+    await pool.close()
+    return memory
+  }
+  /** With it, a pool has only what its store gives. */
+  const idleMiner = () => ({ threads: 0, mine: shared.mine })
+
+  test('gives its addresses to the next run, which derives them again', async () => {
+    const { state, store } = await filledStore(6)
+    const saved = nonces(state.saved)
+    const pool = createPool({ targetSize: 6, store, miner: idleMiner() })
+    const taken = await drain(pool, 6)
+    expect(nonces(taken).sort()).toEqual(saved.sort())
+    expect(pool.figures()).toMatchObject({ restored: 6, mined: 0 })
+    for (const ready of taken) {
+      expect(verifyBurnAddress({ ...terms, challengeNonce: ready.challengeNonce }, ready)).toBe(true)
+    }
+  })
+
+  test.each([
+    { powBits: 32 },
+    { powBits: 24, chainId: 1 },
+    { powBits: 24, treasury: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC' },
+    { powBits: 24, seed: new Uint8Array(32) },
+  ] as const)('gives nothing that could not be minted under other terms: %o', async (other) => {
+    const { state, store } = await filledStore(6)
+    expect(state.saved).toHaveLength(6)
+    const pool = createPool({ ...other, store, miner: idleMiner() })
+    await pool.close()
+    expect(pool.figures().restored).toBe(0)
+    expect(state.saved).toEqual([])
+  })
+
+  test('never holds an address that was handed out, at any instant a process can die', async () => {
+    const { state, store } = createMemoryStore()
+    const pool = createPool({ targetSize: 8, store })
+    const handed: string[] = []
+    for (let round = 0; round < 40; round++) {
+      const ready = await pool.take(longMs)
+      if (ready) handed.push(ready.challengeNonce)
+      // Whatever is saved now is what a killed process would leave behind.
+      expect(nonces(state.saved).filter((nonce) => handed.includes(nonce))).toEqual([])
+    }
+    expect(new Set(handed).size).toBe(40)
+  })
+
+  test('lets go of an address before anybody gets it', async () => {
+    const { state, store, holdSaves } = await filledStore(4)
+    const saved = nonces(state.saved)
+    const letThrough = holdSaves()
+    const pool = createPool({ targetSize: 4, store, miner: idleMiner() })
+    await until(() => pool.size() === 4)
+    expect(await pool.take(0)).toBeUndefined()
+    letThrough()
+    expect(saved).toContain((await pool.take(longMs))?.challengeNonce)
+    expect(state.saved).toHaveLength(2)
+  })
+
+  test('that refuses costs nobody an address, and is asked again', async () => {
+    const { state, store } = createMemoryStore()
+    state.failing = true
+    const errors: unknown[] = []
+    const pool = createPool({ targetSize: 4, store, onError: (error) => errors.push(error) })
+    await until(() => errors.length > 0)
+    expect(errors).toMatchObject([{ message: 'the disk is full' }])
+    expect(new Set(nonces(await drain(pool, 6))).size).toBe(6)
+    state.failing = false
+    await pool.close()
+    expect(state.saves).toBeGreaterThan(0)
+  })
+
+  test('that cannot be read is started anew', async () => {
+    const { store } = createMemoryStore()
+    const errors: unknown[] = []
+    const broken = { ...store, load: () => Promise.reject(new Error('not readable')) }
+    const pool = createPool({ store: broken, onError: (error) => errors.push(error) })
+    expect(await pool.take(longMs)).toBeDefined()
+    expect(errors).toMatchObject([{ message: 'not readable' }])
+  })
+
+  test('figures tell what was mined, who waited and who went without', async () => {
+    const pool = createPool({ targetSize: 2 })
+    await Promise.all([pool.take(longMs), pool.take(longMs)])
+    await until(() => pool.size() === 2)
+    const figures = pool.figures()
+    expect(figures).toMatchObject({ mined: 4, restored: 0, waits: 2, refusals: 0 })
+    expect(figures.miningSeconds).toBeGreaterThanOrEqual(0)
+    await pool.close()
+    expect(await pool.take(longMs)).toBeUndefined()
+    expect(pool.figures().refusals).toBe(1)
   })
 })

@@ -7,8 +7,10 @@ export {
   type AddressPool,
   type AddressPoolDeps,
   createAddressPool,
+  type PoolFigures,
   type ReadyAddress,
 } from './address-pool.js'
+export type { AddressStore, StoredAddress } from './address-reserve.js'
 export {
   ArtifactError,
   type ArtifactErrorCode,

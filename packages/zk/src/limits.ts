@@ -12,6 +12,8 @@ export const limits = {
   queuedTasksMax: 1024,
   /** Callers that may wait for an address at once. */
   waitersMax: 1024,
+  /** Share of the addresses that is in memory and not in the store: so many are lost when the process is killed. */
+  handShare: 0.5,
   /** Pause of a refill after a failure, so that a broken miner cannot spin. */
   refillPauseMs: 1000,
 } as const

@@ -5,6 +5,7 @@ export function createHandClock() {
   const sleeps: Sleep[] = []
   return {
     sleeps,
+    now: () => 0,
     sleep: (ms: number, signal: AbortSignal) =>
       new Promise<void>((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason))
