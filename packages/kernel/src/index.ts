@@ -1,3 +1,9 @@
+export { type Curve, g1, g2 } from './curve/curve.js'
+export type { Group, Point } from './curve/group.js'
+export { createMultiScalar, type MultiScalar } from './curve/multi-scalar.js'
+export type { Complex } from './curve/numbers.js'
+export { baseBytes, keyPointBytes } from './curve/point-functions.js'
+export { createPointMemory, type PointMemory } from './curve/point-memory.js'
 export { readElement, writeElement } from './element.js'
 export {
   basePrime,
@@ -31,6 +37,7 @@ export {
   squareColumns,
 } from './montgomery.js'
 export { createPoseidon, type NonceSearch, type Poseidon } from './poseidon.js'
+export { type ConstraintTerm, createQuotient, type Quotient } from './quotient/quotient.js'
 export { type Code, control, i32, i64, i64x2, type ValueType, v128 } from './wasm/code.js'
 export { createMemory, instantiate, pageBytes, type WasmMemory } from './wasm/instance.js'
 export {

@@ -1,39 +1,84 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { groth16 } from 'snarkjs'
+import { scalarPrime } from '@svc-zerc20/kernel'
+import { ArtifactError, type Artifacts, type CircuitName, circuitNames, readArtifacts } from '@svc-zerc20/zk'
+import { createGroth16, type Groth16 } from './groth16.js'
 import type { Proof, ProofInput } from './message.js'
 import { ProverError } from './prover-error.js'
+import { readProvingKey } from './proving-key.js'
+import { loadWitnessProgram, type WitnessProgram } from './witness-program.js'
 
-/** What proves inside a process. */
+/** What proves inside a process. Keys stay in memory once they are loaded. */
 export type Engine = {
   readonly load: (circuit: string) => Promise<void>
+  /** Looks at the signal between the steps of a proof. */
   readonly prove: (circuit: string, input: ProofInput, signal: AbortSignal) => Promise<Proof>
 }
 
-type CircuitFiles = { readonly witness: { file: string }; readonly provingKey: { file: string } }
+export type EngineOptions = {
+  readonly folder: string
+  readonly randomBytes: (count: number) => Uint8Array
+}
 
-/** Groth16 by snarkjs. */
-export function createEngine({ folder }: { readonly folder: string }): Engine {
-  function filesOf(circuit: string): CircuitFiles {
-    const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
-    const files: CircuitFiles | undefined = manifest.circuits[circuit]
-    if (files === undefined) throw new ProverError('bad_artifacts', `there is no circuit ${circuit}`)
-    return files
+type Loaded = {
+  readonly program: WitnessProgram
+  readonly groth16: Groth16
+  readonly publicSignals: number
+}
+
+const wireBytes = 32
+/** So many more than a scalar has that the remainder is as good as uniform. */
+const blindingBytes = 48
+
+const numberOf = (bytes: Uint8Array): bigint =>
+  bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n)
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+export function createEngine({ folder, randomBytes }: EngineOptions): Engine {
+  const circuits = new Map<CircuitName, Loaded>()
+  let artifacts: Artifacts | undefined
+
+  async function read(circuit: CircuitName): Promise<Loaded> {
+    artifacts ??= await readArtifacts(folder)
+    const key = readProvingKey(await artifacts.read(circuit, 'provingKey'))
+    return {
+      program: loadWitnessProgram(await artifacts.read(circuit, 'witness'), scalarPrime),
+      groth16: createGroth16(key),
+      publicSignals: key.publicSignals,
+    }
   }
+
+  async function load(name: string): Promise<Loaded> {
+    const circuit = circuitNames.find((known) => known === name)
+    if (circuit === undefined) throw new ProverError('bad_artifacts', `there is no circuit ${name}`)
+    const known = circuits.get(circuit)
+    if (known !== undefined) return known
+    try {
+      const loaded = await read(circuit)
+      circuits.set(circuit, loaded)
+      return loaded
+    } catch (error) {
+      if (!(error instanceof ArtifactError)) throw error
+      throw new ProverError('bad_artifacts', error.message, { cause: error })
+    }
+  }
+
+  const scalar = () => numberOf(randomBytes(blindingBytes)) % scalarPrime
 
   return {
     async load(circuit) {
-      filesOf(circuit)
+      await load(circuit)
     },
-    async prove(circuit, input) {
-      const { witness, provingKey } = filesOf(circuit)
-      const paths = [join(folder, witness.file), join(folder, provingKey.file)] as const
-      const { proof, publicSignals } = await groth16.fullProve(input, ...paths).catch((error: unknown) => {
-        throw new ProverError('bad_input', error instanceof Error ? error.message : String(error))
+    async prove(circuit, input, signal) {
+      const { program, groth16, publicSignals } = await load(circuit)
+      const witness = program.calculate(input)
+      const proof = await groth16.prove(witness, [scalar(), scalar()], async () => {
+        await turn()
+        if (signal.aborted) throw new ProverError('prove_cancelled', 'the proof was cancelled')
       })
-      const { pi_a: a, pi_b: b, pi_c: c } = proof
-      const words = [a[0], a[1], b[0]?.[1], b[0]?.[0], b[1]?.[1], b[1]?.[0], c[0], c[1]]
-      return { proof: words.map((word) => BigInt(word ?? 0)), signals: publicSignals.map(BigInt) }
+      const signals = Array.from({ length: publicSignals }, (_, index) =>
+        numberOf(witness.subarray((index + 1) * wireBytes, (index + 2) * wireBytes)),
+      )
+      return { proof, signals }
     },
   }
 }

@@ -1,5 +1,6 @@
 /** A proving process: takes questions over IPC, one at a time, and ends with its parent. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { setPriority } from 'node:os'
 import { createEngine } from './engine.js'
 import { limits } from './limits.js'
@@ -12,7 +13,7 @@ assert(folder !== undefined && process.send !== undefined, 'this file runs only 
 setPriority(limits.processNiceness)
 process.once('disconnect', () => process.exit(0))
 
-const engine = createEngine({ folder })
+const engine = createEngine({ folder, randomBytes })
 let running: { readonly id: number; readonly abort: AbortController } | undefined
 
 const answer = (message: Answer): void => {
