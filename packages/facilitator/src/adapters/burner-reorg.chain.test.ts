@@ -1,17 +1,17 @@
+import { tokenAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
-import { type Address, type Hex, parseGwei } from 'viem'
+import { type Hex, parseGwei } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startNetwork, type TestNetwork, until } from '../../test/network.js'
 import { limits } from '../limits.js'
 
 const relayer = privateKeyToAccount(developmentRoles.relayer.privateKey)
-const config = { settlement: { receipt_poll_ms: 300 } }
 
 let net: TestNetwork
 let payer: PrivateKeyAccount
 beforeAll(async () => {
-  net = await startNetwork({ config })
+  net = await startNetwork()
 })
 beforeEach(async () => {
   payer = await net.account({ gas: true })
@@ -79,34 +79,56 @@ describe('fault 9 a reorg after the payment was accepted', () => {
     expect((await net.status(challengeNonce)).body.transaction).toBe(burns[0]?.transactionHash)
   })
 
-  it('the payer spends the money otherwise: the payment stays demoted, and the operator is told', async () => {
+  it.each([
+    ['before it is mined again', 1],
+    ['in front of it in the block that has both', 2],
+  ])('the payer spends the money otherwise, %s: the payment stays demoted', async (_when, together) => {
     const { challengeNonce } = await loseAccepted()
-    const elsewhere = privateKeyToAccount(`0x${'12'.repeat(32)}`).address as Address
-    await net.chain.dropPending()
-    const { walletOf, deployment } = net
-    const balance = await net.balanceOf(payer.address)
-    const spent = walletOf(payer).writeContract({
-      address: deployment.token,
-      abi: transferAbi,
-      functionName: 'transfer',
-      args: [elsewhere, balance],
-      gas: 200_000n,
-    })
-    await spent
+    await transferFirst(await net.balanceOf(payer.address))
+    await passUntil(async () => (await pending()) >= together, limits.rebroadcastMs)
     await net.chain.mine()
     await net.chain.resumeMining()
     await passUntil(() => seen('burn.lost', challengeNonce) === 1, limits.rebroadcastMs)
+    expect(seen('burn.reorged', challengeNonce)).toBe(1)
     expect(await phaseOf(challengeNonce)).not.toBe('accepted')
     expect(await net.burnsOf(challengeNonce)).toEqual([])
   })
+
+  it('a burn that only moved stays accepted, at its new place', async () => {
+    const { offer, body } = await net.permitPayment(payer)
+    const { challengeNonce } = offer
+    expect((await net.settle(body)).body).toMatchObject({ success: true })
+    const leafOf = async () => {
+      const headers = { authorization: `Bearer ${net.adminToken}` }
+      const { body: shown } = await net.send(`/admin/payments/${challengeNonce}`, { headers })
+      return (shown as { payment: { burn?: { leafIndex: string } } }).payment.burn?.leafIndex
+    }
+    const before = Number(await leafOf())
+    await net.chain.pauseMining()
+    await net.chain.reorg(1)
+    await transferFirst(1n)
+    await net.chain.mine()
+    await net.chain.resumeMining()
+    await until(async () => (await net.burnsOf(challengeNonce)).length === 1)
+    await passUntil(async () => Number(await leafOf()) === before + 1, limits.reorgPollMs)
+    expect(await net.burnsOf(challengeNonce)).toHaveLength(1)
+    expect(await phaseOf(challengeNonce)).toBe('accepted')
+    expect(seen('burn.reorged', challengeNonce)).toBe(0)
+  })
 })
 
-const transferAbi = [
-  {
-    type: 'function',
-    name: 'transfer',
-    stateMutability: 'nonpayable',
-    inputs: [{ type: 'address' }, { type: 'uint256' }],
-    outputs: [{ type: 'bool' }],
-  },
-] as const
+const pending = async () => ((await net.chain.request('eth_pendingTransactions')) as unknown[]).length
+
+/** The payer moves money, in front of everything that waits. */
+async function transferFirst(value: bigint): Promise<void> {
+  const fee = parseGwei('400')
+  await net.walletOf(payer).writeContract({
+    address: net.deployment.token,
+    abi: tokenAbi,
+    functionName: 'transfer',
+    args: [relayer.address, value],
+    gas: 200_000n,
+    maxFeePerGas: fee,
+    maxPriorityFeePerGas: fee,
+  })
+}

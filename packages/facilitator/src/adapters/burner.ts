@@ -22,7 +22,7 @@ import type {
 import { createBatchSize } from './burner-batch-size.js'
 import type { ChainReader } from './chain.js'
 import { createCoalescer } from './coalesce.js'
-import type { RelayEnd, Relayer } from './relayer.js'
+import type { RelayEnd, Relayer, Reorg } from './relayer.js'
 import { canonical, splitSignature } from './signers.js'
 import { burnsIn, type Receipt, verdictsIn } from './transfer-log.js'
 
@@ -88,14 +88,14 @@ export function createBurner(deps: {
     }
   }
 
-  /** A reorg took the burns of a transaction back: they are under way again. */
-  const reorgedFor = (items: readonly Item[]) => (ended: Promise<RelayEnd>) => {
+  /** A reorg took the burns of a transaction back: how they end is open again. */
+  const reorgedFor = (items: readonly Item[]) => (ended: Promise<RelayEnd>, how: Reorg) => {
     const outcomes = ended.then((end) => endBatch(items, end))
     for (const [i, item] of items.entries()) {
       const outcome = outcomes.then((all) => resumeItem(item, all[i]))
       // Whoever listens says what becomes of it; without anyone it must still not end the process.
       outcome.catch(() => undefined)
-      for (const listener of listeners) listener(item.challenge, outcome)
+      for (const listener of listeners) listener(item.challenge, outcome, how)
     }
   }
 

@@ -13,9 +13,14 @@ export type Mined = {
   nonces(): readonly number[]
   /** Takes one out, when it is there. */
   take(nonce: number): Slot | undefined
-  /** Asks whether the blocks still stand. What a reorg surely took away is taken out and given back. */
-  look(head: Head): Promise<readonly Slot[]>
+  /** Asks whether the blocks still stand. */
+  look(head: Head): Promise<readonly Uprooted[]>
 }
+
+/** A reorg replaced its block. One that is surely gone is not kept any more, one that moved is, at its new place. */
+export type Uprooted =
+  | { readonly how: 'gone'; readonly slot: Slot }
+  | { readonly how: 'moved'; readonly slot: Slot; readonly receipt: Receipt }
 
 export type MinedLimits = {
   readonly minedKeptMax: number
@@ -90,40 +95,41 @@ export function createMined(deps: {
     })
   }
 
-  /** Whether it is surely gone. It may as well have moved to another block, or the node may lag. */
-  function isGone(entry: Entry, receipts: readonly (Receipt | undefined | 'unreadable')[]): boolean {
+  /** What became of it, once that is sure: a node that lags shows it nowhere for a while. */
+  function follow(entry: Entry, receipts: readonly (Receipt | undefined | 'unreadable')[]): Uprooted[] {
+    const { slot } = entry
     const receipt = receipts.find((found) => typeof found === 'object')
     if (receipt) {
+      const hasMoved = receipt.blockHash !== entry.blockHash
       entry.blockNumber = receipt.blockNumber
       entry.blockHash = receipt.blockHash
       delete entry.goneSinceMs
-      return false
+      return hasMoved ? [{ how: 'moved', slot, receipt }] : []
     }
-    if (receipts.includes('unreadable')) return false
+    if (receipts.includes('unreadable')) return []
     entry.goneSinceMs ??= clock.now()
-    deps.onMissing(entry.slot)
-    return clock.now() - entry.goneSinceMs >= limits.reorgedAfterMs
+    deps.onMissing(slot)
+    if (clock.now() - entry.goneSinceMs < limits.reorgedAfterMs) return []
+    drop(slot.nonce)
+    return [{ how: 'gone', slot }]
   }
 
-  async function findGone(uprooted: readonly Entry[]): Promise<readonly Slot[]> {
+  async function followAll(uprooted: readonly Entry[]): Promise<readonly Uprooted[]> {
     isShaken = uprooted.length > 0
-    const gone: Slot[] = []
+    const followed: Uprooted[] = []
     for (let i = 0; i < uprooted.length; i += receiptsTogetherMax) {
       const some = uprooted.slice(i, i + receiptsTogetherMax)
-      const hashes = some.map(({ slot }) => slot.forms.map(({ hash }) => hash))
-      const receipts = await reader.receipts(hashes.flat())
+      const hashes = some.flatMap(({ slot }) => slot.forms.map(({ hash }) => hash))
+      const receipts = await reader.receipts(hashes)
       const receiptOf = new Map<TxHash, (typeof receipts)[number]>(
-        hashes.flat().map((hash, at) => [hash, receipts[at]]),
+        hashes.map((hash, at) => [hash, receipts[at]]),
       )
-      for (const [at, entry] of some.entries()) {
-        const isLost = isGone(
-          entry,
-          (hashes[at] ?? []).map((hash) => receiptOf.get(hash)),
-        )
-        if (isLost && drop(entry.slot.nonce)) gone.push(entry.slot)
+      for (const entry of some) {
+        const own = entry.slot.forms.map(({ hash }) => receiptOf.get(hash))
+        followed.push(...follow(entry, own))
       }
     }
-    return gone
+    return followed
   }
 
   return {
@@ -145,7 +151,7 @@ export function createMined(deps: {
     async look(head) {
       forgetDeep(head)
       if (entries.size === 0 || !(isShaken || isDue(head))) return []
-      if (isShaken || !(await highestStands())) return findGone(await findUprooted())
+      if (isShaken || !(await highestStands())) return followAll(await findUprooted())
       looked = { atMs: clock.now(), headHash: head.hash }
       return []
     },

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startLyingNode } from '../../test/lying-node.js'
 import { until } from '../../test/network.js'
 import { limits, type RelayerOptions, startTestRelayer } from '../../test/relayer.js'
-import type { RelayEnd } from './relayer.js'
+import type { RelayEnd, Reorg } from './relayer.js'
 
 let chain: Chain
 const closers: (() => unknown)[] = []
@@ -22,8 +22,10 @@ async function startRelayer(options: Omit<RelayerOptions, 'chain'> = {}) {
   const started = await startTestRelayer({ chain, ...options })
   closers.push(() => started.relayer.close())
   const reorged: Promise<RelayEnd>[] = []
-  const onReorged = (ended: Promise<RelayEnd>) => void reorged.push(ended)
-  return { ...started, reorged, onReorged }
+  const moved: Promise<RelayEnd>[] = []
+  const onReorged = (ended: Promise<RelayEnd>, how: Reorg) =>
+    void (how === 'gone' ? reorged : moved).push(ended)
+  return { ...started, reorged, moved, onReorged }
 }
 
 describe('fault 9 a reorg takes back what was mined', () => {
@@ -75,24 +77,29 @@ describe('fault 9 a reorg takes back what was mined', () => {
   })
 
   it('what is sent again and mined at once is no alarm', async () => {
-    const { submit, onReorged, reorged, passTime, minedCalls, count } = await startRelayer()
+    const { submit, onReorged, reorged, moved, passTime, minedCalls, count } = await startRelayer()
     await submit('0x01', { onReorged })
     await chain.reorg(1, { keepTransactions: false })
     expect(await minedCalls()).toEqual([])
-    await passTime(limits.rebroadcastMs, async () => (await minedCalls()).length === 1)
+    await passTime(limits.rebroadcastMs, () => moved.length === 1)
+    expect((await minedCalls()).length).toBe(1)
     expect([reorged.length, count('relayer.reorged')]).toEqual([0, 0])
   })
 
-  it('a burn that only moved to another block is no alarm', async () => {
-    const { submit, onReorged, reorged, passTime, minedCalls, looks, count, relayer } = await startRelayer()
-    await submit('0x01', { onReorged })
+  it('what only moved to another block is no alarm, and its owner hears of its new place once', async () => {
+    const { submit, onReorged, reorged, moved, passTime, minedCalls, count, relayer } = await startRelayer()
+    const first = await submit('0x01', { onReorged })
     await chain.reorg(1)
     await chain.mine()
     await until(async () => (await minedCalls()).length === 1)
-    await looks(4)
+    await until(() => moved.length === 1)
+    const now = await moved[0]
+    expect([first.kind, now?.kind]).toEqual(['mined', 'mined'])
+    expect(now).not.toEqual(first)
     let steps = 0
     await passTime(limits.reorgedAfterMs, () => ++steps > 4)
-    expect([reorged.length, count('relayer.reorged'), relayer.queue().length]).toEqual([0, 0, 0])
+    expect([moved.length, reorged.length, count('relayer.reorged')]).toEqual([1, 0, 0])
+    expect(relayer.queue()).toEqual([])
   })
 
   it('a node that lags for a moment is no alarm', async () => {

@@ -16,9 +16,14 @@ export type RelayedCall = {
   readonly gas: bigint
   /** Awaited after signing and before anyone can see the transaction; again for each replacement. */
   readonly recordSigned: (transaction: SignedTransaction) => Promise<void>
-  /** A reorg took it back after it had ended as mined. It is sent again; `ended` is how it ends this time. */
-  readonly onReorged?: (ended: Promise<RelayEnd>) => void
+  /**
+   * A reorg took it back after it had ended as mined; `ended` is how it ends this time. `gone`: no block holds it,
+   * and it is sent again. `moved`: another block does, where it may have done something else.
+   */
+  readonly onReorged?: (ended: Promise<RelayEnd>, how: Reorg) => void
 }
+
+export type Reorg = 'gone' | 'moved'
 
 export type RelayEnd =
   | { readonly kind: 'mined'; readonly receipt: Receipt }

@@ -27,7 +27,7 @@ import {
 import { createTurns } from './relayer-turns.js'
 import { createWatcher, type WatcherLimits } from './relayer-watcher.js'
 
-export type { Purpose, RelayEnd, RelayedCall } from './relayer-slot.js'
+export type { Purpose, RelayEnd, RelayedCall, Reorg } from './relayer-slot.js'
 
 export type RelayerEvent =
   | { readonly event: 'relayer.unfunded'; readonly address: string }
@@ -148,7 +148,11 @@ export function createRelayer(deps: {
     const isFresh = viewed !== undefined && clock.now() - viewed.atMs < limits.viewAgainMs
     if (slots.length > 0 && !(isKnown && isFresh)) await lookAtSlots(head)
     if (closed) return
-    for (const slot of await mined.look(head)) reopen(slot)
+    for (const uprooted of await mined.look(head)) {
+      const { slot } = uprooted
+      if (uprooted.how === 'gone') reopen(slot)
+      else slot.call.onReorged?.(Promise.resolve({ kind: 'mined', receipt: uprooted.receipt }), 'moved')
+    }
   }
 
   async function lookAtSlots(head: Head): Promise<void> {
@@ -249,7 +253,7 @@ export function createRelayer(deps: {
     slot.signedAtMs = clock.now()
     slots.push(slot)
     report({ event: 'relayer.reorged', nonce: slot.nonce })
-    slot.call.onReorged?.(ended)
+    slot.call.onReorged?.(ended, 'gone')
     void send(slot)
   }
 

@@ -45,20 +45,26 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
     return outcome
   }
 
-  /** A reorg took the burn back. Its payment cannot be finalized until a block holds it again. */
+  /** No block holds the burn any more: its payment cannot be finalized until one does again. */
   async function runAgain(challenge: Challenge, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
     const { nonce } = challenge
-    // It may not even be recorded as accepted yet.
-    await underWay.get(nonce)?.catch(() => undefined)
     const demoted = await ledger.demote(nonce)
     const isAwaited = demoted === 'demoted' || (await ledger.find(nonce))?.demoted !== undefined
     // What was not accepted bought nothing, and whoever sends its payload again finds the burn.
-    if (demoted !== 'not_accepted' || isAwaited) report({ event: 'burn.reorged', challengeNonce: nonce })
+    if (isAwaited || demoted === 'already_finalized') report({ event: 'burn.reorged', challengeNonce: nonce })
     const outcome = await burned
-    if (!isAwaited) return outcome.kind === 'burned' ? { kind: 'accepted' } : outcome
-    if (outcome.kind === 'burned') return accept(nonce, outcome.burn)
-    report({ event: 'burn.lost', challengeNonce: nonce, reason: outcome.rejection.reason })
+    if (outcome.kind === 'burned') return isAwaited ? accept(nonce, outcome.burn) : { kind: 'accepted' }
+    if (isAwaited) report({ event: 'burn.lost', challengeNonce: nonce, reason: outcome.rejection.reason })
     return outcome
+  }
+
+  /** Another block holds its transaction: the burn has another place there, or failed. */
+  async function follow(challenge: Challenge, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+    const outcome = await burned
+    if (outcome.kind === 'failed') return runAgain(challenge, burned)
+    const payment = await ledger.find(challenge.nonce)
+    if (payment?.accepted) await ledger.moveBurn(challenge.nonce, outcome.burn)
+    return { kind: 'accepted' }
   }
 
   function track(challenge: Challenge, running: Promise<BurnEnd>): void {
@@ -70,7 +76,15 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
     end.catch((err) => report({ event: 'burn.interrupted', challengeNonce: challenge.nonce, err }))
   }
 
-  burner.onReorged((challenge, outcome) => track(challenge, runAgain(challenge, outcome)))
+  burner.onReorged((challenge, burned, how) => {
+    // It may not even be recorded as accepted yet.
+    const before = Promise.resolve(underWay.get(challenge.nonce)).catch(() => undefined)
+    const goOn = how === 'moved' ? follow : runAgain
+    track(
+      challenge,
+      before.then(() => goOn(challenge, burned)),
+    )
+  })
 
   return {
     start(challenge, payload, verdict) {

@@ -254,8 +254,13 @@ export type Burner = {
   resume(interrupted: Interrupted): readonly Promise<BurnOutcome>[]
   /** The burn that the on-chain replay ledger already holds; nothing is broadcast. */
   find(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
-  /** A reorg took a burn back after it had ended. It is sent again: `outcome` is how it ends this time. */
-  onReorged(listener: (challenge: Challenge, outcome: Promise<BurnOutcome>) => void): void
+  /**
+   * A reorg took a burn back after it had ended; `outcome` is how it ends this time. `gone`: no block holds it, and
+   * it is sent again. `moved`: its transaction is in another block.
+   */
+  onReorged(
+    listener: (challenge: Challenge, outcome: Promise<BurnOutcome>, how: 'gone' | 'moved') => void,
+  ): void
 }
 
 /** A proof-gated mint, ready to be sent. */
