@@ -10,8 +10,8 @@ import type {
   UnixSeconds,
 } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
-import type { EndedPayment } from '../src/adapters/ledger-archive.js'
-import type { LedgerEvent } from '../src/adapters/ledger-event.js'
+import { claimedPayload, type LedgerEvent } from '../src/adapters/ledger-event.js'
+import type { EndedPayment } from '../src/adapters/ledger-packing.js'
 import type { Burn, Challenge, Finalized, Mint, SignedTransaction } from '../src/payment/ports.js'
 
 const hex = <T>(bytes: number) =>
@@ -95,6 +95,8 @@ const payload: fc.Arbitrary<Payload.Payload> = fc.oneof(
   fc.record({ kind: fc.constant('self-transfer' as const), challengeNonce: nonce, burnTxHash: hash }),
 )
 
+const claimed = payload.map(claimedPayload)
+
 const transaction: fc.Arbitrary<SignedTransaction> = fc.record({
   nonce: fc.maxSafeNat(),
   hash,
@@ -117,7 +119,7 @@ const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent
     nonce,
     identity,
     ticketed: fc.boolean(),
-    payload,
+    payload: claimed,
   }),
   burn_signed: fc.record({
     event: fc.constant('burn_signed'),

@@ -11,12 +11,14 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/folder.js'
-import { builtAdapter, runScript } from '../../test/node-script.js'
-import { openJournal, replayFile } from './journal-file.js'
-import { encodeLine, type JournalFields } from './journal-line.js'
+import { openJournal } from './journal-file.js'
+import { encodeLine, fieldsOf, type JournalFields, type JournalLine } from './journal-line.js'
+import { replayFile } from './journal-replay.js'
 
 const noted = (number: number): JournalFields => ({ event: 'noted', number })
 const linesOf = (numbers: readonly number[]) => numbers.map((number, i) => encodeLine(i + 1, noted(number)))
+
+const numberIn = (line: JournalLine) => fieldsOf(line).number as number
 
 /** A journal of numbers whose shortest form is `shorten` of what was replayed. */
 function opening(path: string, shorten: (numbers: number[]) => number[] = (numbers) => numbers) {
@@ -25,10 +27,10 @@ function opening(path: string, shorten: (numbers: number[]) => number[] = (numbe
     replayed,
     opened: openJournal({
       path,
-      onRecord: ({ number }) => replayed.push(number as number),
-      compact: () => {
+      onRecord: (line) => replayed.push(numberIn(line)),
+      shorten: () => {
         const records = shorten(replayed).map(noted)
-        return { recordsMin: records.length, records }
+        return { recordsMin: records.length, take: () => records }
       },
       onFailure: () => undefined,
     }),
@@ -38,7 +40,7 @@ function opening(path: string, shorten: (numbers: number[]) => number[] = (numbe
 /** What the file says to a reader that changes nothing. */
 async function numbersIn(path: string) {
   const numbers: number[] = []
-  const report = await replayFile(path, ({ number }) => numbers.push(number as number))
+  const report = await replayFile(path, (line) => numbers.push(numberIn(line)))
   return { numbers, ...report }
 }
 
@@ -176,67 +178,5 @@ describe('fault 4 a damaged line', () => {
       throw new Error('the event noted is unknown')
     })
     await expect(unread).rejects.toThrow('line 1 is damaged: the event noted is unknown')
-  })
-})
-
-describe('compaction', () => {
-  const evenOnly = (numbers: number[]) => numbers.filter((number) => number % 2 === 0)
-
-  it('replaces the file by its shortest form, numbered from one', async () => {
-    const path = newPath()
-    writeFileSync(path, linesOf([1, 2, 3, 4]).join(''))
-    const { journal, close } = await opening(path, evenOnly).opened
-    expect(readFileSync(path, 'utf8')).toBe(linesOf([2, 4]).join(''))
-    expect(journal.stats().bytes).toBe(statSync(path).size)
-    await close()
-  })
-
-  it('leaves a file alone that would hardly get shorter', async () => {
-    const path = newPath()
-    const before = linesOf([1, 3, 5, 7, 9, 11, 2]).join('')
-    writeFileSync(path, before)
-    const { journal, close } = await opening(path, (numbers) => numbers.filter((number) => number !== 2))
-      .opened
-    await journal.append(noted(13))
-    await close()
-    expect(readFileSync(path, 'utf8')).toBe(before + encodeLine(8, noted(13)))
-  })
-
-  it('is not confused by what an earlier one left behind', async () => {
-    const path = newPath()
-    writeFileSync(path, linesOf([1, 2]).join(''))
-    writeFileSync(`${path}.new`, `${linesOf([9]).join('')}half a li`)
-    const { close } = await opening(path, evenOnly).opened
-    await close()
-    expect((await numbersIn(path)).numbers).toEqual([2])
-    expect(existsSync(`${path}.new`)).toBe(false)
-  })
-
-  it('a kill in the middle leaves the old file whole, and the next start does not mind', async () => {
-    const path = newPath()
-    const numbers = Array.from({ length: 30_000 }, (_, i) => i)
-    const before = linesOf(numbers).join('')
-    writeFileSync(path, before)
-    // Late enough that a part of the new file is written already.
-    const { ended } = runScript(`
-      import { openJournal } from ${builtAdapter('journal-file')}
-      function* numbers() {
-        for (let number = 0; ; number++) {
-          if (number === 29000) process.kill(process.pid, 'SIGKILL')
-          yield { event: 'noted', number }
-        }
-      }
-      await openJournal({
-        path: ${JSON.stringify(path)},
-        onRecord() {},
-        compact: () => ({ recordsMin: 0, records: numbers() }),
-        onFailure() {},
-      })`)
-    expect(await ended).toMatchObject({ how: 'SIGKILL', errors: '' })
-    expect(statSync(`${path}.new`).size).toBeGreaterThan(0)
-    expect(readFileSync(path, 'utf8')).toBe(before)
-    const { close } = await opening(path, evenOnly).opened
-    await close()
-    expect((await numbersIn(path)).numbers).toEqual(evenOnly(numbers))
   })
 })

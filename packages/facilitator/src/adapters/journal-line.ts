@@ -1,42 +1,101 @@
 /** One journal record ↔ one line of text, with version, sequence and checksum. */
 import { crc32 } from 'node:zlib'
-import { accept, type Result, reject } from '@svc-zerc20/protocol'
+import { accept, type Result, reject, SvcError } from '@svc-zerc20/protocol'
 
 /** What a line says, apart from its own bookkeeping. */
 export type JournalFields = { readonly event: string; readonly [field: string]: unknown }
 
-export type JournalLine = { readonly seq: number; readonly fields: JournalFields }
+/** A line whose checksum is good; without its newline. */
+export type JournalLine = { readonly seq: number; readonly text: string }
 
 /** Raised only when a reader of the older version would misunderstand a record. */
 export const journalVersion = 1
 
+/** How a line begins and ends around what it says; an expression matches the whole line with these. */
+export const linePattern = {
+  head: String.raw`^\{"v":${journalVersion},"seq":\d+,`,
+  tail: String.raw`,"crc":"[0-9a-f]{8}"\}$`,
+} as const
+
+const head = `{"v":${journalVersion},"seq":`
 const checksumField = ',"crc":"'
 const checksumHexChars = 8
 const tailChars = checksumField.length + checksumHexChars + '"}'.length
+const seqCharsMax = 15
+const quote = 0x22
+const brace = 0x7d
 
-const checksum = (text: string) => crc32(text).toString(16).padStart(checksumHexChars, '0')
+const tailOf = (covered: string | Uint8Array) =>
+  `${checksumField}${crc32(covered).toString(16).padStart(checksumHexChars, '0')}"}`
 
-/** The fields are JSON values, without bigints. The checksum covers every byte before it. */
-export function encodeLine(seq: number, fields: JournalFields): string {
-  const covered = JSON.stringify({ v: journalVersion, seq, ...fields }).slice(0, -1)
-  return `${covered}${checksumField}${checksum(covered)}"}\n`
+/** The fields are JSON values, without bigints. */
+export const encodeLine = (seq: number, fields: JournalFields): string =>
+  sealLine(seq, JSON.stringify(fields))
+
+/** A line from its fields as JSON. The checksum covers every byte before it. */
+export function sealLine(seq: number, json: string): string {
+  const covered = `${head}${seq},${json.slice(1, -1)}`
+  return `${covered}${tailOf(covered)}\n`
 }
 
 /** Reads a line without its newline. The rejection's message says what is wrong with it. */
-export function decodeLine(line: string): Result<JournalLine> {
-  const covered = line.slice(0, -tailChars)
-  if (line.slice(covered.length) !== `${checksumField}${checksum(covered)}"}`)
-    return damaged('its checksum does not match')
-  let record: unknown
+export function decodeLine(line: Buffer): Result<JournalLine> {
+  if (!isWhole(line)) return damaged('its checksum does not match')
+  const text = line.toString('utf8')
+  const seq = seqIn(text)
+  return seq === undefined ? decodeOther(text) : accept({ seq, text })
+}
+
+/** Compares bytes and numbers, no texts: a start does this for every line ever written. */
+function isWhole(line: Buffer): boolean {
+  const end = line.length - tailChars
+  const digits = end + checksumField.length
+  if (end < 0 || line[digits + checksumHexChars] !== quote || line[line.length - 1] !== brace) return false
+  for (let i = 0; i < checksumField.length; i++)
+    if (line[end + i] !== checksumField.charCodeAt(i)) return false
+  let checksum = 0
+  for (let i = digits; i < digits + checksumHexChars; i++) checksum = checksum * 16 + hexDigit(line[i] ?? 0)
+  return checksum === crc32(line.subarray(0, end))
+}
+
+/** NaN for anything but the digits this program writes. */
+function hexDigit(char: number): number {
+  if (char >= 0x30 && char <= 0x39) return char - 0x30
+  return char >= 0x61 && char <= 0x66 ? char - 0x61 + 10 : Number.NaN
+}
+
+/** The sequence number of a line that begins as this version writes it; undefined for any other. */
+function seqIn(text: string): number | undefined {
+  if (!text.startsWith(head)) return undefined
+  const end = text.indexOf(',', head.length)
+  if (end === -1 || end - head.length > seqCharsMax) return undefined
+  const digits = text.slice(head.length, end)
+  const seq = Number(digits)
+  return `${seq}` === digits ? seq : undefined
+}
+
+/** A whole line that another program formed: it may have its fields in any order. */
+function decodeOther(text: string): Result<JournalLine> {
+  let record: { readonly v?: unknown; readonly seq?: unknown }
   try {
-    record = JSON.parse(line)
+    record = JSON.parse(text)
   } catch {
     return damaged('it is not JSON')
   }
-  const { v, seq, crc: _, ...fields } = record as { v: unknown; seq: unknown; crc: string } & JournalFields
+  const { v, seq } = record
   if (v !== journalVersion) return damaged(`its version is ${v}, this program reads ${journalVersion}`)
   if (!Number.isSafeInteger(seq)) return damaged('it has no sequence number')
-  return accept({ seq: seq as number, fields: fields as JournalFields })
+  return accept({ seq: seq as number, text })
+}
+
+/** What a line says. Throws `SvcError('journal_corrupt')` when it is not JSON, although its checksum is good. */
+export function fieldsOf({ text }: JournalLine): JournalFields {
+  try {
+    const { v: _v, seq: _seq, crc: _crc, ...fields } = JSON.parse(text)
+    return fields
+  } catch {
+    throw new SvcError('journal_corrupt', 'it is not JSON')
+  }
 }
 
 const damaged = (why: string) => reject('internal_error', why)

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { openFailingDisk } from '../../test/failing-disk.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { createJournal } from './journal.js'
-import { decodeLine, encodeLine } from './journal-line.js'
+import { decodeLine, encodeLine, fieldsOf } from './journal-line.js'
 
 async function openJournalOn(path = join(temporaryFolder(), 'journal')) {
   const disk = await openFailingDisk(path)
@@ -18,9 +18,9 @@ async function openJournalOn(path = join(temporaryFolder(), 'journal')) {
       .split('\n')
       .slice(0, -1)
       .map((line) => {
-        const decoded = decodeLine(line)
+        const decoded = decodeLine(Buffer.from(line))
         if (!decoded.ok) throw new Error(decoded.message)
-        return { seq: decoded.value.seq, number: decoded.value.fields.number }
+        return { seq: decoded.value.seq, number: fieldsOf(decoded.value).number }
       })
   return { disk, journal, failures, append, onDisk }
 }

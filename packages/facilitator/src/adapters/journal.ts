@@ -8,16 +8,24 @@
  */
 import type { FileHandle } from 'node:fs/promises'
 import { SvcError } from '@svc-zerc20/protocol'
-import { encodeLine, type JournalFields } from './journal-line.js'
+import { type JournalFields, sealLine } from './journal-line.js'
 
 export type Journal = {
   /** Resolves when the record is durable; throws `SvcError('journal_failed')` when it is not and never will be. */
   append(fields: JournalFields): Promise<void>
   /** Resolves when nothing is under way any more; throws when the newest record could not be written. */
   durable(): Promise<void>
+  /**
+   * Goes on in another file that holds the same. `make` runs while nothing is written, and is told how many bytes
+   * of the old file count; when it throws, the old file stays.
+   */
+  replaceFile(make: (bytes: number) => Promise<JournalEnd>): Promise<void>
   stats(): JournalStats
   close(): Promise<void>
 }
+
+/** A file to go on in: all its bytes are durable records, numbered below `nextSeq`. */
+export type JournalEnd = { readonly file: JournalFile; readonly bytes: number; readonly nextSeq: number }
 
 export type JournalStats = {
   readonly records: number
@@ -30,19 +38,13 @@ export type JournalStats = {
 export type JournalFile = Pick<FileHandle, 'write' | 'datasync' | 'truncate' | 'close'>
 
 type Waiting = {
-  readonly line: Buffer
+  readonly json: string
   readonly done: () => void
   readonly failed: (error: SvcError) => void
 }
 
-export function createJournal(deps: {
-  file: JournalFile
-  /** Bytes the file holds, all of them durable. */
-  bytes: number
-  nextSeq: number
-  onFailure: (err: unknown) => void
-}): Journal {
-  const { file } = deps
+export function createJournal(deps: JournalEnd & { readonly onFailure: (err: unknown) => void }): Journal {
+  let { file } = deps
   let durableBytes = deps.bytes
   let writtenBytes = deps.bytes
   let nextSeq = deps.nextSeq
@@ -51,6 +53,8 @@ export function createJournal(deps: {
   let written: Waiting[] = []
   let running: Promise<void> | undefined
   let onArrival = () => {}
+  /** Waits for the moment in which everything written is durable. */
+  let replacing: (() => Promise<void>) | undefined
   /** Batches are written in order, so the newest record is durable after all others. */
   let last: Promise<void> = Promise.resolve()
   let needsCut = false
@@ -61,8 +65,7 @@ export function createJournal(deps: {
   function append(fields: JournalFields): Promise<void> {
     if (closed) return Promise.reject(failure('the journal is closed'))
     last = new Promise((done, failed) => {
-      waiting.push({ line: Buffer.from(encodeLine(nextSeq, fields)), done, failed })
-      nextSeq += 1
+      waiting.push({ json: JSON.stringify(fields), done, failed })
       running ??= run()
       onArrival()
     })
@@ -72,12 +75,15 @@ export function createJournal(deps: {
   }
 
   async function run(): Promise<void> {
-    while (waiting.length + written.length > 0) {
+    while (waiting.length + written.length > 0 || replacing) {
       try {
-        await writeWaiting()
-        await syncWritten()
+        if (replacing && written.length === 0) await replacing()
+        else {
+          if (!replacing) await writeWaiting()
+          await syncWritten()
+        }
       } catch (cause) {
-        fail([...written.splice(0), ...waiting.splice(0)], cause)
+        fail(cause)
       }
     }
     running = undefined
@@ -90,7 +96,9 @@ export function createJournal(deps: {
     const batch = waiting
     waiting = []
     written.push(...batch)
-    const bytes = Buffer.concat(batch.map(({ line }) => line))
+    // Numbered only now: until here the file could be replaced by a shorter one.
+    const bytes = Buffer.from(batch.map(({ json }, i) => sealLine(nextSeq + i, json)).join(''))
+    nextSeq += batch.length
     for (let offset = 0; offset < bytes.length; ) {
       const { bytesWritten } = await file.write(bytes, offset, bytes.length - offset, writtenBytes + offset)
       if (bytesWritten === 0) throw failure('the disk takes no more bytes')
@@ -132,7 +140,7 @@ export function createJournal(deps: {
       },
     )
     while (!isOver) {
-      if (waiting.length > 0) await writeWaiting()
+      if (waiting.length > 0 && !replacing) await writeWaiting()
       else {
         const arrival = new Promise<void>((resolve) => {
           onArrival = resolve
@@ -143,15 +151,43 @@ export function createJournal(deps: {
   }
 
   /** Sequence numbers of what was lost are taken again, so that the file never shows a gap. */
-  function fail(lost: readonly Waiting[], cause: unknown): void {
-    nextSeq -= lost.length
+  function fail(cause: unknown): void {
+    nextSeq -= written.length
+    const lost = [...written.splice(0), ...waiting.splice(0)]
     needsCut = true
     deps.onFailure(cause)
     for (const { failed } of lost) failed(failure('the journal cannot be written', cause))
   }
 
+  function replaceFile(make: (bytes: number) => Promise<JournalEnd>): Promise<void> {
+    if (closed || replacing) return Promise.reject(failure('the journal is busy or closed'))
+    return new Promise((done, failed) => {
+      replacing = async () => {
+        try {
+          if (needsCut) await cut()
+          const old = file
+          const end = await make(durableBytes)
+          file = end.file
+          durableBytes = end.bytes
+          writtenBytes = end.bytes
+          nextSeq = end.nextSeq
+          await old.close()
+          done()
+        } catch (error) {
+          // Nobody's record is lost by it.
+          failed(error)
+        } finally {
+          replacing = undefined
+        }
+      }
+      running ??= run()
+      onArrival()
+    })
+  }
+
   return {
     append,
+    replaceFile,
     // Nothing under way: what failed was told to whoever appended it, and the rest is on the disk.
     durable: () => (running ? last : Promise.resolve()),
     stats: () => ({ records, syncs, bytes: durableBytes, failed: needsCut && !running }),

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressOf, burnOf, challengeOf, hashOf, nonceOf, seconds, units } from '../../test/challenges.js'
 import { anyEnded } from '../../test/ledger-events.js'
-import { createLedgerArchive, type EndedPayment } from './ledger-archive.js'
+import { createLedgerArchive } from './ledger-archive.js'
+import type { EndedPayment } from './ledger-packing.js'
 
 const endedOf = (seed: number, changes: Partial<EndedPayment> = {}): EndedPayment => ({
   challenge: challengeOf(seed),
@@ -97,6 +98,40 @@ describe('the archive of ended payments', () => {
     archive.add(endedOf(2))
     expect(archive.finalize(nonceOf(2), { ...unknown, mint: { value: units(2n ** 128n) } })).toBe(false)
     expect(archive.isAwaitingMint(nonceOf(2))).toBe(true)
+  })
+
+  it('a snapshot shows what was there when it was taken, whatever happens while it is read', () => {
+    const finalized = { mint: { value: units(5n) }, at: seconds(9) }
+    const anyChanges = fc.array(
+      fc.record({ act: fc.constantFrom('finalize', 'takeOut', 'add', 'read'), on: fc.nat({ max: 9 }) }),
+    )
+    fc.assert(
+      fc.property(anyChanges, anyChanges, (before, during) => {
+        const archive = createLedgerArchive()
+        const change = ({ act, on }: { act: string; on: number }, at: number) => {
+          if (act === 'finalize' && archive.isAwaitingMint(nonceOf(on)))
+            archive.finalize(nonceOf(on), finalized)
+          if (act === 'takeOut') archive.takeOut(nonceOf(on))
+          if (act === 'add') archive.add(endedOf(on, { at: seconds(at) }))
+        }
+        for (let seed = 0; seed < 8; seed++) archive.add(endedOf(seed))
+        for (const [i, step] of before.entries()) change(step, i)
+        const expected = [...archive.all()]
+        const snapshot = archive.snapshot()[Symbol.iterator]()
+        const seen: EndedPayment[] = []
+        const read = () => {
+          const { done, value } = snapshot.next()
+          if (!done) seen.push(value)
+          return !done
+        }
+        for (const [i, step] of during.entries()) {
+          if (step.act === 'read') read()
+          else change(step, 1000 + i)
+        }
+        while (read());
+        expect(seen).toEqual(expected)
+      }),
+    )
   })
 
   it('what is taken out is gone, and can come back changed', () => {

@@ -3,18 +3,19 @@
  * times the memory. A record has a fixed size, so a payment is found by its number, and its number by its nonce.
  * What was minted for it is kept apart, because most of a long archive may never be.
  */
-import type { Address, BaseUnits, ChallengeNonce, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, Finalized } from '../payment/ports.js'
-
-/** Accepted, and its grant used; its mint may still come. */
-export type EndedPayment = {
-  readonly challenge: Challenge
-  /** Of the payload that paid: 16 bytes as hex. */
-  readonly identity: string
-  readonly burn: Burn
-  readonly at: UnixSeconds
-  readonly finalized?: Finalized
-}
+import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import type { Finalized } from '../payment/ports.js'
+import {
+  type EndedPayment,
+  endedBytes,
+  finalizedBytes,
+  mintOffset,
+  nonceBytes,
+  packEnded,
+  packFinalized,
+  unpackEnded,
+  unpackFinalized,
+} from './ledger-packing.js'
 
 export type LedgerArchive = {
   /** False when a number does not fit into its field: the payment has to be kept as it is. */
@@ -27,96 +28,121 @@ export type LedgerArchive = {
   takeOut(nonce: ChallengeNonce): EndedPayment | undefined
   size(): number
   all(): Iterable<EndedPayment>
+  /** What is in it at this moment; it may be read bit by bit while other things are done. */
+  snapshot(): Iterable<EndedPayment>
   /** Skips what is finalized without looking at it. */
   awaitingMint(): Iterable<EndedPayment>
 }
 
-const recordBytes = 256
 const recordsPerSlab = 4096
 const firstIndexSlots = 1024
-const nonceBytes = 32
-
-/** Amounts and block numbers far beyond anything a token or a chain has. */
-const amountBytes = 16
-const heightBytes = 6
-const secondsBytes = 6
 
 /** The last field of a record: the number of its mint, counted from 1, or one of these. */
-const mintOffset = recordBytes - 4
 const noMint = 0
 const takenOut = 0xffff_ffff
 
-const mintBytes = 60
-const noHash: TxHash = `0x${'00'.repeat(32)}` as TxHash
+type Snapshot = { next: number; readonly before: Map<number, EndedPayment | undefined> }
 
 export function createLedgerArchive(): LedgerArchive {
-  const records = createSlabs(recordBytes)
-  const mints = createSlabs(mintBytes)
+  const records = createSlabs(endedBytes)
+  const mints = createSlabs(finalizedBytes)
   const treasuries = createInterned()
   /** For each slab of records, how many of them await their mint. */
   const awaiting: number[] = []
-  let taken = 0
+  const gone = new Set<number>()
   /** Open addressing by bytes of the nonce, which are random; holds record numbers from 1 on. */
   let index = new Int32Array(firstIndexSlots)
+  /** Snapshots that are being read: where each is, and what has changed that it did not come to yet. */
+  const snapshots = new Set<Snapshot>()
+  const record = Buffer.alloc(endedBytes)
+  const mintRecord = Buffer.alloc(finalizedBytes)
 
-  /** Where the nonce is in the index, or the free place where it belongs. */
-  function slotOf(nonce: Buffer): number {
+  /** Where the nonce that a record begins with is in the index, or the free place where it belongs. */
+  function slotOf(bytes: Buffer, offset: number): number {
     const mask = index.length - 1
-    const first = nonce.readUInt32BE(0) ^ nonce.readUInt32BE(nonceBytes - 4)
+    const first = bytes.readUInt32BE(offset) ^ bytes.readUInt32BE(offset + nonceBytes - 4)
     for (let slot = first & mask; ; slot = (slot + 1) & mask) {
       const number = index[slot] ?? 0
-      if (number === 0 || records.at(number - 1).compare(nonce, 0, nonceBytes, 0, nonceBytes) === 0)
-        return slot
+      if (number === 0 || records.beginsWith(number - 1, bytes, offset, nonceBytes)) return slot
     }
   }
 
   function growIndex(): void {
     index = new Int32Array(index.length * 2)
-    for (let number = 0; number < records.count(); number++) index[slotOf(records.at(number))] = number + 1
+    for (let number = 0; number < records.count(); number++) {
+      const { slab, offset } = records.place(number)
+      index[slotOf(slab, offset)] = number + 1
+    }
   }
 
   /** Undefined also for a payment that was taken out. */
   function numberOf(nonce: ChallengeNonce): number | undefined {
-    const number = (index[slotOf(Buffer.from(nonce.slice(2), 'hex'))] ?? 0) - 1
-    return number === -1 || mintOf(number) === takenOut ? undefined : number
+    record.write(nonce.slice(2), 0, nonceBytes, 'hex')
+    const number = (index[slotOf(record, 0)] ?? 0) - 1
+    return number === -1 || gone.has(number) ? undefined : number
   }
 
-  const mintOf = (number: number) => records.at(number).readUInt32BE(mintOffset)
+  function mintOf(number: number): number {
+    const { slab, offset } = records.place(number)
+    return slab.readUInt32BE(offset + mintOffset)
+  }
 
   function setMint(number: number, mint: number): void {
-    const slab = Math.floor(number / recordsPerSlab)
+    const of = Math.floor(number / recordsPerSlab)
+    const { slab, offset } = records.place(number)
     const before = mintOf(number) === noMint ? 1 : 0
-    awaiting[slab] = (awaiting[slab] ?? 0) + (mint === noMint ? 1 : 0) - before
-    records.at(number).writeUInt32BE(mint, mintOffset)
+    awaiting[of] = (awaiting[of] ?? 0) + (mint === noMint ? 1 : 0) - before
+    slab.writeUInt32BE(mint, offset + mintOffset)
   }
 
   function read(number: number): EndedPayment {
+    const { slab, offset } = records.place(number)
     const mint = mintOf(number)
-    return {
-      ...unpack(records.at(number), treasuries.at),
-      ...(mint !== noMint && { finalized: unpackFinalized(mints.at(mint - 1)) }),
+    const ended = unpackEnded(slab, offset, treasuries.at)
+    if (mint === noMint) return ended
+    const place = mints.place(mint - 1)
+    return { ...ended, finalized: unpackFinalized(place.slab, place.offset) }
+  }
+
+  const readKept = (number: number) => (gone.has(number) ? undefined : read(number))
+
+  function keepForSnapshots(number: number): void {
+    for (const { next, before } of snapshots) {
+      if (number >= next && !before.has(number)) before.set(number, readKept(number))
+    }
+  }
+
+  function* readSnapshot(reading: Snapshot, count: number): Iterable<EndedPayment> {
+    try {
+      for (; reading.next < count; reading.next++) {
+        const { next, before } = reading
+        const payment = before.has(next) ? before.get(next) : readKept(next)
+        if (payment) yield payment
+      }
+    } finally {
+      snapshots.delete(reading)
     }
   }
 
   return {
     add(payment) {
       const { finalized } = payment
-      const record = Buffer.alloc(recordBytes)
-      const mint = Buffer.alloc(mintBytes)
-      if (!pack(record, payment, treasuries.numberOf(payment.challenge.treasury))) return false
-      if (finalized && !packFinalized(mint, finalized)) return false
+      if (!packEnded(record, payment, treasuries.numberOf(payment.challenge.treasury))) return false
+      if (finalized && !packFinalized(mintRecord, finalized)) return false
       if ((records.count() + 1) * 2 > index.length) growIndex()
-      const slot = slotOf(record)
+      const slot = slotOf(record, 0)
       const known = (index[slot] ?? 0) - 1
-      if (known !== -1 && mintOf(known) !== takenOut) return true
+      if (known !== -1 && !gone.has(known)) return true
       // Not awaiting until its mint is set below, wherever it goes.
       record.writeUInt32BE(takenOut, mintOffset)
-      if (known === -1) index[slot] = records.push(record)
-      else {
-        record.copy(records.at(known))
-        taken -= 1
+      const number = known === -1 ? records.push(record) - 1 : known
+      if (known !== -1) {
+        keepForSnapshots(known)
+        records.overwrite(known, record)
       }
-      setMint((index[slot] ?? 0) - 1, finalized ? mints.push(mint) : noMint)
+      gone.delete(number)
+      index[slot] = number + 1
+      setMint(number, finalized ? mints.push(mintRecord) : noMint)
       return true
     },
 
@@ -132,9 +158,9 @@ export function createLedgerArchive(): LedgerArchive {
 
     finalize(nonce, finalized) {
       const number = numberOf(nonce)
-      const mint = Buffer.alloc(mintBytes)
-      if (number === undefined || !packFinalized(mint, finalized)) return false
-      setMint(number, mints.push(mint))
+      if (number === undefined || !packFinalized(mintRecord, finalized)) return false
+      keepForSnapshots(number)
+      setMint(number, mints.push(mintRecord))
       return true
     },
 
@@ -142,17 +168,25 @@ export function createLedgerArchive(): LedgerArchive {
       const number = numberOf(nonce)
       if (number === undefined) return undefined
       const payment = read(number)
+      keepForSnapshots(number)
       setMint(number, takenOut)
-      taken += 1
+      gone.add(number)
       return payment
     },
 
-    size: () => records.count() - taken,
+    size: () => records.count() - gone.size,
 
     *all() {
       for (let number = 0; number < records.count(); number++) {
-        if (mintOf(number) !== takenOut) yield read(number)
+        const payment = readKept(number)
+        if (payment) yield payment
       }
+    },
+
+    snapshot() {
+      const reading: Snapshot = { next: 0, before: new Map() }
+      snapshots.add(reading)
+      return readSnapshot(reading, records.count())
     },
 
     *awaitingMint() {
@@ -169,19 +203,28 @@ export function createLedgerArchive(): LedgerArchive {
 function createSlabs(bytes: number) {
   const slabs: Buffer[] = []
   let count = 0
-  const at = (number: number): Buffer => {
+  const place = (number: number) => {
     const slab = slabs[Math.floor(number / recordsPerSlab)]
-    const start = (number % recordsPerSlab) * bytes
-    return slab?.subarray(start, start + bytes) ?? Buffer.alloc(bytes)
+    if (!slab) throw new SvcError('invariant', `no record ${number} in the archive`)
+    return { slab, offset: (number % recordsPerSlab) * bytes }
+  }
+  const overwrite = (number: number, record: Buffer) => {
+    const { slab, offset } = place(number)
+    record.copy(slab, offset)
   }
   return {
-    at,
+    place,
+    overwrite,
     count: () => count,
+    beginsWith(number: number, other: Buffer, from: number, length: number): boolean {
+      const { slab, offset } = place(number)
+      return slab.compare(other, from, from + length, offset, offset + length) === 0
+    },
     /** Says how many there are now: one more than the number of this one. */
     push(record: Buffer): number {
       if (count % recordsPerSlab === 0) slabs.push(Buffer.alloc(recordsPerSlab * bytes))
-      record.copy(at(count))
       count += 1
+      overwrite(count - 1, record)
       return count
     },
   }
@@ -198,109 +241,3 @@ function createInterned() {
     at: (number: number) => texts[number] as Address,
   }
 }
-
-function createWriter(record: Buffer) {
-  let offset = 0
-  let fits = true
-  const hex = (digits: string, bytes: number) => {
-    fits &&= digits.length === bytes * 2
-    offset += fits ? record.write(digits, offset, bytes, 'hex') : bytes
-  }
-  return {
-    hex,
-    number: (value: number | bigint, bytes: number) =>
-      hex(value.toString(16).padStart(bytes * 2, '0'), bytes),
-    fits: () => fits,
-  }
-}
-
-function createReader(record: Buffer) {
-  let offset = 0
-  const hex = (bytes: number) => {
-    offset += bytes
-    return record.toString('hex', offset - bytes, offset)
-  }
-  const number = (bytes: number) => Number.parseInt(hex(bytes), 16)
-  return {
-    hex,
-    number,
-    amount: () => BigInt(`0x${hex(amountBytes)}`) as BaseUnits,
-    height: () => BigInt(number(heightBytes)),
-    seconds: () => number(secondsBytes) as UnixSeconds,
-  }
-}
-
-function packFinalized(record: Buffer, { mint, at }: Finalized): boolean {
-  const { hex, number, fits } = createWriter(record)
-  // No transaction hashes to 0, and blocks are stored one higher, so that 0 says there is none.
-  hex((mint.txHash ?? noHash).slice(2), 32)
-  number(mint.blockNumber === undefined ? 0 : mint.blockNumber + 1n, heightBytes)
-  number(mint.value, amountBytes)
-  number(at, secondsBytes)
-  return fits()
-}
-
-function unpackFinalized(record: Buffer): Finalized {
-  const { hex, height, amount, seconds } = createReader(record)
-  const txHash = `0x${hex(32)}` as TxHash
-  const block = height()
-  const mint = {
-    ...(txHash !== noHash && { txHash }),
-    ...(block > 0n && { blockNumber: block - 1n }),
-    value: amount(),
-  }
-  return { mint, at: seconds() }
-}
-
-function pack(record: Buffer, { challenge, identity, burn, at }: EndedPayment, treasury: number): boolean {
-  const { hex, number, fits } = createWriter(record)
-  hex(challenge.nonce.slice(2), nonceBytes)
-  hex(challenge.payTo.slice(2), 20)
-  number(challenge.amount, amountBytes)
-  number(challenge.listPrice, amountBytes)
-  number(challenge.issuedAt, secondsBytes)
-  number(challenge.expiresAt, secondsBytes)
-  number(challenge.deadline === undefined ? 0 : challenge.deadline + 1, secondsBytes)
-  number(challenge.powNonce, 8)
-  number(treasury, 2)
-  number(challenge.issuedAtBlock, heightBytes)
-  hex(identity, 16)
-  hex(burn.txHash.slice(2), 32)
-  number(burn.blockNumber, heightBytes)
-  hex(burn.blockHash.slice(2), 32)
-  number(burn.leafIndex, heightBytes)
-  hex(burn.from.slice(2), 20)
-  number(burn.value, amountBytes)
-  number(at, secondsBytes)
-  return fits()
-}
-
-function unpack(record: Buffer, treasuryAt: (number: number) => Address): EndedPayment {
-  const { hex, number, amount, height, seconds } = createReader(record)
-  const nonce = `0x${hex(nonceBytes)}` as ChallengeNonce
-  const challenge = {
-    nonce,
-    payTo: `0x${hex(20)}` as Address,
-    amount: amount(),
-    listPrice: amount(),
-    issuedAt: seconds(),
-    expiresAt: seconds(),
-    ...deadlineIn(seconds()),
-    powNonce: number(8),
-    treasury: treasuryAt(number(2)),
-    issuedAtBlock: height(),
-  }
-  const identity = hex(16)
-  const burn = {
-    txHash: `0x${hex(32)}` as TxHash,
-    blockNumber: height(),
-    blockHash: `0x${hex(32)}`,
-    leafIndex: height(),
-    from: `0x${hex(20)}` as Address,
-    value: amount(),
-  }
-  return { challenge, identity, burn, at: seconds() }
-}
-
-/** Stored one higher, so that 0 says there is none. */
-const deadlineIn = (stored: number) => (stored === 0 ? {} : { deadline: (stored - 1) as UnixSeconds })

@@ -3,22 +3,47 @@ import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, nonceOf, permitPayloadOf } from '../../test/challenges.js'
 import { eventKinds } from '../../test/ledger-events.js'
 import { decodeLine, encodeLine, type JournalFields } from './journal-line.js'
-import { fromFields, type LedgerEvent, toFields } from './ledger-event.js'
+import { claimedPayload, fromFields, type LedgerEvent, toFields } from './ledger-event.js'
+import { readEvent } from './ledger-line.js'
 
 /** Through the bytes of a journal line and back. */
-function reread(event: LedgerEvent): LedgerEvent {
-  const decoded = decodeLine(encodeLine(1, toFields(event)).slice(0, -1))
+function lineOf(fields: JournalFields, seq = 1) {
+  const decoded = decodeLine(Buffer.from(encodeLine(seq, fields).slice(0, -1)))
   if (!decoded.ok) throw new Error(decoded.message)
-  return fromFields(decoded.value.fields)
+  return decoded.value
 }
+
+/** With the payload read, if it has one. */
+const plain = (event: LedgerEvent) =>
+  event.event === 'payment_claimed' ? { ...event, payload: event.payload.read() } : event
 
 describe('ledger events', () => {
   it.each(eventKinds)('%s reads from its line as it was written', (_, anyEvent) => {
     fc.assert(
       fc.property(anyEvent, (event) => {
-        expect(reread(event)).toEqual(event)
+        expect(plain(readEvent(lineOf(toFields(event))))).toEqual(plain(event))
       }),
     )
+  })
+
+  it.each(eventKinds)('%s is the same event the short and the long way', (_, anyEvent) => {
+    fc.assert(
+      fc.property(anyEvent, fc.nat(), (event, seq) => {
+        const fields = toFields(event)
+        expect(plain(readEvent(lineOf(fields, seq + 1)))).toEqual(plain(fromFields(fields)))
+        // Only the long way knows this order.
+        const turned = Object.fromEntries(Object.entries(fields).reverse()) as JournalFields
+        expect(plain(readEvent(lineOf(turned)))).toEqual(plain(event))
+      }),
+    )
+  })
+
+  it('what only looks like a known form is judged the long way', () => {
+    const { event, challenge } = toFields({ event: 'challenge_issued', challenge: challengeOf(1) })
+    const wrong = { event, challenge: { ...(challenge as object), payTo: '0xzz' } }
+    expect(() => readEvent(lineOf(wrong))).toThrow('"0xzz" is no address')
+    const large = { event, challenge: { ...(challenge as object), powNonce: 2 ** 53 } }
+    expect(() => readEvent(lineOf(large))).toThrow('is no number')
   })
 
   it('no secret is in any of them: what a challenge keeps derives nothing without the seed', () => {
@@ -47,7 +72,7 @@ describe('ledger events', () => {
           nonce: nonceOf(1),
           identity: 'ab'.repeat(16),
           ticketed: true,
-          payload: permitPayloadOf(challenge),
+          payload: claimedPayload(permitPayloadOf(challenge)),
         },
         { event: 'payment_accepted', nonce: nonceOf(1), burn: burnOf(1), at: challenge.issuedAt },
         {

@@ -16,9 +16,11 @@ import { stoppedClock } from '../../test/clock.js'
 import { type FailingDisk, openFailingDisk } from '../../test/failing-disk.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { createJournal } from './journal.js'
-import { replayFile } from './journal-file.js'
+import { fieldsOf } from './journal-line.js'
+import { replayFile } from './journal-replay.js'
 import { createLedger, type JournalledLedger } from './ledger.js'
-import { fromFields, toFields } from './ledger-event.js'
+import { toFields } from './ledger-event.js'
+import { readEvent } from './ledger-line.js'
 import { createLedgerState, type LedgerState } from './ledger-state.js'
 import { openLedger } from './open-ledger.js'
 
@@ -49,8 +51,11 @@ const acts = {
   async sign(ledger: JournalledLedger, on: number, choice: boolean) {
     const nonces: ChallengeNonce[] = []
     for (const other of choice ? [on, (on + 1) % challenges] : [on]) {
-      const payment = await ledger.find(nonceOf(other + 1))
-      if (payment?.claim?.payload?.kind === 'permit') nonces.push(nonceOf(other + 1))
+      const isPermit = ({ challenge }: { challenge: { nonce: string } }) =>
+        challenge.nonce === nonceOf(other + 1)
+      const { transactions: carried, unsigned } = ledger.interrupted()
+      if ([...unsigned, ...carried.flatMap(({ items }) => items)].some(isPermit))
+        nonces.push(nonceOf(other + 1))
     }
     transactions += 1
     const transaction = { nonce: transactions, hash: hashOf(1000 + transactions), raw: '0x02' } as const
@@ -118,11 +123,11 @@ async function view(ledger: JournalledLedger) {
   const payments = []
   for (let on = 0; on < challenges; on++) {
     const payment = await ledger.find(nonceOf(on + 1))
-    // The hash of an accepted burn is the burn's own.
-    const { txHash, ...claim } = payment?.claim ?? {}
+    // Whether a payload is still kept, and which, shows in what was interrupted.
+    const { identity, ticketed, txHash } = payment?.claim ?? {}
     payments.push({
       ...payment,
-      claim: payment?.accepted ? claim : { ...claim, txHash },
+      claim: { identity, ticketed, txHash },
       granted: await ledger.grantIsUsed(nonceOf(on + 1)),
     })
   }
@@ -137,7 +142,7 @@ async function view(ledger: JournalledLedger) {
 }
 
 const linesOf = (state: LedgerState) =>
-  [...state.events(never)].map((event) => JSON.stringify(toFields(event))).sort()
+  [...state.shortest(never).events()].map((event) => JSON.stringify(toFields(event))).sort()
 
 const binding = { chainId: 31337, token: addressOf(7) }
 
@@ -165,9 +170,41 @@ describe('a ledger behind a journal', () => {
           for (let start = 0; start < 2; start++) {
             opened = await open()
             expect(await view(opened.ledger)).toEqual(before)
+            await opened.compact()
             if (start === 0) await opened.close()
           }
         }
+        await opened.close()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('is the same after a restart although steps were taken while its journal was written anew', async () => {
+    await fc.assert(
+      fc.asyncProperty(anySteps, anySteps, async (first, meanwhile) => {
+        const options = {
+          journal: join(temporaryFolder(), 'journal'),
+          binding,
+          clock: stoppedClock(),
+          openMax: 100,
+          expiredRetentionSeconds: retention,
+          onJournalFailure: () => undefined,
+        }
+        let opened = await openLedger(options)
+        for (const step of first) await apply(opened.ledger, step)
+        await opened.close()
+        opened = await openLedger(options)
+        const half = meanwhile.length / 2
+        // Some before it begins: its list is that of the start all the same.
+        for (const step of meanwhile.slice(0, half)) await apply(opened.ledger, step)
+        const compacting = opened.compact()
+        for (const step of meanwhile.slice(half)) await apply(opened.ledger, step)
+        await compacting
+        const before = await view(opened.ledger)
+        await opened.close()
+        opened = await openLedger(options)
+        expect(await view(opened.ledger)).toEqual(before)
         await opened.close()
       }),
       { numRuns: 60 },
@@ -277,7 +314,10 @@ describe('fault 5 a ledger whose journal fails', () => {
     expect(await ledger.takeGrant(nonceOf(1), 1_000)).toBe('used')
     await second.use()
     const granted: unknown[] = []
-    await replayFile(path, ({ event, nonce }) => event === 'grant_used' && granted.push(nonce))
+    await replayFile(path, (line) => {
+      const { event, nonce } = fieldsOf(line)
+      if (event === 'grant_used') granted.push(nonce)
+    })
     expect(granted.sort()).toEqual([nonceOf(1), nonceOf(2)])
   })
 
@@ -299,7 +339,7 @@ describe('fault 5 a ledger whose journal fails', () => {
         }
         await journal.close()
         const replayed = createLedgerState()
-        await replayFile(path, (fields) => replayed.apply(fromFields(fields)))
+        await replayFile(path, (line) => replayed.apply(readEvent(line)))
         expect(linesOf(replayed)).toEqual(linesOf(state))
       }),
       { numRuns: 80 },

@@ -1,8 +1,9 @@
 /** What the events of the ledger amount to. Applied in order they give the same state, now or after a crash. */
-import { type ChallengeNonce, type Payload, SvcError, type TxHash, unreachable } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, SvcError, type TxHash, unreachable } from '@svc-zerc20/protocol'
 import type { Accepted, Burn, Challenge, Finalized } from '../payment/ports.js'
-import { createLedgerArchive, type EndedPayment } from './ledger-archive.js'
-import type { Binding, LedgerEvent } from './ledger-event.js'
+import { createLedgerArchive } from './ledger-archive.js'
+import type { Binding, ClaimedPayload, LedgerEvent } from './ledger-event.js'
+import type { EndedPayment } from './ledger-packing.js'
 import { createLedgerTransactions, type Outstanding } from './ledger-transactions.js'
 
 export type Entry = {
@@ -11,7 +12,7 @@ export type Entry = {
   claim?: {
     readonly identity: string
     readonly ticketed: boolean
-    payload?: Payload.Payload
+    payload?: ClaimedPayload
     txHash?: TxHash
   }
   accepted?: Accepted
@@ -39,10 +40,14 @@ export type LedgerState = {
   /** Accepted or late, and not finalized; cheap however many are. */
   awaitingMint(): Iterable<Readonly<Entry>>
   demoted(): Iterable<Readonly<Entry>>
-  /** The shortest list of events that gives this state, without challenges that `isForgotten`. */
-  events(isForgotten: (challenge: Challenge) => boolean): Iterable<LedgerEvent>
-  /** How many events that would be, at least; little work. */
-  eventsMin(isForgotten: (challenge: Challenge) => boolean): number
+  /**
+   * The shortest list of events that gives the state of this moment, without challenges that `isForgotten`. It is
+   * asked for at once or never, and may then be read bit by bit while the state moves on.
+   */
+  shortest(isForgotten: (challenge: Challenge) => boolean): {
+    readonly count: number
+    events(): Iterable<LedgerEvent>
+  }
 }
 
 export function createLedgerState(): LedgerState {
@@ -136,7 +141,7 @@ export function createLedgerState(): LedgerState {
           identity,
           ticketed,
           payload,
-          ...(payload.kind === 'self-transfer' && { txHash: payload.burnTxHash }),
+          ...(payload.kind === 'self-transfer' && { txHash: payload.read().burnTxHash }),
         }
         return
       }
@@ -206,16 +211,19 @@ export function createLedgerState(): LedgerState {
     }
   }
 
-  function* events(isForgotten: (challenge: Challenge) => boolean): Iterable<LedgerEvent> {
-    if (binding) yield { event: 'ledger_bound', binding }
-    for (const ended of archive.all())
-      yield { event: 'payment_recorded', ...ended, ticketed: false, granted: true }
-    for (const entry of keptOf(entries.values(), isForgotten)) yield* eventsOf(entry)
+  function shortest(isForgotten: (challenge: Challenge) => boolean) {
+    const live: LedgerEvent[] = []
+    for (const entry of keptOf(entries.values(), isForgotten)) live.push(...eventsOf(entry))
     for (const { transaction, nonces } of burns.all()) {
-      yield { event: 'burn_signed', nonces: [...nonces], transaction }
+      live.push({ event: 'burn_signed', nonces: [...nonces], transaction })
     }
     for (const { transaction, nonces } of mints.all()) {
-      yield { event: 'mint_signed', nonces: [...nonces], transaction }
+      live.push({ event: 'mint_signed', nonces: [...nonces], transaction })
+    }
+    const bound: LedgerEvent[] = binding ? [{ event: 'ledger_bound', binding }] : []
+    return {
+      count: bound.length + archive.size() + live.length,
+      events: () => listed(bound, archive.snapshot(), live),
     }
   }
 
@@ -246,9 +254,18 @@ export function createLedgerState(): LedgerState {
     *demoted() {
       for (const nonce of demoted) yield entryOf(nonce)
     },
-    events,
-    eventsMin: (isForgotten) => archive.size() + [...keptOf(entries.values(), isForgotten)].length,
+    shortest,
   }
+}
+
+function* listed(
+  bound: readonly LedgerEvent[],
+  ended: Iterable<EndedPayment>,
+  live: readonly LedgerEvent[],
+): Iterable<LedgerEvent> {
+  yield* bound
+  for (const payment of ended) yield { event: 'payment_recorded', ...payment, ticketed: false, granted: true }
+  yield* live
 }
 
 const toEntry = ({ challenge, identity, burn, at, finalized }: EndedPayment): Entry => ({

@@ -17,7 +17,7 @@ import type {
   Payment,
   SignedTransaction,
 } from '../payment/ports.js'
-import type { LedgerEvent } from './ledger-event.js'
+import { claimedPayload, type LedgerEvent } from './ledger-event.js'
 import type { Entry, LedgerState } from './ledger-state.js'
 
 export type JournalledLedger = Ledger & {
@@ -53,7 +53,7 @@ export function createLedger(deps: {
   const unrecordedGrants: ChallengeNonce[] = []
 
   for (const { challenge, claim, accepted, late } of state.live()) {
-    if (claim?.payload && !accepted) usePermit(claim.payload, challenge.nonce)
+    if (claim?.payload && !accepted) usePermit(claim.payload.read(), challenge.nonce)
     if (!claim && !late) open.set(challenge.nonce, challenge)
   }
 
@@ -64,7 +64,7 @@ export function createLedger(deps: {
 
   function freePermit(nonce: ChallengeNonce): void {
     const payload = state.find(nonce)?.claim?.payload
-    const key = payload && permitKey(payload)
+    const key = payload && permitKey(payload.read())
     if (key !== undefined && permitsInUse.get(key) === nonce) permitsInUse.delete(key)
   }
 
@@ -172,7 +172,13 @@ export function createLedger(deps: {
       }
       const permit = permitKey(payload)
       if (permit !== undefined && permitsInUse.has(permit)) return 'permit_nonce_in_use'
-      const event = { event: 'payment_claimed', nonce, identity, ticketed, payload } as const
+      const event = {
+        event: 'payment_claimed',
+        nonce,
+        identity,
+        ticketed,
+        payload: claimedPayload(payload),
+      } as const
       state.apply(event)
       usePermit(payload, nonce)
       open.delete(nonce)
@@ -318,8 +324,8 @@ function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupted']> {
   for (const { challenge, claim, accepted } of state.live()) {
     if (!claim?.payload || accepted) continue
     const { payload } = claim
-    if (payload.kind === 'permit') underWay.push({ challenge, payload })
-    else transfers.push({ challenge, payload })
+    if (payload.kind === 'permit') underWay.push({ challenge, payload: payload.read() })
+    else transfers.push({ challenge, payload: payload.read() })
   }
   return {
     transactions: [...forms].map(([nonce, transactions]) => ({

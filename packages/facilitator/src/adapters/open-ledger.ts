@@ -2,10 +2,13 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Challenge, Clock } from '../payment/ports.js'
 import type { JournalStats } from './journal.js'
-import { openJournal, type ReplayReport } from './journal-file.js'
+import type { Compaction } from './journal-compaction.js'
+import { openJournal } from './journal-file.js'
 import type { JournalFields } from './journal-line.js'
+import type { ReplayReport } from './journal-replay.js'
 import { createLedger, type EventLog, type JournalledLedger, noEventLog } from './ledger.js'
 import { type Binding, fromFields, type LedgerEvent, toFields } from './ledger-event.js'
+import { readEvent } from './ledger-line.js'
 import { createLedgerState, type LedgerState } from './ledger-state.js'
 
 export type OpenLedger = {
@@ -13,6 +16,8 @@ export type OpenLedger = {
   /** Absent without a journal. */
   readonly replay?: ReplayReport
   journalStats(): JournalStats | undefined
+  /** Makes the journal shorter where that is worth it, while it is in use; throws when the disk refuses. */
+  compact(): Promise<Compaction | undefined>
   close(): Promise<void>
 }
 
@@ -29,17 +34,18 @@ export async function openLedger(deps: {
   const state = createLedgerState()
   const create = (log: EventLog) => createLedger({ state, log, clock, openMax, expiredRetentionSeconds })
   if (deps.journal === 'none') {
-    return { ledger: create(noEventLog), journalStats: () => undefined, close: async () => undefined }
+    const nothing = async () => undefined
+    return { ledger: create(noEventLog), journalStats: () => undefined, compact: nothing, close: nothing }
   }
   const nowSeconds = clock.now() / 1000
   const isForgotten = ({ expiresAt }: Challenge) => expiresAt + expiredRetentionSeconds <= nowSeconds
-  const { journal, replay, close } = await openJournal({
+  const { journal, replay, compact, close } = await openJournal({
     path: deps.journal,
-    onRecord: (fields) => state.apply(fromFields(fields)),
-    compact: () => ({
-      recordsMin: state.eventsMin(isForgotten),
-      records: fieldsOf(state.events(isForgotten)),
-    }),
+    onRecord: (line) => state.apply(readEvent(line)),
+    shorten() {
+      const { count, events } = state.shortest(isForgotten)
+      return { recordsMin: count, take: () => fieldsOf(events()) }
+    },
     onFailure: deps.onJournalFailure,
   })
   const log: EventLog = {
@@ -57,7 +63,7 @@ export async function openLedger(deps: {
     await close()
     throw error
   }
-  return { ledger: create(log), replay, journalStats: () => journal.stats(), close }
+  return { ledger: create(log), replay, journalStats: () => journal.stats(), compact, close }
 }
 
 /**

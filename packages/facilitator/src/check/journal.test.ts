@@ -67,7 +67,9 @@ describe('probeJournal', () => {
     const journal = files.write('held.jsonl', '')
     const lock = await lockJournal(journal)
     const [held] = await linesOf(journal, replayJournal)
-    expect(held).toMatch(/^fail settlement\.journal: .* is in use by another daemon \(process \d+\)/)
+    expect(held).toBe(
+      `fail settlement.journal: ${journal} is in use by another daemon (process ${process.pid})`,
+    )
     await lock.release()
     expect(await linesOf(journal, replayJournal)).toEqual([
       `ok   settlement.journal: ${journal} has 0 records`,

@@ -3,9 +3,9 @@ import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
-import { replayFile } from '../adapters/journal-file.js'
 import { assertUnlocked } from '../adapters/journal-lock.js'
-import { fromFields } from '../adapters/ledger-event.js'
+import { replayFile } from '../adapters/journal-replay.js'
+import { readEvent } from '../adapters/ledger-line.js'
 import { createLedgerState } from '../adapters/ledger-state.js'
 import type { Finding } from '../finding.js'
 import { checkLimits } from './limits.js'
@@ -22,7 +22,7 @@ export type InspectJournal = (
 export const replayJournal: InspectJournal = async (file) => {
   await assertUnlocked(file)
   const state = createLedgerState()
-  return replayFile(file, (fields) => state.apply(fromFields(fields)))
+  return replayFile(file, (line) => state.apply(readEvent(line)))
 }
 
 const key = 'settlement.journal'
@@ -88,7 +88,8 @@ async function judgeContent(journal: string, inspect: InspectJournal | undefined
     ]
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
-    const message = `${journal}: ${error.message.replace(`${key}: `, '')}`
+    const problem = error.message.replace(`${key}: `, '')
+    const message = problem.includes(journal) ? problem : `${journal}: ${problem}`
     return [fail(message, error.code === 'journal_locked' ? 'later' : undefined)]
   }
 }

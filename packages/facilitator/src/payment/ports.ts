@@ -71,12 +71,11 @@ export type PaymentState = 'open' | 'expired' | 'accepted' | 'finalized'
 
 export type Payment = {
   readonly challenge: Challenge
-  /** The one payload that is being, or was, burned for this challenge; kept whole until it is accepted. */
+  /** By the one payload that is being, or was, burned for this challenge. */
   readonly claim?: {
     readonly identity: string
     /** It was presented with the ticket of its offer, and so must be whoever asks again. */
     readonly ticketed: boolean
-    readonly payload?: Payload.Payload
     readonly txHash?: TxHash
   }
   readonly accepted?: Accepted

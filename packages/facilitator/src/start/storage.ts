@@ -1,6 +1,7 @@
 /** The ledger of this configuration, opened, with a word about what its journal held. */
 import { type OpenLedger, openLedger } from '../adapters/open-ledger.js'
 import type { Config } from '../config/config.js'
+import { limits } from '../limits.js'
 import type { Clock } from '../payment/ports.js'
 import type { Log } from '../telemetry/events.js'
 
@@ -29,5 +30,27 @@ export async function openStorage(deps: {
   const { records = 0, tornBytes = 0 } = storage.replay ?? {}
   if (storage.replay) log({ event: 'journal.replayed', records })
   if (tornBytes > 0) log({ event: 'journal.torn', bytes: tornBytes })
-  return storage
+  const closing = new AbortController()
+  const { signal } = closing
+  // Not before the daemon serves: a start must not wait for it.
+  void deps.clock.sleep(limits.compactionDelayMs, signal).then(async () => {
+    if (!signal.aborted) await compact(storage, log)
+  })
+  return {
+    ...storage,
+    close() {
+      closing.abort()
+      return storage.close()
+    },
+  }
+}
+
+async function compact(storage: OpenLedger, log: Log): Promise<void> {
+  try {
+    const compaction = await storage.compact()
+    if (compaction) log({ event: 'journal.compacted', ...compaction })
+  } catch (err) {
+    // The old file is as good, only longer.
+    log({ event: 'journal.compaction_failed', err })
+  }
 }

@@ -17,6 +17,14 @@ export type LifecycleEvent =
   | { readonly event: 'journal.replayed'; readonly records: number }
   | { readonly event: 'journal.torn'; readonly bytes: number }
   | { readonly event: 'journal.failed'; readonly err: unknown }
+  | {
+      readonly event: 'journal.compacted'
+      readonly recordsBefore: number
+      readonly recordsAfter: number
+      readonly bytesBefore: number
+      readonly bytesAfter: number
+    }
+  | { readonly event: 'journal.compaction_failed'; readonly err: unknown }
   | { readonly event: 'request.failed'; readonly route: string; readonly err: unknown }
   | { readonly event: 'address.failed'; readonly err: unknown }
   /** The thread that recovers signers ended; the daemon goes on without it, slower. */
@@ -225,6 +233,23 @@ export const logEvents: {
   'journal.failed': {
     level: 'error',
     about: 'The disk refused a record; whoever waited for it got storage_unavailable.',
+    fields: { err: cause },
+  },
+  'journal.compacted': {
+    level: 'info',
+    about:
+      'The journal was written anew without what it need not hold any more; new records went on meanwhile.',
+    fields: {
+      recordsBefore: 'records it held at the start',
+      recordsAfter: 'records that say the same',
+      bytesBefore: 'their bytes before',
+      bytesAfter: 'and after',
+    },
+  },
+  'journal.compaction_failed': {
+    level: 'warn',
+    about:
+      'The journal could not be written anew, for want of space perhaps. It is used as it is; nothing is lost.',
     fields: { err: cause },
   },
   'request.failed': {
