@@ -25,8 +25,10 @@ export function createCheckpoints(deps: {
   transactions: Transactions
   verifier: Address
   log: Log
+  transfersPerCallMax?: number
 }): Checkpoints {
   const { chain, database, transactions, verifier, log } = deps
+  const { transfersPerCallMax = limits.transfersPerCallMax } = deps
   let seen: number[] = []
 
   function assertOurs(index: number, chainThere: bigint): void {
@@ -71,13 +73,13 @@ export function createCheckpoints(deps: {
       return true
     },
     async nearest({ newIndex, oldIndex, known }, signal) {
-      const farthest = Math.min(known, oldIndex + limits.transfersPerCallMax)
+      const farthest = Math.min(known, oldIndex + transfersPerCallMax)
       const found = await firstReserved(newIndex, farthest)
       if (found !== undefined) return found
       if (known === farthest) throw new SvcError('checkpoint_gone', `no hash chain is reserved at ${known}`)
       let checkpoint = known
       while (checkpoint > farthest) {
-        const index = Math.max(newIndex, checkpoint - limits.transfersPerCallMax)
+        const index = Math.max(newIndex, checkpoint - transfersPerCallMax)
         const data = reserveEarlierCall(database, index, checkpoint)
         const { transactionHash } = await transactions.send({ to: verifier, data }, signal)
         log({ event: 'root.reserved', index, transaction: transactionHash })
