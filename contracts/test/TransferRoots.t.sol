@@ -72,7 +72,7 @@ contract TransferRootsTest is RootSpec {
         same(verifier.reservedHashChains(64), chains[64], "64");
         same(verifier.reservedHashChains(128), chains[128], "128");
         same(verifier.reservedHashChains(192), chains[192], "192");
-        same(verifier.reservedHashChains(63) | verifier.reservedHashChains(65), 0, "elsewhere");
+        for (uint64 i = 1; i < 200; ++i) check(verifier.reservedHashChains(i) == 0 || i % 64 == 0, "elsewhere");
         same(verifier.latestReservedIndex(), 200, "latest reserved");
         prove(claimOf(16, 48, 64, 64));
         prove(claimOf(64, 64, 64, 128));
