@@ -18,8 +18,11 @@ component main {public [${publicSignals.join(', ')}]} = ${component};
 `
 }
 
+/** A source for each circuit. */
+export type Catalogue = Readonly<Record<CircuitName, CircuitSource>>
+
 /** Every circuit, for a number of proof-of-work bits. */
-export function catalogue(powBits: number): Record<CircuitName, CircuitSource> {
+export function catalogue(powBits: number): Catalogue {
   const withdraw = (depth: number): CircuitSource => ({
     include: 'withdraw.circom',
     component: `Withdraw(${depth}, ${powBits})`,

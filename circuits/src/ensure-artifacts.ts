@@ -1,29 +1,19 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { access, copyFile, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { access, copyFile, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import {
-  type ArtifactFile,
-  type CircuitArtifacts,
-  type CircuitName,
-  circuitNames,
-  isForgeable,
-  type Manifest,
-  manifestFile,
-  readArtifacts,
-  treeHeight,
-  verificationKeyHash,
-} from '@svc-zerc20/zk'
+import { type CircuitArtifacts, type CircuitName, circuitNames, readArtifacts } from '@svc-zerc20/zk'
 import { createWorkFolder, lockFolder } from './build-lock.js'
 import { folderName, hashSources } from './cache-key.js'
-import { catalogue } from './catalogue.js'
-import { compile, compilerVersion, prepareSources } from './compile.js'
+import { type Catalogue, catalogue } from './catalogue.js'
+import { type Compiled, compile, prepareSources } from './compile.js'
 import { developmentSetup } from './development-setup.js'
 import { createFixedBasePool, type FixedBasePool } from './fixed-base-pool.js'
 import { createLane } from './lane.js'
+import { describeCircuit, filesOf, writeManifest } from './manifest.js'
 import { readR1cs } from './r1cs.js'
-import { encodeZkey, readZkeyHead } from './zkey.js'
+import { encodeZkey } from './zkey.js'
 
 /** Proof-of-work bits of the development network. */
 export const developmentPowBits = 8
@@ -42,15 +32,27 @@ export type EnsureArtifacts = {
   readonly onProgress?: (line: string) => void
 }
 
-/**
- * The folder with development artifacts of the present sources; builds them if they are missing. Never half a set: it
- * is built elsewhere and renamed at the end, and of several processes the first to finish wins, so keys that somebody
- * already uses are never replaced.
- */
-export async function ensureArtifacts(options: EnsureArtifacts = {}): Promise<string> {
+/** The folder with development artifacts of the present sources; builds them if they are missing. */
+export function ensureArtifacts(options: EnsureArtifacts = {}): Promise<string> {
   const { folder = defaultFolder, powBits = developmentPowBits, onProgress = () => {} } = options
-  const sourcesHash = await hashSources(powBits)
-  const target = join(folder, folderName('development', powBits, sourcesHash))
+  return ensureDevelopment({ folder, powBits, circuits: catalogue(powBits), onProgress })
+}
+
+type Wanted = {
+  readonly folder: string
+  readonly powBits: number
+  readonly circuits: Catalogue
+  readonly onProgress: (line: string) => void
+}
+
+/**
+ * Never half a set: it is built elsewhere and renamed at the end. Of several processes the first to finish wins, so
+ * keys that somebody already uses are never replaced.
+ */
+export async function ensureDevelopment(wanted: Wanted): Promise<string> {
+  const { folder, powBits, circuits, onProgress } = wanted
+  const sourcesHash = await hashSources(circuits)
+  const target = join(folder, folderName(powBits, sourcesHash))
   if (await isComplete(target)) return target
 
   await mkdir(folder, { recursive: true })
@@ -59,9 +61,9 @@ export async function ensureArtifacts(options: EnsureArtifacts = {}): Promise<st
     if (await isComplete(target)) return target
     const work = await createWorkFolder(folder)
     try {
-      const built = await build({ work, powBits, sourcesHash, onProgress })
+      const built = await build(work, sourcesHash, wanted)
       if (!(await isComplete(target))) {
-        // Only what lost a file gets here; a complete set stays.
+        // Only a set that lost a file gets here; a complete one stays.
         await rm(target, { recursive: true, force: true })
         await rename(built, target)
       }
@@ -85,14 +87,8 @@ async function isComplete(target: string): Promise<boolean> {
   }
 }
 
-type Build = {
-  readonly work: string
-  readonly powBits: number
-  readonly sourcesHash: string
-  readonly onProgress: (line: string) => void
-}
-
-async function build({ work, powBits, sourcesHash, onProgress }: Build): Promise<string> {
+async function build(work: string, sourcesHash: string, wanted: Wanted): Promise<string> {
+  const { powBits, circuits, onProgress } = wanted
   const sources = join(work, 'sources')
   const result = join(work, 'result')
   await Promise.all([prepareSources(sources), mkdir(result)])
@@ -100,16 +96,15 @@ async function build({ work, powBits, sourcesHash, onProgress }: Build): Promise
   const pool = createFixedBasePool({ threads })
   const compiling = createLane(threads)
   const settingUp = createLane(parallelMax)
-  const circuits = catalogue(powBits)
   let done = 0
 
-  const makeOne = async (name: CircuitName): Promise<[CircuitName, CircuitArtifacts]> => {
-    const { r1csFile, witnessFile } = await compiling(() => {
+  const makeOne = async (name: CircuitName): Promise<readonly [CircuitName, CircuitArtifacts]> => {
+    const compiled = await compiling(() => {
       onProgress(`circuits: compiling ${name}`)
       return compile(sources, name, circuits[name])
     })
     return settingUp(async () => {
-      const artifacts = await setUp({ name, r1csFile, witnessFile, result, pool })
+      const artifacts = await setUp({ name, compiled, result, pool })
       done++
       const { constraints } = artifacts
       onProgress(`circuits: ${done} of ${circuitNames.length}, keys of ${name} (${constraints} constraints)`)
@@ -120,17 +115,7 @@ async function build({ work, powBits, sourcesHash, onProgress }: Build): Promise
   try {
     // The largest first: it decides when all are done.
     const made = await Promise.all([...circuitNames].reverse().map(makeOne))
-    const manifest: Manifest = {
-      format: 1,
-      setup: 'development',
-      generation: 2,
-      powBits,
-      treeHeight,
-      sourcesHash,
-      compiler: compilerVersion(),
-      circuits: Object.fromEntries(made.reverse()) as Record<CircuitName, CircuitArtifacts>,
-    }
-    await writeFile(join(result, manifestFile), `${JSON.stringify(manifest, undefined, 2)}\n`)
+    await writeManifest(result, { setup: 'development', powBits, sourcesHash, circuits: made.reverse() })
     return result
   } finally {
     await pool.close()
@@ -139,35 +124,18 @@ async function build({ work, powBits, sourcesHash, onProgress }: Build): Promise
 
 type SetUp = {
   readonly name: CircuitName
-  readonly r1csFile: string
-  readonly witnessFile: string
+  readonly compiled: Compiled
   readonly result: string
   readonly pool: FixedBasePool
 }
 
-async function setUp({ name, r1csFile, witnessFile, result, pool }: SetUp): Promise<CircuitArtifacts> {
-  const r1cs = readR1cs(await readFile(r1csFile))
+async function setUp({ name, compiled, result, pool }: SetUp): Promise<CircuitArtifacts> {
+  const r1cs = readR1cs(await readFile(compiled.r1csFile))
   const key = await developmentSetup({ r1cs, pool, random: randomBytes })
-  const parts = encodeZkey(key)
-  const { verificationKey } = readZkeyHead(Buffer.concat(parts))
-  if (isForgeable(verificationKey)) throw new Error(`${name}: delta equals gamma`)
-  const [witness, provingKey] = [`${name}.wasm`, `${name}.zkey`]
-  await copyFile(witnessFile, join(result, witness))
-  const keyFile = await open(join(result, provingKey), 'w')
-  await keyFile.writev(parts)
+  const files = filesOf(name)
+  await copyFile(compiled.witnessFile, join(result, files.witness))
+  const keyFile = await open(join(result, files.provingKey), 'w')
+  await keyFile.writev(encodeZkey(key))
   await keyFile.close()
-  return {
-    constraints: r1cs.constraints,
-    domain: key.domain,
-    wires: r1cs.wires,
-    witness: await describe(result, witness),
-    provingKey: await describe(result, provingKey),
-    verificationKey,
-    verificationKeyHash: verificationKeyHash(verificationKey),
-  }
-}
-
-async function describe(folder: string, file: string): Promise<ArtifactFile> {
-  const bytes = await readFile(join(folder, file))
-  return { file, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return describeCircuit(result, name, r1cs.constraints)
 }

@@ -18,17 +18,19 @@ declare module 'snarkjs' {
     verify(verificationKey: object, publicSignals: string[], proof: Proof): Promise<boolean>
   }
   export const zKey: {
-    newZKey(r1cs: File, powersOfTau: File, zkey: File, logger?: Logger): Promise<unknown>
-    contribute(from: File, to: File, name: string, entropy: string, logger?: Logger): Promise<unknown>
+    /** A hash, or -1 when it did not work out; the reason goes to the logger. */
+    newZKey(r1cs: File, powersOfTau: File, zkey: File, logger: Logger): Promise<Uint8Array | -1>
+    contribute(from: File, to: File, name: string, entropy: string, logger: Logger): Promise<Uint8Array>
+    /** A hash, or false when it did not work out; the reason goes to the logger. */
     beacon(
       from: File,
       to: File,
       name: string,
       beaconHex: string,
-      iterationsExp: number,
-      logger?: Logger,
-    ): Promise<unknown>
-    verifyFromR1cs(r1cs: File, powersOfTau: File, zkey: File, logger?: Logger): Promise<boolean>
+      iterationsExponent: number,
+      logger: Logger,
+    ): Promise<Uint8Array | false>
+    verifyFromR1cs(r1cs: File, powersOfTau: File, zkey: File, logger: Logger): Promise<boolean>
     exportVerificationKey(zkey: File): Promise<object>
   }
 }

@@ -116,3 +116,9 @@ function pointG2(bytes: Buffer, at: number): G2 {
   ]
   return [x1, x0, y1, y0]
 }
+
+/** How many participants, the beacon included, a key file has on record. */
+export function contributionsOf(file: Buffer): number {
+  const hashBytes = 64
+  return sectionOf(readSections(file, 'zkey'), 10).readUInt32LE(hashBytes)
+}

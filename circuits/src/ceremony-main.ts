@@ -1,0 +1,82 @@
+/** `npm run ceremony -- COMMAND`: the second phase of a trusted setup, see docs/guides/ceremony.md. */
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { upstreamPowBits } from '@svc-zerc20/zk'
+import { catalogue } from './catalogue.js'
+import { applyBeacon, contribute, finishCeremony, prepareCeremony, verifyCeremony } from './ceremony.js'
+
+/** BLAKE2b-512 of `powersOfTau28_hez_final_16.ptau` as its publishers give it; large enough for every circuit. */
+const hermez16 =
+  '6a6277a2f74e1073601b4f9fed6e1e55226917efb0f0db8a07d98ab01df1ccf4' +
+  '3eb0e8c3159432acd4960e2f29fe84a4198501fa54c8dad9e43297453efec125'
+
+const usage = `npm run ceremony -- COMMAND --folder FOLDER [options]
+
+  prepare     first keys                      --ptau FILE [--ptau-blake2b HEX] [--pow-bits 16]
+  contribute  add this participant's secret   --name NAME
+  beacon      add a public random value       --beacon HEX [--iterations-exponent 10]
+  verify      check everything from sources   --ptau FILE [--ptau-blake2b HEX] [--pow-bits 16]
+  finish      verify, write an artifacts folder: as verify, and --into FOLDER
+`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    folder: { type: 'string' },
+    ptau: { type: 'string' },
+    'ptau-blake2b': { type: 'string', default: hermez16 },
+    'pow-bits': { type: 'string', default: String(upstreamPowBits[2]) },
+    name: { type: 'string' },
+    beacon: { type: 'string' },
+    'iterations-exponent': { type: 'string', default: '10' },
+    into: { type: 'string' },
+  },
+})
+
+type Option = keyof typeof values
+
+function needed(option: Option): string {
+  const value = values[option]
+  if (value === undefined) throw new Error(`--${option} is missing\n\n${usage}`)
+  return value
+}
+
+async function run(command: string | undefined): Promise<void> {
+  const onProgress = (line: string) => process.stdout.write(`${line}\n`)
+  const powBits = Number(needed('pow-bits'))
+  const step = () => ({ folder: needed('folder'), onProgress })
+  const whole = () => ({
+    ...step(),
+    circuits: catalogue(powBits),
+    powersOfTau: { file: needed('ptau'), blake2b: needed('ptau-blake2b') },
+  })
+  switch (command) {
+    case 'prepare':
+      return prepareCeremony(whole())
+    case 'contribute':
+      await contribute({ ...step(), participant: needed('name'), random: randomBytes })
+      return
+    case 'beacon':
+      await applyBeacon({
+        ...step(),
+        beacon: needed('beacon'),
+        iterationsExponent: Number(needed('iterations-exponent')),
+      })
+      return
+    case 'verify':
+      return verifyCeremony(whole())
+    case 'finish':
+      return finishCeremony({ ...whole(), into: needed('into'), powBits })
+    default:
+      throw new Error(usage)
+  }
+}
+
+try {
+  await run(positionals[0])
+  // snarkjs keeps threads alive.
+  process.exit(0)
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+  process.exit(1)
+}

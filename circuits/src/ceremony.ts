@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CircuitName, circuitNames, isForgeable } from '@svc-zerc20/zk'
+import { zKey } from 'snarkjs'
+import { hashSources } from './cache-key.js'
+import type { Catalogue } from './catalogue.js'
+import { compile, prepareSources } from './compile.js'
+import type { RandomBytes } from './development-setup.js'
+import { describeCircuit, filesOf, writeManifest } from './manifest.js'
+import { readR1cs } from './r1cs.js'
+import { contributionsOf, readZkeyHead } from './zkey.js'
+
+/** A file of the first phase, which serves every circuit and is somebody else's ceremony. */
+export type PowersOfTau = {
+  readonly file: string
+  /** What its publishers say its BLAKE2b-512 hash is. Without it the file could be one whose secret is known. */
+  readonly blake2b: string
+}
+
+export type CeremonyStep = {
+  /** Holds one key file for each circuit and step: what participants pass on. */
+  readonly folder: string
+  readonly onProgress: (line: string) => void
+}
+
+export type Prepare = CeremonyStep & { readonly circuits: Catalogue; readonly powersOfTau: PowersOfTau }
+
+/** Compiles the circuits and makes the keys that the first participant starts from. Anybody could forge with them. */
+export async function prepareCeremony({ folder, circuits, powersOfTau, onProgress }: Prepare): Promise<void> {
+  await checkPowersOfTau(powersOfTau)
+  await mkdir(folder, { recursive: true })
+  if ((await keyFiles(folder)).length > 0) throw new Error('the folder already holds a ceremony')
+  const work = await compileAll(circuits, onProgress)
+  try {
+    for (const name of circuitNames) {
+      onProgress(`ceremony: first key of ${name}`)
+      const made = await zKey.newZKey(
+        join(work, `${name}.r1cs`),
+        powersOfTau.file,
+        join(folder, keyName(name, 0)),
+        loggerOf(onProgress),
+      )
+      if (made === -1) throw new Error(`no key of ${name} from these powers of tau`)
+    }
+  } finally {
+    await rm(work, { recursive: true })
+  }
+}
+
+/** Adds a secret of this participant to every key, and forgets it. One honest participant makes the keys safe. */
+export async function contribute(
+  step: CeremonyStep & { readonly participant: string; readonly random: RandomBytes },
+): Promise<string[]> {
+  return addStep(step, async (from, to) => {
+    const entropy = Buffer.from(step.random(64)).toString('hex')
+    return zKey.contribute(
+      from,
+      to,
+      step.participant,
+      entropy,
+      loggerOf(() => {}),
+    )
+  })
+}
+
+/** Adds a public random value that nobody could know before, so that the last participant chose nothing. */
+export async function applyBeacon(
+  step: CeremonyStep & { readonly beacon: string; readonly iterationsExponent: number },
+): Promise<string[]> {
+  return addStep(step, async (from, to) => {
+    const { beacon, iterationsExponent, onProgress } = step
+    const hash = await zKey.beacon(from, to, 'beacon', beacon, iterationsExponent, loggerOf(onProgress))
+    if (hash === false) throw new Error('the beacon was refused')
+    return hash
+  })
+}
+
+/**
+ * Whether the last keys follow from the present sources, these powers of tau and the contributions on record. The
+ * circuits are compiled anew: what lies in the folder proves nothing about them. Throws when something is wrong.
+ */
+export async function verifyCeremony({ folder, circuits, powersOfTau, onProgress }: Prepare): Promise<void> {
+  await checkPowersOfTau(powersOfTau)
+  const latest = await latestStep(folder)
+  const work = await compileAll(circuits, onProgress)
+  try {
+    for (const name of circuitNames) {
+      const key = join(folder, keyName(name, latest))
+      const bytes = await readFile(key)
+      if (isForgeable(readZkeyHead(bytes).verificationKey)) {
+        throw new Error(`${name}: delta equals gamma, nobody contributed`)
+      }
+      const r1cs = join(work, `${name}.r1cs`)
+      const logger = loggerOf(() => {})
+      if (!(await zKey.verifyFromR1cs(r1cs, powersOfTau.file, key, logger))) {
+        throw new Error(`${name}: the key does not follow from sources, powers of tau and contributions`)
+      }
+      onProgress(`ceremony: ${name} is good, with ${contributionsOf(bytes)} contributions`)
+    }
+  } finally {
+    await rm(work, { recursive: true })
+  }
+}
+
+/** Verifies once more and writes an artifacts folder whose manifest says `ceremony`. */
+export async function finishCeremony(
+  ceremony: Prepare & { readonly into: string; readonly powBits: number },
+): Promise<void> {
+  const { folder, circuits, into, powBits, onProgress } = ceremony
+  if (await exists(into)) throw new Error(`${into} exists already`)
+  await verifyCeremony(ceremony)
+  const latest = await latestStep(folder)
+  const work = await compileAll(circuits, onProgress)
+  const result = `${into}.part`
+  try {
+    await rm(result, { recursive: true, force: true })
+    await mkdir(result, { recursive: true })
+    const described = []
+    for (const name of circuitNames) {
+      const files = filesOf(name)
+      await copyFile(join(work, `${name}_js`, `${name}.wasm`), join(result, files.witness))
+      await copyFile(join(folder, keyName(name, latest)), join(result, files.provingKey))
+      const { constraints } = readR1cs(await readFile(join(work, `${name}.r1cs`)))
+      described.push([name, await describeCircuit(result, name, constraints)] as const)
+    }
+    const sourcesHash = await hashSources(circuits)
+    await writeManifest(result, { setup: 'ceremony', powBits, sourcesHash, circuits: described })
+    await rename(result, into)
+  } finally {
+    await rm(work, { recursive: true })
+  }
+}
+
+const keyName = (name: CircuitName, step: number) => `${name}.${String(step).padStart(4, '0')}.zkey`
+
+async function keyFiles(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((file) => file.endsWith('.zkey'))
+}
+
+/** The number of the last step that all circuits have. */
+async function latestStep(folder: string): Promise<number> {
+  const files = new Set(await keyFiles(folder))
+  const complete = (step: number) => circuitNames.every((name) => files.has(keyName(name, step)))
+  if (!complete(0)) throw new Error('the folder holds no ceremony: prepare one first')
+  let step = 0
+  while (complete(step + 1)) step++
+  return step
+}
+
+async function addStep(
+  { folder, onProgress }: CeremonyStep,
+  make: (from: string, to: string) => Promise<Uint8Array>,
+): Promise<string[]> {
+  const latest = await latestStep(folder)
+  const hashes: string[] = []
+  for (const name of circuitNames) {
+    const to = join(folder, keyName(name, latest + 1))
+    // Renamed when complete: a step that was broken off leaves no key that looks like one.
+    const hash = await make(join(folder, keyName(name, latest)), `${to}.part`)
+    await rename(`${to}.part`, to)
+    const hex = Buffer.from(hash).toString('hex')
+    onProgress(`ceremony: ${name} step ${latest + 1}, contribution hash ${hex}`)
+    hashes.push(hex)
+  }
+  return hashes
+}
+
+async function compileAll(circuits: Catalogue, onProgress: (line: string) => void): Promise<string> {
+  const work = await mkdtemp(join(tmpdir(), 'svc-ceremony-'))
+  await prepareSources(work)
+  for (const name of circuitNames) {
+    onProgress(`ceremony: compiling ${name}`)
+    await compile(work, name, circuits[name])
+  }
+  return work
+}
+
+async function checkPowersOfTau({ file, blake2b }: PowersOfTau): Promise<void> {
+  const hash = createHash('blake2b512')
+    .update(await readFile(file))
+    .digest('hex')
+  if (hash !== blake2b.toLowerCase()) throw new Error(`${file} is not the file of that hash: ${hash}`)
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+function loggerOf(tell: (line: string) => void) {
+  const silent = () => {}
+  return { debug: silent, info: silent, warn: tell, error: tell }
+}

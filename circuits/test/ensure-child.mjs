@@ -1,0 +1,11 @@
+// A process of its own that builds the small circuits: FOLDER.
+import { ensureDevelopment } from '../dist/ensure-artifacts.js'
+import { smallCircuits } from './small-circuits.mjs'
+
+const folder = await ensureDevelopment({
+  folder: process.argv[2],
+  powBits: 0,
+  circuits: smallCircuits,
+  onProgress: (line) => process.stdout.write(`${line}\n`),
+})
+process.stdout.write(`ready ${folder}\n`)

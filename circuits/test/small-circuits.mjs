@@ -1,0 +1,24 @@
+// Circuits that are set up in a moment, under the names of the real ones.
+const below = (bits) => ({ include: 'bits.circom', component: `Below(${bits})`, publicSignals: ['in'] })
+
+export const smallCircuits = {
+  'withdraw-local': {
+    include: 'withdraw.circom',
+    component: 'Withdraw(1, 0)',
+    publicSignals: ['root', 'recipient', 'withdrawValue'],
+  },
+  'withdraw-global': below(8),
+  'root-16': {
+    include: 'root.circom',
+    component: 'Root(3, 1)',
+    publicSignals: ['oldIndex', 'oldRoot', 'newIndex', 'newRoot', 'z', 'y'],
+  },
+  'root-64': below(20),
+}
+
+export const tinyCircuits = {
+  'withdraw-local': below(4),
+  'withdraw-global': below(5),
+  'root-16': below(6),
+  'root-64': below(7),
+}
