@@ -1,12 +1,14 @@
 /** One-time burn addresses: mined ahead in threads of their own, handed out once. */
 import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
-import { createAddressMiner, createAddressPool } from '@svc-zerc20/zk'
+import { createAddressMiner, createAddressPool, type PoolFigures } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
+import { addressFileOf, createAddressStore } from './address-store.js'
 
 export type Addresses = AddressSource & {
   ready(): number
   readonly target: number
+  figures(): PoolFigures
   close(): Promise<void>
 }
 
@@ -19,6 +21,7 @@ export function createAddresses(deps: {
 }): Addresses {
   const { config, seed, random, clock, onError } = deps
   const miner = createAddressMiner({ threads: 1 })
+  const { journal } = config.settlement
   const pool = createAddressPool({
     miner,
     random,
@@ -29,6 +32,8 @@ export function createAddresses(deps: {
     generation: config.zerc20.generation,
     powBits: config.zerc20.pow_bits,
     targetSize: config.zerc20.pool_size,
+    // What the operator wants to be forgotten on a restart includes this.
+    ...(journal !== 'none' && { store: createAddressStore(addressFileOf(journal)) }),
     onError,
   })
   return {
@@ -39,8 +44,9 @@ export function createAddresses(deps: {
     },
     ready: pool.size,
     target: config.zerc20.pool_size,
+    figures: pool.figures,
     async close() {
-      pool.close()
+      await pool.close()
       await miner.close()
     },
   }

@@ -1,6 +1,7 @@
 /** The operator's side of the daemon: what is counted and remembered of its work, and the routes that show it. */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
+import type { Addresses } from '../adapters/addresses.js'
 import type { ChainProbe } from '../adapters/chain-probe.js'
 import type { JournalStats } from '../adapters/journal.js'
 import { registerProcessVitals } from '../adapters/process-vitals.js'
@@ -67,7 +68,7 @@ export type OperationDeps = {
   readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
   readonly ledger: { readonly books: Books; openCount(): number; size(): number }
   readonly openChallengesMax: number
-  readonly addresses: { ready(): number; readonly target: number }
+  readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
   readonly relayer: {
     readonly address: Address
     /** Whether it has burns to pay for. */
@@ -142,6 +143,11 @@ function registerGauges(
   source('svc_relayer_balance_wei', () => orUndefined(relayerBalance()))
   source('svc_addresses_ready', deps.addresses.ready)
   source('svc_addresses_target', () => deps.addresses.target)
+  source('svc_addresses_mined_total', () => deps.addresses.figures().mined)
+  source('svc_addresses_restored_total', () => deps.addresses.figures().restored)
+  source('svc_address_mining_seconds_total', () => deps.addresses.figures().miningSeconds)
+  source('svc_address_waits_total', () => deps.addresses.figures().waits)
+  source('svc_address_refusals_total', () => deps.addresses.figures().refusals)
   source('svc_chain_head_block', () => {
     const view = probe.last()
     return view?.reachable ? Number(view.headNumber) : undefined

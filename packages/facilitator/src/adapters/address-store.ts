@@ -1,0 +1,61 @@
+/** Mined addresses in a file of their own, beside the journal and under its lock. */
+import { open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+import type { AddressStore, StoredAddress } from '@svc-zerc20/zk'
+import { syncFolder } from './sync-folder.js'
+
+const format = 1
+const nonceForm = /^0x[0-9a-f]{64}$/
+
+/** The file that belongs to a journal. */
+export const addressFileOf = (journal: string): string => `${journal}.addresses`
+
+/**
+ * The file is replaced as a whole: written beside it, synced and renamed over it. A file that is not ours or damaged
+ * makes `load` throw; the next `save` replaces it.
+ */
+export function createAddressStore(path: string): AddressStore {
+  return {
+    async load() {
+      const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined
+        throw error
+      })
+      return text === undefined ? [] : parse(text, path)
+    },
+    async save(addresses) {
+      const temporary = `${path}.new`
+      const rows = addresses.map(({ challengeNonce, powNonce }) => [challengeNonce, powNonce])
+      const file = await open(temporary, 'w', 0o600)
+      try {
+        await file.writeFile(`${JSON.stringify({ format, addresses: rows })}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(temporary, path)
+      // Until the folder is synced a power failure could bring back a file whose addresses have been handed out.
+      await syncFolder(dirname(path))
+    },
+  }
+}
+
+function parse(text: string, path: string): readonly StoredAddress[] {
+  const damaged = (cause?: unknown) =>
+    new SvcError('address_file_damaged', `${path} is not a file of addresses; it will be replaced`, { cause })
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch (error) {
+    throw damaged(error)
+  }
+  const { format: found, addresses }: { format?: unknown; addresses?: unknown } = Object(content)
+  if (found !== format || !Array.isArray(addresses)) throw damaged()
+  return addresses.map((row: unknown) => {
+    const [challengeNonce, powNonce]: unknown[] = Array.isArray(row) ? row : []
+    if (typeof challengeNonce !== 'string' || !nonceForm.test(challengeNonce)) throw damaged()
+    if (typeof powNonce !== 'number' || !Number.isSafeInteger(powNonce) || powNonce < 0) throw damaged()
+    return { challengeNonce: challengeNonce as `0x${string}`, powNonce }
+  })
+}

@@ -1,0 +1,27 @@
+/** Takes addresses from a pool over a file, and says each challenge nonce before the next. */
+import { writeSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { createAddressMiner, createAddressPool } from '@svc-zerc20/zk'
+import { createAddressStore } from '../dist/adapters/address-store.js'
+import { systemClock, systemRandom } from '../dist/adapters/system.js'
+
+const targetSize = 16
+const pool = createAddressPool({
+  generation: 2,
+  powBits: 1,
+  chainId: 31337,
+  treasury: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  seed: new Uint8Array(32).fill(7),
+  targetSize,
+  miner: createAddressMiner({ threads: 1 }),
+  random: systemRandom,
+  clock: systemClock,
+  store: createAddressStore(process.argv[2]),
+})
+process.on('message', () => undefined) // ends with its parent
+for (let taken = 0; ; taken++) {
+  // Now and then it lets the pool fill up, so that there is something in the file.
+  while (taken % 4 === 0 && pool.size() < targetSize) await setTimeout(1)
+  const ready = await pool.take(60_000)
+  if (ready) writeSync(1, `${ready.challengeNonce} ${pool.figures().restored}\n`)
+}
