@@ -15,7 +15,7 @@ import type { Step } from '../payment/finalize.js'
 import { finalizeAll } from '../payment/finalize-all.js'
 import { type FindBurnsDeps, type FoundBurn, findBurns, type NonceAndValue } from '../payment/find-burns.js'
 import type { Mintable, MintVerifier } from '../payment/mint-ports.js'
-import type { AwaitingMint } from '../payment/ports.js'
+import type { AwaitingMint, Clock } from '../payment/ports.js'
 import { profileOf } from '../profile.js'
 import { type ChainSide, openChainSide } from './chain-side.js'
 import { createFinalization, whyOff, wireIndexer, wireVerifier } from './finalization.js'
@@ -110,7 +110,7 @@ async function recover(recovery: Recovery): Promise<RecoveryReport> {
     flow.recover.resumeTransactions()
     await chainSide.relayer.start()
     await flow.recover.restartClaims()
-    await Promise.race([flow.burns.idle(), clock.sleep(config.settlement.receipt_poll_ms, signal)])
+    await withinMs(flow.burns.idle(), config.settlement.receipt_poll_ms, clock)
     const found = await find(recovery)
     const { round = () => Promise.resolve(new Map()) } = finalization
     const steps = await finalizeAll({
@@ -197,6 +197,11 @@ function mintedBy({ verifier, config }: Recovery): FindBurnsDeps['areMinted'] {
     }
     return minted
   }
+}
+
+async function withinMs(task: Promise<void>, ms: number, clock: Clock): Promise<void> {
+  const done = new AbortController()
+  await Promise.race([task, clock.sleep(ms, done.signal)]).finally(() => done.abort())
 }
 
 /** Nothing is issued while burns are recovered. */
