@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+
+const script = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'svc-indexer-'))
+const address = `0x${'11'.repeat(20)}`
+const key = `0x${'ab'.repeat(32)}`
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function run(args: readonly string[], env: Record<string, string> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { env, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+// Nobody listens on port 1.
+const flags = ['--rpc-url', 'http://user:secret@127.0.0.1:1', '--chain-id', '31337', '--folder', folder]
+const contracts = ['--token', address, '--verifier', address]
+
+test('help names every option, the key and the exit codes', () => {
+  const { status, stdout } = run(['--help'])
+  expect(status).toBe(0)
+  for (const word of [
+    '--rpc-url',
+    '--from-block',
+    '--artifacts',
+    'SVC_INDEXER_PK',
+    'Exit codes',
+    '127.0.0.1:8080',
+  ]) {
+    expect(stdout).toContain(word)
+  }
+})
+
+test.each([
+  ['a missing option', [...flags], {}, '--token'],
+  ['a number that is none', [...flags, ...contracts, '--from-block', 'x'], {}, '--from-block'],
+  [
+    'an address that is none',
+    [...flags, '--token', '0x12', '--verifier', address],
+    {},
+    'token: 0x12 is no address',
+  ],
+  ['a key without artifacts', [...flags, ...contracts], { SVC_INDEXER_PK: key }, '--artifacts'],
+  ['artifacts without a key', [...flags, ...contracts, '--artifacts', folder], {}, 'SVC_INDEXER_PK'],
+  ['a malformed key', [...flags, ...contracts], { SVC_INDEXER_PK: key.slice(0, -1) }, 'SVC_INDEXER_PK'],
+])('%s is a mistake: exit code 1', (_what, args, env, named) => {
+  const { status, stderr } = run(args, env)
+  expect(status).toBe(1)
+  expect(stderr).toContain(named)
+  expect(stderr).not.toContain('abab')
+})
+
+test('a node that is down is worth another try: exit code 75, and its credentials are not shown', () => {
+  const { status, stderr } = run([...flags, ...contracts])
+  expect(status).toBe(75)
+  expect(stderr).toContain('the RPC at 127.0.0.1:1 did not answer')
+  expect(stderr).not.toContain('secret')
+})
+
+test('options come from the environment too', () => {
+  const env = { SVC_INDEXER_TOKEN: address, SVC_INDEXER_VERIFIER: '0x12' }
+  expect(run(flags, env).stderr).toContain('verifier: 0x12 is no address')
+})
