@@ -39,9 +39,9 @@ const phaseOf = async (nonce: Hex) => (await net.status(nonce)).body.phase
 
 describe('a batch that the node does not take', () => {
   it('is tried in halves until it fits: every burn is executed once, and later ones fit at once', async () => {
-    const payers = await Promise.all(Array.from({ length: 16 }, () => net.account()))
+    const payers = await Promise.all(Array.from({ length: 10 }, () => net.account()))
     const payments = await Promise.all(payers.map((account) => net.permitPayment(account)))
-    refuseAbove(gasOf(2))
+    refuseAbove(gasOf(4))
     await Promise.all(payments.map(({ body }) => net.settle(body)))
     await until(async () => {
       net.clock.advance(limits.rebroadcastMs)
