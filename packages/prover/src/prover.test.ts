@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { ensureArtifacts } from '@svc-zerc20/circuits'
+import { createProver, type Proof, type Prover } from '@svc-zerc20/prover'
+import { type CircuitName, circuitNames, readArtifacts } from '@svc-zerc20/zk'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sampleInput } from '../test/samples.js'
+
+const verifyChild = fileURLToPath(new URL('../test/verify-child.mjs', import.meta.url))
+
+let folder: string
+let powBits: number
+let prover: Prover
+beforeAll(async () => {
+  folder = await ensureArtifacts()
+  powBits = (await readArtifacts(folder)).manifest.powBits
+  prover = createProver({ folder, processes: 1 })
+}, 300_000)
+afterAll(() => prover.close())
+
+/** What snarkjs says of proofs. */
+async function verify(circuit: CircuitName, proofs: readonly Proof[]): Promise<boolean[]> {
+  const texts = proofs.map(({ proof, signals }) => ({
+    proof: proof.map(String),
+    signals: signals.map(String),
+  }))
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    verifyChild,
+    folder,
+    circuit,
+    JSON.stringify(texts),
+  ])
+  return JSON.parse(stdout)
+}
+
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => expect.unreachable('there should be no proof'),
+    (error) => error,
+  )
+
+const residentBytes = (pid: number): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+
+describe('proofs', { timeout: 180_000 }, () => {
+  test.each(circuitNames)('of %s hold for snarkjs, and for nothing else than was proven', async (circuit) => {
+    const input = sampleInput(circuit, powBits)
+    const proof = await prover.prove(circuit, input)
+    const publicNames = circuit.startsWith('withdraw')
+      ? ['root', 'recipient', 'withdrawValue']
+      : ['oldIndex', 'oldRoot', 'newIndex', 'newRoot', 'z', 'y']
+    expect(proof.signals).toEqual(publicNames.map((name) => input[name]))
+    const [first = 0n, ...others] = proof.signals
+    const other = { proof: proof.proof, signals: [first + 1n, ...others] }
+    expect(await verify(circuit, [proof, other])).toEqual([true, false])
+  })
+
+  test('of the same inputs differ, and proofs of different inputs hold one after the other', async () => {
+    const input = sampleInput('withdraw-local', powBits, 3)
+    const twice = [await prover.prove('withdraw-local', input), await prover.prove('withdraw-local', input)]
+    const third = await prover.prove('withdraw-local', sampleInput('withdraw-local', powBits, 4))
+    expect(twice[0]?.proof).not.toEqual(twice[1]?.proof)
+    expect(await verify('withdraw-local', [...twice, third])).toEqual([true, true, true])
+  })
+
+  test('need less than a gigabyte in all processes together, with every key loaded', async () => {
+    for (const circuit of circuitNames) await prover.prove(circuit, sampleInput(circuit, powBits))
+    const total = prover.pids().reduce((sum, pid) => sum + residentBytes(pid), 0)
+    expect(total).toBeGreaterThan(0)
+    expect(total).toBeLessThan(1e9)
+  })
+})
+
+describe('a proving process', { timeout: 180_000 }, () => {
+  test('survives inputs that are wrong, and names what is wrong with them', async () => {
+    const [pid] = prover.pids()
+    const input = sampleInput('withdraw-local', powBits)
+    const wrong = [
+      { ...input, value: 5n },
+      { ...input, siblings: [1n, 2n] },
+      { ...input, value: -1n },
+      { ...input, unknown: 1n },
+      { root: 1n },
+    ]
+    for (const each of wrong) {
+      expect(await failure(prover.prove('withdraw-local', each))).toMatchObject({
+        name: 'ProverError',
+        code: 'bad_input',
+      })
+    }
+    expect(await failure(prover.prove('no-circuit', input))).toMatchObject({ code: 'bad_artifacts' })
+    const proof = await prover.prove('withdraw-local', input)
+    expect(await verify('withdraw-local', [proof])).toEqual([true])
+    expect(prover.pids()).toEqual([pid])
+  })
+
+  test('that is killed tells its job so, and another takes its place', async () => {
+    const input = sampleInput('withdraw-local', powBits)
+    await prover.prove('withdraw-local', input)
+    const [pid = 0] = prover.pids()
+    const interrupted = failure(prover.prove('withdraw-local', input))
+    const waiting = prover.prove('withdraw-local', input)
+    process.kill(pid, 'SIGKILL')
+    expect(await interrupted).toMatchObject({ code: 'prover_crashed' })
+    expect(await verify('withdraw-local', [await waiting])).toEqual([true])
+    expect(prover.pids()).not.toContain(pid)
+  })
+
+  test('stops a proof that is cancelled, and stays', async () => {
+    const input = sampleInput('withdraw-local', powBits)
+    await prover.prove('withdraw-local', input)
+    const [pid] = prover.pids()
+    const running = new AbortController()
+    const queued = new AbortController()
+    const first = failure(
+      prover.prove('root-64', sampleInput('root-64', powBits), { signal: running.signal }),
+    )
+    const second = failure(prover.prove('withdraw-local', input, { signal: queued.signal }))
+    const third = prover.prove('withdraw-local', input)
+    queued.abort()
+    running.abort('no longer needed')
+    expect(await first).toMatchObject({ code: 'prove_cancelled', cause: 'no longer needed' })
+    expect(await second).toMatchObject({ code: 'prove_cancelled' })
+    expect((await third).proof).toHaveLength(8)
+    const before = failure(prover.prove('withdraw-local', input, { signal: AbortSignal.abort() }))
+    expect(await before).toMatchObject({ code: 'prove_cancelled' })
+    expect(prover.pids()).toEqual([pid])
+  })
+
+  test('finds artifacts that were tampered with', async () => {
+    const elsewhere = createProver({ folder: `${folder}-missing`, processes: 1 })
+    try {
+      const input = sampleInput('withdraw-local', powBits)
+      expect(await failure(elsewhere.prove('withdraw-local', input))).toMatchObject({ code: 'bad_artifacts' })
+    } finally {
+      await elsewhere.close()
+    }
+  })
+})
+
+test('two processes prove at the same time, and closing ends them with what they were at', {
+  timeout: 180_000,
+}, async () => {
+  const input = sampleInput('withdraw-local', powBits)
+  const pool = createProver({ folder, processes: 2, warm: ['withdraw-local', 'withdraw-local'] })
+  const proofs = await Promise.all([pool.prove('withdraw-local', input), pool.prove('withdraw-local', input)])
+  expect(await verify('withdraw-local', proofs)).toEqual([true, true])
+  const pids = pool.pids()
+  expect(new Set(pids).size).toBe(2)
+  const unfinished = [1, 2, 3].map(() => failure(pool.prove('withdraw-local', input)))
+  await pool.close()
+  for (const each of unfinished) expect(await each).toMatchObject({ code: 'prover_closed' })
+  for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow()
+  expect(await failure(pool.prove('withdraw-local', input))).toMatchObject({ code: 'prover_closed' })
+})
