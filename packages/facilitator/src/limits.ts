@@ -15,8 +15,9 @@ export const limits = {
   /** Payments whose latest events are kept for the admin surface, and events of one of them. */
   recentPaymentsMax: 2_000,
   recentEventsPerPaymentMax: 32,
-  /** Transfers that cover nothing, kept for the admin surface. */
-  unmatchedBurnsMax: 1_000,
+  /** Transfers that cover nothing, remembered for the operator; beyond that only the log tells, or dust fills the disk. */
+  unmatchedBurnsMax: 10_000,
+  unmatchedPerChallengeMax: 8,
   /** Payments on one page of the admin surface: asked for nothing, and at most. */
   pageSize: 50,
   pageSizeMax: 500,

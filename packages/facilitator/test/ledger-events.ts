@@ -142,6 +142,13 @@ const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent
     at: seconds,
   }),
   burn_late: fc.record({ event: fc.constant('burn_late'), challenge: anyChallenge, burn: anyBurn }),
+  burn_unmatched: fc.record({
+    event: fc.constant('burn_unmatched'),
+    nonce,
+    txHash: hash,
+    reason: fc.constantFrom('burn_split', 'burn_underpaid'),
+    at: seconds,
+  }),
   grant_used: fc.record({ event: fc.constant('grant_used'), nonce }),
   payment_recorded: fc.record(
     {

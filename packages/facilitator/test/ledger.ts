@@ -7,8 +7,10 @@ export function createMemoryLedger(options: {
   clock: Clock
   openMax: number
   expiredRetentionSeconds: number
+  unmatchedMax?: { perChallenge: number; total: number }
 }) {
   // A grant is waited for as long as it takes; the stopped clock would end every wait at once.
   const clock = { ...options.clock, sleep: () => new Promise<void>(() => undefined) }
-  return createLedger({ state: createLedgerState(), log: noEventLog, ...options, clock })
+  const { unmatchedMax = { perChallenge: 2, total: 5 } } = options
+  return createLedger({ state: createLedgerState(), log: noEventLog, ...options, unmatchedMax, clock })
 }

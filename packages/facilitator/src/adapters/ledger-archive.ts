@@ -9,6 +9,7 @@ import {
   type EndedPayment,
   endedBytes,
   finalizedBytes,
+  issuedAtIn,
   mintOffset,
   nonceBytes,
   packEnded,
@@ -16,6 +17,16 @@ import {
   unpackEnded,
   unpackFinalized,
 } from './ledger-packing.js'
+
+export type ArchiveQuery = {
+  /** Bounds of `issuedAt` in unix seconds: from, and up to but without. */
+  readonly since: number
+  readonly until: number
+  /** Only what comes after this place in the order of pages. */
+  readonly after?: { readonly issuedAt: number; readonly nonce: ChallengeNonce } | undefined
+  /** Only those that are, or are not, finalized. */
+  readonly isFinalized?: boolean | undefined
+}
 
 export type LedgerArchive = {
   /** False when a number does not fit into its field: the payment has to be kept as it is. */
@@ -27,6 +38,9 @@ export type LedgerArchive = {
   /** Takes a payment out again: it did not end after all. */
   takeOut(nonce: ChallengeNonce): EndedPayment | undefined
   size(): number
+  awaitingCount(): number
+  /** Newest first; unpacks nothing but what it returns. */
+  page(query: ArchiveQuery, count: number): EndedPayment[]
   all(): Iterable<EndedPayment>
   /** What is in it at this moment; it may be read bit by bit while other things are done. */
   snapshot(): Iterable<EndedPayment>
@@ -49,6 +63,8 @@ export function createLedgerArchive(): LedgerArchive {
   const treasuries = createInterned()
   /** For each slab of records, how many of them await their mint. */
   const awaiting: number[] = []
+  /** For each slab of records, when the first and the last of them were issued. */
+  const spans: { first: number; last: number }[] = []
   const gone = new Set<number>()
   /** Open addressing by bytes of the nonce, which are random; holds record numbers from 1 on. */
   let index = new Int32Array(firstIndexSlots)
@@ -93,6 +109,49 @@ export function createLedgerArchive(): LedgerArchive {
     const before = mintOf(number) === noMint ? 1 : 0
     awaiting[of] = (awaiting[of] ?? 0) + (mint === noMint ? 1 : 0) - before
     slab.writeUInt32BE(mint, offset + mintOffset)
+  }
+
+  function widenSpan(number: number, issuedAt: number): void {
+    const slab = Math.floor(number / recordsPerSlab)
+    const { first, last } = spans[slab] ?? { first: issuedAt, last: issuedAt }
+    spans[slab] = { first: Math.min(first, issuedAt), last: Math.max(last, issuedAt) }
+  }
+
+  const placeOf = (number: number): Place => {
+    const { slab, offset } = records.place(number)
+    return { number, slab, offset, issuedAt: issuedAtIn(slab, offset) }
+  }
+
+  /** Those records of a slab that a query asks for. */
+  function* matching(of: number, query: ArchiveQuery, after: Buffer | undefined): Iterable<Place> {
+    const end = Math.min(records.count(), (of + 1) * recordsPerSlab)
+    for (let number = of * recordsPerSlab; number < end; number++) {
+      if (gone.has(number)) continue
+      const place = placeOf(number)
+      const { issuedAt, slab, offset } = place
+      if (issuedAt < query.since || issuedAt >= query.until) continue
+      if (query.isFinalized !== undefined && (mintOf(number) !== noMint) !== query.isFinalized) continue
+      if (after && query.after) {
+        if (issuedAt > query.after.issuedAt) continue
+        const isTie = issuedAt === query.after.issuedAt
+        if (isTie && slab.compare(after, 0, nonceBytes, offset, offset + nonceBytes) >= 0) continue
+      }
+      yield place
+    }
+  }
+
+  function page(query: ArchiveQuery, count: number): EndedPayment[] {
+    const after = query.after && Buffer.from(query.after.nonce.slice(2), 'hex')
+    const latest = Math.min(query.until - 1, query.after?.issuedAt ?? Number.POSITIVE_INFINITY)
+    let found: Place[] = []
+    for (let of = spans.length - 1; of >= 0; of--) {
+      const { first = 0, last = 0 } = spans[of] ?? {}
+      // Newer slabs come first, so most older ones have nothing that is newer than what was found.
+      const oldest = found.length === count ? (found.at(-1)?.issuedAt ?? 0) : 0
+      if (last < Math.max(query.since, oldest) || first > latest) continue
+      found = [...found, ...matching(of, query, after)].sort(newestFirst).slice(0, count)
+    }
+    return found.map(({ number }) => read(number))
   }
 
   function read(number: number): EndedPayment {
@@ -142,6 +201,7 @@ export function createLedgerArchive(): LedgerArchive {
       }
       gone.delete(number)
       index[slot] = number + 1
+      widenSpan(number, payment.challenge.issuedAt)
       setMint(number, finalized ? mints.push(mintRecord) : noMint)
       return true
     },
@@ -175,6 +235,8 @@ export function createLedgerArchive(): LedgerArchive {
     },
 
     size: () => records.count() - gone.size,
+    awaitingCount: () => awaiting.reduce((sum, some) => sum + some, 0),
+    page,
 
     *all() {
       for (let number = 0; number < records.count(); number++) {
@@ -197,6 +259,18 @@ export function createLedgerArchive(): LedgerArchive {
       }
     },
   }
+}
+
+type Place = {
+  readonly number: number
+  readonly slab: Buffer
+  readonly offset: number
+  readonly issuedAt: number
+}
+
+function newestFirst(a: Place, b: Place): number {
+  if (a.issuedAt !== b.issuedAt) return b.issuedAt - a.issuedAt
+  return b.slab.compare(a.slab, a.offset, a.offset + nonceBytes, b.offset, b.offset + nonceBytes)
 }
 
 /** Records of one size, in blocks that are never moved. */

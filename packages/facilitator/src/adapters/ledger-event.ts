@@ -19,7 +19,7 @@ import {
   type UnixSeconds,
   unreachable,
 } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, Finalized, Mint, SignedTransaction } from '../payment/ports.js'
+import type { Burn, Challenge, Finalized, Mint, SignedTransaction, UnmatchedBurn } from '../payment/ports.js'
 import type { JournalFields } from './journal-line.js'
 
 /** What a journal speaks of: replayed against anything else it would be worse than none. */
@@ -71,6 +71,7 @@ export type LedgerEvent =
       readonly at: UnixSeconds
     }
   | { readonly event: 'burn_late'; readonly challenge: Challenge; readonly burn: Burn }
+  | ({ readonly event: 'burn_unmatched'; readonly nonce: ChallengeNonce } & UnmatchedBurn)
   | { readonly event: 'grant_used'; readonly nonce: ChallengeNonce }
   /** A whole accepted payment in one record: what the journal keeps of it when it is written anew. */
   | {
@@ -124,6 +125,7 @@ export function toFields(event: LedgerEvent): JournalFields {
       return { event: name, nonces: event.nonces, transaction: { nonce, hash, raw } }
     }
     case 'ledger_bound':
+    case 'burn_unmatched':
     case 'claim_released':
     case 'payment_demoted':
     case 'grant_used':
@@ -201,6 +203,14 @@ export function fromFields(fields: JournalFields): LedgerEvent {
       }
     case 'burn_moved':
       return { event: fields.event, nonce: nonceIn(fields.nonce), burn: readBurn(fields.burn as Raw) }
+    case 'burn_unmatched':
+      return {
+        event: fields.event,
+        nonce: nonceIn(fields.nonce),
+        txHash: hashIn(fields.txHash),
+        reason: reasonIn(fields.reason),
+        at: secondsIn(fields.at),
+      }
     case 'payment_finalized':
       return { event: fields.event, nonce: nonceIn(fields.nonce), ...readFinalized(fields) }
     case 'burn_late':
@@ -306,6 +316,9 @@ const hashIn: (value: unknown) => TxHash = required('transaction hash', parseTxH
 const bytes32In: (value: unknown) => Bytes32 = required('hash', parseBytes32)
 const identityIn = required('identity', (value) =>
   typeof value === 'string' && /^[0-9a-f]{32}$/.test(value) ? value : undefined,
+)
+const reasonIn = required('reason', (value) =>
+  typeof value === 'string' && /^[a-z_]{1,64}$/.test(value) ? value : undefined,
 )
 const numberIn = required('number', (value) => (Number.isSafeInteger(value) ? (value as number) : undefined))
 

@@ -28,6 +28,13 @@ const wordLimit = 1n << wordBits
 const halfLimit = 2 ** 32
 const shortLimit = 2 ** 16
 
+/** The first number behind three amounts. */
+const issuedAtOffset = hexBytes + 3 * amountBytes
+
+/** Without unpacking anything else. */
+export const issuedAtIn = (slab: Buffer, offset: number): number =>
+  slab.readUIntBE(offset + issuedAtOffset, smallBytes)
+
 /** Behind everything else: four bytes for the archive. */
 export const mintOffset = 252
 export const endedBytes = mintOffset + 4

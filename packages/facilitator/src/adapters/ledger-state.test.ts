@@ -26,6 +26,7 @@ import { openLedger } from './open-ledger.js'
 
 const challenges = 6
 const retention = 3600
+const unmatchedMax = { perChallenge: 2, total: 4 }
 const never = () => false
 
 /** What callers do to a ledger, on one of a few challenges. */
@@ -72,6 +73,11 @@ const acts = {
   async late(ledger: JournalledLedger, on: number) {
     const payment = await ledger.find(nonceOf(on + 1))
     if (payment && !payment.claim) await ledger.recordLate(challengeAt(on), burnOf(on))
+  },
+  async unmatched(ledger: JournalledLedger, on: number, choice: boolean) {
+    const payment = await ledger.find(nonceOf(on + 1))
+    const txHash = hashOf(choice ? 80 : 81)
+    if (payment) await ledger.recordUnmatched(nonceOf(on + 1), { txHash, reason: 'burn_split' })
   },
   async demote(ledger: JournalledLedger, on: number) {
     await ledger.demote(nonceOf(on + 1))
@@ -136,6 +142,9 @@ async function view(ledger: JournalledLedger) {
     open: ledger.openCount(),
     size: ledger.size(),
     interrupted: ledger.interrupted(),
+    unmatched: [...(await ledger.books.unmatched(100))].sort((a, b) =>
+      `${a.challengeNonce}${a.txHash}` < `${b.challengeNonce}${b.txHash}` ? -1 : 1,
+    ),
     awaitingMint: await sorted(ledger.awaitingMint()),
     demoted: await sorted(ledger.demoted()),
   }
@@ -158,6 +167,7 @@ describe('a ledger behind a journal', () => {
             clock,
             openMax: 100,
             expiredRetentionSeconds: retention,
+            unmatchedMax,
             onJournalFailure: () => undefined,
           })
         const journal = join(temporaryFolder(), 'journal')
@@ -189,6 +199,7 @@ describe('a ledger behind a journal', () => {
           clock: stoppedClock(),
           openMax: 100,
           expiredRetentionSeconds: retention,
+          unmatchedMax,
           onJournalFailure: () => undefined,
         }
         let opened = await openLedger(options)
@@ -219,6 +230,7 @@ describe('a ledger behind a journal', () => {
       clock,
       openMax: 100,
       expiredRetentionSeconds: retention,
+      unmatchedMax,
       onJournalFailure: () => undefined,
     }
     const first = await openLedger(options)
@@ -247,6 +259,7 @@ describe('fault 5 a ledger whose journal fails', () => {
       clock: stoppedClock(),
       openMax: 100,
       expiredRetentionSeconds: retention,
+      unmatchedMax,
     })
     return { path, disk, journal, state, ledger }
   }
@@ -355,6 +368,7 @@ describe('fault 5 a ledger whose journal fails', () => {
         clock: stoppedClock(),
         openMax: 10,
         expiredRetentionSeconds: retention,
+        unmatchedMax,
         onJournalFailure: () => undefined,
       })
     const bound = { ...binding, helper: addressOf(8) }

@@ -1,26 +1,11 @@
 /** What the events of the ledger amount to. Applied in order they give the same state, now or after a crash. */
-import { type ChallengeNonce, SvcError, type TxHash, unreachable } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, SvcError, unreachable } from '@svc-zerc20/protocol'
+import type { RecordedTransfer } from '../payment/books.js'
 import type { Accepted, Burn, Challenge, Finalized } from '../payment/ports.js'
-import { createLedgerArchive } from './ledger-archive.js'
-import type { Binding, ClaimedPayload, LedgerEvent } from './ledger-event.js'
-import type { EndedPayment } from './ledger-packing.js'
+import { type ArchiveQuery, createLedgerArchive } from './ledger-archive.js'
+import { type Entry, eventsOf, isKept, keptOf, listed, toEntry } from './ledger-entry.js'
+import type { Binding, LedgerEvent } from './ledger-event.js'
 import { createLedgerTransactions, type Outstanding } from './ledger-transactions.js'
-
-export type Entry = {
-  readonly challenge: Challenge
-  /** The payload itself is dropped once its burn is accepted; its identity stays. */
-  claim?: {
-    readonly identity: string
-    readonly ticketed: boolean
-    payload?: ClaimedPayload
-    txHash?: TxHash
-  }
-  accepted?: Accepted
-  demoted?: Accepted
-  late?: Burn
-  finalized?: Finalized
-  granted: boolean
-}
 
 export type LedgerState = {
   /** Undefined in a new journal. */
@@ -28,11 +13,14 @@ export type LedgerState = {
   find(nonce: ChallengeNonce): Readonly<Entry> | undefined
   /** Everything that can still change: not accepted, or its grant not used. */
   live(): Iterable<Readonly<Entry>>
-  /** Those and all that ended, the latter first. */
-  all(): Iterable<Readonly<Entry>>
+  /** The newest of those that ended, at most so many; only what the query asks for. */
+  endedPage(query: ArchiveQuery, count: number): Readonly<Entry>[]
+  endedCounts(): { readonly accepted: number; readonly finalized: number }
+  /** Transfers that cover nothing, in the order in which they were heard of. */
+  unmatched(): readonly RecordedTransfer[]
   size(): number
   apply(event: LedgerEvent): void
-  /** Forgets a challenge nothing happened to. */
+  /** Forgets a challenge, unless something happened to it. */
   forget(nonce: ChallengeNonce): void
   /** Transactions that carry burns which have not ended, and those that carry mints. */
   outstanding(): Outstanding[]
@@ -56,6 +44,7 @@ export function createLedgerState(): LedgerState {
   const burns = createLedgerTransactions()
   const mints = createLedgerTransactions()
   const demoted = new Set<ChallengeNonce>()
+  const unmatched: RecordedTransfer[] = []
   let binding: Binding | undefined
 
   function entryOf(nonce: ChallengeNonce): Entry {
@@ -78,16 +67,16 @@ export function createLedgerState(): LedgerState {
 
   function archiveIfEnded(entry: Entry): void {
     const { challenge, claim, accepted, late, finalized, granted } = entry
-    if (!granted || !accepted || !claim || late) return
+    if (!granted || !accepted || !claim || late || entry.unmatched) return
     const ended = { challenge, identity: claim.identity, ...accepted, ...(finalized && { finalized }) }
     if (archive.add(ended)) entries.delete(challenge.nonce)
   }
 
-  /** Back among those that can change. */
-  function takeOut(nonce: ChallengeNonce): Entry {
-    const ended = archive.takeOut(nonce)
+  /** Brings it back among those that can change, if it had ended without its mint. */
+  function changeable(nonce: ChallengeNonce): Entry | undefined {
+    const ended = archive.isAwaitingMint(nonce) ? archive.takeOut(nonce) : undefined
     if (ended) entries.set(nonce, toEntry(ended))
-    return entryOf(nonce)
+    return entries.get(nonce)
   }
 
   function accept(nonce: ChallengeNonce, accepted: Accepted): void {
@@ -104,7 +93,7 @@ export function createLedgerState(): LedgerState {
   }
 
   function demote(nonce: ChallengeNonce): void {
-    const entry = archive.isAwaitingMint(nonce) ? takeOut(nonce) : entries.get(nonce)
+    const entry = changeable(nonce)
     if (!entry?.accepted || entry.finalized) return
     entry.demoted = entry.accepted
     if (entry.claim) entry.claim.txHash = entry.accepted.burn.txHash
@@ -113,7 +102,7 @@ export function createLedgerState(): LedgerState {
   }
 
   function moveBurn(nonce: ChallengeNonce, burn: Burn): void {
-    const entry = archive.isAwaitingMint(nonce) ? takeOut(nonce) : entries.get(nonce)
+    const entry = changeable(nonce)
     if (!entry || entry.finalized) return
     if (entry.accepted) entry.accepted = { ...entry.accepted, burn }
     else if (entry.late) entry.late = burn
@@ -123,7 +112,7 @@ export function createLedgerState(): LedgerState {
   function finalize(nonce: ChallengeNonce, finalized: Finalized): void {
     mints.end(nonce)
     if (archive.isAwaitingMint(nonce) && archive.finalize(nonce, finalized)) return
-    const entry = archive.isAwaitingMint(nonce) ? takeOut(nonce) : entries.get(nonce)
+    const entry = changeable(nonce)
     if (entry && (entry.accepted ?? entry.late)) entry.finalized ??= finalized
   }
 
@@ -187,6 +176,14 @@ export function createLedgerState(): LedgerState {
         entries.set(challenge.nonce, entry)
         return
       }
+      case 'burn_unmatched': {
+        const { nonce, txHash, reason, at } = event
+        const entry = changeable(nonce)
+        if (!entry || entry.unmatched?.some((known) => known.txHash === txHash)) return
+        entry.unmatched = [...(entry.unmatched ?? []), { txHash, reason, at }]
+        unmatched.push({ challengeNonce: nonce, txHash, reason, at })
+        return
+      }
       case 'grant_used': {
         const entry = entryOf(event.nonce)
         entry.granted = true
@@ -236,13 +233,18 @@ export function createLedgerState(): LedgerState {
       return ended && toEntry(ended)
     },
     live: () => entries.values(),
-    *all() {
-      for (const ended of archive.all()) yield toEntry(ended)
-      yield* entries.values()
+    endedPage: (query, count) => archive.page(query, count).map(toEntry),
+    endedCounts() {
+      const accepted = archive.awaitingCount()
+      return { accepted, finalized: archive.size() - accepted }
     },
+    unmatched: () => unmatched,
     size: () => entries.size + archive.size(),
     apply,
-    forget: (nonce) => entries.delete(nonce),
+    forget(nonce) {
+      const entry = entries.get(nonce)
+      if (entry && !isKept(entry)) entries.delete(nonce)
+    },
     outstanding: burns.all,
     outstandingMints: mints.all,
     *awaitingMint() {
@@ -256,50 +258,4 @@ export function createLedgerState(): LedgerState {
     },
     shortest,
   }
-}
-
-function* listed(
-  bound: readonly LedgerEvent[],
-  ended: Iterable<EndedPayment>,
-  live: readonly LedgerEvent[],
-): Iterable<LedgerEvent> {
-  yield* bound
-  for (const payment of ended) yield { event: 'payment_recorded', ...payment, ticketed: false, granted: true }
-  yield* live
-}
-
-const toEntry = ({ challenge, identity, burn, at, finalized }: EndedPayment): Entry => ({
-  challenge,
-  // Its one answer is given: a ticket would tell nobody anything more.
-  claim: { identity, ticketed: false },
-  accepted: { burn, at },
-  ...(finalized && { finalized }),
-  granted: true,
-})
-
-function* keptOf(entries: Iterable<Entry>, isForgotten: (challenge: Challenge) => boolean): Iterable<Entry> {
-  for (const entry of entries) {
-    if (entry.claim || entry.late || !isForgotten(entry.challenge)) yield entry
-  }
-}
-
-function* eventsOf(entry: Entry): Iterable<LedgerEvent> {
-  const { challenge, claim, accepted, demoted, late, finalized, granted } = entry
-  const { nonce } = challenge
-  const burned = accepted ?? demoted
-  if (burned && claim) {
-    const { identity, ticketed } = claim
-    const mint = accepted && finalized && { finalized }
-    yield { event: 'payment_recorded', challenge, identity, ticketed, ...burned, granted, ...mint }
-    if (demoted) yield { event: 'payment_demoted', nonce }
-  } else {
-    yield { event: 'challenge_issued', challenge }
-    if (claim?.payload) {
-      const { identity, ticketed, payload } = claim
-      yield { event: 'payment_claimed', nonce, identity, ticketed, payload }
-    }
-    if (granted) yield { event: 'grant_used', nonce }
-  }
-  if (late) yield { event: 'burn_late', challenge, burn: late }
-  if (late && finalized) yield { event: 'payment_finalized', nonce, ...finalized }
 }

@@ -198,6 +198,7 @@ describe('accept and grant', () => {
       clock,
       openMax: 1,
       expiredRetentionSeconds: 0,
+      unmatchedMax: { perChallenge: 1, total: 1 },
     })
     const challenge = { ...challengeOf(1), expiresAt: seconds(Math.floor(clock.now() / 1000) + 300) }
     await ledger.issue(challenge)

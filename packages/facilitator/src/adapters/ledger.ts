@@ -5,7 +5,7 @@
  * journal refuses it. What ends something (released, accepted) is journalled first: until then it did not end.
  */
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
-import { type Books, countsOf, pageOf } from '../payment/books.js'
+import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
 import type {
   AwaitingMint,
   Challenge,
@@ -17,8 +17,9 @@ import type {
   Payment,
   SignedTransaction,
 } from '../payment/ports.js'
+import type { Entry } from './ledger-entry.js'
 import { claimedPayload, type LedgerEvent } from './ledger-event.js'
-import type { Entry, LedgerState } from './ledger-state.js'
+import type { LedgerState } from './ledger-state.js'
 
 export type JournalledLedger = Ledger & {
   /** For the operator; reading changes nothing. */
@@ -39,6 +40,8 @@ export function createLedger(deps: {
   clock: Clock
   openMax: number
   expiredRetentionSeconds: number
+  /** Transfers that cover nothing, remembered at most. */
+  unmatchedMax: { readonly perChallenge: number; readonly total: number }
 }): JournalledLedger {
   const { state, log, clock, openMax, expiredRetentionSeconds } = deps
   /** Unclaimed challenges that still count as open, oldest first: one TTL for all, so this is expiry order. */
@@ -266,6 +269,17 @@ export function createLedger(deps: {
       expired.delete(challenge.nonce)
     },
 
+    async recordUnmatched(nonce, { txHash, reason }) {
+      const payment = state.find(nonce)
+      if (!payment) return 'forgotten'
+      const { unmatched = [] } = payment
+      if (unmatched.some((known) => known.txHash === txHash)) return 'known'
+      const { perChallenge, total } = deps.unmatchedMax
+      if (unmatched.length >= perChallenge || state.unmatched().length >= total) return 'full'
+      await journalled({ event: 'burn_unmatched', nonce, txHash, reason, at: nowSeconds() })
+      return 'recorded'
+    },
+
     async takeGrant(nonce, boundMs) {
       const waited = new AbortController()
       const elapsed = clock.sleep(boundMs, waited.signal).then(() => 'elapsed' as const)
@@ -286,7 +300,7 @@ export function createLedger(deps: {
     books: {
       async page(query) {
         sweep()
-        return pageOf(state.all(), query, clock.now())
+        return pageOf([...endedFor(query), ...state.live()], query, clock.now())
       },
       async find(nonce) {
         sweep()
@@ -294,11 +308,25 @@ export function createLedger(deps: {
       },
       async counts() {
         sweep()
-        return countsOf(state.all(), clock.now())
+        const live = countsOf(state.live(), clock.now())
+        const ended = state.endedCounts()
+        return {
+          ...live,
+          accepted: live.accepted + ended.accepted,
+          finalized: live.finalized + ended.finalized,
+        }
       },
+      unmatched: async (limit) => state.unmatched().slice(-limit).reverse(),
     },
     openCount: () => open.size,
     size: state.size,
+  }
+
+  /** Of payments that ended: no more than a page needs to show, or to say that more follow. */
+  function endedFor({ phase, isLate, since = 0, until = Number.POSITIVE_INFINITY, after, limit }: PageQuery) {
+    if (isLate || phase === 'open' || phase === 'expired') return []
+    const isFinalized = phase === undefined ? undefined : phase === 'finalized'
+    return state.endedPage({ since, until, after, isFinalized }, limit + 1)
   }
 
   function undoClaim({ challenge, late }: Entry): void {

@@ -28,11 +28,13 @@ export async function openLedger(deps: {
   clock: Clock
   openMax: number
   expiredRetentionSeconds: number
+  unmatchedMax: { readonly perChallenge: number; readonly total: number }
   onJournalFailure: (err: unknown) => void
 }): Promise<OpenLedger> {
-  const { clock, openMax, expiredRetentionSeconds } = deps
+  const { clock, openMax, expiredRetentionSeconds, unmatchedMax } = deps
   const state = createLedgerState()
-  const create = (log: EventLog) => createLedger({ state, log, clock, openMax, expiredRetentionSeconds })
+  const create = (log: EventLog) =>
+    createLedger({ state, log, clock, openMax, expiredRetentionSeconds, unmatchedMax })
   if (deps.journal === 'none') {
     const nothing = async () => undefined
     return { ledger: create(noEventLog), journalStats: () => undefined, compact: nothing, close: nothing }

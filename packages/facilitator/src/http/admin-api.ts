@@ -107,7 +107,7 @@ async function viewStatus(deps: AdminApiDeps) {
     issuance: issuanceOf(deps),
     ready: problems.length === 0,
     problems,
-    payments: { ...(await deps.books.counts()), unmatched: deps.recent.unmatched().length },
+    payments: await deps.books.counts(),
     challenges: { open: vitals.openChallenges(), max: vitals.openChallengesMax },
     addresses: { ready: vitals.addressesReady(), target: vitals.addressesTarget },
     relayer: {
@@ -165,7 +165,7 @@ function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
     const query = readQuery(schemas.pageQuery, request.query)
     if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
     const { payments, ...rest } = viewPage(await books.page({ ...query.value, isLate: true }))
-    return { late: payments, unmatched: recent.unmatched(), ...rest }
+    return { late: payments, unmatched: await books.unmatched(query.value.limit), ...rest }
   })
 }
 

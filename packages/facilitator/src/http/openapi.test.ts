@@ -142,7 +142,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
       resume: () => undefined,
       gate: (issue) => issue,
     },
-    recent: { hear: () => undefined, of: () => [], unmatched: () => [] },
+    recent: { hear: () => undefined, of: () => [] },
     readiness,
     renderMetrics: () => '',
     vitals: {

@@ -1,11 +1,12 @@
 /** What an operator may read of the ledger: pages of payments, newest first, and counts. Nothing here changes it. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { stateAt } from './lifecycle.js'
-import type { Burn, Payment, PaymentState } from './ports.js'
+import type { Burn, Payment, PaymentState, UnmatchedBurn } from './ports.js'
 
 export type RecordedPayment = Payment & {
   /** A burn that came too late to buy anything. */
   readonly late?: Burn
+  readonly unmatched?: readonly UnmatchedBurn[]
   /** The one success answer was written. */
   readonly granted: boolean
 }
@@ -30,13 +31,19 @@ export type Counts = Readonly<Record<PaymentState, number>> & {
   /** Of the open ones: a payload was presented and its burn is under way. */
   readonly claimed: number
   readonly late: number
+  readonly unmatched: number
 }
+
+/** A transfer that covers nothing, and the challenge it was meant for. */
+export type RecordedTransfer = UnmatchedBurn & { readonly challengeNonce: ChallengeNonce }
 
 export type Books = {
   /** A payment that is issued while pages are read does not move the others. */
   page(query: PageQuery): Promise<Page>
   find(nonce: ChallengeNonce): Promise<RecordedPayment | undefined>
   counts(): Promise<Counts>
+  /** The newest, at most so many; newest first. */
+  unmatched(limit: number): Promise<readonly RecordedTransfer[]>
 }
 
 export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, nowMs: number): Page {
@@ -50,20 +57,20 @@ export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, no
     if (phase !== undefined && stateAt(payment, nowMs) !== phase) continue
     wanted.push(payment)
   }
-  // The ledger hands them out nearly in order, so this is little more than one pass.
-  wanted.sort((a, b) => compare(cursorOf(b), cursorOf(a))).reverse()
+  wanted.sort((a, b) => compare(cursorOf(a), cursorOf(b)))
   const page = wanted.slice(0, limit)
   const last = page.at(-1)
   return { payments: page, ...(last && wanted.length > limit && { next: cursorOf(last) }) }
 }
 
 export function countsOf(payments: Iterable<RecordedPayment>, nowMs: number): Counts {
-  const counts = { open: 0, expired: 0, accepted: 0, finalized: 0, claimed: 0, late: 0 }
+  const counts = { open: 0, expired: 0, accepted: 0, finalized: 0, claimed: 0, late: 0, unmatched: 0 }
   for (const payment of payments) {
     const state = stateAt(payment, nowMs)
     counts[state] += 1
     if (state === 'open' && payment.claim) counts.claimed += 1
     if (payment.late) counts.late += 1
+    counts.unmatched += payment.unmatched?.length ?? 0
   }
   return counts
 }

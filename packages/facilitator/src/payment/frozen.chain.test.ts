@@ -58,6 +58,7 @@ async function journalWithClaim(name: string) {
     binding: { chainId: 31337, token, helper },
     clock: systemClock,
     openMax: 10,
+    unmatchedMax: { perChallenge: 1, total: 1 },
     expiredRetentionSeconds: 60,
     onJournalFailure: () => undefined,
   })

@@ -67,6 +67,14 @@ export type Mint = {
   readonly value: BaseUnits
 }
 
+/** A transfer to a burn address that covers nothing: too little, or only together with others. */
+export type UnmatchedBurn = {
+  readonly txHash: TxHash
+  /** A code of the table of reasons. */
+  readonly reason: string
+  readonly at: UnixSeconds
+}
+
 export type PaymentState = 'open' | 'expired' | 'accepted' | 'finalized'
 
 export type Payment = {
@@ -178,6 +186,14 @@ export type Ledger = {
   finalize(nonce: ChallengeNonce, mint: Mint): Promise<'finalized' | 'already_finalized'>
   /** Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. */
   recordLate(challenge: Challenge, burn: Burn): Promise<void>
+  /**
+   * Remembers a transfer that covers nothing, once. `full` when there are so many already, of this challenge or of
+   * all, that remembering more would let dust fill the disk.
+   */
+  recordUnmatched(
+    nonce: ChallengeNonce,
+    transfer: Pick<UnmatchedBurn, 'txHash' | 'reason'>,
+  ): Promise<'recorded' | 'known' | 'full' | 'forgotten'>
   /**
    * Waits while another caller holds the grant, at most `boundMs` (then `held`); `used` once its answer was
    * written.

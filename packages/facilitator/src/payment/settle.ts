@@ -149,11 +149,16 @@ export function createSettle(deps: {
   }
 
   /** Transfers that cover nothing are told to the operator: the money is at payTo all the same. */
-  function refuseTransfer(rejection: Rejection, payload: Payload.SelfTransferPayload): SettleAnswer {
+  async function refuseTransfer(
+    rejection: Rejection,
+    payload: Payload.SelfTransferPayload,
+  ): Promise<SettleAnswer> {
     const { challengeNonce, burnTxHash: txHash } = payload
     const { reason } = rejection
     if (reason === 'burn_split' || reason === 'burn_underpaid') {
-      report({ event: 'burn.unmatched', challengeNonce, txHash, reason })
+      const outcome = await ledger.recordUnmatched(challengeNonce, { txHash, reason })
+      // Heard of before, it is in the log already.
+      if (outcome !== 'known') report({ event: 'burn.unmatched', challengeNonce, txHash, reason })
     }
     return refuse(rejection, hashIfOnChain(rejection, payload))
   }

@@ -36,7 +36,6 @@ export function createTelemetry({ log, clock }: { log: Log; clock: Clock }): Tel
     clock,
     paymentsMax: limits.recentPaymentsMax,
     eventsPerPaymentMax: limits.recentEventsPerPaymentMax,
-    unmatchedMax: limits.unmatchedBurnsMax,
   })
   let journalFailedAtMs = 0
   const vitals = registerProcessVitals(metrics)

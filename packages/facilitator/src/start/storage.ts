@@ -25,6 +25,7 @@ export async function openStorage(deps: {
     clock: deps.clock,
     openMax: daemon.max_open_challenges,
     expiredRetentionSeconds: deps.expiredRetentionSeconds ?? settlement.expired_challenge_retention_seconds,
+    unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     onJournalFailure: (err) => log({ event: 'journal.failed', err }),
   })
   const { records = 0, tornBytes = 0 } = storage.replay ?? {}

@@ -6,7 +6,7 @@ const setup = () => {
   const clock = stoppedClock(1_000_000)
   return {
     clock,
-    recent: createRecentEvents({ clock, paymentsMax: 2, eventsPerPaymentMax: 3, unmatchedMax: 2 }),
+    recent: createRecentEvents({ clock, paymentsMax: 2, eventsPerPaymentMax: 3 }),
   }
 }
 
@@ -30,13 +30,5 @@ describe('the recent events', () => {
     }
     expect(recent.of('0xa')).toEqual([])
     expect(recent.of('0xc')).toHaveLength(3)
-  })
-
-  it('show a transfer that covers nothing once, newest first', () => {
-    const { recent } = setup()
-    for (const txHash of ['0x1', '0x2', '0x2', '0x3']) {
-      recent.hear({ event: 'burn.unmatched', challengeNonce: '0xa', txHash, reason: 'burn_split' })
-    }
-    expect(recent.unmatched().map(({ txHash }) => txHash)).toEqual(['0x3', '0x2'])
   })
 })

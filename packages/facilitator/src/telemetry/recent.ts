@@ -10,18 +10,9 @@ export type TimelineEntry = {
   readonly reason?: string
 }
 
-export type UnmatchedBurn = {
-  readonly at: number
-  readonly challengeNonce: string
-  readonly txHash: string
-  readonly reason: string
-}
-
 export type RecentEvents = {
   hear(event: LogEvent): void
   of(challengeNonce: string): readonly TimelineEntry[]
-  /** Newest first, each transfer once. */
-  unmatched(): readonly UnmatchedBurn[]
 }
 
 export function createRecentEvents(deps: {
@@ -30,10 +21,8 @@ export function createRecentEvents(deps: {
   paymentsMax: number
   /** Events kept of one payment; its first ones stay. */
   eventsPerPaymentMax: number
-  unmatchedMax: number
 }): RecentEvents {
   const byNonce = new Map<string, TimelineEntry[]>()
-  const unmatched = new Map<string, UnmatchedBurn>()
 
   return {
     hear(event) {
@@ -51,15 +40,9 @@ export function createRecentEvents(deps: {
       }
       byNonce.set(challengeNonce, entries)
       dropOldest(byNonce, deps.paymentsMax)
-      if (event.event === 'burn.unmatched') {
-        const { txHash, reason } = event
-        unmatched.set(`${challengeNonce}:${txHash}`, { at, challengeNonce, txHash, reason })
-        dropOldest(unmatched, deps.unmatchedMax)
-      }
     },
 
     of: (challengeNonce) => byNonce.get(challengeNonce) ?? [],
-    unmatched: () => [...unmatched.values()].reverse(),
   }
 }
 
