@@ -125,7 +125,16 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     return String(daemon.ready.url)
   }
   const indexerUrl = artifacts
-    ? run('indexer', await startIndexer({ rpcUrl, deployment, artifacts: artifacts.folder, directory }))
+    ? run(
+        'indexer',
+        await startIndexer({
+          rpcUrl,
+          deployment,
+          artifacts: artifacts.folder,
+          folder: openPath(directory, 'indexer', options),
+          directory,
+        }),
+      )
     : `${control.url}/indexer`
 
   const base = facilitatorConfig({
@@ -134,7 +143,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     indexerUrl,
     deciderUrl,
     port: options.facilitatorPort ?? 0,
-    journal: openJournalPath(directory, options),
+    journal: openPath(directory, 'journal.jsonl', options),
     ...(artifacts && { artifacts: artifacts.folder }),
   })
   const configText = renderConfig(withOverrides(base, options.config ?? {}))
@@ -223,10 +232,10 @@ function openDirectory(wanted: string | undefined, closers: Closer[]): string {
   return directory
 }
 
-/** A journal speaks of one chain: with a chain that begins anew it is worth nothing. */
-function openJournalPath(directory: string, { rpcUrl, persistence }: LocalNetworkOptions): string {
-  const path = join(directory, 'journal.jsonl')
-  if (rpcUrl === undefined && persistence === undefined) rmSync(path, { force: true })
+/** What speaks of one chain is worth nothing with a chain that begins anew. */
+function openPath(directory: string, name: string, { rpcUrl, persistence }: LocalNetworkOptions): string {
+  const path = join(directory, name)
+  if (rpcUrl === undefined && persistence === undefined) rmSync(path, { recursive: true, force: true })
   return path
 }
 

@@ -51,6 +51,9 @@ export function startIndexer(options: {
   rpcUrl: string
   deployment: Deployment
   artifacts: string
+  /** Its database. */
+  folder: string
+  /** Where it logs to. */
   directory: string
   /** Any free one by default. */
   port?: number
@@ -66,7 +69,7 @@ export function startIndexer(options: {
       ...['--token', token],
       ...['--verifier', verifier],
       ...['--from-block', `${fromBlock}`],
-      ...['--folder', join(options.directory, 'indexer')],
+      ...['--folder', options.folder],
       ...['--listen', `127.0.0.1:${options.port ?? 0}`],
       ...['--poll-ms', '200'],
       ...['--gather-ms', '500'],

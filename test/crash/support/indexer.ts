@@ -1,5 +1,6 @@
 /** The devnet's indexer, to be killed and started again at the same address and on the same folder. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { startIndexer } from '@svc-zerc20/devnet'
 import { type CrashNetwork, until } from './network.js'
 
@@ -18,6 +19,7 @@ export function createIndexerRuns(net: CrashNetwork) {
         rpcUrl: net.rpcUrl,
         deployment: net.deployment,
         artifacts: net.artifacts ?? '',
+        folder: join(net.directory, 'indexer'),
         directory: net.directory,
         port: Number(new URL(net.indexerUrl).port),
       })
