@@ -1,35 +1,12 @@
 /** Relays permit burns: those that arrive together share one transaction, and each succeeds or fails alone. */
-import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
-import {
-  type Address,
-  type ChallengeNonce,
-  type Payload,
-  type ReasonCode,
-  type Rejection,
-  reject,
-  SvcError,
-} from '@svc-zerc20/protocol'
-import { decodeErrorResult, encodeFunctionData, type Hex } from 'viem'
-import type {
-  Burner,
-  BurnOutcome,
-  Challenge,
-  Clock,
-  Ledger,
-  Report,
-  SignedTransaction,
-} from '../payment/ports.js'
+import { type Address, type ChallengeNonce, reject, SvcError } from '@svc-zerc20/protocol'
+import type { Burner, BurnOutcome, Clock, Ledger, Report, SignedTransaction } from '../payment/ports.js'
 import { createBatchSize } from './burner-batch-size.js'
+import { encodeBatch, type BatchItem as Item, toRejection } from './burner-call.js'
 import type { ChainReader } from './chain.js'
 import { createCoalescer } from './coalesce.js'
 import type { RelayEnd, Relayer, Reorg } from './relayer.js'
-import { canonical, splitSignature } from './signers.js'
 import { burnsIn, type Receipt, verdictsIn } from './transfer-log.js'
-
-type Item = {
-  readonly challenge: Challenge
-  readonly payload: Payload.PermitPayload
-}
 
 type ItemOutcome =
   | BurnOutcome
@@ -112,7 +89,7 @@ export function createBurner(deps: {
 
   async function runTransaction(items: readonly Item[]): Promise<readonly ItemOutcome[]> {
     const gas = limits.batchBaseGas + limits.burnItemGas * BigInt(items.length)
-    const call = { ...ownerOf(items), to: helper, data: encodeBatch(items), gas }
+    const call = { ...ownerOf(items), to: helper, data: encodeBatch(items, token), gas }
     let end: RelayEnd
     try {
       end = await relayer.submit(call)
@@ -254,57 +231,5 @@ export function createBurner(deps: {
     find: (challenge, payload) => findExecuted({ challenge, payload }),
 
     onReorged: (listener) => void listeners.push(listener),
-  }
-
-  function encodeBatch(items: readonly Item[]): Hex {
-    return encodeFunctionData({
-      abi: permitBurnerAbi,
-      functionName: 'burnBatch',
-      args: [items.map((item) => toRequest(item, token))],
-    })
-  }
-}
-
-function toRequest({ challenge, payload }: Item, token: Address) {
-  const permit = canonical(payload.permit)
-  const bind = canonical(splitSignature(payload.burnAuthSig))
-  // Both were recovered before the burn was claimed; without a canonical form that is impossible.
-  if (!permit || !bind) throw new SvcError('invariant', 'a claimed payload has no canonical signature')
-  return {
-    authorization: {
-      token,
-      payer: payload.payer,
-      burnAddress: challenge.payTo,
-      value: challenge.amount,
-      challengeNonce: challenge.nonce,
-      deadline: payload.permit.deadline,
-    },
-    v: permit.v,
-    r: permit.r as Hex,
-    s: permit.s as Hex,
-    burnAuthSig: `${bind.r}${bind.s.slice(2)}${bind.v.toString(16)}` as Hex,
-  }
-}
-
-const errorAbi = [...permitBurnerAbi, ...tokenAbi].filter(({ type }) => type === 'error')
-
-const reasonByError: Record<string, ReasonCode> = {
-  BurnExpired: 'deadline_passed',
-  PermitRejected: 'permit_nonce_stale',
-  InvalidBurnAuthorization: 'signer_mismatch',
-  ERC20InsufficientBalance: 'insufficient_funds',
-  ERC20InsufficientAllowance: 'permit_nonce_stale',
-}
-
-/** Revert data of one item → what to tell the payer. */
-function toRejection(reason: Hex): Rejection | 'executed_elsewhere' {
-  if (reason === '0x') return reject('burn_failed', 'the burn ran out of gas')
-  try {
-    const { errorName } = decodeErrorResult({ abi: errorAbi, data: reason })
-    if (errorName === 'BurnAlreadyExecuted') return 'executed_elsewhere'
-    const code = reasonByError[errorName]
-    return code ? reject(code) : reject('burn_failed', `the burn reverted: ${errorName}`)
-  } catch {
-    return reject('burn_failed', `the token reverted with ${reason.slice(0, 10)}`)
   }
 }
