@@ -224,17 +224,42 @@ contract TransferRootsTest is RootSpec {
         );
     }
 
-    function test_swapped_or_missing_transfers_are_noticed() public {
+    function test_swapped_transfers_are_noticed() public {
         grow(3);
         verifier.reserveHashChain();
         ITransferRoots.RootProof memory claim = claimOf(0, 3, 16, 3);
         (claim.transfers[0], claim.transfers[1]) = (claim.transfers[1], claim.transfers[0]);
-        vm.recordLogs();
-        try verifier.proveTransferRoot(abi.encode(claim)) {
-            check(false, "swapped transfers passed");
-        } catch (bytes memory reason) {
-            same(bytes32(bytes4(reason)), bytes32(ITransferRoots.NewHashChainMismatch.selector), "reason");
+        _refuseChain(claim);
+    }
+
+    function test_a_left_out_or_added_transfer_is_noticed_also_where_the_count_leads_to_a_checkpoint() public {
+        for (uint256 i = 0; i < 5; ++i) {
+            grow(1);
+            verifier.reserveHashChain();
         }
+        ITransferRoots.RootProof memory claim = claimOf(0, 3, 16, 3);
+        claim.transfers = between(1, 4);
+        _refuseChain(claim);
+        claim.transfers = between(0, 4);
+        claim.transfers[3] = leaves[4];
+        _refuseChain(claim);
+        claim.transfers = between(0, 5);
+        (claim.transfers[0], claim.transfers[4]) = (claim.transfers[4], claim.transfers[0]);
+        _refuseChain(claim);
+    }
+
+    function test_a_chain_goes_on_from_the_old_root_it_belongs_to() public {
+        grow(6);
+        verifier.reserveHashChain();
+        prove(claimOf(0, 2, 16, 6));
+        prove(claimOf(0, 4, 16, 6));
+        ITransferRoots.RootProof memory claim = claimOf(2, 2, 16, 6);
+        claim.transfers = between(0, 4);
+        _refuseChain(claim);
+        claim = claimOf(4, 2, 16, 6);
+        claim.oldIndex = 0;
+        vm.expectRevert(abi.encodeWithSelector(ITransferRoots.ReserveHashChainNotFound.selector, 2));
+        verifier.proveTransferRoot(abi.encode(claim));
     }
 
     function testFuzz_malformed_bytes_prove_nothing(bytes memory garbage) public {
@@ -318,6 +343,14 @@ contract TransferRootsTest is RootSpec {
         vm.prank(stranger);
         vm.expectRevert(refusal);
         verifier.removeRootVerifier(16);
+    }
+
+    function _refuseChain(ITransferRoots.RootProof memory claim) private {
+        try verifier.proveTransferRoot(abi.encode(claim)) {
+            check(false, "passed");
+        } catch (bytes memory reason) {
+            same(bytes32(bytes4(reason)), bytes32(ITransferRoots.NewHashChainMismatch.selector), "reason");
+        }
     }
 
     function _refuseCount(ITransferRoots.RootProof memory claim) private {
