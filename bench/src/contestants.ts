@@ -4,6 +4,7 @@ import type { Address } from 'viem'
 import type { ChainView } from './chain-view.js'
 import { startChild } from './child.js'
 import { fundPayers, referenceToken } from './funding.js'
+import { type JournalCounts, readJournalCounts } from './journal-counts.js'
 import { createExactPayments, createPayers, createPermitPayments, type MakePayments } from './payments.js'
 import type { ReferenceReady, Wiring } from './reference-process.js'
 
@@ -16,6 +17,8 @@ export type Contestant = {
   readonly relayer: Address
   readonly token: Address
   readonly makePayments: MakePayments
+  /** Of one that has a journal. */
+  readonly journal?: () => Promise<JournalCounts>
 }
 
 export type Closer = () => Promise<void>
@@ -55,6 +58,7 @@ export async function startContestants(options: {
     pid: network.pids.facilitator ?? 0,
     relayer: developmentRoles.relayer.address,
     token: deployment.token,
+    journal: () => readJournalCounts(network.facilitatorUrl, network.adminToken),
     makePayments: createPermitPayments({
       facilitatorUrl: network.facilitatorUrl,
       chain,

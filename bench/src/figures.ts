@@ -19,6 +19,9 @@ export type PooledCell = {
   readonly reverted: number
   /** Gas for each payment that succeeded, failed attempts included; absent when none succeeded. */
   readonly gasEach?: number
+  /** Journal records for each of them, and records that one sync of the disk served; only with a journal. */
+  readonly journalRecordsEach?: number
+  readonly recordsPerSync?: number
 }
 
 export type Figures = {
@@ -50,6 +53,8 @@ function pool(cells: readonly Cell[], concurrency: number): PooledCell {
     failures[reason] = (failures[reason] ?? 0) + count
   }
   const gas = sum((cell) => cell.gas)
+  const syncs = sum(({ journal }) => journal?.syncs ?? 0)
+  const journalRecords = sum(({ journal }) => journal?.records ?? 0)
   const each = (name: string, field: (cell: Cell) => number | undefined) =>
     cells.every((cell) => field(cell) !== undefined) && { [name]: sum((cell) => field(cell) ?? 0) / payments }
   return {
@@ -68,6 +73,10 @@ function pool(cells: readonly Cell[], concurrency: number): PooledCell {
     transactions: sum((cell) => cell.transactions),
     reverted: sum((cell) => cell.reverted),
     ...(gas > 0 && succeeded > 0 && { gasEach: gas / succeeded }),
+    ...(syncs > 0 && {
+      journalRecordsEach: journalRecords / payments,
+      recordsPerSync: journalRecords / syncs,
+    }),
   }
 }
 

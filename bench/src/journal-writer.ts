@@ -81,6 +81,7 @@ const recorded = (i: number, plan: JournalPlan) => ({
   event: 'payment_recorded',
   challenge: challenge(i, plan),
   identity: identity(i),
+  ticketed: true,
   burn: burn(i),
   at: plan.nowSeconds,
   granted: true,
@@ -113,6 +114,7 @@ function claimed(i: number, plan: JournalPlan) {
     event: 'payment_claimed',
     nonce,
     identity: identity(i),
+    ticketed: true,
     payload: { challengeNonce: nonce, payer: burn(i).from, permit, burnAuthSig },
   }
 }

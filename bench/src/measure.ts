@@ -2,6 +2,7 @@
 import type { ChainView } from './chain-view.js'
 import type { Child } from './child.js'
 import type { Contestant } from './contestants.js'
+import type { JournalCounts } from './journal-counts.js'
 import type { Load, LoadResult } from './load-process.js'
 import { cpuMs } from './process-usage.js'
 
@@ -19,6 +20,8 @@ export type Cell = LoadResult & {
   /** Processor time of the facilitator and of the node meanwhile; absent where it cannot be read. */
   readonly facilitatorCpuMs?: number
   readonly nodeCpuMs?: number
+  /** What the journal wrote meanwhile, of a contestant that has one. */
+  readonly journal?: JournalCounts
 }
 
 export type Duplicates = {
@@ -52,6 +55,8 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
     concurrency: number,
   ): Promise<Cell> {
     await untilIdle(contestant.pid)
+    // Outside the figures of the chain: looking at the journal asks the chain, too.
+    const journalBefore = await contestant.journal?.()
     const firstBlock = (await chain.read.getBlockNumber()) + 1n
     const facilitatorCpu = stopwatch(contestant.pid)
     const nodeCpu = stopwatch(deps.chainPid)
@@ -62,6 +67,7 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
     const nodeCpuMs = nodeCpu()
     const after = await chain.stats()
     await chain.drain(contestant.relayer)
+    const journalAfter = await contestant.journal?.()
     const lastBlock = await chain.read.getBlockNumber()
     const spent =
       step === 'verify'
@@ -80,6 +86,7 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
       gas: Number(spent.gas),
       ...(facilitatorCpuMs !== undefined && { facilitatorCpuMs }),
       ...(nodeCpuMs !== undefined && { nodeCpuMs }),
+      ...(journalBefore && journalAfter && { journal: since(journalBefore, journalAfter) }),
     }
   }
 
@@ -106,6 +113,11 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
     },
   }
 }
+
+const since = (before: JournalCounts, after: JournalCounts): JournalCounts => ({
+  records: after.records - before.records,
+  syncs: after.syncs - before.syncs,
+})
 
 function stopwatch(pid: number): () => number | undefined {
   const before = cpuMs(pid)

@@ -81,6 +81,13 @@ function rowsOf(all: AllFigures): Row[] {
     ),
     number('gas a payment at 1', ({ settle }) => cellAt(settle, 1)?.gasEach, 0),
     number('gas a payment at 32', ({ settle }) => cellAt(settle, 32)?.gasEach, 0),
+    number('journal records a settle at 32', ({ settle }) => cellAt(settle, 32)?.journalRecordsEach),
+    ...settleConcurrencies.map((concurrency) =>
+      number(
+        `journal records per fsync at ${concurrency}`,
+        ({ settle }) => cellAt(settle, concurrency)?.recordsPerSync,
+      ),
+    ),
     text(
       'reverted transactions while settling',
       ({ settle }) => `${settle.reduce((sum, { reverted }) => sum + reverted, 0)}`,
