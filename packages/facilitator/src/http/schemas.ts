@@ -288,7 +288,7 @@ export const oddBurns = named(
 
 export const relayerView = named(
   'RelayerView',
-  'The key that broadcasts burns: its money and what it has in flight.',
+  'The key that broadcasts burns and mints: its money and what it has in flight.',
   z.looseObject({
     address,
     balance: baseUnits.optional().describe('wei; absent while the chain is out of reach'),
@@ -296,6 +296,7 @@ export const relayerView = named(
     queue: z.array(
       z.looseObject({
         nonce: count,
+        purpose: z.enum(['burn', 'mint']).describe('what it is for; burns go first'),
         txHash,
         forms: count.describe('1, and one more for each higher fee'),
         signedAt: seconds,
