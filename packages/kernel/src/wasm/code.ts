@@ -97,6 +97,13 @@ export const v128 = {
   /** Two 32-bit values into the low half, the high half zero. */
   load64Zero: (address: Code, offset = 0): Code => [address, simd(0x5d), 3, unsigned(offset)],
   load: (address: Code, offset = 0): Code => [address, simd(0x00), 4, unsigned(offset)],
+  store: (address: Code, value: Code, offset: number): Code => [
+    address,
+    value,
+    simd(0x0b),
+    2,
+    unsigned(offset),
+  ],
   /** A 32-bit value into all lanes. */
   load32Splat: (address: Code, offset: number): Code => [address, simd(0x09), 2, unsigned(offset)],
   /** A 32-bit value into lane 0, the rest zero. */
@@ -145,6 +152,8 @@ export const i64x2 = {
   shrU: (value: Code, bits: number): Code => [value, i32.const(bits), simd(0xcd)],
   /** The two low 32-bit lanes, zero-extended. */
   extendLow: (value: Code): Code => [value, simd(0xc9)],
+  /** The two high 32-bit lanes, zero-extended. */
+  extendHigh: (value: Code): Code => [value, simd(0xca)],
   /** Products of the two low 32-bit lanes, each 64 bits wide. */
   extmulLow: simdBinary(0xde),
 } as const
