@@ -27,9 +27,10 @@ export function createSync(deps: {
   /** Blocks that must lie upon a block before it is read. */
   confirmations: number
   log: Log
+  spanBlocksMax?: number
 }): Sync {
-  const { chain, database, confirmations, log } = deps
-  let spanBlocks: number = limits.spanBlocks
+  const { chain, database, confirmations, log, spanBlocksMax = limits.spanBlocks } = deps
+  let spanBlocks: number = spanBlocksMax
 
   async function step(): Promise<SyncOutcome> {
     const head = database.head()
@@ -53,7 +54,7 @@ export function createSync(deps: {
   async function readSpan(from: number, to: number): Promise<readonly TransferLog[] | undefined> {
     try {
       const logs = await chain.transfers(from, to)
-      spanBlocks = Math.min(spanBlocks * 2, limits.spanBlocks)
+      spanBlocks = Math.min(spanBlocks * 2, spanBlocksMax)
       return logs
     } catch (error) {
       // Nodes refuse spans with too many logs, each in words of its own.
@@ -88,12 +89,11 @@ export function createSync(deps: {
       }
       return isTarget ? 'idle' : 'moved'
     } catch (error) {
-      const isMismatch = error instanceof SvcError && mismatches.has(error.code)
-      if (!isMismatch) throw error
-      // Read across a reorg, both sides are true: look again.
+      if (!(error instanceof SvcError) || !doubtful.has(error.code)) throw error
+      // Read across a reorg, both sides are true, or the node refuses a block it has dropped: look again.
       const [now] = await chain.blocksAt([end.number])
       if (now?.hash !== end.hash) return 'moved'
-      await rollBack()
+      if (error.code !== 'rpc_error') await rollBack()
       throw error
     }
   }
@@ -168,7 +168,9 @@ export function createSync(deps: {
   return { step }
 }
 
-const mismatches = new Set([
+/** What a reorg in the middle of a step can look like. */
+const doubtful = new Set([
+  'rpc_error',
   'events_not_contiguous',
   'token_index_mismatch',
   'hash_chain_mismatch',
