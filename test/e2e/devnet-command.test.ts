@@ -66,7 +66,7 @@ describe('svc-devnet', () => {
     expect(config).toMatch(/rate_limit_per_min = 0/)
   })
 
-  it('sells a resource by permit without gas and another by self-transfer, with a timeline', async () => {
+  it('R-114 sells by permit without gas and by self-transfer, and both payments are finalized, with a timeline', async () => {
     const { stdout } = await run(process.execPath, [script('examples/dist/tour.js'), networkFile])
     expect(stdout).toMatch(
       /Gasless permit: buying \/cheap[\s\S]*402: 0\.001 zUSD[\s\S]*accepted: burned in 0x/,
@@ -74,6 +74,10 @@ describe('svc-devnet', () => {
     expect(stdout).toMatch(/the payer paid 0\.001 zUSD and no gas/)
     expect(stdout).toMatch(/Self-transfer: buying \/dear[\s\S]*accepted: burned in 0x/)
     expect(stdout).toMatch(/the payer paid 0\.25 zUSD and \d+ wei of gas/)
+    expect(stdout).toMatch(/root over \d+ transfers proved on chain/)
+    expect(stdout).toMatch(/the permit payment: computing its mint proof[\s\S]*the permit payment: finalized/)
+    expect(stdout).toMatch(/the self-transfer: computing its mint proof[\s\S]*the self-transfer: finalized/)
+    expect(stdout).toMatch(/the provider has 0\.251 zUSD more, minted/)
   })
 
   it('gives tokens away at its faucet', async () => {
@@ -103,7 +107,14 @@ describe('svc-devnet --rpc-url', () => {
   it('deploys to a node that runs already, and sells there', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-devnet-test-'))
     const chain = await startChain()
-    const args = [script('packages/devnet/dist/main.js'), '--dir', directory, '--rpc-url', chain.rpcUrl]
+    const args = [
+      script('packages/devnet/dist/main.js'),
+      '--dir',
+      directory,
+      '--rpc-url',
+      chain.rpcUrl,
+      '--no-finalization',
+    ]
     const devnet = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const exited = new Promise((resolve) => devnet.once('exit', resolve))
     try {

@@ -18,6 +18,8 @@ export type NetworkFile = {
   readonly controlUrl: string
   readonly adminToken: string
   readonly configFile: string
+  /** Folder of the proving keys; absent when nothing is finalized. */
+  readonly artifacts?: string
   readonly accounts: Readonly<
     Record<
       'payer' | 'treasury' | 'relayer' | 'provider',
@@ -48,6 +50,7 @@ export function writeNetworkFile(network: LocalNetwork, pid: number): string {
     controlUrl: network.controlUrl,
     adminToken: network.adminToken,
     configFile: network.configFile,
+    ...(network.artifacts !== undefined && { artifacts: network.artifacts }),
     accounts: { payer, treasury, relayer, provider },
     routes: shopRoutes,
     pid,
