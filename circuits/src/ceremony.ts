@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CircuitName, circuitNames, isForgeable } from '@svc-zerc20/zk'
+import { type CircuitArtifacts, type CircuitName, circuitNames, isForgeable } from '@svc-zerc20/zk'
 import { zKey } from 'snarkjs'
 import { hashSources } from './cache-key.js'
 import type { Catalogue } from './catalogue.js'
-import { compile, prepareSources } from './compile.js'
+import { type Compiled, compile, prepareSources } from './compile.js'
 import type { RandomBytes } from './development-setup.js'
 import { describeCircuit, filesOf, writeManifest } from './manifest.js'
 import { readR1cs } from './r1cs.js'
@@ -32,21 +32,13 @@ export async function prepareCeremony({ folder, circuits, powersOfTau, onProgres
   await checkPowersOfTau(powersOfTau)
   await mkdir(folder, { recursive: true })
   if ((await keyFiles(folder)).length > 0) throw new Error('the folder already holds a ceremony')
-  const work = await compileAll(circuits, onProgress)
-  try {
-    for (const name of circuitNames) {
-      onProgress(`ceremony: first key of ${name}`)
-      const made = await zKey.newZKey(
-        join(work, `${name}.r1cs`),
-        powersOfTau.file,
-        join(folder, keyName(name, 0)),
-        loggerOf(onProgress),
-      )
-      if (made === -1) throw new Error(`no key of ${name} from these powers of tau`)
-    }
-  } finally {
-    await rm(work, { recursive: true })
-  }
+  await eachCompiled({ circuits, onProgress }, async (name, { r1csFile }) => {
+    const to = join(folder, keyName(name, 0))
+    const made = await zKey.newZKey(r1csFile, powersOfTau.file, `${to}.part`, loggerOf(onProgress))
+    if (made === -1) throw new Error(`no key of ${name} from these powers of tau`)
+    await rename(`${to}.part`, to)
+    onProgress(`ceremony: first key of ${name}`)
+  })
 }
 
 /** Adds a secret of this participant to every key, and forgets it. One honest participant makes the keys safe. */
@@ -81,56 +73,56 @@ export async function applyBeacon(
  * Whether the last keys follow from the present sources, these powers of tau and the contributions on record. The
  * circuits are compiled anew: what lies in the folder proves nothing about them. Throws when something is wrong.
  */
-export async function verifyCeremony({ folder, circuits, powersOfTau, onProgress }: Prepare): Promise<void> {
-  await checkPowersOfTau(powersOfTau)
-  const latest = await latestStep(folder)
-  const work = await compileAll(circuits, onProgress)
-  try {
-    for (const name of circuitNames) {
-      const key = join(folder, keyName(name, latest))
-      const bytes = await readFile(key)
-      if (isForgeable(readZkeyHead(bytes).verificationKey)) {
-        throw new Error(`${name}: delta equals gamma, nobody contributed`)
-      }
-      const r1cs = join(work, `${name}.r1cs`)
-      const logger = loggerOf(() => {})
-      if (!(await zKey.verifyFromR1cs(r1cs, powersOfTau.file, key, logger))) {
-        throw new Error(`${name}: the key does not follow from sources, powers of tau and contributions`)
-      }
-      onProgress(`ceremony: ${name} is good, with ${contributionsOf(bytes)} contributions`)
-    }
-  } finally {
-    await rm(work, { recursive: true })
-  }
+export async function verifyCeremony(ceremony: Prepare): Promise<void> {
+  await verifyEach(ceremony, async () => {})
 }
 
 /** Verifies once more and writes an artifacts folder whose manifest says `ceremony`. */
 export async function finishCeremony(
   ceremony: Prepare & { readonly into: string; readonly powBits: number },
 ): Promise<void> {
-  const { folder, circuits, into, powBits, onProgress } = ceremony
+  const { circuits, into, powBits } = ceremony
   if (await exists(into)) throw new Error(`${into} exists already`)
-  await verifyCeremony(ceremony)
-  const latest = await latestStep(folder)
-  const work = await compileAll(circuits, onProgress)
   const result = `${into}.part`
-  try {
-    await rm(result, { recursive: true, force: true })
-    await mkdir(result, { recursive: true })
-    const described = []
-    for (const name of circuitNames) {
-      const files = filesOf(name)
-      await copyFile(join(work, `${name}_js`, `${name}.wasm`), join(result, files.witness))
-      await copyFile(join(folder, keyName(name, latest)), join(result, files.provingKey))
-      const { constraints } = readR1cs(await readFile(join(work, `${name}.r1cs`)))
-      described.push([name, await describeCircuit(result, name, constraints)] as const)
+  await rm(result, { recursive: true, force: true })
+  await mkdir(result, { recursive: true })
+  const described: (readonly [CircuitName, CircuitArtifacts])[] = []
+  await verifyEach(ceremony, async (name, key, { r1csFile, witnessFile }) => {
+    const files = filesOf(name)
+    await copyFile(witnessFile, join(result, files.witness))
+    await copyFile(key, join(result, files.provingKey))
+    const { constraints } = readR1cs(await readFile(r1csFile))
+    described.push([name, await describeCircuit(result, name, constraints)])
+  })
+  const sourcesHash = await hashSources(circuits)
+  await writeManifest(result, { setup: 'ceremony', powBits, sourcesHash, circuits: described })
+  await rename(result, into)
+}
+
+async function verifyEach(
+  { folder, circuits, powersOfTau, onProgress }: Prepare,
+  use: (name: CircuitName, key: string, compiled: Compiled) => Promise<void>,
+): Promise<void> {
+  await checkPowersOfTau(powersOfTau)
+  const latest = await latestStep(folder)
+  await eachCompiled({ circuits, onProgress }, async (name, compiled) => {
+    const key = join(folder, keyName(name, latest))
+    const bytes = await readFile(key)
+    if (isForgeable(readZkeyHead(bytes).verificationKey)) {
+      throw new Error(`${name}: delta equals gamma, nobody contributed`)
     }
-    const sourcesHash = await hashSources(circuits)
-    await writeManifest(result, { setup: 'ceremony', powBits, sourcesHash, circuits: described })
-    await rename(result, into)
-  } finally {
-    await rm(work, { recursive: true })
-  }
+    const follows = await zKey.verifyFromR1cs(
+      compiled.r1csFile,
+      powersOfTau.file,
+      key,
+      loggerOf(() => {}),
+    )
+    if (!follows) {
+      throw new Error(`${name}: the key does not follow from sources, powers of tau and contributions`)
+    }
+    await use(name, key, compiled)
+    onProgress(`ceremony: ${name} is good, with ${contributionsOf(bytes)} contributions`)
+  })
 }
 
 const keyName = (name: CircuitName, step: number) => `${name}.${String(step).padStart(4, '0')}.zkey`
@@ -167,14 +159,20 @@ async function addStep(
   return hashes
 }
 
-async function compileAll(circuits: Catalogue, onProgress: (line: string) => void): Promise<string> {
+async function eachCompiled(
+  { circuits, onProgress }: Pick<Prepare, 'circuits' | 'onProgress'>,
+  use: (name: CircuitName, compiled: Compiled) => Promise<void>,
+): Promise<void> {
   const work = await mkdtemp(join(tmpdir(), 'svc-ceremony-'))
-  await prepareSources(work)
-  for (const name of circuitNames) {
-    onProgress(`ceremony: compiling ${name}`)
-    await compile(work, name, circuits[name])
+  try {
+    await prepareSources(work)
+    for (const name of circuitNames) {
+      onProgress(`ceremony: compiling ${name}`)
+      await use(name, await compile(work, name, circuits[name]))
+    }
+  } finally {
+    await rm(work, { recursive: true })
   }
-  return work
 }
 
 async function checkPowersOfTau({ file, blake2b }: PowersOfTau): Promise<void> {

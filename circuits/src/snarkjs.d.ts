@@ -17,6 +17,13 @@ declare module 'snarkjs' {
     prove(zkey: File, witness: File): Promise<{ proof: Proof; publicSignals: string[] }>
     verify(verificationKey: object, publicSignals: string[], proof: Proof): Promise<boolean>
   }
+  type Curve = { terminate(): Promise<void> }
+  export const curves: { getCurveFromName(name: 'bn128'): Promise<Curve> }
+  export const powersOfTau: {
+    newAccumulator(curve: Curve, power: number, to: File): Promise<unknown>
+    contribute(from: File, to: File, name: string, entropy: string): Promise<unknown>
+    preparePhase2(from: File, to: File): Promise<unknown>
+  }
   export const zKey: {
     /** A hash, or -1 when it did not work out; the reason goes to the logger. */
     newZKey(r1cs: File, powersOfTau: File, zkey: File, logger: Logger): Promise<Uint8Array | -1>
