@@ -78,8 +78,26 @@ test('a span read across a reorg is read again without an error', async () => {
     },
   }
   await syncAll(moving)
+  await syncAll(moving)
   expect(database.head().size).toBe(await world.leaves())
   expect(database.verified()).toEqual(database.head())
+})
+
+test('a branch that is shorter is followed once it differs in what is stored', async () => {
+  await world.mine(...transfers(1))
+  const snapshot = await world.chain.snapshot()
+  await world.mine(...transfers(2, 5))
+  await world.chain.mine(3)
+  await syncAll(chain)
+  const before = database.head()
+  await world.chain.revert(snapshot)
+  await syncAll(chain)
+  // The same blocks, fewer of them: that may be a node that lags.
+  expect(database.head()).toEqual(before)
+  await world.chain.increaseTime(60)
+  await world.mine(...transfers(1, 9))
+  await syncAll(chain)
+  expect(database.head().size).toBe(await world.leaves())
 })
 
 test('the last common block is found however far down it is', async () => {

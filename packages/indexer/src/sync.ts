@@ -35,12 +35,11 @@ export function createSync(deps: {
   async function step(): Promise<SyncOutcome> {
     const head = database.head()
     const { latest, known } = await chain.latestAnd(head.number)
-    // A node behind a balancer may lag: without the block nothing can be said about it.
-    if (known === undefined) return 'idle'
-    if (known.hash !== head.hash) {
+    if (known === undefined ? await isShorterBranch(latest) : known.hash !== head.hash) {
       await goBack(head)
       return 'moved'
     }
+    if (known === undefined) return 'idle'
     const target = latest.number - confirmations
     if (target <= head.number) return 'idle'
     const to = Math.min(head.number + spanBlocks, target)
@@ -49,6 +48,14 @@ export function createSync(deps: {
     const logs = await readSpan(head.number + 1, to)
     if (logs === undefined) return 'moved'
     return readOn(head, logs, end, to === target)
+  }
+
+  /** A chain that ends below our head has another branch, or comes from a node that lags: what it shares tells. */
+  async function isShorterBranch(latest: BlockRef): Promise<boolean> {
+    const [stored] = await database.blocksBefore(latest.number + 1, 1)
+    if (stored === undefined) return false
+    const [block] = await chain.blocksAt([stored.number])
+    return block !== undefined && block.hash !== stored.hash
   }
 
   async function readSpan(from: number, to: number): Promise<readonly TransferLog[] | undefined> {
@@ -92,7 +99,7 @@ export function createSync(deps: {
       if (!(error instanceof SvcError) || !doubtful.has(error.code)) throw error
       // Read across a reorg, both sides are true, or the node refuses a block it has dropped: look again.
       const [now] = await chain.blocksAt([end.number])
-      if (now?.hash !== end.hash) return 'moved'
+      if (now?.hash !== end.hash) return 'idle'
       if (error.code !== 'rpc_error') await rollBack()
       throw error
     }
