@@ -7,13 +7,12 @@ import type { PointMemory } from './point-memory.js'
 
 /** Additions under one division. More would leave the cache, fewer would divide too often. */
 const batchAdditionsMax = 4096
+const additionWords = additionBytes / 4
 
 /** Adds points pair by pair, many at once. */
 export type BatchAddition = {
-  /** Queues the addition of two points into a third place. Its sum is there after the next `flush` at the latest. */
-  add(a: number, b: number, out: number): void
-  /** Does what is queued. */
-  flush(): void
+  /** Three addresses for each addition: two points, and where their sum goes. None may depend on another. */
+  addAll(additions: Int32Array): void
   /** Sums that were the point at infinity: their places hold nothing. Empty in all but contrived cases. */
   readonly infinite: Set<number>
 }
@@ -32,36 +31,19 @@ export function createBatchAddition<Value>(
   const list = memory.allocate(batchAdditionsMax * additionBytes)
   const tree = memory.allocate(batchAdditionsMax * nodeBytes)
   // An odd batch is filled up by a pair that certainly has a slope.
-  const filler = [0, 1, 2].map(() => memory.allocate(sumBytes(shape)))
+  const filler = Int32Array.from({ length: additionWords }, () => memory.allocate(sumBytes(shape)))
   memory.writePoint(filler[0] ?? 0, { x: numbers.zero, y: numbers.zero })
   memory.writePoint(filler[1] ?? 0, { x: numbers.one, y: numbers.zero })
   const infinite = new Set<number>()
-  let entries = memory.words(list, (batchAdditionsMax * additionBytes) / 4)
-  let queued = 0
-
-  /** A view is void once its memory has grown. */
-  function entriesNow(): Int32Array {
-    if (entries.byteLength === 0) entries = memory.words(list, (batchAdditionsMax * additionBytes) / 4)
-    return entries
-  }
-
-  function add(a: number, b: number, out: number): void {
-    const place = queued * 3
-    const into = entriesNow()
-    into[place] = a
-    into[place + 1] = b
-    into[place + 2] = out
-    queued += 1
-    if (queued === batchAdditionsMax) flush()
-  }
 
   /** Sums of the pairs without a slope, which get one that harms nobody. */
   function takeOutSlopeless(count: number): { readonly out: number; readonly sum: Point<Value> }[] {
+    const entries = memory.words(list, count * additionLanes * additionWords)
     return Array.from({ length: count * additionLanes }, (_, index) => index).flatMap((index) => {
       const leaf = tree + (count + Math.floor(index / additionLanes)) * nodeBytes
       if (!numbers.isZero(memory.readLane(leaf, index % additionLanes))) return []
       memory.writeLane(leaf, index % additionLanes, numbers.one)
-      const [a = 0, b = 0, out = 0] = entriesNow().subarray(index * 3)
+      const [a = 0, b = 0, out = 0] = entries.subarray(index * additionWords)
       return [{ out, sum: group.add(memory.readPoint(a), memory.readPoint(b)) }]
     })
   }
@@ -78,15 +60,12 @@ export function createBatchAddition<Value>(
     return true
   }
 
-  function flush(): void {
-    if (queued === 0) return
-    if (queued % additionLanes === 1) {
-      const [a = 0, b = 0, out = 0] = filler
-      add(a, b, out)
-      if (queued === 0) return // filled up to the end, and done
-    }
-    const count = queued / additionLanes
-    queued = 0
+  function addBatch(additions: Int32Array): void {
+    const words = memory.words(list, batchAdditionsMax * additionWords)
+    words.set(additions)
+    const isOdd = (additions.length / additionWords) % additionLanes !== 0
+    if (isOdd) words.set(filler, additions.length)
+    const count = Math.ceil(additions.length / additionWords / additionLanes)
     functions.differences(list, count, tree)
     functions.products(count, tree)
     let slopeless: ReturnType<typeof takeOutSlopeless> = []
@@ -103,5 +82,11 @@ export function createBatchAddition<Value>(
     }
   }
 
-  return { add, flush, infinite }
+  return {
+    infinite,
+    addAll(additions) {
+      const step = batchAdditionsMax * additionWords
+      for (let at = 0; at < additions.length; at += step) addBatch(additions.subarray(at, at + step))
+    },
+  }
 }

@@ -1,10 +1,11 @@
 import { elementBytes, type Field, limbBits, limbCount } from '../field.js'
 import { defineField, paddedMultiple } from '../field-functions.js'
 import { pair } from '../lanes.js'
-import { type Arithmetic, at, keep, type Limbs, type Prepared } from '../montgomery.js'
+import { at, type Limbs, type Prepared } from '../montgomery.js'
 import { type Code, i64x2, v128 } from '../wasm/code.js'
 import type { FunctionScope, ModuleBuilder } from '../wasm/module.js'
 import { defineExtensionMultiply, defineExtensionSquare } from './extension.js'
+import { loadTwo, storePair, storeTwo } from './lanes-in-memory.js'
 
 /**
  * Coordinates of curve points: elements of the base field for G1, of its quadratic extension by i² = −1 for G2, real
@@ -36,25 +37,18 @@ export type CoordinateFunctions = {
 
 const limbIndices = Array.from({ length: limbCount }, (_, limb) => limb)
 const partIndices = ({ degree }: CoordinateShape) => (degree === 1 ? [0] : [0, 1])
-const wide = (limb: number): Code => pair.widen(pair.constant(limb))
 
-/** One part of a coordinate of two points, as operands. */
-function gather(arithmetic: Arithmetic, part: number, first: Code, second: Code): Prepared<Limbs> {
-  const offset = (limb: number) => part * elementBytes + 4 * limb
-  return keep(
-    arithmetic,
-    limbIndices.map((limb) => v128.load32Lane(second, v128.load32Zero(first, offset(limb)), offset(limb), 1)),
-  )
-}
-
-/** Carries sums through, each but the top one at least zero, and hands out every limb. */
-function carried(scope: FunctionScope, sums: readonly Code[], use: (limb: number, sum: Code) => Code): Code {
+/** Carries sums through, each but the top one at least zero: limbs, left in locals. */
+function carried(scope: FunctionScope, sums: readonly Code[]): Prepared<Limbs> {
+  const locals = sums.map(() => scope.local(pair.type))
   const total = scope.local(pair.type)
-  return sums.map((sum, limb) => {
+  const setup = sums.map((sum, limb) => {
     const withCarry = limb === 0 ? sum : pair.add(sum, pair.shiftRight(total.get, limbBits))
     const isTop = limb === limbCount - 1
-    return [total.set(withCarry), use(limb, isTop ? total.get : pair.low(total.get, limbBits))]
+    if (isTop) return at(locals, limb).set(withCarry)
+    return [total.set(withCarry), at(locals, limb).set(pair.low(total.get, limbBits))]
   })
+  return { setup, result: locals.map((local) => local.get) }
 }
 
 export function defineCoordinates(module: ModuleBuilder, shape: CoordinateShape): CoordinateFunctions {
@@ -74,19 +68,17 @@ function defineDifference(module: ModuleBuilder, shape: CoordinateShape): number
   return module.define({
     params: ['i32', 'i32', 'i32', 'i32', 'i32'],
     body(scope) {
-      const arithmetic = { field: shape.field, lanes: pair, scope }
       const param = (index: number) => scope.param(index).get
       return partIndices(shape).map((part) => {
-        const a = gather(arithmetic, part, param(1), param(2))
-        const b = gather(arithmetic, part, param(3), param(4))
-        const sums = limbIndices.map((limb) =>
-          pair.subtract(
-            pair.add(pair.widen(at(b.result, limb)), wide(at(four, limb))),
-            pair.widen(at(a.result, limb)),
+        const a = loadTwo(scope, part, param(1), param(2))
+        const b = loadTwo(scope, part, param(3), param(4))
+        const limbs = carried(
+          scope,
+          limbIndices.map((limb) =>
+            pair.subtract(pair.add(at(b.result, limb), wide(at(four, limb))), at(a.result, limb)),
           ),
         )
-        const store = (limb: number, sum: Code) => pair.store(param(0), part * limbCount + limb, sum)
-        return [a.setup, b.setup, carried(scope, sums, store)]
+        return [a.setup, b.setup, limbs.setup, storePair(part, param(0), limbs.result)]
       })
     },
   })
@@ -105,47 +97,34 @@ function defineLess(module: ModuleBuilder, shape: CoordinateShape, subtrahends: 
   return module.define({
     params: ['i32', 'i32', 'i32', ...Array.from({ length: 2 * subtrahends }, () => 'i32' as const)],
     body(scope) {
-      const arithmetic = { field, lanes: pair, scope }
       const param = (index: number) => scope.param(index).get
       return partIndices(shape).map((part) => {
-        const minuend = keep(
-          arithmetic,
-          limbIndices.map((limb) => pair.load(param(2), part * limbCount + limb)),
-        )
+        const minuend = (limb: number) => pair.widen(pair.load(param(2), part * limbCount + limb))
         const taken = (subtrahends === 1 ? [3] : [3, 5]).map((first) =>
-          gather(arithmetic, part, param(first), param(first + 1)),
+          loadTwo(scope, part, param(first), param(first + 1)),
         )
-        const minus = (limb: number, from: Code) =>
-          taken.reduce((rest, { result }) => pair.subtract(rest, pair.widen(at(result, limb))), from)
+        const minus = (limb: number) =>
+          taken.reduce((rest, { result }) => pair.subtract(rest, at(result, limb)), minuend(limb))
         const estimate = scope.local(pair.type)
         const missing = Array.from({ length: 2 * subtrahends }, (_, multiple) =>
-          i64x2.ltS(estimate.get, wideSigned(subtrahends - multiple * topOfPrime)),
+          i64x2.ltS(estimate.get, wide(subtrahends - multiple * topOfPrime)),
         ).reduce(i64x2.add)
         const multiple = scope.local(pair.type)
-        const sums = limbIndices.map((limb) =>
-          pair.add(
+        const limbs = carried(
+          scope,
+          limbIndices.map((limb) =>
             pair.add(
-              minus(limb, pair.widen(at(minuend.result, limb))),
-              pair.multiply(multiple.get, pair.constant(at(field.primeLimbs, limb))),
+              pair.add(minus(limb), pair.multiply(multiple.get, pair.constant(at(field.primeLimbs, limb)))),
+              wide(at(zero, limb)),
             ),
-            wideSigned(at(zero, limb)),
           ),
         )
-        const limb = scope.local(pair.type)
-        const store = (index: number, sum: Code) => {
-          const offset = part * elementBytes + 4 * index
-          return [
-            limb.set(pair.narrow(sum)),
-            v128.store32Lane(param(0), limb.get, offset, 0),
-            v128.store32Lane(param(1), limb.get, offset, 1),
-          ]
-        }
         return [
-          minuend.setup,
           taken.map(({ setup }) => setup),
-          estimate.set(minus(top, pair.widen(at(minuend.result, top)))),
+          estimate.set(minus(top)),
           multiple.set(pair.narrow(i64x2.sub(wide(0), missing))),
-          carried(scope, sums, store),
+          limbs.setup,
+          storeTwo(part, param(0), param(1), limbs.result),
         ]
       })
     },
@@ -153,7 +132,7 @@ function defineLess(module: ModuleBuilder, shape: CoordinateShape, subtrahends: 
 }
 
 /** A number of either sign in both 64-bit lanes. */
-function wideSigned(value: number): Code {
+function wide(value: number): Code {
   const word = BigInt.asUintN(64, BigInt(value))
   return v128.constant(word | (word << 64n))
 }

@@ -7,13 +7,13 @@ import type { PointMemory } from './point-memory.js'
 import { type Segments, sumSegments } from './segment-sums.js'
 
 /** Digits worked on at once, unless a single window has more: bounds the memory for sums. */
-const groupDigitsMax = 131_072
+const groupDigitsMax = 262_144
 
 /** Multiplies many points by a scalar each and adds everything up. */
 export type MultiScalar<Value> = {
   /**
-   * `bases` are addresses of points with their negative, zero for the point at infinity; `scalars` eight
-   * little-endian 32-bit words each, below 2^254.
+   * `bases` are addresses of points with their negative, none at infinity; `scalars` eight little-endian 32-bit words
+   * each, below 2^254.
    */
   multiply(bases: Int32Array, scalars: Uint32Array): Point<Value>
 }
@@ -31,9 +31,10 @@ export function createMultiScalar<Value>(
   let room = { first: 0, count: 0 }
   let used = 0
 
-  function place(): number {
-    if (used === room.count) throw new RangeError('more sums than room for them')
-    return room.first + step * used++
+  function place(count: number): number {
+    if (used + count > room.count) throw new RangeError('more sums than room for them')
+    used += count
+    return room.first + step * (used - count)
   }
 
   function startOver(sums: number): void {
@@ -47,7 +48,7 @@ export function createMultiScalar<Value>(
     const layout = layoutOf(digits.bits)
     const bucketItems = fillBuckets(bases, digits, first, count)
     startOver(bucketItems.items.length + 2 * count * layout.buckets + count * layout.lines * digits.bits)
-    const sum = (segments: Segments) => sumSegments(segments, { addition, place })
+    const sum = (segments: Segments) => sumSegments(segments, { addition, place, step })
     const lines = sum(fillLines(sum(bucketItems), layout, count))
     const powers = sum(fillPowers(lines, layout, count, digits.bits))
     return Array.from(powers, (address) => (address === 0 ? undefined : memory.readPoint(address)))
@@ -89,9 +90,7 @@ function fill(count: number, each: (emit: (segment: number, item: number) => voi
   each((segment) => {
     starts[segment + 1] = (starts[segment + 1] ?? 0) + 1
   })
-  for (let segment = 0; segment < count; segment++) {
-    starts[segment + 1] = (starts[segment + 1] ?? 0) + (starts[segment] ?? 0)
-  }
+  accumulate(starts)
   const items = new Int32Array(starts[count] ?? 0)
   const ends = starts.slice()
   each((segment, item) => {
@@ -105,18 +104,50 @@ function fill(count: number, each: (emit: (segment: number, item: number) => voi
 /** A list for each bucket of each window; an odd address takes the point negative. */
 function fillBuckets(bases: Int32Array, { bits, values }: Digits, first: number, count: number): Segments {
   const buckets = 2 ** (bits - 1)
-  return fill(count * buckets, (emit) => {
-    for (let window = 0; window < count; window++) {
-      const digits = values.subarray((first + window) * bases.length, (first + window + 1) * bases.length)
-      for (let index = 0; index < bases.length; index++) {
-        const digit = digits[index] ?? 0
-        const base = bases[index] ?? 0
-        if (digit === 0 || base === 0) continue
-        if (digit > 0) emit(window * buckets + digit - 1, base)
-        else emit(window * buckets - digit - 1, base + 1)
-      }
+  const starts = new Int32Array(count * buckets + 1)
+  const from = first * bases.length
+  const to = (first + count) * bases.length
+  // The loops that see every digit: kept plain, because they are the hot ones outside of the generated code.
+  let bucketStart = 0
+  for (let at = from, next = from + bases.length; at < to; at++) {
+    if (at === next) {
+      next += bases.length
+      bucketStart += buckets
     }
-  })
+    const digit = values[at] ?? 0
+    if (digit !== 0) {
+      const bucket = bucketStart + (digit < 0 ? -digit : digit)
+      starts[bucket] = (starts[bucket] ?? 0) + 1
+    }
+  }
+  accumulate(starts)
+  const items = new Int32Array(starts.at(-1) ?? 0)
+  const ends = starts.slice()
+  bucketStart = 0
+  for (let at = from, index = 0; at < to; at++) {
+    const digit = values[at] ?? 0
+    if (digit !== 0) {
+      const bucket = bucketStart + (digit < 0 ? -digit : digit) - 1
+      const end = ends[bucket] ?? 0
+      items[end] = (bases[index] ?? 0) + (digit < 0 ? 1 : 0)
+      ends[bucket] = end + 1
+    }
+    index += 1
+    if (index === bases.length) {
+      index = 0
+      bucketStart += buckets
+    }
+  }
+  return { items, starts }
+}
+
+/** From how many items each list has, counted one place behind, to where each starts. */
+function accumulate(starts: Int32Array): void {
+  let sum = 0
+  for (let segment = 0; segment < starts.length; segment++) {
+    sum += starts[segment] ?? 0
+    starts[segment] = sum
+  }
 }
 
 /** A list for each column and each row of buckets. */
