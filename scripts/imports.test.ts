@@ -18,7 +18,17 @@ const allowed: Record<string, readonly string[]> = {
   'packages/indexer': ['protocol', 'contracts', 'zk', 'prover'],
   'packages/devnet': ['protocol', 'contracts', 'circuits', 'zk', 'facilitator', 'indexer', 'resource-server'],
   examples: ['payer', 'resource-server'],
-  bench: ['protocol', 'contracts', 'zk', 'devnet', 'facilitator', 'payer', 'resource-server'],
+  bench: [
+    'protocol',
+    'contracts',
+    'circuits',
+    'zk',
+    'prover',
+    'devnet',
+    'facilitator',
+    'payer',
+    'resource-server',
+  ],
 }
 
 const specifiers = (file: string): string[] =>

@@ -1,0 +1,10 @@
+/** What the benchmark uses of snarkjs, which has no declarations of its own. */
+declare module 'snarkjs' {
+  export const groth16: {
+    fullProve(
+      input: object,
+      witnessFile: string,
+      keyFile: string,
+    ): Promise<{ proof: object; publicSignals: readonly string[] }>
+  }
+}
