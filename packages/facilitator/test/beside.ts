@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type Config, parseConfig } from '../src/config/config.js'
 import { type Environment, readSecrets } from '../src/secrets/secrets.js'
-import { startFacilitator } from '../src/start.js'
+import { startFacilitator } from '../src/start/start.js'
 
 export function startBeside(
   { configFile }: { configFile: string },
