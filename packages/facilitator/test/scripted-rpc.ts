@@ -1,0 +1,23 @@
+/** A node that answers from a table, for adapters whose chain a test wants to write down. */
+import type { JsonRpc, RpcAnswer } from '../src/adapters/json-rpc.js'
+
+type Answer = (...params: never[]) => unknown
+
+/** A thrown error becomes the node's own: the round trip itself never fails. */
+export function scriptedRpc(answers: Record<string, Answer>): Pick<JsonRpc, 'batch'> & { asked: string[] } {
+  const asked: string[] = []
+  return {
+    asked,
+    batch: async (calls) =>
+      calls.map(({ method, params }): RpcAnswer => {
+        asked.push(method)
+        try {
+          const answer = answers[method]
+          if (!answer) throw new Error(`the method ${method} is unknown`)
+          return { result: answer(...(params as never[])) }
+        } catch (error) {
+          return { error: { code: -32000, message: (error as Error).message } }
+        }
+      }),
+  }
+}
