@@ -75,11 +75,11 @@ export function defineRow(module: ModuleBuilder, field: Field, shape: RowShape, 
     body(scope) {
       const arithmetic = { field, lanes: single, scope }
       const [result, box, row] = [scope.param(0).get, scope.param(1).get, scope.param(2).get]
-      const terms = shape.terms.map((operand) => ({ element: box, offset: offsetOf(operand) }))
-      const columns = sumColumns(arithmetic, terms, row, scratch)
+      const offsets = shape.terms.map(offsetOf)
+      const columns = sumColumns(arithmetic, { elements: box, offsets, factors: row, scratch })
       const constant = keep(
         arithmetic,
-        field.primeLimbs.map((_, limb) => i64.load32U(row, terms.length * spreadBytes + 4 * limb)),
+        field.primeLimbs.map((_, limb) => i64.load32U(row, offsets.length * spreadBytes + 4 * limb)),
       )
       const addend = shape.addend && loadSpread(arithmetic, box, offsetOf(shape.addend))
       const addends = [constant.result, ...(addend ? [addend.result] : [])]

@@ -1,7 +1,7 @@
 import { elementBytes, type Field, limbsOf } from '../field.js'
 import type { WasmMemory } from '../wasm/instance.js'
 import { rowBytes } from './functions.js'
-import type { Row } from './schedule.js'
+import type { Row } from './scaling.js'
 import { spreadBytes, spreadConstant } from './spread-element.js'
 
 /** Places in a memory, given out one after the other, and what they hold at the start. */

@@ -8,7 +8,8 @@ import { defineExport, defineImport, enteringFactor, numberBytes } from '../word
 import { boxBytes, defineBox, defineRow, defineSpreadSum, type Operand, type RowShape } from './functions.js'
 import { createLayout } from './layout.js'
 import { drawParameters, type Width } from './parameters.js'
-import { createSchedule, type Row } from './schedule.js'
+import type { Row } from './scaling.js'
+import { createSchedule } from './schedule.js'
 import { scratchBytes } from './spread-element.js'
 
 /** Poseidon of one width, compiled. Numbers in its memory are 32 bytes, little-endian. */

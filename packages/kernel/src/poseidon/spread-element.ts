@@ -2,7 +2,8 @@ import { limbCount, limbsOf } from '../field.js'
 import { join, spread } from '../karatsuba.js'
 import { single } from '../lanes.js'
 import { type Arithmetic, at, type Columns, indices, keep, type Limbs, type Prepared } from '../montgomery.js'
-import { type Code, i32, i64 } from '../wasm/code.js'
+import { type Code, control, i32, i64 } from '../wasm/code.js'
+import type { Local } from '../wasm/module.js'
 
 /** Levels of Karatsuba for sums of products: what is spread once is used in several products. */
 const levels = 2
@@ -51,30 +52,27 @@ export function storeSpread(arithmetic: Arithmetic, address: Code, offset: numbe
   return [code, words.map((word, index) => single.store(address, offset / 4 + index, word))]
 }
 
-/** An element in memory, times a constant in memory. */
-export type SpreadTerm = { readonly element: Code; readonly offset: number }
+/** Where a sum of products finds its operands and keeps its parts. */
+export type SumOperands = {
+  /** Elements stand at these offsets from here. */
+  readonly elements: Code
+  readonly offsets: readonly number[]
+  /** As many factors, one after the other. */
+  readonly factors: Code
+  /** Address of `scratchBytes`. */
+  readonly scratch: number
+}
+
+/** Words of every operand that are multiplied in one turn of the loop. */
+const wordsPerTurn = 6
 
 /**
  * Columns of a sum of products. Parts go through memory on their way: the compiler keeps the order of loads and
  * stores, and so has only one part's operands in registers at a time.
  */
-export function sumColumns(
-  arithmetic: Arithmetic,
-  terms: readonly SpreadTerm[],
-  factors: Code,
-  scratch: number,
-): Prepared<Columns> {
-  const parts = indices(wordCount).map((word) => {
-    const products = terms.map(({ element, offset }, index) =>
-      i64.mul(i64.load32U(element, offset + 4 * word), i64.load32U(factors, index * spreadBytes + 4 * word)),
-    )
-    return i64.store(
-      i32.const(0),
-      products.reduce((a, b) => i64.add(a, b)),
-      scratch + 8 * word,
-    )
-  })
-  const setup: Code[] = [parts]
+export function sumColumns(arithmetic: Arithmetic, operands: SumOperands): Prepared<Columns> {
+  const { scratch } = operands
+  const setup: Code[] = [multiplyParts(arithmetic, operands)]
   const kept = (code: Code) => {
     const local = keep(arithmetic, [code])
     setup.push(local.setup)
@@ -86,4 +84,31 @@ export function sumColumns(
     { add: i64.add, subtract: i64.sub, keep: kept },
   )
   return { setup, result: columns.map((column) => [column]) }
+}
+
+function multiplyParts({ scope }: Arithmetic, { elements, offsets, factors, scratch }: SumOperands): Code {
+  const [element, factor, part] = [scope.local('i32'), scope.local('i32'), scope.local('i32')]
+  const advance = (local: Local, bytes: number) => local.set(i32.add(local.get, i32.const(bytes)))
+  const turn = indices(wordsPerTurn).map((word) => {
+    const products = offsets.map((offset, index) =>
+      i64.mul(
+        i64.load32U(element.get, offset + 4 * word),
+        i64.load32U(factor.get, index * spreadBytes + 4 * word),
+      ),
+    )
+    const sum = products.reduce((a, b) => i64.add(a, b))
+    return i64.store(part.get, sum, 8 * word)
+  })
+  return [
+    element.set(elements),
+    factor.set(factors),
+    part.set(i32.const(scratch)),
+    control.forever([
+      turn,
+      advance(element, 4 * wordsPerTurn),
+      advance(factor, 4 * wordsPerTurn),
+      advance(part, 8 * wordsPerTurn),
+      control.leaveIf(1, i32.eq(part.get, i32.const(scratch + scratchBytes))),
+    ]),
+  ]
 }
