@@ -114,7 +114,7 @@ describe('the root job', () => {
     expect(named('root.submitted')).toHaveLength(submittedBefore + 1)
   })
 
-  test('many transfers take a large proof, and the rest a small one', minutes(6), async () => {
+  test('many transfers take one large proof instead of four small ones', minutes(6), async () => {
     const before = await world.leaves()
     await world.chain.pauseMining()
     await world.mine(...transfers(68 - before, 100))
@@ -124,7 +124,7 @@ describe('the root job', () => {
     expect(leaves).toBe(68)
     expect(named('root.proved').slice(count)).toMatchObject([
       { circuit: 'root-64', newIndex: 64 },
-      { circuit: 'root-16', newIndex: 68 },
+      { newIndex: 68 },
     ])
     expect(named('root.submitted').slice(-2)).toMatchObject([{ checkpoint: 68 }, { checkpoint: 68 }])
   })
@@ -157,6 +157,24 @@ describe('the root job', () => {
     } finally {
       process.kill(pid, 'SIGCONT')
       await other.close()
+    }
+  })
+
+  test('reserves on while a proof takes its time', minutes(2), async () => {
+    await until(() => prover.pids().length > 0)
+    const [pid = 0] = prover.pids()
+    process.kill(pid, 'SIGSTOP')
+    try {
+      await world.send(...transfers(2, 400))
+      await until(() => named('root.proving').at(-1)?.oldIndex === 70)
+      const submitted = named('root.submitted').length
+      await world.chain.pauseMining()
+      await world.mine(...transfers(64, 500))
+      await world.chain.resumeMining()
+      expect(await until(() => named('root.reserved').find(({ index }) => index === 136))).toBeDefined()
+      expect(named('root.submitted')).toHaveLength(submitted)
+    } finally {
+      process.kill(pid, 'SIGCONT')
     }
   })
 })

@@ -12,6 +12,7 @@ import type { Database } from '../database.js'
 import type { Log } from '../events.js'
 import { limits } from '../limits.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
+import { createPace } from './pace.js'
 import { planRoot, type RootPlan } from './root-plan.js'
 import { proveCall, transfersBetween, witnessOf } from './root-step.js'
 import type { Transactions } from './transactions.js'
@@ -45,9 +46,6 @@ export type RootJob = {
 const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, lookMs: 500 } as const
 const nobody: string = '0x0000000000000000000000000000000000000000'
 
-/** Before anything was measured: a large proof takes about as long as two small ones. */
-const assumedMs = { 'root-16': 10_000, 'root-64': 20_000 } as const
-
 /** Creates the job; it sends transactions, so there is one per key. */
 export function createRootJob(
   deps: RootJobOptions & {
@@ -66,7 +64,7 @@ export function createRootJob(
     lookMs = defaults.lookMs,
   } = deps
   const checkpoints: Checkpoints = createCheckpoints({ chain, database, transactions, verifier, log })
-  const stepMs: Record<RootCircuit, number> = { ...assumedMs }
+  const pace = createPace()
   const proofs = new Map<string, readonly bigint[]>()
   let pendingSince: number | undefined
   let generatedIndex: number | undefined
@@ -83,13 +81,11 @@ export function createRootJob(
     await checkpoints.reserveIfDue(state, signal)
     const target = checkpoints.furthest(state.provedIndex)
     if (target === undefined) return false
-    const startedAt = clock.now()
-    const plan = planRoot(state.provedIndex, target, stepMs)
+    const plan = planRoot(state.provedIndex, target, pace.stepMs())
     const witness = witnessOf(database, plan)
     const proof = await proofOf(plan, witness, signal)
     if (proof === undefined) return true
-    const isSubmitted = await submit(plan, witness.newRoot, proof, target, signal)
-    if (isSubmitted) stepMs[plan.circuit] = (stepMs[plan.circuit] + clock.now() - startedAt) / 2
+    await submit(plan, witness.newRoot, proof, target, signal)
     pendingSince = undefined
     return true
   }
@@ -134,7 +130,9 @@ export function createRootJob(
     const startedAt = clock.now()
     const proof = await proveWatched(plan, newRoot, input, signal)
     if (proof === undefined) return undefined
-    log({ event: 'root.proved', circuit, newIndex, ms: clock.now() - startedAt })
+    const ms = clock.now() - startedAt
+    log({ event: 'root.proved', circuit, newIndex, ms })
+    pace.proved(circuit, ms)
     generatedIndex = newIndex
     if (proofs.size >= limits.proofsKept) proofs.delete(proofs.keys().next().value ?? key)
     proofs.set(key, proof)
@@ -199,14 +197,15 @@ export function createRootJob(
     proof: readonly bigint[],
     target: number,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const { oldIndex, newIndex } = plan
-    if (isOutrun(plan, await chain.verifierNow())) return false
+    if (isOutrun(plan, await chain.verifierNow())) return
+    const startedAt = clock.now()
     const checkpoint = await checkpoints.nearest({ newIndex, oldIndex, known: target }, signal)
     const data = proveCall(database, { plan, newRoot, proof, checkpoint })
     const { transactionHash, gasUsed } = await transactions.send({ to: verifier, data }, signal)
     log({ event: 'root.submitted', newIndex, checkpoint, transaction: transactionHash, gasUsed })
-    return true
+    pace.submitted(clock.now() - startedAt)
   }
 
   async function look(signal: AbortSignal): Promise<number> {
