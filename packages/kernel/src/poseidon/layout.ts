@@ -2,7 +2,7 @@ import { elementBytes, type Field, limbsOf } from '../field.js'
 import type { WasmMemory } from '../wasm/instance.js'
 import { rowBytes } from './functions.js'
 import type { Row } from './scaling.js'
-import { spreadBytes, spreadConstant } from './spread-element.js'
+import { spreadConstant } from './spread-element.js'
 
 /** Places in a memory, given out one after the other, and what they hold at the start. */
 export type Layout = {
@@ -39,7 +39,7 @@ export function createLayout(field: Field): Layout {
       const spread = factors.map((factor) => spreadConstant(field.enter(factor)))
       return hold(rowBytes(factors.length), [...spread.flat(), ...limbsOf(field.enter(constant))])
     },
-    size: () => end + spreadBytes,
+    size: () => end,
     write(memory) {
       const words = new Uint32Array(memory.buffer)
       for (const { address, words: content } of held) words.set(content, address / 4)
