@@ -10,7 +10,7 @@ import type { ChainView } from './chain-view.js'
 const key = 'zerc20.artifacts'
 
 export async function probeArtifacts(config: PartialConfig): Promise<Finding[]> {
-  const { artifacts, pow_bits: powBits } = config.zerc20
+  const { artifacts, pow_bits: powBits, generation } = config.zerc20
   if (artifacts === undefined) {
     if (config.profile !== 'local') return []
     return [{ level: 'warn', key, message: 'not set: payments are accepted, but none is finalized' }]
@@ -22,6 +22,10 @@ export async function probeArtifacts(config: PartialConfig): Promise<Finding[]> 
   if (powBits !== undefined && powBits < manifest.powBits) {
     const message = `is ${powBits}, but the circuits demand ${manifest.powBits}: burns could never be minted`
     findings.push({ level: 'fail', key: 'zerc20.pow_bits', message })
+  }
+  if (generation !== undefined && generation !== manifest.generation) {
+    const message = `is ${generation}, but the keys are for generation ${manifest.generation}`
+    findings.push({ level: 'fail', key: 'zerc20.generation', message })
   }
   if (findings.some(({ level }) => level === 'fail')) return findings
   return [{ level: 'ok', key, message: `${manifest.setup} keys, ${manifest.powBits} bits` }, ...findings]
@@ -59,7 +63,9 @@ export async function probeProvingKey(view: ChainView, config: PartialConfig): P
 
 async function readManifest(folder: string): Promise<Manifest | string> {
   try {
-    const { manifest } = await readArtifacts(folder)
+    const { manifest, read } = await readArtifacts(folder)
+    // The parts that mints need; reading compares them with their hashes.
+    await Promise.all([read('withdraw-local', 'witness'), read('withdraw-local', 'provingKey')])
     return manifest
   } catch (err) {
     if (err instanceof ArtifactError) return err.message

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { circuitNames, verificationKeyHash } from '@svc-zerc20/zk'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { minimalConfig } from '../../test/config.js'
+import { parseConfig } from '../config/config.js'
+import { isFailure } from '../finding.js'
+import { probeArtifacts } from './artifacts.js'
+
+const word = (seed: number) => `0x${seed.toString(16).padStart(64, '0')}` as const
+const g1 = [word(1), word(2)] as const
+const g2 = (seed: number) => [word(seed), word(seed + 1), word(seed + 2), word(seed + 3)] as const
+
+/** Keys that prove nothing, as a folder: `check` looks at what is said about them and at their bytes. */
+function folderOf(changes: object = {}, damage?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-artifacts-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const verificationKey = { alpha: g1, beta: g2(10), gamma: g2(20), delta: g2(30), ic: [g1, g1] }
+  const fileOf = (file: string) => {
+    writeFileSync(join(folder, file), file === damage ? 'something else' : file)
+    return { file, sha256: createHash('sha256').update(file).digest('hex') }
+  }
+  const circuitOf = (name: string) => ({
+    constraints: 1,
+    domain: 2,
+    wires: 3,
+    witness: fileOf(`${name}.wasm`),
+    provingKey: fileOf(`${name}.zkey`),
+    verificationKey,
+    verificationKeyHash: verificationKeyHash(verificationKey),
+  })
+  const manifest = {
+    format: 1,
+    setup: 'development',
+    generation: 2,
+    powBits: 8,
+    treeHeight: 40,
+    sourcesHash: 'sources',
+    compiler: 'compiler',
+    circuits: Object.fromEntries(circuitNames.map((name) => [name, circuitOf(name)])),
+    ...changes,
+  }
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest))
+  return folder
+}
+
+function configOf(
+  folder: string | undefined,
+  changes: { zerc20?: string; listen?: string; profile?: string } = {},
+) {
+  const artifacts = folder === undefined ? '' : `artifacts = '${folder}'\n`
+  const text = minimalConfig({ ...(changes.listen && { listen: changes.listen }) }, changes.profile)
+  return parseConfig(`${text}\n[zerc20]\n${artifacts}${changes.zerc20 ?? 'pow_bits = 8'}\n`)
+}
+
+const failuresOf = async (...args: Parameters<typeof configOf>) =>
+  (await probeArtifacts(configOf(...args))).filter(isFailure).map(({ key, message }) => `${key}: ${message}`)
+
+describe('proving keys', () => {
+  it('of a development setup are accepted, with a warning, when all four conditions hold', async () => {
+    const findings = await probeArtifacts(configOf(folderOf()))
+    expect(findings.map(({ level }) => level)).toEqual(['ok', 'warn'])
+    expect(findings[1]?.message).toContain('whoever made them can forge mints')
+  })
+
+  it.each<[string, Parameters<typeof configOf>[1], string]>([
+    ['another profile', { profile: 'testnet' }, 'profile = "local"'],
+    ['no profile', { profile: '' }, 'profile = "local"'],
+    ['a bind that others reach', { listen: "host = '0.0.0.0'\n" }, 'a loopback listen.host'],
+  ])('of a development setup are refused with %s', async (_what, changes, missing) => {
+    expect(await failuresOf(folderOf(), changes)).toEqual([
+      `zerc20.artifacts: keys of a development setup, which need ${missing}`,
+    ])
+  })
+
+  it('of a development setup are refused with a node elsewhere and with another chain', async () => {
+    const config = configOf(folderOf())
+    const away = { ...config, network: { ...config.network, rpc_url: 'https://node.example', chain_id: 1 } }
+    expect(await probeArtifacts(away)).toMatchObject([
+      { level: 'fail', message: expect.stringMatching(/network\.rpc_url and network\.chain_id = 31337$/) },
+    ])
+  })
+
+  it('of a ceremony are accepted under every profile', async () => {
+    expect(await failuresOf(folderOf({ setup: 'ceremony' }), { profile: 'production' })).toEqual([])
+  })
+
+  it('are refused when burns of this configuration could never be minted with them', async () => {
+    expect(await failuresOf(folderOf(), { zerc20: 'pow_bits = 7' })).toEqual([
+      'zerc20.pow_bits: is 7, but the circuits demand 8: burns could never be minted',
+    ])
+    expect(await failuresOf(folderOf(), { zerc20: 'pow_bits = 9\ngeneration = 1' })).toEqual([
+      'zerc20.generation: is 1, but the keys are for generation 2',
+    ])
+  })
+
+  it('are refused when they are not there, of another version, or changed since they were made', async () => {
+    expect(await failuresOf(join(tmpdir(), 'no-such-folder'))).toHaveLength(1)
+    expect(await failuresOf(folderOf({ format: 2 }))).toEqual([
+      'zerc20.artifacts: the manifest is not one of this version',
+    ])
+    expect(await failuresOf(folderOf({}, 'withdraw-local.zkey'))).toHaveLength(1)
+  })
+
+  it('that are not set are worth a warning only where payments are accepted', async () => {
+    expect(await probeArtifacts(configOf(undefined))).toMatchObject([{ level: 'warn' }])
+    expect(await probeArtifacts(configOf(undefined, { profile: 'testnet' }))).toEqual([])
+  })
+})

@@ -1,0 +1,179 @@
+/** Finalization against a chain, an indexer and a prover that fail for real; every proof is a real one. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { developmentRoles } from '@svc-zerc20/devnet'
+import { encodeFunctionData, type Hex } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type LyingIndexer, startLyingIndexer } from '../../test/lying-indexer.js'
+import { startNetwork, type TestNetwork, until } from '../../test/network.js'
+import { bodyOf } from '../../test/payment.js'
+
+const { provider } = developmentRoles
+const proofs = { timeout: 120_000 }
+
+let net: TestNetwork
+let indexer: LyingIndexer
+let payer: PrivateKeyAccount
+let expected = 0n
+beforeAll(async () => {
+  indexer = await startLyingIndexer()
+  net = await startNetwork({
+    finalization: true,
+    config: { network: { indexer_url: indexer.url }, finalize: { confirmations: 3 } },
+  })
+  indexer.forwardTo(net.indexerUrl)
+  payer = await net.account({ gas: true })
+}, 240_000)
+afterEach(() => indexer.say('truth'))
+afterAll(async () => {
+  await net.close()
+  await indexer.close()
+})
+
+/** Blocks come one by one, so that mints get their depth. */
+async function untilPhase(nonce: Hex, phase: string): Promise<void> {
+  await until(async () => {
+    if ((await net.status(nonce)).body.phase === phase) return true
+    await net.chain.mine()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return false
+  })
+}
+
+async function pay(amount: string): Promise<Hex> {
+  const { offer, body } = await net.permitPayment(payer, amount)
+  expect((await net.settle(body)).body).toMatchObject({ success: true, extra: { phase: 'accepted' } })
+  return offer.challengeNonce
+}
+
+async function expectFinalized(nonce: Hex, amount: bigint): Promise<void> {
+  await untilPhase(nonce, 'finalized')
+  expected += amount
+  expect(await net.balanceOf(provider.address)).toBe(expected)
+  expect(reported('payment.finalized', nonce)).toHaveLength(1)
+}
+
+const reported = (event: string, nonce?: Hex) =>
+  net.events.filter(
+    (told) =>
+      told.event === event &&
+      (nonce === undefined || ('challengeNonce' in told && told.challengeNonce === nonce)),
+  )
+
+const setEmergency = (functionName: 'activateEmergency' | 'deactivateEmergency') =>
+  net.transact(privateKeyToAccount(developmentRoles.deployer.privateKey), {
+    to: net.deployment.verifier,
+    data: encodeFunctionData({ abi: verifierAbi, functionName }),
+  })
+
+/** Replaces everything from a transaction's block on by empty blocks. */
+async function reorgAway(txHash: Hex): Promise<void> {
+  const { blockNumber } = await net.client.getTransactionReceipt({ hash: txHash })
+  const head = await net.client.getBlockNumber()
+  const { transactions } = await net.chain.reorg(Number(head - blockNumber) + 1)
+  expect(transactions).toContain(txHash)
+}
+
+/** Kills processes that this one started and whose command line names a file. */
+function killChildren(file: string): void {
+  const pids = readdirSync('/proc/self/task').flatMap((task) =>
+    readFileSync(`/proc/self/task/${task}/children`, 'utf8').trim().split(' ').map(Number),
+  )
+  for (const pid of pids) {
+    if (pid > 0 && commandOf(pid).includes(file)) process.kill(pid, 'SIGKILL')
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    // It has ended meanwhile.
+    return ''
+  }
+}
+
+async function lastMint(): Promise<Hex> {
+  const events = await net.client.getContractEvents({
+    address: net.deployment.verifier,
+    abi: verifierAbi,
+    eventName: 'Teleport',
+    fromBlock: 0n,
+  })
+  return events.at(-1)?.transactionHash ?? '0x'
+}
+
+describe('finalization with real proofs', () => {
+  it(
+    'R-114 fault 19: ends with the mint, though the indexer lies and the prover is killed in the middle',
+    proofs,
+    async () => {
+      indexer.say('lies')
+      const nonce = await pay('1000')
+      await until(() => reported('mint.proving', nonce).length > 0)
+      await until(() => {
+        killChildren('proving-process')
+        return reported('mint.failed', nonce).length > 0
+      })
+      await expectFinalized(nonce, 1000n)
+      expect(reported('indexer.failed').length).toBeGreaterThan(0)
+    },
+  )
+
+  it('fault 19: without an indexer and past a pause of the verifier it catches up', proofs, async () => {
+    indexer.say('nothing')
+    await setEmergency('activateEmergency')
+    let nonce: Hex
+    try {
+      nonce = await pay('2000')
+      await until(() => reported('finalize.waiting').length > 0)
+      expect(reported('mint.proving', nonce)).toEqual([])
+    } finally {
+      await setEmergency('deactivateEmergency')
+    }
+    await expectFinalized(nonce, 2000n)
+  })
+
+  it(
+    'fault 9: a reorg that takes the burn demotes the payment; burned again, it is minted once',
+    proofs,
+    async () => {
+      const proverOfRoots = net.pids.indexer ?? 0
+      process.kill(proverOfRoots, 'SIGSTOP')
+      let nonce: Hex
+      try {
+        nonce = await pay('3000')
+        const [burn] = await net.burnsOf(nonce)
+        await reorgAway(burn?.transactionHash ?? '0x')
+        await until(
+          () => reported('burn.reorged', nonce).length + reported('payment.demoted', nonce).length > 0,
+        )
+      } finally {
+        process.kill(proverOfRoots, 'SIGCONT')
+      }
+      await expectFinalized(nonce, 3000n)
+      expect((await net.burnsOf(nonce)).length).toBe(1)
+    },
+  )
+
+  it('fault 9: a transfer that no block holds any more is never minted', async () => {
+    const offer = await net.challenge('4000')
+    const burnTxHash = await net.transfer(payer, offer.payTo, '4000')
+    const payload = { challengeNonce: offer.challengeNonce, burnTxHash }
+    expect((await net.settle(bodyOf(offer, payload))).body.success).toBe(true)
+    await reorgAway(burnTxHash)
+    await until(() => reported('payment.demoted', offer.challengeNonce).length > 0)
+    expect((await net.status(offer.challengeNonce)).body.phase).toBe('open')
+    expect(reported('mint.proving', offer.challengeNonce)).toEqual([])
+    expect(await net.balanceOf(provider.address)).toBe(expected)
+  })
+
+  it('fault 10: a reorg under the mint has it sent again, and it counts once', proofs, async () => {
+    const nonce = await pay('5000')
+    await until(() => reported('mint.mined', nonce).length > 0)
+    expect((await net.status(nonce)).body.phase).toBe('accepted')
+    await reorgAway(await lastMint())
+    await expectFinalized(nonce, 5000n)
+  })
+})
