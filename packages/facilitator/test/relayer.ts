@@ -45,6 +45,7 @@ export type RelayerOptions = {
   wei?: bigint
   started?: boolean
   account?: PrivateKeyAccount
+  changedLimits?: Partial<RelayerLimits>
 }
 
 /** A relayer with a key of its own. Each call carries its name as data, so that it is found on chain. */
@@ -93,7 +94,7 @@ export async function startTestRelayer(options: RelayerOptions) {
     clock,
     report: (event) => events.push(event),
     onHead: () => undefined,
-    limits,
+    limits: { ...limits, ...options.changedLimits },
   })
   if (options.started !== false) await relayer.start()
   // Known fees make concurrent submits take their nonces in the order of the calls.

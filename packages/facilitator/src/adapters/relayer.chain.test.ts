@@ -404,7 +404,9 @@ describe('the watch', () => {
   })
 
   it('asks for the head alone while it stays, and for everything when it moved or a while has passed', async () => {
-    const { submit, looks, clock } = await startRelayer({ reorgWatchBlocks: 0 })
+    const hourMs = 3_600_000
+    const changedLimits = { viewAgainMs: hourMs, feeBumpAfterMs: 10 * hourMs }
+    const { submit, looks, clock } = await startRelayer({ reorgWatchBlocks: 0, changedLimits })
     await chain.pauseMining()
     const end = submit('0x01')
     await looks(3)
@@ -418,7 +420,7 @@ describe('the watch', () => {
     expect(idle('eth_getBlockByNumber')).toBeGreaterThanOrEqual(9)
     expect(idle('eth_getTransactionReceipt')).toBe(0)
     const later = await asked(async () => {
-      clock.advance(limits.viewAgainMs)
+      clock.advance(hourMs)
       await looks(3)
     })
     expect([later('eth_getTransactionReceipt'), later('eth_getTransactionCount')]).toEqual([1, 1])
