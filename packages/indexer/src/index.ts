@@ -1,5 +1,6 @@
 export { type Clock, systemClock } from './clock.js'
 export type { Log, LogEvent } from './events.js'
 export { createIndexer, type Indexer, type IndexerOptions } from './indexer.js'
-export type { RootJobOptions, RootProver } from './root/root-job.js'
+export type { RootJobOptions } from './root/root-job.js'
+export type { RootProver } from './root/watched-proof.js'
 export type { Status } from './status.js'

@@ -1,18 +1,16 @@
 /** Composition root: folder, sync, HTTP and, when asked for, the job that proves roots. */
 import { parseAddress, SvcError, toChecksum } from '@svc-zerc20/protocol'
-import { backoffMs, codeOf, sentenceOf } from './backoff.js'
-import { type Chain, createChain, type VerifierState } from './chain.js'
+import { type Chain, createChain } from './chain.js'
 import { type Clock, systemClock } from './clock.js'
-import { type Binding, type Database, openDatabase } from './database.js'
+import { type Binding, openDatabase } from './database.js'
 import type { Log } from './events.js'
+import { assertChain, createFollower } from './follower.js'
 import { registerApi } from './http/api.js'
 import { createServer } from './http/server.js'
 import { createJsonRpc } from './json-rpc.js'
-import { limits } from './limits.js'
 import { createRootJob, type RootJobOptions } from './root/root-job.js'
 import { createTransactions } from './root/transactions.js'
 import type { Status } from './status.js'
-import { createSync } from './sync.js'
 
 export type IndexerOptions = {
   readonly rpcUrl: string
@@ -44,7 +42,7 @@ export type Indexer = {
   close(): Promise<void>
 }
 
-const defaults = { host: '127.0.0.1', pollMs: 1_000, label: 'zerc20' } as const
+const defaults = { host: '127.0.0.1', label: 'zerc20' } as const
 
 /** Opens the folder, serves what it holds and follows the chain from there. */
 export async function createIndexer(options: IndexerOptions): Promise<Indexer> {
@@ -132,65 +130,5 @@ function folderOf(
       if (block === undefined) throw new SvcError('chain_too_short', `the chain has no block ${number} yet`)
       return { ...block, size: 0, hashChain: 0n }
     },
-  }
-}
-
-async function assertChain(chain: Chain, expected: number): Promise<void> {
-  const found = await chain.chainId()
-  if (found !== expected) {
-    throw new SvcError('wrong_chain', `the node is on chain ${found}, the indexer on ${expected}`)
-  }
-}
-
-type Follower = {
-  run(): Promise<void>
-  view(): { verifierState: VerifierState | undefined; error: string | undefined }
-}
-
-/** Steps the sync until the end; a failure is logged, shown and tried again. */
-function createFollower(deps: {
-  chainId: number
-  chain: Chain
-  database: Database
-  confirmations?: number
-  pollMs?: number
-  clock: Clock
-  log: Log
-  signal: AbortSignal
-}): Follower {
-  const { chainId, chain, database, clock, log, signal } = deps
-  const { confirmations = 0, pollMs = defaults.pollMs } = deps
-  const sync = createSync({ chain, database, confirmations, log })
-  let isRightChain = false
-  let failures = 0
-  let error: string | undefined
-  let verifierState: VerifierState | undefined
-
-  async function look(): Promise<number> {
-    try {
-      if (!isRightChain) await assertChain(chain, chainId)
-      isRightChain = true
-      const outcome = await sync.step()
-      failures = 0
-      error = undefined
-      if (outcome === 'moved') return 0
-    } catch (failure) {
-      if (signal.aborted) return 0
-      failures += 1
-      const retryMs = backoffMs(failures, pollMs, limits.backoffMaxMs)
-      error = sentenceOf(failure)
-      log({ event: 'sync.failed', code: codeOf(failure), err: failure, retryMs })
-      return retryMs
-    }
-    // Not known is a value of its own in /status, and no reason to stop.
-    verifierState = await chain.verifierNow().catch(() => undefined)
-    return pollMs
-  }
-
-  return {
-    async run() {
-      while (!signal.aborted) await clock.sleep(await look(), signal)
-    },
-    view: () => ({ verifierState, error }),
   }
 }

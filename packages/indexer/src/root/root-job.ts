@@ -3,10 +3,10 @@
  * reorg, a restart or somebody else's proof needs no special case: the next round starts from another place.
  */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import type { CircuitInput, RootCircuit, RootWitness } from '@svc-zerc20/zk'
+import type { RootWitness } from '@svc-zerc20/zk'
 import type { Hex } from 'viem'
 import { backoffMs, codeOf, sentenceOf } from '../backoff.js'
-import type { Chain, VerifierState } from '../chain.js'
+import type { Chain } from '../chain.js'
 import type { Clock } from '../clock.js'
 import type { Database } from '../database.js'
 import type { Log } from '../events.js'
@@ -16,15 +16,7 @@ import { createPace } from './pace.js'
 import { planRoot, type RootPlan } from './root-plan.js'
 import { proveCall, transfersBetween, witnessOf } from './root-step.js'
 import type { Transactions } from './transactions.js'
-
-/** Makes Groth16 proofs; `@svc-zerc20/prover` has one. */
-export type RootProver = {
-  prove(
-    circuit: RootCircuit,
-    input: CircuitInput,
-    options: { readonly signal: AbortSignal },
-  ): Promise<{ readonly proof: readonly bigint[] }>
-}
+import { createWatchedProof, isOutrun, type RootProver } from './watched-proof.js'
 
 export type RootJobOptions = {
   readonly prover: RootProver
@@ -64,6 +56,7 @@ export function createRootJob(
     lookMs = defaults.lookMs,
   } = deps
   const checkpoints: Checkpoints = createCheckpoints({ chain, database, transactions, verifier, log })
+  const prove = createWatchedProof({ prover, chain, checkpoints, database, clock, log, lookMs })
   const pace = createPace()
   const proofs = new Map<string, readonly bigint[]>()
   let pendingSince: number | undefined
@@ -128,7 +121,7 @@ export function createRootJob(
     if (known !== undefined) return known
     log({ event: 'root.proving', circuit, oldIndex, newIndex, pending: database.head().size - oldIndex })
     const startedAt = clock.now()
-    const proof = await proveWatched(plan, newRoot, input, signal)
+    const proof = await prove({ plan, newRoot, input }, signal)
     if (proof === undefined) return undefined
     const ms = clock.now() - startedAt
     log({ event: 'root.proved', circuit, newIndex, ms })
@@ -139,58 +132,6 @@ export function createRootJob(
     return proof
   }
 
-  /** Proves, and meanwhile keeps an eye on the chain: to reserve, and to give up what became useless. */
-  async function proveWatched(
-    plan: RootPlan,
-    newRoot: bigint,
-    input: CircuitInput,
-    signal: AbortSignal,
-  ): Promise<readonly bigint[] | undefined> {
-    const giveUp = new AbortController()
-    const done = new AbortController()
-    const proving = prover.prove(plan.circuit, input, { signal: AbortSignal.any([signal, giveUp.signal]) })
-    const watching = watch(plan, newRoot, { signal, done: done.signal, giveUp: () => giveUp.abort() })
-    try {
-      return (await proving).proof
-    } catch (failure) {
-      if (giveUp.signal.aborted) return undefined
-      throw failure
-    } finally {
-      done.abort()
-      await watching
-    }
-  }
-
-  async function watch(
-    plan: RootPlan,
-    newRoot: bigint,
-    { signal, done, giveUp }: { signal: AbortSignal; done: AbortSignal; giveUp: () => void },
-  ): Promise<void> {
-    const ending = AbortSignal.any([signal, done])
-    for (;;) {
-      await clock.sleep(lookMs, ending)
-      if (ending.aborted) return
-      try {
-        const state = await chain.verifierNow()
-        checkpoints.observe(state)
-        if (isOutrun(plan, state) || database.head().size < plan.newIndex) return giveUp()
-        if (database.rootAt(plan.newIndex) !== newRoot) return giveUp()
-        // Not ended by the proof: the next transaction waits until this one is mined.
-        await checkpoints.reserveIfDue(state, signal)
-      } catch (failure) {
-        // The proof goes on; what is wrong with the chain will be told when it is to be submitted.
-        if (!ending.aborted)
-          log({ event: 'root.failed', code: codeOf(failure), err: failure, retryMs: lookMs })
-      }
-    }
-  }
-
-  function isOutrun({ oldIndex, newIndex }: RootPlan, { provedIndex }: VerifierState): boolean {
-    if (provedIndex < newIndex) return false
-    log({ event: 'root.outrun', oldIndex, newIndex, provedIndex })
-    return true
-  }
-
   async function submit(
     plan: RootPlan,
     newRoot: bigint,
@@ -199,7 +140,7 @@ export function createRootJob(
     signal: AbortSignal,
   ): Promise<void> {
     const { oldIndex, newIndex } = plan
-    if (isOutrun(plan, await chain.verifierNow())) return
+    if (isOutrun(plan, await chain.verifierNow(), log)) return
     const startedAt = clock.now()
     const checkpoint = await checkpoints.nearest({ newIndex, oldIndex, known: target }, signal)
     const data = proveCall(database, { plan, newRoot, proof, checkpoint })
