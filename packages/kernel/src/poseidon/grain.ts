@@ -1,10 +1,15 @@
-/** Bits of the register, of the numbers drawn, and clocks before the first output. */
-const registerBits = 80
+/** Bits of the numbers drawn, and clocks before the first output. */
 const numberBits = 254
 const warmUpClocks = 160
-/** Bits made at once: no more than lie between the highest tap and the end of the register. */
+/** Bits made at once: a fifth of the register, and no more than lie between its highest tap and its end. */
 const chunkBits = 16
 const chunkMask = 2 ** chunkBits - 1
+/** Bits of a number that are put together as a small integer first. */
+const digitBits = 30
+
+/** As many bits as a chunk has, from a place in the first of two that follow each other. */
+const across = (first: number, second: number, from: number) =>
+  (first << from) | (second >>> (chunkBits - from))
 
 /** Numbers that nobody chose, from which Poseidon takes its constants. */
 export type Grain = {
@@ -28,45 +33,53 @@ export function createGrain(width: number, fullRounds: number, partialRounds: nu
     [partialRounds, 10],
     [2 ** 30 - 1, 30],
   ]
-  /** The register in chunks, oldest bits first and highest. */
-  const chunks = new Uint16Array(registerBits / chunkBits)
   const bits = seed.flatMap(([value, length]) =>
     Array.from({ length }, (_, at) => (value >>> (length - 1 - at)) & 1),
   )
-  for (const [at, bit] of bits.entries()) {
-    const chunk = Math.floor(at / chunkBits)
-    chunks[chunk] = (((chunks[chunk] ?? 0) << 1) | bit) & chunkMask
+  const chunkAt = (index: number) => {
+    const ofChunk = bits.slice(index * chunkBits, (index + 1) * chunkBits)
+    return ofChunk.reduce((chunk, bit) => 2 * chunk + bit, 0)
   }
+  // The register in chunks, oldest first and with its oldest bit highest.
+  let [a, b, c, d, e] = [chunkAt(0), chunkAt(1), chunkAt(2), chunkAt(3), chunkAt(4)]
 
-  /** The bits of the register from a place. */
-  function window(from: number): number {
-    const chunk = Math.floor(from / chunkBits)
-    const skipped = from % chunkBits
-    const both = ((chunks[chunk] ?? 0) << chunkBits) | (chunks[chunk + 1] ?? 0)
-    return (both >>> (chunkBits - skipped)) & chunkMask
-  }
-
+  /** The next bits: sums of those at places 0, 13, 23, 38, 51 and 62 of the register. */
   function nextChunk(): number {
-    const next = window(62) ^ window(51) ^ window(38) ^ window(23) ^ window(13) ^ window(0)
-    chunks.copyWithin(0, 1)
-    chunks[chunks.length - 1] = next
-    return next
+    const next =
+      a ^
+      across(a, b, 13) ^
+      across(b, c, 23 - 16) ^
+      across(c, d, 38 - 32) ^
+      across(d, e, 51 - 48) ^
+      across(d, e, 62 - 48)
+    a = b
+    b = c
+    c = d
+    d = e
+    e = next & chunkMask
+    return e
   }
 
   let chunk = 0
   let unread = 0
   function number(): bigint {
-    let text = '0b'
-    while (text.length < numberBits + 2) {
+    let value = 0n
+    let digit = 0
+    for (let bitCount = 0; bitCount < numberBits; ) {
       if (unread === 0) {
         chunk = nextChunk()
         unread = chunkBits
       }
       unread -= 2
       const pair = (chunk >>> unread) & 3
-      if (pair >= 2) text += pair === 3 ? '1' : '0'
+      if (pair < 2) continue
+      digit = (digit << 1) | (pair & 1)
+      bitCount += 1
+      if (bitCount % digitBits !== numberBits % digitBits) continue
+      value = (value << BigInt(digitBits)) | BigInt(digit)
+      digit = 0
     }
-    return BigInt(text)
+    return value
   }
 
   for (let clocks = 0; clocks < warmUpClocks; clocks += chunkBits) nextChunk()
