@@ -147,10 +147,11 @@ describe('a round of finalization', () => {
 
   it('records mints before it proves others, and leaves proofs beyond its share to the next round', async () => {
     const limits = { paymentsPerRoundMax: 48, mintsPerRoundMax: 1, attemptsInFlightMax: 1, mintLooksMax: 3 }
-    const { accepted, round, world, events } = setup({ limits })
+    const { accepted, round, world, events, finalize } = setup({ limits })
     const nonces = [await accepted(1), await accepted(2), await accepted(3)]
     world.states.set(nonceOf(3), 'minted')
     expect(await round()).toEqual({ [nonceOf(3)]: 'finalized', [nonceOf(1)]: 'mined' })
+    expect(finalize.awaiting()).toBe(3)
     expect(events[0]?.event).toBe('payment.finalized')
     expect(await round()).toEqual({ [nonceOf(1)]: 'confirming', [nonceOf(2)]: 'mined' })
     expect(world.sent).toEqual(nonces.slice(0, 2))

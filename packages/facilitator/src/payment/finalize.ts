@@ -39,6 +39,8 @@ export type Finalize = {
   round(signal: AbortSignal): Promise<RoundEnd>
   /** An operator wants this payment tried now, whatever its back-off says. */
   retry(nonce: ChallengeNonce): void
+  /** Burns that were not minted when the last round began. */
+  awaiting(): number
 }
 
 export type FinalizeDeps = {
@@ -69,6 +71,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   const retries = createRetries<ChallengeNonce>({ clock, ...deps.retryMs })
   const dueAt = new Map<ChallengeNonce, number>()
   let toldPause = false
+  let awaiting = 0
 
   function forget(nonce: ChallengeNonce): void {
     dueAt.delete(nonce)
@@ -78,13 +81,16 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   /** Payments whose turn it is, about oldest burn first. */
   async function candidates(): Promise<AwaitingMint[]> {
     const due: AwaitingMint[] = []
+    let seen = 0
     for await (const payment of ledger.awaitingMint()) {
-      if (due.length === limits.paymentsPerRoundMax) break
+      seen += 1
       const { nonce } = payment.challenge
       const at = dueAt.get(nonce) ?? clock.now() + deps.delayMs()
       dueAt.set(nonce, at)
-      if (clock.now() >= at && retries.isDue(nonce)) due.push(payment)
+      const isDue = clock.now() >= at && retries.isDue(nonce)
+      if (isDue && due.length < limits.paymentsPerRoundMax) due.push(payment)
     }
+    awaiting = seen
     return due
   }
 
@@ -240,6 +246,8 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
       retries.forget(nonce)
       dueAt.set(nonce, 0)
     },
+
+    awaiting: () => awaiting,
   }
 }
 

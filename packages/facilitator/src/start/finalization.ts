@@ -92,6 +92,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
   }
   const { prover, ownTree } = await openProving(config)
   const finalize = wireFinalize(deps, minter, prover, ownTree)
+  telemetry.metrics.source('svc_mints_awaiting', finalize.awaiting)
   let loop: FinalizeLoop | undefined
   return {
     off,
