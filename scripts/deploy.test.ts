@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { daemonNodeFlags } from '../packages/devnet/src/services.js'
 import { exitCodes } from '../packages/facilitator/src/finding.js'
 import { listFiles, readText, root } from './source-files.js'
 
@@ -16,7 +17,7 @@ describe('deploy/svc-facilitator.service', () => {
 
   it('starts the built command with the option it takes', () => {
     expect(lastOf('ExecStart')).toBe(
-      `/usr/bin/node --max-semi-space-size=2 /opt/svc-zerc20/${entry} start --config /etc/svc-facilitator/facilitator.toml`,
+      `/usr/bin/node ${daemonNodeFlags.join(' ')} /opt/svc-zerc20/${entry} start --config /etc/svc-facilitator/facilitator.toml`,
     )
     expect(existsSync(join(root, entry.replace('/dist/', '/src/').replace(/\.js$/, '.ts')))).toBe(true)
   })
@@ -71,7 +72,9 @@ describe('deploy/Containerfile', () => {
   it('takes into the image only what was built, and starts the command from there', () => {
     const taken = instructions.filter((line) => line.includes('--from=build'))
     for (const line of taken) expect(line).toMatch(/\/(?:package\.json|dist) /)
-    expect(instructions).toContain(`ENTRYPOINT ["node", "--max-semi-space-size=2", "${entry}"]`)
+    expect(instructions).toContain(
+      `ENTRYPOINT ${JSON.stringify(['node', ...daemonNodeFlags, entry]).replaceAll(',', ', ')}`,
+    )
   })
 
   it('sends the builder what it copies', () => {

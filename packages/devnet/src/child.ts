@@ -20,16 +20,21 @@ const stopMsMax = 15_000
  */
 export async function startChild(options: {
   name: string
+  nodeFlags?: readonly string[]
   script: string
   args?: readonly string[]
   env: Record<string, string>
   logFile: string
   isReady: (line: Record<string, unknown>) => boolean
 }): Promise<Child> {
-  const child = spawn(process.execPath, [options.script, ...(options.args ?? [])], {
-    env: { PATH: process.env.PATH ?? '', ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeFlags ?? []), options.script, ...(options.args ?? [])],
+    {
+      env: { PATH: process.env.PATH ?? '', ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const log = createWriteStream(options.logFile)
   child.stdout.pipe(log)
   child.stderr.pipe(log)

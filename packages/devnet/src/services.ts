@@ -18,6 +18,9 @@ export type FacilitatorEnv = {
   readonly SVC_ADMIN_TOKEN: string
 }
 
+/** As `deploy/` starts it, so that what is measured here is what is deployed. */
+export const daemonNodeFlags = ['--max-semi-space-size=2', '--v8-pool-size=1'] as const
+
 /** The real daemon as a process of its own. */
 export function startFacilitatorDaemon(
   configFile: string,
@@ -27,6 +30,7 @@ export function startFacilitatorDaemon(
   const entry = createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')
   return startChild({
     name: 'facilitator',
+    nodeFlags: daemonNodeFlags,
     script: join(dirname(entry), 'main.js'),
     args: ['start', '--config', configFile],
     env,
