@@ -55,6 +55,15 @@ describe('mining', () => {
     expect(mined.map((found) => ({ outcome: 'found', ...found }))).toEqual(expected)
   })
 
+  test('gives an idle thread back and starts another for the next puzzle', async () => {
+    const { workers, startWorker } = watchedWorkers()
+    const miner = createMiner({ threads: 1, startWorker, threadRestMs: 1 })
+    const first = await miner.mine(quick)
+    await new Promise((resolve) => workers[0]?.once('exit', resolve))
+    expect(await miner.mine(quick)).toEqual(first)
+    expect(workers).toHaveLength(2)
+  })
+
   test('goes on over several slices until the nonce is found', async () => {
     // Upstream's own vector, entered 1000 nonces late.
     const { mail, startWorker } = watchedWorkers()

@@ -25,17 +25,19 @@ export type AddressMinerDeps = {
   readonly queuedTasksMax?: number
   /** How a thread comes to be; a caller that needs to hold the thread wraps `startMineWorker`. */
   readonly startWorker?: () => Worker
+  readonly threadRestMs?: number
 }
 
 export function createAddressMiner({
   threads,
   queuedTasksMax = limits.queuedTasksMax,
   startWorker = startMineWorker,
+  threadRestMs = limits.threadRestMs,
 }: AddressMinerDeps): AddressMiner {
   assert(Number.isInteger(threads) && threads > 0, 'threads must be a positive integer')
   const queue: MineTask[] = []
   const slots = Array.from({ length: threads }, () =>
-    createMineSlot({ startWorker, nextTask: () => queue.shift() }),
+    createMineSlot({ startWorker, nextTask: () => queue.shift(), restMs: threadRestMs }),
   )
   let closing: Promise<void> | undefined
 

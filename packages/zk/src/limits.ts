@@ -8,6 +8,8 @@ export const limits = {
   triesPerExpectedMax: 64,
   /** Crashed workers one task may outlive. */
   crashesPerTaskMax: 3,
+  /** A thread without a task is ended after this time; the next task starts another. */
+  threadRestMs: 10_000,
   /** Tasks that may wait for a free worker. */
   queuedTasksMax: 1024,
   /** Callers that may wait for an address at once. */

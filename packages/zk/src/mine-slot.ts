@@ -26,6 +26,8 @@ export type MineSlotDeps = {
   readonly startWorker: () => Worker
   /** The task to go on with when one is done. */
   readonly nextTask: () => MineTask | undefined
+  /** How long a thread waits for a task before it is ended. */
+  readonly restMs: number
 }
 
 /**
@@ -52,9 +54,17 @@ function sliceOf(task: MineTask): MineSlice {
 }
 
 /** The thread starts with the first task, so a worker that cannot live costs only the tasks given to it. */
-export function createMineSlot({ startWorker, nextTask }: MineSlotDeps): MineSlot {
+export function createMineSlot({ startWorker, nextTask, restMs }: MineSlotDeps): MineSlot {
   let worker: Worker | undefined
   let current: MineTask | undefined
+  let rest: NodeJS.Timeout | undefined
+
+  /** A thread that nobody needs for a while is given back: it takes as much memory as ten thousand addresses. */
+  function endRested(): void {
+    const rested = worker
+    worker = undefined
+    rested?.terminate()
+  }
 
   function launch(): Worker {
     const launched = startWorker()
@@ -63,13 +73,20 @@ export function createMineSlot({ startWorker, nextTask }: MineSlotDeps): MineSlo
     launched.on('error', (error) => {
       cause = error
     })
-    launched.on('exit', (exitCode) => crashed(cause ?? new Error(`worker exited with code ${exitCode}`)))
+    launched.on('exit', (exitCode) => {
+      if (worker === launched) crashed(cause ?? new Error(`worker exited with code ${exitCode}`))
+    })
     return launched
   }
 
   function run(task: MineTask | undefined): void {
     current = task
-    if (task === undefined) return
+    clearTimeout(rest)
+    if (task === undefined) {
+      rest = setTimeout(endRested, restMs)
+      rest.unref()
+      return
+    }
     try {
       worker ??= launch()
     } catch (error) {
@@ -114,6 +131,7 @@ export function createMineSlot({ startWorker, nextTask }: MineSlotDeps): MineSlo
     end() {
       const unfinished = current
       current = undefined
+      clearTimeout(rest)
       return { unfinished, ended: Promise.resolve(worker?.terminate()) }
     },
   }
