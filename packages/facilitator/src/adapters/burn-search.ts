@@ -1,5 +1,5 @@
 /** Looks for burns on the chain, with the indexer's help where it has it right. */
-import { permitBurnerAbi } from '@svc-zerc20/contracts'
+import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
 import {
   type Address,
   type BaseUnits,
@@ -7,7 +7,7 @@ import {
   parseAddress,
   parseTxHash,
 } from '@svc-zerc20/protocol'
-import { erc20Abi, pad, parseEventLogs, toEventSelector } from 'viem'
+import { pad, parseEventLogs, toEventSelector } from 'viem/utils'
 import type { BurnSearch, ExecutedBurn } from '../payment/find-burns.js'
 import type { Burn, TransferLog } from '../payment/ports.js'
 import type { ChainReader } from './chain.js'
@@ -134,7 +134,7 @@ const largestOf = (transfers: readonly ClaimedTransfer[]): ClaimedTransfer | und
 
 function transfersOf(logs: readonly Log[]): (ClaimedTransfer & { readonly to: Address })[] {
   const parsed = wellFormed('eth_getLogs', () =>
-    parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: logs as never }),
+    parseEventLogs({ abi: tokenAbi, eventName: 'Transfer', logs: logs as never }),
   )
   return parsed.flatMap(({ args, transactionHash }) => {
     const to = parseAddress(args.to)

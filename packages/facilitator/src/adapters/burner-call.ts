@@ -8,7 +8,8 @@ import {
   reject,
   SvcError,
 } from '@svc-zerc20/protocol'
-import { decodeErrorResult, encodeFunctionData, type Hex } from 'viem'
+import type { Hex } from 'viem'
+import { decodeErrorResult, encodeFunctionData } from 'viem/utils'
 import type { Challenge } from '../payment/ports.js'
 import { canonical, splitSignature } from './signers.js'
 

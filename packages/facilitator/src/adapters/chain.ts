@@ -1,11 +1,13 @@
 /** Reads the chain: receipts, and everything else through one deployless lens call per block view. */
 import { paymentLensAbi, paymentLensBytecode, permitBurnerAbi } from '@svc-zerc20/contracts'
 import { type Address, SvcError, type TxHash, type UnixSeconds } from '@svc-zerc20/protocol'
-import { decodeFunctionResult, encodeDeployData, encodeEventTopics, type Hex, zeroAddress } from 'viem'
+import type { Hex } from 'viem'
+import { decodeFunctionResult, encodeDeployData, encodeEventTopics } from 'viem/utils'
 import type { Burn, Chain, Challenge, PermitChainFacts } from '../payment/ports.js'
 import { createCoalescer } from './coalesce.js'
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
 import { burnsIn, type Log, parseReceipt, transfersIn } from './transfer-log.js'
+import { zeroAddress } from './zero-address.js'
 
 /** Code that is neither empty nor an EIP-7702 delegation; the lens' `AccountCode.Contract`. */
 const contractCode = 2

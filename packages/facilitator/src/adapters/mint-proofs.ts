@@ -2,7 +2,7 @@
 import { verifierAbi } from '@svc-zerc20/contracts'
 import type { Address } from '@svc-zerc20/protocol'
 import { type Hex, withdrawInput } from '@svc-zerc20/zk'
-import { concat, encodeFunctionData, numberToHex } from 'viem'
+import { concat, encodeFunctionData, numberToHex } from 'viem/utils'
 import type { ProveMint } from '../payment/mint-ports.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
 import type { MerklePaths } from './merkle-paths.js'

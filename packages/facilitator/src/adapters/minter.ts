@@ -1,6 +1,6 @@
 /** Sends mints through the relayer's queue: tried against the chain first, recorded before they are seen. */
 import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import { toHex } from 'viem'
+import { toHex } from 'viem/utils'
 import type { Ledger, MintCall, Minter, MintOutcome, SignedTransaction } from '../payment/ports.js'
 import type { JsonRpc } from './json-rpc.js'
 import type { RelayEnd, Relayer } from './relayer.js'

@@ -1,6 +1,6 @@
 /** What the node shows of one key's transactions, judged for sense before it is believed. */
 import { type Address, parseBytes32, SvcError, type TxHash } from '@svc-zerc20/protocol'
-import { toHex } from 'viem'
+import { toHex } from 'viem/utils'
 import { baseFeeOf } from './fees.js'
 import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from './json-rpc.js'
 import { parseReceipt, type Receipt } from './transfer-log.js'

@@ -1,7 +1,7 @@
 /** Signs transactions of one key and hands them to the node; what the node says to that is kept in the slot. */
 import { parseTxHash, SvcError } from '@svc-zerc20/protocol'
-import { keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { keccak256 } from 'viem/utils'
 import type { Clock } from '../payment/ports.js'
 import type { Fee } from './fees.js'
 import type { JsonRpc } from './json-rpc.js'

@@ -1,6 +1,7 @@
 /** One nonce of the relayer and the transaction that is to use it: what the chain shows decides the next step. */
 import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
-import { type Hex, parseTransaction } from 'viem'
+import type { Hex } from 'viem'
+import { parseTransaction } from 'viem/utils'
 import type { SignedTransaction } from '../payment/ports.js'
 import type { Fee } from './fees.js'
 import type { Head, RelayView } from './relay-view.js'

@@ -1,6 +1,6 @@
 /** Looks again for a burn that was confirmed once: a reorg may have moved it or taken it away. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { toHex } from 'viem'
+import { toHex } from 'viem/utils'
 import type { RereadBurn } from '../payment/mint-ports.js'
 import type { Burn, Chain, Challenge } from '../payment/ports.js'
 import { type JsonRpc, resultOf } from './json-rpc.js'

@@ -10,7 +10,8 @@ import {
   SvcError,
   type TxHash,
 } from '@svc-zerc20/protocol'
-import { decodeAbiParameters, type Hex, toEventSelector } from 'viem'
+import type { Hex } from 'viem'
+import { decodeAbiParameters, toEventSelector } from 'viem/utils'
 import type { Burn, Challenge, TransferLog } from '../payment/ports.js'
 import { wellFormed } from './json-rpc.js'
 

@@ -1,7 +1,8 @@
 /** Reads the verifier contract: the newest proved root, and what was minted for a payment. */
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
-import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, type Hex, parseEventLogs } from 'viem'
+import type { Hex } from 'viem'
+import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEventLogs } from 'viem/utils'
 import type { Mintable, MintState, MintVerifier, ProvedRoot } from '../payment/mint-ports.js'
 import type { AwaitingMint, Mint } from '../payment/ports.js'
 import type { BurnSecretsOf } from './burn-secrets.js'

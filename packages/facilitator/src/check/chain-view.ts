@@ -1,14 +1,7 @@
 /** Reads the chain for a check: whatever is asked at the same time shares one round trip. */
 import type { Address } from '@svc-zerc20/protocol'
-import {
-  type Abi,
-  type ContractFunctionArgs,
-  type ContractFunctionName,
-  type ContractFunctionReturnType,
-  decodeFunctionResult,
-  encodeFunctionData,
-  type Hex,
-} from 'viem'
+import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType, Hex } from 'viem'
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { createCoalescer } from '../adapters/coalesce.js'
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from '../adapters/json-rpc.js'
 import { checkLimits } from './limits.js'

@@ -1,6 +1,6 @@
 /** The RPC, its chain, the clock and the relayer's money: one round trip answers everything. */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import { formatEther } from 'viem'
+import { formatEther } from 'viem/utils'
 import { createJsonRpc } from '../adapters/json-rpc.js'
 import type { PartialConfig } from '../config/config.js'
 import { type Finding, format } from '../finding.js'

@@ -2,7 +2,7 @@
 import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, TypedData } from '@svc-zerc20/protocol'
 import { hash2, upstreamPowBits } from '@svc-zerc20/zk'
-import { zeroAddress } from 'viem'
+import { zeroAddress } from '../adapters/zero-address.js'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 import { probeProvingKey } from './artifacts.js'

@@ -1,7 +1,8 @@
 /** Environment → keys. The only file of the daemon that reads `process.env`. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { type Hex, hexToBytes } from 'viem'
+import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { hexToBytes } from 'viem/utils'
 import type { Config, PartialConfig } from '../config/config.js'
 import { describe, type Finding, isFailure } from '../finding.js'
 import { isDevelopmentKey, secp256k1Order } from './development-keys.js'

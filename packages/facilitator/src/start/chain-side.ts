@@ -1,6 +1,6 @@
 /** Everything that speaks to the node: one client, the reader, the fees and the relayer with its key. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { parseGwei } from 'viem'
+import { parseGwei } from 'viem/utils'
 import { type ChainReader, createChain, readDeployment } from '../adapters/chain.js'
 import { countRpc } from '../adapters/count-rpc.js'
 import { createFees } from '../adapters/fees.js'
