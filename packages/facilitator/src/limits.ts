@@ -10,6 +10,8 @@ export const limits = {
   probeWaitMs: 2_000,
   /** After a failed write the daemon counts as not ready for so long, then traffic may try the disk again. */
   journalRetryAfterMs: 10_000,
+  /** From so many journal records on, what reading them left in memory is given back at once. */
+  replayedRecordsMany: 10_000,
   /** After a start the journal is made shorter, if that is worth it, once so much time has passed. */
   compactionDelayMs: 5_000,
   /** Payments whose latest events are kept for the admin surface, and events of one of them. */

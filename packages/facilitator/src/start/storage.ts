@@ -1,4 +1,5 @@
 /** The ledger of this configuration, opened, with a word about what its journal held. */
+import { giveBackMemory } from '../adapters/give-back-memory.js'
 import { type OpenLedger, openLedger } from '../adapters/open-ledger.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
@@ -30,6 +31,8 @@ export async function openStorage(deps: {
   })
   const { records = 0, tornBytes = 0 } = storage.replay ?? {}
   if (storage.replay) log({ event: 'journal.replayed', records })
+  // Reading a long journal leaves much behind, and a daemon that serves little would hold it for hours.
+  if (records >= limits.replayedRecordsMany) giveBackMemory()
   if (tornBytes > 0) log({ event: 'journal.torn', bytes: tornBytes })
   const closing = new AbortController()
   const { signal } = closing
@@ -49,7 +52,10 @@ export async function openStorage(deps: {
 async function compact(storage: OpenLedger, log: Log): Promise<void> {
   try {
     const compaction = await storage.compact()
-    if (compaction) log({ event: 'journal.compacted', ...compaction })
+    if (compaction) {
+      giveBackMemory()
+      log({ event: 'journal.compacted', ...compaction })
+    }
   } catch (err) {
     // The old file is as good, only longer.
     log({ event: 'journal.compaction_failed', err })
