@@ -2,11 +2,13 @@
 import { parseArgs } from 'node:util'
 import { burnHash, createAddressMiner, fieldPrime, findPowNonce, type PowPuzzle } from '@svc-zerc20/zk'
 import { poseidon3 } from 'poseidon-lite/poseidon3'
+import { measureChallenges } from './pow-challenge.js'
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '20' },
     addresses: { type: 'string', default: '8' },
+    challenges: { type: 'string', default: '4' },
   },
 })
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -96,3 +98,7 @@ async function mineAddresses(count: number): Promise<void> {
 
 await compareHashes(Number(values.rounds))
 await mineAddresses(Number(values.addresses))
+const { count, p50, p99 } = await measureChallenges(Number(values.challenges))
+say(
+  `POST /challenge with a filled pool, ${count} times: p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms at the caller.`,
+)
