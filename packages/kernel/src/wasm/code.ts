@@ -55,17 +55,13 @@ export const i32 = {
   sub: binary(0x6b),
   mul: binary(0x6c),
   and: binary(0x71),
-  or: binary(0x72),
   shl: binary(0x74),
   shrU: binary(0x76),
   eq: binary(0x46),
-  ltU: binary(0x49),
   geU: binary(0x4f),
   eqz: (value: Code): Code => [value, 0x45],
   load: memory(0x28, 2),
-  load8U: memory(0x2d, 0),
   store: memoryStore(0x36, 2),
-  wrap: (value: Code): Code => [value, 0xa7],
 } as const
 
 export const i64 = {
@@ -78,7 +74,6 @@ export const i64 = {
   shl: binary(0x86),
   shrS: binary(0x87),
   shrU: binary(0x88),
-  eq: binary(0x51),
   ltS: binary(0x53),
   eqz: (value: Code): Code => [value, 0x50],
   load: memory(0x29, 3),
@@ -87,7 +82,6 @@ export const i64 = {
   store: memoryStore(0x37, 3),
   /** The low four bytes. */
   store32: memoryStore(0x3e, 2),
-  extendU: (value: Code): Code => [value, 0xad],
 } as const
 
 const simd = (opcode: number): Code => [0xfd, unsigned(opcode)]
@@ -143,7 +137,6 @@ export const v128 = {
 } as const
 
 export const i64x2 = {
-  splat: (value: Code): Code => [value, simd(0x12)],
   add: simdBinary(0xce),
   sub: simdBinary(0xd1),
   /** All ones in the lanes where it holds. */
@@ -160,7 +153,7 @@ export const i64x2 = {
 
 export const control = {
   call: (func: number, ...args: Code[]): Code => [args, 0x10, unsigned(func)],
-  /** Runs the body over and over until `leave(1)` inside it. */
+  /** Runs the body over and over until `leaveIf(1, …)` inside it. */
   forever: (body: Code): Code => [0x02, 0x40, 0x03, 0x40, body, 0x0c, 0, 0x0b, 0x0b],
   if: (condition: Code, body: Code, otherwise?: Code): Code => [
     condition,
@@ -170,8 +163,7 @@ export const control = {
     otherwise === undefined ? [] : [0x05, otherwise],
     0x0b,
   ],
-  /** Leaves `depth` enclosing blocks. */
-  leave: (depth: number): Code => [0x0c, unsigned(depth)],
+  /** Leaves `depth` enclosing blocks if the condition holds. */
   leaveIf: (depth: number, condition: Code): Code => [condition, 0x0d, unsigned(depth)],
   return: (value: Code): Code => [value, 0x0f],
   /** Copies bytes between places that are known when the code is generated. */
