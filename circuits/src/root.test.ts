@@ -12,6 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWorkshop, type TestCircuit, type Workshop } from '../test/compiled.js'
 import { expectNoFreeWire, expectTight, objections } from '../test/honest.js'
+import { countsOf, readmeCounts } from '../test/readme.js'
 import { rootOf, type SmallStep, stepInput, z } from '../test/root-step.js'
 import { catalogue } from './catalogue.js'
 
@@ -193,5 +194,6 @@ describe.each(Object.keys(rootBatches) as RootCircuit[])('%s', (name) => {
       await expect(circuit.witness(stepOf(oldIndex, count))).resolves.toHaveLength(circuit.r1cs.wires)
     }
     await expectNoFreeWire(circuit, stepOf(3 * width + 3, 9), name === 'root-16' ? 5 : 17)
+    expect(readmeCounts(name)).toBe(countsOf(circuit.r1cs))
   })
 })

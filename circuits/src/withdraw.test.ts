@@ -13,6 +13,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWorkshop, type TestCircuit, type Workshop } from '../test/compiled.js'
 import { expectNoFreeWire, expectTight, objections } from '../test/honest.js'
+import { countsOf, readmeCounts } from '../test/readme.js'
 import { catalogue } from './catalogue.js'
 
 type Burn = { generation: number; secret: Hex | number; burnAddress: Hex }
@@ -120,6 +121,7 @@ describe.each([
     const { root, recipient } = described.input
     const witness = await expectNoFreeWire(circuit, described.input, name === 'withdraw-local' ? 1 : 7)
     expect(witness.slice(1, 4)).toEqual([root, recipient, 12_300n])
+    expect(readmeCounts(name)).toBe(countsOf(circuit.r1cs))
   })
 })
 
