@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict'
 import { scalarPrime } from '@svc-zerc20/kernel'
 import { ArtifactError, type Artifacts, type CircuitName, circuitNames, readArtifacts } from '@svc-zerc20/zk'
 import { createGroth16, type Groth16 } from './groth16.js'
 import type { Proof, ProofInput } from './message.js'
 import { ProverError } from './prover-error.js'
 import { readProvingKey } from './proving-key.js'
+import { createVerify } from './verify.js'
 import { loadWitnessProgram, type WitnessProgram } from './witness-program.js'
 
 /** What proves inside a process. Keys stay in memory once they are loaded. */
@@ -22,6 +24,7 @@ type Loaded = {
   readonly program: WitnessProgram
   readonly groth16: Groth16
   readonly publicSignals: number
+  readonly verify: (proof: Proof) => boolean
 }
 
 const wireBytes = 32
@@ -44,6 +47,7 @@ export function createEngine({ folder, randomBytes }: EngineOptions): Engine {
       program: loadWitnessProgram(await artifacts.read(circuit, 'witness'), scalarPrime),
       groth16: createGroth16(key),
       publicSignals: key.publicSignals,
+      verify: createVerify(artifacts.manifest.circuits[circuit].verificationKey),
     }
   }
 
@@ -69,16 +73,19 @@ export function createEngine({ folder, randomBytes }: EngineOptions): Engine {
       await load(circuit)
     },
     async prove(circuit, input, signal) {
-      const { program, groth16, publicSignals } = await load(circuit)
+      const { program, groth16, publicSignals, verify } = await load(circuit)
       const witness = program.calculate(input)
-      const proof = await groth16.prove(witness, [scalar(), scalar()], async () => {
+      const words = await groth16.prove(witness, [scalar(), scalar()], async () => {
         await turn()
         if (signal.aborted) throw new ProverError('prove_cancelled', 'the proof was cancelled')
       })
       const signals = Array.from({ length: publicSignals }, (_, index) =>
         numberOf(witness.subarray((index + 1) * wireBytes, (index + 2) * wireBytes)),
       )
-      return { proof, signals }
+      const proof: Proof = { proof: words, signals }
+      // Cheap beside proving. A key that fits no verifier, or a flipped bit, must not cost somebody gas.
+      assert(verify(proof), `a proof of ${circuit} does not hold under its own verification key`)
+      return proof
     },
   }
 }

@@ -3,7 +3,7 @@ export const limits = {
   /** Jobs that may wait for a free process. */
   queuedJobsMax: 1024,
   /** A process that is silent for this long after a job was given to it is replaced. */
-  jobMsMax: 180_000,
+  jobMsMax: 600_000,
   /** Politeness of the processes towards whoever answers requests on the same cores (POSIX nice). */
   processNiceness: 10,
   /** Heap of a process for JavaScript objects; keys and tables are not in it. */

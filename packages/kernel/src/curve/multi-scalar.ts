@@ -37,8 +37,15 @@ export function createMultiScalar<Value>(
     return room.first + step * (used - count)
   }
 
+  /** In place when nothing was allocated behind it. */
+  function extendRoom(sums: number): void {
+    const more = memory.allocate(step * (sums - room.count))
+    const isBehind = more === room.first + step * room.count
+    room = { first: isBehind ? room.first : memory.allocate(step * sums), count: sums }
+  }
+
   function startOver(sums: number): void {
-    if (room.count < sums) room = { first: memory.allocate(step * sums), count: sums }
+    if (room.count < sums) extendRoom(sums)
     used = 0
     addition.infinite.clear()
   }
