@@ -278,7 +278,7 @@ export const mintRetry = named(
 
 export const oddBurns = named(
   'OddBurns',
-  'Burns that bought nothing: late ones, and transfers that cover no challenge (since the last start).',
+  'Burns that bought nothing: late ones, and transfers that cover no challenge.',
   z.looseObject({
     late: z.array(recordedPayment),
     unmatched: z.array(z.looseObject({ at: seconds, challengeNonce: nonce, txHash, reason: z.string() })),
