@@ -10,7 +10,7 @@ export type Digits = {
   readonly values: Int16Array
 }
 
-/** Of n scalars, given as eight little-endian 32-bit words each and below 2^254. */
+/** Of scalars of the curve, given as eight little-endian 32-bit words each and reduced, so that no carry is left over. */
 export function cutIntoDigits(scalars: Uint32Array, bits: number): Digits {
   const count = scalars.length / scalarWords
   const windows = Math.ceil(scalarBits / bits)

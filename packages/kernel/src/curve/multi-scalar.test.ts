@@ -79,4 +79,24 @@ describe('sums of points by scalars', () => {
       { numRuns: 15, endOnFailure: true },
     )
   })
+
+  test('agree with plain arithmetic for more points than one batch and one group of windows take', () => {
+    let point = g1Generator
+    const terms = Array.from({ length: 6000 }, (_, index) => {
+      const term = { logarithm: BigInt(index + 1), point }
+      point = g1.group.add(point, g1Generator)
+      return term
+    })
+    const memory = createPointMemory(g1)
+    const first = memory.importPoints(Buffer.concat(terms.map((term) => keyPoint(g1, term.point))))
+    const bases = Int32Array.from(terms, (_, index) => first + index * baseBytes(g1.shape))
+    const sums = createMultiScalar(g1, memory)
+    // Twice, because the second uses the room of the first.
+    for (const factor of [scalarPrime / 3n, scalarPrime / 7n]) {
+      const scalarOf = (logarithm: bigint) => (factor * (logarithm ** 3n + 1n)) % scalarPrime
+      const scalars = Uint32Array.from(terms.flatMap(({ logarithm }) => wordsOf(scalarOf(logarithm))))
+      const sum = terms.reduce((rest, { logarithm }) => rest + logarithm * scalarOf(logarithm), 0n)
+      expect(sums.multiply(bases, scalars)).toEqual(g1.group.multiply(g1Generator, sum % scalarPrime))
+    }
+  })
 })

@@ -7,13 +7,13 @@ import type { PointMemory } from './point-memory.js'
 import { type Segments, sumSegments } from './segment-sums.js'
 
 /** Digits worked on at once, unless a single window has more: bounds the memory for sums. */
-const groupDigitsMax = 262_144
+const groupDigitsMax = 131_072
 
 /** Multiplies many points by a scalar each and adds everything up. */
 export type MultiScalar<Value> = {
   /**
    * `bases` are addresses of points with their negative, none at infinity; `scalars` eight little-endian 32-bit words
-   * each, below 2^254.
+   * each, reduced.
    */
   multiply(bases: Int32Array, scalars: Uint32Array): Point<Value>
 }

@@ -1,6 +1,6 @@
 import { writeElement } from '../element.js'
 import { createField, elementBytes, limbCount, power, scalarPrime } from '../field.js'
-import { createMemory, instantiate, pageBytes } from '../wasm/instance.js'
+import { createMemory, instantiate, pageBytes, type WasmMemory } from '../wasm/instance.js'
 import { createModule } from '../wasm/module.js'
 import { numberBytes } from '../words.js'
 import { defineEvaluationFunctions, type EvaluationFunctions, termBytes } from './evaluation-functions.js'
@@ -36,50 +36,22 @@ export type Quotient = {
 
 const field = createField(scalarPrime)
 
-export function createQuotient({ wires, domain, terms, coefficients }: QuotientOptions): Quotient {
-  const plan = planMemory(wires, domain, terms.length)
+type Plan = ReturnType<typeof planMemory>
+type Machine = { readonly memory: WasmMemory; readonly functions: TransformFunctions & EvaluationFunctions }
+
+export function createQuotient(options: QuotientOptions): Quotient {
+  const { wires, domain } = options
+  const termCount = options.terms.length
+  const plan = planMemory(wires, domain, termCount)
   const memory = createMemory(Math.ceil(plan.end / pageBytes))
   const module = createModule()
   defineTransformFunctions(module, field)
   defineEvaluationFunctions(module, { field, scratch: plan.scratch, one: plan.one })
   const functions = instantiate<TransformFunctions & EvaluationFunctions>(module.bytes(), memory)
   const words = (address: number, count: number) => new Uint32Array(memory.buffer, address, count)
-  const sizeBits = Math.log2(domain)
-
-  function writePowers(address: number, first: bigint, ratio: bigint, count: number): void {
-    writeElement(field, memory, address, first)
-    writeElement(field, memory, plan.ratio, ratio)
-    functions.powers(address, plan.ratio, count - 1)
-  }
-
-  /** Puts element i where the bits of i say backwards. */
-  function reverseOrder(address: number, bits: number): void {
-    const all = words(address, 2 ** bits * limbCount)
-    const copy = all.slice()
-    for (let index = 0; index < 2 ** bits; index++) {
-      const from = reverseBits(index, bits) * limbCount
-      all.set(copy.subarray(from, from + limbCount), index * limbCount)
-    }
-  }
-
-  function prepare(): void {
-    writeElement(field, memory, plan.one, 1n)
-    new Uint8Array(memory.buffer, plan.staging, coefficients.length).set(coefficients)
-    functions.importCoefficients(plan.coefficients, plan.staging, terms.length)
-    const list = words(plan.terms, terms.length * 3)
-    terms.forEach(({ side, constraint, wire }, index) => {
-      list[3 * index] = plan.coefficients + index * elementBytes
-      list[3 * index + 1] = plan.wires + wire * elementBytes
-      list[3 * index + 2] = (side === 'left' ? plan.left : plan.right) + constraint * elementBytes
-    })
-    const root = power(generator, (scalarPrime - 1n) / BigInt(domain), scalarPrime)
-    const shift = power(generator, (scalarPrime - 1n) / BigInt(2 * domain), scalarPrime)
-    writePowers(plan.inverseRoots, 1n, field.inverse(root), domain / 2)
-    reverseOrder(plan.inverseRoots, sizeBits - 1)
-    writePowers(plan.roots, 1n, root, domain / 2)
-    writePowers(plan.shifts, field.inverse(BigInt(domain)), shift, domain)
-    reverseOrder(plan.shifts, sizeBits)
-  }
+  // Apart, so that what lives on does not hold the options.
+  writeTerms({ memory, functions }, plan, options)
+  writeRoots({ memory, functions }, plan, domain)
 
   function interleave(first: number, second: number): void {
     const into = words(plan.pairs, 2 * domain * limbCount)
@@ -108,19 +80,60 @@ export function createQuotient({ wires, domain, terms, coefficients }: QuotientO
     separate(first, second)
   }
 
-  prepare()
   return {
     evaluate(witness) {
       new Uint8Array(memory.buffer, plan.staging, witness.length).set(witness)
       functions.importNumbers(plan.wires, plan.staging, wires)
       words(plan.left, 2 * domain * limbCount).fill(0)
-      functions.addProducts(plan.terms, terms.length)
+      functions.addProducts(plan.terms, termCount)
       functions.multiplyAll(plan.output, plan.left, plan.right, domain)
       shiftBoth(plan.left, plan.right)
       shiftBoth(plan.output, plan.output)
       functions.exportDifferences(plan.staging, plan.left, plan.right, plan.output, domain)
       return words(plan.staging, (domain * numberBytes) / 4).slice()
     },
+  }
+}
+
+function writeTerms(
+  { memory, functions }: Machine,
+  plan: Plan,
+  { terms, coefficients }: QuotientOptions,
+): void {
+  writeElement(field, memory, plan.one, 1n)
+  new Uint8Array(memory.buffer, plan.staging, coefficients.length).set(coefficients)
+  functions.importCoefficients(plan.coefficients, plan.staging, terms.length)
+  const list = new Uint32Array(memory.buffer, plan.terms, terms.length * 3)
+  terms.forEach(({ side, constraint, wire }, index) => {
+    list[3 * index] = plan.coefficients + index * elementBytes
+    list[3 * index + 1] = plan.wires + wire * elementBytes
+    list[3 * index + 2] = (side === 'left' ? plan.left : plan.right) + constraint * elementBytes
+  })
+}
+
+function writeRoots({ memory, functions }: Machine, plan: Plan, domain: number): void {
+  const sizeBits = Math.log2(domain)
+  const powers = (address: number, first: bigint, ratio: bigint, count: number) => {
+    writeElement(field, memory, address, first)
+    writeElement(field, memory, plan.ratio, ratio)
+    functions.powers(address, plan.ratio, count - 1)
+  }
+  const root = power(generator, (scalarPrime - 1n) / BigInt(domain), scalarPrime)
+  const shift = power(generator, (scalarPrime - 1n) / BigInt(2 * domain), scalarPrime)
+  powers(plan.inverseRoots, 1n, field.inverse(root), domain / 2)
+  reverseOrder(memory, plan.inverseRoots, sizeBits - 1)
+  powers(plan.roots, 1n, root, domain / 2)
+  powers(plan.shifts, field.inverse(BigInt(domain)), shift, domain)
+  reverseOrder(memory, plan.shifts, sizeBits)
+}
+
+/** Puts element i where the bits of i say backwards. */
+function reverseOrder(memory: WasmMemory, address: number, bits: number): void {
+  const all = new Uint32Array(memory.buffer, address, 2 ** bits * limbCount)
+  const copy = all.slice()
+  for (let index = 0; index < 2 ** bits; index++) {
+    const from = reverseBits(index, bits) * limbCount
+    all.set(copy.subarray(from, from + limbCount), index * limbCount)
   }
 }
 
