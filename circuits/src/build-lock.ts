@@ -5,14 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const lockName = 'building.lock'
 const workPrefix = '.building-'
 const pollMs = 250
+/** Five minutes: several times what a build takes on a slow machine. */
+const waitPollsMax = 1200
 
 /**
  * Waits until no other living process builds in the folder, then holds it. This only saves work: should two processes
- * get in at once all the same, the first to finish wins, see `ensureArtifacts`.
+ * get in at once all the same, the first to finish wins, see `ensureArtifacts`. So it is no harm to lose patience.
  */
 export async function lockFolder(folder: string, onWait: () => void): Promise<() => Promise<void>> {
   const file = join(folder, lockName)
-  for (let told = false; ; await sleep(pollMs)) {
+  for (let polls = 0; ; polls++) {
     try {
       await writeFile(file, String(process.pid), { flag: 'wx' })
       return () => rm(file, { force: true })
@@ -20,11 +22,11 @@ export async function lockFolder(folder: string, onWait: () => void): Promise<()
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
     const holder = Number(await readFile(file, 'utf8').catch(() => ''))
-    if (holder !== 0 && !isAlive(holder)) await rm(file, { force: true })
-    else if (!told) {
-      told = true
-      onWait()
-    }
+    // Without a number for longer than a write takes: its writer was killed in between.
+    const isHeld = holder === 0 ? polls === 0 : isAlive(holder)
+    if (!isHeld || polls >= waitPollsMax) await rm(file, { force: true })
+    else if (polls === 0) onWait()
+    await sleep(isHeld ? pollMs : 0)
   }
 }
 

@@ -71,6 +71,16 @@ describe('a root step', () => {
 
   // The last column: how many constraints object. Where it is one, that one alone stands in the way.
   const malformed: [what: string, input: CircuitInput, objections: number][] = [
+    [
+      'a gap in the old leaves',
+      stepInput({
+        ...shape,
+        before: [...beforeTwo.slice(0, 8), transferLeaf(2, first), leafOf(9)],
+        kept: [1],
+        added: { 0: first },
+      }),
+      1,
+    ],
     ['a gap in the appended leaves', stepInput(step(1, { 1: first, 3: transferOf(1) })), 1],
     ['an overwritten leaf', { ...shorter, oldRoot: rootOf(beforeTwo, shape.depth) }, 1],
     [
