@@ -50,7 +50,7 @@ export function facilitatorConfig(options: {
       max_open_challenges: 10_000,
     },
     // A chain that mines on demand may never add a second block upon a mint.
-    finalize: { confirmations: 1 },
+    finalize: { confirmations: 1, delay_max_ms: 0 },
     zerc20: {
       generation: 2,
       pow_bits: devnetPowBits,

@@ -90,8 +90,10 @@ export const limits = {
   feesFreshMs: 3_000,
   /** Gas ceiling of one mint; a proof is checked for about 320 000. */
   mintGas: 600_000n,
-  /** Payments one round of finalization looks at: two calls each, in one batch. */
-  paymentsPerRoundMax: 48,
+  /** Payments one round of finalization looks at, mined ones that wait for their depth included. */
+  paymentsPerRoundMax: 1_000,
+  /** Of those the ones in one batch of questions: two calls each. */
+  mintStatesPerBatch: 50,
   /** Of those the ones it mints, so that what is mined by then is not recorded too late. */
   mintsPerRoundMax: 16,
   /** Mints under way beyond those being proved. */
@@ -109,8 +111,8 @@ export const limits = {
   /** Failures never hold finalization back for more periods than this. */
   finalizeBackOffPeriodsMax: 10,
   indexerTimeoutMs: 10_000,
-  /** Bytes of an indexer's answer: a path is 40 words, a list of transfers has at most 100. */
-  indexerAnswerBytesMax: 65_536,
+  /** Bytes of an indexer's answer: 64 paths of 40 words, or 100 transfers. */
+  indexerAnswerBytesMax: 512 * 1024,
   /** Blocks in one question for the token's logs. */
   logSpanBlocksMax: 5_000,
 } as const

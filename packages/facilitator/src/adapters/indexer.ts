@@ -1,6 +1,6 @@
 /** Asks a token indexer. What it says is a claim: whoever uses it checks it against the chain. */
 import { type Address, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
-import { treeHeight } from '@svc-zerc20/zk'
+import { fieldPrime, treeHeight } from '@svc-zerc20/zk'
 import * as z from 'zod'
 
 const word = z
@@ -8,8 +8,11 @@ const word = z
   .regex(/^(0x)?[0-9a-f]{1,64}$/i)
   .transform((hex) => BigInt(hex.startsWith('0x') ? hex : `0x${hex}`))
 
+/** A hash is below the prime; a larger number would hash the same and prove nothing. */
+const node = word.refine((number) => number < fieldPrime)
+
 /** What we read of the answers; other fields may come. */
-const proofs = z.array(z.object({ siblings: z.array(word).length(treeHeight) })).length(1)
+const proofs = z.array(z.object({ siblings: z.array(node).length(treeHeight) }))
 const events = z.array(z.object({ transaction_hash: z.string(), value: word }))
 
 export type ClaimedTransfer = { readonly txHash: TxHash; readonly value: bigint }
@@ -54,15 +57,16 @@ export function createIndexer(deps: {
   return {
     siblings: (leafIndex, size, signal) =>
       usable('path', async () => {
+        const leaves = company(Number(leafIndex), Number(size))
         const body = JSON.stringify({
           chain_id: deps.chainId,
           token_address: deps.token,
           target_index: Number(size),
-          leaf_indices: [Number(leafIndex)],
+          leaf_indices: leaves,
         })
         const headers = { 'content-type': 'application/json' }
-        const [proof] = proofs.parse(await ask('/proofs', { method: 'POST', headers, body }, signal))
-        return proof?.siblings ?? []
+        const answer = proofs.parse(await ask('/proofs', { method: 'POST', headers, body }, signal))
+        return answer[leaves.indexOf(Number(leafIndex))]?.siblings ?? []
       }),
 
     transfersTo: (address, signal) =>
@@ -78,6 +82,18 @@ export function createIndexer(deps: {
         })
       }),
   }
+}
+
+/** Leaves that are asked for together; an indexer answers for at most 100. */
+const companyLeaves = 64
+
+/**
+ * The whole aligned stretch around a leaf. Whoever runs the indexer would otherwise know whose burn is minted next; the
+ * same stretch every time, because random company would give the leaf away over several questions.
+ */
+function company(leafIndex: number, size: number): readonly number[] {
+  const first = leafIndex - (leafIndex % companyLeaves)
+  return Array.from({ length: Math.min(companyLeaves, size - first) }, (_, i) => first + i)
 }
 
 /** By hand: signals that live long keep what `AbortSignal.any` derives from them. */

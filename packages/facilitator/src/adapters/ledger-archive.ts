@@ -41,7 +41,6 @@ export type LedgerArchive = {
   awaitingCount(): number
   /** Newest first; unpacks nothing but what it returns. */
   page(query: ArchiveQuery, count: number): EndedPayment[]
-  all(): Iterable<EndedPayment>
   /** What is in it at this moment; it may be read bit by bit while other things are done. */
   snapshot(): Iterable<EndedPayment>
   /** Skips what is finalized without looking at it. */
@@ -237,13 +236,6 @@ export function createLedgerArchive(): LedgerArchive {
     size: () => records.count() - gone.size,
     awaitingCount: () => awaiting.reduce((sum, some) => sum + some, 0),
     page,
-
-    *all() {
-      for (let number = 0; number < records.count(); number++) {
-        const payment = readKept(number)
-        if (payment) yield payment
-      }
-    },
 
     snapshot() {
       const reading: Snapshot = { next: 0, before: new Map() }

@@ -7,7 +7,13 @@ import { createRereadBurn } from './reread-burn.js'
 const challenge = challengeOf(1)
 const burn = { ...burnOf(1), blockNumber: 10n }
 
-function setup(world: { receiptOf?: Burn; executed?: Burn; block?: { hash: string } | null; head?: bigint }) {
+function setup(world: {
+  receiptOf?: Burn
+  beside?: readonly Burn[]
+  executed?: Burn
+  block?: { hash: string } | null
+  head?: bigint
+}) {
   const headNumber = world.head ?? 12n
   const { receiptOf } = world
   const facts: SelfTransferChainFacts = {
@@ -19,7 +25,7 @@ function setup(world: { receiptOf?: Burn; executed?: Burn; block?: { hash: strin
         succeeded: true,
         blockNumber: receiptOf.blockNumber,
         blockHash: receiptOf.blockHash,
-        transfers: [{ ...receiptOf, to: challenge.payTo }],
+        transfers: [...(world.beside ?? []), receiptOf].map((each) => ({ ...each, to: challenge.payTo })),
       },
     }),
   }
@@ -39,6 +45,16 @@ describe('a burn that is looked for again', () => {
     expect(await setup({ receiptOf: burn })()).toEqual({ burn, depth: 3 })
     const moved = { ...burn, blockNumber: 12n, blockHash: hashOf(9), leafIndex: 5n }
     expect(await setup({ receiptOf: moved })()).toEqual({ burn: moved, depth: 1 })
+  })
+
+  it('stays the recorded leaf beside others to the same address, and is the largest of them when it moved', async () => {
+    const beside = [{ ...burn, leafIndex: 90n, value: units(1500n) }]
+    expect((await setup({ receiptOf: burn, beside })())?.burn).toEqual(burn)
+    const moved = { ...burn, blockHash: hashOf(9), leafIndex: 5n }
+    expect((await setup({ receiptOf: moved, beside })())?.burn).toMatchObject({
+      leafIndex: 90n,
+      value: 1500n,
+    })
   })
 
   it('may be in another transaction of the relayer by now', async () => {

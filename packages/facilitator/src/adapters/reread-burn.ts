@@ -2,7 +2,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
 import type { RereadBurn } from '../payment/mint-ports.js'
-import type { Burn, Chain, Challenge } from '../payment/ports.js'
+import type { Burn, Chain, Challenge, TransferLog } from '../payment/ports.js'
 import { type JsonRpc, resultOf } from './json-rpc.js'
 
 export function createRereadBurn(deps: {
@@ -24,9 +24,7 @@ export function createRereadBurn(deps: {
 
   return async (challenge, burn) => {
     const { receipt, headNumber } = await chain.selfTransferFacts(burn.txHash, challenge.payTo)
-    const transfer =
-      receipt?.succeeded &&
-      receipt.transfers.find(({ to, value }) => to === challenge.payTo && value >= leastOf(challenge, burn))
+    const transfer = receipt?.succeeded ? transferOf(receipt.transfers, challenge, burn) : undefined
     if (receipt && transfer) {
       const { blockNumber, blockHash } = receipt
       const { leafIndex, from, value } = transfer
@@ -38,6 +36,19 @@ export function createRereadBurn(deps: {
     const moved = await chain.findExecutedBurn(challenge, burn.from)
     return moved && { burn: moved, depth: depthAt(moved.blockNumber, chain.headNumber()) }
   }
+}
+
+/** The recorded leaf; when a reorg moved it, the largest that covers the burn, as when it was accepted. */
+function transferOf(
+  transfers: readonly TransferLog[],
+  challenge: Challenge,
+  burn: Burn,
+): TransferLog | undefined {
+  const covering = transfers
+    .filter(({ to, value }) => to === challenge.payTo && value >= leastOf(challenge, burn))
+    .toSorted((a, b) => (a.value === b.value ? 0 : a.value < b.value ? 1 : -1))
+  const same = covering.find(({ leafIndex, value }) => leafIndex === burn.leafIndex && value === burn.value)
+  return same ?? covering[0]
 }
 
 const depthAt = (blockNumber: bigint, head: bigint): number => Number(head - blockNumber) + 1

@@ -20,6 +20,8 @@ export function createVerifier(deps: {
   readonly secretsOf: BurnSecretsOf
   /** Blocks, its own included, after which a mint counts. */
   readonly confirmations: number
+  /** Payments asked for in one batch. */
+  readonly statesPerBatch: number
   /** Blocks in one question for logs; fewer while the node refuses. */
   readonly logSpanBlocksMax: number
 }): MintVerifier {
@@ -47,6 +49,24 @@ export function createVerifier(deps: {
   const deepTotal = (answer: RpcAnswer | undefined) =>
     resultOf('eth_call', answer) === '0x' ? 0n : number('totalTeleported', answer)
 
+  async function someStates(payments: readonly Mintable[]): Promise<readonly MintState[]> {
+    const head = quantityOf('eth_blockNumber', (await rpc.batch([headCall]))[0])
+    const deep = head - BigInt(deps.confirmations - 1)
+    const deepBlock = `0x${(deep < 0n ? 0n : deep).toString(16)}`
+    const questions = payments.map(({ challenge }) => ({
+      functionName: 'totalTeleported' as const,
+      args: [secretsOf(challenge).recipientHash] as const,
+    }))
+    const answers = await rpc.batch([
+      ...questions.map((question) => ask(question, 'latest')),
+      ...questions.map((question) => ask(question, deepBlock)),
+    ])
+    return payments.map(({ burn }, i) => {
+      if (deepTotal(answers[payments.length + i]) >= burn.value) return 'minted'
+      return number('totalTeleported', answers[i]) >= burn.value ? 'shallow' : 'due'
+    })
+  }
+
   return {
     async latestRoot(): Promise<ProvedRoot> {
       const [indexAnswer, pausedAnswer] = await rpc.batch([
@@ -63,22 +83,12 @@ export function createVerifier(deps: {
       return { size, root, isPaused: read('paused', pausedAnswer) === true }
     },
 
-    async mintStates(payments: readonly Mintable[]): Promise<readonly MintState[]> {
-      const head = quantityOf('eth_blockNumber', (await rpc.batch([headCall]))[0])
-      const deep = head - BigInt(deps.confirmations - 1)
-      const deepBlock = `0x${(deep < 0n ? 0n : deep).toString(16)}`
-      const questions = payments.map(({ challenge }) => ({
-        functionName: 'totalTeleported' as const,
-        args: [secretsOf(challenge).recipientHash] as const,
-      }))
-      const answers = await rpc.batch([
-        ...questions.map((question) => ask(question, 'latest')),
-        ...questions.map((question) => ask(question, deepBlock)),
-      ])
-      return payments.map(({ burn }, i) => {
-        if (deepTotal(answers[payments.length + i]) >= burn.value) return 'minted'
-        return number('totalTeleported', answers[i]) >= burn.value ? 'shallow' : 'due'
-      })
+    async mintStates(payments) {
+      const states: MintState[] = []
+      for (let from = 0; from < payments.length; from += deps.statesPerBatch) {
+        states.push(...(await someStates(payments.slice(from, from + deps.statesPerBatch))))
+      }
+      return states
     },
 
     async findMint({ challenge, burn }: AwaitingMint): Promise<Mint | undefined> {

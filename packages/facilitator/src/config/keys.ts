@@ -148,6 +148,12 @@ export const tables = {
         1,
         'Blocks that must hold a burn, its own included, before it counts.',
       ),
+      min_amount: optional(
+        baseUnits,
+        '"1000"',
+        'Challenges below this amount are refused. Every payment costs a mint, whoever paid for its burn. Unset: ' +
+          'any amount is taken.',
+      ),
       relay_min_amount: optional(
         baseUnits,
         '"1000"',
@@ -247,7 +253,7 @@ export const tables = {
       ),
       delay_max_ms: defaults(
         integer({ min: 0 }),
-        0,
+        60_000,
         'Each mint is held back for a random time up to this. The longer, the harder it is to tell by its time ' +
           'which burn it belongs to.',
       ),

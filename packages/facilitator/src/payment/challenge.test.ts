@@ -6,7 +6,7 @@ import { createMemoryLedger } from '../../test/ledger.js'
 import { createIssueChallenge } from './challenge.js'
 
 /** Issues from a source of addresses that counts what it gave away. */
-function setup({ openMax = 10, ready = 10, relayMinAmount = 0n } = {}) {
+function setup({ openMax = 10, ready = 10, relayMinAmount = 0n, minAmount = 0n } = {}) {
   const clock = stoppedClock(1_700_000_000_999)
   const ledger = createMemoryLedger({ clock, openMax, expiredRetentionSeconds: 0 })
   let taken = 0
@@ -26,6 +26,7 @@ function setup({ openMax = 10, ready = 10, relayMinAmount = 0n } = {}) {
     report: () => undefined,
     ttlSeconds: 300,
     addressWaitMs: 0,
+    minAmount,
     relayMinAmount,
   })
   return { issue, ledger, taken: () => taken }
@@ -51,6 +52,17 @@ describe('issueChallenge', () => {
       expect(await issue(units(amount))).toMatchObject({ ok: false, reason: 'invalid_amount' })
     }
     expect(taken()).toBe(0)
+  })
+
+  it('refuses less than the least amount it takes, and says what that is', async () => {
+    const { issue, taken } = setup({ minAmount: 1000n })
+    expect(await issue(units(999n))).toMatchObject({
+      ok: false,
+      reason: 'invalid_amount',
+      message: 'the least amount taken here is 1000',
+    })
+    expect(taken()).toBe(0)
+    expect((await issue(units(1000n))).ok).toBe(true)
   })
 
   it('below the least amount that is relayed, the offer and the record have no gasless path', async () => {

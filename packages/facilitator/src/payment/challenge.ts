@@ -26,13 +26,15 @@ export function createIssueChallenge(deps: {
   report: Report
   ttlSeconds: number
   addressWaitMs: number
+  /** Smaller payments are refused. */
+  minAmount: bigint
   /** Below this amount the gasless path is not offered: relaying would cost more gas than it is worth. */
   relayMinAmount: bigint
 }): IssueChallenge {
   const { deployment, addresses, ledger, chain, clock, report } = deps
 
   return async (listPrice) => {
-    const quoted = quote(listPrice)
+    const quoted = quote(listPrice, deps.minAmount)
     if (!quoted.ok) return quoted
     // Before an address is taken: at the cap a flood would otherwise use up the proof of work.
     if (await ledger.isFull()) return reject('challenge_limit')

@@ -60,6 +60,7 @@ function setup(changes: Partial<FinalizeDeps> = {}) {
     clock,
     report: (event) => events.push(event),
     delayMs: () => 0,
+    shuffle: (items) => items,
     retryMs: { first: periodMs, max: 10 * periodMs },
     burnConfirmations: 1,
     limits: { paymentsPerRoundMax: 48, mintsPerRoundMax: 16, attemptsInFlightMax: 3, mintLooksMax: 3 },

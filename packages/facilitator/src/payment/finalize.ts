@@ -53,6 +53,7 @@ export type FinalizeDeps = {
   readonly report: (event: FinalizeEvent) => void
   /** Milliseconds a mint is held back from when its burn is first seen here: a delay that tells no one which burn. */
   readonly delayMs: () => number
+  readonly shuffle: <T>(items: readonly T[]) => readonly T[]
   readonly retryMs: { readonly first: number; readonly max: number }
   /** Blocks that must hold a burn which came back after a reorg. */
   readonly burnConfirmations: number
@@ -207,10 +208,11 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     if (due.length === 0) return end
     const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
     const all = due.map((payment, i) => ({ payment, state: states[i] ?? 'due' }))
-    // What is minted already is quickly recorded, and should not wait for proofs.
+    // What is minted already is quickly recorded, and should not wait for proofs. The rest in no order: mints that
+    // follow their burns in turn would tell which is which.
     const queue = [
       ...all.filter(({ state }) => state === 'minted'),
-      ...all.filter(({ state }) => state !== 'minted'),
+      ...deps.shuffle(all.filter(({ state }) => state !== 'minted')),
     ]
     const work = async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {

@@ -3,7 +3,9 @@ import { accept, amountLimit, type BaseUnits, type Result, reject } from '@svc-z
 
 export type Quote = { readonly listPrice: BaseUnits; readonly amount: BaseUnits }
 
-export function quote(listPrice: BaseUnits): Result<Quote> {
+/** Below the minimum a payment would cost its provider more gas than it brings. */
+export function quote(listPrice: BaseUnits, minAmount = 0n): Result<Quote> {
   if (listPrice <= 0n || listPrice >= amountLimit) return reject('invalid_amount')
+  if (listPrice < minAmount) return reject('invalid_amount', `the least amount taken here is ${minAmount}`)
   return accept({ listPrice, amount: listPrice })
 }

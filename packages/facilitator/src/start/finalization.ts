@@ -148,6 +148,7 @@ export function wireVerifier(config: Config, chainSide: ChainSide, seed: Uint8Ar
     verifier: config.network.verifier,
     secretsOf: createBurnSecrets(seed, config),
     confirmations: config.finalize.confirmations,
+    statesPerBatch: limits.mintStatesPerBatch,
     logSpanBlocksMax: limits.logSpanBlocksMax,
   })
 }
@@ -182,7 +183,12 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
       telemetry.log(event)
       if (event.event === 'mint.proved') telemetry.metrics.observe('svc_mint_proof_seconds', event.ms / 1000)
     },
-    delayMs: () => (Buffer.from(random.bytes(4)).readUInt32BE() / 2 ** 32) * pace.delayMaxMs,
+    delayMs: () => fraction(random) * pace.delayMaxMs,
+    shuffle: (items) =>
+      items
+        .map((item) => ({ item, at: fraction(random) }))
+        .toSorted((a, b) => a.at - b.at)
+        .map(({ item }) => item),
     retryMs: pace.retryMs,
     burnConfirmations: settlement.confirmations,
     limits: {
@@ -192,3 +198,7 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
     },
   })
 }
+
+/** In [0, 1). */
+const fraction = (random: { bytes(length: number): Uint8Array }): number =>
+  Buffer.from(random.bytes(4)).readUInt32BE() / 2 ** 32

@@ -74,6 +74,7 @@ export function createPaymentFlow(deps: {
       report: log,
       ttlSeconds: settlement.challenge_ttl_seconds,
       addressWaitMs: limits.addressWaitMs,
+      minAmount: settlement.min_amount ?? 0n,
       relayMinAmount: settlement.relay_min_amount ?? 0n,
     }),
     verify: createVerify({ examine, ledger }),
