@@ -6,19 +6,10 @@
  */
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
-import type {
-  AwaitingMint,
-  Challenge,
-  Clock,
-  Grant,
-  Interrupted,
-  InterruptedMint,
-  Ledger,
-  Payment,
-  SignedTransaction,
-} from '../payment/ports.js'
+import type { AwaitingMint, Challenge, Clock, Grant, Ledger, Payment } from '../payment/ports.js'
 import type { Entry } from './ledger-entry.js'
 import { claimedPayload, type LedgerEvent } from './ledger-event.js'
+import { interruptedIn } from './ledger-interrupted.js'
 import type { LedgerState } from './ledger-state.js'
 
 export type JournalledLedger = Ledger & {
@@ -337,47 +328,6 @@ export function createLedger(deps: {
     // At the end of the queue although it may be older: it is swept a little later, never too early.
     open.set(challenge.nonce, challenge)
   }
-}
-
-/** A burn that several transactions carried belongs to the newest: the older ones were displaced. */
-function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupted']> {
-  const carrier = new Map<ChallengeNonce, number>()
-  const forms = new Map<number, SignedTransaction[]>()
-  for (const { transaction, nonces } of state.outstanding()) {
-    forms.set(transaction.nonce, [...(forms.get(transaction.nonce) ?? []), transaction])
-    for (const nonce of nonces) carrier.set(nonce, Math.max(transaction.nonce, carrier.get(nonce) ?? 0))
-  }
-  const underWay: Interrupted['items'][number][] = []
-  const transfers: ReturnType<Ledger['interrupted']>['transfers'][number][] = []
-  for (const { challenge, claim, accepted } of state.live()) {
-    if (!claim?.payload || accepted) continue
-    const { payload } = claim
-    if (payload.kind === 'permit') underWay.push({ challenge, payload: payload.read() })
-    else transfers.push({ challenge, payload: payload.read() })
-  }
-  return {
-    transactions: [...forms].map(([nonce, transactions]) => ({
-      transactions,
-      items: underWay.filter(({ challenge }) => carrier.get(challenge.nonce) === nonce),
-    })),
-    unsigned: underWay.filter(({ challenge }) => !carrier.has(challenge.nonce)),
-    transfers,
-    mints: interruptedMintsIn(state),
-  }
-}
-
-/** Signed forms of one transaction belong together: they share its nonce. */
-function interruptedMintsIn(state: LedgerState): InterruptedMint[] {
-  const byNonce = new Map<number, { transactions: SignedTransaction[]; nonces: Set<ChallengeNonce> }>()
-  for (const { transaction, nonces } of state.outstandingMints()) {
-    const known = byNonce.get(transaction.nonce) ?? { transactions: [], nonces: new Set() }
-    known.transactions.push(transaction)
-    for (const nonce of nonces) known.nonces.add(nonce)
-    byNonce.set(transaction.nonce, known)
-  }
-  return [...byNonce]
-    .sort(([a], [b]) => a - b)
-    .map(([, { transactions, nonces }]) => ({ transactions, nonces: [...nonces] }))
 }
 
 function* awaitingMintOf({ challenge, accepted, late }: Entry): Iterable<AwaitingMint> {
