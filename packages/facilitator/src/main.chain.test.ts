@@ -78,6 +78,7 @@ describe('svc-facilitator start', () => {
         'SVC_RELAYER_PK: a well-known development key; anybody can use it',
         expect.stringContaining('network.indexer_url: '),
         expect.stringContaining('settlement.journal: is "none": pending work is lost on restart'),
+        'zerc20.artifacts: not set: payments are accepted, but none is finalized',
       ])
     })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -264,7 +265,7 @@ describe('svc-facilitator config', () => {
 
 describe('svc-facilitator', () => {
   it('helps, with examples, environment and exit codes', async () => {
-    for (const args of [['--help'], ['check', '--help'], ['start', '--help']]) {
+    for (const args of [['--help'], ['check', '--help'], ['start', '--help'], ['recover', '--help']]) {
       const { code, stdout } = await runCommand(args)
       expect(code).toBe(0)
       for (const part of ['Examples:', 'SVC_TREASURY_PK', 'Exit codes:', '75 '])
@@ -280,6 +281,7 @@ describe('svc-facilitator', () => {
     [['check']],
     [['start', '--config']],
     [['check', '--config', 'x', '--verbose']],
+    [['recover', '--config', 'x', '--nonce', '0x12']],
   ])('exits 1 with usage for %j', async (args) => {
     const { code, stdout, stderr } = await runCommand(args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

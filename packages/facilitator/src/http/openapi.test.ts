@@ -135,6 +135,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     profile,
     clock,
     auth: () => true,
+    retryMint: undefined,
     books: ledger.books,
     issuance: {
       isPaused: () => false,
