@@ -34,10 +34,14 @@ const untilEnded = (body: object) =>
 async function pendingPayment() {
   const payment = await net.permitPayment(payer)
   await net.chain.pauseMining()
-  const { status, body } = await net.settle(payment.body)
-  expect([status, body.success, body.errorReason]).toEqual([200, false, 'pending_burn'])
-  expect(body.transaction).toMatch(/^0x[0-9a-f]{64}$/)
-  return { ...payment, hash: body.transaction as Hex }
+  // On a busy machine the bound may pass before the burn is signed: then there is no hash to tell yet.
+  const hash = await until(async () => {
+    const { status, body } = await net.settle(payment.body)
+    expect([status, body.success, body.errorReason]).toEqual([200, false, 'pending_burn'])
+    return body.transaction === '' ? undefined : body.transaction
+  })
+  expect(hash).toMatch(/^0x[0-9a-f]{64}$/)
+  return { ...payment, hash: hash as Hex }
 }
 
 describe('pending_burn', () => {
@@ -170,7 +174,17 @@ describe('a node that tells nonsense about the mined burn', () => {
   it('a receipt that claims a revert gives burn_failed; the truth is found when the payload comes again', async () => {
     const { offer, body } = await net.permitPayment(payer)
     net.chain.setFaults([receipt({ status: '0x0', logs: [] })])
-    expect((await net.settle(body)).body).toMatchObject({ success: false, errorReason: 'burn_failed' })
+    const first = (await net.settle(body)).body
+    // The caller is told so, unless its own bound passed before.
+    expect(['burn_failed', 'pending_burn']).toContain(first.errorReason)
+    await until(() =>
+      net.events.some(
+        (event) =>
+          event.event === 'burn.failed' &&
+          event.challengeNonce === offer.challengeNonce &&
+          event.reason === 'burn_failed',
+      ),
+    )
     await until(async () => (await net.burnsOf(offer.challengeNonce)).length === 1)
     const answer = await untilEnded(body)
     expect(answer.success).toBe(true)
