@@ -10,6 +10,7 @@ import { createProver, type Proof, type Prover } from '@svc-zerc20/prover'
 import { type CircuitName, circuitNames, readArtifacts } from '@svc-zerc20/zk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sampleInput } from '../test/samples.js'
+import { createVerify } from './verify.js'
 
 const verifyChild = fileURLToPath(new URL('../test/verify-child.mjs', import.meta.url))
 
@@ -58,6 +59,8 @@ describe('proofs', { timeout: 180_000 }, () => {
     const [first = 0n, ...others] = proof.signals
     const other = { proof: proof.proof, signals: [first + 1n, ...others] }
     expect(await verify(circuit, [proof, other])).toEqual([true, false])
+    const holds = createVerify((await readArtifacts(folder)).manifest.circuits[circuit].verificationKey)
+    expect([proof, other].map(holds)).toEqual([true, false])
   })
 
   test('of the same inputs differ, and proofs of different inputs hold one after the other', async () => {

@@ -43,6 +43,7 @@ function sectionsOf(file: Uint8Array): Map<number, Uint8Array> {
   if (new TextDecoder().decode(file.subarray(0, 4)) !== 'zkey') fail('is not one')
   const sections = new Map<number, Uint8Array>()
   let at = 12
+  if (at > file.length) fail('is cut off')
   for (let rest = view.getUint32(8, true); rest > 0; rest--) {
     if (at + 12 > file.length) fail('is cut off')
     const length = Number(view.getBigUint64(at + 4, true))

@@ -15,8 +15,8 @@ export type Job = {
 
 /** Room for one job at a time, with a process that outlives jobs and is replaced when it dies. */
 export type ProvingSlot = {
-  /** Nothing while it is busy; how many circuits it has loaded otherwise, and whether this one is among them. */
   readonly idle: () => boolean
+  /** Whether its process has a circuit's key in memory. */
   readonly hasLoaded: (circuit: string) => boolean
   readonly run: (job: Job) => void
   /** Stops working on a job whose caller was already told; the process stays. */

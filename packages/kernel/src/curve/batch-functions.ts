@@ -172,8 +172,8 @@ function defineSums(
   scratch: number,
 ) {
   const pairBytes = coordinatePairBytes(shape)
-  const [slope, product, distance] = [0, 1, 2].map((slot) => i32.const(scratch + slot * pairBytes))
-  if (slope === undefined || product === undefined || distance === undefined) throw new RangeError()
+  const slot = (index: number) => i32.const(scratch + index * pairBytes)
+  const [slope, product, distance] = [slot(0), slot(1), slot(2)]
   module.define({
     params: ['i32', 'i32', 'i32'],
     exportAs: 'sums',

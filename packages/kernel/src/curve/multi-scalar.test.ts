@@ -81,7 +81,7 @@ describe('sums of points by scalars', () => {
   })
 
   test('agree with plain arithmetic for more points than one batch and one group of windows take', () => {
-    let point = g1Generator
+    let point: Point<bigint> = g1Generator
     const terms = Array.from({ length: 6000 }, (_, index) => {
       const term = { logarithm: BigInt(index + 1), point }
       point = g1.group.add(point, g1Generator)

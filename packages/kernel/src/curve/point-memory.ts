@@ -17,7 +17,6 @@ export type PointMemory<Value> = {
   allocate(bytes: number): number
   /** A view of space that was allocated. */
   words(address: number, count: number): Int32Array
-  bytes(address: number, count: number): Uint8Array
   /** Takes over points of a proving key; the address of the first. */
   importPoints(points: Uint8Array): number
   /** The point at an address, its negative for an odd one. */
@@ -27,7 +26,6 @@ export type PointMemory<Value> = {
   /** One of two interleaved coordinates. */
   readLane(address: number, lane: number): Value
   writeLane(address: number, lane: number, value: Value): void
-  readonly bytesUsed: () => number
 }
 
 export function createPointMemory<Value>({ shape, group }: Curve<Value>): PointMemory<Value> {
@@ -66,8 +64,6 @@ export function createPointMemory<Value>({ shape, group }: Curve<Value>): PointM
     functions,
     allocate,
     words,
-    bytes: (address, count) => new Uint8Array(memory.buffer, address, count),
-    bytesUsed: () => memory.buffer.byteLength,
     importPoints(points) {
       const count = points.byteLength / keyPointBytes(shape)
       const bases = allocate(count * baseBytes(shape))
