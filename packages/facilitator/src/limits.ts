@@ -94,6 +94,8 @@ export const limits = {
   paymentsPerRoundMax: 1_000,
   /** Of those the ones in one batch of questions: two calls each. */
   mintStatesPerBatch: 50,
+  /** Of those the ones whose burn it reads again. */
+  burnsPerRoundMax: 48,
   /** Of those the ones it mints, so that what is mined by then is not recorded too late. */
   mintsPerRoundMax: 16,
   /** Mints under way beyond those being proved. */

@@ -15,6 +15,14 @@ const mintOf = (nonce: ChallengeNonce): Mint => ({
   value: units(1000n),
 })
 
+const oneAtATime = {
+  paymentsPerRoundMax: 48,
+  burnsPerRoundMax: 48,
+  mintsPerRoundMax: 16,
+  attemptsInFlightMax: 1,
+  mintLooksMax: 3,
+}
+
 /** A scripted chain and prover around a real ledger: what they say is set by each test. */
 function setup(changes: Partial<FinalizeDeps> = {}) {
   const clock = stoppedClock()
@@ -63,7 +71,7 @@ function setup(changes: Partial<FinalizeDeps> = {}) {
     shuffle: (items) => items,
     retryMs: { first: periodMs, max: 10 * periodMs },
     burnConfirmations: 1,
-    limits: { paymentsPerRoundMax: 48, mintsPerRoundMax: 16, attemptsInFlightMax: 3, mintLooksMax: 3 },
+    limits: { ...oneAtATime, attemptsInFlightMax: 3 },
     ...changes,
   })
 
@@ -147,8 +155,9 @@ describe('a round of finalization', () => {
   })
 
   it('records mints before it proves others, and leaves proofs beyond its share to the next round', async () => {
-    const limits = { paymentsPerRoundMax: 48, mintsPerRoundMax: 1, attemptsInFlightMax: 1, mintLooksMax: 3 }
-    const { accepted, round, world, events, finalize } = setup({ limits })
+    const { accepted, round, world, events, finalize } = setup({
+      limits: { ...oneAtATime, mintsPerRoundMax: 1 },
+    })
     const nonces = [await accepted(1), await accepted(2), await accepted(3)]
     world.states.set(nonceOf(3), 'minted')
     expect(await round()).toEqual({ [nonceOf(3)]: 'finalized', [nonceOf(1)]: 'mined' })
@@ -156,6 +165,29 @@ describe('a round of finalization', () => {
     expect(events[0]?.event).toBe('payment.finalized')
     expect(await round()).toEqual({ [nonceOf(1)]: 'confirming', [nonceOf(2)]: 'mined' })
     expect(world.sent).toEqual(nonces.slice(0, 2))
+  })
+
+  it('mints in the order it is told, not in that of the burns, and what a root covers before what waits', async () => {
+    const { accepted, round, world } = setup({ shuffle: (items) => items.toReversed(), limits: oneAtATime })
+    const nonces = [await accepted(1, 1n), await accepted(2, 2n), await accepted(3, 3n)]
+    world.root = { ...world.root, size: 3n }
+    await round()
+    expect(world.sent).toEqual([nonces[1], nonces[0]])
+  })
+
+  it('reads no more burns again in one round than its share', async () => {
+    const reread: ChallengeNonce[] = []
+    const { accepted, round, world } = setup({
+      limits: { ...oneAtATime, burnsPerRoundMax: 2 },
+      async reread({ nonce }, burn) {
+        reread.push(nonce)
+        return { burn, depth: 9 }
+      },
+    })
+    for (const seed of [1, 2, 3]) await accepted(seed)
+    world.root = { ...world.root, size: 0n }
+    expect(Object.values(await round())).toEqual(['root_behind', 'root_behind'])
+    expect(reread).toHaveLength(2)
   })
 
   it('holds a mint back for as long as it was told when the burn was first seen', async () => {

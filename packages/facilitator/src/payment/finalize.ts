@@ -58,8 +58,9 @@ export type FinalizeDeps = {
   /** Blocks that must hold a burn which came back after a reorg. */
   readonly burnConfirmations: number
   readonly limits: {
-    /** Payments looked at in one round, those of them that are minted, and how many of these at once. */
+    /** Payments looked at in one round, those whose burn is read again, those that are minted, and how many at once. */
     readonly paymentsPerRoundMax: number
+    readonly burnsPerRoundMax: number
     readonly mintsPerRoundMax: number
     readonly attemptsInFlightMax: number
     /** Looks for the transaction of a mint, before the verifier's word alone counts. */
@@ -160,6 +161,9 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
   async function advance(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<Step | undefined> {
     if (deps.minter.isUnderWay(payment.challenge.nonce)) return 'confirming'
+    // A burn that a reorg took is noticed while it waits, too; but thousands that wait are not read in every round.
+    if (round.burnsLeft === 0) return undefined
+    round.burnsLeft -= 1
     const current = await withCurrentBurn(payment)
     if (!current) return 'burn_lost'
     if (root.isPaused) return 'verifier_paused'
@@ -208,11 +212,15 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     if (due.length === 0) return end
     const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
     const all = due.map((payment, i) => ({ payment, state: states[i] ?? 'due' }))
+    const isCovered = ({ payment }: (typeof all)[number]) =>
+      !root.isPaused && payment.burn.leafIndex < root.size
+    const open = all.filter(({ state }) => state !== 'minted')
     // What is minted already is quickly recorded, and should not wait for proofs. The rest in no order: mints that
     // follow their burns in turn would tell which is which.
     const queue = [
       ...all.filter(({ state }) => state === 'minted'),
-      ...deps.shuffle(all.filter(({ state }) => state !== 'minted')),
+      ...deps.shuffle(open.filter(isCovered)),
+      ...deps.shuffle(open.filter((each) => !isCovered(each))),
     ]
     const work = async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {
@@ -238,7 +246,12 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     async round(signal) {
       const { cutOff, release } = watch(signal)
       try {
-        return await runRound({ signal, cutOff, mintsLeft: limits.mintsPerRoundMax })
+        return await runRound({
+          signal,
+          cutOff,
+          mintsLeft: limits.mintsPerRoundMax,
+          burnsLeft: limits.burnsPerRoundMax,
+        })
       } finally {
         release()
       }
@@ -253,7 +266,12 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   }
 }
 
-type Round = { readonly signal: AbortSignal; readonly cutOff: Promise<'cut_off'>; mintsLeft: number }
+type Round = {
+  readonly signal: AbortSignal
+  readonly cutOff: Promise<'cut_off'>
+  mintsLeft: number
+  burnsLeft: number
+}
 
 /** How many payments of a round took one of these steps. */
 export const count = (end: RoundEnd, ...steps: readonly Step[]): number =>
