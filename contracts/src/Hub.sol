@@ -24,8 +24,8 @@ contract Hub is IHub, Ownable {
     uint64 public override aggSeq;
     bool public override isUpToDate = true;
 
-    /// @dev Position plus one of a token or a verifier; both have one leaf at most.
-    mapping(uint64 chainId => mapping(address account => uint256)) private _positionOf;
+    /// @dev Position plus one of a chain's token.
+    mapping(uint64 chainId => uint256) private _positionOf;
 
     constructor(address owner_) Ownable(owner_) {
         uint256[] memory constants = Poseidon.roundConstants();
@@ -51,9 +51,7 @@ contract Hub is IHub, Ownable {
     /// @inheritdoc IHub
     function updateToken(TokenInfo calldata info) external override onlyOwner {
         uint256 index = _indexOf(info.eid);
-        TokenInfo storage old = tokenInfos[index];
-        delete _positionOf[old.chainId][old.token];
-        delete _positionOf[old.chainId][old.verifier];
+        delete _positionOf[tokenInfos[index].chainId];
         _place(info, index);
         emit TokenUpdated(info.eid, index, info.chainId, info.token, info.verifier);
         _setRoot(index, 0, 0);
@@ -61,7 +59,7 @@ contract Hub is IHub, Ownable {
 
     /// @inheritdoc IHub
     function updateTransferRoot(uint256 root, uint64 index) external override {
-        uint256 position = _positionOf[uint64(block.chainid)][msg.sender];
+        uint256 position = _positionOf[uint64(block.chainid)];
         if (position == 0 || tokenInfos[position - 1].verifier != msg.sender) revert UnknownVerifier(msg.sender);
         if (root >= Bn254.GROUP_ORDER) revert InvalidTransferRoot(root);
         _setRoot(position - 1, root, index);
@@ -105,14 +103,9 @@ contract Hub is IHub, Ownable {
         if (info.chainId == 0) revert InvalidChainId();
         if (info.verifier == address(0)) revert ZeroVerifier();
         if (info.token == address(0)) revert ZeroToken();
+        if (_positionOf[info.chainId] != 0) revert ChainAlreadyRegistered(info.chainId);
+        _positionOf[info.chainId] = index + 1;
         tokenInfos[index] = info;
-        _occupy(info.chainId, info.token, index);
-        _occupy(info.chainId, info.verifier, index);
-    }
-
-    function _occupy(uint64 chainId, address account, uint256 index) private {
-        if (_positionOf[chainId][account] != 0) revert AlreadyAggregated(account);
-        _positionOf[chainId][account] = index + 1;
     }
 
     function _setRoot(uint256 index, uint256 root, uint64 treeIndex) private {

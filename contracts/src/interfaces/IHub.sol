@@ -2,9 +2,10 @@
 pragma solidity ^0.8.30;
 
 /// @title Aggregation of the transfer roots of several tokens into one
-/// @notice The tokens of a hub are one asset: a burn of one of them can be minted by any other. Roots arrive from and
-/// go to verifiers on this chain, by plain calls. A token on another chain can be registered and keeps its place, but
-/// nothing carries its root here.
+/// @notice The tokens of a hub are one asset: a burn of one of them can be minted by any other. Each chain has one token
+/// at most, because a burn names the chain to mint on and nothing narrower, and each verifier counts only its own
+/// mints: two verifiers on a chain would both mint it. Roots arrive from and go to the verifier on this chain, by plain
+/// calls. A token on another chain can be registered and keeps its place, but nothing carries its root here.
 interface IHub {
     /// @param chainId Chain the token lives on.
     /// @param eid Endpoint id of that chain in the cross-chain messaging layer; unique here.
@@ -40,8 +41,8 @@ interface IHub {
     error HubCapacityReached();
     error TokenAlreadyRegistered(uint32 eid);
 
-    /// @notice The token, or its verifier, has a leaf already. In two leaves its burns would count twice.
-    error AlreadyAggregated(address account);
+    /// @notice Another token of this chain has a leaf. A burn of either could be minted by both.
+    error ChainAlreadyRegistered(uint64 chainId);
     error TokenNotRegistered(uint32 eid);
     error ZeroVerifier();
     error ZeroToken();
@@ -50,19 +51,20 @@ interface IHub {
     /// @notice The root is no field element.
     error InvalidTransferRoot(uint256 root);
 
-    /// @notice The caller is not the verifier of a registered token of this chain.
+    /// @notice The caller is not the verifier of the registered token of this chain.
     error UnknownVerifier(address caller);
 
     /// @notice The token lives on another chain, which nothing here can reach.
     error OtherChain(uint32 eid);
 
-    /// @notice Owner only.
+    /// @notice Owner only; one token for each chain.
     function registerToken(TokenInfo calldata info) external;
 
-    /// @notice Owner only: replaces the entry of an endpoint. Its leaf is empty until the new verifier relays.
+    /// @notice Owner only: replaces the entry of an endpoint. Its leaf is empty until the new verifier relays. A new
+    /// verifier of the same token must have the old one as its predecessor.
     function updateToken(TokenInfo calldata info) external;
 
-    /// @notice For the verifiers of registered tokens: their latest proved root.
+    /// @notice For the verifier of this chain's token: its latest proved root.
     /// @param index Leaf count of the root.
     function updateTransferRoot(uint256 root, uint64 index) external;
 
