@@ -20,9 +20,17 @@ contract Verifier is IVerifier, TransferRoots, Teleports {
     mapping(uint64 aggSeq => uint256) public override globalTransferRoots;
     uint64 public override latestAggSeq;
     uint64 public override latestRelayedIndex;
+    mapping(uint64 aggSeq => bool) public override isGlobalRootRevoked;
 
-    constructor(address token_, uint8 powBits_, address owner_) Ownable(owner_) {
+    /// @param predecessor_ The token's verifier so far; zero for a token that had none.
+    constructor(address token_, uint8 powBits_, address owner_, address predecessor_)
+        Ownable(owner_)
+        Teleports(predecessor_)
+    {
         if (token_ == address(0)) revert ZeroToken();
+        // What a verifier in use has minted must not be forgotten. An account without code has counted nothing.
+        address current = IToken(token_).verifier();
+        if (current.code.length != 0 && current != predecessor_) revert WrongPredecessor(current, predecessor_);
         token = token_;
         powBits = powBits_;
     }
@@ -41,9 +49,17 @@ contract Verifier is IVerifier, TransferRoots, Teleports {
     /// @inheritdoc IVerifier
     function saveGlobalRoot(uint256 root, uint64 aggSeq) external override {
         if (msg.sender != hub) revert OnlyHub();
+        if (isGlobalRootRevoked[aggSeq]) revert RevokedGlobalRoot(aggSeq);
         globalTransferRoots[aggSeq] = root;
         if (aggSeq > latestAggSeq) latestAggSeq = aggSeq;
         emit GlobalRootSaved(aggSeq, root);
+    }
+
+    /// @inheritdoc IVerifier
+    function revokeGlobalRoot(uint64 aggSeq) external override onlyOwner whenPaused {
+        emit GlobalRootRevoked(aggSeq, globalTransferRoots[aggSeq]);
+        isGlobalRootRevoked[aggSeq] = true;
+        delete globalTransferRoots[aggSeq];
     }
 
     /// @inheritdoc IVerifier

@@ -123,6 +123,73 @@ contract TransferRootsTest is RootSpec {
         prove(claimOf(0, 3, 16, 3));
     }
 
+    function test_a_bad_root_is_revoked_while_paused_and_the_right_one_takes_its_place() public {
+        grow(3);
+        verifier.reserveHashChain();
+        ITransferRoots.RootProof memory bad = claimOf(0, 3, 16, 3);
+        bad.newRoot = 77;
+        prove(bad);
+        prove(claimOf(0, 3, 16, 3));
+        check(verifier.paused(), "not paused");
+        vm.recordLogs();
+        verifier.revokeRoot(3);
+        Vm.Log memory log = vm.getRecordedLogs()[0];
+        same(log.topics[0], keccak256("RootRevoked(uint64,uint256)"), "topic");
+        same(log.topics[1], bytes32(uint256(3)), "logged index");
+        same(log.data, abi.encode(77), "logged root");
+        same(verifier.provedTransferRoots(3) | verifier.provedHashChains(3), 0, "forgotten");
+        same(verifier.latestProvedIndex(), 0, "latest");
+        verifier.deactivateEmergency();
+        prove(claimOf(0, 3, 16, 3));
+        same(verifier.provedTransferRoots(3), rootAt(3), "the right root");
+        same(verifier.latestProvedIndex(), 3, "latest again");
+    }
+
+    function testFuzz_the_latest_root_is_the_highest_that_is_left(uint256 first, uint256 second) public {
+        grow(30);
+        verifier.reserveHashChain();
+        uint64[4] memory ends = [uint64(5), 14, 16, 30];
+        for (uint256 i = 0; i < ends.length; ++i) {
+            uint64 start = i == 0 ? 0 : ends[i - 1];
+            prove(claimOf(start, ends[i] - start, 16, 30));
+        }
+        first = within(first, 0, 3);
+        second = within(second, 0, 3);
+        vm.assume(first != second);
+        verifier.activateEmergency();
+        verifier.revokeRoot(ends[first]);
+        verifier.revokeRoot(ends[second]);
+        uint64 highest = 0;
+        for (uint256 i = 0; i < ends.length; ++i) {
+            if (i != first && i != second) highest = ends[i];
+            same(verifier.provedTransferRoots(ends[i]), i == first || i == second ? 0 : rootAt(ends[i]), "root");
+        }
+        same(verifier.latestProvedIndex(), highest, "latest");
+        same(verifier.provedTransferRoots(0), EMPTY_ROOT, "empty root");
+    }
+
+    function test_what_is_no_proved_root_cannot_be_revoked() public {
+        verifier.activateEmergency();
+        vm.expectRevert(abi.encodeWithSelector(ITransferRoots.NoRootToRevoke.selector, 0));
+        verifier.revokeRoot(0);
+        vm.expectRevert(abi.encodeWithSelector(ITransferRoots.NoRootToRevoke.selector, 1));
+        verifier.revokeRoot(1);
+    }
+
+    function testFuzz_only_the_owner_revokes_and_only_while_paused(address stranger) public {
+        vm.assume(stranger != address(this));
+        grow(1);
+        verifier.reserveHashChain();
+        prove(claimOf(0, 1, 16, 1));
+        vm.expectRevert(Pausable.ExpectedPause.selector);
+        verifier.revokeRoot(1);
+        verifier.activateEmergency();
+        vm.prank(stranger);
+        vm.expectRevert(abi.encodeWithSelector(Ownable.OwnableUnauthorizedAccount.selector, stranger));
+        verifier.revokeRoot(1);
+        same(verifier.provedTransferRoots(1), rootAt(1), "root");
+    }
+
     function testFuzz_only_allowed_provers_prove(address stranger) public {
         vm.assume(stranger != address(this));
         grow(1);

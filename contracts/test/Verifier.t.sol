@@ -21,7 +21,7 @@ contract VerifierTest is Spec {
     function setUp() public {
         token = new Token("Test zUSD", "zUSD", 6, address(this));
         token.setMinter(address(this));
-        verifier = new Verifier(address(token), 8, address(this));
+        verifier = new Verifier(address(token), 8, address(this), address(0));
     }
 
     function test_starts_with_the_empty_root_proved_at_index_zero() public view {
@@ -161,6 +161,31 @@ contract VerifierTest is Spec {
         same(verifier.globalTransferRoots(1), 6, "older root");
     }
 
+    function testFuzz_a_revoked_aggregation_root_does_not_come_back(uint256 root, uint64 aggSeq) public {
+        verifier.setHub(address(this));
+        verifier.saveGlobalRoot(root, aggSeq);
+        vm.expectRevert(Pausable.ExpectedPause.selector);
+        verifier.revokeGlobalRoot(aggSeq);
+        verifier.activateEmergency();
+        vm.prank(SOME);
+        vm.expectRevert(abi.encodeWithSelector(Ownable.OwnableUnauthorizedAccount.selector, SOME));
+        verifier.revokeGlobalRoot(aggSeq);
+        vm.recordLogs();
+        verifier.revokeGlobalRoot(aggSeq);
+        Vm.Log memory log = vm.getRecordedLogs()[0];
+        same(log.topics[0], keccak256("GlobalRootRevoked(uint64,uint256)"), "topic");
+        same(log.topics[1], bytes32(uint256(aggSeq)), "logged sequence");
+        same(log.data, abi.encode(root), "logged root");
+        same(verifier.globalTransferRoots(aggSeq), 0, "root");
+        check(verifier.isGlobalRootRevoked(aggSeq), "not revoked");
+        verifier.deactivateEmergency();
+        vm.expectRevert(abi.encodeWithSelector(IVerifier.RevokedGlobalRoot.selector, aggSeq));
+        verifier.saveGlobalRoot(root, aggSeq);
+        unchecked {
+            verifier.saveGlobalRoot(root, aggSeq + 1);
+        }
+    }
+
     function testFuzz_only_the_owner_links_the_hub_and_sets_verifiers(address stranger) public {
         vm.assume(stranger != address(this));
         bytes memory refusal = abi.encodeWithSelector(Ownable.OwnableUnauthorizedAccount.selector, stranger);
@@ -185,6 +210,6 @@ contract VerifierTest is Spec {
 
     function test_needs_a_token() public {
         vm.expectRevert(IVerifier.ZeroToken.selector);
-        new Verifier(address(0), 8, address(this));
+        new Verifier(address(0), 8, address(this), address(0));
     }
 }

@@ -66,7 +66,10 @@ interface ITeleports {
     error RelayerFeeAuthorizationExpired(uint64 deadline, uint256 timestamp);
     error InvalidRelayerFeeSignature();
 
-    /// @notice What was minted so far for a recipient hash. Local and global proofs share it.
+    /// @notice Verifier whose place this one took; zero when there was none.
+    function predecessor() external view returns (address);
+
+    /// @notice What was minted so far for a recipient hash, here or by predecessors. Local and global proofs share it.
     function totalTeleported(uint256 recipientHash) external view returns (uint256);
 
     /// @notice SHA-256 of chain id, recipient and tweak, with 1 in place of its first byte.

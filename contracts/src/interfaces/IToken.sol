@@ -38,6 +38,9 @@ interface IToken {
     function totalTeleported() external view returns (uint256);
 
     /// @notice Owner only; the verifier cannot be zero.
+    /// @dev Verifiers count what was minted for whom, and this token does not: a verifier that does not know what the
+    /// ones before it minted lets all of it be minted again. So set only one whose `predecessor` is the present
+    /// verifier, and never go back to an earlier one, which knows nothing of its successors.
     function setVerifier(address newVerifier) external;
 
     /// @notice Owner only; zero switches minting and burning off.

@@ -37,6 +37,7 @@ interface ITransferRoots {
     /// @notice Two proofs gave two roots for the same leaves, so one of them is forged. Everything proofs do is paused.
     event EmergencyTriggered(uint64 indexed index, uint256 root1, uint256 root2);
 
+    event RootRevoked(uint64 indexed index, uint256 root);
     event RootVerifierSet(uint16 indexed batch, address verifier);
     event ProverAllowed(address indexed prover);
     event ProverRemoved(address indexed prover);
@@ -61,6 +62,9 @@ interface ITransferRoots {
     error OldRootZero(uint64 index);
     error InvalidProof();
 
+    /// @notice There is no proved root at this leaf count, or it is the empty one, which is right by definition.
+    error NoRootToRevoke(uint64 index);
+
     /// @notice No hash chain is reserved at the leaf count that the transfers lead to.
     error ReserveHashChainNotFound(uint64 index);
 
@@ -70,7 +74,8 @@ interface ITransferRoots {
     /// @notice The token's hash chain at a leaf count; zero when it is not known there.
     function reservedHashChains(uint64 index) external view returns (uint256);
 
-    /// @notice Proved Merkle root over the first `index` leaves; zero when there is none. All past roots stay valid.
+    /// @notice Proved Merkle root over the first `index` leaves; zero when there is none. Past roots stay
+    /// valid unless the owner revokes them.
     function provedTransferRoots(uint64 index) external view returns (uint256);
 
     /// @notice The token's hash chain where a root is proved.
@@ -111,6 +116,12 @@ interface ITransferRoots {
     /// When another root stands at the same leaf count, this pauses and emits `EmergencyTriggered` instead.
     /// @param proof `abi.encode(RootProof)`.
     function proveTransferRoot(bytes calldata proof) external;
+
+    /// @notice Owner only, only while paused: the way out of a bad root. The right one can be proved in its place
+    /// afterwards; `latestProvedIndex` falls back to the highest root that is left.
+    /// @dev Roots that were continued from a bad one are bad as well and have to be revoked too, the highest first: then
+    /// no fallback is longer than a batch. A root that the hub got before lives on in `globalTransferRoots`.
+    function revokeRoot(uint64 index) external;
 
     /// @notice Owner only: puts a root verifier in the place of its batch size.
     function setRootVerifier(address verifier) external;

@@ -12,6 +12,7 @@ import {ITransferRoots} from "./ITransferRoots.sol";
 interface IVerifier is ITransferRoots, ITeleports {
     event TransferRootRelayed(uint64 indexed index, uint256 root, bytes lzMsgId);
     event GlobalRootSaved(uint64 indexed aggSeq, uint256 root);
+    event GlobalRootRevoked(uint64 indexed aggSeq, uint256 root);
     event HubSet(address hub);
     event VerifiersSet(
         address rootDecider,
@@ -31,6 +32,12 @@ interface IVerifier is ITransferRoots, ITeleports {
     error HubNotSet();
     error OnlyHub();
 
+    /// @notice The aggregation root of this sequence number was revoked and cannot come back.
+    error RevokedGlobalRoot(uint64 aggSeq);
+
+    /// @notice The token has a verifier already, and it is not the predecessor that was given.
+    error WrongPredecessor(address expected, address actual);
+
     /// @notice Token whose leaves are proved here.
     function token() external view returns (address);
 
@@ -46,6 +53,9 @@ interface IVerifier is ITransferRoots, ITeleports {
     /// @notice Aggregation root of a sequence number; zero when it was not received.
     function globalTransferRoots(uint64 aggSeq) external view returns (uint256);
 
+    /// @notice Whether the owner revoked the aggregation root of this sequence number.
+    function isGlobalRootRevoked(uint64 aggSeq) external view returns (bool);
+
     function latestAggSeq() external view returns (uint64);
 
     function latestRelayedIndex() external view returns (uint64);
@@ -59,6 +69,10 @@ interface IVerifier is ITransferRoots, ITeleports {
 
     /// @notice Hub only: an aggregation root. Taken also while paused.
     function saveGlobalRoot(uint256 root, uint64 aggSeq) external;
+
+    /// @notice Owner only, only while paused: the way out when a bad root went to the hub before it was noticed. The
+    /// aggregation root is forgotten and not taken again. The hub makes another one once it has another leaf.
+    function revokeGlobalRoot(uint64 aggSeq) external;
 
     /// @notice Owner only; zero unlinks.
     function setHub(address newHub) external;

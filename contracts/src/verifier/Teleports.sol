@@ -3,6 +3,7 @@ pragma solidity ^0.8.30;
 
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 
 import {IWithdrawVerifier} from "../interfaces/IGroth16.sol";
@@ -29,13 +30,20 @@ abstract contract Teleports is ITeleports, EIP712, Pausable {
         uint256 unminted;
     }
 
-    mapping(uint256 recipientHash => uint256) public override totalTeleported;
+    address public immutable override predecessor;
+
+    /// @dev What was minted here; a predecessor may have minted more.
+    mapping(uint256 recipientHash => uint256) private _minted;
     address public override withdrawGlobalDecider;
     address public override withdrawLocalDecider;
     address public override singleWithdrawGlobalVerifier;
     address public override singleWithdrawLocalVerifier;
 
-    constructor() EIP712("Verifier", "1") {}
+    constructor(address predecessor_) EIP712("Verifier", "1") {
+        // One that cannot answer would make every mint here fail, and every mint of a successor.
+        if (predecessor_ != address(0)) ITeleports(predecessor_).totalTeleported(0);
+        predecessor = predecessor_;
+    }
 
     /// @inheritdoc ITeleports
     function singleTeleport(bool isGlobal, uint64 rootHint, GeneralRecipient calldata gr, bytes calldata proof)
@@ -80,6 +88,13 @@ abstract contract Teleports is ITeleports, EIP712, Pausable {
     }
 
     /// @inheritdoc ITeleports
+    function totalTeleported(uint256 recipientHash) public view override returns (uint256) {
+        uint256 here = _minted[recipientHash];
+        if (predecessor == address(0)) return here;
+        return Math.max(here, ITeleports(predecessor).totalTeleported(recipientHash));
+    }
+
+    /// @inheritdoc ITeleports
     function recipientHashOf(GeneralRecipient calldata gr) public pure override returns (uint256) {
         uint256 digest = uint256(sha256(abi.encodePacked(gr.chainId, gr.recipient, gr.tweak)));
         return (digest & type(uint248).max) | (1 << 248);
@@ -97,20 +112,22 @@ abstract contract Teleports is ITeleports, EIP712, Pausable {
         GeneralRecipient calldata gr,
         bytes calldata proof
     ) private returns (Finding memory finding) {
-        uint256[3] memory signals = _requireProof(verifier, proof);
+        _requireProof(verifier, proof);
+        (finding.transferRoot, finding.recipientHash, finding.totalValue) =
+            abi.decode(proof[SIGNALS_OFFSET:], (uint256, uint256, uint256));
 
         uint256 root = _rootAt(isGlobal, rootHint);
         if (root == 0) revert ExpectedRootZero(rootHint);
-        if (signals[0] != root) revert TransferRootMismatch(root, signals[0]);
+        if (finding.transferRoot != root) revert TransferRootMismatch(root, finding.transferRoot);
         uint256 recipientHash = recipientHashOf(gr);
-        if (signals[1] != recipientHash) revert RecipientMismatch(recipientHash, signals[1]);
+        if (finding.recipientHash != recipientHash) revert RecipientMismatch(recipientHash, finding.recipientHash);
         if (gr.chainId != block.chainid) revert InvalidRecipientChainId(uint64(block.chainid), gr.chainId);
-        uint256 minted = totalTeleported[recipientHash];
-        if (signals[2] <= minted) revert NothingToWithdraw(minted, signals[2]);
+        uint256 minted = totalTeleported(recipientHash);
+        if (finding.totalValue <= minted) revert NothingToWithdraw(minted, finding.totalValue);
 
-        totalTeleported[recipientHash] = signals[2];
-        address to = address(uint160(uint256(gr.recipient)));
-        return Finding(to, root, recipientHash, signals[2], signals[2] - minted);
+        _minted[recipientHash] = finding.totalValue;
+        finding.to = address(uint160(uint256(gr.recipient)));
+        finding.unminted = finding.totalValue - minted;
     }
 
     function _mint(bool isGlobal, uint64 rootHint, GeneralRecipient calldata gr, Finding memory finding) private {
@@ -157,13 +174,12 @@ abstract contract Teleports is ITeleports, EIP712, Pausable {
     }
 
     /// @dev All arguments of `verifyProof` are static, so their encoding is the row of words that the proof is.
-    function _requireProof(address verifier, bytes calldata proof) private view returns (uint256[3] memory) {
+    function _requireProof(address verifier, bytes calldata proof) private view {
         if (verifier == address(0)) revert WithdrawVerifierNotSet();
         if (proof.length != PROOF_BYTES) revert ITransferRoots.InvalidProof();
         (bool ok, bytes memory answer) =
             verifier.staticcall(bytes.concat(IWithdrawVerifier.verifyProof.selector, proof));
         if (!ok || !abi.decode(answer, (bool))) revert ITransferRoots.InvalidProof();
-        return abi.decode(proof[SIGNALS_OFFSET:], (uint256[3]));
     }
 
     function _singleVerifier(bool isGlobal) private view returns (address) {

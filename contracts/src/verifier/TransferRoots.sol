@@ -77,6 +77,19 @@ abstract contract TransferRoots is ITransferRoots, Ownable, Pausable {
     }
 
     /// @inheritdoc ITransferRoots
+    function revokeRoot(uint64 index) external override onlyOwner whenPaused {
+        uint256 root = provedTransferRoots[index];
+        if (index == 0 || root == 0) revert NoRootToRevoke(index);
+        delete provedTransferRoots[index];
+        delete provedHashChains[index];
+        // Ends at the empty root at the latest.
+        uint64 latest = latestProvedIndex;
+        while (provedTransferRoots[latest] == 0) --latest;
+        latestProvedIndex = latest;
+        emit RootRevoked(index, root);
+    }
+
+    /// @inheritdoc ITransferRoots
     function setRootVerifier(address verifier) external override onlyOwner {
         _setRootVerifier(verifier);
     }

@@ -24,7 +24,7 @@ abstract contract RootSpec is Spec {
     function setUp() public virtual {
         token = new Token("Test zUSD", "zUSD", 6, address(this));
         token.setMinter(address(this));
-        verifier = new Verifier(address(token), 8, address(this));
+        verifier = new Verifier(address(token), 8, address(this), address(0));
         token.setVerifier(address(verifier));
         root16 = new RootStandIn(16);
         root64 = new RootStandIn(64);

@@ -45,7 +45,12 @@ export type Zerc20 = Awaited<ReturnType<typeof deployZerc20>>
 export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
   const { client, mined, deploy, operator } = chain
   const token = await deployToken(chain, 'Proof zUSD')
-  const verifier = await deploy(verifierAbi, verifierBytecode, [token, powBits, operator.address])
+  const verifier = await deploy(verifierAbi, verifierBytecode, [
+    token,
+    powBits,
+    operator.address,
+    zeroAddress,
+  ])
   const hub = await deploy(hubAbi, hubBytecode, [operator.address])
   const withdraw = (key: KeyWords) =>
     deploy(withdrawVerifierAbi, withdrawVerifierBytecode, [keyArgument(key)])

@@ -8,7 +8,7 @@ import {
   verifierAbi,
   verifierBytecode,
 } from '@svc-zerc20/contracts'
-import { type Address, encodeDeployData, encodeFunctionData, type Hex } from 'viem'
+import { type Address, encodeDeployData, encodeFunctionData, type Hex, zeroAddress } from 'viem'
 import { type ChainClient, createChainClient } from './chain-client.js'
 import { ensureProofVerifiers, type ProofOptions } from './deploy-proofs.js'
 import {
@@ -85,7 +85,11 @@ function steps(
     },
     {
       what: 'verifier deployed',
-      data: encodeDeployData({ abi: verifierAbi, bytecode: verifierBytecode, args: [token, powBits, owner] }),
+      data: encodeDeployData({
+        abi: verifierAbi,
+        bytecode: verifierBytecode,
+        args: [token, powBits, owner, zeroAddress],
+      }),
     },
     { what: 'hub deployed', data: encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args: [owner] }) },
     {
