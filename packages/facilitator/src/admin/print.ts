@@ -69,7 +69,11 @@ export function printTimeline({ payment, timeline }: Timeline): string {
     key,
     /At$/.test(key) ? time(Number(value)) : textOf(value),
   ])
-  const turns = timeline.map(({ at, event, txHash, reason }) => [time(at), event, txHash ?? reason ?? ''])
+  const turns = timeline.map(({ at, event, txHash, reason, company }) => [
+    time(at),
+    event,
+    txHash ?? reason ?? (company === undefined ? '' : `one of ${company} burns of this amount`),
+  ])
   return `${table(facts)}\n${table([['time', 'event', ''], ...turns])}`
 }
 

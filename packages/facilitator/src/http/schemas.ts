@@ -262,6 +262,9 @@ export const paymentTimeline = named(
         event: z.string(),
         txHash: txHash.optional(),
         reason: z.string().optional(),
+        company: count
+          .optional()
+          .describe('waiting burns of this amount when its mint was proved: any of them could explain it'),
       }),
     ),
   }),

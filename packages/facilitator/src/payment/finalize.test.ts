@@ -175,6 +175,19 @@ describe('a round of finalization', () => {
     expect(world.sent).toEqual([nonces[1], nonces[0]])
   })
 
+  it('tells how many waiting burns could explain each mint: those of its amount under the root', async () => {
+    const { accepted, round, world, named } = setup()
+    for (const [seed, leaf] of [
+      [1, 1n],
+      [2, 2n],
+      [3, 3n],
+    ] as const)
+      await accepted(seed, leaf)
+    world.root = { ...world.root, size: 3n }
+    await round()
+    expect(named('mint.proving')).toMatchObject([{ company: 2 }, { company: 2 }])
+  })
+
   it('reads no more burns again in one round than its share', async () => {
     const reread: ChallengeNonce[] = []
     const { accepted, round, world } = setup({

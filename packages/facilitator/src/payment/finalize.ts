@@ -141,7 +141,8 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
   async function mint(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<Step> {
     const challengeNonce = payment.challenge.nonce
-    report({ event: 'mint.proving', challengeNonce, leaves: root.size })
+    const company = round.companyOf(payment.burn.value)
+    report({ event: 'mint.proving', challengeNonce, leaves: root.size, company })
     const startedAt = clock.now()
     const call = await deps.prove(payment, root, round.signal)
     report({ event: 'mint.proved', challengeNonce, ms: clock.now() - startedAt })
@@ -205,8 +206,8 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     }
   }
 
-  async function runRound(round: Round): Promise<RoundEnd> {
-    await acceptReturned(round.signal)
+  async function runRound(signal: AbortSignal, cutOff: Promise<'cut_off'>): Promise<RoundEnd> {
+    await acceptReturned(signal)
     const due = await candidates()
     const end = new Map<ChallengeNonce, Step>()
     if (due.length === 0) return end
@@ -215,11 +216,19 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     const isCovered = ({ payment }: (typeof all)[number]) =>
       !root.isPaused && payment.burn.leafIndex < root.size
     const open = all.filter(({ state }) => state !== 'minted')
+    const covered = open.filter(isCovered)
+    const round: Round = {
+      signal,
+      cutOff,
+      companyOf: (value) => covered.filter(({ payment }) => payment.burn.value === value).length,
+      mintsLeft: limits.mintsPerRoundMax,
+      burnsLeft: limits.burnsPerRoundMax,
+    }
     // What is minted already is quickly recorded, and should not wait for proofs. The rest in no order: mints that
     // follow their burns in turn would tell which is which.
     const queue = [
       ...all.filter(({ state }) => state === 'minted'),
-      ...deps.shuffle(open.filter(isCovered)),
+      ...deps.shuffle(covered),
       ...deps.shuffle(open.filter((each) => !isCovered(each))),
     ]
     const work = async () => {
@@ -246,12 +255,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     async round(signal) {
       const { cutOff, release } = watch(signal)
       try {
-        return await runRound({
-          signal,
-          cutOff,
-          mintsLeft: limits.mintsPerRoundMax,
-          burnsLeft: limits.burnsPerRoundMax,
-        })
+        return await runRound(signal, cutOff)
       } finally {
         release()
       }
@@ -269,6 +273,8 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 type Round = {
   readonly signal: AbortSignal
   readonly cutOff: Promise<'cut_off'>
+  /** Burns of this amount that wait under the root: any of them could explain a mint of it. */
+  readonly companyOf: (value: bigint) => number
   mintsLeft: number
   burnsLeft: number
 }

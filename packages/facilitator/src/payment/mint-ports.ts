@@ -42,7 +42,13 @@ export type RereadBurn = (
 export type ProveMint = (payment: AwaitingMint, root: ProvedRoot, signal: AbortSignal) => Promise<MintCall>
 
 export type FinalizeEvent =
-  | { readonly event: 'mint.proving'; readonly challengeNonce: string; readonly leaves: bigint }
+  | {
+      readonly event: 'mint.proving'
+      readonly challengeNonce: string
+      readonly leaves: bigint
+      /** Waiting burns of this amount that the root covers, this one included: any of them could explain the mint. */
+      readonly company: number
+    }
   | { readonly event: 'mint.proved'; readonly challengeNonce: string; readonly ms: number }
   | { readonly event: 'mint.mined'; readonly challengeNonce: string }
   | {

@@ -181,6 +181,7 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
     clock,
     report(event) {
       telemetry.log(event)
+      if (event.event === 'mint.proving') telemetry.metrics.observe('svc_mint_company', event.company)
       if (event.event === 'mint.proved') telemetry.metrics.observe('svc_mint_proof_seconds', event.ms / 1000)
     },
     delayMs: () => fraction(random) * pace.delayMaxMs,

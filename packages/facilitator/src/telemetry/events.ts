@@ -114,7 +114,11 @@ export const logEvents: {
   'mint.proving': {
     level: 'info',
     about: 'The proof of a mint is being computed.',
-    fields: { challengeNonce: nonce, leaves: 'transfers under the root it is proved against' },
+    fields: {
+      challengeNonce: nonce,
+      leaves: 'transfers under the root it is proved against',
+      company: 'waiting burns of this amount, this one included: any of them could explain the mint',
+    },
   },
   'mint.proved': {
     level: 'info',

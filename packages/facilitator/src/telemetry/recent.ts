@@ -8,6 +8,8 @@ export type TimelineEntry = {
   readonly event: string
   readonly txHash?: string
   readonly reason?: string
+  /** Burns that could explain the mint, as far as we know them. */
+  readonly company?: number
 }
 
 export type RecentEvents = {
@@ -36,6 +38,7 @@ export function createRecentEvents(deps: {
           event: event.event,
           ...('txHash' in event && { txHash: event.txHash }),
           ...('reason' in event && { reason: event.reason }),
+          ...('company' in event && { company: event.company }),
         })
       }
       byNonce.set(challengeNonce, entries)

@@ -40,6 +40,10 @@ export const series = {
     'Time a mint took from its path to its proof, waiting for a free prover included.',
     [0.5, 1, 2, 4, 8, 15, 30, 60, 120],
   ),
+  svc_mint_company: histogram(
+    'Waiting burns of the same amount when a mint was proved, its own included: how many could explain it.',
+    [1, 2, 5, 10, 20, 50, 100],
+  ),
   svc_finalize_failures_total: counter('Rounds of finalization that could not look at the chain.'),
   svc_indexer_failures_total: counter('Paths the indexer did not give, or gave wrong.'),
   svc_refusals_total: counter('Answers that refused a request.', 'endpoint', 'reason'),
