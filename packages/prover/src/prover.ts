@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { limits } from './limits.js'
 import type { Proof, ProofInput } from './message.js'
 import { ProverError } from './prover-error.js'
@@ -30,6 +31,7 @@ export type Prover = {
 
 /** Jobs wait in order of arrival; a free process that has a circuit's key in memory is preferred for it. */
 export function createProver({ folder, processes, warm = [] }: ProverOptions): Prover {
+  assert(processes >= 1, 'a prover needs a process')
   const waiting: Job[] = []
   let closed = false
   const slots: readonly ProvingSlot[] = Array.from({ length: processes }, () =>
