@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { upstreamPowBits } from '@svc-zerc20/zk'
 import { catalogue } from './catalogue.js'
 import { applyBeacon, contribute, finishCeremony, prepareCeremony, verifyCeremony } from './ceremony.js'
+import { contributionsMin } from './contribution-record.js'
 
 /** BLAKE2b-512 of `powersOfTau28_hez_final_16.ptau` as its publishers give it; large enough for every circuit. */
 const hermez16 =
@@ -16,6 +17,7 @@ const usage = `npm run ceremony -- COMMAND --folder FOLDER [options]
   contribute  add this participant's secret   --name NAME
   beacon      add a public random value       --beacon HEX [--iterations-exponent 10]
   verify      check everything from sources   --ptau FILE [--ptau-blake2b HEX] [--pow-bits 16]
+              and that enough contributed     [--min-contributions ${contributionsMin}]
   finish      verify, write an artifacts folder: as verify, and --into FOLDER
 `
 
@@ -30,6 +32,7 @@ const { values, positionals } = parseArgs({
     beacon: { type: 'string' },
     'iterations-exponent': { type: 'string', default: '10' },
     into: { type: 'string' },
+    'min-contributions': { type: 'string', default: String(contributionsMin) },
   },
 })
 
@@ -50,6 +53,7 @@ async function run(command: string | undefined): Promise<void> {
     circuits: catalogue(powBits),
     powersOfTau: { file: needed('ptau'), blake2b: needed('ptau-blake2b') },
   })
+  const judged = () => ({ ...whole(), minContributions: Number(needed('min-contributions')) })
   switch (command) {
     case 'prepare':
       return prepareCeremony(whole())
@@ -64,9 +68,9 @@ async function run(command: string | undefined): Promise<void> {
       })
       return
     case 'verify':
-      return verifyCeremony(whole())
+      return verifyCeremony(judged())
     case 'finish':
-      return finishCeremony({ ...whole(), into: needed('into'), powBits })
+      return finishCeremony({ ...judged(), into: needed('into'), powBits })
     default:
       throw new Error(usage)
   }

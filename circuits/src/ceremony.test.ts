@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { circuitNames, readArtifacts } from '@svc-zerc20/zk'
@@ -25,6 +26,8 @@ describe.sequential('a ceremony', () => {
   let home: string
   let folder: string
   let powersOfTau: { file: string; blake2b: string }
+  /** What each step told its participant: a hash for each circuit. */
+  let steps: string[][]
   const step = () => ({ folder, onProgress })
   const whole = () => ({ ...step(), circuits, powersOfTau })
 
@@ -62,12 +65,31 @@ describe.sequential('a ceremony', () => {
     await expect(prepareCeremony(whole())).rejects.toThrow('already holds a ceremony')
   })
 
+  const beacon = { beacon: 'ab'.repeat(32), iterationsExponent: 10 }
+  const refusalOf = (fewer: string, minContributions?: number) =>
+    verifyCeremony({ ...whole(), folder: fewer, ...(minContributions !== undefined && { minContributions }) })
+
+  it('with nobody but a beacon is refused, since everybody knows its secret', async () => {
+    const fewer = join(home, 'beacon-only')
+    await cp(folder, fewer, { recursive: true })
+    await applyBeacon({ ...step(), folder: fewer, ...beacon })
+    const nobody = 'withdraw-local: 0 contributions beside the beacon, where'
+    await expect(refusalOf(fewer)).rejects.toThrow(`${nobody} 2 are asked for`)
+    await expect(refusalOf(fewer, 1)).rejects.toThrow(`${nobody} 1 are asked for`)
+    await expect(refusalOf(fewer, 0)).rejects.toThrow('needs one contribution at least')
+    const into = join(home, 'nothing')
+    await expect(finishCeremony({ ...whole(), folder: fewer, into, powBits: 16 })).rejects.toThrow(nobody)
+    expect(existsSync(into)).toBe(false)
+  })
+
   it('takes contributions and a beacon', async () => {
     const random = countingBytes()
     const first = await contribute({ ...step(), participant: 'one', random })
-    const second = await contribute({ ...step(), participant: 'two', random })
-    const last = await applyBeacon({ ...step(), beacon: 'ab'.repeat(32), iterationsExponent: 10 })
-    expect(new Set([...first, ...second, ...last]).size).toBe(3 * circuitNames.length)
+    await expect(verifyCeremony(whole())).rejects.toThrow('1 contributions beside the beacon, where 2')
+    const second = await contribute({ ...step(), participant: 'two\u009b', random })
+    const last = await applyBeacon({ ...step(), ...beacon })
+    steps = [first, second, last]
+    expect(new Set(steps.flat()).size).toBe(3 * circuitNames.length)
   })
 
   it('refuses keys of other circuits', async () => {
@@ -93,10 +115,21 @@ describe.sequential('a ceremony', () => {
   it('verifies, and ends with artifacts that say ceremony', async () => {
     const into = join(home, 'artifacts')
     await finishCeremony({ ...whole(), into, powBits: 16 })
-    expect(lines).toContain('ceremony: root-64 is good, with 3 contributions')
+    const [one, two, three] = steps.map((hashes) => hashes.at(-1))
+    const told = lines.indexOf('ceremony: root-64 is good, with 3 contributions on record')
+    expect(lines.slice(told + 1)).toEqual([
+      `ceremony:   1 participant "one" ${one}`,
+      `ceremony:   2 participant "two?" ${two}`,
+      `ceremony:   3 beacon "beacon" ${three}`,
+    ])
     const { manifest, read } = await readArtifacts(into)
     expect(manifest).toMatchObject({ setup: 'ceremony', powBits: 16 })
-    for (const name of circuitNames) await read(name, 'provingKey')
+    for (const [at, name] of circuitNames.entries()) {
+      await read(name, 'provingKey')
+      const { contributions, verificationKeyHash } = manifest.circuits[name]
+      expect(contributions).toEqual(steps.map((hashes) => hashes[at]))
+      expect(lines).toContain(`ceremony: ${name} has the verification key hash ${verificationKeyHash}`)
+    }
     await expect(finishCeremony({ ...whole(), into, powBits: 16 })).rejects.toThrow('exists already')
   })
 })

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CircuitArtifacts, type CircuitName, circuitNames, isForgeable } from '@svc-zerc20/zk'
+import { type CircuitArtifacts, type CircuitName, type Contribution, circuitNames } from '@svc-zerc20/zk'
 import { zKey } from 'snarkjs'
 import { hashSources } from './cache-key.js'
 import type { Catalogue } from './catalogue.js'
 import { type Compiled, compile, prepareSources } from './compile.js'
+import { contributionsMin, judgeRecord, recordLine } from './contribution-record.js'
 import type { RandomBytes } from './development-setup.js'
 import { describeCircuit, filesOf, writeManifest } from './manifest.js'
 import { readR1cs } from './r1cs.js'
-import { contributionsOf, readZkeyHead } from './zkey.js'
 
 /** A file of the first phase, which serves every circuit and is somebody else's ceremony. */
 export type PowersOfTau = {
@@ -26,6 +26,11 @@ export type CeremonyStep = {
 }
 
 export type Prepare = CeremonyStep & { readonly circuits: Catalogue; readonly powersOfTau: PowersOfTau }
+
+export type Verify = Prepare & {
+  /** So many contributions every key must have on record; a beacon is none. */
+  readonly minContributions?: number
+}
 
 /** Compiles the circuits and makes the keys that the first participant starts from. Anybody could forge with them. */
 export async function prepareCeremony({ folder, circuits, powersOfTau, onProgress }: Prepare): Promise<void> {
@@ -70,18 +75,19 @@ export async function applyBeacon(
 }
 
 /**
- * Whether the last keys follow from the present sources, these powers of tau and the contributions on record. The
- * circuits are compiled anew: what lies in the folder proves nothing about them. Throws when something is wrong.
+ * Whether the last keys follow from the present sources, these powers of tau and the contributions on record, and these
+ * are enough. The circuits are compiled anew: what lies in the folder proves nothing about them. Throws when something
+ * is wrong.
  */
-export async function verifyCeremony(ceremony: Prepare): Promise<void> {
+export async function verifyCeremony(ceremony: Verify): Promise<void> {
   await verifyEach(ceremony, async () => {})
 }
 
 /** Verifies once more and writes an artifacts folder whose manifest says `ceremony`. */
 export async function finishCeremony(
-  ceremony: Prepare & { readonly into: string; readonly powBits: number },
+  ceremony: Verify & { readonly into: string; readonly powBits: number },
 ): Promise<void> {
-  const { circuits, into, powBits } = ceremony
+  const { circuits, into, powBits, onProgress } = ceremony
   if (await exists(into)) throw new Error(`${into} exists already`)
   const result = `${into}.part`
   await rm(result, { recursive: true, force: true })
@@ -92,7 +98,9 @@ export async function finishCeremony(
     await copyFile(witnessFile, join(result, files.witness))
     await copyFile(key, join(result, files.provingKey))
     const { constraints } = readR1cs(await readFile(r1csFile))
-    described.push([name, await describeCircuit(result, name, constraints)])
+    const artifacts = await describeCircuit(result, name, constraints)
+    described.push([name, artifacts])
+    onProgress(`ceremony: ${name} has the verification key hash ${artifacts.verificationKeyHash}`)
   })
   const sourcesHash = await hashSources(circuits)
   await writeManifest(result, { setup: 'ceremony', powBits, sourcesHash, circuits: described })
@@ -100,17 +108,19 @@ export async function finishCeremony(
 }
 
 async function verifyEach(
-  { folder, circuits, powersOfTau, onProgress }: Prepare,
+  { folder, circuits, powersOfTau, minContributions = contributionsMin, onProgress }: Verify,
   use: (name: CircuitName, key: string, compiled: Compiled) => Promise<void>,
 ): Promise<void> {
   await checkPowersOfTau(powersOfTau)
   const latest = await latestStep(folder)
+  const keyOf = (name: CircuitName) => join(folder, keyName(name, latest))
+  // What a key says about itself is soon read; so all of them are looked at before anything is compiled.
+  const onRecord = new Map<CircuitName, readonly Contribution[]>()
+  for (const name of circuitNames) {
+    onRecord.set(name, judgeRecord(name, await readFile(keyOf(name)), minContributions))
+  }
   await eachCompiled({ circuits, onProgress }, async (name, compiled) => {
-    const key = join(folder, keyName(name, latest))
-    const bytes = await readFile(key)
-    if (isForgeable(readZkeyHead(bytes).verificationKey)) {
-      throw new Error(`${name}: delta equals gamma, nobody contributed`)
-    }
+    const key = keyOf(name)
     const follows = await zKey.verifyFromR1cs(
       compiled.r1csFile,
       powersOfTau.file,
@@ -121,7 +131,9 @@ async function verifyEach(
       throw new Error(`${name}: the key does not follow from sources, powers of tau and contributions`)
     }
     await use(name, key, compiled)
-    onProgress(`ceremony: ${name} is good, with ${contributionsOf(bytes)} contributions`)
+    const contributions = onRecord.get(name) ?? []
+    onProgress(`ceremony: ${name} is good, with ${contributions.length} contributions on record`)
+    for (const [at, contribution] of contributions.entries()) onProgress(recordLine(at, contribution))
   })
 }
 

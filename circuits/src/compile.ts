@@ -24,6 +24,12 @@ export async function prepareSources(folder: string): Promise<void> {
   await writeFile(join(folder, 'parameters.circom'), parametersFile())
 }
 
+/**
+ * So much of a WebAssembly function runs before V8 optimizes it. Optimizing the compiler itself takes longer than most
+ * of our circuits take to compile, and the larger ones are no slower with it put off.
+ */
+const tieringBudget = 100_000_000
+
 export type Compiled = {
   readonly r1csFile: string
   readonly witnessFile: string
@@ -40,8 +46,9 @@ export async function compile(
   extra: readonly string[] = [],
 ): Promise<Compiled> {
   await writeFile(join(folder, `${name}.circom`), mainFile(source))
+  const node = [`--wasm-tiering-budget=${tieringBudget}`, require.resolve('circom2/cli.js')]
   const args = [`${name}.circom`, '--r1cs', '--wasm', '--O1', '-o', '.', ...extra]
-  const child = spawn(process.execPath, [require.resolve('circom2/cli.js'), ...args], {
+  const child = spawn(process.execPath, [...node, ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

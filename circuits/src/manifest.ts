@@ -8,11 +8,11 @@ import {
   type Manifest,
   manifestFile,
   parseManifest,
+  readKeyFile,
   treeHeight,
   verificationKeyHash,
 } from '@svc-zerc20/zk'
 import { compilerVersion } from './compile.js'
-import { readZkeyHead } from './zkey.js'
 
 /** Names of a circuit's files beside the manifest. */
 export const filesOf = (name: CircuitName) => ({ witness: `${name}.wasm`, provingKey: `${name}.zkey` })
@@ -24,7 +24,8 @@ export async function describeCircuit(
   constraints: number,
 ): Promise<CircuitArtifacts> {
   const files = filesOf(name)
-  const { wires, domain, verificationKey } = readZkeyHead(await readFile(join(folder, files.provingKey)))
+  const key = readKeyFile(await readFile(join(folder, files.provingKey)))
+  const { wires, domain, verificationKey, contributions } = key
   return {
     constraints,
     domain,
@@ -33,6 +34,7 @@ export async function describeCircuit(
     provingKey: await hashed(folder, files.provingKey),
     verificationKey,
     verificationKeyHash: verificationKeyHash(verificationKey),
+    ...(contributions.length > 0 && { contributions: contributions.map(({ hash }) => hash) }),
   }
 }
 

@@ -1,6 +1,6 @@
-import { fieldPrime, type G1, type G2, type Hex, type VerificationKey } from '@svc-zerc20/zk'
-import { elementBytes, readElement, writeElement } from './field.js'
-import { readSections, sectionOf, word32, writeSections } from './sections.js'
+import { fieldPrime } from '@svc-zerc20/zk'
+import { elementBytes, writeElement } from './field.js'
+import { word32, writeSections } from './sections.js'
 
 /** Order of the field that the curve's coordinates are in. */
 const baseFieldPrime = 21888242871839275222246405745257275088696311157297823662689037894645226208583n
@@ -54,71 +54,4 @@ export function encodeZkey(key: ProvingKey): Uint8Array[] {
     // Hash of the constraints and list of contributions: both empty, nobody contributed.
     { type: 10, parts: [Buffer.alloc(64), word32(0)] },
   ])
-}
-
-/** What a key file says about itself. */
-export type ZkeyHead = {
-  readonly wires: number
-  readonly publicSignals: number
-  readonly domain: number
-  readonly verificationKey: VerificationKey
-}
-
-/** Reads head and verification key of a key file. */
-export function readZkeyHead(file: Buffer): ZkeyHead {
-  const sections = readSections(file, 'zkey')
-  const header = sectionOf(sections, 2)
-  const headerStart = 2 * (4 + elementBytes)
-  const publicSignals = header.readUInt32LE(headerStart + 4)
-  const points = header.subarray(headerStart + 12)
-  const ic = sectionOf(sections, 3)
-  return {
-    wires: header.readUInt32LE(headerStart),
-    publicSignals,
-    domain: header.readUInt32LE(headerStart + 8),
-    verificationKey: {
-      alpha: pointG1(points, 0),
-      beta: pointG2(points, 128),
-      gamma: pointG2(points, 256),
-      delta: pointG2(points, 448),
-      ic: Array.from({ length: publicSignals + 1 }, (_, at) => pointG1(ic, at * 64)),
-    },
-  }
-}
-
-const montgomeryInverse = (() => {
-  // 2^-256 in the base field, by Fermat.
-  let result = 1n
-  let square = (1n << 256n) % baseFieldPrime
-  for (let rest = baseFieldPrime - 2n; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % baseFieldPrime
-    square = (square * square) % baseFieldPrime
-  }
-  return result
-})()
-
-function coordinate(bytes: Buffer, at: number): Hex {
-  const value = (readElement(bytes, at) * montgomeryInverse) % baseFieldPrime
-  return `0x${value.toString(16).padStart(64, '0')}`
-}
-
-function pointG1(bytes: Buffer, at: number): G1 {
-  return [coordinate(bytes, at), coordinate(bytes, at + 32)]
-}
-
-/** Files hold the real limb first, verifiers take the imaginary one first. */
-function pointG2(bytes: Buffer, at: number): G2 {
-  const [x0, x1, y0, y1] = [0, 32, 64, 96].map((offset) => coordinate(bytes, at + offset)) as [
-    Hex,
-    Hex,
-    Hex,
-    Hex,
-  ]
-  return [x1, x0, y1, y0]
-}
-
-/** How many participants, the beacon included, a key file has on record. */
-export function contributionsOf(file: Buffer): number {
-  const hashBytes = 64
-  return sectionOf(readSections(file, 'zkey'), 10).readUInt32LE(hashBytes)
 }

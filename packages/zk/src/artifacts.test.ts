@@ -3,13 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  ArtifactError,
-  type CircuitArtifacts,
-  type Manifest,
-  parseManifest,
-  readArtifacts,
-} from './artifacts.js'
+import { ArtifactError } from './artifact-error.js'
+import { type CircuitArtifacts, type Manifest, parseManifest, readArtifacts } from './artifacts.js'
 import { circuitNames } from './circuit-name.js'
 import type { Hex } from './hex.js'
 import { type VerificationKey, verificationKeyHash } from './verification-key.js'

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { ArtifactError } from './artifact-error.js'
 import { type CircuitName, circuitNames } from './circuit-name.js'
 import type { Hex } from './hex.js'
+import { readKeyFile } from './key-file.js'
 import { treeHeight } from './merkle-tree.js'
 import { isForgeable, type VerificationKey, verificationKeyHash } from './verification-key.js'
 
@@ -25,6 +27,8 @@ export type CircuitArtifacts = {
   readonly provingKey: ArtifactFile
   readonly verificationKey: VerificationKey
   readonly verificationKeyHash: Hex
+  /** Hashes of all steps of a ceremony, the beacon among them, as the proving key has them on record. */
+  readonly contributions?: readonly string[] | undefined
 }
 
 /** What the keys of a folder are good for. */
@@ -38,19 +42,6 @@ export type Manifest = {
   readonly sourcesHash: string
   readonly compiler: string
   readonly circuits: Readonly<Record<CircuitName, CircuitArtifacts>>
-}
-
-export type ArtifactErrorCode = 'artifacts_missing' | 'artifacts_malformed' | 'artifacts_altered'
-
-/** The artifacts cannot be used as they are. */
-export class ArtifactError extends Error {
-  readonly code: ArtifactErrorCode
-
-  constructor(code: ArtifactErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'ArtifactError'
-    this.code = code
-  }
 }
 
 /** Artifacts of one folder. */
@@ -80,6 +71,7 @@ const circuitArtifacts = z.strictObject({
   provingKey: artifactFile,
   verificationKey: z.strictObject({ alpha: g1, beta: g2, gamma: g2, delta: g2, ic: z.array(g1).min(2) }),
   verificationKeyHash: word,
+  contributions: z.array(z.string().regex(/^[0-9a-f]{128}$/)).optional(),
 })
 const manifestSchema = z.strictObject({
   format: z.literal(1),
@@ -101,7 +93,13 @@ export function parseManifest(text: string): Manifest {
     throw new ArtifactError('artifacts_malformed', 'the manifest is not one of this version', { cause })
   }
   for (const name of circuitNames) {
-    const { verificationKey, verificationKeyHash: told } = parsed.circuits[name]
+    const { verificationKey, verificationKeyHash: told, contributions = [] } = parsed.circuits[name]
+    if ((parsed.setup === 'ceremony') !== contributions.length > 0) {
+      throw new ArtifactError(
+        'artifacts_malformed',
+        `${name}: a ceremony has contributions, and only a ceremony`,
+      )
+    }
     if (verificationKeyHash(verificationKey) !== told) {
       throw new ArtifactError(
         'artifacts_altered',
@@ -127,8 +125,35 @@ export async function readArtifacts(folder: string): Promise<Artifacts> {
       if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
         throw new ArtifactError('artifacts_altered', `${file} is not the file of the manifest`)
       }
+      if (part === 'provingKey' && manifest.setup === 'ceremony') {
+        checkCeremony(file, bytes, manifest.circuits[circuit])
+      }
       return bytes
     },
+  }
+}
+
+/**
+ * The word `ceremony` alone is soon written: the key itself must have the contributions on record. Whether its points
+ * follow from them is what the ceremony's own verification finds out.
+ */
+function checkCeremony(file: string, bytes: Uint8Array, told: CircuitArtifacts): void {
+  const { contributions, verificationKey } = readKeyFile(bytes)
+  const hashes = contributions.map(({ hash }) => hash)
+  if (hashes.join() !== (told.contributions ?? []).join()) {
+    throw new ArtifactError(
+      'artifacts_altered',
+      `${file} has other contributions on record than the manifest`,
+    )
+  }
+  if (contributions.every(({ beacon }) => beacon)) {
+    throw new ArtifactError(
+      'artifacts_malformed',
+      `${file}: only a beacon contributed, anybody can forge proofs`,
+    )
+  }
+  if (verificationKeyHash(verificationKey) !== told.verificationKeyHash) {
+    throw new ArtifactError('artifacts_altered', `${file} has another verification key than the manifest`)
   }
 }
 

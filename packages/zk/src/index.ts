@@ -11,9 +11,8 @@ export {
   type ReadyAddress,
 } from './address-pool.js'
 export type { AddressStore, StoredAddress } from './address-reserve.js'
+export { ArtifactError, type ArtifactErrorCode } from './artifact-error.js'
 export {
-  ArtifactError,
-  type ArtifactErrorCode,
   type ArtifactFile,
   type Artifacts,
   type CircuitArtifacts,
@@ -44,6 +43,7 @@ export { encodeFullBurnAddress } from './full-burn-address.js'
 export { type Generation, upstreamPowBits } from './generation.js'
 export { nextHashChain, type Transfer } from './hash-chain.js'
 export type { Hex } from './hex.js'
+export { type Contribution, type KeyFile, readKeyFile } from './key-file.js'
 export {
   createMemoryNodes,
   createMerkleTree,
