@@ -7,7 +7,8 @@ import { developmentRoles, startLocalNetwork } from '@svc-zerc20/devnet'
 import { type JournalPlan, writeJournal } from './journal-writer.js'
 import { cpuMs, residentMemory } from './process-usage.js'
 
-const settleSeconds = 5
+/** Until the journal is written anew and idle threads are given back. */
+const settleSeconds = 25
 const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(0)} MB`
 const say = (line: string) => process.stdout.write(`${line}\n`)
 const { values } = parseArgs({
