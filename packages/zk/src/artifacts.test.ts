@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { ArtifactError } from './artifact-error.js'
 import { type CircuitArtifacts, type Manifest, parseManifest, readArtifacts } from './artifacts.js'
 import { circuitNames } from './circuit-name.js'
 import type { Hex } from './hex.js'
+import { readKeyFile } from './key-file.js'
 import { type VerificationKey, verificationKeyHash } from './verification-key.js'
 
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
@@ -20,7 +22,7 @@ const key: VerificationKey = {
     [word(17), word(18)],
   ],
 }
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
 const circuit = (verificationKey = key): CircuitArtifacts => ({
   constraints: 3,
   domain: 8,
@@ -74,6 +76,8 @@ describe('a manifest', () => {
     ['no setup', { ...manifest, setup: undefined }],
     ['another generation', { ...manifest, generation: 1 }],
     ['another tree', { ...manifest, treeHeight: 32 }],
+    ['a ceremony to which nobody contributed', { ...manifest, setup: 'ceremony' }],
+    ['contributions to a development setup', withCircuit({ ...circuit(), contributions: ['ab'.repeat(64)] })],
     ['a field too many', { ...manifest, ceremony: true }],
     ['a missing circuit', withCircuit(undefined)],
     [
@@ -127,5 +131,66 @@ describe('artifacts of a folder', () => {
 
   it('are missing where there is no manifest', async () => {
     await expect(readArtifacts(join(folder, 'nowhere'))).rejects.toMatchObject({ code: 'artifacts_missing' })
+  })
+})
+
+describe('keys of a ceremony', () => {
+  const keyFile = readFileSync(new URL('../test/ceremony.zkey', import.meta.url))
+  const { contributions, verificationKey } = readKeyFile(keyFile)
+  const hashes = contributions.map(({ hash }) => hash)
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-ceremony-keys-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  /** Reads a key that stands under the word ceremony. */
+  async function reading(bytes: Uint8Array, changes: Partial<CircuitArtifacts> = {}) {
+    const artifacts = {
+      ...circuit(verificationKey),
+      provingKey: { file: 'a.zkey', sha256: sha256(bytes) },
+      contributions: hashes,
+      ...changes,
+    }
+    const circuits = Object.fromEntries(circuitNames.map((name) => [name, artifacts]))
+    await writeFile(join(folder, 'a.zkey'), bytes)
+    await writeFile(
+      join(folder, 'manifest.json'),
+      JSON.stringify({ ...manifest, setup: 'ceremony', circuits }),
+    )
+    const { read } = await readArtifacts(folder)
+    return read('withdraw-local', 'provingKey')
+  }
+
+  /** Where the file tells of what kind a contribution is: before the length of its parameters, the first a name. */
+  const kindsAt = contributions.map(
+    ({ name }) => keyFile.indexOf(`\x01${String.fromCharCode(name.length)}${name}`) - 8,
+  )
+
+  it('are read where the file has on record what the manifest lists', async () => {
+    expect(await reading(keyFile)).toEqual(keyFile)
+  })
+
+  it('are refused where the file has other contributions on record, or none: a word in the manifest proves nothing', async () => {
+    const refused = { code: 'artifacts_altered', message: expect.stringContaining('other contributions') }
+    await expect(reading(keyFile, { contributions: hashes.slice(0, 2) })).rejects.toMatchObject(refused)
+    await expect(reading(keyFile, { contributions: ['ab'.repeat(64)] })).rejects.toMatchObject(refused)
+    await expect(reading(Buffer.from('relabelled'))).rejects.toMatchObject({ code: 'artifacts_malformed' })
+  })
+
+  it('are refused where nobody but a beacon contributed', async () => {
+    const beacons = Buffer.from(keyFile)
+    for (const at of kindsAt) beacons.writeUInt32LE(1, at)
+    await expect(reading(beacons)).rejects.toMatchObject({
+      message: expect.stringContaining('only a beacon'),
+    })
+  })
+
+  it('are refused where contracts would verify with another key', async () => {
+    const other = { verificationKey: key, verificationKeyHash: verificationKeyHash(key) }
+    await expect(reading(keyFile, other)).rejects.toMatchObject({
+      code: 'artifacts_altered',
+      message: expect.stringContaining('another verification key'),
+    })
   })
 })

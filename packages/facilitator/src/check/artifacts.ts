@@ -1,7 +1,16 @@
 /** Whether the proving keys are there, fit the deployment, and may be used here. */
 import { verifierAbi, withdrawVerifierAbi } from '@svc-zerc20/contracts'
-import { parseAddress } from '@svc-zerc20/protocol'
-import { ArtifactError, type Manifest, readArtifacts } from '@svc-zerc20/zk'
+import { type Address, parseAddress } from '@svc-zerc20/protocol'
+import {
+  ArtifactError,
+  type Artifacts,
+  type CircuitName,
+  circuitNames,
+  type Manifest,
+  readArtifacts,
+  rootBatches,
+  upstreamPowBits,
+} from '@svc-zerc20/zk'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 import { conditionsMissing } from '../secrets/secrets.js'
@@ -15,10 +24,11 @@ export async function probeArtifacts(config: PartialConfig): Promise<Finding[]> 
     if (config.profile !== 'local') return []
     return [{ level: 'warn', key, message: 'not set: payments are accepted, but none is finalized' }]
   }
-  const manifest = await readManifest(artifacts)
+  const manifest = await readManifest(artifacts, readFiles)
   if (typeof manifest === 'string') return [{ level: 'fail', key, message: manifest }]
   const findings: Finding[] = []
   if (manifest.setup === 'development') findings.push(judgeDevelopmentSetup(config))
+  else findings.push(...judgeProofOfWork(config, manifest))
   if (powBits !== undefined && powBits < manifest.powBits) {
     const message = `is ${powBits}, but the circuits demand ${manifest.powBits}: burns could never be minted`
     findings.push({ level: 'fail', key: 'zerc20.pow_bits', message })
@@ -40,33 +50,78 @@ function judgeDevelopmentSetup(config: PartialConfig): Finding {
   return { level: 'fail', key, message: `keys of a development setup, which need ${missing.join(' and ')}` }
 }
 
-/** Proofs made with other keys than the chain's are refused there, so nothing could be finalized. */
+/** The address of a burn is short for a hash; the work makes up for it where others have accounts. */
+function judgeProofOfWork(config: PartialConfig, { powBits, generation }: Manifest): Finding[] {
+  const usual = upstreamPowBits[generation]
+  if (powBits >= usual || conditionsMissing(config).length === 0) return []
+  const message = `the circuits demand ${powBits} bits of proof of work, where ${usual} are usual: an address that is both a burn and somebody's account is easier to find`
+  return [{ level: 'warn', key, message }]
+}
+
+/**
+ * Proofs made with other keys than the chain's are refused there, so nothing could be finalized; and whoever knows the
+ * secrets of a key that only the chain has mints without a burn. Either way all of them must be the folder's.
+ */
 export async function probeProvingKey(view: ChainView, config: PartialConfig): Promise<Finding[]> {
   const { artifacts } = config.zerc20
   const { verifier } = config.network
   if (artifacts === undefined || verifier === undefined) return []
-  const manifest = await readManifest(artifacts)
+  const manifest = await readManifest(artifacts, async () => undefined)
   if (typeof manifest === 'string') return []
-  const withdrawVerifier = parseAddress(
-    await view.read(verifier, verifierAbi, 'singleWithdrawLocalVerifier', []),
+  const onChain = await Promise.all(circuitNames.map((name) => keyHashOnChain(view, verifier, name)))
+  const circuitsWhere = (wanted: (hash: string | undefined, name: CircuitName) => boolean) =>
+    circuitNames.filter((name, at) => wanted(onChain[at], name))
+  const silent = circuitsWhere((hash) => hash === undefined)
+  const other = circuitsWhere(
+    (hash, name) => hash !== undefined && hash !== manifest.circuits[name].verificationKeyHash,
   )
-  const onChain =
-    withdrawVerifier && (await view.read(withdrawVerifier, withdrawVerifierAbi, 'verificationKeyHash', []))
-  if (onChain === manifest.circuits['withdraw-local'].verificationKeyHash) return []
-  if (onChain === undefined) {
-    const message =
-      'the verifier does not tell which key its proofs are checked with; a wrong one finalizes nothing'
-    return [{ level: 'warn', key, message }]
+  const findings: Finding[] = []
+  if (other.length > 0) {
+    const message = `the verifier on chain checks proofs of ${other.join(', ')} with another key`
+    findings.push({ level: 'fail', key, message })
   }
-  return [{ level: 'fail', key, message: 'the verifier on chain checks proofs with another key' }]
+  if (silent.length > 0) {
+    const message = `the verifier does not tell which key proofs of ${silent.join(', ')} are checked with; a wrong one finalizes nothing`
+    findings.push({ level: 'warn', key, message })
+  }
+  return findings
 }
 
-async function readManifest(folder: string): Promise<Manifest | string> {
+async function keyHashOnChain(
+  view: ChainView,
+  verifier: Address,
+  circuit: CircuitName,
+): Promise<string | undefined> {
+  const found = parseAddress(await contractOf(view, verifier, circuit))
+  return found && (await view.read(found, withdrawVerifierAbi, 'verificationKeyHash', []))
+}
+
+function contractOf(view: ChainView, verifier: Address, circuit: CircuitName): Promise<string | undefined> {
+  switch (circuit) {
+    case 'withdraw-local':
+      return view.read(verifier, verifierAbi, 'singleWithdrawLocalVerifier', [])
+    case 'withdraw-global':
+      return view.read(verifier, verifierAbi, 'singleWithdrawGlobalVerifier', [])
+    default:
+      return view.read(verifier, verifierAbi, 'rootVerifiers', [rootBatches[circuit]])
+  }
+}
+
+/** Reading compares files with their hashes, and keys of a ceremony with the contributions that the manifest lists. */
+async function readFiles({ manifest, read }: Artifacts): Promise<void> {
+  // Mints need one circuit; but a single key that was not made in the ceremony is enough to forge on chain.
+  const proving = manifest.setup === 'ceremony' ? circuitNames : (['withdraw-local'] as const)
+  await Promise.all([read('withdraw-local', 'witness'), ...proving.map((name) => read(name, 'provingKey'))])
+}
+
+async function readManifest(
+  folder: string,
+  look: (artifacts: Artifacts) => Promise<void>,
+): Promise<Manifest | string> {
   try {
-    const { manifest, read } = await readArtifacts(folder)
-    // The parts that mints need; reading compares them with their hashes.
-    await Promise.all([read('withdraw-local', 'witness'), read('withdraw-local', 'provingKey')])
-    return manifest
+    const artifacts = await readArtifacts(folder)
+    await look(artifacts)
+    return artifacts.manifest
   } catch (err) {
     if (err instanceof ArtifactError) return err.message
     throw err
