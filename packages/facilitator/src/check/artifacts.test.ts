@@ -125,7 +125,7 @@ describe('verification keys on chain', () => {
         return pad(addressOf(found) ?? '0x')
       },
     })
-    return createChainView(rpc as JsonRpc)
+    return createChainView(rpc as unknown as JsonRpc)
   }
 
   const configured = () => configOf(ceremonyFolder(), { zerc20: 'pow_bits = 16' })
