@@ -55,6 +55,8 @@ export function facilitatorConfig(options: {
       generation: 2,
       pow_bits: devnetPowBits,
       tree_height: 40,
+      // Enough for one machine, and soon mined.
+      pool_size: 32,
       ...(options.artifacts !== undefined && { artifacts: options.artifacts }),
     },
   }
