@@ -1,7 +1,6 @@
 // The promises of the service, one id each, in our own words. Tests carry the id in their names, and
 // docs/reference/conformance.md is made of both. A promise of a later version says what it waits for.
 
-const finalization = 'finalization: proofs and mints are not part of this version'
 const fees = 'fees: the table is checked, but the daemon does not start with one yet'
 const history = 'payment history is not part of this version'
 const payer = "the payer's command line, policies and tools come with a later version"
@@ -17,7 +16,7 @@ export const sections = {
     'R-004': kept('Version 1 of x402, in header or body, is turned away.'),
     'R-005': kept('A payment counts as accepted after receipt, transfer event and balance agree.'),
     'R-006': kept('A good settle answer says accepted and names the burn, not the mint.'),
-    'R-007': later(finalization, 'Minting happens afterwards, outside every request.'),
+    'R-007': kept('Minting happens afterwards, outside every request.'),
     'R-008': kept('Whoever pays never learns the recipient, from nothing the daemon says.'),
     'R-009': kept('Only challenges this facilitator issued can be paid.'),
   },
@@ -119,7 +118,7 @@ export const sections = {
     'R-111': kept('Challenges expire, and what is needed to match late burns stays for a while.'),
     'R-112': kept('A good payload and a confirmed burn make an open challenge accepted.'),
     'R-113': kept('A burn that takes too long is pending, and sending the payload again is safe.'),
-    'R-114': later(finalization, 'Accepted becomes finalized when the mint lands.'),
+    'R-114': kept('Accepted becomes finalized when the mint lands.'),
     'R-115': kept('No profile but local moves anything on the chain after a restart.'),
   },
   Endpoints: {

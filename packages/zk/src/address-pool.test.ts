@@ -91,7 +91,7 @@ describe('ready addresses', () => {
     }
   })
 
-  test('are never handed out twice, however the callers come', async () => {
+  test('R-012 are never handed out twice, however the callers come', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 6 }),
@@ -269,7 +269,7 @@ describe('a store', () => {
     expect(state.saved).toEqual([])
   })
 
-  test('never holds an address that was handed out, at any instant a process can die', async () => {
+  test('R-012 never holds an address that was handed out, at any instant a process can die', async () => {
     const { state, store } = createMemoryStore()
     const pool = createPool({ targetSize: 8, store })
     const handed: string[] = []

@@ -74,7 +74,7 @@ describe('a killed process', () => {
     return { nonces, restored }
   }
 
-  test('leaves nothing behind that it has handed out', { timeout: 60_000 }, async () => {
+  test('R-012 leaves nothing behind that it has handed out', { timeout: 60_000 }, async () => {
     const path = join(folder, 'killed')
     const handed: string[] = []
     let restored = 0

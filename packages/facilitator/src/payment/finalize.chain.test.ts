@@ -51,6 +51,10 @@ async function expectFinalized(nonce: Hex, amount: bigint): Promise<void> {
   await untilPhase(nonce, 'finalized')
   expected += amount
   expect(await net.balanceOf(provider.address)).toBe(expected)
+  // Neither the mint nor whom it went to is told to whoever has the nonce.
+  const told = JSON.stringify((await net.status(nonce)).body).toLowerCase()
+  expect(told).not.toContain(provider.address.toLowerCase())
+  expect(told).not.toContain(await lastMint())
   expect(reported('payment.finalized', nonce)).toHaveLength(1)
 }
 
@@ -106,7 +110,7 @@ async function lastMint(): Promise<Hex> {
 
 describe('finalization with real proofs', () => {
   it(
-    'R-114 fault 19: ends with the mint, though the indexer lies and the prover is killed in the middle',
+    'R-008 R-114 fault 19: ends with the mint, though the indexer lies and the prover is killed in the middle',
     proofs,
     async () => {
       indexer.say('lies')
@@ -121,19 +125,23 @@ describe('finalization with real proofs', () => {
     },
   )
 
-  it('fault 19: without an indexer and past a pause of the verifier it catches up', proofs, async () => {
-    indexer.say('nothing')
-    await setEmergency('activateEmergency')
-    let nonce: Hex
-    try {
-      nonce = await pay('2000')
-      await until(() => reported('finalize.waiting').length > 0)
-      expect(reported('mint.proving', nonce)).toEqual([])
-    } finally {
-      await setEmergency('deactivateEmergency')
-    }
-    await expectFinalized(nonce, 2000n)
-  })
+  it(
+    'R-007 fault 19: while nothing can be minted payments are accepted, and without an indexer, past the pause, it catches up',
+    proofs,
+    async () => {
+      indexer.say('nothing')
+      await setEmergency('activateEmergency')
+      let nonce: Hex
+      try {
+        nonce = await pay('2000')
+        await until(() => reported('finalize.waiting').length > 0)
+        expect(reported('mint.proving', nonce)).toEqual([])
+      } finally {
+        await setEmergency('deactivateEmergency')
+      }
+      await expectFinalized(nonce, 2000n)
+    },
+  )
 
   it(
     'fault 9: a reorg that takes the burn demotes the payment; burned again, it is minted once',
