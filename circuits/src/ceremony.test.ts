@@ -8,8 +8,9 @@ import { curves, powersOfTau as phaseOne } from 'snarkjs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 // @ts-expect-error shared with processes that run without a build
 import { tinyCircuits } from '../test/small-circuits.mjs'
-import type { Catalogue } from './catalogue.js'
+import type { Catalogue, CircuitSource } from './catalogue.js'
 import { applyBeacon, contribute, finishCeremony, prepareCeremony, verifyCeremony } from './ceremony.js'
+import { compile } from './compile.js'
 import { readSections, sectionOf } from './sections.js'
 
 const circuits = tinyCircuits as Catalogue
@@ -22,18 +23,36 @@ function countingBytes() {
   return (count: number) => new Uint8Array(count).fill(++calls)
 }
 
+/** Compiles each source once, into a folder that outlives a command. */
+function createCompiler(home: string): typeof compile {
+  const compiled = new Map<CircuitSource, ReturnType<typeof compile>>()
+  return async (folder, name, source) => {
+    const result = compiled.get(source) ?? compileInto(folder, name, source)
+    compiled.set(source, result)
+    return result
+  }
+
+  async function compileInto(folder: string, name: string, source: CircuitSource) {
+    const kept = join(home, `compiled-${compiled.size}`)
+    await cp(folder, kept, { recursive: true })
+    return compile(kept, name, source)
+  }
+}
+
 describe.sequential('a ceremony', () => {
   let home: string
   let folder: string
+  let compileCircuit: typeof compile
   let powersOfTau: { file: string; blake2b: string }
   /** What each step told its participant: a hash for each circuit. */
   let steps: string[][]
   const step = () => ({ folder, onProgress })
-  const whole = () => ({ ...step(), circuits, powersOfTau })
+  const whole = () => ({ ...step(), circuits, powersOfTau, compileCircuit })
 
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'svc-ceremony-test-'))
     folder = join(home, 'ceremony')
+    compileCircuit = createCompiler(home)
     const curve = await curves.getCurveFromName('bn128')
     const [first, second, last] = ['first', 'second', 'last'].map((name) => join(home, `${name}.ptau`))
     await phaseOne.newAccumulator(curve, 5, first ?? '')

@@ -25,7 +25,12 @@ export type CeremonyStep = {
   readonly onProgress: (line: string) => void
 }
 
-export type Prepare = CeremonyStep & { readonly circuits: Catalogue; readonly powersOfTau: PowersOfTau }
+export type Prepare = CeremonyStep & {
+  readonly circuits: Catalogue
+  readonly powersOfTau: PowersOfTau
+  /** The compiler; tests that have compiled a source already need not do it again. */
+  readonly compileCircuit?: typeof compile
+}
 
 export type Verify = Prepare & {
   /** So many contributions every key must have on record; a beacon is none. */
@@ -33,11 +38,12 @@ export type Verify = Prepare & {
 }
 
 /** Compiles the circuits and makes the keys that the first participant starts from. Anybody could forge with them. */
-export async function prepareCeremony({ folder, circuits, powersOfTau, onProgress }: Prepare): Promise<void> {
+export async function prepareCeremony(ceremony: Prepare): Promise<void> {
+  const { folder, powersOfTau, onProgress } = ceremony
   await checkPowersOfTau(powersOfTau)
   await mkdir(folder, { recursive: true })
   if ((await keyFiles(folder)).length > 0) throw new Error('the folder already holds a ceremony')
-  await eachCompiled({ circuits, onProgress }, async (name, { r1csFile }) => {
+  await eachCompiled(ceremony, async (name, { r1csFile }) => {
     const to = join(folder, keyName(name, 0))
     const made = await zKey.newZKey(r1csFile, powersOfTau.file, `${to}.part`, loggerOf(onProgress))
     if (made === -1) throw new Error(`no key of ${name} from these powers of tau`)
@@ -108,9 +114,10 @@ export async function finishCeremony(
 }
 
 async function verifyEach(
-  { folder, circuits, powersOfTau, minContributions = contributionsMin, onProgress }: Verify,
+  ceremony: Verify,
   use: (name: CircuitName, key: string, compiled: Compiled) => Promise<void>,
 ): Promise<void> {
+  const { folder, powersOfTau, minContributions = contributionsMin, onProgress } = ceremony
   await checkPowersOfTau(powersOfTau)
   const latest = await latestStep(folder)
   const keyOf = (name: CircuitName) => join(folder, keyName(name, latest))
@@ -119,7 +126,7 @@ async function verifyEach(
   for (const name of circuitNames) {
     onRecord.set(name, judgeRecord(name, await readFile(keyOf(name)), minContributions))
   }
-  await eachCompiled({ circuits, onProgress }, async (name, compiled) => {
+  await eachCompiled(ceremony, async (name, compiled) => {
     const key = keyOf(name)
     const follows = await zKey.verifyFromR1cs(
       compiled.r1csFile,
@@ -172,7 +179,7 @@ async function addStep(
 }
 
 async function eachCompiled(
-  { circuits, onProgress }: Pick<Prepare, 'circuits' | 'onProgress'>,
+  { circuits, compileCircuit = compile, onProgress }: Prepare,
   use: (name: CircuitName, compiled: Compiled) => Promise<void>,
 ): Promise<void> {
   const work = await mkdtemp(join(tmpdir(), 'svc-ceremony-'))
@@ -180,7 +187,7 @@ async function eachCompiled(
     await prepareSources(work)
     for (const name of circuitNames) {
       onProgress(`ceremony: compiling ${name}`)
-      await use(name, await compile(work, name, circuits[name]))
+      await use(name, await compileCircuit(work, name, circuits[name]))
     }
   } finally {
     await rm(work, { recursive: true })

@@ -29,17 +29,12 @@ export async function createWorkshop() {
   let circuits = 0
   return {
     folder,
-    async circuit(source: CircuitSource): Promise<TestCircuit> {
+    /** Names of signals take the compiler a good part of its time where there are many: only where they are used. */
+    async circuit(source: CircuitSource, { names = true } = {}): Promise<TestCircuit> {
       const name = `test${++circuits}`
-      const { r1csFile, witnessFile } = await compile(folder, name, source, ['--sym'])
+      const { r1csFile, witnessFile } = await compile(folder, name, source, names ? ['--sym'] : [])
       const r1cs = readR1cs(await readFile(r1csFile))
-      // Lines of label, wire, component, name; the wire is -1 where the compiler dropped the signal.
-      const wires = new Map(
-        (await readFile(join(folder, `${name}.sym`), 'utf8'))
-          .split('\n')
-          .map((line) => line.split(','))
-          .map(([, wire, , signal]) => [signal ?? '', Number(wire)] as const),
-      )
+      const wires = names ? await readNames(join(folder, `${name}.sym`)) : new Map<string, number>()
       return {
         r1cs,
         constraints: constraintsOf(r1cs),
@@ -58,6 +53,13 @@ export async function createWorkshop() {
 }
 
 export type Workshop = Awaited<ReturnType<typeof createWorkshop>>
+
+/** Wires by the names of signals. */
+async function readNames(file: string): Promise<Map<string, number>> {
+  // Lines of label, wire, component, name; the wire is -1 where the compiler dropped the signal.
+  const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.split(','))
+  return new Map(lines.map(([, wire, , signal]) => [signal ?? '', Number(wire)]))
+}
 
 async function calculate(input: CircuitInput, witnessFile: string): Promise<bigint[]> {
   const memory: { type: 'mem'; data?: Uint8Array } = { type: 'mem' }

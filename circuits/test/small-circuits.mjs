@@ -8,11 +8,7 @@ export const smallCircuits = {
     publicSignals: ['root', 'recipient', 'withdrawValue'],
   },
   'withdraw-global': below(8),
-  'root-16': {
-    include: 'root.circom',
-    component: 'Root(3, 1)',
-    publicSignals: ['oldIndex', 'oldRoot', 'newIndex', 'newRoot', 'z', 'y'],
-  },
+  'root-16': below(6),
   'root-64': below(20),
 }
 
