@@ -68,6 +68,13 @@ describe('svc-facilitator admin', () => {
     expect((await run(['late'])).stdout).toBe('no late or unmatched burns\n')
   })
 
+  it('retry says what came of it: a daemon without proving keys mints nothing', async () => {
+    expect((await run(['retry', nonce])).stdout).toMatch(/^this daemon mints nothing: /)
+    const { offer } = await net.permitPayment(await net.account())
+    expect((await run(['retry', offer.challengeNonce])).stdout).toBe('nothing was burned for it\n')
+    expect((await run(['retry', `0x${'0'.repeat(64)}`])).code).toBe(1)
+  })
+
   it('pause and resume turn issuance off and on', async () => {
     expect((await run(['pause'])).stdout).toBe('issuance paused\n')
     expect((await net.post('/challenge', { amount: '1' })).body.reason).toBe('issuance_paused')

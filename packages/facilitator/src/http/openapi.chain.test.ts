@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => net.close())
 
 function check(method: string, path: string, answer: Answer): Answer {
-  const template = path.split('?')[0]?.replace(/\/payments\/[^/]+$/, '/payments/{challengeNonce}') as string
+  const template = path.split('?')[0]?.replace(/\/payments\/0x[^/]+/, '/payments/{challengeNonce}') as string
   const responses = document.paths[template]?.[method.toLowerCase()]?.responses
   const response = responses?.[`${answer.status}`]
   const what = `${method} ${template} ${answer.status}`
@@ -107,6 +107,11 @@ describe('real answers fit the OpenAPI document', () => {
     await get(`/admin/payments/${payment?.challengeNonce}`, bearer())
     await get(`/admin/payments/${payment?.challengeNonce}`)
     await get(`/admin/payments/0x${'0'.repeat(64)}`, bearer())
+    for (const nonce of [payment?.challengeNonce, `0x${'0'.repeat(64)}`]) {
+      const path = `/admin/payments/${nonce}/retry`
+      check('POST', path, await net.send(path, { method: 'POST', headers: bearer() }))
+      check('POST', path, await net.send(path, { method: 'POST' }))
+    }
     for (const path of ['/admin/pause', '/admin/resume']) {
       check('POST', path, await net.send(path, { method: 'POST', headers: bearer() }))
       if (path === '/admin/pause') await post('/challenge', { amount: '1' })

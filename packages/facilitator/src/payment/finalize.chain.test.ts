@@ -58,6 +58,11 @@ async function expectFinalized(nonce: Hex, amount: bigint): Promise<void> {
   expect(reported('payment.finalized', nonce)).toHaveLength(1)
 }
 
+async function retry(nonce: Hex): Promise<unknown> {
+  const headers = { authorization: `Bearer ${net.adminToken}` }
+  return (await net.send(`/admin/payments/${nonce}/retry`, { method: 'POST', headers })).body.mint
+}
+
 const reported = (event: string, nonce?: Hex) =>
   net.events.filter(
     (told) =>
@@ -120,7 +125,10 @@ describe('finalization with real proofs', () => {
         killChildren('proving-process')
         return reported('mint.failed', nonce).length > 0
       })
+      // The back-off need not be waited for.
+      expect(await retry(nonce)).toBe('due')
       await expectFinalized(nonce, 1000n)
+      expect(await retry(nonce)).toBe('finalized')
       expect(reported('indexer.failed').length).toBeGreaterThan(0)
     },
   )
