@@ -197,10 +197,12 @@ describe.each(Object.keys(rootBatches) as RootCircuit[])('%s', (name) => {
 
   it('accepts steps of a real tree as the zk package describes them, and no wire can be altered', async () => {
     const circuit = await workshop.circuit(catalogue(0)[name], { names: false })
-    for (const [oldIndex, count] of [
+    // Full and empty ends; the larger circuit differs in its width alone, which one of them shows.
+    const ends = [
       [0, width],
       [width - 1, 1],
-    ] as const) {
+    ] as const
+    for (const [oldIndex, count] of name === 'root-16' ? ends : ends.slice(0, 1)) {
       await expect(circuit.witness(stepOf(oldIndex, count))).resolves.toHaveLength(circuit.r1cs.wires)
     }
     await expectNoFreeWire(circuit, stepOf(3 * width + 3, 9), name === 'root-16' ? 11 : 37)

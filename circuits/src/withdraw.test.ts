@@ -119,7 +119,7 @@ describe.each([
     const described = withdrawInput(burnIn(depth, 12_345n, 45n))
     expect(described.circuit).toBe(name)
     const { root, recipient } = described.input
-    const witness = await expectNoFreeWire(circuit, described.input, name === 'withdraw-local' ? 1 : 7)
+    const witness = await expectNoFreeWire(circuit, described.input, name === 'withdraw-local' ? 1 : 23)
     expect(witness.slice(1, 4)).toEqual([root, recipient, 12_300n])
     expect(readmeCounts(name)).toBe(countsOf(circuit.r1cs))
   })
