@@ -32,6 +32,8 @@ export default defineConfig({
           name: 'circuits',
           // Most of these compile circuits, in processes of their own.
           include: ['circuits/src/**/*.test.ts'],
+          // Files share what they import: loading snarkjs anew takes longer than some of them.
+          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
