@@ -51,6 +51,8 @@ export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot
   let current: { readonly id: number; readonly job: Job; readonly deadline: NodeJS.Timeout } | undefined
   let lastId = 0
   let ended = false
+  /** Runs while no process is started because the last could not be. */
+  let pause: NodeJS.Timeout | undefined
   const loaded = new Set<string>()
 
   function launch(): ChildProcess {
@@ -92,7 +94,31 @@ export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot
         ? new ProverError('prover_closed', 'the prover was closed')
         : new ProverError('prover_crashed', `the proving process ${why}`),
     )
-    if (!ended) free()
+    if (ended) return
+    if (which.pid === undefined) freeLater()
+    else free()
+  }
+
+  function freeLater(): void {
+    pause = setTimeout(() => {
+      pause = undefined
+      free()
+    }, limits.startPauseMs)
+  }
+
+  /** Without memory `fork` throws; without file handles its process has no channel, and `send` throws. */
+  function failed(error: unknown): void {
+    const unusable = child
+    child = undefined
+    loaded.clear()
+    if (unusable?.pid !== undefined) unusable.kill('SIGKILL')
+    const job = finish()
+    const crashed = new ProverError('prover_crashed', 'the proving process could not be started', {
+      cause: error,
+    })
+    // Not before `run` returned: the caller is still handing the job over.
+    queueMicrotask(() => job?.reject(crashed))
+    freeLater()
   }
 
   function send(question: Question): void {
@@ -101,26 +127,31 @@ export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot
   }
 
   return {
-    idle: () => current === undefined,
+    idle: () => current === undefined && pause === undefined,
     hasLoaded: (circuit) => loaded.has(circuit),
     pid: () => child?.pid,
     run(job) {
       lastId += 1
       const deadline = setTimeout(() => child?.kill('SIGKILL'), limits.jobMsMax)
       current = { id: lastId, job, deadline }
-      child ??= launch()
       const { circuit, input } = job
-      send(
-        input === undefined
-          ? { kind: 'warm', id: lastId, circuit }
-          : { kind: 'prove', id: lastId, circuit, input },
-      )
+      try {
+        child ??= launch()
+        send(
+          input === undefined
+            ? { kind: 'warm', id: lastId, circuit }
+            : { kind: 'prove', id: lastId, circuit, input },
+        )
+      } catch (error) {
+        failed(error)
+      }
     },
     cancel(job) {
       if (current?.job === job) send({ kind: 'cancel', id: current.id })
     },
     async end() {
       ended = true
+      clearTimeout(pause)
       const ending = child
       if (ending === undefined || ending.pid === undefined) return
       const exited = new Promise((resolve) => ending.once('exit', resolve))
