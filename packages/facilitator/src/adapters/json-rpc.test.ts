@@ -70,6 +70,14 @@ describe('a batch', () => {
     ])
   })
 
+  it('takes a refusal for one although a result stands beside it, and a null in its place for none', async () => {
+    const error = { code: -32000, message: 'no' }
+    const { rpc } = await startNode(
+      answering(({ id }) => (id === 1 ? { id, result: null, error } : { id, result: id, error: null })),
+    )
+    expect(await rpc.batch(calls(2))).toEqual([{ error }, { result: 2 }])
+  })
+
   it('of two callers at once does not mix their answers', async () => {
     const { rpc } = await startNode(answering(({ id, params }) => ({ id, result: params[0] })))
     const [a, b] = await Promise.all([rpc.batch(calls(3)), rpc.batch(calls(2))])
@@ -92,6 +100,7 @@ describe('a round trip that fails', () => {
       ([sent], response) => void response.end(JSON.stringify([{ id: sent?.id, result: 1 }])),
     ],
     ['neither result nor error', (sent, response) => void response.end(JSON.stringify(sent))],
+    ['no result and no refusal', answering(({ id }) => ({ id, error: null }))],
     [
       'one refusal for all',
       (_, response) => void response.end('{"id":null,"error":{"code":1,"message":"x"}}'),

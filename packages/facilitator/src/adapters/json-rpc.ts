@@ -9,6 +9,8 @@ export type RpcAnswer =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
 
+type RawAnswer = { readonly id?: unknown; readonly result?: unknown; readonly error?: unknown }
+
 export type JsonRpc = {
   /** Throws `SvcError('rpc_unreachable')` when the round trip itself fails. */
   batch(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]>
@@ -86,12 +88,11 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
     } catch (cause) {
       throw unreachable('answered with something that is not JSON', cause)
     }
-    const list = (Array.isArray(parsed) ? parsed : [parsed]) as ({ id?: unknown } & RpcAnswer)[]
-    const byId = new Map(list.map((answer) => [answer?.id, answer]))
+    const list = (Array.isArray(parsed) ? parsed : [parsed]) as (RawAnswer | null)[]
+    const byId = new Map(list.map((raw) => [raw?.id, raw]))
     return Array.from({ length: count }, (_, i) => {
-      const answer = byId.get(firstId + i)
-      if (!answer || (!('result' in answer) && !('error' in answer)))
-        throw unreachable('left a call unanswered')
+      const answer = toAnswer(byId.get(firstId + i))
+      if (!answer) throw unreachable('left a call unanswered')
       return answer
     })
   }
@@ -104,6 +105,14 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
     },
     close: () => agent.destroy(),
   }
+}
+
+/** Some nodes put both members into every answer: a refusal wins, and a null in its place is none. */
+function toAnswer(raw: RawAnswer | null | undefined): RpcAnswer | undefined {
+  if (raw?.error !== undefined && raw.error !== null) {
+    return { error: raw.error as Extract<RpcAnswer, { error: unknown }>['error'] }
+  }
+  return raw && 'result' in raw ? { result: raw.result } : undefined
 }
 
 /** Reads a result; one that has not its documented form is the node's failure, not ours. */

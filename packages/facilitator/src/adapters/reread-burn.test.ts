@@ -5,13 +5,13 @@ import type { Burn, SelfTransferChainFacts } from '../payment/ports.js'
 import { createRereadBurn } from './reread-burn.js'
 
 const challenge = challengeOf(1)
-const burn = { ...burnOf(1), blockNumber: 10n }
+const burn = { ...burnOf(1), blockNumber: 10n, blockHash: hashOf(0xab) }
 
 function setup(world: {
   receiptOf?: Burn
   beside?: readonly Burn[]
   executed?: Burn
-  block?: { hash: string } | null
+  block?: { hash?: string } | null
   head?: bigint
 }) {
   const headNumber = world.head ?? 12n
@@ -71,5 +71,8 @@ describe('a burn that is looked for again', () => {
   it('fault 18: is not gone because the node is behind or has lost its receipts', async () => {
     await expect(setup({ block: null })()).rejects.toThrow('has no block 10')
     await expect(setup({ block: { hash: burn.blockHash } })()).rejects.toThrow('but not the burn in it')
+    const loud = `0x${burn.blockHash.slice(2).toUpperCase()}`
+    await expect(setup({ block: { hash: loud } })()).rejects.toThrow('but not the burn in it')
+    for (const block of [{}, { hash: '0x' }]) await expect(setup({ block })()).rejects.toThrow('has no hash')
   })
 })

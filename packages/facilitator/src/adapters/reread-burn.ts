@@ -1,5 +1,5 @@
 /** Looks again for a burn that was confirmed once: a reorg may have moved it or taken it away. */
-import { SvcError } from '@svc-zerc20/protocol'
+import { parseBytes32, SvcError } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
 import type { RereadBurn } from '../payment/mint-ports.js'
 import type { Burn, Chain, Challenge, TransferLog } from '../payment/ports.js'
@@ -17,7 +17,11 @@ export function createRereadBurn(deps: {
     const [answer] = await rpc.batch([{ method: 'eth_getBlockByNumber', params }])
     const block = resultOf('eth_getBlockByNumber', answer) as { hash?: unknown } | null
     if (block === null) throw new SvcError('node_behind', `the node has no block ${blockNumber}`)
-    if (block.hash === blockHash) {
+    const hash = parseBytes32(block.hash)
+    if (hash === undefined) {
+      throw new SvcError('rpc_error', `the node answered with a block ${blockNumber} that has no hash`)
+    }
+    if (hash === blockHash) {
       throw new SvcError('rpc_error', `the node has block ${blockNumber}, but not the burn in it`)
     }
   }
