@@ -74,15 +74,16 @@ async function openRecoveryStorage({ config, dryRun, clock, log }: Required<Reco
   }
   await assertUnlocked(journal)
   const folder = mkdtempSync(join(tmpdir(), 'svc-recover-'))
-  const copy = join(folder, 'journal.jsonl')
-  if (existsSync(journal)) copyFileSync(journal, copy)
-  const storage = await openStorage({ config, clock, log, expiredRetentionSeconds, journal: copy })
-  return {
-    storage,
-    async close() {
-      await storage.close()
-      rmSync(folder, { recursive: true, force: true })
-    },
+  // A copy of who paid for what must not outlive the run, whatever becomes of it.
+  const dropCopy = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const copy = join(folder, 'journal.jsonl')
+    if (existsSync(journal)) copyFileSync(journal, copy)
+    const storage = await openStorage({ config, clock, log, expiredRetentionSeconds, journal: copy })
+    return { storage, close: () => storage.close().finally(dropCopy) }
+  } catch (error) {
+    dropCopy()
+    throw error
   }
 }
 
