@@ -65,6 +65,40 @@ describe('what awaits its mint', () => {
   })
 })
 
+describe('very many that await their mint', () => {
+  async function setupMany() {
+    const clock = stoppedClock()
+    const ledger = createMemoryLedger({ clock, openMax: 1_000, expiredRetentionSeconds: 3600 })
+    for (let seed = 1; seed <= 600; seed++) await pay(ledger, seed, { granted: true })
+    return ledger
+  }
+
+  it('let others have their turn while they are read', async () => {
+    const ledger = await setupMany()
+    let turns = 0
+    const count = () => {
+      turns += 1
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    expect(await awaiting(ledger)).toHaveLength(600)
+    clearImmediate(next)
+    expect(turns).toBeGreaterThanOrEqual(2)
+  })
+
+  it('come once each, though one of them becomes changeable again meanwhile', async () => {
+    const ledger = await setupMany()
+    const seen: string[] = []
+    for await (const { challenge } of ledger.awaitingMint()) {
+      seen.push(challenge.nonce)
+      const transfer = { txHash: hashOf(901), reason: 'burn_underpaid' } as const
+      if (seen.length === 10) await ledger.recordUnmatched(nonceOf(1), transfer)
+    }
+    expect(seen).toHaveLength(600)
+    expect(new Set(seen).size).toBe(600)
+  })
+})
+
 describe('finalize', () => {
   it.each([true, false])('keeps the first mint of a payment, its grant used: %s', async (granted) => {
     const { ledger, clock } = setup()

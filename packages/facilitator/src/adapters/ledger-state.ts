@@ -248,9 +248,11 @@ export function createLedgerState(): LedgerState {
     outstanding: burns.all,
     outstandingMints: mints.all,
     *awaitingMint() {
+      // Listed first, and looked at last: what enters or leaves the archive meanwhile must not come twice.
+      const live = [...entries.values()].filter(awaitsMint)
       for (const ended of archive.awaitingMint()) yield toEntry(ended)
-      for (const entry of entries.values()) {
-        if ((entry.accepted ?? entry.late) && !entry.finalized) yield entry
+      for (const entry of live) {
+        if (entries.get(entry.challenge.nonce) === entry && awaitsMint(entry)) yield entry
       }
     },
     *demoted() {
@@ -259,3 +261,6 @@ export function createLedgerState(): LedgerState {
     shortest,
   }
 }
+
+const awaitsMint = ({ accepted, late, finalized }: Entry) =>
+  (accepted ?? late) !== undefined && finalized === undefined

@@ -25,6 +25,9 @@ export type EventLog = { append(event: LedgerEvent): Promise<void>; durable(): P
 /** `settlement.journal = "none"`: nothing survives a restart. */
 export const noEventLog: EventLog = { append: async () => undefined, durable: async () => undefined }
 
+/** Unpacked in one go; there may be very many, and requests must not wait for all of them. */
+const awaitingAtOnce = 256
+
 export function createLedger(deps: {
   state: LedgerState
   log: EventLog
@@ -235,7 +238,12 @@ export function createLedger(deps: {
     },
 
     async *awaitingMint() {
-      for (const entry of state.awaitingMint()) yield* awaitingMintOf(entry)
+      let unpacked = 0
+      for (const entry of state.awaitingMint()) {
+        unpacked += 1
+        if (unpacked % awaitingAtOnce === 0) await new Promise((resolve) => setImmediate(resolve))
+        yield* awaitingMintOf(entry)
+      }
     },
 
     async recordMintSigned(transaction, nonces) {
