@@ -1,7 +1,16 @@
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../test/folder.js'
 import { builtAdapter, runScript } from '../../test/node-script.js'
 import { openJournal } from './journal-file.js'
@@ -13,14 +22,14 @@ const linesOf = (numbers: readonly number[]) => numbers.map((number, i) => encod
 const evenOnly = (numbers: readonly number[]) => numbers.filter((number) => number % 2 === 0)
 
 /** A journal of numbers of which the even ones are worth keeping. */
-async function openNumbers(path: string) {
+async function openNumbers(path: string, release = () => {}) {
   const replayed: number[] = []
   return openJournal({
     path,
     onRecord: (line) => replayed.push(fieldsOf(line).number as number),
     shorten: () => {
       const records = evenOnly(replayed).map(noted)
-      return { recordsMin: records.length, take: () => records }
+      return { recordsMin: records.length, take: () => records, release }
     },
     onFailure: () => undefined,
   })
@@ -141,6 +150,20 @@ describe('compaction', () => {
     expect(readdirSync(dirname(path))).toEqual(['journal.jsonl'])
   })
 
+  it('lets go of what it would have written, also when it cannot begin or is never asked for', async () => {
+    const path = journalOf([1, 2])
+    const release = vi.fn()
+    const first = await openNumbers(path, release)
+    mkdirSync(`${path}.new`)
+    await expect(first.compact()).rejects.toMatchObject({ code: 'EISDIR' })
+    expect(release).toHaveBeenCalledOnce()
+    await first.close()
+    rmdirSync(`${path}.new`)
+    const second = await openNumbers(path, release)
+    await second.close()
+    expect(release).toHaveBeenCalledTimes(2)
+  })
+
   it('is given up when the journal is closed', async () => {
     const numbers = Array.from({ length: 50_000 }, (_, i) => i)
     const path = journalOf(numbers)
@@ -169,7 +192,7 @@ describe('compaction', () => {
       const { compact } = await openJournal({
         path: ${JSON.stringify(path)},
         onRecord() {},
-        shorten: () => ({ recordsMin: 0, take: numbers }),
+        shorten: () => ({ recordsMin: 0, take: numbers, release() {} }),
         onFailure() {},
       })
       await compact()`)

@@ -30,7 +30,7 @@ function opening(path: string, shorten: (numbers: number[]) => number[] = (numbe
       onRecord: (line) => replayed.push(numberIn(line)),
       shorten: () => {
         const records = shorten(replayed).map(noted)
-        return { recordsMin: records.length, take: () => records }
+        return { recordsMin: records.length, take: () => records, release: () => undefined }
       },
       onFailure: () => undefined,
     }),

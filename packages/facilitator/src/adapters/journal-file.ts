@@ -21,7 +21,12 @@ export type OpenedJournal = {
 }
 
 /** What the state of a journal takes. `take` is called at once or never; what it gives may be read much later. */
-export type Shortened = { readonly recordsMin: number; take(): Iterable<JournalFields> }
+export type Shortened = {
+  readonly recordsMin: number
+  take(): Iterable<JournalFields>
+  /** What was taken is needed no more, read or not. */
+  release(): void
+}
 
 /** A file is written anew when at least this share of its records can go. */
 const superfluousShareMin = 0.2
@@ -58,8 +63,9 @@ export async function openJournal(deps: {
       replay,
       async compact() {
         if (shorter) {
+          const { records, release } = shorter
           const { signal } = closing
-          compacting = compactJournal({ path: lock.path, journal, replay, records: shorter, signal })
+          compacting = compactJournal({ path: lock.path, journal, replay, records, signal }).finally(release)
           shorter = undefined
         }
         return compacting
@@ -67,6 +73,7 @@ export async function openJournal(deps: {
       async close() {
         closing.abort()
         await compacting?.catch(() => undefined)
+        shorter?.release()
         await journal.close()
         await lock.release()
       },
@@ -77,10 +84,8 @@ export async function openJournal(deps: {
   }
 }
 
-function shorterThan(
-  { records }: ReplayReport,
-  { recordsMin, take }: Shortened,
-): Iterable<JournalFields> | undefined {
+function shorterThan({ records }: ReplayReport, { recordsMin, take, release }: Shortened) {
   const superfluous = records - recordsMin
-  return superfluous > 0 && superfluous >= records * superfluousShareMin ? take() : undefined
+  const isWorthIt = superfluous > 0 && superfluous >= records * superfluousShareMin
+  return isWorthIt ? { records: take(), release } : undefined
 }

@@ -100,6 +100,16 @@ describe('the archive of ended payments', () => {
     expect(archive.isAwaitingMint(nonceOf(2))).toBe(true)
   })
 
+  it('a snapshot that is released before it was read costs nothing more', () => {
+    const archive = createLedgerArchive()
+    archive.add(endedOf(1))
+    const snapshot = archive.snapshot()
+    snapshot.release()
+    archive.takeOut(nonceOf(1))
+    // Had the old one been kept for it, it would still be told.
+    expect([...snapshot]).toEqual([])
+  })
+
   it('a snapshot shows what was there when it was taken, whatever happens while it is read', () => {
     const finalized = { mint: { value: units(5n) }, at: seconds(9) }
     const anyChanges = fc.array(

@@ -28,6 +28,11 @@ export type ArchiveQuery = {
   readonly isFinalized?: boolean | undefined
 }
 
+export type ArchiveSnapshot = Iterable<EndedPayment> & {
+  /** Until then, or until it is read to its end, whatever changes is kept for it as it was. */
+  release(): void
+}
+
 export type LedgerArchive = {
   /** False when a number does not fit into its field: the payment has to be kept as it is. */
   add(payment: EndedPayment): boolean
@@ -42,7 +47,7 @@ export type LedgerArchive = {
   /** Newest first; unpacks nothing but what it returns. */
   page(query: ArchiveQuery, count: number): EndedPayment[]
   /** What is in it at this moment; it may be read bit by bit while other things are done. */
-  snapshot(): Iterable<EndedPayment>
+  snapshot(): ArchiveSnapshot
   /** Skips what is finalized without looking at it. */
   awaitingMint(): Iterable<EndedPayment>
 }
@@ -54,7 +59,12 @@ const firstIndexSlots = 1024
 const noMint = 0
 const takenOut = 0xffff_ffff
 
-type Snapshot = { next: number; readonly before: Map<number, EndedPayment | undefined> }
+type Snapshot = {
+  next: number
+  /** How many records there were: what came later is none of its business. */
+  readonly count: number
+  readonly before: Map<number, EndedPayment | undefined>
+}
 
 export function createLedgerArchive(): LedgerArchive {
   const records = createSlabs(endedBytes)
@@ -165,14 +175,14 @@ export function createLedgerArchive(): LedgerArchive {
   const readKept = (number: number) => (gone.has(number) ? undefined : read(number))
 
   function keepForSnapshots(number: number): void {
-    for (const { next, before } of snapshots) {
-      if (number >= next && !before.has(number)) before.set(number, readKept(number))
+    for (const { next, count, before } of snapshots) {
+      if (number >= next && number < count && !before.has(number)) before.set(number, readKept(number))
     }
   }
 
-  function* readSnapshot(reading: Snapshot, count: number): Iterable<EndedPayment> {
+  function* readSnapshot(reading: Snapshot): Generator<EndedPayment> {
     try {
-      for (; reading.next < count; reading.next++) {
+      for (; reading.next < reading.count; reading.next++) {
         const { next, before } = reading
         const payment = before.has(next) ? before.get(next) : readKept(next)
         if (payment) yield payment
@@ -238,9 +248,15 @@ export function createLedgerArchive(): LedgerArchive {
     page,
 
     snapshot() {
-      const reading: Snapshot = { next: 0, before: new Map() }
+      const reading: Snapshot = { next: 0, count: records.count(), before: new Map() }
       snapshots.add(reading)
-      return readSnapshot(reading, records.count())
+      return {
+        [Symbol.iterator]: () => readSnapshot(reading),
+        release() {
+          snapshots.delete(reading)
+          reading.before.clear()
+        },
+      }
     },
 
     *awaitingMint() {

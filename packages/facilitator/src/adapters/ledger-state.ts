@@ -2,7 +2,7 @@
 import { type ChallengeNonce, SvcError, unreachable } from '@svc-zerc20/protocol'
 import type { RecordedTransfer } from '../payment/books.js'
 import type { Accepted, Burn, Challenge, Finalized } from '../payment/ports.js'
-import { type ArchiveQuery, createLedgerArchive } from './ledger-archive.js'
+import { type ArchiveQuery, type ArchiveSnapshot, createLedgerArchive } from './ledger-archive.js'
 import { type Entry, eventsOf, isKept, keptOf, listed, toEntry } from './ledger-entry.js'
 import type { Binding, LedgerEvent } from './ledger-event.js'
 import { createLedgerTransactions, type Outstanding } from './ledger-transactions.js'
@@ -30,11 +30,12 @@ export type LedgerState = {
   demoted(): Iterable<Readonly<Entry>>
   /**
    * The shortest list of events that gives the state of this moment, without challenges that `isForgotten`. It is
-   * asked for at once or never, and may then be read bit by bit while the state moves on.
+   * asked for at once or never, and may then be read bit by bit while the state moves on, until it is released.
    */
   shortest(isForgotten: (challenge: Challenge) => boolean): {
     readonly count: number
     events(): Iterable<LedgerEvent>
+    release(): void
   }
 }
 
@@ -218,9 +219,14 @@ export function createLedgerState(): LedgerState {
       live.push({ event: 'mint_signed', nonces: [...nonces], transaction })
     }
     const bound: LedgerEvent[] = binding ? [{ event: 'ledger_bound', binding }] : []
+    let snapshot: ArchiveSnapshot | undefined
     return {
       count: bound.length + archive.size() + live.length,
-      events: () => listed(bound, archive.snapshot(), live),
+      events() {
+        snapshot = archive.snapshot()
+        return listed(bound, snapshot, live)
+      },
+      release: () => snapshot?.release(),
     }
   }
 

@@ -45,8 +45,8 @@ export async function openLedger(deps: {
     path: deps.journal,
     onRecord: (line) => state.apply(readEvent(line)),
     shorten() {
-      const { count, events } = state.shortest(isForgotten)
-      return { recordsMin: count, take: () => fieldsOf(events()) }
+      const { count, events, release } = state.shortest(isForgotten)
+      return { recordsMin: count, take: () => fieldsOf(events()), release }
     },
     onFailure: deps.onJournalFailure,
   })
