@@ -6,7 +6,8 @@ import { decodeFunctionResult, encodeDeployData, encodeEventTopics } from 'viem/
 import type { Burn, Chain, Challenge, PermitChainFacts } from '../payment/ports.js'
 import { createCoalescer } from './coalesce.js'
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
-import { burnsIn, type Log, parseReceipt, transfersIn } from './transfer-log.js'
+import { scanLogs } from './scan-logs.js'
+import { burnsIn, parseReceipt, transfersIn } from './transfer-log.js'
 import { zeroAddress } from './zero-address.js'
 
 /** Code that is neither empty nor an EIP-7702 delegation; the lens' `AccountCode.Contract`. */
@@ -29,12 +30,13 @@ export type ChainReader = Chain & {
 }
 
 export function createChain(deps: {
-  rpc: JsonRpc
+  rpc: Pick<JsonRpc, 'batch'>
   token: Address
   helper: Address | undefined
   chainId: number
   lensQueriesMax: number
   lensCallsInFlightMax: number
+  logSpanBlocksMax: number
 }): ChainReader {
   const { rpc, token, helper } = deps
   let head = 0n
@@ -127,18 +129,19 @@ export function createChain(deps: {
         eventName: 'BurnExecuted',
         args: { challengeNonce: challenge.nonce, token, payer },
       })
-      const fromBlock = `0x${challenge.issuedAtBlock.toString(16)}`
-      const filter = { address: helper, topics, fromBlock, toBlock: 'latest' }
-      const [logsAnswer, headAnswer] = await rpc.batch([
-        { method: 'eth_getLogs', params: [filter] },
-        { method: 'eth_blockNumber', params: [] },
-      ])
-      const logs = resultOf('eth_getLogs', logsAnswer) as Log[]
-      readHead(headAnswer)
-      for (const { transactionHash } of logs) {
-        const receipt = parseReceipt(await rpc.call('eth_getTransactionReceipt', [transactionHash]))
-        const burn = receipt && burnsIn(receipt, token)(challenge)
-        if (burn) return burn
+      const blocks = { fromBlock: Number(challenge.issuedAtBlock), spanBlocksMax: deps.logSpanBlocksMax }
+      for await (const { logs } of scanLogs(rpc, { address: helper, topics }, blocks)) {
+        for (const { transactionHash } of logs) {
+          const [receiptAnswer, headAnswer] = await rpc.batch([
+            { method: 'eth_getTransactionReceipt', params: [transactionHash] },
+            { method: 'eth_blockNumber', params: [] },
+          ])
+          const receipt = parseReceipt(resultOf('eth_getTransactionReceipt', receiptAnswer))
+          // How deep the burn is, is counted from here.
+          readHead(headAnswer)
+          const burn = receipt && burnsIn(receipt, token)(challenge)
+          if (burn) return burn
+        }
       }
       return undefined
     },

@@ -50,6 +50,7 @@ export async function openChainSide(deps: {
     chainId,
     lensQueriesMax: limits.lensQueriesMax,
     lensCallsInFlightMax: limits.lensCallsInFlightMax,
+    logSpanBlocksMax: limits.logSpanBlocksMax,
   })
   chain.sawHead(headNumber)
   const fees = createFees({
