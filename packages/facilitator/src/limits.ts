@@ -102,6 +102,9 @@ export const limits = {
   mintsAheadMax: 2,
   /** Looks for the transaction of a mint before it is recorded without one. */
   mintLooksMax: 3,
+  /** A round waits so many periods for the block of a mint, and at least so long; then the next round looks. */
+  mintWaitPeriods: 2,
+  mintWaitMinMs: 60_000,
   /** Pauses of `recover` between rounds, and after a failure. */
   recoverPauseMs: 1_000,
   recoverRetryMaxMs: 4_000,

@@ -21,6 +21,7 @@ const oneAtATime = {
   mintsPerRoundMax: 16,
   attemptsInFlightMax: 1,
   mintLooksMax: 3,
+  mintWaitMs: 60_000,
 }
 
 /** A scripted chain and prover around a real ledger: what they say is set by each test. */
@@ -42,6 +43,8 @@ function setup(changes: Partial<FinalizeDeps> = {}) {
     prove: async (_signal: AbortSignal): Promise<void> => undefined,
     proved: [] as ChallengeNonce[],
     sent: [] as ChallengeNonce[],
+    /** Blocks come in time, unless a test says otherwise. */
+    sleep: (_ms: number): Promise<void> => new Promise(() => undefined),
   }
   const finalize = createFinalize({
     ledger,
@@ -65,7 +68,7 @@ function setup(changes: Partial<FinalizeDeps> = {}) {
       },
       isUnderWay: (nonce) => world.underWay.has(nonce),
     },
-    clock,
+    clock: { ...clock, sleep: (ms) => world.sleep(ms) },
     report: (event) => events.push(event),
     delayMs: () => 0,
     shuffle: (items) => items,
@@ -108,6 +111,29 @@ describe('a round of finalization', () => {
     expect((await ledger.find(nonce))?.finalized?.mint).toEqual(mintOf(nonce))
     expect(named('payment.finalized')).toHaveLength(1)
     expect([world.proved, world.sent]).toEqual([[nonce], [nonce]])
+    expect(await round()).toEqual({})
+  })
+
+  it('does not wait for a block that does not come, sends nothing twice, and hears how the mint ended', async () => {
+    const { accepted, round, world, named } = setup()
+    const nonce = await accepted(1)
+    const waits: number[] = []
+    let end: (outcome: MintOutcome) => void = () => undefined
+    world.sleep = async (ms) => void waits.push(ms)
+    world.outcome = () => {
+      world.underWay.add(nonce)
+      return new Promise((resolve) => {
+        end = resolve
+      })
+    }
+    expect(await round()).toEqual({ [nonce]: 'confirming' })
+    expect(await round()).toEqual({ [nonce]: 'confirming' })
+    expect([waits, world.sent]).toEqual([[60_000], [nonce]])
+    world.underWay.delete(nonce)
+    end({ kind: 'failed', why: 'displaced' })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(named('mint.failed')).toMatchObject([{ reason: 'displaced' }])
+    // Its back-off began.
     expect(await round()).toEqual({})
   })
 

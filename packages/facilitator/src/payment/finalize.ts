@@ -13,7 +13,7 @@ import type {
   ProveMint,
   RereadBurn,
 } from './mint-ports.js'
-import type { AwaitingMint, Clock, Ledger, Mint, Minter } from './ports.js'
+import type { AwaitingMint, Clock, Ledger, Mint, Minter, MintOutcome } from './ports.js'
 import { createRetries } from './retries.js'
 
 /** What a round did for a payment, or what the payment waits for. */
@@ -65,6 +65,8 @@ export type FinalizeDeps = {
     readonly attemptsInFlightMax: number
     /** Looks for the transaction of a mint, before the verifier's word alone counts. */
     readonly mintLooksMax: number
+    /** How long a round waits for the block of one mint. */
+    readonly mintWaitMs: number
   }
 }
 
@@ -146,9 +148,25 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     const startedAt = clock.now()
     const call = await deps.prove(payment, root, round.signal)
     report({ event: 'mint.proved', challengeNonce, ms: clock.now() - startedAt })
+    // A queue that stands still must not hold up the rounds: burns that a reorg took would go unnoticed meanwhile.
+    // Until the mint ends, the minter says that it is under way, and nobody sends another.
+    const minted = deps.minter.mint(call)
+    const bound = new AbortController()
+    const elapsed = clock.sleep(limits.mintWaitMs, bound.signal).then(() => 'elapsed' as const)
+    const outcome = await Promise.race([minted, round.cutOff, elapsed]).finally(() => bound.abort())
     // What is sent is on record: the next run takes it up.
-    const outcome = await Promise.race([deps.minter.mint(call), round.cutOff])
     if (outcome === 'cut_off') return 'interrupted'
+    if (outcome !== 'elapsed') return endMint(payment, outcome)
+    minted
+      .then((late) => endMint(payment, late))
+      .catch((err) => {
+        if (!round.signal.aborted) failed(challengeNonce, 'unavailable', err)
+      })
+    return 'confirming'
+  }
+
+  async function endMint(payment: AwaitingMint, outcome: MintOutcome): Promise<Step> {
+    const challengeNonce = payment.challenge.nonce
     if (outcome.kind === 'failed') {
       const [state] = outcome.why === 'would_revert' ? await verifier.mintStates([payment]) : []
       // Somebody else sent it while we proved.

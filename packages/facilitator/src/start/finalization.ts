@@ -196,6 +196,7 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
       ...limits,
       // While one mint waits for its block, the next is being proved.
       attemptsInFlightMax: finalize.prover_processes + limits.mintsAheadMax,
+      mintWaitMs: Math.max(config.daemon.finalize_interval_ms * limits.mintWaitPeriods, limits.mintWaitMinMs),
     },
   })
 }
