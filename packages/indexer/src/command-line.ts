@@ -1,6 +1,7 @@
 /** The command line of `svc-indexer`: options and help. What they do is given from outside. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { proverKeyName } from './env.js'
+import { defaultCeilingGwei } from './root/fees.js'
 
 /** What was asked for on the command line or in the environment. */
 export type Arguments = {
@@ -17,6 +18,8 @@ export type Arguments = {
   readonly artifacts?: string
   readonly gatherMs: number
   readonly mintGatherMs: number
+  readonly maxFeeGwei: number
+  readonly maxTipGwei: number
 }
 
 export const exitCodes = { ok: 0, mistake: 1, tryAgain: 75 } as const
@@ -75,6 +78,16 @@ export function createProgram(version: string, run: (args: Arguments) => Promise
     .addOption(
       option('--mint-gather-ms <ms>', 'the same when all of them are mints').argParser(count).default(60_000),
     )
+    .addOption(
+      option('--max-fee-gwei <gwei>', 'most that a root transaction offers for a unit of gas')
+        .argParser(gwei)
+        .default(defaultCeilingGwei.maxFeeGwei),
+    )
+    .addOption(
+      option('--max-tip-gwei <gwei>', 'most of it that is a tip; a suggested one is believed up to the half')
+        .argParser(gwei)
+        .default(defaultCeilingGwei.maxTipGwei),
+    )
     .addHelpText('after', help)
     .action(run)
 }
@@ -83,6 +96,12 @@ function count(text: string): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
     throw new InvalidArgumentError('expected a whole number')
+  return value
+}
+
+function gwei(text: string): number {
+  const value = count(text)
+  if (value < 1 || value > 1_000_000) throw new InvalidArgumentError('expected 1 to 1000000')
   return value
 }
 

@@ -8,6 +8,7 @@ import { assertChain, createFollower } from './follower.js'
 import { registerApi } from './http/api.js'
 import { createServer } from './http/server.js'
 import { createJsonRpc } from './json-rpc.js'
+import { defaultCeilingGwei, feeCeiling } from './root/fees.js'
 import { createRootJob, type RootJobOptions } from './root/root-job.js'
 import { createTransactions } from './root/transactions.js'
 import type { Status } from './status.js'
@@ -60,7 +61,10 @@ export async function createIndexer(options: IndexerOptions): Promise<Indexer> {
     options.rootProver &&
     createRootJob({
       ...options.rootProver,
-      transactions: createTransactions({ rpc, chainId, clock, privateKey: options.rootProver.privateKey }),
+      transactions: createTransactions({
+        ...{ rpc, chainId, clock, privateKey: options.rootProver.privateKey },
+        ceiling: options.rootProver.ceiling ?? feeCeiling(defaultCeilingGwei),
+      }),
       verifier,
       chain,
       database,

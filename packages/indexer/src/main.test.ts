@@ -28,6 +28,8 @@ test('help names every option, the key and the exit codes', () => {
     '--rpc-url',
     '--from-block',
     '--artifacts',
+    '--max-fee-gwei',
+    '--max-tip-gwei',
     'SVC_INDEXER_PK',
     'Exit codes',
     '127.0.0.1:8080',
@@ -47,6 +49,8 @@ test.each([
   ],
   ['a key without artifacts', [...flags, ...contracts], { SVC_INDEXER_PK: key }, '--artifacts'],
   ['artifacts without a key', [...flags, ...contracts, '--artifacts', folder], {}, 'SVC_INDEXER_PK'],
+  ['a fee ceiling of nothing', [...flags, ...contracts, '--max-fee-gwei', '0'], {}, '--max-fee-gwei'],
+  ['a tip above the fee', [...flags, ...contracts, '--max-fee-gwei', '99'], {}, '--max-tip-gwei: 100'],
   ['a malformed key', [...flags, ...contracts], { SVC_INDEXER_PK: key.slice(0, -1) }, 'SVC_INDEXER_PK'],
 ])('%s is a mistake: exit code 1', (_what, args, env, named) => {
   const { status, stderr } = run(args, env)

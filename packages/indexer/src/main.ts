@@ -7,6 +7,7 @@ import { type Arguments, createProgram, exitCodes } from './command-line.js'
 import { proverKeyName, readProverKey } from './env.js'
 import { createIndexer } from './indexer.js'
 import { createLog } from './log.js'
+import { feeCeiling } from './root/fees.js'
 import type { RootJobOptions } from './root/root-job.js'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
@@ -20,7 +21,8 @@ async function run(args: Arguments): Promise<void> {
   const log = createLog()
   let prover: Prover | undefined
   try {
-    const { artifacts, gatherMs, mintGatherMs, ...rest } = args
+    const { artifacts, gatherMs, mintGatherMs, maxFeeGwei, maxTipGwei, ...rest } = args
+    const ceiling = feeCeiling({ maxFeeGwei, maxTipGwei })
     const privateKey = readProverKey()
     if ((privateKey === undefined) !== (artifacts === undefined)) {
       throw new SvcError('bad_option', `proving roots needs both --artifacts and ${proverKeyName}`)
@@ -28,7 +30,7 @@ async function run(args: Arguments): Promise<void> {
     let rootProver: RootJobOptions | undefined
     if (artifacts !== undefined && privateKey !== undefined) {
       prover = createProver({ folder: artifacts, processes: 1, warm: ['root-16', 'root-64'] })
-      rootProver = { prover, privateKey, gatherMs, mintGatherMs }
+      rootProver = { prover, privateKey, ceiling, gatherMs, mintGatherMs }
     }
     const indexer = await createIndexer({ ...rest, log, ...(rootProver && { rootProver }) })
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -11,6 +11,7 @@ import type { LogEvent } from '../events.js'
 import { createJsonRpc } from '../json-rpc.js'
 import { createSync } from '../sync.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
+import { defaultCeilingGwei, feeCeiling } from './fees.js'
 import { hashChainAt } from './root-step.js'
 import { createTransactions } from './transactions.js'
 
@@ -41,7 +42,8 @@ beforeEach(async () => {
     },
   })
   const { privateKey } = developmentRoles.rootProver
-  const transactions = createTransactions({ rpc, chainId, privateKey, clock: systemClock })
+  const ceiling = feeCeiling(defaultCeilingGwei)
+  const transactions = createTransactions({ rpc, chainId, privateKey, clock: systemClock, ceiling })
   const log = (event: LogEvent) => events.push(event)
   checkpoints = createCheckpoints({ chain, database, transactions, verifier, log, transfersPerCallMax: 20 })
   const follower = createSync({ chain, database, confirmations: 0, log })

@@ -12,6 +12,7 @@ import type { Database } from '../database.js'
 import type { Log } from '../events.js'
 import { limits } from '../limits.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
+import type { FeeCeiling } from './fees.js'
 import { createPace } from './pace.js'
 import { planRoot, type RootPlan } from './root-plan.js'
 import { proveCall, transfersBetween, witnessOf } from './root-step.js'
@@ -22,6 +23,8 @@ export type RootJobOptions = {
   readonly prover: RootProver
   /** An account that the verifier allows to prove, with money for gas; used by nobody else. */
   readonly privateKey: Hex
+  /** Most that its transactions pay for gas. */
+  readonly ceiling?: FeeCeiling
   /** Unproved transfers wait so long for company. */
   readonly gatherMs?: number
   /** The same when all of them are mints, which nobody waits for: a mint pays for nothing. */

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startWorld, until, type World } from '../../test/world.js'
 import type { Clock } from '../clock.js'
 import { createJsonRpc } from '../json-rpc.js'
+import { defaultCeilingGwei, feeCeiling } from './fees.js'
 import { reserveCall } from './root-step.js'
 import { createTransactions } from './transactions.js'
 
@@ -37,7 +38,9 @@ function hastyClock(): Clock {
 
 function transactions(clock: Clock = hastyClock()) {
   const rpc = createJsonRpc({ url: world.chain.rpcUrl, signal: ending.signal })
-  return createTransactions({ rpc, chainId: world.chain.chainId, privateKey: rootProver.privateKey, clock })
+  const { privateKey } = rootProver
+  const ceiling = feeCeiling(defaultCeilingGwei)
+  return createTransactions({ rpc, chainId: world.chain.chainId, privateKey, clock, ceiling })
 }
 
 const verifier = (): Address => {

@@ -1,17 +1,18 @@
 /**
  * One key, one transaction at a time. A transaction keeps its nonce until that nonce is used: unmined, it is sent
- * again with a higher fee, and the receipt of any of its forms counts. What an earlier run left in the pool has the
+ * again with a higher fee up to the ceiling, and the receipt of any of its forms counts. What an earlier run left in the pool has the
  * same nonce and is replaced.
  */
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import { decodeErrorResult, type Hex, keccak256 } from 'viem'
+import { decodeErrorResult, formatGwei, type Hex, keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import type { Clock } from '../clock.js'
 import type { JsonRpc } from '../json-rpc.js'
 import { limits } from '../limits.js'
 import { quantity } from '../transfer-log.js'
+import { dueFees, type FeeCeiling, fallbackTip, raisedFees } from './fees.js'
 
 export type Receipt = { readonly transactionHash: string; readonly gasUsed: bigint }
 
@@ -23,32 +24,41 @@ export type Transactions = {
   send(call: { to: Address; data: Hex }, signal: AbortSignal): Promise<Receipt>
 }
 
-type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
-
 /** Creates the sender. Callers wait for one transaction before they send the next. */
 export function createTransactions(deps: {
   rpc: JsonRpc
   chainId: number
   privateKey: Hex
   clock: Clock
+  ceiling: FeeCeiling
 }): Transactions {
-  const { rpc, chainId, clock } = deps
+  const { rpc, chainId, clock, ceiling } = deps
   const account = privateKeyToAccount(deps.privateKey)
 
   async function prepare(call: { to: Address; data: Hex }) {
     try {
-      const [gas, nonce, block, tip] = await rpc.batch([
-        { method: 'eth_estimateGas', params: [{ from: account.address, ...call }, 'latest'] },
-        { method: 'eth_getTransactionCount', params: [account.address, 'latest'] },
-        { method: 'eth_getBlockByNumber', params: ['latest', false] },
-        { method: 'eth_maxPriorityFeePerGas', params: [] },
+      const [[gas, nonce, block], tip] = await Promise.all([
+        rpc.batch([
+          { method: 'eth_estimateGas', params: [{ from: account.address, ...call }, 'latest'] },
+          { method: 'eth_getTransactionCount', params: [account.address, 'latest'] },
+          { method: 'eth_getBlockByNumber', params: ['latest', false] },
+        ]),
+        suggestedTip(),
       ])
-      const baseFee = z.object({ baseFeePerGas: amount }).parse(block).baseFeePerGas
-      const maxPriorityFeePerGas = amount.parse(tip)
-      const fees: Fees = { maxFeePerGas: 2n * baseFee + maxPriorityFeePerGas, maxPriorityFeePerGas }
+      const fees = dueFees(blockShape.parse(block).baseFeePerGas, tip, ceiling)
       return { gas: (amount.parse(gas) * 5n) / 4n, nonce: quantity.parse(nonce), fees }
     } catch (error) {
       throw refusalOf(error)
+    }
+  }
+
+  /** Nodes without the method get the usual tip. */
+  async function suggestedTip(): Promise<bigint> {
+    try {
+      return amount.parse(await rpc.call('eth_maxPriorityFeePerGas', []))
+    } catch (error) {
+      if (error instanceof SvcError && error.code === 'rpc_error') return fallbackTip
+      throw error
     }
   }
 
@@ -110,19 +120,23 @@ export function createTransactions(deps: {
       for (let bumps = 0; bumps <= limits.feeBumpsMax && !signal.aborted; bumps++) {
         const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, gas, ...call, ...fees })
         const outcome = await broadcast(raw)
-        if (outcome === 'sent') hashes.push(keccak256(raw))
-        if (outcome !== 'underpriced' && hashes.length > 0) {
+        const hash = keccak256(raw)
+        if (outcome === 'sent' && !hashes.includes(hash)) hashes.push(hash)
+        const higher = raisedFees(fees, ceiling)
+        if (hashes.length > 0 && (outcome !== 'underpriced' || higher === undefined)) {
           const receipt = await receiptWithin(hashes, nonce, signal)
           if (receipt !== undefined) return receipt
         }
         if (outcome === 'nonce_used') {
           throw new SvcError('transaction_displaced', `nonce ${nonce} was used by another transaction`)
         }
-        fees = raised(fees)
+        // At the ceiling the same transaction is sent again, unless the pool holds one that pays more.
+        if (higher === undefined && hashes.length === 0) break
+        fees = higher ?? fees
       }
       throw new SvcError(
         'transaction_stuck',
-        `nonce ${nonce} is still unused after ${limits.feeBumpsMax} raises`,
+        `nonce ${nonce} is still unused, with ${formatGwei(fees.maxFeePerGas)} gwei offered for gas`,
       )
     },
   }
@@ -133,12 +147,10 @@ const amount = z
   .regex(/^0x[0-9a-f]{1,64}$/i)
   .transform(BigInt)
 
-const receiptShape = z.object({ transactionHash: z.string(), gasUsed: amount, status: quantity }).nullable()
+/** Chains without EIP-1559's base fee leave it out. */
+const blockShape = z.object({ baseFeePerGas: amount.default(0n) })
 
-const raised = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees => ({
-  maxFeePerGas: maxFeePerGas + maxFeePerGas / 4n + 1n,
-  maxPriorityFeePerGas: maxPriorityFeePerGas + maxPriorityFeePerGas / 4n + 1n,
-})
+const receiptShape = z.object({ transactionHash: z.string(), gasUsed: amount, status: quantity }).nullable()
 
 /** Puts the contract's own error into words, when the node passed it on. */
 function refusalOf(error: unknown): unknown {
