@@ -13,6 +13,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../test/folder.js'
 import { builtAdapter, runScript } from '../../test/node-script.js'
+import { compactJournal } from './journal-compaction.js'
 import { openJournal } from './journal-file.js'
 import { encodeLine, fieldsOf, type JournalFields } from './journal-line.js'
 import { replayFile } from './journal-replay.js'
@@ -148,6 +149,38 @@ describe('compaction', () => {
     await close()
     expect((await numbersIn(path)).numbers).toEqual([1, 2, 3])
     expect(readdirSync(dirname(path))).toEqual(['journal.jsonl'])
+  })
+
+  it('fault 5 does not begin when it could fill the disk', async () => {
+    const path = journalOf([1, 2])
+    const { journal, replay, close } = await openNumbers(path)
+    const folder = { freeBytes: async () => replay.bytes - 1, sync: async () => undefined }
+    const { signal } = new AbortController()
+    const compacting = compactJournal({ path, journal, replay, records: [noted(2)], signal, folder })
+    await expect(compacting).rejects.toMatchObject({ code: 'journal_failed' })
+    expect((await numbersIn(path)).numbers).toEqual([1, 2])
+    await journal.append(noted(3))
+    await close()
+    expect((await numbersIn(path)).numbers).toEqual([1, 2, 3])
+  })
+
+  it('fault 5 acknowledges nothing until the name of the new file is on the disk', async () => {
+    const path = journalOf([1, 2])
+    const { journal, replay, close } = await openNumbers(path)
+    const refused = new Error('the folder is not synced')
+    const sync = vi.fn(() => Promise.resolve())
+    sync.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused)
+    const folder = { freeBytes: async () => replay.bytes, sync }
+    const { signal } = new AbortController()
+    const compacting = compactJournal({ path, journal, replay, records: [noted(2)], signal, folder })
+    await expect(compacting).rejects.toBe(refused)
+    await expect(journal.append(noted(3))).rejects.toMatchObject({ code: 'journal_failed', cause: refused })
+    expect(journal.stats().failed).toBe(true)
+    await journal.append(noted(4))
+    await journal.append(noted(5))
+    expect(sync).toHaveBeenCalledTimes(3)
+    await close()
+    expect((await numbersIn(path)).numbers).toEqual([2, 4, 5])
   })
 
   it('lets go of what it would have written, also when it cannot begin or is never asked for', async () => {

@@ -3,7 +3,7 @@
  * time; what was appended meanwhile follows in one step, in which nothing is written; then the new file takes the old
  * one's name. It is complete on the disk before that: a crash leaves one or the other.
  */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Journal, JournalEnd } from './journal.js'
@@ -26,6 +26,17 @@ const temporaryOf = (path: string) => `${path}.new`
 /** What a compaction left behind that did not come to its end. */
 export const dropUnfinished = (path: string): Promise<void> => rm(temporaryOf(path), { force: true })
 
+/** What is asked of the folder; a test can put a full or a failing one in its place. */
+export type JournalFolder = {
+  freeBytes(path: string): Promise<number>
+  sync(path: string): Promise<void>
+}
+
+const realFolder: JournalFolder = {
+  freeBytes: (path) => statfs(path).then(({ bavail, bsize }) => bavail * bsize),
+  sync: syncFolder,
+}
+
 export async function compactJournal(deps: {
   path: string
   journal: Pick<Journal, 'replaceFile'>
@@ -33,8 +44,10 @@ export async function compactJournal(deps: {
   replay: ReplayReport
   records: Iterable<JournalFields>
   signal: AbortSignal
+  folder?: JournalFolder
 }): Promise<Compaction> {
-  const { path, replay, signal } = deps
+  const { path, replay, signal, folder = realFolder } = deps
+  await assertRoom(folder, path, replay.bytes)
   const file = await open(temporaryOf(path), 'w+', 0o600)
   const writer = createLineWriter(file)
   const progress: Progress = { isInPlace: false }
@@ -50,7 +63,9 @@ export async function compactJournal(deps: {
     const shortened = writer.end()
     signal.throwIfAborted()
     const tail = (bytes: number) => ({ from: replay.bytes, to: bytes })
-    await deps.journal.replaceFile((bytes) => takeOver({ path, file, writer, progress, ...tail(bytes) }))
+    await deps.journal.replaceFile((bytes) =>
+      takeOver({ path, file, writer, folder, progress, ...tail(bytes) }),
+    )
     if (progress.unsynced !== undefined) throw progress.unsynced
     return {
       recordsBefore: replay.records,
@@ -65,6 +80,13 @@ export async function compactJournal(deps: {
   }
 }
 
+/** A disk that this would fill refuses payments: a journal that is too long does not. */
+async function assertRoom(folder: JournalFolder, path: string, bytes: number): Promise<void> {
+  const free = await folder.freeBytes(dirname(path))
+  if (free >= bytes) return
+  throw new SvcError('journal_failed', `${free} bytes are free; writing the journal anew may take ${bytes}`)
+}
+
 type Progress = {
   isInPlace: boolean
   /** Why the folder could not be synced. */
@@ -76,6 +98,7 @@ async function takeOver(deps: {
   path: string
   file: FileHandle
   writer: LineWriter
+  folder: JournalFolder
   progress: Progress
   from: number
   to: number
@@ -95,11 +118,15 @@ async function takeOver(deps: {
   await file.sync()
   await rename(temporaryOf(path), path)
   deps.progress.isInPlace = true
-  // Before anything is appended: otherwise a power failure could bring the old file back.
-  await syncFolder(dirname(path)).catch((error: unknown) => {
+  // Before anything is appended: otherwise a power failure could bring the old file back, without it.
+  const prepare = () => deps.folder.sync(dirname(path))
+  try {
+    await prepare()
+    return { file, ...writer.end() }
+  } catch (error) {
     deps.progress.unsynced = error
-  })
-  return { file, ...writer.end() }
+    return { file, ...writer.end(), prepare }
+  }
 }
 
 type LineWriter = ReturnType<typeof createLineWriter>

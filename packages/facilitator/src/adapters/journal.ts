@@ -25,7 +25,13 @@ export type Journal = {
 }
 
 /** A file to go on in: all its bytes are durable records, numbered below `nextSeq`. */
-export type JournalEnd = { readonly file: JournalFile; readonly bytes: number; readonly nextSeq: number }
+export type JournalEnd = {
+  readonly file: JournalFile
+  readonly bytes: number
+  readonly nextSeq: number
+  /** What is left to do before anything is written: appends are refused until it succeeded once. */
+  readonly prepare?: () => Promise<void>
+}
 
 export type JournalStats = {
   readonly records: number
@@ -48,6 +54,7 @@ export function createJournal(deps: JournalEnd & { readonly onFailure: (err: unk
   let durableBytes = deps.bytes
   let writtenBytes = deps.bytes
   let nextSeq = deps.nextSeq
+  let prepare = deps.prepare
   /** Records in order: first they wait to be written, then for a sync that begins after that. */
   let waiting: Waiting[] = []
   let written: Waiting[] = []
@@ -93,6 +100,8 @@ export function createJournal(deps: JournalEnd & { readonly onFailure: (err: unk
     // After the events already queued, so that appends made in one go are one write.
     await new Promise((resolve) => setImmediate(resolve))
     if (needsCut) await cut()
+    if (prepare) await prepare()
+    prepare = undefined
     const batch = waiting
     waiting = []
     written.push(...batch)
@@ -171,6 +180,7 @@ export function createJournal(deps: JournalEnd & { readonly onFailure: (err: unk
           durableBytes = end.bytes
           writtenBytes = end.bytes
           nextSeq = end.nextSeq
+          prepare = end.prepare
           await old.close()
           done()
         } catch (error) {
