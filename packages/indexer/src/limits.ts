@@ -34,6 +34,7 @@ export const limits = {
   requestTimeoutMs: 20_000,
   connectionsMax: 1_024,
   eventsDefault: 100,
+  /** Events in one answer, to however many recipients. */
   eventsMax: 1_000,
   recipientsMax: 100,
   leavesPerRequestMax: 100,

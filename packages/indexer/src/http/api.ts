@@ -2,6 +2,7 @@
 import { type Address, toChecksum } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../database.js'
+import { limits } from '../limits.js'
 import type { StoredTransfer } from '../record.js'
 import type { Status } from '../status.js'
 import { parseAllEventsQuery, parseEventsQuery, parseProofsBody, parseTreeIndexQuery } from './requests.js'
@@ -35,9 +36,12 @@ export function registerApi(
     const { recipients, limit } = parseAllEventsQuery(request.query)
     const events: object[] = []
     for (const to of new Set(recipients)) {
-      for (const transfer of await database.transfersTo(to, limit)) {
+      const room = limits.eventsMax - events.length
+      if (room === 0) break
+      for (const transfer of await database.transfersTo(to, Math.min(limit, room))) {
         events.push({ ...toEvent(token, transfer), chain_id: chainId })
       }
+      await new Promise(setImmediate)
     }
     return events
   })
