@@ -51,6 +51,9 @@ export const limits = {
   /** Gas the batch takes per item, and around all items; see `minimumBatchGas` of the helper. */
   burnItemGas: 300_000n,
   batchBaseGas: 60_000n,
+  /** Pauses before a burn that a reorg took back is tried again, while only the chain or the disk are in its way. */
+  reorgedRetryFirstMs: 1_000,
+  reorgedRetryMaxMs: 60_000,
   /** Times a burn is put into a new transaction after its nonce was used by a foreign one. */
   burnAttemptsMax: 5,
   /** Mint transactions that are out at once: a burn waits behind no more than these. */

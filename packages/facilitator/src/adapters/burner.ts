@@ -72,7 +72,7 @@ export function createBurner(deps: {
       const outcome = outcomes.then((all) => resumeItem(item, all[i]))
       // Whoever listens says what becomes of it; without anyone it must still not end the process.
       outcome.catch(() => undefined)
-      for (const listener of listeners) listener(item.challenge, outcome, how)
+      for (const listener of listeners) listener(item, outcome, how)
     }
   }
 

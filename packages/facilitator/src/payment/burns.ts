@@ -2,9 +2,21 @@
  * Burns under way. Each runs from claim to accepted (or released) on its own, whether or not a caller still
  * waits for it: a `/settle` only watches.
  */
-import type { ChallengeNonce, Payload, Rejection, TxHash } from '@svc-zerc20/protocol'
+import {
+  type ChallengeNonce,
+  type Payload,
+  type Rejection,
+  SvcError,
+  type TxHash,
+} from '@svc-zerc20/protocol'
 import type { PermitVerdict } from './judge.js'
 import type { Burn, Burner, BurnOutcome, Challenge, Clock, Interrupted, Ledger, Report } from './ports.js'
+import { backOffMs } from './retries.js'
+
+type Item = Interrupted['items'][number]
+
+/** Nothing is wrong with the burn: the chain, the relayer or the disk stand in its way, and that passes. */
+const passing: ReadonlySet<string> = new Set(['chain_unavailable', 'relayer_busy', 'storage_unavailable'])
 
 export type BurnEnd =
   | { readonly kind: 'accepted' }
@@ -25,8 +37,17 @@ export type Burns = {
   idle(): Promise<void>
 }
 
-export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock; report: Report }): Burns {
-  const { burner, ledger, clock, report } = deps
+export function createBurns(deps: {
+  burner: Burner
+  ledger: Ledger
+  clock: Clock
+  report: Report
+  /** Pauses before a burn of a demoted payment is tried again: the first, and the longest. */
+  retryMs: { readonly first: number; readonly max: number }
+  /** Ends these pauses; nothing is tried again then. */
+  closing: AbortSignal
+}): Burns {
+  const { burner, ledger, clock, report, retryMs, closing } = deps
   const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
 
   async function accept(nonce: ChallengeNonce, burn: Burn): Promise<BurnEnd> {
@@ -36,34 +57,56 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
     return { kind: 'accepted' }
   }
 
-  async function run(challenge: Challenge, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
-    const { nonce } = challenge
+  async function run(item: Item, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+    const { nonce } = item.challenge
     const outcome = await burned
     if (outcome.kind === 'burned') return accept(nonce, outcome.burn)
+    if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
     await ledger.release(nonce)
     report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
     return outcome
   }
 
-  /** No block holds the burn any more: its payment cannot be finalized until one does again. */
-  async function runAgain(challenge: Challenge, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+  /**
+   * The payment was accepted once, and a resource may have been served for it: what passes is waited for. The claim
+   * stays however it ends, because releasing it would erase which burn the payment had.
+   */
+  async function insist(item: Item, outcome: BurnOutcome): Promise<BurnEnd> {
+    const { challenge, payload } = item
     const { nonce } = challenge
+    let last = outcome
+    for (let failures = 1; last.kind === 'failed' && passing.has(last.rejection.reason); failures++) {
+      await clock.sleep(backOffMs(failures, retryMs.first, retryMs.max), closing)
+      if (closing.aborted)
+        throw new SvcError('burns_closed', 'the facilitator closed before the burn came back')
+      // A block that holds it may have been found meanwhile.
+      if ((await ledger.find(nonce))?.accepted) return { kind: 'accepted' }
+      last = await burner.burn(challenge, payload)
+    }
+    if (last.kind === 'burned') return accept(nonce, last.burn)
+    report({ event: 'burn.lost', challengeNonce: nonce, reason: last.rejection.reason })
+    return last
+  }
+
+  /** No block holds the burn any more: its payment cannot be finalized until one does again. */
+  async function runAgain(item: Item, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+    const { nonce } = item.challenge
     const demoted = await ledger.demote(nonce)
     const isAwaited = demoted === 'demoted' || (await ledger.find(nonce))?.demoted !== undefined
     // What was not accepted bought nothing, and whoever sends its payload again finds the burn.
     if (isAwaited || demoted === 'already_finalized') report({ event: 'burn.reorged', challengeNonce: nonce })
     const outcome = await burned
-    if (outcome.kind === 'burned') return isAwaited ? accept(nonce, outcome.burn) : { kind: 'accepted' }
-    if (isAwaited) report({ event: 'burn.lost', challengeNonce: nonce, reason: outcome.rejection.reason })
-    return outcome
+    if (isAwaited) return insist(item, outcome)
+    return outcome.kind === 'burned' ? { kind: 'accepted' } : outcome
   }
 
   /** Another block holds its transaction: the burn has another place there, or failed. */
-  async function follow(challenge: Challenge, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+  async function follow(item: Item, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+    const { nonce } = item.challenge
     const outcome = await burned
-    if (outcome.kind === 'failed') return runAgain(challenge, burned)
-    const payment = await ledger.find(challenge.nonce)
-    if (payment?.accepted) await ledger.moveBurn(challenge.nonce, outcome.burn)
+    if (outcome.kind === 'failed') return runAgain(item, burned)
+    const payment = await ledger.find(nonce)
+    if (payment?.accepted) await ledger.moveBurn(nonce, outcome.burn)
     return { kind: 'accepted' }
   }
 
@@ -76,13 +119,14 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
     end.catch((err) => report({ event: 'burn.interrupted', challengeNonce: challenge.nonce, err }))
   }
 
-  burner.onReorged((challenge, burned, how) => {
+  burner.onReorged((item, burned, how) => {
+    const { challenge } = item
     // It may not even be recorded as accepted yet.
     const before = Promise.resolve(underWay.get(challenge.nonce)).catch(() => undefined)
     const goOn = how === 'moved' ? follow : runAgain
     track(
       challenge,
-      before.then(() => goOn(challenge, burned)),
+      before.then(() => goOn(item, burned)),
     )
   })
 
@@ -91,14 +135,14 @@ export function createBurns(deps: { burner: Burner; ledger: Ledger; clock: Clock
       if (underWay.has(challenge.nonce)) return
       const isBurned = verdict === 'burned'
       const burned = isBurned ? burner.find(challenge, payload) : burner.burn(challenge, payload)
-      track(challenge, run(challenge, burned))
+      track(challenge, run({ challenge, payload }, burned))
     },
 
     resume(interrupted) {
       const outcomes = burner.resume(interrupted)
-      for (const [i, { challenge }] of interrupted.items.entries()) {
+      for (const [i, item] of interrupted.items.entries()) {
         const outcome = outcomes[i]
-        if (outcome) track(challenge, run(challenge, outcome))
+        if (outcome) track(item.challenge, run(item, outcome))
       }
     },
 

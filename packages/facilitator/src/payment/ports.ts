@@ -274,7 +274,11 @@ export type Burner = {
    * it is sent again. `moved`: its transaction is in another block.
    */
   onReorged(
-    listener: (challenge: Challenge, outcome: Promise<BurnOutcome>, how: 'gone' | 'moved') => void,
+    listener: (
+      item: Interrupted['items'][number],
+      outcome: Promise<BurnOutcome>,
+      how: 'gone' | 'moved',
+    ) => void,
   ): void
 }
 

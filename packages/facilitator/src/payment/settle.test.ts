@@ -45,7 +45,14 @@ async function setup(options: {
   }
   // Sleeps of the stopped clock end at once, so the bound is kept away from burns that need some turns.
   const patient = { ...clock, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 20)) }
-  const burns = createBurns({ burner, ledger, clock: patient, report })
+  const burns = createBurns({
+    burner,
+    ledger,
+    clock: patient,
+    report,
+    retryMs: { first: 1, max: 1 },
+    closing: new AbortController().signal,
+  })
   const settle = createSettle({ deployment, examine, ledger, burns, report, receiptPollMs: 20 })
   const present = (payload: FacilitatorApi.PresentedPayment['payload']) => settle({ payload })
   return { clock, ledger, events, asked, present, burns }

@@ -25,6 +25,8 @@ export type PaymentFlow = {
   readonly status: Status
   readonly burns: Burns
   readonly recover: Recover
+  /** Tries nothing again from now on; resolves when no burn is under way. */
+  drain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -53,7 +55,15 @@ export function createPaymentFlow(deps: {
     cacheEntries: limits.signerCacheEntries,
     thread: recoveryThread,
   })
-  const burns = createBurns({ burner: wireBurner(deps, closing.signal), ledger, clock, report: log })
+  const draining = new AbortController()
+  const burns = createBurns({
+    burner: wireBurner(deps, closing.signal),
+    ledger,
+    clock,
+    report: log,
+    retryMs: { first: limits.reorgedRetryFirstMs, max: limits.reorgedRetryMaxMs },
+    closing: draining.signal,
+  })
   const examine = createExamine({
     deployment,
     ledger,
@@ -89,7 +99,12 @@ export function createPaymentFlow(deps: {
     status: createStatus({ ledger, clock }),
     burns,
     recover: createRecover({ ledger, burns, examine, report: log }),
+    drain() {
+      draining.abort()
+      return burns.idle()
+    },
     async close() {
+      draining.abort()
       closing.abort()
       await recoveryThread.close()
     },
