@@ -105,7 +105,11 @@ async function start(file: string): Promise<void> {
 async function stop(facilitator: Facilitator, log: ReturnType<typeof createLog>): Promise<void> {
   // A second signal means: now.
   for (const signal of signals) process.once(signal, () => process.exit(exitCodes.ok))
-  await facilitator.close()
+  try {
+    await facilitator.close()
+  } catch (error) {
+    failWith(error)
+  }
   log({ event: 'facilitator.stopped' })
   process.exit(exitCodes.ok)
 }

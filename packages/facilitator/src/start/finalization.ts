@@ -20,6 +20,7 @@ import type { Clock, Minter } from '../payment/ports.js'
 import type { Profile } from '../profile.js'
 import { conditionsMissing } from '../secrets/secrets.js'
 import type { ChainSide } from './chain-side.js'
+import { closeAll } from './close-all.js'
 import type { Telemetry } from './operation.js'
 
 export type FinalizationDeps = {
@@ -108,9 +109,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
       loop = startFinalizeLoop({ finalize, clock, periodMs, backOffMaxMs, report })
     },
     async close() {
-      await loop?.stop()
-      await prover.close()
-      await ownTree.close()
+      await closeAll([() => loop?.stop(), () => prover.close(), () => ownTree.close()])
     },
   }
 }

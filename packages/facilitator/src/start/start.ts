@@ -10,6 +10,7 @@ import { profileOf } from '../profile.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { Log } from '../telemetry/events.js'
 import { openChainSide } from './chain-side.js'
+import { closeAll } from './close-all.js'
 import { createFinalization, paceOf } from './finalization.js'
 import { createHttpSide } from './http-side.js'
 import { createTelemetry } from './operation.js'
@@ -84,17 +85,26 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     url,
     network,
     async close() {
-      const drained = Promise.all([app.close().then(() => flow.burns.idle()), finalization.close()])
+      const drained = [app.close().finally(() => flow.drain()), finalization.close()]
       const idle = new AbortController()
       const grace = clock.sleep(config.daemon.shutdown_grace_ms, idle.signal)
-      await Promise.race([drained, grace]).finally(() => idle.abort())
-      app.server.closeAllConnections()
-      await flow.close()
-      await addresses.close()
-      relayer.close()
-      rpc.close()
-      telemetry.close()
-      await storage.close()
+      const ends = await Promise.race([Promise.allSettled(drained), grace]).finally(() => idle.abort())
+      const failed = (ends ?? []).filter((end) => end.status === 'rejected')
+      await closeAll([
+        ...failed.map(
+          ({ reason }) =>
+            () =>
+              Promise.reject(reason),
+        ),
+        () => app.server.closeAllConnections(),
+        () => flow.close(),
+        () => addresses.close(),
+        () => relayer.close(),
+        () => rpc.close(),
+        () => telemetry.close(),
+        // Last: whatever is cut off above may still have something to record.
+        () => storage.close(),
+      ])
     },
   }
 }
