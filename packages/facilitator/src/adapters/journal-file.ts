@@ -42,7 +42,7 @@ export async function openJournal(deps: {
   shorten: () => Shortened
   onFailure: (err: unknown) => void
 }): Promise<OpenedJournal> {
-  const lock = await lockJournal(deps.path)
+  const lock = await lockJournal(deps.path, deps.onFailure)
   const closing = new AbortController()
   try {
     const replay = await replayFile(lock.path, deps.onRecord)
@@ -55,6 +55,7 @@ export async function openJournal(deps: {
       bytes: replay.bytes,
       nextSeq: replay.records + 1,
       onFailure: deps.onFailure,
+      assertHeld: lock.assertHeld,
     })
     let shorter = shorterThan(replay, deps.shorten())
     let compacting: Promise<Compaction> | undefined

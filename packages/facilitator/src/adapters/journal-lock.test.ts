@@ -1,8 +1,17 @@
-import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFolder } from '../../test/folder.js'
 import { builtAdapter, runScript } from '../../test/node-script.js'
+import { openJournal } from './journal-file.js'
 import { assertUnlocked, lockJournal } from './journal-lock.js'
 
 const newPath = () => join(temporaryFolder(), 'journal.jsonl')
@@ -82,5 +91,57 @@ describe('fault 6 two daemons on one journal', () => {
     const aWhileAgo = new Date(Date.now() - 60_000)
     utimesSync(`${path}.lock`, aWhileAgo, aWhileAgo)
     await (await lockJournal(path)).release()
+  })
+
+  it('a lock file of a namespace without a name is believed while it is touched, if a daemon wrote it', async () => {
+    const path = newPath()
+    writeFileSync(`${path}.lock`, '7\n\n0123456789abcdef\n')
+    await expect(lockJournal(path)).rejects.toMatchObject({ code: 'journal_locked' })
+    const aWhileAgo = new Date(Date.now() - 60_000)
+    utimesSync(`${path}.lock`, aWhileAgo, aWhileAgo)
+    await (await lockJournal(path)).release()
+  })
+
+  it.runIf(process.platform === 'linux')('one folder seen at two paths is one lock', async () => {
+    const folder = temporaryFolder()
+    const [here, there] = [join(folder, 'here'), join(folder, 'there')]
+    mkdirSync(here)
+    const lock = await lockJournal(join(here, 'journal.jsonl'))
+    // The same folder under another name, as a second mount would show it.
+    renameSync(here, there)
+    await expect(lockJournal(join(there, 'journal.jsonl'))).rejects.toMatchObject({ code: 'journal_locked' })
+    await lock.release()
+  })
+
+  it('who finds the lock file of another lets go of the journal, and leaves that file alone', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => {
+      vi.useRealTimers()
+    })
+    const path = newPath()
+    const failures: unknown[] = []
+    const { journal, close } = await openJournal({
+      path,
+      onRecord: () => undefined,
+      shorten: () => ({ recordsMin: 0, take: () => [], release: () => undefined }),
+      onFailure: (err) => failures.push(err),
+    })
+    await journal.append({ event: 'noted', number: 1 })
+    vi.advanceTimersByTime(60_000)
+    expect(failures).toEqual([])
+    const before = readFileSync(path, 'utf8')
+    const foreign = '7\nanother-boot net:[1]\n0123456789abcdef\n'
+    writeFileSync(`${path}.lock`, foreign)
+    vi.advanceTimersByTime(60_000)
+    expect(failures).toMatchObject([{ code: 'journal_locked' }])
+    // The other one goes on in the file: not even our own remainder may be cut off.
+    appendFileSync(path, 'of the other')
+    for (const number of [2, 3]) {
+      const refused = { code: 'journal_failed', cause: { code: 'journal_locked' } }
+      await expect(journal.append({ event: 'noted', number })).rejects.toMatchObject(refused)
+    }
+    await close()
+    expect(readFileSync(path, 'utf8')).toBe(`${before}of the other`)
+    expect(readFileSync(`${path}.lock`, 'utf8')).toBe(foreign)
   })
 })

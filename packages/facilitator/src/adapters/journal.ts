@@ -49,7 +49,13 @@ type Waiting = {
   readonly failed: (error: SvcError) => void
 }
 
-export function createJournal(deps: JournalEnd & { readonly onFailure: (err: unknown) => void }): Journal {
+export type JournalDeps = JournalEnd & {
+  readonly onFailure: (err: unknown) => void
+  /** Throws when the file is not ours to write any more: asked before anything in it is changed. */
+  readonly assertHeld?: () => void
+}
+
+export function createJournal(deps: JournalDeps): Journal {
   let { file } = deps
   let durableBytes = deps.bytes
   let writtenBytes = deps.bytes
@@ -99,6 +105,7 @@ export function createJournal(deps: JournalEnd & { readonly onFailure: (err: unk
   async function writeWaiting(): Promise<void> {
     // After the events already queued, so that appends made in one go are one write.
     await new Promise((resolve) => setImmediate(resolve))
+    deps.assertHeld?.()
     if (needsCut) await cut()
     if (prepare) await prepare()
     prepare = undefined
@@ -173,6 +180,7 @@ export function createJournal(deps: JournalEnd & { readonly onFailure: (err: unk
     return new Promise((done, failed) => {
       replacing = async () => {
         try {
+          deps.assertHeld?.()
           if (needsCut) await cut()
           const old = file
           const end = await make(durableBytes)
