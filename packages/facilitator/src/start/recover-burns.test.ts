@@ -23,13 +23,12 @@ it('a dry run whose journal cannot be opened leaves no copy of it behind', async
   const journal = join(folder, 'damaged.jsonl')
   writeFileSync(journal, 'not a record\nnor this\n')
   vi.stubEnv('TMPDIR', folder)
-  const text = minimalConfig().replace("journal = 'none'", `journal = '${journal}'`)
+  const text = minimalConfig()
+    .replace("journal = 'none'", `journal = '${journal}'`)
+    .replace(/treasury = .*/, `treasury = '${treasury.address}'`)
   const config = parseConfig(`${text}\n[zerc20]\nartifacts = '${folder}'\n`)
   const env = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
-  const { secrets } = readSecrets(
-    { ...config, settlement: { ...config.settlement, treasury: treasury.address } },
-    env,
-  )
+  const { secrets } = readSecrets(config, env)
   const recovering = recoverBurns({
     config,
     secrets,
