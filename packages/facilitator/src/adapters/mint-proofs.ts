@@ -1,8 +1,8 @@
 /** From a burn and a proved root to the call that mints it. */
-import { verifierAbi } from '@svc-zerc20/contracts'
+import { encodeWithdrawProof, verifierAbi } from '@svc-zerc20/contracts'
 import type { Address } from '@svc-zerc20/protocol'
-import { type Hex, withdrawInput } from '@svc-zerc20/zk'
-import { concat, encodeFunctionData, numberToHex } from 'viem/utils'
+import { withdrawInput } from '@svc-zerc20/zk'
+import { encodeFunctionData } from 'viem/utils'
 import type { ProveMint } from '../payment/mint-ports.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
 import type { MerklePaths } from './merkle-paths.js'
@@ -45,11 +45,13 @@ export function createMintProofs(deps: {
       data: encodeFunctionData({
         abi: verifierAbi,
         functionName: 'singleTeleport',
-        args: [false, root.size, recipient, words([...proof, root.root, recipientHash, burn.value])],
+        args: [
+          false,
+          root.size,
+          recipient,
+          encodeWithdrawProof(proof, [root.root, recipientHash, burn.value]),
+        ],
       }),
     }
   }
 }
-
-const words = (numbers: readonly bigint[]): Hex =>
-  concat(numbers.map((number) => numberToHex(number, { size: 32 })))

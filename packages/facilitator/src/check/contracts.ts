@@ -1,7 +1,7 @@
 /** Whether the contracts are what the configuration takes them for. */
 import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, TypedData } from '@svc-zerc20/protocol'
-import { hash2, upstreamPowBits } from '@svc-zerc20/zk'
+import { emptyRoots, upstreamPowBits } from '@svc-zerc20/zk'
 import { zeroAddress } from '../adapters/zero-address.js'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
@@ -97,7 +97,7 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
       findings.push(fail(key, `${verifier} belongs to the token ${parseAddress(itsToken)}, not to ${token}`))
     }
     const { tree_height: height } = zerc20
-    if (height !== undefined && emptyRoot !== emptyRootOf(height)) {
+    if (height !== undefined && emptyRoot !== emptyRoots()[height]) {
       findings.push(fail('zerc20.tree_height', `is ${height}, but the verifier began with another tree`))
     }
   }
@@ -118,13 +118,6 @@ function judgePow({ generation, pow_bits: bits }: PartialConfig['zerc20'], itsBi
   if (bits === usual) return []
   const message = `is ${bits}, where deployments of generation ${generation} ask for ${usual}; no contract tells it`
   return [warn(key, message)]
-}
-
-/** Root of an empty tree: every node is the hash of two equal children, and an empty leaf is zero. */
-function emptyRootOf(height: number): bigint {
-  let root = 0n
-  for (let level = 0; level < height; level++) root = hash2(root, root)
-  return root
 }
 
 async function probeHub(view: ChainView, { network }: PartialConfig): Promise<Finding[]> {
