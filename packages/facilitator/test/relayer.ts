@@ -1,8 +1,9 @@
 /** A relayer on the embedded chain, with a key of its own, and short words for what its tests do to it. */
-import type { Chain } from '@svc-zerc20/devnet'
+import { type Chain, startChain } from '@svc-zerc20/devnet'
 import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import { createFees } from '../src/adapters/fees.js'
 import { createJsonRpc } from '../src/adapters/json-rpc.js'
 import {
@@ -46,6 +47,27 @@ export type RelayerOptions = {
   started?: boolean
   account?: PrivateKeyAccount
   changedLimits?: Partial<RelayerLimits>
+}
+
+/** One chain for a file of tests, as it was before each of them; what `onEnd` is given ends with its test. */
+export function useChain(): { chain(): Chain; onEnd(close: () => unknown): void } {
+  let started: Chain | undefined
+  const closers: (() => unknown)[] = []
+  const chain = () => {
+    if (!started) throw new Error('the chain starts before the first test')
+    return started
+  }
+  beforeAll(async () => {
+    started = await startChain()
+  })
+  afterAll(() => chain().close())
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close()
+    chain().setFaults([])
+    await chain().dropPending()
+    await chain().resumeMining()
+  })
+  return { chain, onEnd: (close) => void closers.push(close) }
 }
 
 /** A relayer with a key of its own. Each call carries its name as data, so that it is found on chain. */

@@ -1,25 +1,18 @@
-import { type Chain, startChain } from '@svc-zerc20/devnet'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Chain } from '@svc-zerc20/devnet'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../test/network.js'
-import { limits, type RelayerOptions, startTestRelayer } from '../../test/relayer.js'
+import { limits, type RelayerOptions, startTestRelayer, useChain } from '../../test/relayer.js'
 import type { SignedTransaction } from '../payment/ports.js'
 
 let chain: Chain
-const closers: (() => unknown)[] = []
-beforeAll(async () => {
-  chain = await startChain()
-})
-afterAll(() => chain.close())
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-  chain.setFaults([])
-  await chain.dropPending()
-  await chain.resumeMining()
+const { chain: started, onEnd } = useChain()
+beforeAll(() => {
+  chain = started()
 })
 
 async function startRelayer(options: Omit<RelayerOptions, 'chain'> = {}) {
   const started = await startTestRelayer({ chain, ...options })
-  closers.push(() => started.relayer.close())
+  onEnd(() => started.relayer.close())
   return started
 }
 

@@ -1,22 +1,15 @@
-import { type Chain, startChain } from '@svc-zerc20/devnet'
+import type { Chain } from '@svc-zerc20/devnet'
 import { type Hex, parseTransaction } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { startLyingNode } from '../../test/lying-node.js'
 import { until } from '../../test/network.js'
-import { limits, startTestRelayer } from '../../test/relayer.js'
+import { limits, startTestRelayer, useChain } from '../../test/relayer.js'
 import type { SignedTransaction } from '../payment/ports.js'
 
 let chain: Chain
-const closers: (() => unknown)[] = []
-beforeAll(async () => {
-  chain = await startChain()
-})
-afterAll(() => chain.close())
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-  chain.setFaults([])
-  await chain.dropPending()
-  await chain.resumeMining()
+const { chain: started, onEnd } = useChain()
+beforeAll(() => {
+  chain = started()
 })
 
 type Transaction = ReturnType<typeof parseTransaction>
@@ -24,9 +17,9 @@ type Transaction = ReturnType<typeof parseTransaction>
 /** A relayer behind a node that takes no transaction for which there is a word against it. */
 async function startRefused(against: (transaction: Transaction) => string | undefined) {
   const node = await startLyingNode(chain)
-  closers.push(() => node.close())
+  onEnd(() => node.close())
   const started = await startTestRelayer({ chain, url: node.url })
-  closers.push(() => started.relayer.close())
+  onEnd(() => started.relayer.close())
   const refuse = (word: typeof against) =>
     node.takeOver((response, [call]) => {
       if (call?.method !== 'eth_sendRawTransaction') return false

@@ -1,26 +1,19 @@
-import { type Chain, startChain } from '@svc-zerc20/devnet'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Chain } from '@svc-zerc20/devnet'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { startLyingNode } from '../../test/lying-node.js'
 import { until } from '../../test/network.js'
-import { limits, type RelayerOptions, startTestRelayer } from '../../test/relayer.js'
+import { limits, type RelayerOptions, startTestRelayer, useChain } from '../../test/relayer.js'
 import type { RelayEnd, Reorg } from './relayer.js'
 
 let chain: Chain
-const closers: (() => unknown)[] = []
-beforeAll(async () => {
-  chain = await startChain()
-})
-afterAll(() => chain.close())
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-  chain.setFaults([])
-  await chain.dropPending()
-  await chain.resumeMining()
+const { chain: started, onEnd } = useChain()
+beforeAll(() => {
+  chain = started()
 })
 
 async function startRelayer(options: Omit<RelayerOptions, 'chain'> = {}) {
   const started = await startTestRelayer({ chain, ...options })
-  closers.push(() => started.relayer.close())
+  onEnd(() => started.relayer.close())
   const reorged: Promise<RelayEnd>[] = []
   const moved: Promise<RelayEnd>[] = []
   const onReorged = (ended: Promise<RelayEnd>, how: Reorg) =>
@@ -117,7 +110,7 @@ describe('fault 9 a reorg takes back what was mined', () => {
 
   it('is not believed while receipts cannot be read', async () => {
     const node = await startLyingNode(chain)
-    closers.push(() => node.close())
+    onEnd(() => node.close())
     const { submit, onReorged, reorged, passTime } = await startRelayer({ url: node.url })
     await submit('0x01', { onReorged })
     node.lie(({ method, params }, truth) => {

@@ -1,27 +1,20 @@
-import { type Chain, startChain } from '@svc-zerc20/devnet'
+import type { Chain } from '@svc-zerc20/devnet'
 import { type Hex, parseEther } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { startLyingNode } from '../../test/lying-node.js'
 import { until } from '../../test/network.js'
-import { feesFreshMs, limits, type RelayerOptions, startTestRelayer } from '../../test/relayer.js'
+import { feesFreshMs, limits, type RelayerOptions, startTestRelayer, useChain } from '../../test/relayer.js'
 import type { RelayEnd } from './relayer.js'
 
 let chain: Chain
-const closers: (() => unknown)[] = []
-beforeAll(async () => {
-  chain = await startChain()
-})
-afterAll(() => chain.close())
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-  chain.setFaults([])
-  await chain.dropPending()
-  await chain.resumeMining()
+const { chain: started, onEnd } = useChain()
+beforeAll(() => {
+  chain = started()
 })
 
 async function startRelayer(options: Omit<RelayerOptions, 'chain'> = {}) {
   const started = await startTestRelayer({ chain, ...options })
-  closers.push(() => started.relayer.close())
+  onEnd(() => started.relayer.close())
   return started
 }
 
@@ -300,7 +293,7 @@ describe('fault 18 a node that lies or lags', () => {
 
   it('sees the receipts of others while one cannot be read', async () => {
     const node = await startLyingNode(chain)
-    closers.push(() => node.close())
+    onEnd(() => node.close())
     const { submit, signed, relayer } = await startRelayer({ url: node.url })
     node.lie(({ method, params }) =>
       method === 'eth_getTransactionReceipt' && params[0] === signed[0] ? 'no receipt' : undefined,
@@ -354,7 +347,7 @@ describe('fault 18 a node that lies or lags', () => {
     ['too much', ' '.repeat(200_000)],
   ])('goes on after answers that are %s', async (_what, text) => {
     const node = await startLyingNode(chain)
-    closers.push(() => node.close())
+    onEnd(() => node.close())
     const { submit, passTime, relayer, count, minedCalls } = await startRelayer({ url: node.url })
     await submit('0x01')
     node.takeOver((response) => Boolean(response.end(text)))
