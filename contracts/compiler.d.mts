@@ -5,14 +5,19 @@ type Code = {
   readonly linkReferences: Record<string, never>
 }
 
+type RuntimeCode = Code & {
+  readonly immutableReferences: Record<string, readonly { readonly start: number; readonly length: number }[]>
+}
+
 export type CompiledContract = {
   readonly abi: Abi
-  readonly evm: { readonly bytecode: Code; readonly deployedBytecode: Code }
+  readonly evm: { readonly bytecode: Code; readonly deployedBytecode: RuntimeCode }
 }
 
 export type Compilation = {
   readonly solcVersion: string
   readonly contracts: Record<string, Record<string, CompiledContract>>
+  readonly immutableNames: Record<string, string>
 }
 
 export declare const contractsDir: string

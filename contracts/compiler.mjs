@@ -15,7 +15,8 @@ const settings = {
   evmVersion: 'prague',
   // Without the metadata hash, a changed comment does not change the bytecode.
   metadata: { bytecodeHash: 'none' },
-  outputSelection: { '*': { '*': ['abi', 'evm.bytecode', 'evm.deployedBytecode'] } },
+  // The syntax trees say what the immutables are called; nothing else in the output does.
+  outputSelection: { '*': { '*': ['abi', 'evm.bytecode', 'evm.deployedBytecode'], '': ['ast'] } },
 }
 
 /** Solidity files of a folder, as names relative to the contracts folder. */
@@ -31,8 +32,8 @@ export function compile(files) {
   const input = JSON.stringify({ language: 'Solidity', sources: collectSources(files), settings })
   const solcVersion = require('solc/package.json').version
   const name = createHash('sha256').update(solcVersion).update(input).digest('hex')
-  const contracts = readCache(name) ?? writeCache(name, runSolc(input))
-  return { solcVersion, contracts }
+  const output = readCache(name) ?? writeCache(name, runSolc(input))
+  return { solcVersion, ...output }
 }
 
 /** The one contract of that name, wherever it was declared. */
@@ -68,7 +69,18 @@ function runSolc(input) {
     ({ severity, sourceLocation }) => severity === 'error' || sourceLocation?.file.startsWith('src/'),
   )
   if (problems.length > 0) throw new Error(problems.map((problem) => problem.formattedMessage).join('\n'))
-  return output.contracts
+  return { contracts: output.contracts, immutableNames: immutableNames(output.sources) }
+}
+
+/** Node id → name of every immutable declared in the sources. */
+function immutableNames(sources) {
+  const names = {}
+  const look = (node) => {
+    if (node.nodeType === 'VariableDeclaration' && node.mutability === 'immutable') names[node.id] = node.name
+    for (const child of node.nodes ?? []) look(child)
+  }
+  for (const { ast } of Object.values(sources)) look(ast)
+  return names
 }
 
 function readCache(name) {
@@ -79,11 +91,11 @@ function readCache(name) {
   }
 }
 
-function writeCache(name, contracts) {
+function writeCache(name, output) {
   mkdirSync(cacheDir, { recursive: true })
   // Renamed into place, so that a reader in another process never sees half a file.
   const draft = join(cacheDir, `${name}.${process.pid}.tmp`)
-  writeFileSync(draft, JSON.stringify(contracts))
+  writeFileSync(draft, JSON.stringify(output))
   renameSync(draft, join(cacheDir, `${name}.json`))
-  return contracts
+  return output
 }

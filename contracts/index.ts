@@ -6,4 +6,5 @@ export {
   type RootProof,
   type Transfer,
 } from './proof-bytes.js'
+export { type Immutables, type Runtime, readRuntime } from './runtime-code.js'
 export { type KeyWords, keyArgument } from './verification-key.js'
