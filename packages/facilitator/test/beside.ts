@@ -1,15 +1,35 @@
 /** A second facilitator on the network of a test, with a configuration that differs from the first one's. */
 import { readFileSync } from 'node:fs'
 import { type Config, parseConfig } from '../src/config/config.js'
+import type { Clock } from '../src/payment/ports.js'
 import { type Environment, readSecrets } from '../src/secrets/secrets.js'
 import { startFacilitator } from '../src/start/start.js'
 
 export function startBeside(
   { configFile }: { configFile: string },
-  { profile, journal = 'none', env }: { profile: Config['profile']; journal?: string; env: Environment },
+  {
+    profile,
+    journal = 'none',
+    env,
+    settlement = {},
+    daemon = {},
+    clock,
+  }: {
+    profile: Config['profile']
+    journal?: string
+    env: Environment
+    settlement?: Partial<Config['settlement']>
+    daemon?: Partial<Config['daemon']>
+    clock?: Clock
+  },
 ) {
   const shared = parseConfig(readFileSync(configFile, 'utf8'))
-  const config = { ...shared, profile, settlement: { ...shared.settlement, journal } }
+  const config = {
+    ...shared,
+    profile,
+    settlement: { ...shared.settlement, ...settlement, journal },
+    daemon: { ...shared.daemon, ...daemon },
+  }
   const { secrets } = readSecrets(config, env)
-  return startFacilitator({ config, secrets, log: () => undefined })
+  return startFacilitator({ config, secrets, log: () => undefined, ...(clock && { clock }) })
 }

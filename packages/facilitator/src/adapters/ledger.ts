@@ -6,7 +6,8 @@
  */
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
-import type { AwaitingMint, Challenge, Clock, Grant, Ledger, Payment } from '../payment/ports.js'
+import type { AwaitingMint, Clock, Grant, Ledger, Payment } from '../payment/ports.js'
+import { createExpiryOrder } from './expiry-order.js'
 import type { Entry } from './ledger-entry.js'
 import { claimedPayload, type LedgerEvent } from './ledger-event.js'
 import { interruptedIn } from './ledger-interrupted.js'
@@ -38,10 +39,10 @@ export function createLedger(deps: {
   unmatchedMax: { readonly perChallenge: number; readonly total: number }
 }): JournalledLedger {
   const { state, log, clock, openMax, expiredRetentionSeconds } = deps
-  /** Unclaimed challenges that still count as open, oldest first: one TTL for all, so this is expiry order. */
-  const open = new Map<ChallengeNonce, Challenge>()
-  /** Expired without a claim, kept for late burns, oldest first. */
-  const expired = new Map<ChallengeNonce, Challenge>()
+  /** Unclaimed challenges that still count as open. */
+  const open = createExpiryOrder()
+  /** Expired without a claim, kept for late burns. */
+  const expired = createExpiryOrder()
   /** Permit nonces whose burn is under way, by payer. */
   const permitsInUse = new Map<string, ChallengeNonce>()
   /** Grants that a caller holds, and who waits for them, in order. */
@@ -51,7 +52,7 @@ export function createLedger(deps: {
 
   for (const { challenge, claim, accepted, late } of state.live()) {
     if (claim?.payload && !accepted) usePermit(claim.payload.read(), challenge.nonce)
-    if (!claim && !late) open.set(challenge.nonce, challenge)
+    if (!claim && !late) open.add(challenge)
   }
 
   function usePermit(payload: Payload.Payload, nonce: ChallengeNonce): void {
@@ -88,24 +89,16 @@ export function createLedger(deps: {
     throw new SvcError('invariant', `no burn of ${nonce} is known that could have been minted`)
   }
 
-  /** Moves what expired and forgets what is past its retention; both queues are in time order. */
+  /** Moves what expired and forgets what is past its retention. */
   function sweep(): void {
     const now = clock.now() / 1000
-    for (const [nonce, challenge] of open) {
-      if (challenge.expiresAt > now) break
-      open.delete(nonce)
-      expired.set(nonce, challenge)
-    }
-    for (const [nonce, challenge] of expired) {
-      if (challenge.expiresAt + expiredRetentionSeconds > now) break
-      expired.delete(nonce)
-      state.forget(nonce)
-    }
+    for (const challenge of open.takeUntil(now)) expired.add(challenge)
+    for (const { nonce } of expired.takeUntil(now - expiredRetentionSeconds)) state.forget(nonce)
   }
 
   function isFull(): boolean {
     sweep()
-    return open.size >= openMax
+    return open.size() >= openMax
   }
 
   function hold(nonce: ChallengeNonce): Grant {
@@ -141,7 +134,7 @@ export function createLedger(deps: {
       if (state.find(nonce)) throw new SvcError('nonce_reused', 'a challenge nonce came up twice')
       const event = { event: 'challenge_issued', challenge } as const
       state.apply(event)
-      open.set(nonce, challenge)
+      open.add(challenge)
       try {
         await log.append(event)
       } catch (error) {
@@ -317,7 +310,10 @@ export function createLedger(deps: {
       },
       unmatched: async (limit) => state.unmatched().slice(-limit).reverse(),
     },
-    openCount: () => open.size,
+    openCount() {
+      sweep()
+      return open.size()
+    },
     size: state.size,
   }
 
@@ -333,8 +329,7 @@ export function createLedger(deps: {
     state.apply({ event: 'claim_released', nonce: challenge.nonce })
     // A late burn is kept for good.
     if (late) return
-    // At the end of the queue although it may be older: it is swept a little later, never too early.
-    open.set(challenge.nonce, challenge)
+    open.add(challenge)
   }
 }
 

@@ -1,7 +1,10 @@
+import { join } from 'node:path'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBeside } from '../../test/beside.js'
+import { movableClock } from '../../test/clock.js'
+import { temporaryFolder } from '../../test/folder.js'
 import { type Answer, startNetwork, type TestNetwork } from '../../test/network.js'
 import { bodyOf } from '../../test/payment.js'
 
@@ -109,6 +112,37 @@ describe('R-110 the limits of issuance', () => {
       await small.challenge()
     } finally {
       await small.close()
+    }
+  })
+
+  it('a challenge that expired makes room also when the TTL was lowered since an older one was issued', async () => {
+    const clock = movableClock()
+    const journal = join(temporaryFolder(), 'journal')
+    const env = { SVC_TREASURY_PK: generatePrivateKey(), SVC_RELAYER_PK: generatePrivateKey() }
+    const start = (ttlSeconds: number) =>
+      startBeside(net, {
+        profile: 'local',
+        journal,
+        env,
+        settlement: { challenge_ttl_seconds: ttlSeconds },
+        daemon: { max_open_challenges: 3 },
+        clock,
+      })
+    const issue = async ({ url }: { url: string }) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(`${url}/challenge`, { method: 'POST', headers, body: '{"amount":"1"}' })
+      return answer.status
+    }
+    const patient = await start(3_600)
+    expect(await issue(patient)).toBe(200)
+    await patient.close()
+    const hasty = await start(5)
+    try {
+      expect([await issue(hasty), await issue(hasty), await issue(hasty)]).toEqual([200, 200, 503])
+      clock.advance(6_000)
+      expect([await issue(hasty), await issue(hasty), await issue(hasty)]).toEqual([200, 200, 503])
+    } finally {
+      await hasty.close()
     }
   })
 
