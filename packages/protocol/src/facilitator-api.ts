@@ -59,6 +59,8 @@ export type PresentedPayment = {
   readonly payload: Payload.Payload
   /** Absent for the legacy direct bodies, which carry none. */
   readonly requirements?: JsonObject
+  /** The ticket of the offer as the caller gave it, untrusted: in the requirements, or beside a legacy payload. */
+  readonly ticket?: string
 }
 
 /** Reads `{ x402Version, paymentPayload, paymentRequirements }`. */
@@ -71,7 +73,9 @@ export function parsePaymentRequest(body: unknown): Result<PresentedPayment> {
   if (paymentRequirements.scheme !== scheme) return reject('unsupported_scheme')
   if (!isObject(paymentPayload.accepted)) return reject('malformed_payload', 'accepted: not an object')
   const payload = Payload.parse(paymentPayload.payload)
-  return payload.ok ? accept({ payload: payload.value, requirements: paymentRequirements }) : payload
+  if (!payload.ok) return payload
+  const { extra } = paymentRequirements
+  return accept({ payload: payload.value, requirements: paymentRequirements, ...ticketOf(extra) })
 }
 
 /** Reads a `/settle` body: the official shape, or a legacy direct body, which becomes the same thing here. */
@@ -79,5 +83,8 @@ export function parseSettleRequest(body: unknown): Result<PresentedPayment> {
   const isLegacy = isObject(body) && body.paymentPayload === undefined && body.challengeNonce !== undefined
   if (!isLegacy) return parsePaymentRequest(body)
   const payload = Payload.parse(body)
-  return payload.ok ? accept({ payload: payload.value }) : payload
+  return payload.ok ? accept({ payload: payload.value, ...ticketOf(body) }) : payload
 }
+
+const ticketOf = (holder: unknown): { ticket?: string } =>
+  isObject(holder) && typeof holder.ticket === 'string' ? { ticket: holder.ticket } : {}

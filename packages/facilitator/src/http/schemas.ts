@@ -120,14 +120,13 @@ export const paymentRequest = named(
   }),
 )
 
+/** What a direct body may have beside its payload. */
+const directBody = z.looseObject({ paymentPayload: z.never().optional(), ticket: z.string().optional() })
+
 export const settleRequest = named(
   'SettleRequest',
   'The official shape, or one of the two direct bodies that older integrations send.',
-  z.union([
-    paymentRequest,
-    permitPayload.and(z.looseObject({ paymentPayload: z.never().optional() })),
-    selfTransferPayload.and(z.looseObject({ paymentPayload: z.never().optional() })),
-  ]),
+  z.union([paymentRequest, permitPayload.and(directBody), selfTransferPayload.and(directBody)]),
 )
 
 export const verifyResponse = named(

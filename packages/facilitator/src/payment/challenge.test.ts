@@ -20,7 +20,7 @@ function setup({ openMax = 10, ready = 10, relayMinAmount = 0n, minAmount = 0n }
       },
     },
     ledger,
-    tickets: { of: (nonce) => `ticket of ${nonce}` },
+    tickets: { of: (nonce) => `ticket of ${nonce}`, matches: () => false },
     chain: { headNumber: () => 100n },
     clock,
     report: () => undefined,

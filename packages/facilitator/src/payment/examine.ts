@@ -5,7 +5,6 @@
 import {
   accept,
   type FacilitatorApi,
-  Json,
   Payload,
   type Rejection,
   type Result,
@@ -52,13 +51,13 @@ export function createExamine(deps: ExamineDeps): Examine {
   const { deployment, ledger, chain, signers, tickets, clock } = deps
 
   const examine: Examine = {
-    async standing({ payload, requirements }) {
+    async standing({ payload, requirements, ticket }) {
       const payment = await ledger.find(payload.challengeNonce)
       if (!payment) return { kind: 'refused', rejection: reject('unknown_challenge') }
       const { challenge, claim } = payment
       const mismatch = requirements && judgeRequirements(requirements, challenge, deployment)
       if (mismatch) return { kind: 'refused', rejection: mismatch, payment }
-      const ticketed = ticketIn(requirements) === tickets.of(challenge.nonce)
+      const ticketed = ticket !== undefined && tickets.matches(challenge.nonce, ticket)
       if (claim) {
         const isTheirs = claim.identity === Payload.identity(payload) && (ticketed || !claim.ticketed)
         return isTheirs
@@ -95,8 +94,4 @@ export function createExamine(deps: ExamineDeps): Examine {
     },
   }
   return examine
-}
-
-function ticketIn(requirements: Json.JsonObject | undefined): unknown {
-  return Json.isObject(requirements?.extra) ? requirements.extra.ticket : undefined
 }

@@ -246,7 +246,11 @@ export type Chain = {
  * A permit payload is public once its burn is broadcast. The ticket of an offer is not: it tells whoever was
  * offered the resource from whoever read the chain.
  */
-export type Tickets = { of(nonce: ChallengeNonce): string }
+export type Tickets = {
+  of(nonce: ChallengeNonce): string
+  /** How long it takes tells nothing about how much of a guess is right. */
+  matches(nonce: ChallengeNonce, given: string): boolean
+}
 
 export type Signers = {
   /** Undefined when the signature has no canonical form. */

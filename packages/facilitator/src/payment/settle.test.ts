@@ -34,7 +34,7 @@ async function setup(options: {
     resume: () => [],
     onReorged: () => undefined,
   }
-  const tickets = { of: () => 'ticket' }
+  const tickets = { of: () => 'ticket', matches: () => false }
   const standing = createExamine({ deployment, ledger, clock, tickets } as never).standing
   const examine: Examine = {
     standing,

@@ -48,7 +48,29 @@ describe('the ticket of an offer', () => {
     expect((await net.settle(seller)).body.errorReason).toBe('already_accepted')
   })
 
-  it('is not asked of whoever paid without one, as the legacy bodies do', async () => {
+  it('keeps a stranger away also when the seller sends the legacy body, with the ticket beside the payload', async () => {
+    const { offer, payload, body } = await net.permitPayment(payer)
+    const { ticket } = offer as typeof offer & { ticket: string }
+    const seller = { ...payload, ticket }
+    await net.chain.pauseMining()
+    expect((await net.settle(seller)).body.errorReason).toBe('pending_burn')
+    await net.chain.resumeMining()
+    await until(async () => (await net.status(offer.challengeNonce)).body.phase === 'accepted')
+    const almost = `${ticket.slice(0, -1)}${ticket.endsWith('0') ? '1' : '0'}`
+    const guesses = [undefined, almost, ticket.toUpperCase(), `${ticket}00`, '', 7, [ticket], null]
+    for (const stolen of [body, ...guesses.map((guess) => ({ ...payload, ticket: guess }))]) {
+      expect((await net.settle(stolen)).body).toMatchObject({
+        success: false,
+        errorReason: 'challenge_claimed',
+      })
+    }
+    // The two shapes are one payment: its ticket is good in either.
+    expect((await net.verify(withTicket(body, ticket))).body.isValid).toBe(true)
+    expect((await net.settle(seller)).body).toMatchObject({ success: true, extra: { phase: 'accepted' } })
+    expect((await net.settle(seller)).body.errorReason).toBe('already_accepted')
+  })
+
+  it('is not asked of whoever paid without one, as older integrations do', async () => {
     const { payload } = await net.permitPayment(payer)
     const answer = await until(async () => {
       const { body } = await net.settle(payload)
