@@ -1,6 +1,6 @@
-/** Calls the facilitator: the official client for verify and settle, our own requests for the rest. */
-import { FacilitatorApi, SvcError } from '@svc-zerc20/protocol'
-import { type FacilitatorClient, FacilitatorResponseError, HTTPFacilitatorClient } from '@x402/core/server'
+/** What the plugin asks of the facilitator. A call that ends without a verdict throws, and is told to the seller. */
+import { FacilitatorApi } from '@svc-zerc20/protocol'
+import { type FacilitatorClient, FacilitatorResponseError } from '@x402/core/server'
 import type { SettleResponse } from '@x402/core/types'
 import {
   disclosePayload,
@@ -8,9 +8,9 @@ import {
   type PresentedPayload,
   type PresentedRequirements,
 } from './disclosure.js'
+import { readProblem, readSettlement, readSupported, readVerdict } from './facilitator-answers.js'
+import { type Endpoint, type Fetch, openEndpoint, type Reply } from './facilitator-endpoint.js'
 import type { Limits } from './limits.js'
-
-export type Fetch = typeof globalThis.fetch
 
 export type Facilitator = {
   /** For `new x402ResourceServer(...)`. A call that ends without a verdict throws FacilitatorResponseError. */
@@ -27,67 +27,120 @@ export type Facilitator = {
   ): Promise<SettleResponse | undefined>
 }
 
-export type FacilitatorDeps = {
-  readonly facilitatorUrl: string
-  readonly fetch: Fetch
-  readonly limits: Limits
+/** A facilitator that did not do its part. The message may be shown to anybody: it names no address. */
+export type FacilitatorFailure = FacilitatorResponseError & {
+  /** The facilitator's own reason code, such as `issuance_paused`. */
+  readonly reason?: string
+  readonly retryAfterSeconds?: number
 }
 
-export function createFacilitator({ facilitatorUrl, fetch, limits }: FacilitatorDeps): Facilitator {
-  const { url, headers } = parseEndpoint(facilitatorUrl)
-  const official = (timeoutMs: number) =>
-    new HTTPFacilitatorClient({
-      url,
-      timeoutMs,
-      createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }),
+/** Told of every failure, for the seller's own log. */
+export type OnProblem = (failure: FacilitatorFailure) => void
+
+export type FacilitatorDeps = {
+  readonly facilitatorUrl: string
+  readonly facilitatorToken?: string | undefined
+  readonly fetch: Fetch
+  readonly limits: Limits
+  readonly onProblem: OnProblem
+}
+
+export function createFacilitator({ limits, onProblem, ...where }: FacilitatorDeps): Facilitator {
+  const endpoint = openEndpoint({ ...where, limits })
+  const fail = (failure: FacilitatorFailure) => {
+    onProblem(failure)
+    return failure
+  }
+  /** The answer as `read` understands it. */
+  async function ask<T>(operation: string, call: Promise<Reply>, read: (reply: Reply) => T | undefined) {
+    const reply = await call.catch((cause) => {
+      throw fail(facilitatorFailure(`the facilitator gave no answer to ${operation}`, { cause }))
     })
-  const verifier = official(limits.verifyTimeoutMs)
-  const settler = official(limits.settleTimeoutMs)
+    const answer = read(reply)
+    if (answer === undefined) throw fail(refusalIn(operation, reply))
+    return answer
+  }
 
   return {
     client: {
-      getSupported: () => verifier.getSupported(),
+      getSupported: () =>
+        ask('supported', endpoint.get('/supported', limits.verifyTimeoutMs), ({ status, body }) =>
+          status === 200 ? readSupported(body) : undefined,
+        ),
+      // A verdict that comes with 429 or 5xx is about the facilitator, not about the payment.
       verify: (payload, requirements) =>
-        verdict('verify', verifier.verify(disclosePayload(payload), discloseRequirements(requirements))),
+        ask('verify', present(endpoint, '/verify', payload, requirements, limits.verifyTimeoutMs), (reply) =>
+          reply.status < 429 ? readVerdict(reply.body) : undefined,
+        ),
       settle: (payload, requirements) =>
-        verdict('settle', settler.settle(disclosePayload(payload), discloseRequirements(requirements))),
+        ask('settle', present(endpoint, '/settle', payload, requirements, limits.settleTimeoutMs), (reply) =>
+          readSettlement(reply.body),
+        ),
     },
-    async challenge(amount) {
-      const signal = AbortSignal.timeout(limits.challengeTimeoutMs)
-      const response = await fetch(`${url}/challenge`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({ amount }),
-        redirect: 'error',
-        signal,
-      }).catch((cause) => Promise.reject(unanswered('challenge', cause)))
-      if (!response.ok) throw unanswered('challenge', undefined, `refused with ${response.status}`)
-      const body: unknown = await response
-        .json()
-        .catch((cause) => Promise.reject(unanswered('challenge', cause)))
-      const parsed = FacilitatorApi.challengeOfferSchema.safeParse(body)
-      if (!parsed.success) throw unanswered('challenge', parsed.error, 'answered with no challenge')
-      return parsed.data
-    },
-    async answersFor(challengeNonce) {
-      const signal = AbortSignal.timeout(limits.statusTimeoutMs)
-      const path = `${url}/payments/${encodeURIComponent(challengeNonce)}`
-      return fetch(path, { headers, redirect: 'error', signal }).then(
+    challenge: (amount) =>
+      ask('challenge', endpoint.post('/challenge', { amount }, limits.challengeTimeoutMs), (reply) =>
+        reply.status === 200 ? FacilitatorApi.challengeOfferSchema.safeParse(reply.body).data : undefined,
+      ),
+    answersFor: (challengeNonce) =>
+      endpoint.get(`/payments/${encodeURIComponent(challengeNonce)}`, limits.statusTimeoutMs).then(
         ({ status }) => status < 500,
         () => false,
-      )
-    },
-    async settleAgain(payload, requirements, timeoutMs) {
-      try {
-        return await official(timeoutMs).settle(disclosePayload(payload), discloseRequirements(requirements))
-      } catch (error) {
-        return refusalOf(error)
-      }
-    },
+      ),
+    settleAgain: (payload, requirements, timeoutMs) =>
+      present(endpoint, '/settle', payload, requirements, timeoutMs).then(
+        ({ body }) => readSettlement(body),
+        () => undefined,
+      ),
   }
 }
 
-/** The negative verdict inside an error of the official client, or undefined when it carries none. */
+const present = (
+  endpoint: Endpoint,
+  path: string,
+  payload: PresentedPayload,
+  requirements: PresentedRequirements,
+  timeoutMs: number,
+) =>
+  endpoint.post(
+    path,
+    {
+      x402Version: payload.x402Version,
+      paymentPayload: disclosePayload(payload),
+      paymentRequirements: discloseRequirements(requirements),
+    },
+    timeoutMs,
+  )
+
+function refusalIn(operation: string, { status, body, retryAfterSeconds }: Reply): FacilitatorFailure {
+  const verdict = readVerdict(body)
+  const { error = verdict?.invalidMessage, reason = verdict?.invalidReason } = readProblem(body)
+  const what =
+    status === 200 ? `gave no proper answer to ${operation}` : `refused ${operation} with ${status}`
+  const why = [reason, error].filter((text) => text !== undefined).join(': ')
+  return facilitatorFailure(`the facilitator ${what}${why && ` (${why})`}`, {
+    ...(reason !== undefined && { reason }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}
+
+/**
+ * Without a verdict the payment's outcome is unknown. A 402 would invite the payer to pay again, so this is the
+ * error that the middleware answers with 502. A cause may name the facilitator's address; the message never does.
+ */
+export function facilitatorFailure(
+  message: string,
+  details: { cause?: unknown; reason?: string; retryAfterSeconds?: number } = {},
+): FacilitatorFailure {
+  return Object.assign(new FacilitatorResponseError(message), details)
+}
+
+/** True for such an error of whatever copy of the official core. */
+export function isFacilitatorFailure(error: unknown): error is FacilitatorFailure {
+  const names = ['FacilitatorResponseError', 'FacilitatorTimeoutError']
+  return error instanceof Error && names.includes(error.name)
+}
+
+/** The negative verdict inside an error of the official server, or undefined when it carries none. */
 export function refusalOf(error: unknown): SettleResponse | undefined {
   if (!(error instanceof Error) || error.name !== 'SettleError') return undefined
   const { errorReason, errorMessage, transaction, network } = error as Error & Partial<SettleResponse>
@@ -99,33 +152,4 @@ export function refusalOf(error: unknown): SettleResponse | undefined {
     transaction: transaction ?? '',
     network,
   }
-}
-
-// Without a verdict the payment's outcome is unknown. A 402 would invite the payer to pay again, so these
-// become the error that the middleware answers with 502.
-async function verdict<T>(operation: string, call: Promise<T>): Promise<T> {
-  try {
-    return await call
-  } catch (error) {
-    if (error instanceof FacilitatorResponseError) throw error
-    if (error instanceof Error && (error.name === 'VerifyError' || error.name === 'SettleError')) throw error
-    throw unanswered(operation, error)
-  }
-}
-
-function unanswered(operation: string, cause: unknown, what = 'gave no answer'): FacilitatorResponseError {
-  // The cause may name the facilitator's address; the message goes to the payer and must not.
-  return Object.assign(new FacilitatorResponseError(`the facilitator ${what} to ${operation}`), { cause })
-}
-
-/** Takes credentials out of the URL: fetch refuses such URLs and prints them in its message. */
-function parseEndpoint(text: string): { url: string; headers: Record<string, string> } {
-  const parsed = URL.canParse(text) ? new URL(text) : undefined
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search + parsed.hash !== '') {
-    throw new SvcError('invalid_facilitator_url', 'facilitatorUrl must be a plain http or https URL')
-  }
-  const url = `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
-  if (parsed.username === '' && parsed.password === '') return { url, headers: {} }
-  const credentials = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`
-  return { url, headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } }
 }

@@ -1,3 +1,4 @@
+export type { FacilitatorFailure, OnProblem } from './facilitator-client.js'
 export { type Limits, limits } from './limits.js'
 export { SvcMcpServer, type ToolSale } from './mcp-server.js'
 export type { Offers, Terms } from './offers.js'

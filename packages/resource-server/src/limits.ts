@@ -12,6 +12,8 @@ export const limits = {
   recoveryBudgetMs: 10_000,
   /** Pauses before each re-send; their number bounds the re-sends. */
   recoveryPausesMs: [100, 250, 500, 1_000, 1_500, 2_000, 2_000],
+  /** Of one answer of the facilitator; the longest proper one is a hundredth of it. */
+  answerBytesMax: 65_536,
 } as const
 
 export type Limits = {
@@ -21,6 +23,7 @@ export type Limits = {
   readonly statusTimeoutMs: number
   readonly recoveryBudgetMs: number
   readonly recoveryPausesMs: readonly number[]
+  readonly answerBytesMax: number
 }
 
 /** HMAC-SHA256 gains nothing from a longer key and is guessable with a shorter one. */

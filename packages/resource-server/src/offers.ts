@@ -1,8 +1,7 @@
 /** Offers of one seller: issued sealed, restored from an echo, or dead. Keeps nothing between requests. */
 import { Json, type Network, Offer, parseAddress } from '@svc-zerc20/protocol'
-import { FacilitatorResponseError } from '@x402/core/server'
 import type { PaymentRequirements } from '@x402/core/types'
-import type { Facilitator } from './facilitator-client.js'
+import { type Facilitator, facilitatorFailure, type OnProblem } from './facilitator-client.js'
 import type { Bound, Seal } from './seal.js'
 import type { Clock } from './system.js'
 
@@ -29,6 +28,7 @@ export type OffersDeps = {
   readonly facilitator: Pick<Facilitator, 'challenge'>
   readonly seal: Seal
   readonly clock: Clock
+  readonly onProblem: OnProblem
 }
 
 /** Fields of `extra` that belong to the scheme or the SDK; a seller may not set them, a payer not add them. */
@@ -47,21 +47,34 @@ export const reservedExtra = [
 const zeroAddress = `0x${'0'.repeat(40)}`
 const zeroNonce = `0x${'0'.repeat(64)}`
 
-export function createOffers({ network, token, facilitator, seal, clock }: OffersDeps): Offers {
+export function createOffers(deps: OffersDeps): Offers {
+  const { network, token, facilitator, seal, clock, onProblem } = deps
   const isForUs = (echoed: unknown): echoed is Json.JsonObject =>
     Json.isObject(echoed) && echoed.scheme === Offer.scheme && echoed.network === network
   const isOurToken = (asset: unknown) => parseAddress(asset) === parseAddress(token)
+
+  function mistakeIn(offer: Offer.PaymentRequirements, { list }: Bound): string | undefined {
+    if (offer.network !== network) {
+      return `the facilitator is on ${offer.network}, this seller sells on ${network}`
+    }
+    if (!isOurToken(offer.asset)) {
+      return `the facilitator takes the token ${offer.asset}, this seller sells for ${token}`
+    }
+    const fee = offer.extra.fee?.amount ?? '0'
+    if (BigInt(offer.amount) === list + BigInt(fee)) return undefined
+    return `the challenge asks for ${offer.amount}, which is not the list price ${list} and its fee ${fee}`
+  }
 
   return {
     isForUs,
     async issue(bound, { fields, extra }) {
       const challenge = await facilitator.challenge(bound.list.toString())
       const offer = Offer.fromChallenge(challenge, clock.now() / 1000)
-      if (offer.network !== network || !isOurToken(offer.asset)) {
-        throw new FacilitatorResponseError('the challenge is for another network or token')
-      }
-      if (BigInt(offer.amount) !== bound.list + BigInt(offer.extra.fee?.amount ?? 0)) {
-        throw new FacilitatorResponseError('the challenge does not quote the list price and its fee')
+      const mistake = mistakeIn(offer, bound)
+      if (mistake !== undefined) {
+        const failure = facilitatorFailure(mistake)
+        onProblem(failure)
+        throw failure
       }
       return seal.sign({ ...offer, network, ...fields, extra: { ...offer.extra, ...extra } }, bound)
     },

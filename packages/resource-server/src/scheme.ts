@@ -3,7 +3,8 @@ import { Network, Offer, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import type { PaymentOption } from '@x402/core/http'
 import type { FacilitatorClient, VerifyContext } from '@x402/core/server'
 import type { SchemeNetworkServer } from '@x402/core/types'
-import { createFacilitator, type Fetch } from './facilitator-client.js'
+import { createFacilitator, type OnProblem } from './facilitator-client.js'
+import type { Fetch } from './facilitator-endpoint.js'
 import { limits as defaultLimits, type Limits } from './limits.js'
 import { createOffers, type Offers } from './offers.js'
 import { createResettle } from './resettle.js'
@@ -14,6 +15,11 @@ import { type Clock, systemClock } from './system.js'
 export type SvcSchemeOptions = {
   /** Base URL of the facilitator. Credentials in it travel as an Authorization header and are never printed. */
   readonly facilitatorUrl: string
+  /**
+   * The token by which the facilitator knows this seller, sent as a bearer credential and never printed. A seller
+   * with one has limits of its own there; without one it shares those of its address.
+   */
+  readonly facilitatorToken?: string
   /** `eip155:<chainId>`; register the scheme under the same key. */
   readonly network: Network.Network
   /** The token the facilitator takes. */
@@ -21,6 +27,8 @@ export type SvcSchemeOptions = {
   /** Stable configuration, shared by all instances of this service and by nothing else. */
   readonly secret: SealSecrets
   readonly limits?: Partial<Limits>
+  /** Told whenever the facilitator did not do its part, and why: for the seller's own log. */
+  readonly onProblem?: OnProblem
   readonly fetch?: Fetch
   readonly clock?: Clock
 }
@@ -43,9 +51,11 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
   }
   if (parseAddress(token) === undefined) throw new SvcError('invalid_token', 'token must be an address')
   const limits: Limits = { ...defaultLimits, ...options.limits }
-  const facilitator = createFacilitator({ facilitatorUrl, fetch, limits })
+  const onProblem = options.onProblem ?? (() => {})
+  const { facilitatorToken } = options
+  const facilitator = createFacilitator({ facilitatorUrl, facilitatorToken, fetch, limits, onProblem })
   const seal = createSeal(options.secret)
-  const offers = createOffers({ network, token, facilitator, seal, clock })
+  const offers = createOffers({ network, token, facilitator, seal, clock, onProblem })
   const resettle = createResettle({ facilitator, clock, limits })
 
   return {

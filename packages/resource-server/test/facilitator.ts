@@ -10,7 +10,7 @@ export const burnTx = `0x${'ab'.repeat(32)}`
 
 export type Call = { method: string; path: string; body: unknown; authorization: string | undefined }
 /** An answer to one call; `drop` ends the connection without one, `hang` keeps it open in silence. */
-export type Answer = { status?: number; body?: unknown } | 'drop' | 'hang'
+export type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | 'drop' | 'hang'
 type Script = (call: Call) => Answer
 
 export const accepted = { success: true, transaction: burnTx, network, extra: { phase: 'accepted' } }
@@ -28,9 +28,13 @@ export function inTurn(...answers: Answer[]): Script {
 
 export type TestFacilitator = Awaited<ReturnType<typeof startFacilitator>>
 
-export async function startFacilitator() {
+/** A port other than 0 is for one that comes up late, at an address somebody knows already. */
+export async function startFacilitator(port = 0) {
   const calls: Call[] = []
-  const usual: Record<'challenge' | 'verify' | 'settle' | 'payments', Script> = {
+  const usual: Record<'supported' | 'challenge' | 'verify' | 'settle' | 'payments', Script> = {
+    supported: () => ({
+      body: { kinds: [{ x402Version: 2, scheme: 'svc-zerc20', network }], extensions: [], signers: {} },
+    }),
     challenge: (call) => ({ body: challengeFor(call) }),
     verify: () => ({ body: { isValid: true } }),
     settle: () => ({ body: accepted }),
@@ -39,11 +43,6 @@ export async function startFacilitator() {
   const script = { ...usual }
   const answer = (call: Call): Answer => {
     const name = call.path.split('/')[1] ?? ''
-    if (name === 'supported') {
-      return {
-        body: { kinds: [{ x402Version: 2, scheme: 'svc-zerc20', network }], extensions: [], signers: {} },
-      }
-    }
     return name in script ? script[name as keyof typeof script](call) : { status: 404, body: {} }
   }
   const server = createServer(async (request, response) => {
@@ -51,12 +50,12 @@ export async function startFacilitator() {
     calls.push(call)
     write(response, answer(call))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const { port: taken } = server.address() as AddressInfo
   const count = (path: string) => calls.filter((call) => call.path.startsWith(path)).length
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
+    url: `http://127.0.0.1:${taken}`,
+    port: taken,
     calls,
     script,
     /** How often each endpoint of the payment path was called since the last `forget`. */
@@ -117,7 +116,7 @@ function write(response: ServerResponse, answer: Answer): void {
     response.destroy()
     return
   }
-  const { status = 200, body } = answer
+  const { status = 200, body, headers } = answer
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
 }
