@@ -1,5 +1,9 @@
-import { environmentVariables } from '../../packages/facilitator/dist/secrets/environment.js'
+import {
+  environmentVariables,
+  keysOfOtherPrograms,
+} from '../../packages/facilitator/dist/secrets/environment.js'
 
+const otherKeys = keysOfOtherPrograms.map((name) => `\`${name}\``).join(' and ')
 const row = (cells) => `| ${cells.join(' | ')} |`
 
 /** docs/reference/environment.md */
@@ -11,8 +15,14 @@ export function renderEnvironment() {
 
 # Environment of the facilitator
 
-Secrets come from the environment and from nowhere else. They are in no log line, no error and no dump, and the daemon
-takes them out of its own environment when it starts, so that no thread or process it starts inherits them.
+Secrets come from the environment and from nowhere else. They are in no log line, no error and no diagnostic report of
+Node, and the daemon takes them out of its own environment when it starts, so that no thread or process it starts
+inherits them. The same happens to every variable of the payment history (below), and to ${otherKeys} of our other
+programs, should they stand in the same file.
+
+What the kernel was given at the start cannot be taken back: \`/proc/PID/environ\` shows it to the daemon's user and to
+root, and so does a core dump. Run the daemon as a user of its own, and switch core dumps off, as
+\`deploy/svc-facilitator.service\` does.
 
 | variable | required | allowed | use |
 |---|---|---|---|

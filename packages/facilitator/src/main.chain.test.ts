@@ -1,13 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
 import { parse, stringify } from 'smol-toml'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Ended, runCommand, startCommand } from '../test/command.js'
+import { runCommand } from '../test/command.js'
+import { linesOf, withDaemon } from '../test/daemon.js'
 import { temporaryFiles } from '../test/files.js'
 import { until } from '../test/network.js'
 import { parseConfig } from './config/config.js'
+import { environmentVariables, keysOfOtherPrograms } from './secrets/environment.js'
 
 const { treasury, relayer } = developmentRoles
 const keys = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
@@ -31,36 +33,6 @@ function configFile(changes: Tables = {}): string {
     tables[name] = typeof change === 'object' && typeof base === 'object' ? { ...base, ...change } : change
   }
   return files.write('facilitator.toml', stringify(JSON.parse(JSON.stringify(tables))))
-}
-
-type Line = { event: string; url?: string; message?: string; profile?: string }
-const linesOf = (stdout: string): Line[] =>
-  stdout
-    .split('\n')
-    .filter((line) => line.startsWith('{') && line.endsWith('}'))
-    .map((line) => JSON.parse(line))
-
-/** Starts the daemon and waits until it is ready; `task` gets its URL and log, then it is told to stop. */
-async function withDaemon(
-  file: string,
-  env: Record<string, string>,
-  task: (url: string, log: Line[]) => Promise<void>,
-): Promise<Ended> {
-  const daemon = startCommand(['start', '--config', file], env)
-  let early: Ended | undefined
-  void daemon.ended.then((ended) => {
-    early = ended
-  })
-  const ready = await until(() => {
-    if (early) throw new Error(`the daemon ended with ${early.code}: ${early.stderr}`)
-    return linesOf(daemon.output.stdout).find(({ event }) => event === 'facilitator.ready')
-  })
-  try {
-    await task(ready.url ?? '', linesOf(daemon.output.stdout))
-  } finally {
-    daemon.signal('SIGTERM')
-  }
-  return daemon.ended
 }
 
 describe('svc-facilitator start', () => {
@@ -130,6 +102,28 @@ describe('svc-facilitator start', () => {
     const { code, stderr } = await runCommand(['start', '--config', file], keys)
     expect(code).toBe(75)
     expect(stderr).toMatch(/^fail network\.rpc_url: the RPC at 127\.0\.0\.1:1 did not answer \(line \d+\)\n$/)
+  })
+
+  it('R-080 has no secret of any table left in its environment, as a diagnostic report of it shows', async () => {
+    const history = ['HISTORY_IDENTITY_SECRET', 'HISTORY_PAYER_ACTOR', 'PAYMENT_HISTORY_PATH']
+    const names = [...environmentVariables.map(({ name }) => name), ...keysOfOtherPrograms, ...history]
+    const others = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]))
+    const folder = mkdtempSync(join(files.path, 'report-'))
+    const options = `--report-on-signal --report-signal=SIGUSR2 --report-directory=${folder}`
+    const env = { ...others, ...keys, NODE_OPTIONS: options }
+    await withDaemon(configFile(), env, async (_url, _log, pid) => {
+      process.kill(pid, 'SIGUSR2')
+      const report = await until(() => {
+        const [name] = readdirSync(folder)
+        const text = name === undefined ? '' : readFileSync(join(folder, name), 'utf8')
+        // It is written bit by bit: whole once its last brace is there.
+        return text.trimEnd().endsWith('\n}') ? text : undefined
+      })
+      const variables = Object.keys(JSON.parse(report).environmentVariables)
+      expect(variables).toContain('NODE_OPTIONS')
+      expect(variables.filter((name) => names.includes(name))).toEqual([])
+      for (const name of names) expect(report).not.toContain(env[name as keyof typeof env])
+    })
   })
 
   it('exits 75 when its port is taken', async () => {

@@ -22,7 +22,7 @@ export function startCommand(args: readonly string[], env: Record<string, string
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code) => resolve({ code, ...output }))
   })
-  return { output, ended, signal: (name: NodeJS.Signals) => child.kill(name) }
+  return { output, ended, pid: child.pid ?? 0, signal: (name: NodeJS.Signals) => void child.kill(name) }
 }
 
 /** Runs it to its end. */

@@ -5,9 +5,13 @@ import type { Hex } from 'viem'
 /** Pays for reservations and root proofs. */
 export const proverKeyName = 'SVC_INDEXER_PK'
 
-/** The root prover's key, or undefined when none is set. The message of a malformed one does not show it. */
-export function readProverKey(): Hex | undefined {
+/**
+ * The root prover's key, or undefined when none is set; it leaves the environment, so that nothing started later
+ * inherits it. The message of a malformed one does not show it.
+ */
+export function takeProverKey(): Hex | undefined {
   const text = process.env[proverKeyName]
+  delete process.env[proverKeyName]
   if (text === undefined || text === '') return undefined
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
     throw new SvcError('bad_option', `${proverKeyName}: expected 0x and 64 hex digits`)

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { type Arguments, createProgram, exitCodes } from './command-line.js'
-import { proverKeyName, readProverKey } from './env.js'
+import { proverKeyName, takeProverKey } from './env.js'
 import { createIndexer } from './indexer.js'
 import { createLog } from './log.js'
 import { feeCeiling } from './root/fees.js'
@@ -23,7 +23,7 @@ async function run(args: Arguments): Promise<void> {
   try {
     const { artifacts, gatherMs, mintGatherMs, maxFeeGwei, maxTipGwei, ...rest } = args
     const ceiling = feeCeiling({ maxFeeGwei, maxTipGwei })
-    const privateKey = readProverKey()
+    const privateKey = takeProverKey()
     if ((privateKey === undefined) !== (artifacts === undefined)) {
       throw new SvcError('bad_option', `proving roots needs both --artifacts and ${proverKeyName}`)
     }

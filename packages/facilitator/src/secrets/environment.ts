@@ -38,3 +38,14 @@ export const environmentVariables = [
 /** Of the payment history, which this version does not have. */
 export const belongsToHistory = (name: string): boolean =>
   name === 'PAYMENT_HISTORY_PATH' || name.startsWith('HISTORY_')
+
+/** Keys of our other programs: whoever runs them beside the daemon may have all of them in one file. */
+export const keysOfOtherPrograms = ['SVC_PAYER_PK', 'SVC_INDEXER_PK'] as const
+
+const ownNames: readonly string[] = [...environmentVariables.map(({ name }) => name), ...keysOfOtherPrograms]
+
+/**
+ * Whether a variable leaves the environment at the start. The history's all do: beside its secret they name people
+ * and their accounts.
+ */
+export const isTakenOut = (name: string): boolean => ownNames.includes(name) || belongsToHistory(name)

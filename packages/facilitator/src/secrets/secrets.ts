@@ -6,7 +6,7 @@ import { hexToBytes } from 'viem/utils'
 import type { Config, PartialConfig } from '../config/config.js'
 import { describe, type Finding, isFailure } from '../finding.js'
 import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
-import { adminTokenCharactersMin, belongsToHistory, environmentVariables } from './environment.js'
+import { adminTokenCharactersMin, belongsToHistory, isTakenOut } from './environment.js'
 import { isLoopback } from './loopback.js'
 
 /** A value that never shows itself in logs, errors or dumps; `reveal` is easy to search for. */
@@ -46,11 +46,12 @@ export type SecretsReading = { readonly secrets: Secrets | undefined; readonly f
 
 /**
  * The process' environment, with the secrets taken out of it: threads and child processes that start later
- * inherit none of them.
+ * inherit none of them, and no diagnostic report shows them. What the kernel was given at the start stays as it was:
+ * `/proc/PID/environ` and a memory dump still have it, for the daemon's user and for root.
  */
 export function takeEnvironment(): Environment {
   const taken = { ...process.env }
-  for (const { name } of environmentVariables) delete process.env[name]
+  for (const name of Object.keys(taken).filter(isTakenOut)) delete process.env[name]
   return taken
 }
 

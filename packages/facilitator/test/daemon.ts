@@ -1,0 +1,49 @@
+/** The built daemon as a process of its own, from its first line to its end. */
+import { type Ended, startCommand } from './command.js'
+import { until } from './network.js'
+
+export type LogLine = { event: string; url?: string; message?: string; profile?: string; err?: unknown }
+
+export const linesOf = (stdout: string): LogLine[] =>
+  stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line))
+
+export type Daemon = {
+  readonly url: string
+  readonly pid: number
+  log(): LogLine[]
+  signal(name: NodeJS.Signals): void
+  readonly ended: Promise<Ended>
+}
+
+/** Waits until the daemon is ready; throws when it ends before. */
+export async function startDaemon(file: string, env: Record<string, string>): Promise<Daemon> {
+  const daemon = startCommand(['start', '--config', file], env)
+  let early: Ended | undefined
+  void daemon.ended.then((ended) => {
+    early = ended
+  })
+  const log = () => linesOf(daemon.output.stdout)
+  const { url = '' } = await until(() => {
+    if (early) throw new Error(`the daemon ended with ${early.code}: ${early.stderr}`)
+    return log().find(({ event }) => event === 'facilitator.ready')
+  })
+  return { url, pid: daemon.pid, log, signal: daemon.signal, ended: daemon.ended }
+}
+
+/** `task` gets the daemon's URL, its log up to now and its process id; then it is told to stop. */
+export async function withDaemon(
+  file: string,
+  env: Record<string, string>,
+  task: (url: string, log: LogLine[], pid: number) => Promise<void>,
+): Promise<Ended> {
+  const daemon = await startDaemon(file, env)
+  try {
+    await task(daemon.url, daemon.log(), daemon.pid)
+  } finally {
+    daemon.signal('SIGTERM')
+  }
+  return daemon.ended
+}
