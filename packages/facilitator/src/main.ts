@@ -17,7 +17,13 @@ import { createProgress } from './telemetry/progress.js'
 import { version } from './version.js'
 
 /** Of an error while starting: only the operator can mend these. Everything else may mend itself. */
-const mistakes = new Set(['config_invalid', 'secrets_invalid', 'journal_corrupt', 'journal_unusable'])
+const mistakes = new Set([
+  'config_invalid',
+  'secrets_invalid',
+  'journal_corrupt',
+  'journal_newer',
+  'journal_unusable',
+])
 
 const signals = ['SIGTERM', 'SIGINT'] as const
 

@@ -26,13 +26,21 @@ export type Run = {
   signal(signal: NodeJS.Signals): void
 }
 
-function runDaemon(configFile: string): Run {
+/** What differs from the run before. */
+export type RunChanges = {
+  readonly command?: 'start' | 'check' | 'recover'
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+function runDaemon(configFile: string, { command = 'start', args = [], env = {} }: RunChanges = {}): Run {
   const { treasury, relayer } = developmentRoles
-  const child: ChildProcess = spawn(process.execPath, [script, 'start', '--config', configFile], {
+  const child: ChildProcess = spawn(process.execPath, [script, command, '--config', configFile, ...args], {
     env: {
       PATH: process.env.PATH ?? '',
       SVC_TREASURY_PK: treasury.privateKey,
       SVC_RELAYER_PK: relayer.privateKey,
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -88,8 +96,8 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
     isClosed: () => isClosed,
 
     /** Starts another run on the same journal, without waiting until it serves. */
-    launch(): Run {
-      run = runDaemon(configFile)
+    launch(changes?: RunChanges): Run {
+      run = runDaemon(configFile, changes)
       run.ready.then(
         (at) => {
           url = at
@@ -98,8 +106,8 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
       )
       return run
     },
-    async restart(): Promise<void> {
-      url = await this.launch().ready
+    async restart(changes?: RunChanges): Promise<void> {
+      url = await this.launch(changes).ready
     },
     async kill(): Promise<void> {
       run.signal('SIGKILL')

@@ -8,6 +8,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { SvcError } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/folder.js'
@@ -160,6 +162,37 @@ describe('fault 4 a damaged line', () => {
       }),
       { numRuns: 300 },
     )
+  })
+
+  it('with a good checksum was not torn: what a newer version wrote last is kept, and the start refused', async () => {
+    const [one = ''] = linesOf([1])
+    const later = '{"v":2,"seq":2,"event":"noted"'
+    const crc = crc32(later).toString(16).padStart(8, '0')
+    for (const [last, message] of [
+      [`${later},"crc":"${crc}"}\n`, 'its format is 2, this program reads 1'],
+      [encodeLine(2, { event: 'dreamt' }), 'the event dreamt is unknown here'],
+    ] as const) {
+      const path = newPath()
+      writeFileSync(path, one + last)
+      const opened = openJournal({
+        path,
+        onRecord: (line) => {
+          if (fieldsOf(line).event !== 'noted') {
+            throw new SvcError('journal_newer', `the event ${fieldsOf(line).event} is unknown here`)
+          }
+        },
+        shorten: () => ({ recordsMin: 0, take: () => [], release: () => undefined }),
+        onFailure: () => undefined,
+      })
+      await expect(opened).rejects.toMatchObject({
+        code: 'journal_newer',
+        message: expect.stringContaining(
+          `settlement.journal: line 2 was written by a newer version of this program: ${message}`,
+        ),
+      })
+      expect(readFileSync(path, 'utf8')).toBe(one + last)
+      expect(existsSync(`${path}.lock`)).toBe(false)
+    }
   })
 
   it('a gap in the sequence, a missing beginning, and a record nobody understands stop the start, too', async () => {

@@ -56,10 +56,16 @@ describe('a journal line', () => {
 
   it('says what is wrong with a line that was written whole', () => {
     expect(problemOf('')).toBe('its checksum does not match')
-    expect(problemOf(sealed('{"v":1,"seq":'))).toBe('it is not JSON')
-    expect(problemOf(sealed('{"v":2,"seq":1,"event":"x"'))).toBe('its version is 2, this program reads 1')
-    expect(problemOf(sealed('{"v":1,"seq":"1","event":"x"'))).toBe('it has no sequence number')
-    expect(problemOf(sealed('{"v":1,"event":"x"'))).toBe('it has no sequence number')
+    const other = 'journal_corrupt'
+    for (const [line, code, message] of [
+      ['{"v":1,"seq":', other, 'it is not JSON'],
+      ['{"v":2,"seq":1,"event":"x"', 'journal_newer', 'its format is 2, this program reads 1'],
+      ['{"v":0,"seq":1,"event":"x"', other, 'its format is 0, this program reads 1'],
+      ['{"v":1,"seq":"1","event":"x"', other, 'it has no sequence number'],
+      ['{"v":1,"event":"x"', other, 'it has no sequence number'],
+    ] as const) {
+      expect(() => decodeLine(Buffer.from(sealed(line)))).toThrow(expect.objectContaining({ code, message }))
+    }
   })
 
   it('reads a line of another program, whose fields stand in another order', () => {

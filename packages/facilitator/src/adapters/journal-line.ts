@@ -38,7 +38,11 @@ export function sealLine(seq: number, json: string): string {
   return `${covered}${tailOf(covered)}\n`
 }
 
-/** Reads a line without its newline. The rejection's message says what is wrong with it. */
+/**
+ * Reads a line without its newline. The rejection's message says what is wrong with it: a crash may have torn it.
+ * Throws `SvcError` when its checksum is good, so that no crash did, and it still cannot be read: `journal_newer` when
+ * a later version of this program wrote it, else `journal_corrupt`.
+ */
 export function decodeLine(line: Buffer): Result<JournalLine> {
   if (!isWhole(line)) return damaged('its checksum does not match')
   const text = line.toString('utf8')
@@ -76,23 +80,26 @@ function seqIn(text: string): number | undefined {
 
 /** A whole line that another program formed: it may have its fields in any order. */
 function decodeOther(text: string): Result<JournalLine> {
-  let record: { readonly v?: unknown; readonly seq?: unknown }
-  try {
-    record = JSON.parse(text)
-  } catch {
-    return damaged('it is not JSON')
+  const { v, seq } = parsedJson(text) as { readonly v?: unknown; readonly seq?: unknown }
+  if (Number.isSafeInteger(v) && (v as number) > journalVersion) {
+    throw new SvcError('journal_newer', `its format is ${v}, this program reads ${journalVersion}`)
   }
-  const { v, seq } = record
-  if (v !== journalVersion) return damaged(`its version is ${v}, this program reads ${journalVersion}`)
-  if (!Number.isSafeInteger(seq)) return damaged('it has no sequence number')
+  if (v !== journalVersion) {
+    throw new SvcError('journal_corrupt', `its format is ${v}, this program reads ${journalVersion}`)
+  }
+  if (!Number.isSafeInteger(seq)) throw new SvcError('journal_corrupt', 'it has no sequence number')
   return accept({ seq: seq as number, text })
 }
 
 /** What a line says. Throws `SvcError('journal_corrupt')` when it is not JSON, although its checksum is good. */
 export function fieldsOf({ text }: JournalLine): JournalFields {
+  const { v: _v, seq: _seq, crc: _crc, ...fields } = parsedJson(text) as JournalFields
+  return fields
+}
+
+function parsedJson(text: string): object {
   try {
-    const { v: _v, seq: _seq, crc: _crc, ...fields } = JSON.parse(text)
-    return fields
+    return Object(JSON.parse(text))
   } catch {
     throw new SvcError('journal_corrupt', 'it is not JSON')
   }

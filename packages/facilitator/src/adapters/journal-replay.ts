@@ -63,7 +63,8 @@ export async function readLines(
 
 /**
  * A damaged line is forgiven only at the very end: there a crash tore it before it was acknowledged. Anywhere
- * else it would be a payment that everyone was told about.
+ * else it would be a payment that everyone was told about. A line with a good checksum was not torn, wherever it is:
+ * one that cannot be understood stops the start.
  */
 function createRecordReader(onRecord: (line: JournalLine) => void) {
   let number = 0
@@ -74,11 +75,20 @@ function createRecordReader(onRecord: (line: JournalLine) => void) {
   const stop = (line: number, why: string) =>
     new SvcError('journal_corrupt', `settlement.journal: line ${line} is damaged: ${why}`)
 
+  function understood<T>(read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      const { code, message } = error as SvcError
+      throw code === 'journal_newer' ? newer(number, message) : stop(number, message)
+    }
+  }
+
   return {
     read(line: Buffer): void {
       number += 1
       if (damaged) throw stop(damaged.line, damaged.why)
-      const decoded = decodeLine(line)
+      const decoded = understood(() => decodeLine(line))
       if (!decoded.ok) {
         damaged = { line: number, why: decoded.message, bytes: line.length + 1 }
         return
@@ -87,11 +97,7 @@ function createRecordReader(onRecord: (line: JournalLine) => void) {
       if (seq !== records + 1) {
         throw stop(number, `it has the sequence number ${seq}, ${records + 1} was due`)
       }
-      try {
-        onRecord(decoded.value)
-      } catch (error) {
-        throw stop(number, (error as Error).message)
-      }
+      understood(() => onRecord(decoded.value))
       records += 1
       bytes += line.length + 1
     },
@@ -101,3 +107,9 @@ function createRecordReader(onRecord: (line: JournalLine) => void) {
     },
   }
 }
+
+const newer = (line: number, why: string) =>
+  new SvcError(
+    'journal_newer',
+    `settlement.journal: line ${line} was written by a newer version of this program: ${why}. Nothing was changed; run that version, or a later one`,
+  )

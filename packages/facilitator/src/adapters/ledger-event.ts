@@ -168,7 +168,10 @@ const writeFinalized = ({ mint, at }: Finalized) => ({
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** Reads what `toFields` wrote. Throws `SvcError('journal_corrupt')` naming the field that is not as it was written. */
+/**
+ * Reads what `toFields` wrote. Throws `SvcError('journal_corrupt')` naming the field that is not as it was written, and
+ * `SvcError('journal_newer')` for an event that this version does not know.
+ */
 export function fromFields(fields: JournalFields): LedgerEvent {
   switch (fields.event) {
     case 'ledger_bound':
@@ -231,7 +234,8 @@ export function fromFields(fields: JournalFields): LedgerEvent {
         ...(fields.finalized !== undefined && { finalized: readFinalized(fields.finalized as Raw) }),
       }
     default:
-      throw corrupt(`the event ${fields.event} is unknown`)
+      // Its checksum was good, so somebody meant it.
+      throw new SvcError('journal_newer', `the event ${fields.event} is unknown here`)
   }
 }
 

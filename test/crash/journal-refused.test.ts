@@ -1,0 +1,42 @@
+/** Journals that a start must not go on with, and what it says of them. */
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prepare, present } from './support/client.js'
+import { type CrashNetwork, startCrashNetwork, until } from './support/network.js'
+
+let net: CrashNetwork
+beforeAll(async () => {
+  net = await startCrashNetwork()
+  const payment = await prepare(net, await net.account())
+  expect(await present(net, payment)).toMatchObject({ success: true })
+  await until(() => net.records().some(({ event }) => event === 'grant_used'))
+  await net.stop()
+})
+afterAll(() => net.close())
+
+/** Starts and checks; both must refuse with these words, exit with 1 and leave the journal as it was. */
+async function refused(words: string, env: Record<string, string> = {}): Promise<void> {
+  const before = readFileSync(net.journal)
+  for (const command of ['start', 'check'] as const) {
+    const run = net.launch({ command, env })
+    expect(await run.ended, run.output()).toBe('1')
+    expect(run.output()).toContain(words)
+  }
+  expect(readFileSync(net.journal).equals(before)).toBe(true)
+}
+
+describe('a last line that a newer version wrote', () => {
+  const sealed = (covered: string) => `${covered},"crc":"${crc32(covered).toString(16).padStart(8, '0')}"}\n`
+
+  it.each([
+    ['another format', (seq: number) => sealed(`{"v":2,"seq":${seq},"event":"grant_used","nonce":"0x00"`)],
+    ['another event', (seq: number) => sealed(`{"v":1,"seq":${seq},"event":"payment_dreamt"`)],
+  ])('is refused and kept: %s', async (_, line) => {
+    const before = readFileSync(net.journal)
+    const number = net.records().length + 1
+    appendFileSync(net.journal, line(number))
+    await refused(`line ${number} was written by a newer version of this program`)
+    writeFileSync(net.journal, before)
+  })
+})
