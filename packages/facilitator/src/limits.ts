@@ -20,6 +20,19 @@ export const limits = {
   /** Transfers that cover nothing, remembered for the operator; beyond that only the log tells, or dust fills the disk. */
   unmatchedBurnsMax: 10_000,
   unmatchedPerChallengeMax: 8,
+  /** Issued addresses written to the disk at once; those that come within this time share a write. */
+  addressesPerWrite: 500,
+  addressGatherMs: 200,
+  addressRetryMs: 2_000,
+  /** So many that are not on the disk yet: no further challenge is issued. */
+  addressesWaitingMax: 20_000,
+  /** Without a journal: addresses remembered in memory, the newest. */
+  addressesInMemoryMax: 20_000,
+  /** Addresses past their retention that are forgotten in one go. */
+  addressesForgottenAtOnce: 1_000,
+  /** Transfers to one address, and to all, that are kept for the operator: the largest of them. */
+  foundPerAddressMax: 32,
+  foundTransfersMax: 100_000,
   /** Payments on one page of the admin surface: asked for nothing, and at most. */
   pageSize: 50,
   pageSizeMax: 500,

@@ -135,7 +135,7 @@ export function toFields(event: LedgerEvent): JournalFields {
   }
 }
 
-const writeChallenge = (challenge: Challenge) => ({
+export const writeChallenge = (challenge: Challenge) => ({
   nonce: challenge.nonce,
   payTo: challenge.payTo,
   amount: `${challenge.amount}`,
@@ -148,7 +148,7 @@ const writeChallenge = (challenge: Challenge) => ({
   issuedAtBlock: `${challenge.issuedAtBlock}`,
 })
 
-const writeBurn = (burn: Burn) => ({
+export const writeBurn = (burn: Burn) => ({
   txHash: burn.txHash,
   blockNumber: `${burn.blockNumber}`,
   blockHash: burn.blockHash,
@@ -247,7 +247,7 @@ function readBinding({ chainId, token, helper }: Raw): Binding {
   }
 }
 
-function readChallenge(raw: Raw): Challenge {
+export function readChallenge(raw: Raw): Challenge {
   const { deadline } = raw
   return {
     nonce: nonceIn(raw.nonce),
@@ -263,7 +263,7 @@ function readChallenge(raw: Raw): Challenge {
   }
 }
 
-function readBurn(raw: Raw): Burn {
+export function readBurn(raw: Raw): Burn {
   return {
     txHash: hashIn(raw.txHash),
     blockNumber: unitsIn(raw.blockNumber),

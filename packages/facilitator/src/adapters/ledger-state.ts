@@ -13,6 +13,8 @@ export type LedgerState = {
   find(nonce: ChallengeNonce): Readonly<Entry> | undefined
   /** Everything that can still change: not accepted, or its grant not used. */
   live(): Iterable<Readonly<Entry>>
+  /** Of everything there is; it may be read bit by bit while the state moves on. */
+  challenges(): Iterable<Challenge>
   /** The newest of those that ended, at most so many; only what the query asks for. */
   endedPage(query: ArchiveQuery, count: number): Readonly<Entry>[]
   endedCounts(): { readonly accepted: number; readonly finalized: number }
@@ -239,6 +241,11 @@ export function createLedgerState(): LedgerState {
       return ended && toEntry(ended)
     },
     live: () => entries.values(),
+    *challenges() {
+      // In this order: whatever ends, or turns out not to have ended, in between is seen at its new place.
+      for (const { challenge } of entries.values()) yield challenge
+      for (const { challenge } of archive.snapshot()) yield challenge
+    },
     endedPage: (query, count) => archive.page(query, count).map(toEntry),
     endedCounts() {
       const accepted = archive.awaitingCount()

@@ -6,7 +6,8 @@
  */
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
-import type { AwaitingMint, Clock, Grant, Ledger, Payment } from '../payment/ports.js'
+import type { AwaitingMint, Challenge, Clock, Grant, Ledger, Payment } from '../payment/ports.js'
+import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import { createExpiryOrder } from './expiry-order.js'
 import type { Entry } from './ledger-entry.js'
 import { claimedPayload, type LedgerEvent } from './ledger-event.js'
@@ -37,8 +38,10 @@ export function createLedger(deps: {
   expiredRetentionSeconds: number
   /** Transfers that cover nothing, remembered at most. */
   unmatchedMax: { readonly perChallenge: number; readonly total: number }
+  /** Remembers addresses for as long as somebody may pay to them. Absent: nobody does once the ledger forgets. */
+  issued?: Pick<IssuedAddresses, 'assertRoom' | 'add' | 'holds'> | undefined
 }): JournalledLedger {
-  const { state, log, clock, openMax, expiredRetentionSeconds } = deps
+  const { state, log, clock, openMax, expiredRetentionSeconds, issued } = deps
   /** Unclaimed challenges that still count as open. */
   const open = createExpiryOrder()
   /** Expired without a claim, kept for late burns. */
@@ -93,7 +96,12 @@ export function createLedger(deps: {
   function sweep(): void {
     const now = clock.now() / 1000
     for (const challenge of open.takeUntil(now)) expired.add(challenge)
-    for (const { nonce } of expired.takeUntil(now - expiredRetentionSeconds)) state.forget(nonce)
+    const unheld: Challenge[] = []
+    for (const challenge of expired.takeUntil(now - expiredRetentionSeconds)) {
+      if (issued && !issued.holds(challenge)) unheld.push(challenge)
+      else state.forget(challenge.nonce)
+    }
+    for (const challenge of unheld) expired.add(challenge)
   }
 
   function isFull(): boolean {
@@ -130,6 +138,7 @@ export function createLedger(deps: {
 
     async issue(challenge) {
       if (isFull()) return 'limit'
+      issued?.assertRoom()
       const { nonce } = challenge
       if (state.find(nonce)) throw new SvcError('nonce_reused', 'a challenge nonce came up twice')
       const event = { event: 'challenge_issued', challenge } as const
@@ -142,6 +151,7 @@ export function createLedger(deps: {
         state.forget(nonce)
         throw error
       }
+      issued?.add(challenge)
       return 'issued'
     },
 

@@ -1,6 +1,7 @@
 /** The ledger as the configuration wants it: behind a journal file, or in memory alone. */
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Challenge, Clock } from '../payment/ports.js'
+import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import type { JournalStats } from './journal.js'
 import type { Compaction } from './journal-compaction.js'
 import { openJournal } from './journal-file.js'
@@ -13,6 +14,8 @@ import { createLedgerState, type LedgerState } from './ledger-state.js'
 
 export type OpenLedger = {
   readonly ledger: JournalledLedger
+  /** Every address issued lately; absent when nobody wanted it opened. */
+  readonly issued?: IssuedAddresses
   /** Absent without a journal. */
   readonly replay?: ReplayReport
   journalStats(): JournalStats | undefined
@@ -30,14 +33,23 @@ export async function openLedger(deps: {
   expiredRetentionSeconds: number
   unmatchedMax: { readonly perChallenge: number; readonly total: number }
   onJournalFailure: (err: unknown) => void
+  /** Opens the issued addresses, once the journal is ours and read; told what it holds. */
+  openIssued?: (recorded: Iterable<Challenge>) => Promise<IssuedAddresses>
 }): Promise<OpenLedger> {
   const { clock, openMax, expiredRetentionSeconds, unmatchedMax } = deps
   const state = createLedgerState()
-  const create = (log: EventLog) =>
-    createLedger({ state, log, clock, openMax, expiredRetentionSeconds, unmatchedMax })
+  const openIssued = async () => deps.openIssued?.(state.challenges())
+  const create = (log: EventLog, issued: IssuedAddresses | undefined) =>
+    createLedger({ state, log, clock, openMax, expiredRetentionSeconds, unmatchedMax, issued })
   if (deps.journal === 'none') {
-    const nothing = async () => undefined
-    return { ledger: create(noEventLog), journalStats: () => undefined, compact: nothing, close: nothing }
+    const issued = await openIssued()
+    return {
+      ledger: create(noEventLog, issued),
+      ...(issued && { issued }),
+      journalStats: () => undefined,
+      compact: async () => undefined,
+      close: async () => issued?.close(),
+    }
   }
   const nowSeconds = clock.now() / 1000
   const isForgotten = ({ expiresAt }: Challenge) => expiresAt + expiredRetentionSeconds <= nowSeconds
@@ -61,11 +73,23 @@ export async function openLedger(deps: {
   }
   try {
     await bind(state, deps.binding, log)
+    const issued = await openIssued()
+    return {
+      ledger: create(log, issued),
+      ...(issued && { issued }),
+      replay,
+      journalStats: () => journal.stats(),
+      async compact() {
+        // What the journal is about to forget must be remembered elsewhere first.
+        await issued?.durable()
+        return compact()
+      },
+      close: () => (issued ? issued.close().finally(close) : close()),
+    }
   } catch (error) {
     await close()
     throw error
   }
-  return { ledger: create(log), replay, journalStats: () => journal.stats(), compact, close }
 }
 
 /**

@@ -138,6 +138,12 @@ export const tables = {
         3600,
         'How long an expired challenge is remembered, so that a burn that is mined late is still recognised.',
       ),
+      issued_retention_days: defaults(
+        integer({ min: 90, max: 36_500 }),
+        90,
+        'Days that every issued address is remembered on the disk, in the folder `<journal>.issued`. A transfer to it is ' +
+          'found on the chain and minted to the provider, although nobody presents it.',
+      ),
       receipt_poll_ms: defaults(
         integer({ min: 0 }),
         15_000,
@@ -215,6 +221,12 @@ export const tables = {
         integer({ min: 1000 }),
         15_000,
         'Period of the finalize loop. Failures back off exponentially up to 10 times the period.',
+      ),
+      follow_interval_ms: defaults(
+        integer({ min: 1000 }),
+        15_000,
+        "Pause between two looks at the token's transfers for those that nobody presents. Failures back off like the " +
+          'finalize loop.',
       ),
       shutdown_grace_ms: defaults(
         integer({ min: 0 }),

@@ -1,23 +1,32 @@
 /** The ledger of this configuration, opened, with a word about what its journal held. */
+import { SvcError } from '@svc-zerc20/protocol'
 import { giveBackMemory } from '../adapters/give-back-memory.js'
 import { type OpenLedger, openLedger } from '../adapters/open-ledger.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
-import type { Clock } from '../payment/ports.js'
+import type { Challenge, Clock } from '../payment/ports.js'
 import type { Log } from '../telemetry/events.js'
+import { createIssuedAddresses, type IssuedAddresses } from '../transfers/issued-addresses.js'
+import { issuedFolderOf, openIssuedFolder } from '../transfers/issued-folder.js'
+import { createIssuedMemory } from '../transfers/issued-memory.js'
 
-export async function openStorage(deps: {
+type StorageDeps = {
   readonly config: Config
   readonly clock: Clock
   readonly log: Log
   /** Instead of what is configured. */
   readonly journal?: string
   readonly expiredRetentionSeconds?: number
-}): Promise<OpenLedger> {
+}
+
+export type Storage = OpenLedger & { readonly issued: IssuedAddresses }
+
+export async function openStorage(deps: StorageDeps): Promise<Storage> {
   const { log } = deps
   const { network, settlement, daemon } = deps.config
-  const storage = await openLedger({
-    journal: deps.journal ?? settlement.journal,
+  const journal = deps.journal ?? settlement.journal
+  const { issued, ...storage } = await openLedger({
+    journal,
     binding: {
       chainId: network.chain_id,
       token: network.token,
@@ -28,7 +37,9 @@ export async function openStorage(deps: {
     expiredRetentionSeconds: deps.expiredRetentionSeconds ?? settlement.expired_challenge_retention_seconds,
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     onJournalFailure: (err) => log({ event: 'journal.failed', err }),
+    openIssued: (recorded) => openIssued({ ...deps, journal }, recorded),
   })
+  if (!issued) throw new SvcError('invariant', 'the issued addresses were not opened')
   const { records = 0, tornBytes = 0 } = storage.replay ?? {}
   if (storage.replay) log({ event: 'journal.replayed', records })
   // Reading a long journal leaves much behind, and a daemon that serves little would hold it for hours.
@@ -42,6 +53,7 @@ export async function openStorage(deps: {
   })
   return {
     ...storage,
+    issued,
     close() {
       closing.abort()
       return storage.close()
@@ -49,7 +61,37 @@ export async function openStorage(deps: {
   }
 }
 
-async function compact(storage: OpenLedger, log: Log): Promise<void> {
+async function openIssued(
+  { config, clock, log, journal }: StorageDeps & { readonly journal: string },
+  recorded: Iterable<Challenge>,
+): Promise<IssuedAddresses> {
+  const found = { perAddressMax: limits.foundPerAddressMax, totalMax: limits.foundTransfersMax }
+  const { network, settlement } = config
+  const store =
+    journal === 'none'
+      ? createIssuedMemory({ ...found, addressesMax: limits.addressesInMemoryMax })
+      : await openIssuedFolder({
+          folder: issuedFolderOf(journal),
+          binding: { chainId: network.chain_id, token: network.token },
+          limits: found,
+        }).catch((error: unknown) => {
+          throw error instanceof SvcError && error.code === 'issued_unusable'
+            ? new SvcError('config_invalid', `settlement.journal: ${error.message}`, { cause: error })
+            : error
+        })
+  return createIssuedAddresses({
+    store,
+    recorded,
+    issuedSince: clock.now() / 1000 - settlement.issued_retention_days * daySeconds,
+    clock,
+    onFailure: (err) => log({ event: 'journal.failed', err }),
+    limits,
+  })
+}
+
+const daySeconds = 86_400
+
+async function compact(storage: Pick<OpenLedger, 'compact'>, log: Log): Promise<void> {
   try {
     const compaction = await storage.compact()
     if (compaction) {

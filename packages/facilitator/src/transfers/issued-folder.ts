@@ -1,0 +1,198 @@
+/**
+ * Issued addresses in a folder beside the journal (LevelDB), under the journal's lock. Every change is one batch that
+ * is on the disk when it resolves; memory holds no addresses.
+ */
+import { mkdirSync } from 'node:fs'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { ClassicLevel } from 'classic-level'
+import type { Challenge } from '../payment/ports.js'
+import {
+  ageIn,
+  dueIn,
+  keys,
+  payToIn,
+  ranges,
+  readFollowed,
+  readFound,
+  readIssued,
+  writeFollowed,
+  writeFound,
+  writeIssued,
+} from './issued-record.js'
+import type { FoundLimits, FoundTransfer, IssuedStore } from './issued-store.js'
+
+/** The folder that belongs to a journal. */
+export const issuedFolderOf = (journal: string): string => `${journal}.issued`
+
+type Level = ClassicLevel<Buffer, Buffer>
+type Operation = { type: 'put'; key: Buffer; value: Buffer } | { type: 'del'; key: Buffer }
+
+const format = 1
+const nothing = Buffer.alloc(0)
+const put = (key: Buffer, value: Buffer): Operation => ({ type: 'put', key, value })
+const del = (key: Buffer): Operation => ({ type: 'del', key })
+
+/** Throws `SvcError('issued_unusable')` when the folder cannot be used or belongs to another token. */
+export async function openIssuedFolder(deps: {
+  readonly folder: string
+  readonly binding: { readonly chainId: number; readonly token: Address }
+  readonly limits: FoundLimits
+}): Promise<IssuedStore> {
+  const level = await openLevel(deps.folder)
+  try {
+    await bind(level, deps.folder, deps.binding)
+    const found = (await level.keys(ranges.transfers).all()).length
+    return createIssuedFolder(level, deps.limits, found)
+  } catch (error) {
+    await level.close()
+    throw error
+  }
+}
+
+async function openLevel(folder: string): Promise<Level> {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const level = new ClassicLevel<Buffer, Buffer>(folder, { keyEncoding: 'buffer', valueEncoding: 'buffer' })
+    await level.open()
+    return level
+  } catch (error) {
+    const why = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message
+    throw new SvcError('issued_unusable', `${folder}: ${why}`, { cause: error })
+  }
+}
+
+async function bind(
+  level: Level,
+  folder: string,
+  binding: { readonly chainId: number; readonly token: Address },
+): Promise<void> {
+  const text = JSON.stringify({ format, ...binding })
+  const known = await level.get(keys.binding)
+  if (known === undefined) await level.put(keys.binding, Buffer.from(text), { sync: true })
+  else if (known.toString('utf8') !== text) {
+    throw new SvcError('issued_unusable', `${folder} belongs to ${known}, not to ${text}`)
+  }
+}
+
+function createIssuedFolder(level: Level, limits: FoundLimits, foundAtStart: number): IssuedStore {
+  let found = foundAtStart
+  const write = (operations: readonly Operation[]): Promise<void> =>
+    operations.length === 0 ? Promise.resolve() : level.batch([...operations], { sync: true })
+
+  async function transfersTo(payTo: Address): Promise<readonly FoundTransfer[]> {
+    return (await level.values(ranges.transfersTo(payTo)).all()).map(readFound)
+  }
+
+  async function drop(transfers: readonly Buffer[]): Promise<void> {
+    await write(transfers.map(del))
+    found -= transfers.length
+  }
+
+  return {
+    async put(challenges) {
+      const known = await level.getMany(challenges.map(({ payTo }) => keys.issued(payTo)))
+      const isNew = (_: Challenge, i: number) => known[i] === undefined
+      await write(
+        challenges
+          .filter(isNew)
+          .flatMap((challenge) => [
+            put(keys.issued(challenge.payTo), writeIssued(challenge)),
+            put(keys.age(challenge.issuedAt, challenge.payTo), nothing),
+          ]),
+      )
+    },
+
+    async find(addresses) {
+      const values = await level.getMany(addresses.map(keys.issued))
+      return values.map((value) => value && readIssued(value))
+    },
+
+    async firstBlock() {
+      // Issued first, so its block is about the lowest: blocks are taken from a good while before the head.
+      for await (const age of level.keys({ ...ranges.ages, limit: 1 })) {
+        const value = await level.get(keys.issued(ageIn(age).payTo))
+        return value && readIssued(value).issuedAtBlock
+      }
+      return undefined
+    },
+
+    async forget(issuedBefore, countMax) {
+      const ages = await level.keys({ ...ranges.agesBelow(issuedBefore), limit: countMax }).all()
+      const gone: Operation[] = []
+      for (const age of ages) {
+        const { payTo } = ageIn(age)
+        gone.push(del(age))
+        const [kept] = await level.keys({ ...ranges.transfersTo(payTo), limit: 1 }).all()
+        if (kept === undefined) gone.push(del(keys.issued(payTo)))
+      }
+      await write(gone)
+      return ages.length
+    },
+
+    async followed() {
+      const value = await level.get(keys.followed)
+      return value && readFollowed(value)
+    },
+    setFollowed: (block) => write([put(keys.followed, writeFollowed(block))]),
+
+    async putTransfer(payTo, transfer, dueAt) {
+      const key = keys.transfer(payTo, transfer.leafIndex)
+      if ((await level.get(key)) !== undefined) {
+        await write([put(key, writeFound(transfer)), put(keys.due(dueAt, payTo), nothing)])
+        return 'known'
+      }
+      const known = await transfersTo(payTo)
+      const least = known.reduce<FoundTransfer | undefined>(
+        (a, b) => (a && a.value <= b.value ? a : b),
+        undefined,
+      )
+      const isFull = known.length >= limits.perAddressMax || found >= limits.totalMax
+      // The largest matter: one of them can be minted.
+      if (isFull && (!least || least.value >= transfer.value)) return 'full'
+      const replaced = isFull && least ? [del(keys.transfer(payTo, least.leafIndex))] : []
+      await write([...replaced, put(key, writeFound(transfer)), put(keys.due(dueAt, payTo), nothing)])
+      found += 1 - replaced.length
+      return 'kept'
+    },
+
+    transfersTo,
+
+    async *kept() {
+      let payTo: Address | undefined
+      let transfers: FoundTransfer[] = []
+      for await (const [key, value] of level.iterator(ranges.transfers)) {
+        if (payTo !== undefined && payTo !== payToIn(key)) {
+          yield { payTo, transfers }
+          transfers = []
+        }
+        payTo = payToIn(key)
+        transfers.push(readFound(value))
+      }
+      if (payTo !== undefined) yield { payTo, transfers }
+    },
+
+    async due(now, countMax) {
+      return (await level.keys({ ...ranges.dueUpTo(now), limit: countMax }).all()).map(dueIn)
+    },
+
+    lookedAt: ({ payTo, dueAt }, next) =>
+      write([
+        del(keys.due(dueAt, payTo)),
+        ...(next === undefined ? [] : [put(keys.due(next, payTo), nothing)]),
+      ]),
+
+    async dropTransfers(payTo) {
+      await drop(await level.keys(ranges.transfersTo(payTo)).all())
+    },
+
+    async dropTransfersAfter(block) {
+      const gone: Buffer[] = []
+      for await (const [key, value] of level.iterator(ranges.transfers)) {
+        if (readFound(value).blockNumber > BigInt(block)) gone.push(key)
+      }
+      await drop(gone)
+    },
+
+    close: () => level.close(),
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Every address this facilitator issued lately, the transfers to them that are not accounted for, and how far the
+ * token's transfers have been followed. What a store says it holds survives a crash.
+ */
+import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import type { Burn, Challenge } from '../payment/ports.js'
+
+/** A transfer to an issued address, and when its block says it happened. */
+export type FoundTransfer = Burn & { readonly minedAt: UnixSeconds }
+
+/** Transfers are followed up to and including this block. */
+export type FollowedBlock = {
+  readonly number: number
+  /** Absent where nobody asked for it: long before the head no reorg matters. */
+  readonly hash?: string
+  /** The token after this block: its transfers, and its hash chain over them. Absent while it is not known. */
+  readonly token?: { readonly size: bigint; readonly hashChain: bigint }
+}
+
+export type IssuedStore = {
+  /** Keeps these addresses; what is known already stays as it is. */
+  put(challenges: readonly Challenge[]): Promise<void>
+  /** What was issued with each of these addresses, in order. */
+  find(addresses: readonly Address[]): Promise<readonly (Challenge | undefined)[]>
+  /** The lowest block that a transfer to an issued address can be in; undefined when nothing was issued. */
+  firstBlock(): Promise<bigint | undefined>
+  /** Forgets addresses that were issued before, oldest first and at most so many, unless transfers are kept of them. */
+  forget(issuedBefore: number, countMax: number): Promise<number>
+
+  followed(): Promise<FollowedBlock | undefined>
+  setFollowed(block: FollowedBlock): Promise<void>
+
+  /** Keeps a transfer and has its address looked at from `dueAt` on. */
+  putTransfer(payTo: Address, transfer: FoundTransfer, dueAt: number): Promise<'kept' | 'known' | 'full'>
+  transfersTo(payTo: Address): Promise<readonly FoundTransfer[]>
+  /** Everything that is kept, address by address. */
+  kept(): AsyncIterable<{ readonly payTo: Address; readonly transfers: readonly FoundTransfer[] }>
+  /** Addresses whose time has come, at most so many, and since when. */
+  due(now: number, countMax: number): Promise<readonly { payTo: Address; dueAt: number }[]>
+  /** The address is looked at again at `dueAt`, or not again before another transfer comes. */
+  lookedAt(at: { payTo: Address; dueAt: number }, next: number | undefined): Promise<void>
+  /** Its transfers are accounted for elsewhere. */
+  dropTransfers(payTo: Address): Promise<void>
+  /** A reorg may have taken what these blocks held. */
+  dropTransfersAfter(block: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** What a store may keep of transfers, so that dust cannot fill the disk. */
+export type FoundLimits = { readonly perAddressMax: number; readonly totalMax: number }
+
+/** For an operator: one address where money lies that a single proof does not bring. */
+export type StuckAddress = {
+  readonly challengeNonce: ChallengeNonce
+  readonly payTo: Address
+  readonly transfers: readonly FoundTransfer[]
+  /** Base units that lie there beyond the one leaf that is, or will be, minted. */
+  readonly stuck: bigint
+}
