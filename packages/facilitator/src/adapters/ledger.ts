@@ -6,7 +6,7 @@
  */
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
-import type { AwaitingMint, Challenge, Clock, Grant, Ledger, Payment } from '../payment/ports.js'
+import type { AwaitingMint, Clock, Grant, Ledger, Payment } from '../payment/ports.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import { createExpiryOrder } from './expiry-order.js'
 import type { Entry } from './ledger-entry.js'
@@ -39,7 +39,7 @@ export function createLedger(deps: {
   /** Transfers that cover nothing, remembered at most. */
   unmatchedMax: { readonly perChallenge: number; readonly total: number }
   /** Remembers addresses for as long as somebody may pay to them. Absent: nobody does once the ledger forgets. */
-  issued?: Pick<IssuedAddresses, 'assertRoom' | 'add' | 'holds'> | undefined
+  issued?: Pick<IssuedAddresses, 'assertRoom' | 'add' | 'heldUntil'> | undefined
 }): JournalledLedger {
   const { state, log, clock, openMax, expiredRetentionSeconds, issued } = deps
   /** Unclaimed challenges that still count as open. */
@@ -96,12 +96,8 @@ export function createLedger(deps: {
   function sweep(): void {
     const now = clock.now() / 1000
     for (const challenge of open.takeUntil(now)) expired.add(challenge)
-    const unheld: Challenge[] = []
-    for (const challenge of expired.takeUntil(now - expiredRetentionSeconds)) {
-      if (issued && !issued.holds(challenge)) unheld.push(challenge)
-      else state.forget(challenge.nonce)
-    }
-    for (const challenge of unheld) expired.add(challenge)
+    const until = Math.min(now - expiredRetentionSeconds, issued?.heldUntil() ?? Number.POSITIVE_INFINITY)
+    for (const { nonce } of expired.takeUntil(until)) state.forget(nonce)
   }
 
   function isFull(): boolean {

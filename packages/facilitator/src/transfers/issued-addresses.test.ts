@@ -39,9 +39,9 @@ describe('issued addresses on their way to the disk', () => {
   it('hold what earlier runs recorded before anything may be forgotten, without what is too old', async () => {
     const recorded = [1, 2, 3, 4, 5].map((n) => challengeOf(n, { issuedAt: seconds(n * 200) }))
     const { issued } = open(recorded)
-    expect(issued.holds(challengeOf(5))).toBe(false)
+    expect(issued.heldUntil()).toBe(0)
     await issued.durable()
-    expect(issued.holds(challengeOf(5))).toBe(true)
+    expect(issued.heldUntil()).toBe(Number.POSITIVE_INFINITY)
     const found = await issued.store.find([1, 2, 3, 4, 5].map(addressOf))
     expect(found.map((challenge) => challenge !== undefined)).toEqual([false, false, true, true, true])
   })
@@ -50,9 +50,9 @@ describe('issued addresses on their way to the disk', () => {
     const { issued } = open()
     await issued.durable()
     issued.add(challengeOf(1))
-    expect(issued.holds(challengeOf(1))).toBe(false)
+    expect(issued.heldUntil()).toBe(challengeOf(1).expiresAt - 1)
     await issued.durable()
-    expect(issued.holds(challengeOf(1))).toBe(true)
+    expect(issued.heldUntil()).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('wait while the disk refuses, and refuse more when too many wait', async () => {

@@ -11,8 +11,8 @@ export type IssuedAddresses = {
   /** Throws `SvcError('journal_failed')` when so many wait that the disk must be refusing them. */
   assertRoom(): void
   add(challenge: Challenge): void
-  /** Whether its address is on the disk: whoever else knows the challenge may forget it. */
-  holds(challenge: Challenge): boolean
+  /** Challenges that expire at this second or before are all on the disk: whoever else knows them may forget them. */
+  heldUntil(): number
   /** Resolves when everything that was added is on the disk. Throws when the disk refuses. */
   durable(): Promise<void>
   close(): Promise<void>
@@ -37,6 +37,7 @@ export function createIssuedAddresses(deps: {
 }): IssuedAddresses {
   const { store, clock, limits } = deps
   const waiting = new Map<Address, Challenge>()
+  let firstWaitingExpires = Number.POSITIVE_INFINITY
   const earlier = deps.recorded[Symbol.iterator]()
   const closing = new AbortController()
   let isCaughtUp = false
@@ -68,6 +69,8 @@ export function createIssuedAddresses(deps: {
       const part = [...waiting.values()].slice(0, limits.addressesPerWrite)
       await store.put(part)
       for (const challenge of part) waiting.delete(challenge.payTo)
+      const expiries = [...waiting.values()].map(({ expiresAt }) => expiresAt)
+      firstWaitingExpires = expiries.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
     }
   }
 
@@ -105,9 +108,10 @@ export function createIssuedAddresses(deps: {
     },
     add(challenge) {
       waiting.set(challenge.payTo, challenge)
+      firstWaitingExpires = Math.min(firstWaitingExpires, challenge.expiresAt)
       void start()
     },
-    holds: ({ payTo }) => isCaughtUp && !waiting.has(payTo),
+    heldUntil: () => (isCaughtUp ? firstWaitingExpires - 1 : 0),
     async durable() {
       while (waiting.size > 0 || !isCaughtUp) {
         await start()
