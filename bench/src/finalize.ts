@@ -43,10 +43,12 @@ async function settle({ facilitatorUrl }: Network, { body }: Payment): Promise<v
   if (!answer.success) throw new Error(`a payment was refused: ${answer.errorReason}`)
 }
 
-async function untilFinalized({ facilitatorUrl }: Network, payment: Payment): Promise<void> {
+async function untilFinalized({ facilitatorUrl, adminToken }: Network, payment: Payment): Promise<void> {
+  const headers = { authorization: `Bearer ${adminToken}` }
   for (;;) {
-    const response = await fetch(`${facilitatorUrl}/payments/${nonceOf(payment)}`)
-    if (((await response.json()) as { phase: string }).phase === 'finalized') return
+    const response = await fetch(`${facilitatorUrl}/admin/payments/${nonceOf(payment)}`, { headers })
+    const answer = (await response.json()) as { payment: { phase: string } }
+    if (answer.payment.phase === 'finalized') return
     await sleep(lookMs)
   }
 }

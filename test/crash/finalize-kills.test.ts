@@ -39,7 +39,8 @@ async function kill(
 }
 
 async function isFinalized(net: CrashNetwork, { offer }: MadePayment): Promise<boolean> {
-  return (await ask(net, `/payments/${offer.challengeNonce}`))?.body.phase === 'finalized'
+  const { payment } = (await ask(net, `/admin/payments/${offer.challengeNonce}`))?.body ?? {}
+  return (payment as { phase?: string } | undefined)?.phase === 'finalized'
 }
 
 it(

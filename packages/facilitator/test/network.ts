@@ -137,6 +137,17 @@ export async function startNetwork({
     settle: (body: unknown) => post('/settle', body) as Promise<Answer<SettleBody>>,
     status: (nonce: string) => send(`/payments/${nonce}`),
 
+    /** With the operator's token. */
+    admin: (path: string, method = 'GET') =>
+      send(`/admin${path}`, { method, headers: { authorization: `Bearer ${local.adminToken}` } }),
+
+    /** As the operator sees it: finality is nobody else's business. */
+    async phaseOf(nonce: string): Promise<unknown> {
+      const headers = { authorization: `Bearer ${local.adminToken}` }
+      const { body } = await send(`/admin/payments/${nonce}`, { headers })
+      return (body.payment as { phase?: unknown } | undefined)?.phase
+    },
+
     balanceOf: (owner: Address) =>
       client.readContract({ ...token, functionName: 'balanceOf', args: [owner] }),
 

@@ -6,8 +6,11 @@ import { addressSchema, amountSchema, extraSchema, scheme, x402Version as versio
 import * as Payload from './payload.js'
 import { accept, type ReasonCode, type Result, reject } from './reasons.js'
 
-/** What is known of a payment to whoever holds its challenge nonce. */
-export type Phase = 'open' | 'expired' | 'accepted' | 'finalized'
+/**
+ * What is told of a payment to whoever holds its challenge nonce. It ends at accepted: nonces of gasless burns are
+ * public, and whoever learns the moment of finality finds the mint of that moment, and with it the recipient.
+ */
+export type Phase = 'open' | 'expired' | 'accepted'
 
 /** Answer of `POST /challenge`, as strict in form as the offer that is made of it. */
 export const challengeOfferSchema = z.looseObject({

@@ -33,7 +33,9 @@ const post = (url: string, body: object) =>
     body: JSON.stringify(body),
   })
 
-/** The answer's status and body; undefined when the daemon is not there or goes while it answers. */
+const asOperator = ({ adminToken }: CrashNetwork) => ({ headers: { authorization: `Bearer ${adminToken}` } })
+
+/** Asked as the operator. The answer's status and body; undefined when the daemon is not there or goes while it answers. */
 export async function ask(
   net: CrashNetwork,
   path: string,
@@ -41,7 +43,7 @@ export async function ask(
 ): Promise<{ status: number; body: Record<string, unknown> } | undefined> {
   try {
     const url = `${net.url()}${path}`
-    const response = await (body ? post(url, body) : fetch(url))
+    const response = await (body ? post(url, body) : fetch(url, asOperator(net)))
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   } catch {
     return undefined

@@ -97,7 +97,8 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
 
     /** Starts another run on the same journal, without waiting until it serves. */
     launch(changes?: RunChanges): Run {
-      run = runDaemon(configFile, changes)
+      const env = { SVC_ADMIN_TOKEN: local.adminToken, ...changes?.env }
+      run = runDaemon(configFile, { ...changes, env })
       run.ready.then(
         (at) => {
           url = at

@@ -37,6 +37,7 @@ export type LedgerArchive = {
   /** False when a number does not fit into its field: the payment has to be kept as it is. */
   add(payment: EndedPayment): boolean
   find(nonce: ChallengeNonce): EndedPayment | undefined
+  findWithoutMint(nonce: ChallengeNonce): Omit<EndedPayment, 'finalized'> | undefined
   isAwaitingMint(nonce: ChallengeNonce): boolean
   /** Of a payment that is awaiting its mint. False when a number does not fit. */
   finalize(nonce: ChallengeNonce, finalized: Finalized): boolean
@@ -163,10 +164,14 @@ export function createLedgerArchive(): LedgerArchive {
     return found.map(({ number }) => read(number))
   }
 
-  function read(number: number): EndedPayment {
+  function readBurn(number: number): Omit<EndedPayment, 'finalized'> {
     const { slab, offset } = records.place(number)
+    return unpackEnded(slab, offset, treasuries.at)
+  }
+
+  function read(number: number): EndedPayment {
     const mint = mintOf(number)
-    const ended = unpackEnded(slab, offset, treasuries.at)
+    const ended = readBurn(number)
     if (mint === noMint) return ended
     const place = mints.place(mint - 1)
     return { ...ended, finalized: unpackFinalized(place.slab, place.offset) }
@@ -218,6 +223,11 @@ export function createLedgerArchive(): LedgerArchive {
     find(nonce) {
       const number = numberOf(nonce)
       return number === undefined ? undefined : read(number)
+    },
+
+    findWithoutMint(nonce) {
+      const number = numberOf(nonce)
+      return number === undefined ? undefined : readBurn(number)
     },
 
     isAwaitingMint(nonce) {

@@ -106,7 +106,7 @@ describe('finalize', () => {
     clock.advance(60_000)
     expect(await ledger.finalize(nonce, mint)).toBe('finalized')
     expect(await ledger.finalize(nonce, { value: units(1n) })).toBe('already_finalized')
-    expect((await ledger.find(nonce))?.finalized).toEqual({ mint, at: 1_700_000_060 })
+    expect((await ledger.books.find(nonce))?.finalized).toEqual({ mint, at: 1_700_000_060 })
   })
 
   it('of two at once is one', async () => {
@@ -184,7 +184,7 @@ describe('fault 9 demote', () => {
     expect(await ledger.demote(nonce)).toBe('already_finalized')
     await ledger.issue(challengeOf(2))
     expect(await ledger.demote(nonceOf(2))).toBe('not_accepted')
-    expect((await ledger.find(nonce))?.finalized).toEqual({ mint, at: 1_700_000_000 })
+    expect((await ledger.books.find(nonce))?.finalized).toEqual({ mint, at: 1_700_000_000 })
   })
 
   it('a burn that a reorg put elsewhere is remembered there, accepted or late', async () => {

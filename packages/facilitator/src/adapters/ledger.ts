@@ -153,7 +153,7 @@ export function createLedger(deps: {
 
     async find(nonce): Promise<Payment | undefined> {
       sweep()
-      return state.find(nonce)
+      return state.findWithoutMint(nonce)
     },
 
     async claim(nonce, payload, ticketed = false) {
@@ -283,7 +283,7 @@ export function createLedger(deps: {
       const elapsed = clock.sleep(boundMs, waited.signal).then(() => 'elapsed' as const)
       try {
         for (;;) {
-          if (state.find(nonce)?.granted) return 'used'
+          if (state.findWithoutMint(nonce)?.granted) return 'used'
           const line = held.get(nonce)
           if (!line) return hold(nonce)
           const ended = new Promise<void>((resolve) => line.push(resolve))
@@ -294,7 +294,7 @@ export function createLedger(deps: {
       }
     },
 
-    grantIsUsed: async (nonce) => state.find(nonce)?.granted === true,
+    grantIsUsed: async (nonce) => state.findWithoutMint(nonce)?.granted === true,
     books: {
       async page(query) {
         sweep()

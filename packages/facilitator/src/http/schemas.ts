@@ -26,8 +26,13 @@ const txHash = named('TransactionHash', 'Hash of a transaction.', hex(32))
 const network = z.string().regex(/^eip155:[1-9][0-9]*$/)
 const phase = named(
   'Phase',
-  'Where a payment stands. A successful settle means accepted, not finalized.',
+  'Where a payment stands, for the operator.',
   z.enum(['open', 'expired', 'accepted', 'finalized']),
+)
+const publicPhase = named(
+  'PublicPhase',
+  'Where a payment stands, as far as everybody may know: a successful settle means accepted, and the moment of the mint that follows would tell the recipient.',
+  z.enum(['open', 'expired', 'accepted']),
 )
 const reason = named(
   'Reason',
@@ -150,7 +155,7 @@ export const settleResponse = named(
     payer: address.optional(),
     transaction: z.union([txHash, z.literal('')]),
     network,
-    extra: z.looseObject({ phase }).optional(),
+    extra: z.looseObject({ phase: publicPhase }).optional(),
   }),
 )
 
@@ -159,7 +164,7 @@ export const paymentStatus = named(
   'What the holder of a challenge nonce may know.',
   z.looseObject({
     challengeNonce: nonce,
-    phase,
+    phase: publicPhase,
     amount: baseUnits,
     issuedAt: seconds,
     expiresAt: seconds,

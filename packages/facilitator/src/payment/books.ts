@@ -1,9 +1,10 @@
 /** What an operator may read of the ledger: pages of payments, newest first, and counts. Nothing here changes it. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { stateAt } from './lifecycle.js'
-import type { Burn, Payment, PaymentState, UnmatchedBurn } from './ports.js'
+import type { Burn, Finalized, Payment, PaymentState, UnmatchedBurn } from './ports.js'
 
 export type RecordedPayment = Payment & {
+  readonly finalized?: Finalized
   /** A burn that came too late to buy anything. */
   readonly late?: Burn
   readonly unmatched?: readonly UnmatchedBurn[]

@@ -32,9 +32,9 @@ afterAll(async () => {
 })
 
 /** Blocks come one by one, so that mints get their depth. */
-async function untilPhase(nonce: Hex, phase: string): Promise<void> {
+async function untilFinalized(nonce: Hex): Promise<void> {
   await until(async () => {
-    if ((await net.status(nonce)).body.phase === phase) return true
+    if ((await net.phaseOf(nonce)) === 'finalized') return true
     await net.chain.mine()
     await new Promise((resolve) => setTimeout(resolve, 200))
     return false
@@ -48,19 +48,25 @@ async function pay(amount: string): Promise<Hex> {
 }
 
 async function expectFinalized(nonce: Hex, amount: bigint): Promise<void> {
-  await untilPhase(nonce, 'finalized')
+  await untilFinalized(nonce)
   expected += amount
   expect(await net.balanceOf(provider.address)).toBe(expected)
-  // Neither the mint nor whom it went to is told to whoever has the nonce.
-  const told = JSON.stringify((await net.status(nonce)).body).toLowerCase()
-  expect(told).not.toContain(provider.address.toLowerCase())
-  expect(told).not.toContain(await lastMint())
   expect(reported('payment.finalized', nonce)).toHaveLength(1)
 }
 
+/** All that somebody without credentials is told who has the nonce and the payload, as a gasless burn shows them. */
+async function toldToStrangers(nonce: Hex, body: unknown): Promise<string> {
+  const answers = [await net.status(nonce), await net.settle(body), await net.verify(body)]
+  return JSON.stringify(
+    answers.map(({ status, headers, text }) => {
+      const { date, ...lasting } = Object.fromEntries(headers)
+      return [status, lasting, text]
+    }),
+  )
+}
+
 async function retry(nonce: Hex): Promise<unknown> {
-  const headers = { authorization: `Bearer ${net.adminToken}` }
-  return (await net.send(`/admin/payments/${nonce}/retry`, { method: 'POST', headers })).body.mint
+  return (await net.admin(`/payments/${nonce}/retry`, 'POST')).body.mint
 }
 
 const reported = (event: string, nonce?: Hex) =>
@@ -185,10 +191,24 @@ describe('finalization with real proofs', () => {
     expect(await net.balanceOf(provider.address)).toBe(expected)
   })
 
+  it(
+    'R-008 whoever has the nonce and the payload is told the same before and after the mint',
+    proofs,
+    async () => {
+      const { offer, body } = await net.permitPayment(payer, '4500')
+      expect((await net.settle(body)).body.success).toBe(true)
+      const before = await toldToStrangers(offer.challengeNonce, body)
+      expect(before).toContain('accepted')
+      await expectFinalized(offer.challengeNonce, 4500n)
+      expect(await toldToStrangers(offer.challengeNonce, body)).toBe(before)
+      expect(before.toLowerCase()).not.toContain(provider.address.slice(2).toLowerCase())
+    },
+  )
+
   it('fault 10: a reorg under the mint has it sent again, and it counts once', proofs, async () => {
     const nonce = await pay('5000')
     await until(() => reported('mint.mined', nonce).length > 0)
-    expect((await net.status(nonce)).body.phase).toBe('accepted')
+    expect(await net.phaseOf(nonce)).toBe('accepted')
     await reorgAway(await lastMint())
     await expectFinalized(nonce, 5000n)
   })

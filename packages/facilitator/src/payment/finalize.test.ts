@@ -104,11 +104,11 @@ describe('a round of finalization', () => {
     const { accepted, round, world, ledger, named } = setup()
     const nonce = await accepted(1)
     expect(await round()).toEqual({ [nonce]: 'mined' })
-    expect((await ledger.find(nonce))?.finalized).toBeUndefined()
+    expect((await ledger.books.find(nonce))?.finalized).toBeUndefined()
     expect(await round()).toEqual({ [nonce]: 'confirming' })
     world.states.set(nonce, 'minted')
     expect(await round()).toEqual({ [nonce]: 'finalized' })
-    expect((await ledger.find(nonce))?.finalized?.mint).toEqual(mintOf(nonce))
+    expect((await ledger.books.find(nonce))?.finalized?.mint).toEqual(mintOf(nonce))
     expect(named('payment.finalized')).toHaveLength(1)
     expect([world.proved, world.sent]).toEqual([[nonce], [nonce]])
     expect(await round()).toEqual({})
@@ -385,7 +385,7 @@ describe('what fails', () => {
       clock.advance(10 * periodMs)
     }
     expect(await round()).toEqual({ [nonce]: 'finalized' })
-    expect((await ledger.find(nonce))?.finalized?.mint).toEqual({ value: 1000n })
+    expect((await ledger.books.find(nonce))?.finalized?.mint).toEqual({ value: 1000n })
   })
 
   it('fails the round when the chain cannot be looked at, and nothing is lost', async () => {

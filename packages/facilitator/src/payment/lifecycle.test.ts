@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, hashOf, permitPayloadOf, seconds, units } from '../../test/challenges.js'
-import { type LifecycleEvent, lifecycle, stateAt } from './lifecycle.js'
-import type { Payment, PaymentState } from './ports.js'
+import { burnStateAt, type LifecycleEvent, lifecycle, stateAt } from './lifecycle.js'
+import type { Finalized, Payment, PaymentState } from './ports.js'
 
 const states: PaymentState[] = ['open', 'expired', 'accepted', 'finalized']
 const events: LifecycleEvent[] = ['ttl_elapsed', 'burn_confirmed', 'burn_vanished', 'mint_confirmed']
@@ -38,7 +38,7 @@ describe('stateAt', () => {
   const accepted = { burn: burnOf(1), at: seconds(1_700_000_001) }
   const mint = { txHash: hashOf(2), blockNumber: 9n, value: units(1000n) }
   const finalized = { mint, at: seconds(1_700_000_060) }
-  const cases: [string, Payment, PaymentState, PaymentState][] = [
+  const cases: [string, Payment & { finalized?: Finalized }, PaymentState, PaymentState][] = [
     ['an unclaimed challenge', { challenge }, 'open', 'expired'],
     ['a claimed one', { challenge, claim }, 'open', 'open'],
     ['an accepted one', { challenge, claim, accepted }, 'accepted', 'accepted'],
@@ -49,5 +49,9 @@ describe('stateAt', () => {
   ]
   it.each(cases)('R-111 %s is %3$s before and %4$s at its expiry', (_name, payment, before, at) => {
     expect([stateAt(payment, beforeExpiry), stateAt(payment, atExpiry)]).toEqual([before, at])
+    // Strangers are told of the burn alone.
+    const { finalized: _, ...unminted } = payment
+    expect(burnStateAt(payment, atExpiry)).toBe(burnStateAt(unminted, atExpiry))
+    expect(burnStateAt(payment, atExpiry)).toBe(stateAt(unminted, atExpiry))
   })
 })

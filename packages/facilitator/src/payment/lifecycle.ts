@@ -1,5 +1,5 @@
 /** The states of a payment. This table is the only copy: the state of a payment is read from it. */
-import type { Payment, PaymentState } from './ports.js'
+import type { Finalized, Payment, PaymentState } from './ports.js'
 
 export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' | 'mint_confirmed'
 
@@ -15,19 +15,24 @@ export const lifecycle: Record<PaymentState, Partial<Record<LifecycleEvent, Paym
  * The state of a payment at a moment. A claimed challenge does not expire: its payload was presented in time,
  * and the burn it authorized cannot be mined past its deadline.
  */
-export function stateAt(payment: Payment, nowMs: number): PaymentState {
-  return eventsOf(payment, nowMs).reduce<PaymentState>(
-    (state, event) => lifecycle[state][event] ?? state,
-    'open',
-  )
+export function stateAt(payment: Payment & { readonly finalized?: Finalized }, nowMs: number): PaymentState {
+  const events = burnEventsOf(payment, nowMs)
+  return follow(payment.finalized ? [...events, 'mint_confirmed'] : events)
 }
 
-function eventsOf(payment: Payment, nowMs: number): LifecycleEvent[] {
-  const { challenge, claim, accepted, demoted, finalized } = payment
+/** The state as far as its burn tells, for those who must not learn of the mint. */
+export function burnStateAt(payment: Payment, nowMs: number): Exclude<PaymentState, 'finalized'> {
+  const state = follow(burnEventsOf(payment, nowMs))
+  return state === 'finalized' ? 'accepted' : state
+}
+
+const follow = (events: readonly LifecycleEvent[]): PaymentState =>
+  events.reduce<PaymentState>((state, event) => lifecycle[state][event] ?? state, 'open')
+
+function burnEventsOf({ challenge, claim, accepted, demoted }: Payment, nowMs: number): LifecycleEvent[] {
   const events: LifecycleEvent[] = []
   if (demoted) events.push('burn_confirmed', 'burn_vanished')
   if (accepted) events.push('burn_confirmed')
-  if (finalized) events.push('mint_confirmed')
   if (!claim && nowMs >= challenge.expiresAt * 1000) events.push('ttl_elapsed')
   return events
 }

@@ -77,6 +77,7 @@ export type UnmatchedBurn = {
 
 export type PaymentState = 'open' | 'expired' | 'accepted' | 'finalized'
 
+/** Without its mint: what requests are answered from. */
 export type Payment = {
   readonly challenge: Challenge
   /** By the one payload that is being, or was, burned for this challenge. */
@@ -89,7 +90,6 @@ export type Payment = {
   readonly accepted?: Accepted
   /** It was accepted by this burn, which a reorg then took away; a new burn makes it accepted again. */
   readonly demoted?: Accepted
-  readonly finalized?: Finalized
 }
 
 export type Accepted = { readonly burn: Burn; readonly at: UnixSeconds }
@@ -136,6 +136,7 @@ export type Ledger = {
   isFull(): Promise<boolean>
   /** Counts and inserts in one step: never more than the cap are open at once. */
   issue(challenge: Challenge): Promise<'issued' | 'limit'>
+  /** As fast for a payment that was minted as for one that was not: callers must not learn of the mint. */
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
   /**
    * Atomic: of concurrent claims on one challenge exactly one caller sees `claimed`, and of concurrent

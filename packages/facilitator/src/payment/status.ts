@@ -1,6 +1,9 @@
-/** What the holder of a challenge nonce may know of its payment: never the mint, never the recipient. */
+/**
+ * What the holder of a challenge nonce may know of its payment: never the mint, never the recipient, and never that
+ * there is a mint. The answer of an accepted payment stays the same, byte for byte, when it is finalized.
+ */
 import type { ChallengeNonce, FacilitatorApi } from '@svc-zerc20/protocol'
-import { stateAt } from './lifecycle.js'
+import { burnStateAt } from './lifecycle.js'
 import type { Clock, Ledger } from './ports.js'
 
 export type Status = (nonce: ChallengeNonce) => Promise<FacilitatorApi.PaymentStatus | undefined>
@@ -13,7 +16,7 @@ export function createStatus({ ledger, clock }: { ledger: Pick<Ledger, 'find'>; 
     const transaction = accepted?.burn.txHash ?? claim?.txHash
     return {
       challengeNonce: challenge.nonce,
-      phase: stateAt(payment, clock.now()),
+      phase: burnStateAt(payment, clock.now()),
       amount: `${challenge.amount}`,
       issuedAt: challenge.issuedAt,
       expiresAt: challenge.expiresAt,
