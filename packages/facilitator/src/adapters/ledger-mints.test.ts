@@ -123,7 +123,7 @@ describe('finalize', () => {
     const grant = await ledger.takeGrant(nonce, 1_000)
     if (typeof grant === 'string') throw new Error('nobody used it')
     await grant.use()
-    expect(await ledger.find(nonce)).toMatchObject({ finalized: { mint } })
+    expect(await ledger.books.find(nonce)).toMatchObject({ finalized: { mint } })
     expect(await ledger.takeGrant(nonce, 1_000)).toBe('used')
   })
 
