@@ -18,6 +18,8 @@ const network = JSON.parse(readFileSync(file, 'utf8'))
 const payer = privateKeyToAccount(network.accounts.payer.privateKey)
 const chain = createPublicClient({ transport: http(network.rpcUrl) })
 const caip2 = `eip155:${network.chainId}` as const
+/** The most one of these purchases may cost, in base units: one zUSD. */
+const costMax = '1000000'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 const short = (hex: string) => `${hex.slice(0, 10)}…${hex.slice(-4)}`
@@ -82,6 +84,8 @@ async function buy(mode: Mode, route: { path: string }): Promise<string> {
     network: caip2,
     mode,
     allowedTokens: [network.token],
+    allowedHelpers: [network.helper],
+    maxAmountPerPayment: costMax,
   })
   const client = withSpendControls(new x402Client(), 'any').register(caip2, scheme)
   let challengeNonce = ''

@@ -34,6 +34,8 @@ export type Broadcast =
 export type PayerChain = {
   /** The token's name and the payer's live permit nonce, in one round trip. */
   permitFacts(token: Address): Promise<PermitFacts>
+  /** The code of an account, `0x` when it has none. */
+  codeAt(address: Address): Promise<string>
   /** An unsigned transfer with the account's next nonce. Rejects when the transfer would fail. */
   prepareTransfer(transfer: Transfer): Promise<TransactionSerializable>
   broadcast(hash: TxHash, raw: Hex): Promise<Broadcast>
@@ -92,6 +94,15 @@ export function createPayerChain({
         return { tokenName, nonce }
       } catch (cause) {
         throw asPayerError('chain_unavailable', `name and nonces of ${token} could not be read`, cause)
+      }
+    },
+
+    async codeAt(address) {
+      try {
+        const [, code] = await Promise.all([checkChain(), client.getCode({ address })])
+        return code ?? '0x'
+      } catch (cause) {
+        throw asPayerError('chain_unavailable', `the code of ${address} could not be read`, cause)
       }
     },
 

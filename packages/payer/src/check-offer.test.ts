@@ -15,7 +15,7 @@ const brand = (n: number) => parseAddress(address(n)) as Address
 const check = (changes: OfferChanges = {}, pins: Partial<OfferPins> = {}, at = now) => {
   const offer = readOffer(2, offerAt(now, changes))
   checkOffer(offer, { ...open, ...pins }, at)
-  return checkPermitOffer(offer, { ...open, ...pins }, at, 3_600)
+  return checkPermitOffer(offer, at, 3_600)
 }
 
 describe('an offer that may be paid', () => {
@@ -27,12 +27,8 @@ describe('an offer that may be paid', () => {
     expect(check({ extra: { seal: 'x', later: { more: [1] } } }).amount).toBe(1000n)
   })
 
-  it('passes pins that name its token, its helper and its amount', () => {
-    const pins = {
-      allowedTokens: [brand(1)],
-      allowedHelpers: [brand(3)],
-      maxAmountPerPayment: 1000n as BaseUnits,
-    }
+  it('passes pins that name its token and its amount', () => {
+    const pins = { allowedTokens: [brand(1)], maxAmountPerPayment: 1000n as BaseUnits }
     expect(check({}, pins).token).toBe(address(1))
   })
 })
@@ -59,7 +55,6 @@ describe('an offer is refused before anything is signed', () => {
     ['a deadline that has passed', 'offer_deadline', { extra: { deadline: now } }],
     ['a deadline a day away', 'offer_deadline', { extra: { deadline: now + 86_400 } }],
     ['a token that is not allowed', 'offer_token', {}, { allowedTokens: [brand(9)] }],
-    ['a helper that is not trusted', 'offer_helper', {}, { allowedHelpers: [brand(9)] }],
     ['an amount above the cap', 'offer_amount', {}, { maxAmountPerPayment: 999n as BaseUnits }],
   ]
   it.each(cases)('%s', (_, code, changes, pins) => {

@@ -27,7 +27,7 @@ export type PayableOffer = {
 /** An offer that can be paid by permit. */
 export type PermitOffer = PayableOffer & { readonly helper: Address; readonly deadline: UnixSeconds }
 
-/** What the operator of the payer allows an offer to ask for. Unset lists allow everything. */
+/** What the operator of the payer allows an offer to ask for. Undefined is `any`, or `unlimited`. */
 export type OfferPins = {
   readonly network: Network.Network
   readonly allowedTokens: readonly Address[] | undefined
@@ -86,21 +86,14 @@ export function checkFresh(offer: PayableOffer, nowSeconds: number, marginSecond
   }
 }
 
-/**
- * Narrows an offer to the permit path. The helper becomes the spender of the permit, so a hostile one could
- * take the quoted amount without burning it: `allowedHelpers` pins the contracts that are known to burn.
- */
+/** Narrows an offer to the permit path. Whether its helper can be trusted is for `helper-trust.ts` to say. */
 export function checkPermitOffer(
   offer: PayableOffer,
-  pins: OfferPins,
   nowSeconds: number,
   signatureSecondsMax: number,
 ): PermitOffer {
   const { helper, deadline } = offer
   if (helper === undefined) throw new PayerError('permit_not_offered', 'extra.helper is absent')
-  if (pins.allowedHelpers && !pins.allowedHelpers.includes(helper)) {
-    throw new PayerError('offer_helper', `helper ${helper}`)
-  }
   if (deadline === undefined) throw new PayerError('offer_deadline', 'extra.deadline is absent')
   if (deadline <= nowSeconds) throw new PayerError('offer_deadline', `the deadline ${deadline} has passed`)
   if (deadline > nowSeconds + signatureSecondsMax) {

@@ -5,6 +5,7 @@ import { createPayerChain } from './chain.js'
 import { checkFresh, checkPermitOffer, type PayableOffer, readOffer } from './check-offer.js'
 import { type Clock, unixSeconds } from './clock.js'
 import { createDeliveries, type Deliveries } from './deliveries.js'
+import { createHelperTrust, type HelperTrust } from './helper-trust.js'
 import type { PayerLimits } from './limits.js'
 import { createMakePayload, type WirePayload } from './make-payload.js'
 import { judgeAnswer } from './outcome.js'
@@ -25,17 +26,21 @@ export type PayerScheme = SchemeNetworkClient & {
  * of payments and the order of permit nonces live in it.
  *
  * @example
- * const payer = createPayerScheme({ account, rpcUrl, network: 'eip155:31337' })
+ * const payer = createPayerScheme({
+ *   account, rpcUrl, network: 'eip155:31337', allowedTokens: [token], maxAmountPerPayment: '1000000',
+ * })
  * const client = withSpendControls(new x402Client(), [{ network: 'eip155:31337', asset: token }])
  * const pay = wrapFetchWithPayment(deliverPayments(fetch, payer), client.register('eip155:31337', payer))
  */
 export function createPayerScheme(options: PayerOptions): PayerScheme {
   const config = readOptions(options)
-  const { account, mode, fallback, pins, memory, clock, limits } = config
+  const { account, mode, fallback, pins, memory, chainId, clock, limits } = config
   const chain = createPayerChain(config)
+  const { allowedHelpers } = pins
+  const helperTrust = createHelperTrust({ codeAt: chain.codeAt, chainId, allowedHelpers, limits })
   const nonces = createPermitNonces({ readFacts: chain.permitFacts, clock, limits })
   const deliveries = createDeliveries({ memory, nonces, limits })
-  const payByPermit = createPayByPermit(config, nonces)
+  const payByPermit = createPayByPermit(config, nonces, helperTrust)
   const payByTransfer = createSelfTransfer({ signer: account, chain, memory, clock, limits })
   const transfers = (offer: PayableOffer) =>
     mode === 'self-transfer' || (fallback === 'self-transfer' && offer.helper === undefined)
@@ -65,13 +70,15 @@ export function createPayerScheme(options: PayerOptions): PayerScheme {
   }
 }
 
-/** Waits for the permit nonce to be free, then signs. */
+/** Looks at the helper, waits for the permit nonce to be free, then signs. */
 function createPayByPermit(
-  { account, payer, pins, clock, limits }: PayerConfig,
+  { account, payer, clock, limits }: PayerConfig,
   nonces: PermitNonces,
+  helperTrust: HelperTrust,
 ): (offer: PayableOffer) => Promise<WirePayload> {
   return async (offer) => {
-    const payable = checkPermitOffer(offer, pins, unixSeconds(clock), limits.signatureSecondsMax)
+    const payable = checkPermitOffer(offer, unixSeconds(clock), limits.signatureSecondsMax)
+    await helperTrust(payable.helper)
     const facts = await nonces.hold(payable.token, payable.challengeNonce, payable.deadline)
     try {
       checkFresh(payable, unixSeconds(clock)) // the turn may have come late

@@ -31,6 +31,8 @@ const createPayer = ({ limits, ...options }: Partial<PayerOptions> = {}) =>
     account: net.payer,
     rpcUrl: net.rpcUrl,
     network: net.network,
+    allowedTokens: 'any',
+    maxAmountPerPayment: 'unlimited',
     limits: { resendDelayMs: 1, receiptPollMs: 5, noncePollMs: 5, ...limits },
     ...options,
   })

@@ -10,4 +10,5 @@ export {
   type PaymentMemory,
   type PaymentRecord,
 } from './payment-memory.js'
+export { readSpendChoices, type SpendChoices } from './spend-choices.js'
 export { withSpendControls } from './spend-controls.js'

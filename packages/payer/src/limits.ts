@@ -23,6 +23,8 @@ export const defaultLimits = {
   paymentsMax: 10_000,
   /** How long a payment is remembered past the expiry of its offer: a burn can be mined late. */
   retentionSeconds: 3_600,
+  /** Helpers whose code was looked at and found good. */
+  helpersKnownMax: 1_000,
   /** Offers whose request is remembered until one of them is paid. */
   offersSeenMax: 1_000,
   rpcTimeoutMs: 10_000,

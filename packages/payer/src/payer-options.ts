@@ -1,12 +1,20 @@
 /** What an operator sets, read once into what the payer works with. */
-import { type Address, Network, parseAddress, parseBaseUnits, SvcError } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type BaseUnits,
+  Network,
+  parseAddress,
+  parseBaseUnits,
+  SvcError,
+} from '@svc-zerc20/protocol'
 import type { LocalAccount } from 'viem'
 import type { OfferPins } from './check-offer.js'
 import { type Clock, systemClock } from './clock.js'
 import { defaultLimits, type PayerLimits } from './limits.js'
 import { createPaymentMemory, type PaymentMemory } from './payment-memory.js'
 
-export type PayerMode = 'permit' | 'self-transfer'
+const modes = ['permit', 'self-transfer'] as const
+export type PayerMode = (typeof modes)[number]
 
 /** The key of the paying account: any viem local account. */
 export type PayerAccount = Pick<LocalAccount, 'address' | 'signTypedData' | 'signTransaction'>
@@ -16,16 +24,19 @@ export type PayerOptions = {
   readonly rpcUrl: string
   /** The only network whose offers are paid; the RPC endpoint must serve it. */
   readonly network: Network.Network
+  /** Highest amount of one payment, in base units; `unlimited` lets a seller ask for everything. */
+  readonly maxAmountPerPayment: string | 'unlimited'
+  /** Tokens that may be spent; `any` lets a seller name every token the account holds. */
+  readonly allowedTokens: readonly string[] | 'any'
+  /**
+   * Helper contracts a permit may name as spender, and no others. Without it a helper is signed for when its
+   * runtime code is that of our `SvcPermitBurner`. An account without code is signed for in neither case.
+   */
+  readonly allowedHelpers?: readonly string[]
   /** `permit` (default) only signs; `self-transfer` broadcasts and pays gas. */
   readonly mode?: PayerMode
   /** What to do in permit mode when an offer has no gasless path. Without it such offers are refused. */
   readonly fallback?: 'self-transfer'
-  /** Tokens that may be spent; unset allows any on the network. */
-  readonly allowedTokens?: readonly string[]
-  /** Helper contracts a permit may name as spender; unset trusts every seller's choice with the amount. */
-  readonly allowedHelpers?: readonly string[]
-  /** Highest amount of one payment, in base units. */
-  readonly maxAmountPerPayment?: string
   readonly memory?: PaymentMemory
   readonly clock?: Clock
   readonly limits?: Partial<PayerLimits>
@@ -50,21 +61,41 @@ export function readOptions(options: PayerOptions): PayerConfig {
   const limits: PayerLimits = { ...defaultLimits, ...options.limits }
   const chainId = Network.parseChainId(network)
   if (chainId === undefined) throw misconfigured(`network: ${network} is not eip155:<chainId>`)
-  const maxAmountPerPayment = parseBaseUnits(options.maxAmountPerPayment)
-  if (options.maxAmountPerPayment !== undefined && maxAmountPerPayment === undefined) {
-    throw misconfigured(`maxAmountPerPayment: ${options.maxAmountPerPayment} is not a plain integer`)
+  if (!modes.includes(mode)) throw misconfigured(`mode: ${mode} is not one of ${modes.join(', ')}`)
+  if (fallback !== undefined && fallback !== 'self-transfer') {
+    throw misconfigured(`fallback: ${fallback} is not self-transfer`)
   }
-  const list = (name: string, texts: readonly string[] | undefined) =>
-    texts?.map((text) => readAddress(name, text))
   const pins: OfferPins = {
     network,
-    allowedTokens: list('allowedTokens', options.allowedTokens),
-    allowedHelpers: list('allowedHelpers', options.allowedHelpers),
-    maxAmountPerPayment,
+    allowedTokens: readTokens(options.allowedTokens),
+    allowedHelpers: options.allowedHelpers?.map((text) => readAddress('allowedHelpers', text)),
+    maxAmountPerPayment: readCap(options.maxAmountPerPayment),
   }
   const memory = options.memory ?? createPaymentMemory({ clock, limits })
   const payer = readAddress('account.address', account.address)
   return { account, payer, rpcUrl, chainId, mode, fallback, pins, memory, clock, limits }
+}
+
+// Callers without types leave things out, so the two choices about money are checked for being there at all.
+
+function readCap(text: string | undefined): BaseUnits | undefined {
+  if (text === undefined) {
+    throw misconfigured(
+      "maxAmountPerPayment is missing: write the highest amount of one payment in base units, or 'unlimited'",
+    )
+  }
+  if (text === 'unlimited') return undefined
+  const cap = parseBaseUnits(text)
+  if (cap === undefined) throw misconfigured(`maxAmountPerPayment: ${text} is no plain integer in base units`)
+  return cap
+}
+
+function readTokens(tokens: readonly string[] | 'any' | undefined): readonly Address[] | undefined {
+  if (tokens === 'any') return undefined
+  if (!Array.isArray(tokens) || tokens.length === 0) {
+    throw misconfigured("allowedTokens is missing: write the addresses of tokens that may be spent, or 'any'")
+  }
+  return tokens.map((text) => readAddress('allowedTokens', text))
 }
 
 function readAddress(name: string, text: string): Address {

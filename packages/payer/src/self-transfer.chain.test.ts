@@ -21,6 +21,8 @@ const createPayer = ({ limits, ...options }: Partial<PayerOptions> = {}) =>
     account: net.payer,
     rpcUrl: net.rpcUrl,
     network: net.network,
+    allowedTokens: 'any',
+    maxAmountPerPayment: 'unlimited',
     mode: 'self-transfer',
     limits: { receiptPollMs: 5, ...limits },
     ...options,

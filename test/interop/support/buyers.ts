@@ -26,7 +26,8 @@ export function createPayer(
   { rpcUrl, payer }: Pick<Interop, 'rpcUrl' | 'payer'>,
   options: Partial<PayerOptions> & { account?: PayerAccount } = {},
 ): PayerScheme {
-  return createPayerScheme({ account: payer, rpcUrl, network, ...options })
+  const choices = { allowedTokens: 'any', maxAmountPerPayment: 'unlimited' } as const
+  return createPayerScheme({ account: payer, rpcUrl, network, ...choices, ...options })
 }
 
 /** `@x402/fetch` over the given fetch. */
