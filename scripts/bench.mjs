@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { root, run, setup } from './setup.mjs'
 
-setup()
+await setup()
 const [first, ...rest] = process.argv.slice(2)
 const [script, args] = first === 'finalize' ? ['finalize.js', rest] : ['main.js', process.argv.slice(2)]
-run(process.execPath, [join(root, 'bench', 'dist', script), ...args])
+await run(process.execPath, [join(root, 'bench', 'dist', script), ...args])

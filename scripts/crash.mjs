@@ -3,6 +3,8 @@
 import { join } from 'node:path'
 import { root, run, setup } from './setup.mjs'
 
-setup()
+await setup()
 const env = { CRASH_KILLS: '500', CRASH_PAYMENTS: '100', ...process.env }
-run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'test/crash'], { env })
+await run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'test/crash'], {
+  env,
+})

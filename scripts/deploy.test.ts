@@ -6,8 +6,7 @@ import { daemonNodeFlags } from '../packages/devnet/src/services.js'
 import { exitCodes } from '../packages/facilitator/src/finding.js'
 import { listFiles, readText, root } from './source-files.js'
 
-const manifest = JSON.parse(readText('packages/facilitator/package.json')) as { bin: Record<string, string> }
-const entry = `packages/facilitator/${manifest.bin['svc-facilitator']}`
+const entry = 'packages/facilitator/dist/main.js'
 
 describe('deploy/svc-facilitator.service', () => {
   const lines = readText('deploy/svc-facilitator.service').split('\n')

@@ -1,10 +1,10 @@
 // Brings a fresh clone to a runnable state: installs what the lockfile names, builds what changed.
 // Plain JavaScript with no dependency, because it runs before anything is installed.
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { start } from './children.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -16,30 +16,29 @@ const lockHash = () =>
     .digest('hex')
 
 /** Runs a command in the repository with inherited output; exits with its code when it fails. */
-export function run(command, args, options = {}) {
-  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
-  if (result.error) throw result.error
-  if (result.status !== 0) process.exit(result.status ?? 1)
+export async function run(command, args, options = {}) {
+  const code = await start(command, args, { cwd: root, stdio: 'inherit', ...options }).ended
+  if (code !== 0) process.exit(code)
 }
 
-function installIfNeeded() {
+async function installIfNeeded() {
   const wanted = lockHash()
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
-  process.stdout.write('Installing dependencies (about a minute the first time) …\n')
+  process.stderr.write('Installing dependencies (about a minute the first time) …\n')
   // Not `npm ci`: it insists on lockfile entries for the native builds of every platform, and the lockfile
   // holds those of Linux. `install` takes the locked versions and adds the builds another platform needs.
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
+  await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(stampFile, wanted)
 }
 
-export function setup() {
+export async function setup() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major < 20 || (major === 20 && minor < 19)) {
     process.stderr.write(`svc-zerc20 needs Node 20.19 or later; this is ${process.version}.\n`)
     process.exit(1)
   }
-  installIfNeeded()
-  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+  await installIfNeeded()
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
   // Circuits and their development keys: half a minute the first time, nothing when they are there.
-  run(process.execPath, [join(root, 'circuits', 'dist', 'main.js'), '--quiet'])
+  await run(process.execPath, [join(root, 'circuits', 'dist', 'main.js'), '--quiet'])
 }

@@ -1,32 +1,48 @@
 // `npm start`: installs and builds what is missing, starts the devnet, makes one payment of each kind and stays up.
-// `npm start -- --once` stops after the payments. Other arguments go to svc-devnet (see `npm run devnet -- --help`).
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { start } from './children.mjs'
 import { root, setup } from './setup.mjs'
 
-const once = process.argv.includes('--once')
-const devnetArgs = process.argv.slice(2).filter((arg) => arg !== '--once')
+const help = `Usage: npm start -- [options]
 
-setup()
-const devnet = spawn(process.execPath, [join(root, 'packages/devnet/dist/main.js'), ...devnetArgs], {
-  cwd: root,
-  stdio: ['ignore', 'pipe', 'inherit'],
-})
-const ended = new Promise((resolve) => devnet.once('exit', (code) => resolve(code ?? 1)))
-// The terminal signals the whole group; a supervisor only us.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => devnet.kill(signal))
+Starts a local network, buys one resource of each kind from its shop, follows both payments to finalized and stays up.
+
+Options of npm start:
+  --once             end after the two payments
+  -h, --help         show this help
+
+All other options go to svc-devnet:
+`
+
+const args = process.argv.slice(2)
+const once = args.includes('--once')
+const wantsHelp = args.includes('--help') || args.includes('-h')
+const devnetArgs = args.filter((arg) => arg !== '--once')
+
+await setup()
+if (wantsHelp) process.stdout.write(help)
+const { child: devnet, ended } = start(
+  process.execPath,
+  [join(root, 'packages/devnet/dist/main.js'), ...devnetArgs],
+  // A group of its own: the terminal's signals come through us, once.
+  { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], detached: true },
+)
 
 const networkFile = await Promise.race([readyFile(), ended.then(() => undefined)])
 if (networkFile === undefined) process.exit(await ended)
 
-const tourCode = await runTour(networkFile)
+const tour = start(process.execPath, [join(root, 'examples/dist/tour.js'), networkFile], {
+  cwd: root,
+  stdio: 'inherit',
+})
+const tourCode = await tour.ended
 if (once || tourCode !== 0) {
   devnet.kill('SIGTERM')
   await ended
   process.exit(tourCode)
 }
-explain(JSON.parse(readFileSync(networkFile, 'utf8')))
+explain(JSON.parse(readFileSync(networkFile, 'utf8')), networkFile)
 process.exit(await ended)
 
 function readyFile() {
@@ -41,15 +57,7 @@ function readyFile() {
   })
 }
 
-function runTour(file) {
-  const tour = spawn(process.execPath, [join(root, 'examples/dist/tour.js'), file], {
-    cwd: root,
-    stdio: 'inherit',
-  })
-  return new Promise((resolve) => tour.once('exit', (code) => resolve(code ?? 1)))
-}
-
-function explain({ rpcUrl, shopUrl, facilitatorUrl, controlUrl, accounts, routes }) {
+function explain({ rpcUrl, shopUrl, facilitatorUrl, controlUrl, accounts, routes }, file) {
   process.stdout.write(`
 The network stays up until you press Ctrl-C. Pay by hand in another terminal:
 
@@ -60,6 +68,6 @@ The network stays up until you press Ctrl-C. Pay by hand in another terminal:
   curl ${facilitatorUrl}/supported       what the facilitator takes
   curl -X POST ${controlUrl}/faucet -H 'content-type: application/json' -d '{"address":"0x…"}'
 
-Everything else is in .devnet/network.json. The keys are public development keys: never use them elsewhere.
+Everything else is in ${file}. The keys are public development keys: never use them elsewhere.
 `)
 }

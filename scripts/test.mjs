@@ -2,5 +2,9 @@
 import { join } from 'node:path'
 import { root, run, setup } from './setup.mjs'
 
-setup()
-run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...process.argv.slice(2)])
+await setup()
+await run(process.execPath, [
+  join(root, 'node_modules', 'vitest', 'vitest.mjs'),
+  'run',
+  ...process.argv.slice(2),
+])

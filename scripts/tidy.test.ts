@@ -44,6 +44,12 @@ describe('house rules', () => {
     expect(missing).toEqual([])
   })
 
+  it('documents no npx with a bare name, which the public registry may answer', () => {
+    const bare = /\bnpx (?:-\S+ )*svc-/
+    const shown = listFiles(/\.(?:md|ts|mjs|toml|service)$|Containerfile$/)
+    expect(shown.filter((file) => bare.test(readText(file)))).toEqual([])
+  })
+
   it('is formatted and linted', { timeout: 60_000 }, () => {
     expect(() =>
       node('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),

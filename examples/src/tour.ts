@@ -40,7 +40,7 @@ const providerBalance = () =>
     address: network.token,
     abi: erc20Abi,
     functionName: 'balanceOf',
-    args: [network.accounts.provider.address],
+    args: [network.accounts.treasury.address],
   })
 
 /** Reports every request and answer on its way, with the time since the purchase began. */

@@ -1,11 +1,11 @@
 /** `svc-devnet` and the tour of `npm start`, as the processes a user starts. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startChain } from '@svc-zerc20/devnet'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 const script = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
 const run = promisify(execFile)
@@ -93,6 +93,26 @@ describe('svc-devnet', () => {
     })
   })
 
+  it('names the account as treasury that payments are minted to', () => {
+    const { accounts } = JSON.parse(readFileSync(networkFile, 'utf8'))
+    const config = readFileSync(join(directory, 'facilitator.toml'), 'utf8')
+    expect(/^treasury = "(0x\w+)"$/m.exec(config)?.[1]).toBe(accounts.treasury.address)
+  })
+
+  it('refuses a second network in its folder and leaves the first one as it is', async () => {
+    const names = ['network.json', 'facilitator.toml', 'journal.jsonl', 'indexer']
+    const state = () => names.map((name) => statSync(join(directory, name)).ino)
+    const before = state()
+    const second = run(process.execPath, [script('packages/devnet/dist/main.js'), '--dir', directory])
+    await expect(second).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/is in use by another local network \(process \d+\); stop that one, or/),
+    })
+    expect(state()).toEqual(before)
+    const { facilitatorUrl } = JSON.parse(readFileSync(networkFile, 'utf8'))
+    expect((await fetch(`${facilitatorUrl}/health`)).status).toBe(200)
+  })
+
   it('stops on SIGTERM with exit code 0, its daemons first, and removes network.json', async () => {
     const { shopUrl, facilitatorUrl } = JSON.parse(readFileSync(networkFile, 'utf8'))
     devnet.kill('SIGTERM')
@@ -100,6 +120,75 @@ describe('svc-devnet', () => {
     expect(existsSync(networkFile)).toBe(false)
     await expect(fetch(facilitatorUrl)).rejects.toThrow()
     await expect(fetch(shopUrl)).rejects.toThrow()
+  })
+})
+
+describe('npm start', () => {
+  /** Processes with this folder in their command line. */
+  const processesIn = (directory: string) =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .filter((pid) => readIfThere(`/proc/${pid}/cmdline`).includes(directory))
+  const readIfThere = (path: string) => {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch {
+      return ''
+    }
+  }
+
+  // By processes of Linux.
+  it.runIf(process.platform === 'linux').each([
+    ['while it starts', /^token deployed/m],
+    ['when everything runs', /^ready: /m],
+  ])('ends all that it started on a SIGTERM %s', async (_when, line) => {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-start-test-'))
+    const ports = ['--chain-port', '0', '--facilitator-port', '0', '--shop-port', '0']
+    const args = ['start', '--', '--dir', directory, '--block-time', '0', '--no-finalization', ...ports]
+    const npm = spawn('npm', args, { cwd: script(''), stdio: ['ignore', 'pipe', 'inherit'] })
+    const exited = new Promise((resolve) => npm.once('exit', resolve))
+    try {
+      await new Promise<void>((resolve, reject) => {
+        let text = ''
+        npm.stdout.on('data', (chunk: Buffer) => {
+          text += chunk
+          if (line.test(text)) resolve()
+        })
+        void exited.then((code) => reject(new Error(`npm start ended with ${code}: ${text}`)))
+      })
+      expect(processesIn(directory).length).toBeGreaterThan(1)
+      npm.kill('SIGTERM')
+      await exited
+      await vi.waitFor(() => expect(processesIn(directory)).toEqual([]), { timeout: 20_000, interval: 100 })
+    } finally {
+      for (const pid of processesIn(directory)) process.kill(Number(pid), 'SIGKILL')
+      rmSync(directory, { recursive: true, force: true })
+    }
+  })
+
+  it('tells of --once and of the options of the network in its help', async () => {
+    const { stdout } = await run(process.execPath, [script('scripts/start.mjs'), '--help'])
+    expect(stdout).toMatch(/--once/)
+    expect(stdout).toMatch(/--chain-port/)
+  })
+})
+
+describe('the commands of this tree', () => {
+  it.each(['facilitator', 'indexer', 'devnet'])(
+    'npm run %s runs the one of this tree, whatever npx would find',
+    async (name) => {
+      const { stdout } = await run('npm', ['run', '--silent', name, '--', '--help'], { cwd: script('') })
+      expect(stdout).toMatch(new RegExp(`^Usage: svc-${name}`))
+    },
+  )
+
+  it('has its binaries linked before anything is built', () => {
+    for (const name of ['facilitator', 'indexer', 'devnet']) {
+      const { bin } = JSON.parse(readFileSync(script(`packages/${name}/package.json`), 'utf8'))
+      const path = `packages/${name}/${bin[`svc-${name}`]}`
+      expect(path).not.toContain('/dist/')
+      expect(existsSync(script(path))).toBe(true)
+    }
   })
 })
 

@@ -96,8 +96,10 @@ export const developmentAccounts = [
   ),
 ] as const
 
-const [deployer, payer, treasury, relayer, provider, ...others] = developmentAccounts
+const [deployer, payer, treasury, relayer, ...others] = developmentAccounts
 const rootProver = developmentAccounts[19]
+/** One account: what is minted to the treasury is the provider's, and `SVC_TREASURY_PK` is its key. */
+const provider = treasury
 
 /** Who is who on the devnet. The deployer owns the contracts and runs the faucet. */
 export const developmentRoles = { deployer, payer, treasury, relayer, provider, rootProver } as const

@@ -26,7 +26,10 @@ export async function startChild(options: {
   env: Record<string, string>
   logFile: string
   isReady: (line: Record<string, unknown>) => boolean
+  /** Ends a child that is not ready yet. */
+  signal?: AbortSignal
 }): Promise<Child> {
+  options.signal?.throwIfAborted()
   const child = spawn(
     process.execPath,
     [...(options.nodeFlags ?? []), options.script, ...(options.args ?? [])],
@@ -43,6 +46,8 @@ export async function startChild(options: {
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(`${code ?? signal}`))
   })
+  const abort = () => child.kill('SIGTERM')
+  options.signal?.addEventListener('abort', abort)
   const ready = await Promise.race([
     readyLine(child, options.isReady),
     ended.then((how) => {
@@ -55,6 +60,7 @@ export async function startChild(options: {
     child.kill('SIGKILL')
     throw error
   })
+  options.signal?.removeEventListener('abort', abort)
   return { pid: child.pid ?? 0, ready, ended, stop: () => stop(child, ended) }
 }
 

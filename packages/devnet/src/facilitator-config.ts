@@ -13,7 +13,7 @@ const header = `# Facilitator configuration of the local devnet.
 # defaults are 15000 and 16.
 `
 
-/** The devnet's facilitator: payments are minted to the provider, gas is paid by the relayer. */
+/** The devnet's facilitator: payments are minted to the treasury, gas is paid by the relayer. */
 export function facilitatorConfig(options: {
   rpcUrl: string
   deployment: Deployment
@@ -39,7 +39,7 @@ export function facilitatorConfig(options: {
     },
     listen: { host: '127.0.0.1', port: options.port },
     settlement: {
-      treasury: developmentRoles.provider.address,
+      treasury: developmentRoles.treasury.address,
       permit_burner: permitBurner,
       journal: options.journal,
     },

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import type { LogEvent, StartOptions } from '@svc-zerc20/facilitator'
 import { type Artifacts, readArtifacts } from '@svc-zerc20/zk'
-import { developmentRoles, spareAccounts } from './accounts.js'
+import { developmentRoles } from './accounts.js'
 import { type Chain, startChain } from './chain.js'
 import type { Child } from './child.js'
 import { startControlServer } from './control-server.js'
@@ -13,7 +13,9 @@ import { deployContracts } from './deploy.js'
 import type { Deployment } from './deployment.js'
 import { type ConfigTables, facilitatorConfig, renderConfig, withOverrides } from './facilitator-config.js'
 import { createFaucet, type Faucet } from './faucet.js'
+import { lockFolder } from './folder-lock.js'
 import type { MiningMode } from './mining.js'
+import { removeNetworkFile } from './network-file.js'
 import {
   type FacilitatorEnv,
   type ShopEnv,
@@ -30,7 +32,10 @@ export type LocalNetworkOptions = {
   mining?: MiningMode
   /** A file that keeps the embedded chain across restarts. */
   persistence?: string
-  /** Where configuration and logs are written; a temporary folder by default, removed at the end. */
+  /**
+   * Where configuration and logs are written; a temporary folder by default, removed at the end. One network per
+   * folder: a second one is refused before it touches anything.
+   */
   directory?: string
   /** Laid over the devnet's configuration, for example `{ daemon: { rate_limit_per_min: 5 } }`. */
   config?: ConfigTables
@@ -44,6 +49,8 @@ export type LocalNetworkOptions = {
   shopPort?: number
   facilitatorPort?: number
   say?: (line: string) => void
+  /** Ends a start that is under way, and every process it has started by then. */
+  signal?: AbortSignal
 }
 
 /** Everything a payment needs on one machine. Parts end in the reverse order of their start. */
@@ -94,24 +101,26 @@ export async function startLocalNetwork(options: LocalNetworkOptions = {}): Prom
 }
 
 async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<Omit<LocalNetwork, 'close'>> {
-  const { say = () => undefined } = options
-  const directory = openDirectory(options.directory, closers)
+  const { say = () => undefined, signal } = options
+  const directory = await openDirectory(options.directory, closers)
 
   const chain = options.rpcUrl === undefined ? await startEmbeddedChain(options) : undefined
   if (chain) closers.push(() => chain.close())
   const rpcUrl = options.rpcUrl ?? chain?.rpcUrl ?? ''
   say(chain ? `chain ${chain.chainId} at ${rpcUrl}` : `using the node at ${rpcUrl}`)
 
-  const { deployer, payer, relayer, treasury, provider, rootProver } = developmentRoles
+  signal?.throwIfAborted()
+  const { deployer, payer, relayer, treasury, rootProver } = developmentRoles
   const artifacts = options.finalization ? await openArtifacts(say) : undefined
   const deployment = await deployContracts({
     rpcUrl,
     deployer,
     payer: payer.address,
-    fund: [relayer.address, treasury.address, provider.address, rootProver.address],
+    fund: [relayer.address, treasury.address, rootProver.address],
     ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address] } }),
     log: say,
   })
+  signal?.throwIfAborted()
   const faucet = createFaucet({ rpcUrl, minter: deployer, token: deployment.token })
   const control = await startControlServer({ faucet })
   closers.push(() => control.close())
@@ -133,6 +142,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
           artifacts: artifacts.folder,
           folder: openPath(directory, 'indexer', options),
           directory,
+          ...(signal && { signal }),
         }),
       )
     : `${control.url}/indexer`
@@ -158,11 +168,23 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   const events: LogEvent[] = []
   const facilitatorUrl = options.inProcess
     ? await startHere(configText, env, options.inProcess, events, closers)
-    : run('facilitator', await startFacilitatorDaemon(configFile, env, directory))
+    : run(
+        'facilitator',
+        await startFacilitatorDaemon({ configFile, env, directory, ...(signal && { signal }) }),
+      )
   const shopUrl =
     options.shopScript &&
-    run('shop', await startShop(options.shopScript, shopEnv(options, facilitatorUrl, deployment), directory))
+    run(
+      'shop',
+      await startShop({
+        script: options.shopScript,
+        env: shopEnv(options, facilitatorUrl, deployment),
+        directory,
+        ...(signal && { signal }),
+      }),
+    )
 
+  signal?.throwIfAborted()
   return {
     chain,
     rpcUrl,
@@ -221,10 +243,13 @@ async function startHere(
   return facilitator.url
 }
 
-function openDirectory(wanted: string | undefined, closers: Closer[]): string {
+async function openDirectory(wanted: string | undefined, closers: Closer[]): Promise<string> {
   if (wanted !== undefined) {
     const directory = resolve(wanted)
     mkdirSync(directory, { recursive: true })
+    const lock = await lockFolder(directory)
+    closers.push(() => lock.release())
+    removeNetworkFile(directory)
     return directory
   }
   const directory = mkdtempSync(join(tmpdir(), 'svc-devnet-'))
@@ -241,7 +266,6 @@ function openPath(directory: string, name: string, { rpcUrl, persistence }: Loca
 
 function startEmbeddedChain({ chainPort, mining, persistence }: LocalNetworkOptions): Promise<Chain> {
   return startChain({
-    accounts: [...Object.values(developmentRoles), ...spareAccounts],
     ...(chainPort !== undefined && { port: chainPort }),
     ...(mining !== undefined && { mining }),
     ...(persistence !== undefined && { persistence }),

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `svc-devnet`: one command, and everything is there to pay and be paid on this machine. */
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +13,9 @@ import { preferredPort } from './preferred-port.js'
 type Options = {
   rpcUrl?: string
   dir: string
+  chainPort?: number
+  facilitatorPort?: number
+  shopPort?: number
   blockTime: number
   shop: boolean
   finalization: boolean
@@ -28,6 +32,9 @@ const program = new Command('svc-devnet')
   .version('0.1.0')
   .option('--rpc-url <url>', 'deploy to this node (anvil, geth …) instead of starting a chain')
   .option('--dir <folder>', 'where network.json, configuration and logs are written', '.devnet')
+  .option('--chain-port <port>', `port of the chain; ${ports.chain} when it is free, else any`, parsePort)
+  .option('--facilitator-port <port>', `the same for the facilitator; ${ports.facilitator}`, parsePort)
+  .option('--shop-port <port>', `the same for the shop; ${ports.shop}`, parsePort)
   .option('--block-time <ms>', 'time between blocks; 0 mines every transaction at once', parseBlockTime, 1000)
   .option('--persist', 'keep the embedded chain in the folder and go on with it next time')
   .option('--no-shop', 'do not start the example shop')
@@ -38,7 +45,8 @@ await program.parseAsync()
 
 async function run(options: Options): Promise<void> {
   const say = (line: string) => process.stdout.write(`${line}\n`)
-  removeNetworkFile(resolve(options.dir))
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
   const mining: MiningMode =
     options.blockTime === 0 ? { mode: 'instant' } : { mode: 'interval', intervalMs: options.blockTime }
   let network: LocalNetwork
@@ -46,37 +54,40 @@ async function run(options: Options): Promise<void> {
     network = await startLocalNetwork({
       directory: options.dir,
       mining,
-      chainPort: await preferredPort(ports.chain),
-      facilitatorPort: await preferredPort(ports.facilitator),
-      shopPort: await preferredPort(ports.shop),
+      chainPort: options.chainPort ?? (await preferredPort(ports.chain)),
+      facilitatorPort: options.facilitatorPort ?? (await preferredPort(ports.facilitator)),
+      shopPort: options.shopPort ?? (await preferredPort(ports.shop)),
       finalization: options.finalization,
       say,
+      signal: stopping.signal,
       ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
       ...(options.persist && { persistence: resolve(options.dir, 'chain.jsonl') }),
       ...(options.shop && existsSync(exampleShop) && { shopScript: exampleShop }),
     })
   } catch (error) {
+    if (stopping.signal.aborted) process.exit(0)
     process.stderr.write(`svc-devnet could not start: ${(error as Error).message}\n`)
     process.exit(1)
   }
   say(`ready: ${writeNetworkFile(network, process.pid)}`)
 
-  let stopping = false
-  const stop = async (exitCode: number) => {
-    if (stopping) return
-    stopping = true
-    removeNetworkFile(network.directory)
-    await network.close()
-    process.exit(exitCode)
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(0))
-  const how = await network.daemonEnded
-  if (!stopping) process.stderr.write(`svc-devnet stops: ${how}\n`)
-  await stop(1)
+  const stopped = once(stopping.signal, 'abort').then(() => undefined)
+  const failure = await Promise.race([stopped, network.daemonEnded])
+  if (failure !== undefined) process.stderr.write(`svc-devnet stops: ${failure}\n`)
+  removeNetworkFile(network.directory)
+  await network.close()
+  process.exit(failure === undefined ? 0 : 1)
 }
 
 function parseBlockTime(text: string): number {
   const ms = Number(text)
   if (!Number.isInteger(ms) || ms < 0) throw new InvalidArgumentError('expected whole milliseconds')
   return ms
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError('expected a port, 0 for any free one')
+  return port
 }

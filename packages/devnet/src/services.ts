@@ -22,20 +22,23 @@ export type FacilitatorEnv = {
 export const daemonNodeFlags = ['--max-semi-space-size=2', '--v8-pool-size=1'] as const
 
 /** The real daemon as a process of its own. */
-export function startFacilitatorDaemon(
-  configFile: string,
-  env: FacilitatorEnv,
-  directory: string,
-): Promise<Child> {
+export function startFacilitatorDaemon(options: {
+  configFile: string
+  env: FacilitatorEnv
+  /** Where it logs to. */
+  directory: string
+  signal?: AbortSignal
+}): Promise<Child> {
   const entry = createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')
   return startChild({
     name: 'facilitator',
     nodeFlags: daemonNodeFlags,
     script: join(dirname(entry), 'main.js'),
-    args: ['start', '--config', configFile],
-    env,
-    logFile: join(directory, 'facilitator.log'),
+    args: ['start', '--config', options.configFile],
+    env: options.env,
+    logFile: join(options.directory, 'facilitator.log'),
     isReady: (line) => line.event === 'facilitator.ready',
+    ...(options.signal && { signal: options.signal }),
   })
 }
 
@@ -61,6 +64,7 @@ export function startIndexer(options: {
   directory: string
   /** Any free one by default. */
   port?: number
+  signal?: AbortSignal
 }): Promise<Child> {
   const { chainId, token, verifier, fromBlock } = options.deployment
   const entry = createRequire(import.meta.url).resolve('@svc-zerc20/indexer')
@@ -82,6 +86,7 @@ export function startIndexer(options: {
     env: { SVC_INDEXER_PK: developmentRoles.rootProver.privateKey },
     logFile: join(options.directory, 'indexer.log'),
     isReady: (line) => line.event === 'indexer.ready',
+    ...(options.signal && { signal: options.signal }),
   })
 }
 
@@ -95,12 +100,19 @@ export type ShopEnv = {
   readonly SHOP_DEAR_PRICE: string
 }
 
-export function startShop(script: string, env: ShopEnv, directory: string): Promise<Child> {
+export function startShop(options: {
+  script: string
+  env: ShopEnv
+  /** Where it logs to. */
+  directory: string
+  signal?: AbortSignal
+}): Promise<Child> {
   return startChild({
     name: 'shop',
-    script,
-    env,
-    logFile: join(directory, 'shop.log'),
+    script: options.script,
+    env: options.env,
+    logFile: join(options.directory, 'shop.log'),
     isReady: (line) => line.ready === true,
+    ...(options.signal && { signal: options.signal }),
   })
 }

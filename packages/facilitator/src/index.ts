@@ -1,3 +1,4 @@
+export { lockJournal } from './adapters/journal-lock.js'
 export { type Config, parseConfig } from './config/config.js'
 export { readSecrets, type Secrets } from './secrets/secrets.js'
 export { type Facilitator, type StartOptions, startFacilitator } from './start/start.js'
