@@ -1,6 +1,6 @@
 /** The least a configuration may hold, with lines added to its tables. */
 export function minimalConfig(lines: Record<string, string> = {}, profile = 'local'): string {
-  const address = `'0x${'1'.repeat(40)}'`
+  const address = (digit: string) => `'0x${digit.repeat(40)}'`
   const table = (name: string, body = '') => `[${name}]\n${body}${lines[name] ?? ''}\n`
   return [
     profile === '' ? '' : `profile = '${profile}'`,
@@ -10,12 +10,12 @@ export function minimalConfig(lines: Record<string, string> = {}, profile = 'loc
 indexer_url = 'http://127.0.0.1:1'
 decider_url = 'http://127.0.0.1:2'
 chain_id = 31337
-token = ${address}
-verifier = ${address}
-hub = ${address}
+token = ${address('7')}
+verifier = ${address('8')}
+hub = ${address('9')}
 `,
     ),
-    table('settlement', `treasury = ${address}\njournal = 'none'\n`),
+    table('settlement', `treasury = ${address('1')}\njournal = 'none'\n`),
     table('listen'),
     table('daemon'),
   ].join('\n')

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'vi
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../../test/command.js'
 import { temporaryFiles } from '../../test/files.js'
+import { readConfig } from '../config/config.js'
 import { format, isFailure } from '../finding.js'
 import { check } from './check.js'
 
@@ -68,6 +69,7 @@ function writeConfig(changes: Tables = {}): string {
       hub,
     },
     settlement: { treasury: provider.address, permit_burner: permitBurner, journal: 'journal.jsonl' },
+    listen: { port: 0 },
     zerc20: { pow_bits: 8 },
   }
   const text: Record<string, unknown> = { profile: 'local', ...base }
@@ -113,6 +115,7 @@ describe('check', () => {
         'network.verifier',
         'settlement.journal',
         'settlement.permit_burner',
+        'settlement.treasury',
       ].sort(),
     )
     expect(requests).toEqual(['/indexer/healthz'])
@@ -121,6 +124,52 @@ describe('check', () => {
   it.each(['token', 'verifier', 'hub'])('R-056 finds that there is no code at network.%s', async (name) => {
     const complaints = await complaintsOf({ network: { [name]: elsewhere } })
     expect(complaints).toContain(`fail network.${name}: no contract at ${elsewhere}`)
+  })
+
+  it('says where payments are minted to', async () => {
+    const told = async (settlement: Record<string, unknown>) =>
+      (await findingsOf({ settlement })).find(({ key }) => key === 'settlement.treasury')?.message
+    const { address } = provider
+    expect(await told({ treasury: address.toLowerCase() })).toBe(
+      `payments are minted to ${address}, an account`,
+    )
+    const { permitBurner } = deployment
+    expect(await told({ treasury: permitBurner, permit_burner: undefined })).toMatch(/, a contract$/)
+  })
+
+  it.each(['token', 'verifier', 'hub'] as const)('refuses network.%s as treasury', async (name) => {
+    expect(await complaintsOf({ settlement: { treasury: deployment[name] } })).toContain(
+      `fail settlement.treasury: is network.${name}: what is paid to that contract is lost`,
+    )
+  })
+
+  it('refuses a treasury with a mistyped digit', async () => {
+    const mistyped = provider.address.replace('0x3', '0x4')
+    expect(await complaintsOf({ settlement: { treasury: mistyped } })).toEqual([
+      expect.stringMatching(
+        /^fail settlement.treasury: 0x4\w+ has capitals that are not those of its checksum/,
+      ),
+    ])
+  })
+
+  it('asks for quotes around an address without them, and shows no key', async () => {
+    const file = writeConfig()
+    const unquoted = (value: string) =>
+      readFileSync(file, 'utf8').replace(/treasury = .*/, `treasury = ${value}`)
+    const told = (value: string) =>
+      readConfig(unquoted(value)).findings.find(({ key }) => key === 'settlement.treasury')?.message
+    expect(told(provider.address)).toBe('is a number; an address stands in quotes')
+    expect(told(provider.privateKey)).toMatch(/looks like a private key and is not shown/)
+  })
+
+  it('finds that the port is in use, and that the host is not of this machine', async () => {
+    const { port } = indexer.address() as AddressInfo
+    expect(await complaintsOf({ listen: { port } })).toEqual([
+      `fail listen.port: ${port} at 127.0.0.1 is in use by another process, perhaps by a daemon that runs`,
+    ])
+    expect(await complaintsOf({ listen: { host: '192.0.2.1', port } })).toContain(
+      `fail listen.host: cannot listen at 192.0.2.1 port ${port} (EADDRNOTAVAIL)`,
+    )
   })
 
   it('R-061 finds that there is no code at settlement.permit_burner', async () => {

@@ -11,6 +11,7 @@ import { probeArtifacts } from './artifacts.js'
 import { probeChain } from './chain.js'
 import { probeIndexer } from './indexer.js'
 import { type InspectJournal, probeJournal } from './journal.js'
+import { probeListen } from './listen.js'
 
 export type CheckReport = {
   /** In the order of the configuration; one line each. */
@@ -28,7 +29,7 @@ export async function check(deps: {
   const reading = readConfigFile(deps.file)
   const { config, values } = reading
   const { secrets, findings: ofSecrets } = examineSecrets(values, deps.env)
-  const [chain, indexer, journal, artifacts] = await Promise.all([
+  const [chain, indexer, journal, artifacts, listen] = await Promise.all([
     probeChain({
       config: values,
       relayer: parseAddress(secrets?.relayer.reveal().address),
@@ -37,6 +38,7 @@ export async function check(deps: {
     probeIndexer(values.network.indexer_url),
     probeJournal(values.settlement.journal, deps.inspectJournal),
     probeArtifacts(values),
+    probeListen(values.listen),
   ])
   const findings = [
     ...judgeFile(deps.file, reading),
@@ -46,6 +48,7 @@ export async function check(deps: {
     ...indexer,
     ...journal,
     ...artifacts,
+    ...listen,
   ].map((finding) => withLine(finding, reading))
   return { findings, ready: config && secrets && { config, secrets } }
 }

@@ -1,6 +1,6 @@
 /** Whether the contracts are what the configuration takes them for. */
 import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
-import { type Address, parseAddress, TypedData } from '@svc-zerc20/protocol'
+import { type Address, parseAddress, TypedData, toChecksum } from '@svc-zerc20/protocol'
 import { emptyRoots, upstreamPowBits } from '@svc-zerc20/zk'
 import { zeroAddress } from '../adapters/zero-address.js'
 import type { PartialConfig } from '../config/config.js'
@@ -19,7 +19,15 @@ const fail = finding('fail')
 
 /** All answers of all contracts; nothing is asked of an address that is missing in the configuration. */
 export async function probeContracts(view: ChainView, config: PartialConfig): Promise<Finding[]> {
-  const probes: Probe[] = [probeToken, probeVerifier, probeProvingKey, probeHub, probeHelper, probeSplitter]
+  const probes: Probe[] = [
+    probeToken,
+    probeVerifier,
+    probeProvingKey,
+    probeHub,
+    probeTreasury,
+    probeHelper,
+    probeSplitter,
+  ]
   const findings = await Promise.all(probes.map((probe) => probe(view, config)))
   return findings.flat()
 }
@@ -131,6 +139,14 @@ async function probeHub(view: ChainView, { network }: PartialConfig): Promise<Fi
     (info) => parseAddress(info.token) === token && parseAddress(info.verifier) === verifier,
   )
   return known ? [ok(key, `contract at ${hub}`)] : [warn(key, `${hub} does not know the token and verifier`)]
+}
+
+/** Says where the money goes: a mistake here is the one that nothing can take back. */
+async function probeTreasury(view: ChainView, { settlement }: PartialConfig): Promise<Finding[]> {
+  const { treasury } = settlement
+  if (treasury === undefined) return []
+  const what = (await view.hasCode(treasury)) ? 'a contract' : 'an account'
+  return [ok('settlement.treasury', `payments are minted to ${toChecksum(treasury)}, ${what}`)]
 }
 
 async function probeHelper(view: ChainView, { network, settlement }: PartialConfig): Promise<Finding[]> {

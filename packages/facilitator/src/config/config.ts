@@ -101,8 +101,8 @@ function readKey(
     return
   }
   const value = key.type.parse(given)
-  if (value === undefined) fail(path, `must be ${key.type.allowed}, is ${showValue(given)}`)
-  else values[name] = value
+  if (value !== undefined) values[name] = value
+  else fail(path, key.type.explain?.(given) ?? `must be ${key.type.allowed}, is ${showValue(given)}`)
 }
 
 function withPathsFrom(directory: string, values: PartialConfig): PartialConfig {

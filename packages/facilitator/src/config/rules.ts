@@ -7,7 +7,7 @@ type Rule = Pick<Finding, 'key' | 'message'>
 
 /** `tried` says whether the file has a key at all, good or bad: a bad one is complained about already. */
 export function judgeRules(config: PartialConfig, tried: (path: string) => boolean): Rule[] {
-  return [...judgeGas(config), ...judgeFee(config, tried)]
+  return [...judgeGas(config), ...judgeRecipients(config), ...judgeFee(config, tried)]
 }
 
 function judgeGas({ settlement }: PartialConfig): Rule[] {
@@ -15,6 +15,22 @@ function judgeGas({ settlement }: PartialConfig): Rule[] {
   if (whole === undefined || tip === undefined || tip <= whole) return []
   const key = 'settlement.max_priority_fee_gwei'
   return [{ key, message: `must not exceed settlement.max_fee_per_gas_gwei, which is ${whole}, is ${tip}` }]
+}
+
+/** Money that is minted or sent to a contract of the system stays there for good. */
+function judgeRecipients({ network, settlement, fee }: PartialConfig): Rule[] {
+  const contracts = {
+    'network.token': network.token,
+    'network.verifier': network.verifier,
+    'network.hub': network.hub,
+    'settlement.permit_burner': settlement.permit_burner,
+  }
+  const recipients = { 'settlement.treasury': settlement.treasury, 'fee.recipient': fee?.recipient }
+  return Object.entries(recipients).flatMap(([key, recipient]) =>
+    Object.entries(contracts)
+      .filter(([, contract]) => recipient !== undefined && recipient === contract)
+      .map(([name]) => ({ key, message: `is ${name}: what is paid to that contract is lost` })),
+  )
 }
 
 function judgeFee({ fee, settlement }: PartialConfig, tried: (path: string) => boolean): Rule[] {

@@ -1,6 +1,6 @@
 /** The kinds of values a configuration key can have: how each is read, and how it is said in words. */
 import { isIP } from 'node:net'
-import { type Address, type BaseUnits, parseAddress, parseBaseUnits } from '@svc-zerc20/protocol'
+import { type Address, type BaseUnits, parseAddress, parseBaseUnits, toChecksum } from '@svc-zerc20/protocol'
 
 export type ValueType<T> = {
   /** Short, for the reference. */
@@ -9,6 +9,8 @@ export type ValueType<T> = {
   readonly allowed: string
   /** `undefined` when the value is not allowed. TOML integers arrive as bigint, other numbers as number. */
   parse(value: unknown): T | undefined
+  /** What is wrong with a value that is not allowed, where that says more than what would be; completes "key: …". */
+  explain?(value: unknown): string | undefined
 }
 
 const zeroAddress = `0x${'0'.repeat(40)}`
@@ -18,8 +20,25 @@ export const address: ValueType<Address> = {
   allowed: 'an address, 0x and 40 hex digits, not zero',
   parse(value) {
     const parsed = parseAddress(value)
-    return parsed === zeroAddress ? undefined : parsed
+    return parsed === zeroAddress || !hasGoodCapitals(value) ? undefined : parsed
   },
+  explain(value) {
+    if (typeof value === 'bigint' && value > 0n && value < addressLimit) {
+      return 'is a number; an address stands in quotes'
+    }
+    if (parseAddress(value) === undefined || hasGoodCapitals(value)) return undefined
+    return `${value} has capitals that are not those of its checksum (EIP-55), so a digit may be wrong; compare it with its source`
+  },
+}
+
+const addressLimit = 2n ** 160n
+
+/** An address in one case has no checksum. One in mixed case has, and a mistyped digit breaks it. */
+function hasGoodCapitals(text: unknown): boolean {
+  const parsed = parseAddress(text)
+  if (parsed === undefined || typeof text !== 'string') return false
+  const digits = text.slice(2)
+  return digits === digits.toLowerCase() || digits === digits.toUpperCase() || text === toChecksum(parsed)
 }
 
 export const url: ValueType<string> = {
