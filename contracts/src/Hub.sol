@@ -2,6 +2,8 @@
 pragma solidity ^0.8.30;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step.sol";
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 
 import {IHub} from "./interfaces/IHub.sol";
 import {IVerifier} from "./interfaces/IVerifier.sol";
@@ -9,7 +11,7 @@ import {Bn254} from "./libraries/Bn254.sol";
 import {Poseidon} from "./libraries/Poseidon.sol";
 
 /// @title Aggregation of the transfer roots of one chain
-contract Hub is IHub, Ownable {
+contract Hub is IHub, Ownable2Step {
     uint256 private constant HEIGHT = 6;
 
     /// @notice Leaves of the aggregation tree.
@@ -26,6 +28,9 @@ contract Hub is IHub, Ownable {
 
     /// @dev Position plus one of a chain's token.
     mapping(uint64 chainId => uint256) private _positionOf;
+
+    /// @dev The last verifier that this chain's token had here; it stays when the entry goes.
+    address private _lastVerifier;
 
     constructor(address owner_) Ownable(owner_) {
         uint256[] memory constants = Poseidon.roundConstants();
@@ -66,7 +71,14 @@ contract Hub is IHub, Ownable {
     }
 
     /// @inheritdoc IHub
+    function clearTransferRoot() external override {
+        uint256 position = _positionOf[uint64(block.chainid)];
+        if (position != 0 && tokenInfos[position - 1].verifier == msg.sender) _setRoot(position - 1, 0, 0);
+    }
+
+    /// @inheritdoc IHub
     function broadcast(uint32[] calldata eids, bytes calldata) external override {
+        _dropDisowned();
         if (!isUpToDate) {
             isUpToDate = true;
             aggregationRoot = _aggregate(transferRoots);
@@ -104,8 +116,30 @@ contract Hub is IHub, Ownable {
         if (info.verifier == address(0)) revert ZeroVerifier();
         if (info.token == address(0)) revert ZeroToken();
         if (_positionOf[info.chainId] != 0) revert ChainAlreadyRegistered(info.chainId);
+        if (info.chainId == block.chainid) _succeed(info);
         _positionOf[info.chainId] = index + 1;
         tokenInfos[index] = info;
+    }
+
+    /// @dev Of other chains nothing can be asked from here.
+    function _succeed(TokenInfo calldata info) private {
+        IVerifier verifier = IVerifier(info.verifier);
+        if (verifier.token() != info.token) revert WrongToken(info.token, verifier.token());
+        address last = _lastVerifier;
+        if (last != address(0) && last != info.verifier && verifier.predecessor() != last) {
+            revert WrongPredecessor(last, verifier.predecessor());
+        }
+        _lastVerifier = info.verifier;
+    }
+
+    /// @dev Empties the leaf of this chain's verifier unless that stands behind it.
+    function _dropDisowned() private {
+        uint256 position = _positionOf[uint64(block.chainid)];
+        if (position == 0 || transferRoots[position - 1] == 0) return;
+        uint256 index = position - 1;
+        address verifier = tokenInfos[index].verifier;
+        uint256 proved = IVerifier(verifier).provedTransferRoots(transferTreeIndices[index]);
+        if (proved != transferRoots[index] || Pausable(verifier).paused()) _setRoot(index, 0, 0);
     }
 
     function _setRoot(uint256 index, uint256 root, uint64 treeIndex) private {

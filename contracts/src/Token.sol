@@ -2,17 +2,19 @@
 pragma solidity ^0.8.30;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step.sol";
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
 
 import {IToken} from "./interfaces/IToken.sol";
+import {IVerifier} from "./interfaces/IVerifier.sol";
 import {HashChain} from "./libraries/HashChain.sol";
 
 /// @title zERC20-compatible token (generation 2 ABI)
 /// @notice For local networks and deployments of one's own; a live zERC20 token is used where it already stands.
 /// @dev Not upgradeable on purpose: a payer who reads this code knows that no later code can move its balance, and a
 /// proxy would add a second storage layout to audit for no benefit to a deployment that can be replaced instead.
-contract Token is IToken, ERC20Permit, Ownable {
+contract Token is IToken, ERC20Permit, Ownable2Step {
     uint256 public override hashChain;
     uint256 public override index;
     uint256 public override totalTeleported;
@@ -46,6 +48,7 @@ contract Token is IToken, ERC20Permit, Ownable {
     /// @inheritdoc IToken
     function setVerifier(address newVerifier) external override onlyOwner {
         if (newVerifier == address(0)) revert ZeroAddress();
+        _requireSuccessor(newVerifier);
         verifier = newVerifier;
         emit VerifierUpdated(newVerifier);
     }
@@ -71,6 +74,17 @@ contract Token is IToken, ERC20Permit, Ownable {
         totalTeleported += value;
         _mint(to, value);
         emit Teleport(to, value);
+    }
+
+    /// @dev An account without code has counted nothing, so nothing is lost by replacing one. Once a contract counts, only
+    /// a contract that goes on from its counts can come after it.
+    function _requireSuccessor(address newVerifier) private view {
+        bool counts = newVerifier.code.length != 0;
+        if (counts && IVerifier(newVerifier).token() != address(this)) revert VerifierOfAnotherToken(newVerifier);
+        address current = verifier;
+        if (current.code.length == 0 || current == newVerifier) return;
+        address predecessor = counts ? IVerifier(newVerifier).predecessor() : address(0);
+        if (predecessor != current) revert WrongPredecessor(current, predecessor);
     }
 
     /// @dev The one place every balance change passes through, so no change can miss its leaf.

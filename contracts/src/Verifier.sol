@@ -17,10 +17,14 @@ contract Verifier is IVerifier, TransferRoots, Teleports {
     uint8 public immutable override powBits;
 
     address public override hub;
-    mapping(uint64 aggSeq => uint256) public override globalTransferRoots;
     uint64 public override latestAggSeq;
     uint64 public override latestRelayedIndex;
-    mapping(uint64 aggSeq => bool) public override isGlobalRootRevoked;
+
+    /// @dev Aggregation roots below this sequence number are revoked, whether they arrived or not. It can be one more
+    /// than the largest of them.
+    uint128 private _revokedBelow;
+    mapping(uint64 aggSeq => bool) private _isRevokedAlone;
+    mapping(uint64 aggSeq => uint256) private _globalTransferRoots;
 
     /// @param predecessor_ The token's verifier so far; zero for a token that had none.
     constructor(address token_, uint8 powBits_, address owner_, address predecessor_)
@@ -47,19 +51,19 @@ contract Verifier is IVerifier, TransferRoots, Teleports {
     }
 
     /// @inheritdoc IVerifier
-    function saveGlobalRoot(uint256 root, uint64 aggSeq) external override {
+    function saveGlobalRoot(uint256 root, uint64 aggSeq) external override whenNotPaused {
         if (msg.sender != hub) revert OnlyHub();
-        if (isGlobalRootRevoked[aggSeq]) revert RevokedGlobalRoot(aggSeq);
-        globalTransferRoots[aggSeq] = root;
+        if (isGlobalRootRevoked(aggSeq)) revert RevokedGlobalRoot(aggSeq);
+        _globalTransferRoots[aggSeq] = root;
         if (aggSeq > latestAggSeq) latestAggSeq = aggSeq;
         emit GlobalRootSaved(aggSeq, root);
     }
 
     /// @inheritdoc IVerifier
     function revokeGlobalRoot(uint64 aggSeq) external override onlyOwner whenPaused {
-        emit GlobalRootRevoked(aggSeq, globalTransferRoots[aggSeq]);
-        isGlobalRootRevoked[aggSeq] = true;
-        delete globalTransferRoots[aggSeq];
+        emit GlobalRootRevoked(aggSeq, globalTransferRoots(aggSeq));
+        _isRevokedAlone[aggSeq] = true;
+        delete _globalTransferRoots[aggSeq];
     }
 
     /// @inheritdoc IVerifier
@@ -107,8 +111,32 @@ contract Verifier is IVerifier, TransferRoots, Teleports {
     }
 
     /// @inheritdoc IVerifier
+    function globalTransferRoots(uint64 aggSeq) public view override returns (uint256) {
+        return aggSeq < _revokedBelow ? 0 : _globalTransferRoots[aggSeq];
+    }
+
+    /// @inheritdoc IVerifier
+    function isGlobalRootRevoked(uint64 aggSeq) public view override returns (bool) {
+        return aggSeq < _revokedBelow || _isRevokedAlone[aggSeq];
+    }
+
+    /// @dev Nobody could end a pause any more.
+    function renounceOwnership() public override whenNotPaused {
+        super.renounceOwnership();
+    }
+
+    /// @inheritdoc IVerifier
     function quoteRelay(bytes calldata) external pure override returns (uint256, uint256) {
         return (0, 0);
+    }
+
+    function _forgetCopies() internal override {
+        if (latestAggSeq >= _revokedBelow) {
+            _revokedBelow = uint128(latestAggSeq) + 1;
+            emit GlobalRootsRevoked(latestAggSeq);
+        }
+        latestRelayedIndex = 0;
+        if (hub != address(0)) IHub(hub).clearTransferRoot();
     }
 
     function _token() internal view override(TransferRoots, Teleports) returns (IToken) {
@@ -116,6 +144,6 @@ contract Verifier is IVerifier, TransferRoots, Teleports {
     }
 
     function _rootAt(bool isGlobal, uint64 rootHint) internal view override returns (uint256) {
-        return isGlobal ? globalTransferRoots[rootHint] : provedTransferRoots[rootHint];
+        return isGlobal ? globalTransferRoots(rootHint) : provedTransferRoots[rootHint];
     }
 }

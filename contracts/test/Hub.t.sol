@@ -8,19 +8,11 @@ import {IHub} from "../src/interfaces/IHub.sol";
 import {Bn254} from "../src/libraries/Bn254.sol";
 import {Poseidon} from "../src/libraries/Poseidon.sol";
 import {Spec, Vm} from "./support/Spec.sol";
-
-/// @dev A verifier that remembers what the hub told it.
-contract Listener {
-    uint256 public root;
-    uint64 public aggSeq;
-    uint256 public calls;
-
-    function saveGlobalRoot(uint256 root_, uint64 aggSeq_) external {
-        (root, aggSeq, calls) = (root_, aggSeq_, calls + 1);
-    }
-}
+import {VerifierStandIn} from "./support/VerifierStandIn.sol";
 
 contract HubTest is Spec {
+    address private constant TOKEN = address(0x70CE4);
+
     Hub private hub;
 
     function setUp() public {
@@ -28,7 +20,7 @@ contract HubTest is Spec {
     }
 
     function testFuzz_a_registered_token_is_found_by_position_and_endpoint(uint64 chainId, uint32 eid) public {
-        vm.assume(chainId != 0 && chainId != 1);
+        vm.assume(chainId != 0 && chainId != 1 && chainId != block.chainid);
         hub.registerToken(IHub.TokenInfo(1, ~eid, address(3), address(4)));
         vm.recordLogs();
         hub.registerToken(IHub.TokenInfo(chainId, eid, address(1), address(2)));
@@ -102,7 +94,8 @@ contract HubTest is Spec {
         address verifier,
         address token
     ) public {
-        vm.assume(chainId != 0 && chainId != 2 && verifier != address(0) && token != address(0));
+        vm.assume(chainId != 0 && chainId != 2 && chainId != block.chainid);
+        vm.assume(verifier != address(0) && token != address(0));
         hub.registerToken(IHub.TokenInfo(chainId, 1, address(3), address(4)));
         hub.registerToken(IHub.TokenInfo(2, 2, address(3), address(4)));
         bytes memory refusal = abi.encodeWithSelector(IHub.ChainAlreadyRegistered.selector, chainId);
@@ -121,64 +114,126 @@ contract HubTest is Spec {
     }
 
     function test_an_entry_is_replaced_and_its_leaf_emptied() public {
-        hub.registerToken(_here(1, address(3)));
-        vm.prank(address(3));
-        hub.updateTransferRoot(77, 5);
+        VerifierStandIn old = _registered(1);
+        old.relay(hub, 77, 5);
+        VerifierStandIn next = _successorOf(old);
         vm.recordLogs();
-        hub.updateToken(_here(1, address(5)));
+        hub.updateToken(_here(1, next));
         Vm.Log memory log = vm.getRecordedLogs()[0];
         same(log.topics[0], keccak256("TokenUpdated(uint32,uint256,uint64,address,address)"), "topic");
         (uint256[] memory roots, uint64[] memory indices) = hub.getTransferRootsAndIndices();
         same(roots[0] + indices[0], 0, "leaf");
-        vm.prank(address(3));
-        vm.expectRevert(abi.encodeWithSelector(IHub.UnknownVerifier.selector, address(3)));
-        hub.updateTransferRoot(78, 6);
-        vm.prank(address(5));
-        hub.updateTransferRoot(78, 6);
+        vm.expectRevert(abi.encodeWithSelector(IHub.UnknownVerifier.selector, address(old)));
+        old.relay(hub, 78, 6);
+        next.relay(hub, 78, 6);
         same(hub.transferRoots(0), 78, "root");
         vm.expectRevert(abi.encodeWithSelector(IHub.TokenNotRegistered.selector, 9));
-        hub.updateToken(_here(9, address(9)));
+        hub.updateToken(_here(9, next));
     }
 
-    function testFuzz_roots_come_from_registered_verifiers_of_this_chain(address stranger) public {
-        hub.registerToken(_here(1, address(3)));
-        hub.registerToken(IHub.TokenInfo(uint64(block.chainid) + 1, 2, address(4), address(5)));
-        vm.assume(stranger != address(3));
-        bytes memory refusal = abi.encodeWithSelector(IHub.UnknownVerifier.selector, stranger);
-        vm.prank(stranger);
+    function test_a_verifier_on_this_chain_names_the_last_one_as_its_predecessor() public {
+        VerifierStandIn old = _registered(1);
+        VerifierStandIn next = _successorOf(old);
+        VerifierStandIn other = _successorOf(old);
+        VerifierStandIn stranger = new VerifierStandIn(TOKEN, address(0));
+        bytes memory refusal =
+            abi.encodeWithSelector(IHub.WrongPredecessor.selector, address(old), address(0));
         vm.expectRevert(refusal);
-        hub.updateTransferRoot(1, 1);
-        vm.prank(address(4));
-        vm.expectRevert(abi.encodeWithSelector(IHub.UnknownVerifier.selector, address(4)));
-        hub.updateTransferRoot(1, 1);
-        address tokenItself = _here(1, address(3)).token;
-        vm.prank(tokenItself);
-        vm.expectRevert(abi.encodeWithSelector(IHub.UnknownVerifier.selector, tokenItself));
-        hub.updateTransferRoot(1, 1);
+        hub.updateToken(_here(1, stranger));
+        hub.updateToken(_here(1, old));
+        hub.updateToken(_here(1, next));
+        vm.expectRevert(
+            abi.encodeWithSelector(IHub.WrongPredecessor.selector, address(next), address(old))
+        );
+        hub.updateToken(_here(1, other));
+        vm.expectRevert(abi.encodeWithSelector(IHub.WrongPredecessor.selector, address(next), address(0)));
+        hub.updateToken(_here(1, old));
+    }
+
+    function test_the_last_verifier_of_this_chain_is_known_after_its_entry_moved_away() public {
+        VerifierStandIn old = _registered(1);
+        hub.updateToken(IHub.TokenInfo(uint64(block.chainid) + 1, 1, address(3), address(4)));
+        VerifierStandIn stranger = new VerifierStandIn(TOKEN, address(0));
+        vm.expectRevert(abi.encodeWithSelector(IHub.WrongPredecessor.selector, address(old), address(0)));
+        hub.registerToken(_here(2, stranger));
+        hub.registerToken(_here(2, _successorOf(old)));
+    }
+
+    function test_a_verifier_on_this_chain_is_that_of_the_token_it_is_registered_with() public {
+        VerifierStandIn one = new VerifierStandIn(TOKEN, address(0));
+        vm.expectRevert(abi.encodeWithSelector(IHub.WrongToken.selector, address(4), TOKEN));
+        hub.registerToken(IHub.TokenInfo(uint64(block.chainid), 1, address(one), address(4)));
+    }
+
+    function test_roots_come_from_registered_verifiers_of_this_chain() public {
+        _registered(1);
+        hub.registerToken(IHub.TokenInfo(uint64(block.chainid) + 1, 2, address(4), address(5)));
+        address[3] memory strangers = [address(this), address(4), TOKEN];
+        for (uint256 i = 0; i < strangers.length; ++i) {
+            vm.prank(strangers[i]);
+            vm.expectRevert(abi.encodeWithSelector(IHub.UnknownVerifier.selector, strangers[i]));
+            hub.updateTransferRoot(1, 1);
+        }
     }
 
     function test_a_root_that_is_no_field_element_is_refused() public {
-        hub.registerToken(_here(1, address(3)));
-        vm.prank(address(3));
+        VerifierStandIn one = _registered(1);
         vm.expectRevert(abi.encodeWithSelector(IHub.InvalidTransferRoot.selector, Bn254.GROUP_ORDER));
-        hub.updateTransferRoot(Bn254.GROUP_ORDER, 1);
+        one.relay(hub, Bn254.GROUP_ORDER, 1);
+    }
+
+    function test_a_verifier_empties_its_own_leaf_and_nobody_elses() public {
+        VerifierStandIn one = _registered(1);
+        one.relay(hub, 77, 5);
+        hub.clearTransferRoot();
+        _successorOf(one).clear(hub);
+        same(hub.transferRoots(0), 77, "emptied by a stranger");
+        hub.broadcast(new uint32[](0), "");
+        one.clear(hub);
+        same(hub.transferRoots(0) + hub.transferTreeIndices(0), 0, "leaf");
+        check(!hub.isUpToDate(), "the aggregation root still has the leaf");
+    }
+
+    function test_nothing_of_a_paused_verifier_enters_an_aggregation() public {
+        VerifierStandIn one = _registered(1);
+        one.relay(hub, 77, 5);
+        one.setPaused(true);
+        hub.broadcast(new uint32[](0), "");
+        same(hub.transferRoots(0), 0, "leaf");
+        same(hub.aggregationRoot(), hub.zeroHash(6), "an empty tree");
+
+        one.setPaused(false);
+        one.relay(hub, 77, 5);
+        hub.broadcast(new uint32[](0), "");
+        same(hub.transferRoots(0), 77, "leaf that came back");
+        one.setPaused(true);
+        hub.broadcast(_only(1), "");
+        same(hub.aggSeq(), 3, "made anew although nothing arrived");
+        same(one.root(), hub.zeroHash(6), "what the verifier is given");
+    }
+
+    function test_a_root_that_its_verifier_disowned_enters_no_aggregation() public {
+        VerifierStandIn one = _registered(1);
+        one.relay(hub, 77, 5);
+        hub.broadcast(_only(1), "");
+        one.disown(5);
+        hub.broadcast(_only(1), "");
+        same(one.aggSeq(), 2, "sequence");
+        same(one.root(), hub.zeroHash(6), "what the verifier is given");
     }
 
     function test_a_relayed_root_reaches_the_verifier_as_a_leaf_of_the_aggregation_root() public {
-        Listener listener = new Listener();
-        hub.registerToken(_here(1, address(listener)));
+        VerifierStandIn listener = _registered(1);
         check(hub.isUpToDate(), "nothing arrived yet");
         vm.recordLogs();
-        vm.prank(address(listener));
-        hub.updateTransferRoot(77, 5);
+        listener.relay(hub, 77, 5);
         Vm.Log memory log = vm.getRecordedLogs()[0];
         same(log.topics[0], keccak256("TransferRootUpdated(uint32,uint256,uint256)"), "topic");
         same(log.topics[1], bytes32(uint256(1)), "logged eid");
         same(log.topics[2], bytes32(0), "logged position");
         check(!hub.isUpToDate(), "a root arrived");
 
-        uint32[] memory eids = new uint32[](1);
-        eids[0] = 1;
+        uint32[] memory eids = _only(1);
         vm.recordLogs();
         hub.broadcast(eids, "");
         uint256[] memory constants = Poseidon.roundConstants();
@@ -212,13 +267,10 @@ contract HubTest is Spec {
 
     function test_nothing_is_sent_to_unknown_endpoints_or_other_chains() public {
         hub.registerToken(IHub.TokenInfo(uint64(block.chainid) + 1, 2, address(4), address(5)));
-        uint32[] memory eids = new uint32[](1);
-        eids[0] = 2;
         vm.expectRevert(abi.encodeWithSelector(IHub.OtherChain.selector, 2));
-        hub.broadcast(eids, "");
-        eids[0] = 3;
+        hub.broadcast(_only(2), "");
         vm.expectRevert(abi.encodeWithSelector(IHub.TokenNotRegistered.selector, 3));
-        hub.broadcast(eids, "");
+        hub.broadcast(_only(3), "");
     }
 
     function test_poseidon_gives_the_hashes_of_other_implementations() public pure {
@@ -238,13 +290,13 @@ contract HubTest is Spec {
     /// @dev Every chain has one leaf, so the test goes from chain to chain, which no root can do.
     function _aggregate(uint256 count, uint256 seed) private {
         uint256[] memory level = new uint256[](64);
+        VerifierStandIn last;
         for (uint256 i = 0; i < count; ++i) {
-            address verifier = address(uint160(1000 + i));
             vm.chainId(i + 1);
-            hub.registerToken(_here(uint32(i), verifier));
+            last = i == 0 ? _registered(0) : _successorOf(last);
+            if (i > 0) hub.registerToken(_here(uint32(i), last));
             level[i] = uint256(keccak256(abi.encode(seed, i))) % Bn254.GROUP_ORDER;
-            vm.prank(verifier);
-            hub.updateTransferRoot(level[i], 1);
+            last.relay(hub, level[i], 1);
         }
         hub.broadcast(new uint32[](0), "");
         uint256[] memory constants = Poseidon.roundConstants();
@@ -256,11 +308,25 @@ contract HubTest is Spec {
         same(hub.aggregationRoot(), level[0], "root");
     }
 
-    function _here(uint32 eid, address verifier) private view returns (IHub.TokenInfo memory) {
-        return IHub.TokenInfo(uint64(block.chainid), eid, verifier, address(uint160(verifier) + 1e6));
+    function _registered(uint32 eid) private returns (VerifierStandIn verifier) {
+        verifier = new VerifierStandIn(TOKEN, address(0));
+        hub.registerToken(_here(eid, verifier));
+    }
+
+    function _successorOf(VerifierStandIn old) private returns (VerifierStandIn) {
+        return new VerifierStandIn(TOKEN, address(old));
+    }
+
+    function _here(uint32 eid, VerifierStandIn verifier) private view returns (IHub.TokenInfo memory) {
+        return IHub.TokenInfo(uint64(block.chainid), eid, address(verifier), TOKEN);
+    }
+
+    function _only(uint32 eid) private pure returns (uint32[] memory eids) {
+        eids = new uint32[](1);
+        eids[0] = eid;
     }
 
     function _info(uint32 eid) private pure returns (IHub.TokenInfo memory) {
-        return IHub.TokenInfo(31337 + eid, eid, address(uint160(eid) + 1), address(uint160(eid) + 1000));
+        return IHub.TokenInfo(uint64(1e6) + eid, eid, address(uint160(eid) + 1), address(uint160(eid) + 1000));
     }
 }

@@ -106,6 +106,53 @@ contract MigrationTest is RootSpec {
         new Verifier(address(fresh), 8, address(this), address(0));
     }
 
+    function test_of_two_successors_of_one_verifier_only_the_first_ever_mints() public {
+        _mint(verifier, 9);
+        Verifier first = new Verifier(address(token), 8, address(this), address(verifier));
+        Verifier second = new Verifier(address(token), 8, address(this), address(verifier));
+        token.setVerifier(address(first));
+        bytes memory refusal =
+            abi.encodeWithSelector(IToken.WrongPredecessor.selector, address(first), address(verifier));
+        vm.expectRevert(refusal);
+        token.setVerifier(address(second));
+        same(token.verifier(), address(first), "verifier");
+    }
+
+    function test_an_earlier_verifier_never_comes_back() public {
+        Verifier next = _successorOf(verifier);
+        vm.expectRevert(
+            abi.encodeWithSelector(IToken.WrongPredecessor.selector, address(next), address(0))
+        );
+        token.setVerifier(address(verifier));
+    }
+
+    function test_nothing_that_does_not_count_comes_after_a_verifier_that_does() public {
+        vm.expectRevert(
+            abi.encodeWithSelector(IToken.WrongPredecessor.selector, address(verifier), address(0))
+        );
+        token.setVerifier(RECIPIENT);
+        try token.setVerifier(address(root16)) {
+            check(false, "a contract that is no verifier passed");
+        } catch {}
+    }
+
+    function test_a_verifier_of_another_token_is_refused_whatever_predecessor_it_names() public {
+        Token other = new Token("Other zUSD", "zUSD", 6, address(this));
+        Verifier foreign = new Verifier(address(other), 8, address(this), address(verifier));
+        bytes memory refusal =
+            abi.encodeWithSelector(IToken.VerifierOfAnotherToken.selector, address(foreign));
+        vm.expectRevert(refusal);
+        token.setVerifier(address(foreign));
+        Token fresh = new Token("Fresh zUSD", "zUSD", 6, address(this));
+        vm.expectRevert(refusal);
+        fresh.setVerifier(address(foreign));
+    }
+
+    function test_the_verifier_in_use_can_be_named_again() public {
+        token.setVerifier(address(verifier));
+        same(token.verifier(), address(verifier), "verifier");
+    }
+
     /// @dev Ready before the token changes over.
     function _successorOf(Verifier old) private returns (Verifier next) {
         next = new Verifier(address(token), 8, address(this), address(old));

@@ -21,7 +21,8 @@ contract TokenTest is Spec {
     address private constant BOB = 0x2222222222222222222222222222222222222222;
     uint256 private constant MAX_VALUE = type(uint248).max;
 
-    Token private token;
+    /// @dev Told to the token, which asks its verifier, this test, whose it is.
+    Token public token;
 
     function setUp() public {
         token = new Token("Test zUSD", "zUSD", 6, address(this));

@@ -2,8 +2,11 @@
 pragma solidity ^0.8.30;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 
+import {Hub} from "../src/Hub.sol";
+import {IRootVerifier} from "../src/interfaces/IGroth16.sol";
 import {ITransferRoots} from "../src/interfaces/ITransferRoots.sol";
 import {IVerifier} from "../src/interfaces/IVerifier.sol";
 import {Token} from "../src/Token.sol";
@@ -183,6 +186,80 @@ contract VerifierTest is Spec {
         verifier.saveGlobalRoot(root, aggSeq);
         unchecked {
             verifier.saveGlobalRoot(root, aggSeq + 1);
+        }
+    }
+
+    function testFuzz_a_revoked_root_takes_all_aggregation_roots_so_far_with_it(uint64 latest, uint64 asked) public {
+        _proveOneLeaf();
+        verifier.setHub(address(new Hub(address(this))));
+        vm.prank(verifier.hub());
+        verifier.saveGlobalRoot(7, latest);
+        verifier.activateEmergency();
+        vm.recordLogs();
+        verifier.revokeRoot(1);
+        Vm.Log memory log = vm.getRecordedLogs()[1];
+        same(log.topics[0], keccak256("GlobalRootsRevoked(uint64)"), "topic");
+        same(log.topics[1], bytes32(uint256(latest)), "logged sequence");
+        verifier.deactivateEmergency();
+        same(verifier.globalTransferRoots(latest), 0, "root");
+        check(verifier.isGlobalRootRevoked(asked) == (asked <= latest), "revoked");
+        address hub = verifier.hub();
+        if (asked <= latest) {
+            vm.expectRevert(abi.encodeWithSelector(IVerifier.RevokedGlobalRoot.selector, asked));
+        }
+        vm.prank(hub);
+        verifier.saveGlobalRoot(8, asked);
+        same(verifier.globalTransferRoots(asked), asked <= latest ? 0 : 8, "root that came later");
+    }
+
+    function test_a_hub_that_cannot_empty_its_leaf_must_be_unlinked_before_a_root_is_revoked() public {
+        _proveOneLeaf();
+        verifier.setHub(address(new RootStandIn(16)));
+        verifier.activateEmergency();
+        try verifier.revokeRoot(1) {
+            check(false, "the hub kept its leaf");
+        } catch {}
+        verifier.setHub(address(0));
+        verifier.revokeRoot(1);
+        same(verifier.provedTransferRoots(1), 0, "root");
+    }
+
+    function test_no_aggregation_root_arrives_while_paused() public {
+        verifier.setHub(address(this));
+        verifier.activateEmergency();
+        vm.expectRevert(Pausable.EnforcedPause.selector);
+        verifier.saveGlobalRoot(7, 1);
+    }
+
+    function testFuzz_batches_are_powers_of_two_so_that_all_can_be_found(uint16 batch) public {
+        address root = address(new RootStandIn(batch));
+        bool powerOfTwo = batch != 0 && batch & (batch - 1) == 0;
+        if (!powerOfTwo) vm.expectRevert(abi.encodeWithSelector(IRootVerifier.InvalidBatch.selector, batch));
+        verifier.setRootVerifier(root);
+        same(verifier.rootVerifiers(batch), powerOfTwo ? root : address(0), "root verifier");
+    }
+
+    function test_nobody_renounces_a_paused_verifier() public {
+        verifier.activateEmergency();
+        vm.expectRevert(Pausable.EnforcedPause.selector);
+        verifier.renounceOwnership();
+        same(verifier.owner(), address(this), "owner");
+        verifier.deactivateEmergency();
+        verifier.renounceOwnership();
+        same(verifier.owner(), address(0), "owner after");
+    }
+
+    function test_token_verifier_and_hub_change_owner_only_when_the_new_one_accepts() public {
+        Ownable2Step[3] memory owned = [Ownable2Step(token), verifier, new Hub(address(this))];
+        for (uint256 i = 0; i < owned.length; ++i) {
+            owned[i].transferOwnership(SOME);
+            same(owned[i].owner(), address(this), "owner before");
+            vm.prank(ALICE);
+            vm.expectRevert(abi.encodeWithSelector(Ownable.OwnableUnauthorizedAccount.selector, ALICE));
+            owned[i].acceptOwnership();
+            vm.prank(SOME);
+            owned[i].acceptOwnership();
+            same(owned[i].owner(), SOME, "owner after");
         }
     }
 

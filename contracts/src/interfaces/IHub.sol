@@ -48,6 +48,13 @@ interface IHub {
     error ZeroToken();
     error InvalidChainId();
 
+    /// @notice The last verifier of this chain is another one than the new verifier's predecessor. Burns that it minted
+    /// could be minted again.
+    error WrongPredecessor(address expected, address actual);
+
+    /// @notice The verifier is that of another token.
+    error WrongToken(address expected, address actual);
+
     /// @notice The root is no field element.
     error InvalidTransferRoot(uint256 root);
 
@@ -58,18 +65,24 @@ interface IHub {
     error OtherChain(uint32 eid);
 
     /// @notice Owner only; one token for each chain.
+    /// @dev On this chain, a verifier that comes after another has to name it as its predecessor, whatever became of the
+    /// entry in between: the burns that the former one minted are still under the other leaves.
     function registerToken(TokenInfo calldata info) external;
 
-    /// @notice Owner only: replaces the entry of an endpoint. Its leaf is empty until the new verifier relays. A new
-    /// verifier of the same token must have the old one as its predecessor.
+    /// @notice Owner only: replaces the entry of an endpoint. Its leaf is empty until the new verifier relays.
     function updateToken(TokenInfo calldata info) external;
 
     /// @notice For the verifier of this chain's token: its latest proved root.
     /// @param index Leaf count of the root.
     function updateTransferRoot(uint256 root, uint64 index) external;
 
+    /// @notice For the verifier of this chain's token: empties its leaf. Anyone else has none, and nothing happens.
+    function clearTransferRoot() external;
+
     /// @notice Gives the aggregation root to the verifiers of these endpoints. Open to anyone. When a leaf changed
     /// since the last time, the root is computed anew and gets the next sequence number.
+    /// @dev A leaf is emptied first when its verifier is paused or has another root there by now, so nothing of it
+    /// enters an aggregation; it comes back by `relayTransferRoot`.
     /// @param lzOptions For messages between chains; ignored.
     function broadcast(uint32[] calldata eids, bytes calldata lzOptions) external;
 

@@ -19,6 +19,12 @@ interface IToken {
     error OnlyMinter();
     error ZeroAddress();
 
+    /// @notice The present verifier counts what was minted, and the new one does not go on from its counts.
+    error WrongPredecessor(address expected, address actual);
+
+    /// @notice The verifier proves the leaves of another token: burns of that one would be minted here.
+    error VerifierOfAnotherToken(address verifier);
+
     /// @notice The value needs more than 248 bits, so a proof could not carry it.
     error ValueTooLarge();
 
@@ -37,10 +43,11 @@ interface IToken {
     /// @notice Sum of everything ever minted by `teleport`.
     function totalTeleported() external view returns (uint256);
 
-    /// @notice Owner only; the verifier cannot be zero.
+    /// @notice Owner only. The verifier cannot be zero, and once it is a contract its successor must name it as its
+    /// `predecessor`.
     /// @dev Verifiers count what was minted for whom, and this token does not: a verifier that does not know what the
-    /// ones before it minted lets all of it be minted again. So set only one whose `predecessor` is the present
-    /// verifier, and never go back to an earlier one, which knows nothing of its successors.
+    /// ones before it minted lets all of it be minted again. So of two successors of one verifier only the first that
+    /// is set ever mints, and an earlier verifier never comes back.
     function setVerifier(address newVerifier) external;
 
     /// @notice Owner only; zero switches minting and burning off.

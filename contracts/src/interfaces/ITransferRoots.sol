@@ -90,7 +90,8 @@ interface ITransferRoots {
 
     function isAllowedProver(address prover) external view returns (bool);
 
-    /// @notice The root verifier for batches of this size; zero when there is none.
+    /// @notice The root verifier for batches of this size; zero when there is none. Sizes are powers of two, so sixteen
+    /// questions name everything that roots can be proved with.
     function rootVerifiers(uint16 batch) external view returns (address);
 
     /// @notice The root verifier of the largest batch; zero when there is none.
@@ -120,7 +121,9 @@ interface ITransferRoots {
     /// @notice Owner only, only while paused: the way out of a bad root. The right one can be proved in its place
     /// afterwards; `latestProvedIndex` falls back to the highest root that is left.
     /// @dev Roots that were continued from a bad one are bad as well and have to be revoked too, the highest first: then
-    /// no fallback is longer than a batch. A root that the hub got before lives on in `globalTransferRoots`.
+    /// no fallback is longer than a batch. Copies go with it: the hub's leaf of this verifier is emptied, and all
+    /// aggregation roots received so far are revoked. No burn is lost by that, since every leaf under a root is under
+    /// all later ones. A hub that cannot empty the leaf makes this fail: unlink it by `setHub` first.
     function revokeRoot(uint64 index) external;
 
     /// @notice Owner only: puts a root verifier in the place of its batch size.

@@ -13,6 +13,9 @@ interface IVerifier is ITransferRoots, ITeleports {
     event TransferRootRelayed(uint64 indexed index, uint256 root, bytes lzMsgId);
     event GlobalRootSaved(uint64 indexed aggSeq, uint256 root);
     event GlobalRootRevoked(uint64 indexed aggSeq, uint256 root);
+
+    /// @notice Every aggregation root up to this sequence number was revoked, because a proved root was.
+    event GlobalRootsRevoked(uint64 indexed aggSeq);
     event HubSet(address hub);
     event VerifiersSet(
         address rootDecider,
@@ -50,14 +53,15 @@ interface IVerifier is ITransferRoots, ITeleports {
     /// @notice The hub on this chain; zero when there is none.
     function hub() external view returns (address);
 
-    /// @notice Aggregation root of a sequence number; zero when it was not received.
+    /// @notice Aggregation root of a sequence number; zero when it was not received or is revoked.
     function globalTransferRoots(uint64 aggSeq) external view returns (uint256);
 
-    /// @notice Whether the owner revoked the aggregation root of this sequence number.
+    /// @notice Whether the aggregation root of this sequence number was revoked, by itself or with a proved root.
     function isGlobalRootRevoked(uint64 aggSeq) external view returns (bool);
 
     function latestAggSeq() external view returns (uint64);
 
+    /// @notice Leaf count of the root that the hub has from here; zero when it has none.
     function latestRelayedIndex() external view returns (uint64);
 
     /// @notice Hands the latest proved root to the hub. Open to anyone; not while paused.
@@ -67,14 +71,15 @@ interface IVerifier is ITransferRoots, ITeleports {
     /// @notice What `relayTransferRoot` costs beside gas: nothing.
     function quoteRelay(bytes calldata lzOptions) external view returns (uint256 nativeFee, uint256 lzTokenFee);
 
-    /// @notice Hub only: an aggregation root. Taken also while paused.
+    /// @notice Hub only: an aggregation root. Not while paused, so that what has to be revoked cannot grow meanwhile;
+    /// the hub hands its latest root to whoever broadcasts afterwards.
     function saveGlobalRoot(uint256 root, uint64 aggSeq) external;
 
-    /// @notice Owner only, only while paused: the way out when a bad root went to the hub before it was noticed. The
-    /// aggregation root is forgotten and not taken again. The hub makes another one once it has another leaf.
+    /// @notice Owner only, only while paused: the way out when a bad aggregation root came from elsewhere. It is
+    /// forgotten and not taken again. `revokeRoot` revokes those that a root of this verifier went into.
     function revokeGlobalRoot(uint64 aggSeq) external;
 
-    /// @notice Owner only; zero unlinks.
+    /// @notice Owner only; zero unlinks. Of another hub, too, no sequence number is taken that was revoked before.
     function setHub(address newHub) external;
 
     /// @notice Owner only. The batch deciders may be zero: then `teleport` is refused.

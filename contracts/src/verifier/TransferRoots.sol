@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 
@@ -12,7 +12,7 @@ import {Bn254} from "../libraries/Bn254.sol";
 import {HashChain} from "../libraries/HashChain.sol";
 
 /// @title Keeper of a token's reserved hash chains and proved roots
-abstract contract TransferRoots is ITransferRoots, Ownable, Pausable {
+abstract contract TransferRoots is ITransferRoots, Ownable2Step, Pausable {
     /// @notice Root of an empty Merkle tree of height 40: Poseidon nodes over BN254, empty leaf zero.
     uint256 public constant INITIAL_TRANSFER_ROOT =
         8687547638004116013653730449839507042090717944911454416140763808366589487233;
@@ -87,6 +87,7 @@ abstract contract TransferRoots is ITransferRoots, Ownable, Pausable {
         while (provedTransferRoots[latest] == 0) --latest;
         latestProvedIndex = latest;
         emit RootRevoked(index, root);
+        _forgetCopies();
     }
 
     /// @inheritdoc ITransferRoots
@@ -126,9 +127,13 @@ abstract contract TransferRoots is ITransferRoots, Ownable, Pausable {
 
     function _setRootVerifier(address verifier) internal {
         uint16 batch = IRootVerifier(verifier).batch();
+        if (batch == 0 || batch & (batch - 1) != 0) revert IRootVerifier.InvalidBatch(batch);
         rootVerifiers[batch] = verifier;
         emit RootVerifierSet(batch, verifier);
     }
+
+    /// @dev A root was revoked: so is everything that was made of it elsewhere.
+    function _forgetCopies() internal virtual;
 
     function _token() internal view virtual returns (IToken);
 

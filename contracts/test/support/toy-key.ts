@@ -4,6 +4,7 @@
 import { concatHex, type Hex, hexToBigInt, numberToHex, pad, slice } from 'viem'
 import type { KeyWords } from '../../verification-key.js'
 import type { Chain } from './chain.js'
+import type { Keys } from './zerc20.js'
 
 const order = 21888242871839275222246405745257275088548364400416034343698204186575808495617n
 const inverseOfFive = 8755297148735710088898562298102910035419345760166413737479281674630323398247n
@@ -46,6 +47,12 @@ export async function toyKey(chain: Chain, signals: number): Promise<KeyWords> {
     delta: g2.five,
     ic: await Promise.all(ic),
   }
+}
+
+/** A key for each circuit. */
+export async function toyKeys(chain: Chain): Promise<Keys> {
+  const [withdraw, root] = [await toyKey(chain, 3), await toyKey(chain, 6)]
+  return { withdrawLocal: withdraw, withdrawGlobal: withdraw, root16: root, root64: root }
 }
 
 /** The eight words of a proof: with B fixed, the equation is a = 14 + 3 input + 5 c in the exponents. */

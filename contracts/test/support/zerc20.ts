@@ -138,16 +138,32 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
       mined(
         await client.writeContract({ ...onVerifier, functionName: 'setRootVerifier', args: [rootVerifier] }),
       ),
+    /** What the owner does about a bad root. */
+    asOwner: async <Name extends OwnerCall>(functionName: Name, args?: OwnerArgs<Name>) =>
+      mined(await client.writeContract({ ...onVerifier, functionName, args } as never)),
     relay: async () =>
       mined(await client.writeContract({ ...onVerifier, functionName: 'relayTransferRoot', args: ['0x'] })),
-    broadcast: async () =>
-      mined(await client.writeContract({ ...onHub, functionName: 'broadcast', args: [[eid], '0x'] })),
+    /** Without endpoints the hub aggregates and tells nobody. */
+    broadcast: async (eids: readonly number[] = [eid]) =>
+      mined(await client.writeContract({ ...onHub, functionName: 'broadcast', args: [eids, '0x'] })),
+    refusalOfBroadcast: () =>
+      errorName(client.simulateContract({ ...onHub, functionName: 'broadcast', args: [[eid], '0x'] })),
+    hubLeaf: () => client.readContract({ ...onHub, functionName: 'transferRoots', args: [0n] }),
+    aggSeq: () => client.readContract({ ...onHub, functionName: 'aggSeq' }),
   }
 }
 
 type VerifierView = ContractFunctionName<typeof verifierAbi, 'view'>
 type VerifierArgs<Name extends VerifierView> = ContractFunctionArgs<typeof verifierAbi, 'view', Name>
 type VerifierAnswer<Name extends VerifierView> = ContractFunctionReturnType<typeof verifierAbi, 'view', Name>
+
+type OwnerCall =
+  | 'activateEmergency'
+  | 'deactivateEmergency'
+  | 'removeAllowedProver'
+  | 'revokeRoot'
+  | 'setAllowedProver'
+type OwnerArgs<Name extends OwnerCall> = ContractFunctionArgs<typeof verifierAbi, 'nonpayable', Name>
 
 async function errorName(attempt: Promise<unknown>): Promise<string | undefined> {
   try {
