@@ -135,7 +135,7 @@ export const sections = {
     'R-130': kept('A good verify can be followed by a failing settle that says why.'),
     'R-131': kept('Settle sends the burn and waits for it, within a bound.'),
     'R-132': kept('The chain itself keeps a burn from happening twice.'),
-    'R-133': kept('One unpaid request asks for one challenge.'),
+    'R-133': kept('Each 402 with an offer asked for one challenge, after a refused payment too.'),
     'R-134': kept('The official middleware verifies, serves and settles in its own order.'),
     'R-135': kept('When settling fails, the buyer gets a 402 instead of the goods.'),
   },

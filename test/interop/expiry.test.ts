@@ -5,7 +5,7 @@ import { modes } from './support/buyers.js'
 import { type Interop, startInterop, until } from './support/network.js'
 import { fetchOffer, payOffer } from './support/payments.js'
 import { openExpressShop, type Shop } from './support/shops.js'
-import { paying, receipt, required } from './support/wire.js'
+import { offerOf, paying, receipt, required } from './support/wire.js'
 
 const config = { settlement: { receipt_poll_ms: 300 } }
 
@@ -36,7 +36,7 @@ const passTheExpiry = () => {
 }
 
 describe('an offer that has expired', () => {
-  it.each(modes)('R-018 is refused by %s, and the next request gets a fresh one', async (mode) => {
+  it.each(modes)('R-012 R-018 is refused by %s with a fresh one in its place', async (mode) => {
     const url = `${shop.url}/cheap`
     const offer = await fetchOffer(url)
     const payment = await payOffer(interop, offer, { mode })
@@ -46,7 +46,8 @@ describe('an offer that has expired', () => {
     const refused = await fetch(url, paying(payment))
     expect(refused.status).toBe(402)
     expect(required(refused).error).toContain('challenge_expired')
-    expect(interop.proxy.paths()).toEqual(['/verify'])
+    expect(interop.proxy.paths()).toEqual(['/verify', '/challenge'])
+    expect(offerOf(required(refused)).payTo).not.toBe(offer.payTo)
     expect(shop.served()).toBe(before)
     const fresh = await fetchOffer(url)
     expect(fresh.payTo).not.toBe(offer.payTo)

@@ -82,6 +82,21 @@ describe.each([
       expect(facilitator.counts()).toEqual({ challenge: 1, verify: 0, settle: 0, payments: 0 })
     }))
 
+  it('R-012 R-133 a refused payment is shown a fresh offer, never the address it used', () =>
+    withRoute(false, async (get) => {
+      const offer = offerOf(required(await get()))
+      facilitator.forget()
+      facilitator.script.verify = () => ({ body: { isValid: false, invalidReason: 'insufficient_funds' } })
+      const refusedOne = await get(paymentFor(offer))
+      expect(refusedOne.status).toBe(402)
+      expect(facilitator.calls.map(({ path }) => path)).toEqual(['/verify', '/challenge'])
+      const { accepts, error } = required(refusedOne)
+      expect(error).toMatch(/^insufficient_funds: The payer holds less than the amount\. \w+/)
+      expect(JSON.stringify(accepts)).not.toContain(offer.payTo)
+      facilitator.reset()
+      expect((await get(paymentFor(offerOf({ ...required(refusedOne) })))).status).toBe(200)
+    }))
+
   it('R-135 R-161 a failed settle turns the response into a 402', () =>
     withRoute(false, async (get) => {
       const payment = paymentFor(offerOf(required(await get())))

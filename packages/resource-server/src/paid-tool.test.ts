@@ -121,7 +121,10 @@ describe('a paid MCP tool', () => {
   it('tells the reason of a payment that does not verify, and does not run', async () => {
     const tool = openTool()
     facilitator.script.verify = () => ({ body: { isValid: false, invalidReason: 'insufficient_funds' } })
-    expect(requiredBy(await tool.pay(await paymentAsked(tool))).error).toBe('insufficient_funds')
+    const payment = await paymentAsked(tool)
+    const { error, accepts } = requiredBy(await tool.pay(payment))
+    expect(error).toMatch(/^insufficient_funds: /)
+    expect(JSON.stringify(accepts)).not.toContain(payment.accepted.payTo)
     expect(tool.ran).toEqual([])
   })
 
@@ -131,19 +134,23 @@ describe('a paid MCP tool', () => {
     const result = await tool.pay(await paymentAsked(tool))
     expect(result.isError).toBe(true)
     expect(JSON.stringify(result)).not.toContain('found')
-    expect(requiredBy(result).error).toBe('already_accepted')
+    expect(requiredBy(result).error).toMatch(/^already_accepted: /)
     expect(result._meta).toMatchObject({ 'x402/payment-response': refused('already_accepted', burnTx) })
     expect(facilitator.counts()).toMatchObject({ challenge: 1, settle: 1 })
   })
 
-  it('recovers a pending burn, and else shows the same offer again instead of a new one to pay', async () => {
+  it('R-012 recovers a pending burn, and else offers nothing: neither a new payment nor the used address', async () => {
     const tool = openTool()
     facilitator.script.settle = inTurn({ body: refused('pending_burn', burnTx) }, { body: accepted })
     expect((await tool.pay(await paymentAsked(tool)))._meta).toEqual({ 'x402/payment-response': accepted })
     facilitator.script.settle = () => ({ body: refused('pending_burn', burnTx) })
     const payment = await paymentAsked(tool)
     const result = await tool.pay(payment)
-    expect(requiredBy(result).accepts).toEqual([payment.accepted])
+    expect(result.isError).toBe(true)
+    expect(JSON.stringify(result)).not.toMatch(new RegExp(`accepts|${payment.accepted.payTo}`))
+    const text = String(result.content[0]?.text)
+    expect(JSON.parse(text)).toMatchObject({ reason: 'pending_burn', transaction: burnTx })
+    expect(result._meta).toMatchObject({ 'x402/payment-response': refused('pending_burn', burnTx) })
     expect(facilitator.counts().challenge).toBe(0)
   })
 

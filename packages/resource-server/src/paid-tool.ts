@@ -6,6 +6,7 @@ import { Json } from '@svc-zerc20/protocol'
 import { resolvePaymentFlowPhases, type x402ResourceServer } from '@x402/core/server'
 import type { PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse } from '@x402/core/types'
 import { refusalOf } from './facilitator-client.js'
+import { explain } from './refusal.js'
 import { isFinal } from './resettle.js'
 
 export const paymentMeta = 'x402/payment'
@@ -36,36 +37,39 @@ export function paidTool<Args, Extra extends ToolExtra>(
 ): (args: Args, extra: Extra) => Promise<ToolResult> {
   const { server, resource, handler } = options
   const accepts = [...options.accepts]
-  const demand = async (entries: PaymentRequirements[], error: string): Promise<ToolResult> => {
-    const required = await server.createPaymentRequiredResponse(entries, resource, error)
+  const demand = async (error: string): Promise<ToolResult> => {
+    const required = await server.createPaymentRequiredResponse(accepts, resource, error)
     const text = JSON.stringify(required)
     return { isError: true, structuredContent: JSON.parse(text), content: [{ type: 'text', text }] }
   }
-  // While the same payload may still be accepted the payer is shown its own offer, and nothing new to pay.
-  const refuse = async (offer: PaymentRequirements, refusal: SettleResponse): Promise<ToolResult> => {
-    const reason = refusal.errorReason ?? 'settle failed'
-    return withReceipt(await demand(isFinal(refusal) ? accepts : [offer], reason), refusal)
+  // While the same payload may still be accepted there is nothing to pay: no offer, neither a new one nor its own.
+  const refuse = async (refusal: SettleResponse): Promise<ToolResult> => {
+    const reason = refusal.errorReason ?? 'settle_failed'
+    if (isFinal(refusal)) return withReceipt(await demand(reason), refusal)
+    const { errorMessage: message, transaction } = refusal
+    const text = JSON.stringify(explain({ reason, message, transaction }))
+    return withReceipt({ isError: true, content: [{ type: 'text', text }] }, refusal)
   }
 
   return async (args, extra) => {
     const payment = readPayment(extra)
-    if (payment === undefined) return demand(accepts, 'Payment required')
+    if (payment === undefined) return demand('Payment required')
     const { accepts: known } = await server.createPaymentRequiredResponse(accepts, resource)
     const offer = server.findMatchingRequirements(known, payment)
-    if (offer === undefined) return demand(accepts, 'No matching payment requirements')
+    if (offer === undefined) return demand('No matching payment requirements')
     const verified = await server.verifyPayment(payment, offer)
-    if (!verified.isValid) return demand(accepts, verified.invalidReason ?? 'invalid payment')
+    if (!verified.isValid) return demand(verified.invalidReason ?? 'invalid payment')
 
     const phases = resolvePaymentFlowPhases(server.getPaymentFlow(payment, offer))
     let receipt: SettleResponse | undefined
     if (phases.settleBeforeHandler) {
       receipt = await settle(server, payment, offer, 'before-handler')
-      if (!receipt.success) return refuse(offer, receipt)
+      if (!receipt.success) return refuse(receipt)
     }
     const result = await handler(args, extra)
     if (result.isError !== true && phases.settleAfterHandler) {
       receipt = await settle(server, payment, offer, 'after-handler')
-      if (!receipt.success) return refuse(offer, receipt)
+      if (!receipt.success) return refuse(receipt)
     }
     return receipt === undefined ? result : withReceipt(result, receipt)
   }

@@ -11,6 +11,7 @@ import {
 import type { HTTPRequestContext, PaymentOption } from '@x402/core/http'
 import type { PaymentRequirements } from '@x402/core/types'
 import { type Offers, reservedExtra, type Terms } from './offers.js'
+import type { RequestOffer, RequestOffers } from './request-offers.js'
 
 /** An amount of the token's smallest unit: a decimal string or a bigint. Never a float, never dollars. */
 export type ListPrice = string | bigint
@@ -39,42 +40,54 @@ export type RouteSale = SaleTerms & {
 // symbol, which no JSON ever shows, until `withWholeOffer` puts it in place.
 const wholeOffer = Symbol('svc-zerc20.offer')
 
-export type RouteOfferDeps = { readonly network: Network.Network; readonly offers: Offers }
+export type RouteOfferDeps = {
+  readonly network: Network.Network
+  readonly offers: Offers
+  readonly requestOffers: RequestOffers
+}
 
-export function createRouteOffer({ network, offers }: RouteOfferDeps, sale: RouteSale): PaymentOption {
+export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): PaymentOption {
+  const { network, offers, requestOffers } = deps
   const { price } = sale
   const terms = toTerms(sale)
   const listPrice =
     typeof price === 'function'
       ? async (context: HTTPRequestContext) => parsePrice(await price(context))
       : constant(parsePrice(price))
-  const perRequest = new WeakMap<HTTPRequestContext, Promise<PaymentRequirements>>()
+  const perRequest = new WeakMap<HTTPRequestContext, Promise<RequestOffer>>()
 
-  async function resolve(context: HTTPRequestContext): Promise<PaymentRequirements> {
+  async function resolve(context: HTTPRequestContext): Promise<RequestOffer> {
     const bound = { resource: `${context.method} ${context.path}`, list: await listPrice(context) }
+    const reissue = () => offers.issue(bound, terms)
+    const dead = offers.dead(bound)
     const payment = readPayment(context)
-    if (payment === undefined) return offers.issue(bound, terms)
-    if (!offers.isForUs(payment.accepted)) return offers.dead(bound)
+    if (payment !== undefined && !offers.isForUs(payment.accepted)) {
+      return { offer: dead, isEcho: false, reissue, dead }
+    }
+    const echo = payment && offers.restore(payment.accepted, bound, terms)
     // An echo that is not ours gets a fresh offer: it cannot match, so the payer is refused with a 402 that
     // can be paid, and the facilitator never hears of the payment.
-    return offers.restore(payment.accepted, bound, terms) ?? offers.issue(bound, terms)
+    return { offer: echo ?? (await reissue()), isEcho: echo !== undefined, reissue, dead }
   }
-  function offerFor(context: HTTPRequestContext): Promise<PaymentRequirements> {
+  function offerFor(context: HTTPRequestContext): Promise<RequestOffer> {
     const known = perRequest.get(context)
     if (known !== undefined) return known
-    const offer = resolve(context)
-    perRequest.set(context, offer)
-    return offer
+    const resolved = resolve(context).then((offer) => {
+      requestOffers.note(context, offer)
+      return offer
+    })
+    perRequest.set(context, resolved)
+    return resolved
   }
 
   return {
     scheme: Offer.scheme,
     network,
-    payTo: async (context) => (await offerFor(context)).payTo,
+    payTo: async (context) => (await offerFor(context)).offer.payTo,
     price: async (context) => {
-      const offer = await offerFor(context)
-      const extra: Record<string | symbol, unknown> = { [wholeOffer]: offer }
-      return { asset: offer.asset, amount: offer.amount, extra }
+      const resolved = await offerFor(context)
+      const extra: Record<string | symbol, unknown> = { [wholeOffer]: resolved }
+      return { asset: resolved.offer.asset, amount: resolved.offer.amount, extra }
     },
   }
 }
@@ -82,9 +95,11 @@ export function createRouteOffer({ network, offers }: RouteOfferDeps, sale: Rout
 /** Puts the offer that came with the price in place of what the middleware built from it. */
 export function withWholeOffer(built: PaymentRequirements): PaymentRequirements {
   const carrier: Record<string | symbol, unknown> = built.extra
-  const offer = carrier[wholeOffer] as PaymentRequirements | undefined
-  if (offer === undefined) throw notFromAccept()
-  return { ...offer, extra: { ...offer.extra } }
+  const resolved = carrier[wholeOffer] as RequestOffer | undefined
+  if (resolved === undefined) throw notFromAccept()
+  const { offer } = resolved
+  resolved.shown = { ...offer, extra: { ...offer.extra } }
+  return resolved.shown
 }
 
 export const notFromAccept = () =>
@@ -123,5 +138,7 @@ const constant =
 function readPayment({ adapter }: HTTPRequestContext): Json.JsonObject | undefined {
   const header = adapter.getHeader(Headers.paymentSignature)
   const decoded = header ? Headers.decode(header) : undefined
-  return decoded?.ok && Json.isObject(decoded.value) ? decoded.value : undefined
+  if (!decoded?.ok || !Json.isObject(decoded.value)) return undefined
+  // A payment of another version is none: no echo is restored for what will be refused.
+  return decoded.value.x402Version === Offer.x402Version ? decoded.value : undefined
 }

@@ -7,6 +7,8 @@ import { createFacilitator, type OnProblem } from './facilitator-client.js'
 import type { Fetch } from './facilitator-endpoint.js'
 import { limits as defaultLimits, type Limits } from './limits.js'
 import { createOffers, type Offers } from './offers.js'
+import { createRefusedPayment } from './refused-payment.js'
+import { createRequestOffers } from './request-offers.js'
 import { createResettle } from './resettle.js'
 import { createRouteOffer, notFromAccept, type RouteSale, withWholeOffer } from './route-offer.js'
 import { createSeal, type SealSecrets } from './seal.js'
@@ -57,6 +59,8 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
   const seal = createSeal(options.secret)
   const offers = createOffers({ network, token, facilitator, seal, clock, onProblem })
   const resettle = createResettle({ facilitator, clock, limits })
+  const requestOffers = createRequestOffers()
+  const { onAfterVerify, enrichPaymentRequiredResponse } = createRefusedPayment(requestOffers)
 
   return {
     scheme: Offer.scheme,
@@ -64,10 +68,11 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
     token,
     facilitatorClient: facilitator.client,
     offers,
-    accept: (sale) => createRouteOffer({ network, offers }, sale),
+    accept: (sale) => createRouteOffer({ network, offers, requestOffers }, sale),
     defaultAssetTransferMethod: 'default',
     paymentFlows: { default: { supported: ['authorization', 'upfront'], default: 'authorization' } },
-    schemeHooks: { onBeforeVerify: refuseOtherVersions, onSettleFailure: resettle },
+    schemeHooks: { onBeforeVerify: refuseOtherVersions, onAfterVerify, onSettleFailure: resettle },
+    enrichPaymentRequiredResponse,
     async parsePrice(price) {
       if (typeof price !== 'object') throw notFromAccept()
       return price

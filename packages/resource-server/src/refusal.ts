@@ -1,0 +1,61 @@
+/** What a refusal means to people: which one, in a sentence, and what to do now. */
+import { type ReasonCode, reasons } from '@svc-zerc20/protocol'
+
+/** The body of an answer that gives nothing; `error` and `reason` are those of the facilitator's own bodies. */
+export type Explanation = {
+  readonly reason: string
+  readonly error: string
+  readonly action: string
+  /** The burn, where there is one. */
+  readonly transaction?: string
+}
+
+export type Refusal = {
+  /** A code of the protocol's table, or what the official middleware says. */
+  readonly reason: string
+  readonly message?: string | undefined
+  readonly transaction?: string | undefined
+}
+
+const actions: Record<(typeof reasons)[ReasonCode]['retry'], string> = {
+  fresh_offer: 'Make a new payment for a new offer.',
+  same_payload: 'Send the same payment again after a moment. Do not pay a second time.',
+  later: 'Wait, then send the same payment again. Do not pay a second time.',
+  never: 'Do not send this payment again: it will not be accepted.',
+}
+
+const showTheBurn = 'Do not pay again for the same thing: show the burn transaction to the seller.'
+
+/** Where the money or the account needs another hand than a retry. */
+const actionsOf: Partial<Record<ReasonCode, string>> = {
+  insufficient_funds: 'Put the amount into the paying account, then make a new payment for a new offer.',
+  contract_payer: 'Pay by self-transfer, or from an account that is no contract.',
+  permit_not_offered: 'Pay a new offer by self-transfer.',
+  already_accepted:
+    'One payment buys one answer; make a new payment for another. If no answer ever came, show the burn transaction to the seller.',
+  burn_underpaid: showTheBurn,
+  burn_split: showTheBurn,
+  burn_mismatch: 'Check that the transaction is the transfer to payTo, and send its hash.',
+  challenge_expired:
+    'Make a new payment for a new offer. If tokens were burned for this one, show the burn transaction to the seller.',
+}
+
+const isReason = (text: string): text is ReasonCode => Object.hasOwn(reasons, text)
+
+export function explain({ reason, message, transaction }: Refusal): Explanation {
+  const known = isReason(reason) ? reasons[reason] : undefined
+  const retry = known?.retry ?? 'fresh_offer'
+  return {
+    reason,
+    error: message ?? known?.help ?? reason,
+    action: (isReason(reason) && actionsOf[reason]) || actions[retry],
+    ...(transaction && { transaction }),
+  }
+}
+
+/** The `error` of a 402, which has room for one text: the code first, because programs read that far. */
+export function errorText(refusal: Refusal): string {
+  if (!isReason(refusal.reason)) return refusal.reason
+  const { reason, error, action } = explain(refusal)
+  return `${reason}: ${error} ${action}`
+}
