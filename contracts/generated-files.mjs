@@ -4,8 +4,9 @@ import { compile, contractNamed, solidityFiles } from './compiler.mjs'
 const contracts = [
   { file: 'token', name: 'token', contract: 'Token' },
   { file: 'permit-burner', name: 'permitBurner', contract: 'SvcPermitBurner' },
-  // The lens answers from its constructor and is never deployed; the interface lends it the shape of that answer.
+  // These two answer from their constructors and are never deployed; the interfaces lend them the shape of that answer.
   { file: 'payment-lens', name: 'paymentLens', contract: 'PaymentLens', answer: 'IPaymentLens' },
+  { file: 'burn-trial', name: 'burnTrial', contract: 'BurnTrial', answer: 'IBurnTrial' },
   { file: 'verifier', name: 'verifier', contract: 'Verifier' },
   { file: 'hub', name: 'hub', contract: 'Hub' },
   { file: 'withdraw-verifier', name: 'withdrawVerifier', contract: 'WithdrawVerifier' },

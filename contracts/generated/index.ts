@@ -2,6 +2,7 @@
 export { tokenAbi, tokenBytecode, tokenRuntime } from './token.js'
 export { permitBurnerAbi, permitBurnerBytecode, permitBurnerRuntime } from './permit-burner.js'
 export { paymentLensAbi, paymentLensBytecode } from './payment-lens.js'
+export { burnTrialAbi, burnTrialBytecode } from './burn-trial.js'
 export { verifierAbi, verifierBytecode, verifierRuntime } from './verifier.js'
 export { hubAbi, hubBytecode, hubRuntime } from './hub.js'
 export { withdrawVerifierAbi, withdrawVerifierBytecode, withdrawVerifierRuntime } from './withdraw-verifier.js'

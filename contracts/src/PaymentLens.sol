@@ -29,7 +29,7 @@ contract PaymentLens {
             _balances(token, burnAddresses),
             IERC20Metadata(token).name()
         );
-        // The one assembly of our sources: Solidity has no other way to choose what a constructor returns.
+        // Solidity has no other way to choose what a constructor returns.
         assembly ("memory-safe") {
             return(add(answer, 0x20), mload(answer))
         }

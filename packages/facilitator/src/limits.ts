@@ -64,11 +64,20 @@ export const limits = {
   /** Gas the batch takes per item, and around all items; see `minimumBatchGas` of the helper. */
   burnItemGas: 300_000n,
   batchBaseGas: 60_000n,
+  /** Times a burn is tried out before it counts as one that would fail: nodes behind one address differ a little. */
+  trialsMax: 3,
   /** Pauses before a burn that a reorg took back is tried again, while only the chain or the disk are in its way. */
   reorgedRetryFirstMs: 1_000,
   reorgedRetryMaxMs: 60_000,
   /** Times a burn is put into a new transaction after its nonce was used by a foreign one. */
   burnAttemptsMax: 5,
+  /** A payer whose relayed burn failed on chain waits so long, then twice as long each time, up to the bound. */
+  payerWaitFirstMs: 10_000,
+  payerWaitMaxMs: 3_600_000,
+  /** Without another failure for so long after its wait, it begins anew. */
+  payerWaitForgetMs: 3_600_000,
+  /** Payers remembered for that; the ones that failed longest ago are forgotten first. */
+  payersWaitingMax: 10_000,
   /** Mint transactions that are out at once: a burn waits behind no more than these. */
   mintsInFlightMax: 4,
   /** Mints that may wait for their transaction. */

@@ -121,6 +121,11 @@ export const reasons = {
     status: 200,
     help: 'The permit and the burn authorization do not both recover to payer.',
   },
+  payer_must_wait: {
+    retry: 'fresh_offer',
+    status: 200,
+    help: 'Burns relayed for this payer failed on chain; wait before signing again, or pay by self-transfer.',
+  },
   permit_nonce_in_use: {
     retry: 'fresh_offer',
     status: 200,
@@ -129,9 +134,13 @@ export const reasons = {
   permit_nonce_stale: {
     retry: 'fresh_offer',
     status: 200,
-    help: "permit.nonce is not the token's live nonce of the payer, and no allowance covers the amount.",
+    help: "permit.nonce is not the token's live nonce of the payer, and no allowance is left that covers the amount.",
   },
-  insufficient_funds: { retry: 'never', status: 200, help: 'The payer holds less than the amount.' },
+  insufficient_funds: {
+    retry: 'never',
+    status: 200,
+    help: 'The payer holds less than the amount, or less than it and its other burns under way take together.',
+  },
   burn_not_found: {
     retry: 'same_payload',
     status: 200,

@@ -23,7 +23,8 @@ export function encodeBatch(items: readonly BatchItem[], token: Address): Hex {
   })
 }
 
-function toRequest({ challenge, payload }: BatchItem, token: Address) {
+/** One burn as the helper takes it. */
+export function toRequest({ challenge, payload }: BatchItem, token: Address) {
   const permit = canonical(payload.permit)
   const bind = canonical(splitSignature(payload.burnAuthSig))
   // Both were recovered before the burn was claimed; without a canonical form that is impossible.

@@ -1,9 +1,10 @@
 /** Relays permit burns: those that arrive together share one transaction, and each succeeds or fails alone. */
-import { type Address, type ChallengeNonce, reject, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, type Rejection, reject, SvcError } from '@svc-zerc20/protocol'
 import type { Burner, BurnOutcome, Clock, Ledger, Report, SignedTransaction } from '../payment/ports.js'
+import type { BurnTrial } from './burn-trial.js'
 import { createBatchSize } from './burner-batch-size.js'
 import { encodeBatch, type BatchItem as Item, toRejection } from './burner-call.js'
-import type { ChainReader } from './chain.js'
+import { type ChainReader, isBefore } from './chain.js'
 import { createCoalescer } from './coalesce.js'
 import type { RelayEnd, Relayer, Reorg } from './relayer.js'
 import { burnsIn, type Receipt, verdictsIn } from './transfer-log.js'
@@ -12,6 +13,8 @@ type ItemOutcome =
   | BurnOutcome
   /** The transaction did not execute and cannot any more: the burn needs a new one, with fewer others or not. */
   | { readonly kind: 'again'; readonly withFewer: boolean }
+  /** The chain would refuse it now, so that nothing was sent. A node that is behind may be wrong about that. */
+  | { readonly kind: 'would_fail'; readonly rejection: Rejection; readonly isBehind: boolean }
   /** The chain executed it, here or in someone else's transaction; where is still to be found. */
   | { readonly kind: 'executed' }
   /** The receipt does not say: the replay ledger on chain knows. */
@@ -29,10 +32,12 @@ export type BurnerLimits = {
   readonly receiptPollMaxMs: number
   readonly rpcBackoffMaxMs: number
   readonly laggingNodeLooksMax: number
+  readonly trialsMax: number
 }
 
 export function createBurner(deps: {
   chain: ChainReader
+  trial: BurnTrial
   relayer: Pick<Relayer, 'submit' | 'resume'>
   recordSigned: Ledger['recordSigned']
   report: Report
@@ -87,7 +92,34 @@ export function createBurner(deps: {
     return (await Promise.all(parts.map(runTransaction))).flat()
   }
 
+  /** What would fail is not sent: the relayer would pay for it. */
   async function runTransaction(items: readonly Item[]): Promise<readonly ItemOutcome[]> {
+    const refused = await tryOut(items)
+    const good = items.filter((_, i) => refused[i] === undefined)
+    const ended = good.length > 0 ? await relay(good) : []
+    const outcomes = new Map(good.map((item, i) => [item, ended[i]]))
+    return items.map((item, i) => refused[i] ?? outcomes.get(item) ?? { kind: 'look_up' })
+  }
+
+  async function tryOut(items: readonly Item[]): Promise<readonly (ItemOutcome | undefined)[]> {
+    try {
+      const { at, refusals } = await deps.trial(items)
+      const isBehind = isBefore(at, chain.viewedAt())
+      return refusals.map((reason) => {
+        const rejection = reason && toRejection(reason)
+        if (rejection === undefined) return undefined
+        return rejection === 'executed_elsewhere'
+          ? { kind: 'executed' }
+          : { kind: 'would_fail', rejection, isBehind }
+      })
+    } catch (err) {
+      // It saves gas, and is no reason to keep payers waiting: each of these was judged good a moment ago.
+      deps.onRpcFailure(err)
+      return []
+    }
+  }
+
+  async function relay(items: readonly Item[]): Promise<readonly ItemOutcome[]> {
     const gas = limits.batchBaseGas + limits.burnItemGas * BigInt(items.length)
     const call = { ...ownerOf(items), to: helper, data: encodeBatch(items, token), gas }
     let end: RelayEnd
@@ -136,7 +168,7 @@ export function createBurner(deps: {
         const rejection = toRejection(verdict.reason)
         return rejection === 'executed_elsewhere'
           ? { kind: 'executed' }
-          : { kind: 'failed', rejection, txHash }
+          : { kind: 'failed', rejection, txHash, spentGas: true }
       }
       const burn = burnOf(challenge)
       // Executed, so the money moved: until the node shows all of it, it is looked for, never given up.
@@ -199,10 +231,19 @@ export function createBurner(deps: {
     return { kind: 'failed', rejection: reject('burn_failed', 'the transaction did not execute the burn') }
   }
 
+  const trialsMaxFor = ({ isBehind }: { isBehind: boolean }) =>
+    isBehind ? limits.laggingNodeLooksMax : limits.trialsMax
+
   async function burn(item: Item): Promise<BurnOutcome> {
-    for (let attempts = 0; attempts < limits.burnAttemptsMax; ) {
+    for (let attempts = 0, trials = 1; attempts < limits.burnAttemptsMax; ) {
       if (batches.size() >= limits.burnQueueMax) return { kind: 'failed', rejection: reject('relayer_busy') }
       const outcome = await batches.ask(item)
+      const trialsMax = outcome.kind === 'would_fail' ? trialsMaxFor(outcome) : 0
+      if (trials < trialsMax) {
+        trials += 1
+        await pause(limits.receiptPollMaxMs)
+        continue
+      }
       if (outcome.kind !== 'again') return endItem(item, outcome)
       // With half of the others there is something new to try, and no more often than a batch can be halved.
       if (!outcome.withFewer) attempts += 1
@@ -212,6 +253,7 @@ export function createBurner(deps: {
 
   async function endItem(item: Item, outcome: Exclude<ItemOutcome, { kind: 'again' }>): Promise<BurnOutcome> {
     if (outcome.kind === 'look_up') return lookUp(item)
+    if (outcome.kind === 'would_fail') return { kind: 'failed', rejection: outcome.rejection }
     return outcome.kind === 'executed' ? findExecuted(item) : outcome
   }
 

@@ -20,11 +20,19 @@ type PermitQuery = {
   readonly challengeNonce: Hex
 }
 
+/** A block as contracts see it: on some rollups its number is one of the chain below. */
+export type LensBlock = { readonly timestamp: UnixSeconds; readonly number: bigint }
+
+export const isBefore = (a: LensBlock, b: LensBlock): boolean =>
+  a.timestamp < b.timestamp || a.number < b.number
+
 export type ChainReader = Chain & {
   /** Balances of burn addresses, in order, all of one block. */
   balances(addresses: readonly Address[]): Promise<readonly bigint[]>
   /** The burn the helper's replay ledger speaks of, found by its event. */
   findExecutedBurn(challenge: Challenge, payer: Address): Promise<Burn | undefined>
+  /** The block that facts were last read at. */
+  viewedAt(): LensBlock
   /** Told by whoever sees a newer block. */
   sawHead(blockNumber: bigint): void
 }
@@ -40,6 +48,7 @@ export function createChain(deps: {
 }): ChainReader {
   const { rpc, token, helper } = deps
   let head = 0n
+  let viewedAt: LensBlock = { timestamp: 0 as UnixSeconds, number: 0n }
 
   function sawHead(blockNumber: bigint): void {
     if (blockNumber > head) head = blockNumber
@@ -55,11 +64,12 @@ export function createChain(deps: {
   }
 
   function readLens(answer: RpcAnswer | undefined) {
-    const [timestamp, , chainId, permits, balances] = decodeLens(resultOf('eth_call', answer))
+    const [timestamp, number, chainId, permits, balances] = decodeLens(resultOf('eth_call', answer))
     if (chainId !== BigInt(deps.chainId)) {
       throw new SvcError('wrong_chain', `the RPC answers for chain ${chainId}, not ${deps.chainId}`)
     }
-    return { timestamp: Number(timestamp) as UnixSeconds, permits, balances }
+    viewedAt = { timestamp: Number(timestamp) as UnixSeconds, number }
+    return { timestamp: viewedAt.timestamp, permits, balances }
   }
 
   function readHead(answer: RpcAnswer | undefined): bigint {
@@ -68,29 +78,34 @@ export function createChain(deps: {
     return number
   }
 
+  async function readPermits(queries: readonly PermitQuery[]): Promise<readonly PermitChainFacts[]> {
+    const [answer] = await rpc.batch([lensCall(queries, [])])
+    const { timestamp, permits: facts } = readLens(answer)
+    return facts.map(({ nonce, balance, allowance, executed, code }) => ({
+      timestamp,
+      permitNonce: nonce,
+      balance,
+      allowance,
+      executed,
+      payerIsContract: code === contractCode,
+    }))
+  }
+
   const permits = createCoalescer<PermitQuery, PermitChainFacts>({
     batchMax: deps.lensQueriesMax,
     inFlightMax: deps.lensCallsInFlightMax,
-    async run(queries) {
-      const [answer] = await rpc.batch([lensCall(queries, [])])
-      const { timestamp, permits: facts } = readLens(answer)
-      return facts.map(({ nonce, balance, allowance, executed, code }) => ({
-        timestamp,
-        permitNonce: nonce,
-        balance,
-        allowance,
-        executed,
-        payerIsContract: code === contractCode,
-      }))
-    },
+    run: readPermits,
   })
 
   return {
     sawHead,
+    viewedAt: () => viewedAt,
     headNumber: () => head,
 
-    permitFacts: ({ payTo, amount, nonce }, payer) =>
-      permits.ask({ payer, burnAddress: payTo, value: amount, challengeNonce: nonce }),
+    permitFacts: (challenge, payer) => permits.ask(queryOf(challenge, payer)),
+
+    permitFactsTogether: (challenges, payer) =>
+      readPermits(challenges.slice(0, deps.lensQueriesMax).map((challenge) => queryOf(challenge, payer))),
 
     async selfTransferFacts(txHash: TxHash, payTo: Address) {
       const [receiptAnswer, lensAnswer, headAnswer] = await rpc.batch([
@@ -147,6 +162,13 @@ export function createChain(deps: {
     },
   }
 }
+
+const queryOf = ({ payTo, amount, nonce }: Challenge, payer: Address): PermitQuery => ({
+  payer,
+  burnAddress: payTo,
+  value: amount,
+  challengeNonce: nonce,
+})
 
 function decodeLens(data: unknown) {
   return wellFormed('eth_call', () =>

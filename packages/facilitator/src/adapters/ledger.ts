@@ -6,12 +6,14 @@
  */
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
-import type { AwaitingMint, Clock, Grant, Ledger, Payment } from '../payment/ports.js'
+import { judgeMeans } from '../payment/judge.js'
+import type { AwaitingMint, Challenge, Clock, Grant, Ledger, PayerMeans, Payment } from '../payment/ports.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import { createExpiryOrder } from './expiry-order.js'
 import type { Entry } from './ledger-entry.js'
 import { claimedPayload, type LedgerEvent } from './ledger-event.js'
 import { interruptedIn } from './ledger-interrupted.js'
+import { createOpenClaims } from './ledger-open-claims.js'
 import type { LedgerState } from './ledger-state.js'
 
 export type JournalledLedger = Ledger & {
@@ -46,27 +48,24 @@ export function createLedger(deps: {
   const open = createExpiryOrder()
   /** Expired without a claim, kept for late burns. */
   const expired = createExpiryOrder()
-  /** Permit nonces whose burn is under way, by payer. */
-  const permitsInUse = new Map<string, ChallengeNonce>()
+  const openClaims = createOpenClaims()
   /** Grants that a caller holds, and who waits for them, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
   /** Grants whose record the disk refused: the next one that is used brings them along. */
   const unrecordedGrants: ChallengeNonce[] = []
 
   for (const { challenge, claim, accepted, late } of state.live()) {
-    if (claim?.payload && !accepted) usePermit(claim.payload.read(), challenge.nonce)
+    if (claim?.payload && !accepted) openClaims.add(challenge, claim.payload.read())
     if (!claim && !late) open.add(challenge)
   }
 
-  function usePermit(payload: Payload.Payload, nonce: ChallengeNonce): void {
-    const key = permitKey(payload)
-    if (key !== undefined) permitsInUse.set(key, nonce)
-  }
-
-  function freePermit(nonce: ChallengeNonce): void {
-    const payload = state.find(nonce)?.claim?.payload
-    const key = payload && permitKey(payload.read())
-    if (key !== undefined && permitsInUse.get(key) === nonce) permitsInUse.delete(key)
+  /** Why a permit cannot be claimed beside what its payer has claimed already. */
+  function refusalOf(challenge: Challenge, payload: Payload.Payload, means: PayerMeans | undefined) {
+    if (payload.kind !== 'permit') return undefined
+    const claims = openClaims.of(payload.payer)
+    if (means) return judgeMeans(challenge, payload, means, claims)
+    const isInUse = claims.some(({ permitNonce }) => permitNonce === payload.permit.nonce)
+    return isInUse ? 'permit_nonce_in_use' : undefined
   }
 
   async function journalled(event: LedgerEvent): Promise<void> {
@@ -156,7 +155,7 @@ export function createLedger(deps: {
       return state.findWithoutMint(nonce)
     },
 
-    async claim(nonce, payload, ticketed = false) {
+    async claim(nonce, payload, ticketed = false, means) {
       const entry = state.find(nonce)
       if (!entry) return 'forgotten'
       const identity = Payload.identity(payload)
@@ -166,8 +165,8 @@ export function createLedger(deps: {
         if (isSame) await log.durable()
         return isSame ? 'same_payload' : 'other_payload'
       }
-      const permit = permitKey(payload)
-      if (permit !== undefined && permitsInUse.has(permit)) return 'permit_nonce_in_use'
+      const refusal = refusalOf(entry.challenge, payload, means)
+      if (refusal !== undefined) return refusal
       const event = {
         event: 'payment_claimed',
         nonce,
@@ -176,7 +175,7 @@ export function createLedger(deps: {
         payload: claimedPayload(payload),
       } as const
       state.apply(event)
-      usePermit(payload, nonce)
+      openClaims.add(entry.challenge, payload)
       open.delete(nonce)
       expired.delete(nonce)
       try {
@@ -187,6 +186,8 @@ export function createLedger(deps: {
       }
       return 'claimed'
     },
+
+    openClaims: async (payer) => openClaims.of(payer),
 
     async release(nonce) {
       await log.append({ event: 'claim_released', nonce })
@@ -205,7 +206,7 @@ export function createLedger(deps: {
       const event = { event: 'payment_accepted', nonce, burn, at: nowSeconds() } as const
       await log.append(event)
       if (state.find(nonce)?.accepted) return 'already_accepted'
-      freePermit(nonce)
+      openClaims.end(nonce)
       state.apply(event)
       return 'accepted'
     },
@@ -331,7 +332,7 @@ export function createLedger(deps: {
   }
 
   function undoClaim({ challenge, late }: Entry): void {
-    freePermit(challenge.nonce)
+    openClaims.end(challenge.nonce)
     state.apply({ event: 'claim_released', nonce: challenge.nonce })
     // A late burn is kept for good.
     if (late) return
@@ -342,8 +343,4 @@ export function createLedger(deps: {
 function* awaitingMintOf({ challenge, accepted, late }: Entry): Iterable<AwaitingMint> {
   if (accepted) yield { challenge, burn: accepted.burn, acceptedAt: accepted.at }
   else if (late) yield { challenge, burn: late }
-}
-
-function permitKey(payload: Payload.Payload): string | undefined {
-  return payload.kind === 'permit' ? `${payload.payer}:${payload.permit.nonce}` : undefined
 }

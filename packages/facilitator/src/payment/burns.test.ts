@@ -39,6 +39,7 @@ async function setup(outcomes: readonly BurnOutcome[]) {
       },
     },
     ledger,
+    payerWaits: { failed: () => undefined },
     clock: {
       ...clock,
       sleep: async (ms) => {

@@ -10,6 +10,7 @@ import {
   type TxHash,
 } from '@svc-zerc20/protocol'
 import type { PermitVerdict } from './judge.js'
+import type { PayerWaits } from './payer-waits.js'
 import type { Burn, Burner, BurnOutcome, Challenge, Clock, Interrupted, Ledger, Report } from './ports.js'
 import { backOffMs } from './retries.js'
 
@@ -40,6 +41,7 @@ export type Burns = {
 export function createBurns(deps: {
   burner: Burner
   ledger: Ledger
+  payerWaits: Pick<PayerWaits, 'failed'>
   clock: Clock
   report: Report
   /** Pauses before a burn of a demoted payment is tried again: the first, and the longest. */
@@ -62,6 +64,7 @@ export function createBurns(deps: {
     const outcome = await burned
     if (outcome.kind === 'burned') return accept(nonce, outcome.burn)
     if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
+    if (outcome.spentGas) deps.payerWaits.failed(item.payload.payer)
     await ledger.release(nonce)
     report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
     return outcome

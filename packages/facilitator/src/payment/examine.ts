@@ -15,10 +15,25 @@ import {
   judgePermitForm,
   judgeRequirements,
   judgeSelfTransfer,
+  meansOf,
   type PermitVerdict,
 } from './judge.js'
 import { stateAt } from './lifecycle.js'
-import type { Burn, Chain, Challenge, Clock, Deployment, Ledger, Payment, Signers, Tickets } from './ports.js'
+import type { PayerWaits } from './payer-waits.js'
+import type {
+  Burn,
+  Chain,
+  Challenge,
+  Clock,
+  Deployment,
+  Ledger,
+  OpenClaim,
+  PayerMeans,
+  Payment,
+  PermitChainFacts,
+  Signers,
+  Tickets,
+} from './ports.js'
 
 /** Where a presented payment stands in our own records, before the chain is asked. */
 export type Standing =
@@ -31,17 +46,21 @@ export type Standing =
 
 export type ExamineDeps = {
   readonly deployment: Deployment
-  readonly ledger: Pick<Ledger, 'find'>
+  readonly ledger: Pick<Ledger, 'find' | 'openClaims'>
   readonly chain: Chain
   readonly signers: Signers
   readonly tickets: Tickets
+  readonly payerWaits: Pick<PayerWaits, 'waitMs'>
   readonly clock: Clock
   readonly confirmations: number
 }
 
+/** A permit that is good, and what it was judged by: claiming it asks once more whether the means suffice. */
+export type ExaminedPermit = { readonly verdict: PermitVerdict; readonly means: PayerMeans }
+
 export type Examine = {
   standing(presented: FacilitatorApi.PresentedPayment): Promise<Standing>
-  permit(challenge: Challenge, payload: Payload.PermitPayload): Promise<Result<PermitVerdict>>
+  permit(challenge: Challenge, payload: Payload.PermitPayload): Promise<Result<ExaminedPermit>>
   selfTransfer(challenge: Challenge, payload: Payload.SelfTransferPayload): Promise<Result<Burn>>
   /** The burn of a permit that somebody executed, though nobody claimed it in time. */
   lateBurn(challenge: Challenge, payload: Payload.Payload): Promise<Result<Burn>>
@@ -71,13 +90,30 @@ export function createExamine(deps: ExamineDeps): Examine {
     async permit(challenge, payload) {
       const malformed = judgePermitForm(challenge, payload)
       if (malformed) return malformed
+      // Listed before the chain is asked: what ends meanwhile is counted once too often, never too little.
+      const openClaims = (await ledger.openClaims(payload.payer)).filter(
+        (claim) => claim.challenge.nonce !== challenge.nonce,
+      )
       // Together, so that the signers are recovered while the node answers.
-      const [facts, permitSigner, burnAuthorizationSigner] = await Promise.all([
+      const [first, permitSigner, burnAuthorizationSigner] = await Promise.all([
         chain.permitFacts(challenge, payload.payer),
         signers.recoverPermit(payload),
         signers.recoverBurnAuthorization(challenge, payload),
       ])
-      return judgePermit(challenge, payload, { chain: facts, permitSigner, burnAuthorizationSigner })
+      const waitMs = deps.payerWaits.waitMs(payload.payer)
+      const judge = (facts: PermitChainFacts, executed: PayerMeans['executed']): Result<ExaminedPermit> => {
+        const all = { chain: facts, executed, permitSigner, burnAuthorizationSigner, openClaims, waitMs }
+        const verdict = judgePermit(challenge, payload, all)
+        return verdict.ok ? accept({ verdict: verdict.value, means: meansOf(all) }) : verdict
+      }
+      const judged = judge(first, new Set())
+      if (judged.ok || openClaims.length === 0 || !isAboutMeans(judged)) return judged
+      // A burn of an open claim may be in a block already, and not be accepted yet: then its amount is gone twice.
+      const [facts = first, ...others] = await chain.permitFactsTogether(
+        [challenge, ...openClaims.map((claim) => claim.challenge)],
+        payload.payer,
+      )
+      return judge(facts, executedOf(openClaims, others))
     },
 
     async selfTransfer(challenge, payload) {
@@ -88,10 +124,16 @@ export function createExamine(deps: ExamineDeps): Examine {
     async lateBurn(challenge, payload) {
       if (payload.kind === 'self-transfer') return examine.selfTransfer(challenge, payload)
       const verdict = await examine.permit(challenge, payload)
-      const isBurned = verdict.ok && verdict.value === 'burned'
+      const isBurned = verdict.ok && verdict.value.verdict === 'burned'
       const burn = isBurned ? await chain.findExecutedBurn(challenge, payload.payer) : undefined
       return burn ? accept(burn) : reject('burn_not_found')
     },
   }
   return examine
 }
+
+const executedOf = (claims: readonly OpenClaim[], facts: readonly PermitChainFacts[]) =>
+  new Set(claims.filter((_, i) => facts[i]?.executed).map(({ challenge }) => challenge.nonce))
+
+const isAboutMeans = ({ reason }: Rejection) =>
+  reason === 'permit_nonce_stale' || reason === 'insufficient_funds'

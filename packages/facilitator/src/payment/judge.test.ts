@@ -12,13 +12,14 @@ import {
   units,
 } from '../../test/challenges.js'
 import {
+  judgeMeans,
   judgePermit,
   judgePermitForm,
   judgeRequirements,
   judgeSelfTransfer,
   type PermitFacts,
 } from './judge.js'
-import type { PermitChainFacts, SelfTransferChainFacts } from './ports.js'
+import type { Challenge, OpenClaim, PayerMeans, PermitChainFacts, SelfTransferChainFacts } from './ports.js'
 
 const challenge = challengeOf(7)
 const payload = permitPayloadOf(challenge)
@@ -36,6 +37,9 @@ const good: PermitFacts = {
   chain: goodChain,
   permitSigner: payload.payer,
   burnAuthorizationSigner: payload.payer,
+  openClaims: [],
+  executed: new Set(),
+  waitMs: 0,
 }
 const withChain = (changes: Partial<PermitChainFacts>): PermitFacts => ({
   ...good,
@@ -90,6 +94,11 @@ describe('judgePermit', () => {
     },
     { reason: 'invalid_signature', apply: (facts) => ({ ...facts, permitSigner: undefined }) },
     { reason: 'signer_mismatch', apply: (facts) => ({ ...facts, burnAuthorizationSigner: addressOf(9) }) },
+    { reason: 'payer_must_wait', apply: (facts) => ({ ...facts, waitMs: 1 }) },
+    {
+      reason: 'permit_nonce_in_use',
+      apply: (facts) => ({ ...facts, openClaims: [{ challenge: challengeOf(8), permitNonce: 0n }] }),
+    },
     {
       reason: 'permit_nonce_stale',
       apply: (facts) => ({ ...facts, chain: { ...facts.chain, permitNonce: 5n } }),
@@ -121,6 +130,49 @@ describe('judgePermit', () => {
     expect(reasonOf(judgePermit(challenge, payload, { ...contract, permitSigner: addressOf(9) }))).toBe(
       'contract_payer',
     )
+  })
+})
+
+describe('judgeMeans', () => {
+  const means: PayerMeans = {
+    timestamp: goodChain.timestamp,
+    permitNonce: 5n,
+    balance: 3000n,
+    allowance: 0n,
+    executed: new Set(),
+  }
+  const openClaim = (seed: number, permitNonce: bigint, changes: Partial<Challenge> = {}): OpenClaim => ({
+    challenge: challengeOf(seed, changes),
+    permitNonce,
+  })
+  const judge = (permitNonce: bigint, openClaims: readonly OpenClaim[], changes: Partial<PayerMeans> = {}) =>
+    judgeMeans(
+      challenge,
+      permitPayloadOf(challenge, { nonce: permitNonce }),
+      { ...means, ...changes },
+      openClaims,
+    )?.reason
+
+  it('one balance backs no more than it can pay, whatever each claim for itself could have', () => {
+    const claims = [openClaim(1, 3n), openClaim(2, 4n)]
+    expect(judge(5n, claims)).toBeUndefined()
+    expect(judge(5n, claims, { balance: 2999n })).toBe('insufficient_funds')
+  })
+
+  it('what is on chain already, can happen no more, or is this very payment takes nothing on top', () => {
+    const poor = { balance: 1000n }
+    expect(judge(5n, [openClaim(1, 4n)], poor)).toBe('insufficient_funds')
+    expect(judge(5n, [openClaim(1, 4n)], { ...poor, executed: new Set([nonceOf(1)]) })).toBeUndefined()
+    expect(judge(5n, [openClaim(1, 4n, { deadline: seconds(1_700_000_099) })], poor)).toBeUndefined()
+    expect(judge(5n, [openClaim(7, 5n)], poor)).toBeUndefined()
+  })
+
+  it('one allowance backs no more than it covers, and nothing once a live permit will replace it', () => {
+    const approved = { allowance: 2000n }
+    expect(judge(3n, [openClaim(1, 4n)], approved)).toBeUndefined()
+    expect(judge(3n, [openClaim(1, 4n), openClaim(2, 2n)], approved)).toBe('permit_nonce_stale')
+    expect(judge(3n, [openClaim(1, 5n)], approved)).toBe('permit_nonce_stale')
+    expect(judge(5n, [openClaim(1, 4n), openClaim(2, 2n)])).toBeUndefined()
   })
 })
 

@@ -5,6 +5,7 @@
 import {
   type Address,
   accept,
+  type ChallengeNonce,
   type Json,
   Network,
   type Payload,
@@ -20,6 +21,8 @@ import type {
   Burn,
   Challenge,
   Deployment,
+  OpenClaim,
+  PayerMeans,
   PermitChainFacts,
   SelfTransferChainFacts,
   TransferLog,
@@ -49,6 +52,11 @@ export type PermitFacts = {
   readonly chain: PermitChainFacts
   readonly permitSigner: Address | undefined
   readonly burnAuthorizationSigner: Address | undefined
+  /** Of this payer; and those of them whose burns are in the block of `chain`. */
+  readonly openClaims: readonly OpenClaim[]
+  readonly executed: ReadonlySet<ChallengeNonce>
+  /** Burns that were relayed for this payer failed: so long it has to wait. */
+  readonly waitMs: number
 }
 
 /** What can be said of a permit before the chain is asked. */
@@ -78,13 +86,63 @@ export function judgePermit(
     return chain.payerIsContract ? reject('contract_payer') : reject('signer_mismatch')
   }
   if (chain.executed) return accept('burned')
-  // A permit that a stranger already submitted has used its nonce and left the allowance: still good.
-  const nonceIsLive = chain.permitNonce === payload.permit.nonce
-  const alreadyPermitted = chain.permitNonce > payload.permit.nonce && chain.allowance >= challenge.amount
-  if (!nonceIsLive && !alreadyPermitted) return reject('permit_nonce_stale')
-  if (chain.balance < challenge.amount) return reject('insufficient_funds')
-  return accept('burnable')
+  if (facts.waitMs > 0) {
+    const waitSeconds = Math.ceil(facts.waitMs / 1000)
+    return reject(
+      'payer_must_wait',
+      `burns relayed for this payer failed on chain: wait ${waitSeconds} s, or pay by self-transfer`,
+    )
+  }
+  const refused = judgeMeans(challenge, payload, meansOf(facts), facts.openClaims)
+  return refused ?? accept('burnable')
 }
+
+export const meansOf = ({ chain, executed }: Pick<PermitFacts, 'chain' | 'executed'>): PayerMeans => {
+  const { timestamp, permitNonce, balance, allowance } = chain
+  return { timestamp, permitNonce, balance, allowance, executed }
+}
+
+/**
+ * Whether a payer can pay for this beside everything of it that is claimed and has not ended: otherwise one balance
+ * would back many burns, and all but one of them would fail at the relayer's cost.
+ */
+export function judgeMeans(
+  { nonce, amount }: Challenge,
+  { permit }: Payload.PermitPayload,
+  means: PayerMeans,
+  openClaims: readonly OpenClaim[],
+): Rejection | undefined {
+  const others = openClaims.filter(({ challenge }) => {
+    const isPast = challenge.deadline !== undefined && means.timestamp > challenge.deadline
+    return challenge.nonce !== nonce && !isPast && !means.executed.has(challenge.nonce)
+  })
+  if (others.some((other) => other.permitNonce === permit.nonce)) return reject('permit_nonce_in_use')
+  // A permit that a stranger already submitted has used its nonce and left the allowance: still good.
+  const isUsed = permit.nonce < means.permitNonce
+  if (permit.nonce > means.permitNonce || (isUsed && means.allowance < amount)) {
+    return reject('permit_nonce_stale')
+  }
+  if (isUsed && allowanceLeft(means, others) < amount) {
+    return reject(
+      'permit_nonce_stale',
+      'other burns of this payer that are under way take the allowance: sign with the live nonce',
+    )
+  }
+  if (means.balance < amount) return reject('insufficient_funds', 'The payer holds less than the amount.')
+  const left = means.balance - sumOf(others)
+  return left < amount
+    ? reject('insufficient_funds', 'burns of this payer that are under way leave less than the amount')
+    : undefined
+}
+
+/** A permit that is still to be submitted sets the allowance to its own value, and its burn takes all of that. */
+function allowanceLeft({ allowance, permitNonce }: PayerMeans, others: readonly OpenClaim[]): bigint {
+  const isReplaced = others.some((other) => other.permitNonce === permitNonce)
+  return isReplaced ? 0n : allowance - sumOf(others.filter((other) => other.permitNonce < permitNonce))
+}
+
+const sumOf = (claims: readonly OpenClaim[]) =>
+  claims.reduce((sum, { challenge }) => sum + challenge.amount, 0n)
 
 /** The burn of a self-transfer, or why the named transaction does not pay this challenge. */
 export function judgeSelfTransfer(

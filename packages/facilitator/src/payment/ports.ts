@@ -96,6 +96,19 @@ export type Accepted = { readonly burn: Burn; readonly at: UnixSeconds }
 
 export type Finalized = { readonly mint: Mint; readonly at: UnixSeconds }
 
+/** A claimed permit whose burn has not ended: what it may still take from its payer. */
+export type OpenClaim = { readonly challenge: Challenge; readonly permitNonce: bigint }
+
+/** What a payer has to pay with, all of one block. */
+export type PayerMeans = {
+  readonly timestamp: UnixSeconds
+  readonly permitNonce: bigint
+  readonly balance: bigint
+  readonly allowance: bigint
+  /** Burns of open claims that this block already holds. */
+  readonly executed: ReadonlySet<ChallengeNonce>
+}
+
 /** A burn whose value is not the provider's yet. */
 export type AwaitingMint = {
   readonly challenge: Challenge
@@ -140,14 +153,18 @@ export type Ledger = {
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
   /**
    * Atomic: of concurrent claims on one challenge exactly one caller sees `claimed`, and of concurrent
-   * claims with one permit nonce of one payer exactly one is `claimed`. `forgotten` when the challenge
-   * expired and its retention ended since it was found.
+   * claims with one permit nonce of one payer exactly one is `claimed`. With `means`, a permit is claimed only
+   * while they cover it beside the payer's open claims of this very moment; otherwise the answer is why not.
+   * `forgotten` when the challenge expired and its retention ended since it was found.
    */
   claim(
     nonce: ChallengeNonce,
     payload: Payload.Payload,
     ticketed?: boolean,
-  ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten'>
+    means?: PayerMeans,
+  ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten' | Rejection>
+  /** What this payer's claimed permits may still take from it. */
+  openClaims(payer: Address): Promise<readonly OpenClaim[]>
   /** The burn surely did not and will not happen: the challenge can be claimed again. */
   release(nonce: ChallengeNonce): Promise<void>
   /** What was under way when the last run of the daemon ended, before this one changed anything. */
@@ -236,6 +253,8 @@ export type SelfTransferChainFacts = {
 /** Reads the chain. Every method is one JSON-RPC round trip and throws `SvcError` when it fails. */
 export type Chain = {
   permitFacts(challenge: Challenge, payer: Address): Promise<PermitChainFacts>
+  /** Of challenges of one payer, in order and all of one block; of the first ones, when there are very many. */
+  permitFactsTogether(challenges: readonly Challenge[], payer: Address): Promise<readonly PermitChainFacts[]>
   selfTransferFacts(txHash: TxHash, payTo: Address): Promise<SelfTransferChainFacts>
   /** Where the helper's replay ledger holds this burn, by its event; undefined when the node shows none. */
   findExecutedBurn(challenge: Challenge, payer: Address): Promise<Burn | undefined>
@@ -261,7 +280,13 @@ export type Signers = {
 
 export type BurnOutcome =
   | { readonly kind: 'burned'; readonly burn: Burn }
-  | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
+  | {
+      readonly kind: 'failed'
+      readonly rejection: Rejection
+      readonly txHash?: TxHash
+      /** Its transaction was mined and this burn alone did nothing: gas was spent on what only its payer can spoil. */
+      readonly spentGas?: true
+    }
 
 export type Burner = {
   /**

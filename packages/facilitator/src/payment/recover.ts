@@ -33,8 +33,8 @@ export function createRecover(deps: {
 
     async restartClaims() {
       for (const { challenge, payload } of unsigned) {
-        const verdict = await examine.permit(challenge, payload)
-        if (verdict.ok) burns.start(challenge, payload, verdict.value)
+        const examined = await examine.permit(challenge, payload)
+        if (examined.ok) burns.start(challenge, payload, examined.value.verdict)
         else await ledger.release(challenge.nonce)
         report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
       }

@@ -5,10 +5,17 @@ import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { createBurns } from './burns.js'
 import { createExamine, type Examine } from './examine.js'
-import type { BurnOutcome, PaymentEvent } from './ports.js'
+import type { BurnOutcome, PayerMeans, PaymentEvent } from './ports.js'
 import { createSettle } from './settle.js'
 
 const challenge = challengeOf(1)
+const means: PayerMeans = {
+  timestamp: challenge.issuedAt,
+  permitNonce: 0n,
+  balance: challenge.amount,
+  allowance: 0n,
+  executed: new Set(),
+}
 const burned: BurnOutcome = { kind: 'burned', burn: burnOf(5) }
 
 /** The flow with the real ledger; the relay and the chain answer what a test tells them to. */
@@ -38,7 +45,7 @@ async function setup(options: {
   const standing = createExamine({ deployment, ledger, clock, tickets } as never).standing
   const examine: Examine = {
     standing,
-    permit: async () => accept('burnable'),
+    permit: async () => accept({ verdict: 'burnable', means }),
     lateBurn: (on, late) => examine.selfTransfer(on, late as Payload.SelfTransferPayload),
     selfTransfer: async () => accept(burnOf(5)),
     ...options.examined,
@@ -48,6 +55,7 @@ async function setup(options: {
   const burns = createBurns({
     burner,
     ledger,
+    payerWaits: { failed: () => undefined },
     clock: patient,
     report,
     retryMs: { first: 1, max: 1 },
@@ -74,7 +82,7 @@ describe('settle', () => {
     let executed = false
     const { present, asked } = await setup({
       outcomes: [() => Promise.reject(new Error('broke off')), async () => burned],
-      examined: { permit: async () => accept(executed ? 'burned' : 'burnable') },
+      examined: { permit: async () => accept({ verdict: executed ? 'burned' : 'burnable', means }) },
     })
     const payload = permitPayloadOf(challenge)
     await expect(present(payload)).rejects.toThrow('broke off')
@@ -87,7 +95,9 @@ describe('settle', () => {
     let rejected = false
     const { present, ledger } = await setup({
       outcomes: [() => Promise.reject(new Error('broke off'))],
-      examined: { permit: async () => (rejected ? reject('deadline_passed') : accept('burnable')) },
+      examined: {
+        permit: async () => (rejected ? reject('deadline_passed') : accept({ verdict: 'burnable', means })),
+      },
     })
     const payload = permitPayloadOf(challenge)
     await expect(present(payload)).rejects.toThrow('broke off')
@@ -125,7 +135,7 @@ describe('settle', () => {
           permit: async () => {
             clock.advance(400_000)
             await ledger.isFull()
-            return accept('burnable')
+            return accept({ verdict: 'burnable', means })
           },
           selfTransfer: async () => {
             clock.advance(400_000)

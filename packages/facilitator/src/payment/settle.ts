@@ -12,7 +12,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
-import type { Challenge, Deployment, Ledger, Payment, Report, SettleAnswer } from './ports.js'
+import type { Challenge, Deployment, Ledger, PayerMeans, Payment, Report, SettleAnswer } from './ports.js'
 
 export type Settle = (presented: FacilitatorApi.PresentedPayment) => Promise<SettleAnswer>
 
@@ -76,14 +76,16 @@ export function createSettle(deps: {
     payload: Payload.PermitPayload,
     ticketed: boolean,
   ): Promise<SettleAnswer> {
-    const verdict = await examine.permit(challenge, payload)
-    if (!verdict.ok) return refuse(verdict, await hashOf(challenge.nonce))
-    const refused = await claim(challenge.nonce, payload, ticketed)
+    const examined = await examine.permit(challenge, payload)
+    if (!examined.ok) return refuse(examined, await hashOf(challenge.nonce))
+    const { verdict, means } = examined.value
+    // A burn that happened needs no means any more.
+    const refused = await claim(challenge.nonce, payload, ticketed, verdict === 'burned' ? undefined : means)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
     // Also when it was claimed before: a run that broke off is taken up again, and the replay ledger on chain
     // keeps it to one execution.
     const payment = await ledger.find(challenge.nonce)
-    if (payment?.claim && !payment.accepted) burns.start(challenge, payload, verdict.value)
+    if (payment?.claim && !payment.accepted) burns.start(challenge, payload, verdict)
     return answerClaimed(payload)
   }
 
@@ -109,8 +111,10 @@ export function createSettle(deps: {
     nonce: ChallengeNonce,
     payload: Payload.Payload,
     ticketed: boolean,
+    means?: PayerMeans,
   ): Promise<Rejection | 'same_payload' | undefined> {
-    const outcome = await ledger.claim(nonce, payload, ticketed)
+    const outcome = await ledger.claim(nonce, payload, ticketed, means)
+    if (typeof outcome === 'object') return outcome
     switch (outcome) {
       case 'claimed':
         return undefined

@@ -1,5 +1,6 @@
 /** The flow of a payment, wired to its adapters. */
 import { SvcError } from '@svc-zerc20/protocol'
+import { createBurnTrial } from '../adapters/burn-trial.js'
 import { createBurner } from '../adapters/burner.js'
 import type { OpenLedger } from '../adapters/open-ledger.js'
 import { createRecoveryThread } from '../adapters/recovery-thread.js'
@@ -10,6 +11,7 @@ import { limits } from '../limits.js'
 import { type Burns, createBurns } from '../payment/burns.js'
 import { createIssueChallenge, type IssueChallenge } from '../payment/challenge.js'
 import { createExamine } from '../payment/examine.js'
+import { createPayerWaits } from '../payment/payer-waits.js'
 import type { AddressSource, Burner, Clock } from '../payment/ports.js'
 import { createRecover, type Recover } from '../payment/recover.js'
 import { createSettle, type Settle } from '../payment/settle.js'
@@ -55,10 +57,18 @@ export function createPaymentFlow(deps: {
     cacheEntries: limits.signerCacheEntries,
     thread: recoveryThread,
   })
+  const payerWaits = createPayerWaits({
+    clock,
+    firstMs: limits.payerWaitFirstMs,
+    maxMs: limits.payerWaitMaxMs,
+    forgetMs: limits.payerWaitForgetMs,
+    payersMax: limits.payersWaitingMax,
+  })
   const draining = new AbortController()
   const burns = createBurns({
     burner: wireBurner(deps, closing.signal),
     ledger,
+    payerWaits,
     clock,
     report: log,
     retryMs: { first: limits.reorgedRetryFirstMs, max: limits.reorgedRetryMaxMs },
@@ -70,6 +80,7 @@ export function createPaymentFlow(deps: {
     chain,
     signers,
     tickets,
+    payerWaits,
     clock,
     confirmations: settlement.confirmations,
   })
@@ -115,14 +126,16 @@ function wireBurner(
   { config, chainSide, ledger, clock, telemetry }: Parameters<typeof createPaymentFlow>[0],
   closing: AbortSignal,
 ): Burner {
-  const { chain, relayer, deployment } = chainSide
+  const { rpc, chain, relayer, deployment } = chainSide
   const { log, metrics } = telemetry
   if (!deployment.helper) return noBurner
+  const { token, helper } = deployment
   return createBurner({
     chain,
+    trial: createBurnTrial({ rpc, token, helper }),
     relayer,
-    token: deployment.token,
-    helper: deployment.helper,
+    token,
+    helper,
     confirmations: config.settlement.confirmations,
     async recordSigned(transaction, nonces) {
       await ledger.recordSigned(transaction, nonces)
