@@ -12,8 +12,11 @@ export const limits = {
   journalRetryAfterMs: 10_000,
   /** From so many journal records on, what reading them left in memory is given back at once. */
   replayedRecordsMany: 10_000,
-  /** After a start the journal is made shorter, if that is worth it, once so much time has passed. */
-  compactionDelayMs: 5_000,
+  /** The journal is looked at so often, and made shorter where that is worth it; after a failure later each time. */
+  compactionLookMs: 5_000,
+  compactionBackOffMaxMs: 600_000,
+  /** A shorter journal is left alone while the daemon runs. */
+  compactionBytesMin: 262_144,
   /** Payments whose latest events are kept for the admin surface, and events of one of them. */
   recentPaymentsMax: 2_000,
   recentEventsPerPaymentMax: 32,

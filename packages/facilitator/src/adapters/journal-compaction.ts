@@ -1,14 +1,15 @@
 /**
- * Writes a journal anew while it is in use. What its state took at the start goes to a file beside it, a little at a
- * time; what was appended meanwhile follows in one step, in which nothing is written; then the new file takes the old
+ * Writes a journal anew while it is in use. What its state took at one moment goes to a file beside it, a little at a
+ * time; what was appended since follows in one step, in which nothing is written; then the new file takes the old
  * one's name. It is complete on the disk before that: a crash leaves one or the other.
  */
 import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Journal, JournalEnd } from './journal.js'
+import type { JournalExtent } from './journal-growth.js'
 import { decodeLine, encodeLine, fieldsOf, type JournalFields } from './journal-line.js'
-import { type ReplayReport, readLines } from './journal-replay.js'
+import { readLines } from './journal-replay.js'
 import { syncFolder } from './sync-folder.js'
 
 export type Compaction = {
@@ -41,13 +42,13 @@ export async function compactJournal(deps: {
   path: string
   journal: Pick<Journal, 'replaceFile'>
   /** What the file held when `records` gave the same state. */
-  replay: ReplayReport
+  held: JournalExtent
   records: Iterable<JournalFields>
   signal: AbortSignal
   folder?: JournalFolder
 }): Promise<Compaction> {
-  const { path, replay, signal, folder = realFolder } = deps
-  await assertRoom(folder, path, replay.bytes)
+  const { path, held, signal, folder = realFolder } = deps
+  await assertRoom(folder, path, held.bytes)
   const file = await open(temporaryOf(path), 'w+', 0o600)
   const writer = createLineWriter(file)
   const progress: Progress = { isInPlace: false }
@@ -62,15 +63,15 @@ export async function compactJournal(deps: {
     await file.datasync()
     const shortened = writer.end()
     signal.throwIfAborted()
-    const tail = (bytes: number) => ({ from: replay.bytes, to: bytes })
+    const tail = (bytes: number) => ({ from: held.bytes, to: bytes })
     await deps.journal.replaceFile((bytes) =>
       takeOver({ path, file, writer, folder, progress, ...tail(bytes) }),
     )
     if (progress.unsynced !== undefined) throw progress.unsynced
     return {
-      recordsBefore: replay.records,
+      recordsBefore: held.records,
       recordsAfter: shortened.nextSeq - 1,
-      bytesBefore: replay.bytes,
+      bytesBefore: held.bytes,
       bytesAfter: shortened.bytes,
     }
   } catch (error) {

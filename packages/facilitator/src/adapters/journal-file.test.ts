@@ -22,18 +22,14 @@ const linesOf = (numbers: readonly number[]) => numbers.map((number, i) => encod
 
 const numberIn = (line: JournalLine) => fieldsOf(line).number as number
 
-/** A journal of numbers whose shortest form is `shorten` of what was replayed. */
-function opening(path: string, shorten: (numbers: number[]) => number[] = (numbers) => numbers) {
+/** A journal of numbers. */
+function opening(path: string) {
   const replayed: number[] = []
   return {
     replayed,
     opened: openJournal({
       path,
       onRecord: (line) => replayed.push(numberIn(line)),
-      shorten: () => {
-        const records = shorten(replayed).map(noted)
-        return { recordsMin: records.length, take: () => records, release: () => undefined }
-      },
       onFailure: () => undefined,
     }),
   }
@@ -181,7 +177,6 @@ describe('fault 4 a damaged line', () => {
             throw new SvcError('journal_newer', `the event ${fieldsOf(line).event} is unknown here`)
           }
         },
-        shorten: () => ({ recordsMin: 0, take: () => [], release: () => undefined }),
         onFailure: () => undefined,
       })
       await expect(opened).rejects.toMatchObject({

@@ -1,9 +1,10 @@
-/** Opens a journal file: locks it, replays it, and on request writes it anew where that makes it shorter. */
+/** Opens a journal file: locks it, replays it, and writes it anew when it is told what its state takes. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createJournal, type Journal } from './journal.js'
 import { type Compaction, compactJournal, dropUnfinished } from './journal-compaction.js'
+import type { JournalExtent } from './journal-growth.js'
 import type { JournalFields, JournalLine } from './journal-line.js'
 import { lockJournal, unusable } from './journal-lock.js'
 import { type ReplayReport, replayFile } from './journal-replay.js'
@@ -13,33 +14,29 @@ export type OpenedJournal = {
   readonly journal: Journal
   readonly replay: ReplayReport
   /**
-   * Replaces the file by a shorter one if it held much more than its state takes when it was opened; undefined if
-   * it did not. Records are appended meanwhile as ever. When it throws, the old file stays in use.
+   * Replaces the file by a shorter one, one at a time. Records are appended meanwhile as ever. When it throws, the old
+   * file stays in use.
    */
-  compact(): Promise<Compaction | undefined>
+  compact(shorter: Shorter): Promise<Compaction>
   close(): Promise<void>
 }
 
-/** What the state of a journal takes. `take` is called at once or never; what it gives may be read much later. */
-export type Shortened = {
-  readonly recordsMin: number
-  take(): Iterable<JournalFields>
-  /** What was taken is needed no more, read or not. */
+/** What says the same as a file did when it held so much. It may be read much later. */
+export type Shorter = {
+  readonly held: JournalExtent
+  readonly records: Iterable<JournalFields>
+  /** The records are needed no more, read or not. */
   release(): void
 }
 
-/** A file is written anew when at least this share of its records can go. */
-const superfluousShareMin = 0.2
-
 /**
- * `onRecord` gets every record in order; afterwards `shorten` says what the same state takes. Throws
- * `SvcError('journal_locked')` when another daemon has the file, `SvcError('journal_corrupt')` with the line number
- * when an earlier line is damaged, and `SvcError('journal_unusable')` when the file system refuses.
+ * `onRecord` gets every record in order. Throws `SvcError('journal_locked')` when another daemon has the file,
+ * `SvcError('journal_corrupt')` with the line number when an earlier line is damaged, `SvcError('journal_newer')` when a
+ * newer version wrote a line, and `SvcError('journal_unusable')` when the file system refuses.
  */
 export async function openJournal(deps: {
   path: string
   onRecord: (line: JournalLine) => void
-  shorten: () => Shortened
   onFailure: (err: unknown) => void
 }): Promise<OpenedJournal> {
   const lock = await lockJournal(deps.path, deps.onFailure)
@@ -57,24 +54,19 @@ export async function openJournal(deps: {
       onFailure: deps.onFailure,
       assertHeld: lock.assertHeld,
     })
-    let shorter = shorterThan(replay, deps.shorten())
-    let compacting: Promise<Compaction> | undefined
+    let compacting: Promise<unknown> = Promise.resolve()
     return {
       journal,
       replay,
-      async compact() {
-        if (shorter) {
-          const { records, release } = shorter
-          const { signal } = closing
-          compacting = compactJournal({ path: lock.path, journal, replay, records, signal }).finally(release)
-          shorter = undefined
-        }
-        return compacting
+      compact({ held, records, release }) {
+        const { signal } = closing
+        const compacted = compactJournal({ path: lock.path, journal, held, records, signal }).finally(release)
+        compacting = compacted.catch(() => undefined)
+        return compacted
       },
       async close() {
         closing.abort()
-        await compacting?.catch(() => undefined)
-        shorter?.release()
+        await compacting
         await journal.close()
         await lock.release()
       },
@@ -83,10 +75,4 @@ export async function openJournal(deps: {
     await lock.release()
     throw unusable(error)
   }
-}
-
-function shorterThan({ records }: ReplayReport, { recordsMin, take, release }: Shortened) {
-  const superfluous = records - recordsMin
-  const isWorthIt = superfluous > 0 && superfluous >= records * superfluousShareMin
-  return isWorthIt ? { records: take(), release } : undefined
 }

@@ -123,7 +123,6 @@ describe('fault 6 two daemons on one journal', () => {
     const { journal, close } = await openJournal({
       path,
       onRecord: () => undefined,
-      shorten: () => ({ recordsMin: 0, take: () => [], release: () => undefined }),
       onFailure: (err) => failures.push(err),
     })
     await journal.append({ event: 'noted', number: 1 })

@@ -34,7 +34,10 @@ export type JournalEnd = {
 }
 
 export type JournalStats = {
+  /** Written since it was opened. */
   readonly records: number
+  /** In the file. */
+  readonly recordsHeld: number
   readonly syncs: number
   readonly bytes: number
   readonly failed: boolean
@@ -208,7 +211,13 @@ export function createJournal(deps: JournalDeps): Journal {
     replaceFile,
     // Nothing under way: what failed was told to whoever appended it, and the rest is on the disk.
     durable: () => (running ? last : Promise.resolve()),
-    stats: () => ({ records, syncs, bytes: durableBytes, failed: needsCut && !running }),
+    stats: () => ({
+      records,
+      recordsHeld: nextSeq - 1 - written.length,
+      syncs,
+      bytes: durableBytes,
+      failed: needsCut && !running,
+    }),
     async close() {
       closed = true
       await running

@@ -45,15 +45,6 @@ export const toEntry = ({ challenge, identity, burn, at, finalized }: EndedPayme
 export const isKept = ({ claim, late, unmatched }: Readonly<Entry>): boolean =>
   claim !== undefined || late !== undefined || unmatched !== undefined
 
-export function* keptOf(
-  entries: Iterable<Entry>,
-  isForgotten: (challenge: Challenge) => boolean,
-): Iterable<Entry> {
-  for (const entry of entries) {
-    if (isKept(entry) || !isForgotten(entry.challenge)) yield entry
-  }
-}
-
 export function* eventsOf(entry: Entry): Iterable<LedgerEvent> {
   const { challenge, claim, accepted, demoted, late, unmatched, finalized, granted } = entry
   const { nonce } = challenge

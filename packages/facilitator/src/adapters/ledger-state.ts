@@ -3,7 +3,7 @@ import { type ChallengeNonce, SvcError, unreachable } from '@svc-zerc20/protocol
 import type { RecordedTransfer } from '../payment/books.js'
 import type { Accepted, Burn, Challenge, Finalized } from '../payment/ports.js'
 import { type ArchiveQuery, type ArchiveSnapshot, createLedgerArchive } from './ledger-archive.js'
-import { type Entry, eventsOf, isKept, keptOf, listed, toEntry } from './ledger-entry.js'
+import { type Entry, eventsOf, isKept, listed, toEntry } from './ledger-entry.js'
 import type { Binding, LedgerEvent } from './ledger-event.js'
 import { createLedgerTransactions, type Outstanding } from './ledger-transactions.js'
 
@@ -33,10 +33,10 @@ export type LedgerState = {
   awaitingMint(): Iterable<Readonly<Entry>>
   demoted(): Iterable<Readonly<Entry>>
   /**
-   * The shortest list of events that gives the state of this moment, without challenges that `isForgotten`. It is
-   * asked for at once or never, and may then be read bit by bit while the state moves on, until it is released.
+   * The shortest list of events that gives the state of this moment. It is asked for at once or never, and may then be
+   * read bit by bit while the state moves on, until it is released.
    */
-  shortest(isForgotten: (challenge: Challenge) => boolean): {
+  shortest(): {
     readonly count: number
     events(): Iterable<LedgerEvent>
     release(): void
@@ -190,6 +190,8 @@ export function createLedgerState(): LedgerState {
         return
       }
       case 'grant_used': {
+        // One that the disk refused comes again, perhaps behind a record of the whole payment.
+        if (archive.find(event.nonce)) return
         const entry = entryOf(event.nonce)
         entry.granted = true
         archiveIfEnded(entry)
@@ -213,9 +215,9 @@ export function createLedgerState(): LedgerState {
     }
   }
 
-  function shortest(isForgotten: (challenge: Challenge) => boolean) {
+  function shortest() {
     const live: LedgerEvent[] = []
-    for (const entry of keptOf(entries.values(), isForgotten)) live.push(...eventsOf(entry))
+    for (const entry of entries.values()) live.push(...eventsOf(entry))
     for (const { transaction, nonces } of burns.all()) {
       live.push({ event: 'burn_signed', nonces: [...nonces], transaction })
     }

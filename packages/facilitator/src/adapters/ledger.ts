@@ -21,6 +21,8 @@ export type JournalledLedger = Ledger & {
   readonly books: Books
   openCount(): number
   size(): number
+  /** Forgets what is past its retention. */
+  forgetExpired(): void
 }
 
 /** Where events go before they count: the journal, or nothing when it is switched off. */
@@ -80,7 +82,9 @@ export function createLedger(deps: {
         throw error
       }),
     )
-    await Promise.all(recorded)
+    // All of them, whatever becomes of one: a step that ended has nothing on its way to the disk.
+    const ends = await Promise.allSettled(recorded)
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
 
   const nowSeconds = () => Math.floor(clock.now() / 1000) as UnixSeconds
@@ -322,6 +326,7 @@ export function createLedger(deps: {
       return open.size()
     },
     size: state.size,
+    forgetExpired: sweep,
   }
 
   /** Of payments that ended: no more than a page needs to show, or to say that more follow. */

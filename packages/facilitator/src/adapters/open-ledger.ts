@@ -3,14 +3,14 @@ import { SvcError } from '@svc-zerc20/protocol'
 import type { Challenge, Clock } from '../payment/ports.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import type { JournalStats } from './journal.js'
-import type { Compaction } from './journal-compaction.js'
 import { openJournal } from './journal-file.js'
-import type { JournalFields } from './journal-line.js'
 import type { ReplayReport } from './journal-replay.js'
 import { createLedger, type EventLog, type JournalledLedger, noEventLog } from './ledger.js'
-import { type Binding, fromFields, type LedgerEvent, toFields } from './ledger-event.js'
+import { type CompactLedger, createCompactLedger } from './ledger-compaction.js'
+import { type Binding, fromFields, toFields } from './ledger-event.js'
 import { readEvent } from './ledger-line.js'
 import { createLedgerState, type LedgerState } from './ledger-state.js'
+import { createLedgerSteps, inSteps } from './ledger-steps.js'
 
 export type OpenLedger = {
   readonly ledger: JournalledLedger
@@ -19,8 +19,7 @@ export type OpenLedger = {
   /** Absent without a journal. */
   readonly replay?: ReplayReport
   journalStats(): JournalStats | undefined
-  /** Makes the journal shorter where that is worth it, while it is in use; throws when the disk refuses. */
-  compact(): Promise<Compaction | undefined>
+  readonly compact: CompactLedger
   close(): Promise<void>
 }
 
@@ -47,23 +46,20 @@ export async function openLedger(deps: {
       ledger: create(noEventLog, issued),
       ...(issued && { issued }),
       journalStats: () => undefined,
-      compact: async () => undefined,
+      compact: async () => 'nothing_to_gain',
       close: async () => issued?.close(),
     }
   }
-  const nowSeconds = clock.now() / 1000
-  const isForgotten = ({ expiresAt }: Challenge) => expiresAt + expiredRetentionSeconds <= nowSeconds
-  const { journal, replay, compact, close } = await openJournal({
+  const opened = await openJournal({
     path: deps.journal,
     onRecord: (line) => state.apply(readEvent(line)),
-    shorten() {
-      const { count, events, release } = state.shortest(isForgotten)
-      return { recordsMin: count, take: () => fieldsOf(events()), release }
-    },
     onFailure: deps.onJournalFailure,
   })
+  const { journal, replay, close } = opened
+  const steps = createLedgerSteps()
   const log: EventLog = {
     async append(event) {
+      if (steps.running() === 0) throw new SvcError('invariant', `${event.event} is recorded outside a step`)
       const fields = toFields(event)
       // What cannot be read back must not be written: it would stop every later start.
       fromFields(fields)
@@ -72,18 +68,15 @@ export async function openLedger(deps: {
     durable: () => journal.durable(),
   }
   try {
-    await bind(state, deps.binding, log)
+    await steps.run(() => bind(state, deps.binding, log))
     const issued = await openIssued()
+    const ledger = inSteps(create(log, issued), steps)
     return {
-      ledger: create(log, issued),
+      ledger,
       ...(issued && { issued }),
       replay,
       journalStats: () => journal.stats(),
-      async compact() {
-        // What the journal is about to forget must be remembered elsewhere first.
-        await issued?.durable()
-        return compact()
-      },
+      compact: createCompactLedger({ opened, state, ledger, steps, issued }),
       close: () => (issued ? issued.close().finally(close) : close()),
     }
   } catch (error) {
@@ -114,8 +107,4 @@ async function bind(state: LedgerState, wanted: Binding, log: EventLog): Promise
   const event = { event: 'ledger_bound', binding: wanted } as const
   await log.append(event)
   state.apply(event)
-}
-
-function* fieldsOf(events: Iterable<LedgerEvent>): Iterable<JournalFields> {
-  for (const event of events) yield toFields(event)
 }

@@ -9,6 +9,7 @@ import type { Log } from '../telemetry/events.js'
 import { createIssuedAddresses, type IssuedAddresses } from '../transfers/issued-addresses.js'
 import { issuedFolderOf, openIssuedFolder } from '../transfers/issued-folder.js'
 import { createIssuedMemory } from '../transfers/issued-memory.js'
+import { keepJournalShort } from './keep-journal-short.js'
 
 type StorageDeps = {
   readonly config: Config
@@ -46,11 +47,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
   if (records >= limits.replayedRecordsMany) giveBackMemory()
   if (tornBytes > 0) log({ event: 'journal.torn', bytes: tornBytes })
   const closing = new AbortController()
-  const { signal } = closing
-  // Not before the daemon serves: a start must not wait for it.
-  void deps.clock.sleep(limits.compactionDelayMs, signal).then(async () => {
-    if (!signal.aborted) await compact(storage, log)
-  })
+  void keepJournalShort({ storage, clock: deps.clock, log, signal: closing.signal })
   return {
     ...storage,
     issued,
@@ -90,16 +87,3 @@ async function openIssued(
 }
 
 const daySeconds = 86_400
-
-async function compact(storage: Pick<OpenLedger, 'compact'>, log: Log): Promise<void> {
-  try {
-    const compaction = await storage.compact()
-    if (compaction) {
-      giveBackMemory()
-      log({ event: 'journal.compacted', ...compaction })
-    }
-  } catch (err) {
-    // The old file is as good, only longer.
-    log({ event: 'journal.compaction_failed', err })
-  }
-}

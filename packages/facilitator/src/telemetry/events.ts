@@ -244,7 +244,7 @@ export const logEvents: {
     about:
       'The journal was written anew without what it need not hold any more; new records went on meanwhile.',
     fields: {
-      recordsBefore: 'records it held at the start',
+      recordsBefore: 'records it held when that began',
       recordsAfter: 'records that say the same',
       bytesBefore: 'their bytes before',
       bytesAfter: 'and after',

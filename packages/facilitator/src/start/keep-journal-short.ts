@@ -1,0 +1,45 @@
+/** Looks at the journal again and again, and has it written anew when it has grown. */
+import { giveBackMemory } from '../adapters/give-back-memory.js'
+import { pauseAfter } from '../adapters/journal-growth.js'
+import type { OpenLedger } from '../adapters/open-ledger.js'
+import { limits } from '../limits.js'
+import type { Clock } from '../payment/ports.js'
+import type { Log } from '../telemetry/events.js'
+
+type Storage = Pick<OpenLedger, 'compact'>
+
+/** The first look is not at once: a start must not wait for it. */
+export async function keepJournalShort(deps: {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+}): Promise<void> {
+  const { storage, clock, log, signal } = deps
+  const pace = { lookMs: limits.compactionLookMs, backOffMaxMs: limits.compactionBackOffMaxMs }
+  // What the last run left behind is shortened once, however small it is.
+  let bytesMin = 0
+  let pauseMs: number = pace.lookMs
+  for (;;) {
+    await clock.sleep(pauseMs, signal)
+    if (signal.aborted) return
+    const inVain = !(await compact(storage, bytesMin, log))
+    pauseMs = pauseAfter(inVain, pauseMs, pace)
+    bytesMin = limits.compactionBytesMin
+  }
+}
+
+/** False when it was in vain, and should not be tried again soon. */
+async function compact(storage: Storage, bytesMin: number, log: Log): Promise<boolean> {
+  try {
+    const compaction = await storage.compact(bytesMin)
+    if (typeof compaction === 'string') return compaction === 'nothing_to_gain'
+    if (compaction.recordsBefore >= limits.replayedRecordsMany) giveBackMemory()
+    log({ event: 'journal.compacted', ...compaction })
+    return true
+  } catch (err) {
+    // The old file is as good, only longer.
+    log({ event: 'journal.compaction_failed', err })
+    return false
+  }
+}
