@@ -7,4 +7,4 @@ export {
   type Transfer,
 } from './proof-bytes.js'
 export { type Immutables, type Runtime, readRuntime } from './runtime-code.js'
-export { type KeyWords, keyArgument } from './verification-key.js'
+export { type KeyWords, keyArgument, keyImmutables } from './verification-key.js'

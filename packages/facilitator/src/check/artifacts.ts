@@ -1,28 +1,29 @@
 /** Whether the proving keys are there, fit the deployment, and may be used here. */
-import { verifierAbi, withdrawVerifierAbi } from '@svc-zerc20/contracts'
-import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import {
   ArtifactError,
   type Artifacts,
-  type CircuitName,
   circuitNames,
   type Manifest,
   readArtifacts,
-  rootBatches,
   upstreamPowBits,
 } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 import { conditionsMissing } from '../secrets/secrets.js'
-import type { ChainView } from './chain-view.js'
 
 const key = 'zerc20.artifacts'
 
-export async function probeArtifacts(config: PartialConfig): Promise<Finding[]> {
-  const { artifacts, pow_bits: powBits, generation } = config.zerc20
+/** @param artifacts The folder that the configuration names, or the one that was found. */
+export async function probeArtifacts(
+  config: PartialConfig,
+  artifacts: string | undefined,
+): Promise<Finding[]> {
+  const { pow_bits: powBits, generation } = config.zerc20
   if (artifacts === undefined) {
     if (config.profile !== 'local') return []
-    return [{ level: 'warn', key, message: 'not set: payments are accepted, but none is finalized' }]
+    const message =
+      'not set, and no folder with the keys of the verifier was found: payments are accepted, but none is finalized'
+    return [{ level: 'warn', key, message }]
   }
   const manifest = await readManifest(artifacts, readFiles)
   if (typeof manifest === 'string') return [{ level: 'fail', key, message: manifest }]
@@ -38,7 +39,9 @@ export async function probeArtifacts(config: PartialConfig): Promise<Finding[]> 
     findings.push({ level: 'fail', key: 'zerc20.generation', message })
   }
   if (findings.some(({ level }) => level === 'fail')) return findings
-  return [{ level: 'ok', key, message: `${manifest.setup} keys, ${manifest.powBits} bits` }, ...findings]
+  const found = config.zerc20.artifacts === undefined ? '; found by the hashes of the verifier’s keys' : ''
+  const message = `${manifest.setup} keys, ${manifest.powBits} bits, in ${artifacts}${found}`
+  return [{ level: 'ok', key, message }, ...findings]
 }
 
 /** Whoever made development keys can mint without burning, as whoever knows a private key can spend. */
@@ -58,55 +61,6 @@ function judgeProofOfWork(config: PartialConfig, { powBits, generation }: Manife
   return [{ level: 'warn', key, message }]
 }
 
-/**
- * Proofs made with other keys than the chain's are refused there, so nothing could be finalized; and whoever knows the
- * secrets of a key that only the chain has mints without a burn. Either way all of them must be the folder's.
- */
-export async function probeProvingKey(view: ChainView, config: PartialConfig): Promise<Finding[]> {
-  const { artifacts } = config.zerc20
-  const { verifier } = config.network
-  if (artifacts === undefined || verifier === undefined) return []
-  const manifest = await readManifest(artifacts, async () => undefined)
-  if (typeof manifest === 'string') return []
-  const onChain = await Promise.all(circuitNames.map((name) => keyHashOnChain(view, verifier, name)))
-  const circuitsWhere = (wanted: (hash: string | undefined, name: CircuitName) => boolean) =>
-    circuitNames.filter((name, at) => wanted(onChain[at], name))
-  const silent = circuitsWhere((hash) => hash === undefined)
-  const other = circuitsWhere(
-    (hash, name) => hash !== undefined && hash !== manifest.circuits[name].verificationKeyHash,
-  )
-  const findings: Finding[] = []
-  if (other.length > 0) {
-    const message = `the verifier on chain checks proofs of ${other.join(', ')} with another key`
-    findings.push({ level: 'fail', key, message })
-  }
-  if (silent.length > 0) {
-    const message = `the verifier does not tell which key proofs of ${silent.join(', ')} are checked with; a wrong one finalizes nothing`
-    findings.push({ level: 'warn', key, message })
-  }
-  return findings
-}
-
-async function keyHashOnChain(
-  view: ChainView,
-  verifier: Address,
-  circuit: CircuitName,
-): Promise<string | undefined> {
-  const found = parseAddress(await contractOf(view, verifier, circuit))
-  return found && (await view.read(found, withdrawVerifierAbi, 'verificationKeyHash', []))
-}
-
-function contractOf(view: ChainView, verifier: Address, circuit: CircuitName): Promise<string | undefined> {
-  switch (circuit) {
-    case 'withdraw-local':
-      return view.read(verifier, verifierAbi, 'singleWithdrawLocalVerifier', [])
-    case 'withdraw-global':
-      return view.read(verifier, verifierAbi, 'singleWithdrawGlobalVerifier', [])
-    default:
-      return view.read(verifier, verifierAbi, 'rootVerifiers', [rootBatches[circuit]])
-  }
-}
-
 /** Reading compares files with their hashes, and keys of a ceremony with the contributions that the manifest lists. */
 async function readFiles({ manifest, read }: Artifacts): Promise<void> {
   // Mints need one circuit; but a single key that was not made in the ceremony is enough to forge on chain.
@@ -114,13 +68,14 @@ async function readFiles({ manifest, read }: Artifacts): Promise<void> {
   await Promise.all([read('withdraw-local', 'witness'), ...proving.map((name) => read(name, 'provingKey'))])
 }
 
-async function readManifest(
+/** The manifest of a folder, or why there is none. */
+export async function readManifest(
   folder: string,
-  look: (artifacts: Artifacts) => Promise<void>,
+  look?: (artifacts: Artifacts) => Promise<void>,
 ): Promise<Manifest | string> {
   try {
     const artifacts = await readArtifacts(folder)
-    await look(artifacts)
+    await look?.(artifacts)
     return artifacts.manifest
   } catch (err) {
     if (err instanceof ArtifactError) return err.message

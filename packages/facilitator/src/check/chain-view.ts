@@ -11,6 +11,8 @@ type View = 'view' | 'pure'
 export type ChainView = {
   /** The node's result; throws when the round trip fails or the node refuses. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
+  /** The code at an address, asked for once; `0x` where there is none. */
+  code(address: Address): Promise<Hex>
   /** Whether a contract stands there; an account that delegated its code (EIP-7702) is none. */
   hasCode(address: Address): Promise<boolean>
   /** What a contract answers; `undefined` when it refuses, or answers with something else. */
@@ -31,15 +33,28 @@ export function createChainView(rpc: JsonRpc): ChainView {
     inFlightMax: 1,
   })
 
+  const codes = new Map<Address, Promise<Hex>>()
+  const askCode = async (address: Address): Promise<Hex> => {
+    const method = 'eth_getCode'
+    const code = resultOf(method, await calls.ask({ method, params: [address, 'latest'] }))
+    return typeof code === 'string' ? (code as Hex) : '0x'
+  }
+  const code = (address: Address): Promise<Hex> => {
+    const known = codes.get(address) ?? askCode(address)
+    codes.set(address, known)
+    return known
+  }
+
   return {
+    code,
+
     async ask(method, params) {
       return resultOf(method, await calls.ask({ method, params }))
     },
 
     async hasCode(address) {
-      const method = 'eth_getCode'
-      const code = resultOf(method, await calls.ask({ method, params: [address, 'latest'] }))
-      return typeof code === 'string' && code.length > 2 && !code.startsWith(delegationPrefix)
+      const found = await code(address)
+      return found.length > 2 && !found.startsWith(delegationPrefix)
     },
 
     async read(address, abi, name, args) {

@@ -9,30 +9,40 @@ import type { Clock } from '../payment/ports.js'
 import { type ChainView, createChainView } from './chain-view.js'
 import { probeContracts } from './contracts.js'
 import { checkLimits } from './limits.js'
+import { type Minting, probeMinting } from './minting.js'
 
 export async function probeChain(deps: {
   config: PartialConfig
   /** Unknown when the key is missing or malformed. */
   relayer: Address | undefined
   clock: Pick<Clock, 'now'>
-}): Promise<Finding[]> {
+  /** Where proving keys may be that the configuration does not name. */
+  places: readonly string[]
+}): Promise<Minting> {
   const { rpc_url: url } = deps.config.network
-  if (url === undefined) return []
+  const nothing: Minting = { findings: [], artifacts: deps.config.zerc20.artifacts }
+  if (url === undefined) return nothing
   const rpc = createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
   const view = createChainView(rpc)
   try {
-    const [chain, contracts, funds] = await Promise.all([
+    const [chain, contracts, minting, funds] = await Promise.all([
       probeNode(view, deps.config, deps.clock).catch((error) => ({
         findings: [unanswered(error)],
         wrongChain: false,
       })),
       probeContracts(view, deps.config).catch((error) => [unanswered(error)]),
+      probeMinting(view, deps.config, deps.places).catch((error) => ({
+        ...nothing,
+        findings: [unanswered(error)],
+      })),
       deps.relayer === undefined
         ? []
         : probeRelayer(view, deps.relayer, deps.config).catch((error) => [unanswered(error)]),
     ])
     // On another chain other contracts stand at these addresses, or none: what they say means nothing.
-    return chain.wrongChain ? chain.findings : withoutRepeats([...chain.findings, ...contracts, ...funds])
+    if (chain.wrongChain) return { ...nothing, findings: chain.findings }
+    const findings = [...chain.findings, ...contracts, ...minting.findings, ...funds]
+    return { ...minting, findings: withoutRepeats(findings) }
   } finally {
     rpc.close()
   }

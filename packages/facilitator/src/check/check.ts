@@ -9,6 +9,7 @@ import { hasCredentials } from '../secrets/credentials.js'
 import { type Environment, examineSecrets, type Secrets } from '../secrets/secrets.js'
 import { probeArtifacts } from './artifacts.js'
 import { probeChain } from './chain.js'
+import { usualPlaces } from './find-artifacts.js'
 import { probeIndexer } from './indexer.js'
 import { type InspectJournal, probeJournal } from './journal.js'
 import { probeListen } from './listen.js'
@@ -25,33 +26,41 @@ export async function check(deps: {
   env: Environment
   clock: Pick<Clock, 'now'>
   inspectJournal?: InspectJournal
+  /** Where to look for proving keys that the file does not name; the usual places by default. */
+  places?: readonly string[]
 }): Promise<CheckReport> {
   const reading = readConfigFile(deps.file)
   const { config, values } = reading
   const { secrets, findings: ofSecrets } = examineSecrets(values, deps.env)
-  const [chain, indexer, journal, artifacts, listen] = await Promise.all([
+  const { journal: journalFile } = values.settlement
+  const [chain, indexer, journal, listen] = await Promise.all([
     probeChain({
       config: values,
       relayer: parseAddress(secrets?.relayer.reveal().address),
       clock: deps.clock,
+      // Elsewhere nothing is finalized, with or without keys.
+      places: values.profile === 'local' ? (deps.places ?? usualPlaces(deps.file, journalFile)) : [],
     }),
     probeIndexer(values.network.indexer_url),
-    probeJournal(values.settlement.journal, deps.inspectJournal),
-    probeArtifacts(values),
+    probeJournal(journalFile, deps.inspectJournal),
     probeListen(values.listen),
   ])
+  const artifacts = await probeArtifacts(values, chain.artifacts)
   const findings = [
     ...judgeFile(deps.file, reading),
     ...judgeUrls(values),
     ...ofSecrets,
-    ...chain,
+    ...chain.findings,
     ...indexer,
     ...journal,
     ...artifacts,
     ...listen,
   ].map((finding) => withLine(finding, reading))
-  return { findings, ready: config && secrets && { config, secrets } }
+  return { findings, ready: config && secrets && { config: withArtifacts(config, chain.artifacts), secrets } }
 }
+
+const withArtifacts = (config: Config, artifacts: string | undefined): Config =>
+  artifacts === undefined ? config : { ...config, zerc20: { ...config.zerc20, artifacts } }
 
 function judgeFile(file: string, { config, values, findings }: ConfigReading): Finding[] {
   const unavailable = judgeAvailability(values).map((rule): Finding => ({ level: 'fail', ...rule }))

@@ -1,11 +1,17 @@
 /** Whether the contracts are what the configuration takes them for. */
-import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
+import {
+  hubAbi,
+  permitBurnerAbi,
+  permitBurnerRuntime,
+  readRuntime,
+  tokenAbi,
+  verifierAbi,
+} from '@svc-zerc20/contracts'
 import { type Address, parseAddress, TypedData, toChecksum } from '@svc-zerc20/protocol'
 import { emptyRoots, upstreamPowBits } from '@svc-zerc20/zk'
 import { zeroAddress } from '../adapters/zero-address.js'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
-import { probeProvingKey } from './artifacts.js'
 import type { ChainView } from './chain-view.js'
 
 type Probe = (view: ChainView, config: PartialConfig) => Promise<Finding[]>
@@ -19,15 +25,7 @@ const fail = finding('fail')
 
 /** All answers of all contracts; nothing is asked of an address that is missing in the configuration. */
 export async function probeContracts(view: ChainView, config: PartialConfig): Promise<Finding[]> {
-  const probes: Probe[] = [
-    probeToken,
-    probeVerifier,
-    probeProvingKey,
-    probeHub,
-    probeTreasury,
-    probeHelper,
-    probeSplitter,
-  ]
+  const probes: Probe[] = [probeToken, probeVerifier, probeHub, probeTreasury, probeHelper, probeSplitter]
   const findings = await Promise.all(probes.map((probe) => probe(view, config)))
   return findings.flat()
 }
@@ -41,16 +39,19 @@ async function probeToken(
   const { token, verifier, chain_id: chainId } = network
   if (token === undefined) return []
   const key = 'network.token'
-  const [hasCode, name, hashChain, index, itsVerifier, separator, domain, nonce] = await Promise.all([
-    view.hasCode(token),
-    view.read(token, tokenAbi, 'name', []),
-    view.read(token, tokenAbi, 'hashChain', []),
-    view.read(token, tokenAbi, 'index', []),
-    view.read(token, tokenAbi, 'verifier', []),
-    view.read(token, tokenAbi, 'DOMAIN_SEPARATOR', []),
-    view.read(token, tokenAbi, 'eip712Domain', []),
-    view.read(token, tokenAbi, 'nonces', [zeroAddress]),
-  ])
+  const [hasCode, name, hashChain, index, itsVerifier, separator, domain, nonce, owner, minter] =
+    await Promise.all([
+      view.hasCode(token),
+      view.read(token, tokenAbi, 'name', []),
+      view.read(token, tokenAbi, 'hashChain', []),
+      view.read(token, tokenAbi, 'index', []),
+      view.read(token, tokenAbi, 'verifier', []),
+      view.read(token, tokenAbi, 'DOMAIN_SEPARATOR', []),
+      view.read(token, tokenAbi, 'eip712Domain', []),
+      view.read(token, tokenAbi, 'nonces', [zeroAddress]),
+      view.read(token, tokenAbi, 'owner', []),
+      view.read(token, tokenAbi, 'minter', []),
+    ])
   if (!hasCode) return [noCode(key, token)]
   const findings: Finding[] = []
   if (hashChain === undefined || index === undefined) {
@@ -77,7 +78,17 @@ async function probeToken(
       findings.push((gasless ? fail : warn)(key, message))
     }
   }
-  return findings.length > 0 ? findings : [ok(key, `"${name}" at ${token}, ${index} transfers`)]
+  return findings.length > 0
+    ? findings
+    : [ok(key, `"${name}" at ${token}, ${index} transfers${rolesOf({ owner, minter })}`)]
+}
+
+/** Who can do more there than any proof allows; of a contract that does not tell, nothing. */
+function rolesOf(roles: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(roles)
+    .filter(([, holder]) => holder !== undefined)
+    .map(([role, holder]) => `, ${role} ${holder === zeroAddress ? 'nobody' : holder}`)
+    .join('')
 }
 
 const separatorOf = (name: string, chainId: number, token: Address): string =>
@@ -87,12 +98,13 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
   const { verifier, token } = network
   if (verifier === undefined) return []
   const key = 'network.verifier'
-  const [hasCode, itsToken, emptyRoot, itsBits, paused] = await Promise.all([
+  const [hasCode, itsToken, emptyRoot, itsBits, paused, owner] = await Promise.all([
     view.hasCode(verifier),
     view.read(verifier, verifierAbi, 'token', []),
     view.read(verifier, verifierAbi, 'provedTransferRoots', [0n]),
     view.read(verifier, verifierAbi, 'powBits', []),
     view.read(verifier, verifierAbi, 'paused', []),
+    view.read(verifier, verifierAbi, 'owner', []),
   ])
   if (!hasCode) return [noCode(key, verifier)]
   const findings: Finding[] = []
@@ -111,7 +123,7 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
   }
   findings.push(...judgePow(zerc20, itsBits))
   if (paused) findings.push(warn(key, `${verifier} is paused: nothing can be minted until it is resumed`))
-  return findings.length > 0 ? findings : [ok(key, `contract at ${verifier}`)]
+  return findings.length > 0 ? findings : [ok(key, `contract at ${verifier}${rolesOf({ owner })}`)]
 }
 
 /** More bits than asked for are only work; with fewer a burn could never be minted. */
@@ -132,13 +144,19 @@ async function probeHub(view: ChainView, { network }: PartialConfig): Promise<Fi
   const { hub, token, verifier } = network
   if (hub === undefined) return []
   const key = 'network.hub'
-  const [hasCode, infos] = await Promise.all([view.hasCode(hub), view.read(hub, hubAbi, 'getTokenInfos', [])])
+  const [hasCode, infos, owner] = await Promise.all([
+    view.hasCode(hub),
+    view.read(hub, hubAbi, 'getTokenInfos', []),
+    view.read(hub, hubAbi, 'owner', []),
+  ])
   if (!hasCode) return [noCode(key, hub)]
   if (infos === undefined) return [warn(key, `${hub} does not answer getTokenInfos()`)]
   const known = infos.some(
     (info) => parseAddress(info.token) === token && parseAddress(info.verifier) === verifier,
   )
-  return known ? [ok(key, `contract at ${hub}`)] : [warn(key, `${hub} does not know the token and verifier`)]
+  return known
+    ? [ok(key, `contract at ${hub}${rolesOf({ owner })}`)]
+    : [warn(key, `${hub} does not know the token and verifier`)]
 }
 
 /** Says where the money goes: a mistake here is the one that nothing can take back. */
@@ -153,8 +171,9 @@ async function probeHelper(view: ChainView, { network, settlement }: PartialConf
   const { permit_burner: helper } = settlement
   const key = 'settlement.permit_burner'
   if (helper === undefined) return []
-  const [hasCode, domain] = await Promise.all([
+  const [hasCode, code, domain] = await Promise.all([
     view.hasCode(helper),
+    view.code(helper),
     view.read(helper, permitBurnerAbi, 'eip712Domain', []),
   ])
   if (!hasCode) return [noCode(key, helper)]
@@ -165,14 +184,15 @@ async function probeHelper(view: ChainView, { network, settlement }: PartialConf
     version === TypedData.domainVersion &&
     parseAddress(contract) === helper &&
     (network.chain_id === undefined || chainId === BigInt(network.chain_id))
-  return [
-    good
-      ? ok(key, `${name} at ${helper}`)
-      : fail(
-          key,
-          `${helper} signs as name "${name}", version "${version}", chain ${chainId}; that is no ${TypedData.burnerName}`,
-        ),
-  ]
+  if (!good) {
+    const told = `${helper} signs as name "${name}", version "${version}", chain ${chainId}`
+    return [fail(key, `${told}; that is no ${TypedData.burnerName}`)]
+  }
+  if (readRuntime(code, permitBurnerRuntime) === undefined) {
+    const message = `the code at ${helper} is not our ${TypedData.burnerName}: our payers sign for it only where it is pinned`
+    return [warn(key, message)]
+  }
+  return [ok(key, `${name} at ${helper}`)]
 }
 
 /** Its parameters are compared once there are fees; until then only that it exists. */

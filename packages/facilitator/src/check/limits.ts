@@ -8,6 +8,10 @@ export const checkLimits = {
   clockFailSecondsMin: 30,
   /** Calls in one round trip; a whole check has fewer. */
   callsPerBatchMax: 100,
+  /** Verifiers before the present one; each is asked in a round trip of its own. */
+  predecessorsMax: 16,
+  /** Folders in a place where proving keys may be. */
+  artifactFoldersMax: 32,
   indexerTimeoutMs: 3_000,
   /** The journal of a hundred thousand payments takes some 100 MB, and compaction writes it once more. */
   freeBytesWarn: 1024 ** 3,

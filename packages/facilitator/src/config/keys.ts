@@ -296,7 +296,9 @@ export const tables = {
         folderPath,
         '"circuits"',
         'Folder of the proving keys, with their `manifest.json`. A relative path starts at the folder of the ' +
-          'configuration file. Unset: payments are accepted and wait; none is finalized.',
+          'configuration file. Unset: keys with the hashes of the verifier’s are looked for in `circuits` beside the ' +
+          'file and beside the journal, in `~/.local/share/svc-zerc20/circuits` and in `.cache/circuits` of this ' +
+          'repository. Where none are found, payments are accepted and wait; none is finalized.',
       ),
     },
   },

@@ -64,6 +64,7 @@ export type FinalizeEvent =
   /** A block holds the burn of a demoted payment again: it is accepted again. */
   | { readonly event: 'payment.returned'; readonly challengeNonce: string; readonly txHash: string }
   /** Nothing is minted by this daemon. */
+  | { readonly event: 'finalize.on'; readonly artifacts: string }
   | { readonly event: 'finalize.off'; readonly reason: string }
   | { readonly event: 'finalize.waiting'; readonly reason: string; readonly payments: number }
   | { readonly event: 'finalize.failed'; readonly err: unknown }

@@ -104,6 +104,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     },
     resumeMints,
     startLoop() {
+      report({ event: 'finalize.on', artifacts: config.zerc20.artifacts ?? '' })
       const periodMs = config.daemon.finalize_interval_ms
       const backOffMaxMs = periodMs * limits.finalizeBackOffPeriodsMax
       loop = startFinalizeLoop({ finalize, clock, periodMs, backOffMaxMs, report })

@@ -155,6 +155,11 @@ export const logEvents: {
     about: 'A block holds the burn of a demoted payment again; it is accepted again, and will be minted.',
     fields: { challengeNonce: nonce, txHash: burnHash },
   },
+  'finalize.on': {
+    level: 'info',
+    about: 'This daemon mints what it accepts.',
+    fields: { artifacts: 'the folder of the proving keys' },
+  },
   'finalize.off': {
     level: 'warn',
     about: 'Nothing is minted by this daemon; accepted payments wait.',

@@ -1,0 +1,255 @@
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ensureArtifacts } from '@svc-zerc20/circuits'
+import {
+  keyArgument,
+  rootVerifierAbi,
+  rootVerifierBytecode,
+  verifierAbi,
+  verifierBytecode,
+  withdrawVerifierRuntime,
+} from '@svc-zerc20/contracts'
+import {
+  type Chain,
+  type Deployment,
+  deployContracts,
+  developmentRoles,
+  startChain,
+} from '@svc-zerc20/devnet'
+import { type Manifest, manifestFile, readArtifacts } from '@svc-zerc20/zk'
+import { stringify } from 'smol-toml'
+import { type Abi, createPublicClient, createWalletClient, type Hex, http, zeroAddress } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { temporaryFiles } from '../../test/files.js'
+import { format } from '../finding.js'
+import { check } from './check.js'
+
+// Keys are built when they are missing: a minute or two on a busy machine.
+const buildTimeoutMs = 600_000
+const { deployer, payer, treasury, relayer, provider } = developmentRoles
+const keys = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
+
+const files = temporaryFiles()
+let chain: Chain
+let deployment: Deployment
+let artifacts: string
+let manifest: Manifest
+let before: unknown
+
+beforeAll(async () => {
+  artifacts = await ensureArtifacts()
+  manifest = (await readArtifacts(artifacts)).manifest
+  chain = await startChain()
+  deployment = await deployContracts({
+    rpcUrl: chain.rpcUrl,
+    deployer,
+    payer: payer.address,
+    fund: [relayer.address],
+    proofs: { manifest, rootProvers: [] },
+  })
+}, buildTimeoutMs)
+
+afterAll(() => chain.close())
+beforeEach(async () => {
+  before = await chain.request('evm_snapshot', [])
+})
+afterEach(() => chain.request('evm_revert', [before]))
+
+/** Only what the service's own table asks for, in a folder of its own. */
+function writeConfig(zerc20?: Record<string, unknown>, changes: Record<string, unknown> = {}): string {
+  const { chainId, token, verifier, hub, permitBurner } = deployment
+  const config = {
+    profile: 'local',
+    network: {
+      rpc_url: chain.rpcUrl,
+      indexer_url: 'http://127.0.0.1:9',
+      decider_url: 'http://127.0.0.1:9',
+      chain_id: chainId,
+      token,
+      verifier,
+      hub,
+      ...changes,
+    },
+    settlement: { treasury: provider.address, permit_burner: permitBurner, journal: 'journal.jsonl' },
+    listen: { port: 0 },
+    ...(zerc20 && { zerc20 }),
+  }
+  return files.write('facilitator.toml', stringify(config))
+}
+
+async function run(file: string, places?: readonly string[]) {
+  const clock = { now: () => Date.now() }
+  const { findings, ready } = await check({ file, env: keys, clock, ...(places && { places }) })
+  const about = (key: string) => findings.filter((finding) => finding.key === key).map(format)
+  return { about, artifacts: ready?.config.zerc20.artifacts }
+}
+
+/** What the check says about keys and verifier, beside that development keys are development keys. */
+async function complaints(changes: Record<string, unknown> = {}): Promise<string[]> {
+  const { about } = await run(writeConfig({ artifacts, pow_bits: 8 }, changes))
+  return [...about('zerc20.artifacts'), ...about('network.verifier')]
+    .filter((line) => !line.startsWith('ok') && !line.includes('development setup'))
+    .map((line) => line.replace(/ \(line \d+\)$/, ''))
+}
+
+describe('what can mint', () => {
+  it('is all ours in a deployment of this version, and its owners are told', async () => {
+    expect(await complaints()).toEqual([])
+    const { about } = await run(writeConfig({ artifacts, pow_bits: 8 }))
+    const { address } = deployer
+    expect(about('network.token')[0]).toContain(`, owner ${address}, minter ${address}`)
+    expect(about('network.verifier')[0]).toContain(`, owner ${address}`)
+    expect(about('network.hub')[0]).toContain(`, owner ${address}`)
+  })
+
+  it('is found in every size of root batches, not only in those that have a circuit', async () => {
+    // Our code with a good key, but nobody has seen the circuit that 32 leaves are proved with.
+    const key = keyArgument(manifest.circuits['root-64'].verificationKey)
+    const hidden = await deploy(rootVerifierAbi, rootVerifierBytecode, [key, 32])
+    await write('setRootVerifier', [hidden])
+    // Answers everything with one: its size, and that any proof is good.
+    const gullible = await placed(`0x70${'0'.repeat(37)}1`, '0x600160005260206000f3')
+    await write('setRootVerifier', [gullible])
+    expect(await complaints()).toEqual([
+      expect.stringMatching(
+        /^fail zerc20.artifacts: rootVerifiers\(1\) of the verifier is 0x70.* mints without a burn$/,
+      ),
+      expect.stringMatching(
+        /^fail zerc20.artifacts: rootVerifiers\(32\) of the verifier is .* mints without a burn$/,
+      ),
+    ])
+  })
+
+  it('is found in both deciders of batches, which have no circuit yet', async () => {
+    const gullible = await placed(`0x71${'0'.repeat(38)}`, '0x600160005260206000f3')
+    const { 'root-64': root, 'withdraw-local': local, 'withdraw-global': global } = proofVerifiers()
+    await write('setVerifiers', [root, gullible, zeroAddress, global, local])
+    expect(await complaints()).toEqual([
+      expect.stringMatching(
+        /^fail zerc20.artifacts: the verifier on chain checks proofs of withdraw-global with/,
+      ),
+    ])
+    // The contract for single withdrawals, in the place for batches, takes no proof that it does not take elsewhere.
+    await write('setVerifiers', [root, zeroAddress, local, global, local])
+    expect(await complaints()).toEqual([])
+  })
+
+  it('is told from a contract that only tells the right hash', async () => {
+    const { 'withdraw-local': local } = proofVerifiers()
+    const { verificationKeyHash } = manifest.circuits['withdraw-local']
+    await placed(local, `0x7f${verificationKeyHash.slice(2)}60005260206000f3`)
+    expect(await complaints()).toEqual([
+      `fail zerc20.artifacts: singleWithdrawLocalVerifier of the verifier is ${local.toLowerCase()}, whose code is not ours: it may take any proof for good`,
+    ])
+  })
+
+  it('is told from our code with one word of the key changed, and the hash left as it is', async () => {
+    const { 'withdraw-local': local } = proofVerifiers()
+    const code = (await chain.request('eth_getCode', [local, 'latest'])) as string
+    const [at] = withdrawVerifierRuntime.immutables._deltaXReal
+    const digits = 2 + 2 * at
+    await placed(local, `${code.slice(0, digits)}${'0'.repeat(64)}${code.slice(digits + 64)}` as Hex)
+    expect(await complaints()).toEqual([
+      'fail zerc20.artifacts: the verifier on chain checks proofs of withdraw-local with another key',
+    ])
+  })
+
+  it('is not what a helper does, but our payers want to see its code too', async () => {
+    const { permitBurner } = deployment
+    const code = (await chain.request('eth_getCode', [permitBurner, 'latest'])) as string
+    await placed(permitBurner, `${code}00` as Hex)
+    const { about } = await run(writeConfig({ artifacts, pow_bits: 8 }))
+    expect(about('settlement.permit_burner')[0]).toMatch(/^warn .* is not our SvcPermitBurner/)
+  })
+
+  it('is not known of a verifier with other code, and of one whose predecessor has other code', async () => {
+    const { verifier, token, hub } = deployment
+    const code = (await chain.request('eth_getCode', [verifier, 'latest'])) as string
+    await placed(verifier, `${code}00` as Hex)
+    const foreign = 'warn network.verifier: the code of verifier is not that of this version'
+    expect(await complaints()).toEqual([expect.stringContaining(foreign)])
+    const args = [token, 8, deployer.address, verifier] as const
+    const next = await deploy(verifierAbi, verifierBytecode, args)
+    expect(await complaints({ verifier: next, hub })).toContainEqual(
+      expect.stringContaining(`warn network.verifier: counts on from ${verifier.toLowerCase()}, whose code`),
+    )
+  })
+})
+
+describe('proving keys that the configuration does not name', () => {
+  it('are taken from the build’s cache when they are those of the verifier, and it is said which', async () => {
+    const { about, artifacts: taken } = await run(writeConfig())
+    expect(taken).toBe(artifacts)
+    expect(about('zerc20.artifacts')[0]).toBe(
+      `ok   zerc20.artifacts: development keys, 8 bits, in ${artifacts}; found by the hashes of the verifier’s keys`,
+    )
+  })
+
+  it('are found beside the configuration file, before anywhere else', async () => {
+    const file = writeConfig()
+    const beside = join(dirname(file), 'circuits')
+    symlinkSync(artifacts, beside)
+    expect((await run(file)).artifacts).toBe(beside)
+  })
+
+  it('are not taken for their name or place: keys of other hashes stay where they are', async () => {
+    const file = writeConfig()
+    const place = join(dirname(file), 'circuits')
+    const other = join(place, 'a')
+    mkdirSync(other, { recursive: true })
+    const { circuits, ...rest } = JSON.parse(readFileSync(join(artifacts, manifestFile), 'utf8'))
+    const swapped = { ...circuits, 'withdraw-local': circuits['withdraw-global'] }
+    writeFileSync(join(other, manifestFile), JSON.stringify({ ...rest, circuits: swapped }))
+    mkdirSync(join(place, 'b'))
+    writeFileSync(join(place, 'b', manifestFile), 'no manifest')
+    expect(await run(file, [place])).toMatchObject({ artifacts: undefined })
+    symlinkSync(artifacts, join(place, 'c'))
+    expect((await run(file, [place])).artifacts).toBe(join(place, 'c'))
+  })
+
+  it('are not taken from a folder that everybody may write to', async () => {
+    const file = writeConfig()
+    const place = join(dirname(file), 'circuits')
+    cpSync(artifacts, place, { recursive: true })
+    chmodSync(place, 0o777)
+    const { about, artifacts: taken } = await run(file, [place])
+    expect(taken).toBeUndefined()
+    expect(about('zerc20.artifacts')[0]).toContain('no folder with the keys of the verifier was found')
+  })
+})
+
+function proofVerifiers() {
+  if (deployment.proofVerifiers === undefined) throw new Error('deployed without proof verifiers')
+  return deployment.proofVerifiers
+}
+
+async function placed(address: Hex, code: Hex): Promise<Hex> {
+  await chain.request('hardhat_setCode', [address, code])
+  return address
+}
+
+function asDeployer() {
+  const account = privateKeyToAccount(deployer.privateKey)
+  const transport = http(chain.rpcUrl)
+  const client = createPublicClient({ transport, pollingInterval: 20 })
+  const wallet = createWalletClient({ account, transport })
+  return {
+    wallet,
+    mined: async (sent: Promise<Hex>) => client.waitForTransactionReceipt({ hash: await sent }),
+  }
+}
+
+async function write(functionName: 'setRootVerifier' | 'setVerifiers', args: readonly Hex[]): Promise<void> {
+  const { wallet, mined } = asDeployer()
+  const call = { address: deployment.verifier, abi: verifierAbi as Abi, functionName, args, chain: null }
+  const { status } = await mined(wallet.writeContract(call))
+  expect(status).toBe('success')
+}
+
+async function deploy(abi: Abi, bytecode: Hex, args: readonly unknown[]): Promise<Hex> {
+  const { wallet, mined } = asDeployer()
+  const { contractAddress } = await mined(wallet.deployContract({ abi, bytecode, args, chain: null }))
+  if (!contractAddress) throw new Error('a deployment without an address')
+  return contractAddress
+}

@@ -1,0 +1,147 @@
+/** What else can mint: the code of the contracts, every slot for proofs, and the verifiers before this one. */
+import {
+  hubRuntime,
+  keyImmutables,
+  type Runtime,
+  readRuntime,
+  tokenRuntime,
+  verifierAbi,
+  verifierRuntime,
+} from '@svc-zerc20/contracts'
+import { type Address, parseAddress } from '@svc-zerc20/protocol'
+import { type CircuitArtifacts, circuitNames, type Manifest } from '@svc-zerc20/zk'
+import { zeroAddress } from '../adapters/zero-address.js'
+import type { PartialConfig } from '../config/config.js'
+import type { Finding } from '../finding.js'
+import { conditionsMissing } from '../secrets/secrets.js'
+import { readManifest } from './artifacts.js'
+import type { ChainView } from './chain-view.js'
+import { findArtifacts, type KeyHashes } from './find-artifacts.js'
+import { checkLimits } from './limits.js'
+import { type ProofSlot, readProofSlots } from './proof-slots.js'
+
+export type Minting = {
+  readonly findings: Finding[]
+  /** Folder of the proving keys: that of the configuration, or one whose keys are the verifier's. */
+  readonly artifacts: string | undefined
+}
+
+/** @param places Folders to look for the verifier's keys in, when the configuration names none. */
+export async function probeMinting(
+  view: ChainView,
+  config: PartialConfig,
+  places: readonly string[],
+): Promise<Minting> {
+  const { verifier } = config.network
+  const configured = config.zerc20.artifacts
+  if (verifier === undefined) return { findings: [], artifacts: configured }
+  const [slots, codes, predecessors] = await Promise.all([
+    readProofSlots(view, verifier),
+    judgeCodes(view, config),
+    judgePredecessors(view, verifier),
+  ])
+  const mayUse = ({ setup }: Manifest) => setup === 'ceremony' || conditionsMissing(config).length === 0
+  const artifacts = configured ?? (await findArtifacts(places, hashesOf(slots), mayUse))
+  const manifest = artifacts === undefined ? undefined : await readManifest(artifacts)
+  // A folder that cannot be read is told of where its files are.
+  const ofSlots = typeof manifest === 'object' ? judgeSlots(slots, manifest) : []
+  return { findings: [...codes, ...predecessors, ...ofSlots], artifacts }
+}
+
+/** Hash of the key that the verifier checks each circuit with; undefined unless it tells all of them. */
+function hashesOf(slots: readonly ProofSlot[]): KeyHashes | undefined {
+  const hashes = circuitNames.map((name) => {
+    const slot = slots.find(({ circuit, needed }) => circuit === name && needed)
+    return [name, slot?.keyHash] as const
+  })
+  if (hashes.some(([, hash]) => hash === undefined)) return undefined
+  return Object.fromEntries(hashes) as KeyHashes
+}
+
+/** A deployment of others is judged by its answers alone, and the operator should know that. */
+async function judgeCodes(view: ChainView, { network }: PartialConfig): Promise<Finding[]> {
+  const ours: readonly [string, Address | undefined, Runtime][] = [
+    ['token', network.token, tokenRuntime],
+    ['verifier', network.verifier, verifierRuntime],
+    ['hub', network.hub, hubRuntime],
+  ]
+  const foreign = await Promise.all(
+    ours.map(async ([name, address, runtime]) => {
+      // Where there is no code at all, another finding says so.
+      if (address === undefined || !(await view.hasCode(address))) return []
+      return readRuntime(await view.code(address), runtime) === undefined ? [name] : []
+    }),
+  )
+  const names = foreign.flat()
+  if (names.length === 0) return []
+  const message = `the code of ${names.join(', ')} is not that of this version: what else can mint there was not compared`
+  return [{ level: 'warn', key: 'network.verifier', message }]
+}
+
+/** A verifier believes its predecessors about what was minted: one that forgets lets it be minted again. */
+async function judgePredecessors(view: ChainView, verifier: Address): Promise<Finding[]> {
+  let at = verifier
+  for (let count = 0; count < checkLimits.predecessorsMax; count++) {
+    const before = parseAddress(await view.read(at, verifierAbi, 'predecessor', []))
+    if (before === undefined || before === zeroAddress) return []
+    if (readRuntime(await view.code(before), verifierRuntime) === undefined) {
+      const message = `counts on from ${before}, whose code is not that of this version: if it forgets what it minted, that can be minted again`
+      return [{ level: 'warn', key: 'network.verifier', message }]
+    }
+    at = before
+  }
+  const message = `has more than ${checkLimits.predecessorsMax} predecessors; the others were not compared`
+  return [{ level: 'warn', key: 'network.verifier', message }]
+}
+
+/**
+ * Proofs made with other keys than the chain's are refused there, so nothing could be finalized; and whoever knows the
+ * secrets of a key that only the chain has mints without a burn. Either way all of them must be the folder's.
+ */
+function judgeSlots(slots: readonly ProofSlot[], { circuits }: Manifest): Finding[] {
+  const verdicts = slots.map((slot) => ({
+    slot,
+    verdict: verdictOn(slot, slot.circuit && circuits[slot.circuit]),
+  }))
+  const having = (wanted: Verdict) =>
+    verdicts.filter(({ verdict }) => verdict === wanted).map(({ slot }) => slot)
+  const findings: Finding[] = []
+  const fail = (message: string) => findings.push({ level: 'fail', key: 'zerc20.artifacts', message })
+  const other = having('other key')
+  if (other.length > 0) {
+    const names = [...new Set(other.map(({ circuit }) => circuit))]
+    fail(`the verifier on chain checks proofs of ${names.join(', ')} with another key`)
+  }
+  for (const { name, address } of having('other code')) {
+    fail(`${name} of the verifier is ${address}, whose code is not ours: it may take any proof for good`)
+  }
+  for (const { name, address } of having('surplus')) {
+    fail(
+      `${name} of the verifier is ${address}, for which the artifacts have no key: whoever can prove to it mints without a burn`,
+    )
+  }
+  const silent = having('silent')
+  if (silent.length > 0) {
+    const names = silent.map(({ circuit }) => circuit).join(', ')
+    const message = `the verifier does not tell which key proofs of ${names} are checked with; a wrong one finalizes nothing`
+    findings.push({ level: 'warn', key: 'zerc20.artifacts', message })
+  }
+  return findings
+}
+
+type Verdict = 'good' | 'other key' | 'other code' | 'surplus' | 'silent'
+
+function verdictOn(slot: ProofSlot, expected: CircuitArtifacts | undefined): Verdict {
+  if (expected === undefined) return 'surplus'
+  const { immutables, keyHash, needed } = slot
+  if (immutables === undefined) {
+    // A deployment of others has other contracts for its proofs, which tell no hash.
+    if (keyHash === undefined) return needed ? 'silent' : 'surplus'
+    return keyHash === expected.verificationKeyHash ? 'other code' : 'other key'
+  }
+  // Not the hash alone: whoever deploys our code with another constructor chooses every word of it.
+  const { batch: _, ...found } = { batch: undefined, ...immutables }
+  const { verificationKey, verificationKeyHash } = expected
+  const wanted: Readonly<Record<string, string>> = { ...keyImmutables(verificationKey), verificationKeyHash }
+  return Object.entries(found).every(([name, word]) => word === wanted[name]) ? 'good' : 'other key'
+}
