@@ -3,20 +3,24 @@ import type { Address, Hex, TxHash } from '@svc-zerc20/protocol'
 import {
   BaseError,
   createPublicClient,
+  ExecutionRevertedError,
   encodeFunctionData,
   http,
+  InsufficientFundsError,
   parseAbi,
   RpcRequestError,
   type TransactionSerializable,
 } from 'viem'
 import { prepareTransactionRequest } from 'viem/actions'
+import type { BlockTime } from './block-time.js'
 import type { PayerLimits } from './limits.js'
-import { PayerError } from './payer-error.js'
+import { PayerError, type PayerErrorCode } from './payer-error.js'
 import type { PermitFacts } from './permit-nonces.js'
 
 const tokenAbi = parseAbi([
   'function name() view returns (string)',
   'function nonces(address owner) view returns (uint256)',
+  'function balanceOf(address owner) view returns (uint256)',
   'function transfer(address to, uint256 value) returns (bool)',
 ])
 
@@ -36,8 +40,11 @@ export type PayerChain = {
   permitFacts(token: Address): Promise<PermitFacts>
   /** The code of an account, `0x` when it has none. */
   codeAt(address: Address): Promise<string>
-  /** An unsigned transfer with the account's next nonce. Rejects when the transfer would fail. */
+  readBlock(number: bigint | 'latest'): Promise<BlockTime>
+  /** An unsigned transfer with the account's next nonce. Rejects when the transfer would fail, and says why. */
   prepareTransfer(transfer: Transfer): Promise<TransactionSerializable>
+  /** Why the node would not have a transfer: no tokens, no gas money, the token's word, or the node's. */
+  whyRefused(transfer: Transfer, cause: unknown): Promise<PayerError>
   broadcast(hash: TxHash, raw: Hex): Promise<Broadcast>
   /** Whether the transaction succeeded, or undefined while there is no receipt. */
   receiptStatus(hash: TxHash): Promise<'success' | 'reverted' | undefined>
@@ -93,7 +100,7 @@ export function createPayerChain({
         const [, tokenName, nonce] = await Promise.all(reads)
         return { tokenName, nonce }
       } catch (cause) {
-        throw asPayerError('chain_unavailable', `name and nonces of ${token} could not be read`, cause)
+        throw unavailable(`name and nonces of ${token} could not be read`, cause)
       }
     },
 
@@ -102,7 +109,7 @@ export function createPayerChain({
         const [, code] = await Promise.all([checkChain(), client.getCode({ address })])
         return code ?? '0x'
       } catch (cause) {
-        throw asPayerError('chain_unavailable', `the code of ${address} could not be read`, cause)
+        throw unavailable(`the code of ${address} could not be read`, cause)
       }
     },
 
@@ -127,8 +134,18 @@ export function createPayerChain({
         const fees = type === 'legacy' ? { type, gasPrice } : { type, maxFeePerGas, maxPriorityFeePerGas }
         return { chainId, to: token, data, nonce, gas, ...fees } as TransactionSerializable
       } catch (cause) {
-        throw asPayerError('transfer_refused', `${value} of ${token} to ${to}`, cause)
+        throw await whyRefused({ token, to, value }, cause)
       }
+    },
+
+    whyRefused,
+
+    async readBlock(number) {
+      const block =
+        number === 'latest'
+          ? await client.getBlock({ blockTag: 'latest' })
+          : await client.getBlock({ blockNumber: number })
+      return { number: block.number ?? 0n, timestamp: block.timestamp }
     },
 
     async broadcast(hash, raw) {
@@ -147,10 +164,28 @@ export function createPayerChain({
     },
   }
 
+  async function whyRefused({ token, to, value }: Transfer, cause: unknown): Promise<PayerError> {
+    if (cause instanceof PayerError) return cause
+    const what = `${value} of ${token} to ${to}`
+    const failed = (code: PayerErrorCode, detail: string) =>
+      new PayerError(code, `${what}: ${detail}`, { cause })
+    if (!isAnswer(cause)) return failed('chain_unavailable', explain(cause))
+    try {
+      const [tokens, wei] = await Promise.all([
+        client.readContract({ address: token, abi: tokenAbi, functionName: 'balanceOf', args: [payer] }),
+        client.getBalance({ address: payer }),
+      ])
+      if (tokens < value) return failed('no_tokens', `${payer} holds ${tokens}`)
+      if (wei === 0n || isShortOfGas(cause)) return failed('no_gas', `${payer} holds ${wei} wei`)
+    } catch {
+      return failed('chain_unavailable', explain(cause))
+    }
+    return failed(isRevert(cause) ? 'transfer_reverts' : 'transfer_refused', explain(cause))
+  }
+
   /** Only an answer that speaks of the bytes themselves, from a node that does not have them, is a refusal. */
   async function holds(hash: TxHash, cause: unknown): Promise<Broadcast | undefined> {
-    const answered = cause instanceof BaseError && cause.walk((e) => e instanceof RpcRequestError) !== null
-    if (!answered) return undefined
+    if (!isAnswer(cause)) return undefined
     try {
       const known = await client.request({ method: 'eth_getTransactionByHash', params: [hash] })
       if (known !== null) return { result: 'sent' }
@@ -171,8 +206,23 @@ function isHeldSomewhere(cause: BaseError): boolean {
   )
 }
 
-function asPayerError(code: 'chain_unavailable' | 'transfer_refused', detail: string, cause: unknown) {
-  return cause instanceof PayerError ? cause : new PayerError(code, `${detail}: ${explain(cause)}`, { cause })
+/** Whether the node itself answered, with an error, rather than nobody. */
+const isAnswer = (cause: unknown): cause is BaseError =>
+  cause instanceof BaseError && cause.walk((e) => e instanceof RpcRequestError) !== null
+
+const isRevert = (cause: BaseError) => cause.walk((e) => e instanceof ExecutionRevertedError) !== null
+
+function isShortOfGas(cause: BaseError): boolean {
+  const said = cause.walk((e) => e instanceof RpcRequestError) as RpcRequestError | null
+  return (
+    cause.walk((e) => e instanceof InsufficientFundsError) !== null ||
+    /insufficient (funds|balance)|doesn't have enough funds/i.test(said?.details ?? '')
+  )
+}
+
+function unavailable(detail: string, cause: unknown): PayerError {
+  if (cause instanceof PayerError) return cause
+  return new PayerError('chain_unavailable', `${detail}: ${explain(cause)}`, { cause })
 }
 
 /** The gist of a failure. The full message has the URL of the endpoint in it, which may hold a key. */

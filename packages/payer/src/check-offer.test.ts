@@ -14,7 +14,7 @@ const brand = (n: number) => parseAddress(address(n)) as Address
 
 const check = (changes: OfferChanges = {}, pins: Partial<OfferPins> = {}, at = now) => {
   const offer = readOffer(2, offerAt(now, changes))
-  checkOffer(offer, { ...open, ...pins }, at)
+  checkOffer(offer, { ...open, ...pins }, at, 2_592_000)
   return checkPermitOffer(offer, at, 3_600)
 }
 
@@ -54,6 +54,7 @@ describe('an offer is refused before anything is signed', () => {
     ['no deadline', 'offer_deadline', { extra: { deadline: undefined } }],
     ['a deadline that has passed', 'offer_deadline', { extra: { deadline: now } }],
     ['a deadline a day away', 'offer_deadline', { extra: { deadline: now + 86_400 } }],
+    ['an expiry in another century', 'offer_deadline', { extra: { expiresAt: now + 3_000_000_000 } }],
     ['a token that is not allowed', 'offer_token', {}, { allowedTokens: [brand(9)] }],
     ['an amount above the cap', 'offer_amount', {}, { maxAmountPerPayment: 999n as BaseUnits }],
   ]

@@ -66,7 +66,12 @@ export function readOffer(x402Version: number, raw: unknown): PayableOffer {
 }
 
 /** Refuses what the operator did not allow and what is too old to pay. */
-export function checkOffer(offer: PayableOffer, pins: OfferPins, nowSeconds: number): void {
+export function checkOffer(
+  offer: PayableOffer,
+  pins: OfferPins,
+  nowSeconds: number,
+  offerSecondsMax: number,
+): void {
   if (Network.format(offer.chainId) !== pins.network) {
     throw new PayerError('offer_network', `the offer is for eip155:${offer.chainId}, not ${pins.network}`)
   }
@@ -77,13 +82,20 @@ export function checkOffer(offer: PayableOffer, pins: OfferPins, nowSeconds: num
     throw new PayerError('offer_amount', `${offer.amount} is above ${pins.maxAmountPerPayment} base units`)
   }
   checkFresh(offer, nowSeconds)
+  if (offer.expiresAt > nowSeconds + offerSecondsMax) {
+    throw new PayerError('offer_deadline', `the offer expires only at ${offer.expiresAt}`)
+  }
 }
 
-/** Refuses an offer that has expired, or will within `marginSeconds`. */
-export function checkFresh(offer: PayableOffer, nowSeconds: number, marginSeconds = 0): void {
-  if (offer.expiresAt <= nowSeconds + marginSeconds) {
-    throw new PayerError('offer_expired', `expiresAt is ${offer.expiresAt}, now is ${nowSeconds}`)
-  }
+/** Whether an offer lives longer than `neededSeconds` from now. */
+export const isFresh = (offer: PayableOffer, nowSeconds: number, neededSeconds = 0): boolean =>
+  offer.expiresAt > nowSeconds + neededSeconds
+
+/** Refuses an offer that has expired, or will before its payment is through. */
+export function checkFresh(offer: PayableOffer, nowSeconds: number, neededSeconds = 0): void {
+  if (isFresh(offer, nowSeconds, neededSeconds)) return
+  const left = `expiresAt is ${offer.expiresAt}, now is ${nowSeconds}`
+  throw new PayerError('offer_expired', neededSeconds > 0 ? `${left}, ${neededSeconds} s are needed` : left)
 }
 
 /** Narrows an offer to the permit path. Whether its helper can be trusted is for `helper-trust.ts` to say. */

@@ -1,8 +1,9 @@
 /** The scheme for `x402Client.register`. */
 import { Offer } from '@svc-zerc20/protocol'
 import type { SchemeNetworkClient } from '@x402/core/types'
+import { createBlockSeconds } from './block-time.js'
 import { createPayerChain } from './chain.js'
-import { checkFresh, checkPermitOffer, type PayableOffer, readOffer } from './check-offer.js'
+import { checkFresh, checkPermitOffer, isFresh, type PayableOffer, readOffer } from './check-offer.js'
 import { type Clock, unixSeconds } from './clock.js'
 import { createDeliveries, type Deliveries } from './deliveries.js'
 import { createHelperTrust, type HelperTrust } from './helper-trust.js'
@@ -17,6 +18,8 @@ import { signPermit } from './sign-permit.js'
 export type PayerScheme = SchemeNetworkClient & {
   /** What happened to the payments made; `deliverPayments` works on it. */
   readonly deliveries: Deliveries
+  /** Whether a well-formed offer lives long enough to be paid in the way this payer would pay it. */
+  leavesTime(offer: unknown): Promise<boolean>
   readonly limits: PayerLimits
   readonly clock: Clock
 }
@@ -41,17 +44,25 @@ export function createPayerScheme(options: PayerOptions): PayerScheme {
   const nonces = createPermitNonces({ readFacts: chain.permitFacts, clock, limits })
   const deliveries = createDeliveries({ memory, nonces, limits })
   const payByPermit = createPayByPermit(config, nonces, helperTrust)
-  const payByTransfer = createSelfTransfer({ signer: account, chain, memory, clock, limits })
+  const blockSeconds = createBlockSeconds({ readBlock: chain.readBlock, clock, limits })
+  const secondsNeeded = async () => 2 * (await blockSeconds()) + limits.transferMarginSeconds
+  const payByTransfer = createSelfTransfer({ signer: account, chain, secondsNeeded, memory, clock, limits })
   const transfers = (offer: PayableOffer) =>
     mode === 'self-transfer' || (fallback === 'self-transfer' && offer.helper === undefined)
-  const pay = (offer: PayableOffer) => (transfers(offer) ? payByTransfer(offer) : payByPermit(offer))
-  const makePayload = createMakePayload({ pay, pins, memory, deliveries, clock })
+  const pay = (offer: PayableOffer, outrunNonce: bigint | undefined) =>
+    transfers(offer) ? payByTransfer(offer) : payByPermit(offer, outrunNonce)
+  const makePayload = createMakePayload({ pay, pins, memory, deliveries, clock, limits })
 
   return {
     scheme: Offer.scheme,
     deliveries,
     limits,
     clock,
+
+    async leavesTime(raw) {
+      const offer = readOffer(Offer.x402Version, raw)
+      return isFresh(offer, unixSeconds(clock), transfers(offer) ? await secondsNeeded() : 0)
+    },
 
     async createPaymentPayload(x402Version, paymentRequirements) {
       return { x402Version, payload: { ...(await makePayload(x402Version, paymentRequirements)) } }
@@ -62,7 +73,8 @@ export function createPayerScheme(options: PayerOptions): PayerScheme {
       async onPaymentResponse({ requirements, settleResponse, paymentRequired }) {
         const { challengeNonce } = readOffer(Offer.x402Version, requirements)
         const outcome = judgeAnswer({ settleResponse, paymentRequired })
-        if ((await deliveries.ended(challengeNonce, outcome)) === 'done') return
+        const next = await deliveries.ended(challengeNonce, outcome)
+        if (next === 'done') return
         await clock.sleep(limits.resendDelayMs)
         return { recovered: true }
       },
@@ -75,10 +87,11 @@ function createPayByPermit(
   { account, payer, clock, limits }: PayerConfig,
   nonces: PermitNonces,
   helperTrust: HelperTrust,
-): (offer: PayableOffer) => Promise<WirePayload> {
-  return async (offer) => {
+): (offer: PayableOffer, outrunNonce: bigint | undefined) => Promise<WirePayload> {
+  return async (offer, outrunNonce) => {
     const payable = checkPermitOffer(offer, unixSeconds(clock), limits.signatureSecondsMax)
     await helperTrust(payable.helper)
+    if (outrunNonce !== undefined) await nonces.moved(payable.token, outrunNonce)
     const facts = await nonces.hold(payable.token, payable.challengeNonce, payable.deadline)
     try {
       checkFresh(payable, unixSeconds(clock)) // the turn may have come late

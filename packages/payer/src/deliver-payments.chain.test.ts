@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { wrapAxiosWithPayment, x402Client as x402AxiosClient } from '@x402/axios'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import axios from 'axios'
@@ -65,7 +63,7 @@ describe.each(['permit', 'self-transfer'] as const)('a payment by %s', (mode) =>
   it('that stays pending is not followed by a second one', async () => {
     const seller = await paywall([pending, pending, pending, pending, 'serve'])
     const buy = buyer({ mode, limits: { resendsMax: 1 } })
-    expect((await buy(seller.url)).status).toBe(402)
+    await expect(buy(seller.url)).rejects.toMatchObject({ code: 'payment_pending', reason: 'pending_burn' })
     await expect(buy(seller.url)).rejects.toMatchObject({ code: 'payment_pending' })
     await expect(buy(seller.url)).rejects.toMatchObject({ code: 'payment_pending' })
     expect((await buy(seller.url)).status).toBe(200)
@@ -115,6 +113,43 @@ describe('delivery', () => {
     expect(seller.offers.length).toBe(1)
   })
 
+  it('signs again for the same challenge when another payment used the permit nonce, and burns once for each', async () => {
+    let answer = () => {}
+    const slow = await paywall([{ after: new Promise<void>((resolve) => (answer = resolve)) }])
+    const quick = await paywall([])
+    const buy = buyer({ limits: { nonceHoldMsMax: 0 } })
+    const held = await net.balanceOf(net.payer.address)
+    const bought = buy(slow.url)
+    while (slow.presented.length === 0) await new Promise(setImmediate)
+    expect((await buy(quick.url)).status).toBe(200)
+    answer()
+    expect((await bought).status).toBe(200)
+    const permits = slow.presented.map(({ payment }) => payment.payload.permit as { nonce: string })
+    expect(permits.map(({ nonce }) => BigInt(nonce) - BigInt(permits[0]?.nonce ?? 0))).toEqual([0n, 1n])
+    expect(headers(slow).size).toBe(2)
+    expect([slow.offers.length, slow.burns.size]).toEqual([1, 1])
+    expect(held - (await net.balanceOf(net.payer.address))).toBe(2000n)
+  })
+
+  it('says why a payment was refused, what to do, and where it was burned', async () => {
+    const seller = await paywall([
+      { reason: 'insufficient_funds' },
+      { reason: 'challenge_expired', burn: true },
+    ])
+    const refused = { name: 'PayerError', code: 'payment_refused' }
+    await expect(buyer()(seller.url)).rejects.toMatchObject({
+      ...refused,
+      reason: 'insufficient_funds',
+      message: expect.stringContaining('The payer holds less than the amount'),
+      todo: 'Do not repeat it as it is.',
+      burnTxHash: undefined,
+    })
+    const late = await buyer({ mode: 'self-transfer' })(seller.url).catch((error) => error)
+    expect(late).toMatchObject({ ...refused, reason: 'challenge_expired', burnTxHash: expect.any(String) })
+    expect(late.message).toContain(late.burnTxHash)
+    expect(late.todo).toContain('fresh offer')
+  })
+
   it('frees the permit nonce as soon as a handler failed', async () => {
     const seller = await paywall([500])
     const buy = buyer({ limits: { nonceHoldMsMax: 3_600_000 } })
@@ -126,24 +161,6 @@ describe('delivery', () => {
     const seller = await paywall([pending])
     const response = await buyer()(seller.url, { method: 'POST', body: 'ask' })
     expect(response.status).toBe(200)
-  })
-
-  it('never lets a payment follow a redirect', async () => {
-    const thief = await paywall([])
-    const server = createServer((request, response) => {
-      if (request.headers['payment-signature']) return response.writeHead(307, { location: thief.url }).end()
-      fetch(thief.url).then((unpaid) =>
-        response.writeHead(402, { 'payment-required': unpaid.headers.get('payment-required') ?? '' }).end(),
-      )
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    closers.push(async () => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const response = await buyer()(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-    expect(response.status).toBe(307)
-    expect(thief.presented).toEqual([])
   })
 
   it('leaves payments of other schemes and unreadable ones alone', async () => {

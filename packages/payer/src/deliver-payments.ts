@@ -7,46 +7,75 @@
 import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
 import type { PayerScheme } from './client-scheme.js'
 import { unixSeconds } from './clock.js'
-import { judgeAnswer, type Outcome, readAnswer, wasUsed } from './outcome.js'
+import { createExchange } from './exchange.js'
+import { type Answer, judgeAnswer, type Outcome, readAnswer, wasUsed } from './outcome.js'
 import { PayerError } from './payer-error.js'
 import type { PaymentRecord } from './payment-memory.js'
+import { isRedirect, requestAt } from './redirects.js'
+import { burnOf, refusalError } from './refusal.js'
+import { createUnpaidRequest, keyOf } from './unpaid-request.js'
 
 type Fetch = typeof globalThis.fetch
 
+type Presented = { readonly response: Response; readonly answer: Answer; readonly outcome: Outcome }
+
 /**
+ * - An offer is paid at the URL that made it. The way there may redirect within the origin that was asked; a request
+ *   that carries a payment follows no redirect at all.
  * - A payment answered with `pending_burn` is sent again, bounded, instead of being made again.
+ * - A payment whose permit nonce another one used is signed again for the same challenge, which burns once at most.
  * - A payment whose answer was lost is presented first when the same request is made again. When its one
  *   answer was given already, that is said once, as `payment_used`, before anything is paid anew.
  * - A transfer that was not confirmed in time is waited for further when the same request is made again.
- * - The permit nonce of a payment is free for the next one as soon as its answer is there.
- * - A request that carries a payment does not follow redirects: nobody else gets to see the payment.
+ * - A payment that is answered with a 402 is a `PayerError` with the reason, what to do, and the burn if there is one.
+ * - Answers have bounds in time and size.
  */
 export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
   const { deliveries, limits, clock } = payer
+  const exchange = createExchange({ fetch, clock, limits })
+  const ask = createUnpaidRequest({ exchange, deliveries, leavesTime: payer.leavesTime, limits })
 
   /** Presents a payment until its answer is final. */
-  async function present(request: Request, nonce: ChallengeNonce): Promise<[Response, Outcome]> {
-    for (;;) {
-      let response: Response
-      try {
-        response = await fetch(new Request(request.clone(), { redirect: 'manual' }))
-      } catch (error) {
-        await deliveries.ended(nonce, 'unknown')
-        throw error
-      }
-      const outcome = judgeAnswer(readAnswer(response))
-      if ((await deliveries.ended(nonce, outcome)) === 'done') return [response, outcome]
-      await response.body?.cancel()
-      await clock.sleep(limits.resendDelayMs, request.signal)
+  async function present(request: Request, record: PaymentRecord, firstHeader: string): Promise<Presented> {
+    const { challengeNonce } = record
+    for (let header = firstHeader; ; ) {
+      const response = await send(request, record, header)
+      const answer = readAnswer(response)
+      const outcome = judgeAnswer(answer)
+      const next = await deliveries.ended(challengeNonce, outcome)
+      if (next === 'done') return { response, answer, outcome }
+      response.body?.cancel().catch(() => undefined)
+      if (next === 'sign_again') header = await signedAgain(record, answer, outcome)
+      else await clock.sleep(limits.resendDelayMs, request.signal)
     }
   }
 
-  function remember(request: Request, response: Response): Response {
-    const offered = response.status === 402 ? readOffered(response) : undefined
-    for (const nonce of offered?.nonces ?? []) {
-      deliveries.offered(nonce, { request: keyOf(request), echo: offered?.echo ?? {} })
+  async function send(request: Request, record: PaymentRecord, header: string): Promise<Response> {
+    const paid = requestAt(request, record.target ?? { method: request.method, url: request.url })
+    paid.headers.set(Headers.paymentSignature, header)
+    try {
+      return await exchange(paid, limits.paidAnswerMsMax)
+    } catch (cause) {
+      await deliveries.ended(record.challengeNonce, 'unknown')
+      if (request.signal.aborted) throw cause
+      const why =
+        cause instanceof PayerError ? cause.detail : `the connection broke (${(cause as Error).message})`
+      throw new PayerError('payment_unanswered', `challenge ${record.challengeNonce}: ${why}`, {
+        cause,
+        burnTxHash: record.burn?.hash,
+      })
     }
-    return response
+  }
+
+  async function signedAgain(record: PaymentRecord, answer: Answer, outcome: Outcome): Promise<string> {
+    const { header: _, ...unsigned } = record
+    try {
+      const header = await headerOf(unsigned)
+      await deliveries.presenting(record.challengeNonce, record.request ?? '', header)
+      return header
+    } catch (cause) {
+      throw refusalError(record, answer, outcome, cause)
+    }
   }
 
   async function headerOf(record: PaymentRecord): Promise<string> {
@@ -59,27 +88,35 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     return Headers.encode({ x402Version: Offer.x402Version, accepted, payload, ...echo })
   }
 
+  /** The answer to a payment that the official client has just made. */
+  async function presentNew(request: Request, record: PaymentRecord, header: string): Promise<Response> {
+    if (record.request !== keyOf(request)) {
+      throw new PayerError('redirect_refused', `the offer came from ${record.request}`)
+    }
+    const { response, answer, outcome } = await present(request, record, header)
+    if (response.status === 402) throw refusalError(record, answer, outcome)
+    return withoutRedirect(request, record, { response, answer, outcome })
+  }
+
   /** The answer to a stored payment, or undefined when it cannot be used and a fresh one is in order. */
   async function presentStored(request: Request, record: PaymentRecord): Promise<Response | undefined> {
-    const { challengeNonce, accepted, burn } = record
-    const paid = new Request(request.clone())
+    const { challengeNonce, accepted } = record
+    let header: string
     try {
-      paid.headers.set(Headers.paymentSignature, await headerOf(record))
+      header = await headerOf(record)
     } catch (error) {
       if (error instanceof PayerError && error.code === 'burn_reverted') return undefined
       throw error
     }
-    const [response, outcome] = await present(paid, challengeNonce)
-    if (response.status !== 402) return response
-    await response.body?.cancel()
+    const presented = await present(request, record, header)
+    const { response, answer, outcome } = presented
+    if (response.status !== 402) return withoutRedirect(request, record, presented)
     // The seller did answer, and the answer did not arrive. Whether to pay a second time is the caller's to say.
-    if (wasUsed(readAnswer(response))) {
-      throw new PayerError('payment_used', `challenge ${challengeNonce}`, burn && { burnTxHash: burn.hash })
-    }
+    if (wasUsed(answer)) throw refusalError(record, answer, outcome)
     const over = outcome === 'unknown' && accepted.extra.expiresAt <= unixSeconds(clock)
     if (over) await deliveries.ended(challengeNonce, 'refused')
-    if (over || outcome === 'refused') return undefined
-    throw new PayerError('payment_pending', `challenge ${challengeNonce}`, burn && { burnTxHash: burn.hash })
+    if (over || outcome === 'refused' || outcome === 'sign_again') return undefined
+    throw refusalError(record, answer, outcome)
   }
 
   return async (input, init) => {
@@ -87,16 +124,30 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     const header = request.headers.get(Headers.paymentSignature)
     if (header !== null) {
       const nonce = readChallengeNonce(header)
-      const ours = nonce && (await deliveries.presenting(nonce, keyOf(request), header))
-      return ours ? (await present(request, nonce))[0] : fetch(request)
+      const record = nonce && (await deliveries.presenting(nonce, keyOf(request), header))
+      if (record) return presentNew(request, record, header)
+      return exchange(new Request(request, { redirect: 'manual' }), limits.paidAnswerMsMax)
     }
     const stored = await deliveries.claim(keyOf(request))
     const answer = stored && (await presentStored(request, stored))
-    return answer ?? remember(request, await fetch(request))
+    return answer ?? ask(request)
   }
 }
 
-const keyOf = (request: Request) => `${request.method} ${request.url}`
+/** A redirect that was bought is the caller's to follow, without the payment. Any other one is refused. */
+function withoutRedirect(
+  request: Request,
+  record: PaymentRecord,
+  { response, answer, outcome }: Presented,
+): Response {
+  if (!isRedirect(response) || outcome === 'accepted' || request.redirect === 'manual') return response
+  response.body?.cancel().catch(() => undefined)
+  const burnTxHash = burnOf(record, answer)
+  throw new PayerError('redirect_refused', `the payment for ${record.request} was answered with a redirect`, {
+    burnTxHash,
+    todo: 'Nobody else saw the payment. Make the same request again: this payment is presented first.',
+  })
+}
 
 function readChallengeNonce(header: string): ChallengeNonce | undefined {
   const decoded = Headers.decode(header)
@@ -105,15 +156,4 @@ function readChallengeNonce(header: string): ChallengeNonce | undefined {
   if (!Json.isObject(accepted) || accepted.scheme !== Offer.scheme || !Json.isObject(payload))
     return undefined
   return parseChallengeNonce(payload.challengeNonce)
-}
-
-function readOffered(response: Response) {
-  const decoded = Headers.decode(response.headers.get(Headers.paymentRequired))
-  if (!decoded.ok || !Json.isObject(decoded.value) || !Array.isArray(decoded.value.accepts)) return undefined
-  const { accepts, resource, extensions } = decoded.value
-  const nonces = accepts
-    .map((raw) => Offer.parse(raw))
-    .map((offer) => (offer.ok ? parseChallengeNonce(offer.value.extra.challengeNonce) : undefined))
-    .filter((nonce) => nonce !== undefined)
-  return { echo: { resource, extensions }, nonces }
 }

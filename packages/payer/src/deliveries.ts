@@ -1,12 +1,12 @@
 /** From a finished payload to the resource: what was sent where, and how it ended. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, Json } from '@svc-zerc20/protocol'
 import type { PayerLimits } from './limits.js'
 import type { Outcome } from './outcome.js'
 import type { DeliveryState, PaymentMemory, PaymentRecord } from './payment-memory.js'
 import type { PermitNonces } from './permit-nonces.js'
 
 /** Where an offer came from. */
-export type Origin = Required<Pick<PaymentRecord, 'request' | 'echo'>>
+export type Origin = Required<Pick<PaymentRecord, 'request' | 'target' | 'echo'>>
 
 export type Deliveries = {
   /** Remembers where an offer came from, for a payment of it that gets stuck before it is presented. */
@@ -15,15 +15,23 @@ export type Deliveries = {
   /** An undelivered payment for this request, claimed for the caller alone. */
   claim(request: string): Promise<PaymentRecord | undefined>
   /** Notes that a payment is being presented. Unknown challenges are left alone. */
-  presenting(challengeNonce: ChallengeNonce, request: string, header: string): Promise<boolean>
-  /** Notes how a presentation ended, and says whether to send the same payload again now. */
-  ended(challengeNonce: ChallengeNonce, outcome: Outcome): Promise<'send_again' | 'done'>
+  presenting(
+    challengeNonce: ChallengeNonce,
+    request: string,
+    header: string,
+  ): Promise<PaymentRecord | undefined>
+  /**
+   * Notes how a presentation ended, and what to do now: send the same payload again, or ask for another one of the
+   * same challenge, because a different payment used its permit nonce.
+   */
+  ended(challengeNonce: ChallengeNonce, outcome: Outcome): Promise<'send_again' | 'sign_again' | 'done'>
 }
 
 const stateAfter: Record<Outcome, DeliveryState> = {
   accepted: 'delivered',
   delivered: 'delivered',
   send_again: 'undelivered',
+  sign_again: 'refused',
   refused: 'refused',
   unserved: 'undelivered',
   unknown: 'undelivered',
@@ -35,13 +43,30 @@ export function createDeliveries({
   limits,
 }: {
   readonly memory: PaymentMemory
-  readonly nonces: Pick<PermitNonces, 'extend' | 'release'>
-  readonly limits: Pick<PayerLimits, 'resendsMax' | 'offersSeenMax'>
+  readonly nonces: Pick<PermitNonces, 'release'>
+  readonly limits: Pick<PayerLimits, 'resendsMax' | 'resignsMax' | 'offersSeenMax'>
 }): Deliveries {
-  const settleNonce = (challengeNonce: ChallengeNonce, outcome: Outcome) => {
-    if (outcome === 'send_again') nonces.extend(challengeNonce)
+  const freeNonce = (challengeNonce: ChallengeNonce, outcome: Outcome) => {
     // Without a clear answer the burn may be under way: the hold ends by the chain or by its age.
-    else if (outcome !== 'unknown') nonces.release(challengeNonce, outcome === 'accepted')
+    if (outcome === 'send_again' || outcome === 'unknown') return
+    nonces.release(challengeNonce, outcome === 'accepted')
+  }
+
+  /** The record after an outcome, and what comes next. */
+  function after(
+    record: PaymentRecord,
+    outcome: Outcome,
+  ): [PaymentRecord, 'send_again' | 'sign_again' | 'done'] {
+    const { payload, header, ...unsigned } = record
+    if (outcome === 'send_again' && record.resends < limits.resendsMax) {
+      return [{ ...record, delivery: 'open', resends: record.resends + 1 }, 'send_again']
+    }
+    const outrunNonce = permitNonceOf(payload)
+    const resigns = (record.resigns ?? 0) + 1
+    if (outcome === 'sign_again' && outrunNonce !== undefined && resigns <= limits.resignsMax) {
+      return [{ ...unsigned, delivery: 'open', outrunNonce, resigns }, 'sign_again']
+    }
+    return [{ ...record, delivery: stateAfter[outcome] }, 'done']
   }
 
   const origins = new Map<ChallengeNonce, Origin>()
@@ -57,25 +82,28 @@ export function createDeliveries({
 
     claim: (request) => memory.claimUndelivered(request),
 
-    async presenting(challengeNonce, request, header) {
-      const record = await memory.update(
+    presenting: (challengeNonce, request, header) =>
+      memory.update(
         challengeNonce,
-        (before) => before && { ...before, delivery: 'open', request, header },
-      )
-      return record !== undefined
-    },
+        (before) => before && { ...before, delivery: 'open', request: before.request ?? request, header },
+      ),
 
     async ended(challengeNonce, outcome) {
-      settleNonce(challengeNonce, outcome)
-      let again = false
+      freeNonce(challengeNonce, outcome)
+      let next: 'send_again' | 'sign_again' | 'done' = 'done'
       await memory.update(challengeNonce, (record) => {
         // An answer that comes late never takes a delivery back.
         if (!record || record.delivery === 'delivered') return record
-        again = outcome === 'send_again' && record.resends < limits.resendsMax
-        if (again) return { ...record, delivery: 'open', resends: record.resends + 1 }
-        return { ...record, delivery: stateAfter[outcome] }
+        const [then, what] = after(record, outcome)
+        next = what
+        return then
       })
-      return again ? 'send_again' : 'done'
+      return next
     },
   }
+}
+
+function permitNonceOf(payload: PaymentRecord['payload']): string | undefined {
+  const permit = payload?.permit
+  return Json.isObject(permit) && typeof permit.nonce === 'string' ? permit.nonce : undefined
 }

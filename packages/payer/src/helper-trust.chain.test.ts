@@ -1,5 +1,5 @@
 import { permitBurnerRuntime } from '@svc-zerc20/contracts'
-import { type Address, concatHex, createWalletClient, type Hex, http, numberToHex, size } from 'viem'
+import type { Address, Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countSignatures } from '../test/counting-account.js'
 import { callsDuring, startNetwork, type TestNetwork } from '../test/network.js'
@@ -37,28 +37,13 @@ function createPayer(options: Partial<PayerOptions> = {}) {
   return { pay, signed }
 }
 
-const wallet = () => createWalletClient({ account: net.relayer, transport: http(net.rpcUrl) })
-
-async function mined(hash: Hex) {
-  return net.client.waitForTransactionReceipt({ hash, pollingInterval: 10 })
-}
-
-/** Puts this very code at a fresh address, as any deployer can. */
-async function deployRuntime(code: Hex): Promise<Address> {
-  // PUSH2 length, DUP1, PUSH1 10 (where the code begins), PUSH0, CODECOPY, PUSH0, RETURN
-  const creation = concatHex(['0x61', numberToHex(size(code), { size: 2 }), '0x80600a5f395ff3', code])
-  const { contractAddress } = await mined(await wallet().sendTransaction({ chain: null, data: creation }))
-  if (!contractAddress) throw new Error('nothing was deployed')
-  return contractAddress
-}
-
 type ImmutableName = keyof typeof permitBurnerRuntime.immutables
 
 /** Our burner's code, with one word its constructor did not write. */
 async function deployBurnerWith(name: ImmutableName, word: Hex): Promise<Address> {
   const code = (await net.client.getCode({ address: net.helper })) as Hex
   const from = 2 + 2 * permitBurnerRuntime.immutables[name][0]
-  return deployRuntime(`${code.slice(0, from)}${word.slice(2)}${code.slice(from + 64)}` as Hex)
+  return net.deployRuntime(`${code.slice(0, from)}${word.slice(2)}${code.slice(from + 64)}` as Hex)
 }
 
 describe('a helper is signed for', () => {
@@ -102,15 +87,15 @@ describe('a helper is not signed for', () => {
 
   it('that is a proxy before our burner', async () => {
     const target = net.helper.slice(2).toLowerCase()
-    const proxy = await deployRuntime(`0x363d3d373d3d3d363d73${target}5af43d82803e903d91602b57fd5bf3`)
+    const proxy = await net.deployRuntime(`0x363d3d373d3d3d363d73${target}5af43d82803e903d91602b57fd5bf3`)
     await refused(proxy, /does not have the code/)
   })
 
   it('that is an account which delegates to our burner for the time being', async () => {
     const contractAddress = net.helper
     const authorization = await net.pauper.signAuthorization({ contractAddress, chainId: 31_337, nonce: 0 })
-    await mined(
-      await wallet().sendTransaction({
+    await net.mined(
+      await net.wallet.sendTransaction({
         chain: null,
         to: net.relayer.address,
         authorizationList: [authorization],

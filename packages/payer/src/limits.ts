@@ -2,14 +2,45 @@
 export const defaultLimits = {
   /** How far ahead a signature may stay usable. A stolen or withheld one is worthless afterwards. */
   signatureSecondsMax: 3_600,
+  /** How far ahead an offer may expire. A payment is remembered until then. */
+  offerSecondsMax: 2_592_000,
   /**
-   * How long an unfinished payment keeps its permit nonce from the next one. As long as a client waits for
-   * an answer by default; with `deliverPayments` the end of a payment is known and this is never reached.
+   * How long an unanswered payment keeps its permit nonce from the next one. Then both carry the same nonce, only
+   * one of them can burn, and the other is signed again.
    */
-  nonceHoldMsMax: 30_000,
+  nonceHoldMsMax: 10_000,
+  /** The same for a nonce that somebody has already held for too long: many silent sellers cost little more than one. */
+  contestedHoldMsMax: 1_000,
+  /** How long a payment whose nonce was used by another waits to see that on the chain. */
+  nonceMoveMsMax: 30_000,
   noncePollMs: 250,
-  /** A self-transfer is not begun when less than this is left: a burn mined too late buys nothing. */
-  transferSecondsMin: 5,
+  /** How often a permit is signed again because another payment used its nonce. */
+  resignsMax: 2,
+  /**
+   * A self-transfer is begun only when its offer leaves time for two blocks of the chain and this margin: a burn
+   * mined too late buys nothing.
+   */
+  transferMarginSeconds: 5,
+  /** Blocks over which the time of one block is measured. */
+  blockSample: 16,
+  /** Longest time of one block that is believed; also taken when it cannot be measured. */
+  blockSecondsMax: 30,
+  blockTimeMsMax: 600_000,
+  /** How often a fresh offer is asked for when one leaves too little time. */
+  freshOffersMax: 2,
+  /** Redirects that an unpaid request follows. A paid one follows none. */
+  redirectsMax: 5,
+  /** Longest wait for the answer to an unpaid request, and for the body of a 402. */
+  answerMsMax: 30_000,
+  /** Longest wait for the answer to a payment; the seller waits for the burn and makes the resource meanwhile. */
+  paidAnswerMsMax: 120_000,
+  /** Largest body of a 402. */
+  refusalBytesMax: 1_048_576,
+  /** Largest body of any other answer, decoded. */
+  resourceBytesMax: 104_857_600,
+  /** Longest wait for the next piece of it, and longest time for all of it. */
+  resourceIdleMsMax: 30_000,
+  resourceMsMax: 600_000,
   receiptWaitMsMax: 60_000,
   receiptPollMs: 250,
   /** Estimates run before the block the transfer lands in; its tree update may then cost more. */

@@ -1,8 +1,9 @@
-/** One payload for one challenge, ever. */
+/** One payload for one challenge; another one only when the first can no longer burn. */
 import { type ChallengeNonce, Json, type Offer } from '@svc-zerc20/protocol'
 import { checkOffer, type OfferPins, type PayableOffer, readOffer } from './check-offer.js'
 import { type Clock, unixSeconds } from './clock.js'
 import type { Deliveries } from './deliveries.js'
+import type { PayerLimits } from './limits.js'
 import { PayerError } from './payer-error.js'
 import type { PaymentMemory } from './payment-memory.js'
 
@@ -14,13 +15,18 @@ export function createMakePayload({
   memory,
   deliveries,
   clock,
+  limits,
 }: {
-  /** Signs or burns for an offer. Called again only for a challenge whose burn is already on its way. */
-  readonly pay: (offer: PayableOffer) => Promise<WirePayload>
+  /**
+   * Signs or burns for an offer. Called again only for a challenge whose burn is already on its way, or whose permit
+   * was outrun by a payment with the same nonce.
+   */
+  readonly pay: (offer: PayableOffer, outrunNonce: bigint | undefined) => Promise<WirePayload>
   readonly pins: OfferPins
   readonly memory: PaymentMemory
   readonly deliveries: Pick<Deliveries, 'originOf'>
   readonly clock: Clock
+  readonly limits: Pick<PayerLimits, 'offerSecondsMax'>
 }): (x402Version: number, requirements: unknown) => Promise<WirePayload> {
   const underWay = new Map<
     ChallengeNonce,
@@ -28,7 +34,7 @@ export function createMakePayload({
   >()
 
   async function begin(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<void> {
-    checkOffer(offer, pins, unixSeconds(clock))
+    checkOffer(offer, pins, unixSeconds(clock), limits.offerSecondsMax)
     const { challengeNonce } = offer
     const origin = deliveries.originOf(challengeNonce)
     await memory.update(
@@ -45,11 +51,13 @@ export function createMakePayload({
     // A transfer that was already signed is only waited for, so its offer may have expired meanwhile.
     if (!known?.burn) await begin(offer, accepted)
     try {
-      const payload = await pay(offer)
+      const outrun = known?.outrunNonce
+      const payload = await pay(offer, outrun === undefined ? undefined : BigInt(outrun))
       await memory.update(challengeNonce, (record) => record && { ...record, payload })
       return payload
     } catch (error) {
       await memory.update(challengeNonce, (record) => {
+        if (record?.outrunNonce !== undefined) return { ...record, delivery: 'refused' }
         if (!record?.burn) return undefined // nothing left this process
         const reverted = error instanceof PayerError && error.code === 'burn_reverted'
         return { ...record, delivery: reverted ? 'refused' : 'undelivered' }

@@ -1,50 +1,153 @@
 import { SvcError, type TxHash } from '@svc-zerc20/protocol'
 
-/** Every way the payer itself refuses or fails, and what it means for the money. */
+/** Every way the payer itself refuses or fails: what it means for the money, and what to do. */
 export const payerErrors = {
-  offer_malformed: 'The offer is not a well-formed svc-zerc20 offer of x402 version 2; nothing was signed.',
-  offer_network: 'The offer names another network than this payer is for; nothing was signed.',
-  offer_token: 'The token is not one this payer may spend; nothing was signed.',
-  offer_helper: 'The helper contract is not one this payer trusts; nothing was signed.',
-  offer_amount: 'The amount is above what one payment may cost; nothing was signed.',
-  offer_expired: 'The offer expired or is about to; fetch a fresh 402. Nothing was signed.',
-  offer_deadline:
-    'The signatures would be missing a deadline or stay usable for too long; nothing was signed.',
-  offer_changed: 'The challenge was paid for under other terms before; nothing more was signed.',
-  permit_not_offered: 'The offer has no gasless path and this payer has no fallback; nothing was signed.',
-  wrong_chain: 'The RPC endpoint serves another chain than the offer is for; nothing was signed.',
-  chain_unavailable: 'The RPC endpoint did not answer what was needed; nothing was signed.',
-  memory_full: 'Too many unexpired payments are remembered to begin another; nothing was signed.',
-  signature_unusable: 'The account did not produce a 65-byte signature; contract wallets cannot pay here.',
-  transfer_refused: 'The transfer would fail or the node refused it; nothing was burned.',
-  burn_reverted: 'The burn transaction was mined and reverted; only its gas was spent.',
-  burn_unconfirmed:
-    'The burn was sent but no receipt was seen in time. It may still be mined: ask again for this payment, do not pay anew.',
-  payment_pending:
-    'A payment made for this request is not delivered yet. Ask again later; nothing new was signed.',
-  payment_used:
-    'A payment made for this request was accepted, and its one answer was given and perhaps lost on its way. Nothing new was signed; asking once more pays anew.',
-} as const satisfies Record<string, string>
+  offer_malformed: {
+    means: 'The offer is not a well-formed svc-zerc20 offer of x402 version 2; nothing was signed.',
+    todo: 'Tell the seller.',
+  },
+  offer_network: {
+    means: 'The offer names another network than this payer is for; nothing was signed.',
+    todo: 'Use a payer for that network, if you mean to pay there.',
+  },
+  offer_token: {
+    means: 'The token is not one this payer may spend; nothing was signed.',
+    todo: 'Add it to allowedTokens, if you mean to spend it.',
+  },
+  offer_helper: {
+    means: 'The helper contract is not one this payer trusts; nothing was signed.',
+    todo: 'Add it to allowedHelpers only if you know its code, or pay by self-transfer.',
+  },
+  offer_amount: {
+    means: 'The amount is above what one payment may cost; nothing was signed.',
+    todo: 'Raise maxAmountPerPayment, if it is worth that to you.',
+  },
+  offer_expired: {
+    means: 'The offer expired, or does not leave the time its payment needs; nothing was signed.',
+    todo: 'Make the request again to fetch a fresh 402.',
+  },
+  offer_deadline: {
+    means: 'The signatures would be missing a deadline or stay usable for too long; nothing was signed.',
+    todo: 'Tell the seller.',
+  },
+  offer_changed: {
+    means: 'The challenge was paid for under other terms before; nothing more was signed.',
+    todo: 'Do not pay this seller again without looking.',
+  },
+  permit_not_offered: {
+    means: 'The offer has no gasless path and this payer has no fallback; nothing was signed.',
+    todo: "Set fallback: 'self-transfer' to pay with gas of your own.",
+  },
+  permit_nonce_unmoved: {
+    means: 'The seller says that another payment used this permit nonce, and the chain does not show it.',
+    todo: 'Make the request again later; nothing more was signed.',
+  },
+  redirect_refused: {
+    means: 'A payment is made only to the URL that asked for it, on the origin that was requested.',
+    todo: 'Request the final URL itself, if you mean to pay there.',
+  },
+  answer_timeout: {
+    means: 'The seller did not answer in time, and the connection was closed.',
+    todo: 'Try again later, or raise the limits of the payer.',
+  },
+  answer_too_large: {
+    means: 'The seller sent more than this payer takes, and the connection was closed.',
+    todo: 'Raise the limits of the payer, if you expect that much.',
+  },
+  wrong_chain: {
+    means: 'The RPC endpoint serves another chain than the offer is for; nothing was signed.',
+    todo: 'Correct rpcUrl or network.',
+  },
+  chain_unavailable: {
+    means: 'The RPC endpoint did not answer what was needed; nothing was signed.',
+    todo: 'Check rpcUrl, then make the request again.',
+  },
+  memory_full: {
+    means: 'Too many unexpired payments are remembered to begin another; nothing was signed.',
+    todo: 'Wait until offers expire, or raise limits.paymentsMax.',
+  },
+  signature_unusable: {
+    means: 'The account did not produce a 65-byte signature; contract wallets cannot pay here.',
+    todo: 'Pay from an externally owned account.',
+  },
+  no_tokens: {
+    means: 'The account holds less of the token than the amount; nothing was signed.',
+    todo: 'Fund the account with the token.',
+  },
+  no_gas: {
+    means: 'The account cannot pay the gas of the transfer; nothing was burned.',
+    todo: 'Fund the account with native money, or pay by permit.',
+  },
+  transfer_reverts: {
+    means: 'The token would refuse this transfer; nothing was signed.',
+    todo: 'Look at the token: it may be paused, or block one of the addresses.',
+  },
+  transfer_refused: {
+    means:
+      'The node refused the transfer, or it would cost an unreasonable amount of gas; nothing was burned.',
+    todo: 'Read what the node said, then make the request again.',
+  },
+  burn_reverted: {
+    means: 'The burn transaction was mined and reverted; only its gas was spent.',
+    todo: 'Make the request again to pay a fresh offer.',
+  },
+  burn_unconfirmed: {
+    means: 'The burn was sent but no receipt was seen in time. It may still be mined.',
+    todo: 'Ask again for this payment, do not pay anew.',
+  },
+  payment_unanswered: {
+    means: 'The payment was sent and no answer came. It may or may not have been taken.',
+    todo: 'Make the same request again: this payment is presented first, and nothing is paid twice.',
+  },
+  payment_refused: {
+    means: 'The seller did not take the payment.',
+    todo: 'See the reason.',
+  },
+  payment_pending: {
+    means: 'A payment made for this request is not delivered yet; nothing new was signed.',
+    todo: 'Ask again later.',
+  },
+  payment_used: {
+    means:
+      'A payment made for this request was accepted, and its one answer was given and perhaps lost on its way. Nothing new was signed.',
+    todo: 'Asking once more pays anew.',
+  },
+} as const satisfies Record<string, { readonly means: string; readonly todo: string }>
 
 export type PayerErrorCode = keyof typeof payerErrors
 
+type Facts = {
+  readonly burnTxHash?: TxHash | undefined
+  /** The facilitator's word for a refusal, one of `reasons` of the protocol. */
+  readonly reason?: string | undefined
+  /** What to do, where the case knows better than the code. */
+  readonly todo?: string | undefined
+  readonly cause?: unknown
+}
+
 /**
- * A payment that this side refused or could not make. The code and the burn hash also stand in the message,
+ * A payment that this side refused or could not make. Code, advice and burn hash also stand in the message,
  * because the official clients hand on only the message.
  */
 export class PayerError extends SvcError {
   declare readonly code: PayerErrorCode
+  /** What happened, in this case. */
+  readonly detail: string
+  /** What to do now, in a sentence. */
+  readonly todo: string
+  readonly reason: string | undefined
   /** Set when a burn transaction exists: look there before paying again. */
   readonly burnTxHash: TxHash | undefined
 
-  constructor(
-    code: PayerErrorCode,
-    detail: string,
-    options: { readonly burnTxHash?: TxHash; readonly cause?: unknown } = {},
-  ) {
-    const burn = options.burnTxHash === undefined ? '' : ` Burn transaction: ${options.burnTxHash}.`
-    super(code, `${code}: ${detail}. ${payerErrors[code]}${burn}`, { cause: options.cause })
+  constructor(code: PayerErrorCode, detail: string, facts: Facts = {}) {
+    const { means, todo } = payerErrors[code]
+    const advice = facts.todo ?? todo
+    const burn = facts.burnTxHash === undefined ? '' : ` Burn transaction: ${facts.burnTxHash}.`
+    super(code, `${code}: ${detail}. ${means} ${advice}${burn}`, { cause: facts.cause })
     this.name = 'PayerError'
-    this.burnTxHash = options.burnTxHash
+    this.detail = detail
+    this.todo = advice
+    this.reason = facts.reason
+    this.burnTxHash = facts.burnTxHash
   }
 }

@@ -3,6 +3,7 @@ import type { ChallengeNonce, Hex, Offer, TxHash } from '@svc-zerc20/protocol'
 import { type Clock, unixSeconds } from './clock.js'
 import type { PayerLimits } from './limits.js'
 import { PayerError } from './payer-error.js'
+import type { Target } from './redirects.js'
 
 /**
  * - `open`: being made or being presented by someone right now
@@ -22,8 +23,14 @@ export type PaymentRecord = {
   readonly burn?: { readonly hash: TxHash; readonly raw: Hex }
   /** The finished payload in its wire form. */
   readonly payload?: Readonly<Record<string, unknown>>
-  /** Method and URL of the request the offer answered. */
+  /** The permit nonce of a payload that another payment outran; the next payload carries a higher one. */
+  readonly outrunNonce?: string
+  /** How often the permit was signed again. */
+  readonly resigns?: number
+  /** Method and URL of the request the offer answered, as the caller made it. */
   readonly request?: string
+  /** Where the offer was made, after redirects: the only place the payment goes to. */
+  readonly target?: Target
   /** What a paid request echoes beside the offer. */
   readonly echo?: { readonly resource?: unknown; readonly extensions?: unknown }
   /** The PAYMENT-SIGNATURE header as it was sent. */

@@ -4,6 +4,7 @@ import { fakeClock } from '../test/fake-clock.js'
 import { address, bytes32 } from '../test/offers.js'
 import { createPermitNonces } from './permit-nonces.js'
 
+const limits = { nonceHoldMsMax: 10_000, contestedHoldMsMax: 1_000, nonceMoveMsMax: 30_000, noncePollMs: 250 }
 const token = address(1) as Address
 const challenge = (n: number) => bytes32(n) as ChallengeNonce
 
@@ -12,7 +13,7 @@ function setUp() {
   const chain = { nonce: 0n, reads: 0 }
   const nonces = createPermitNonces({
     clock,
-    limits: { nonceHoldMsMax: 30_000, noncePollMs: 250 },
+    limits,
     readFacts: async () => {
       chain.reads += 1
       return { tokenName: 'Zed', nonce: chain.nonce }
@@ -63,7 +64,7 @@ describe('permit nonces', () => {
     nonces.release(challenge(1), true)
     expect((await hold(2)).nonce).toBe(1n)
     nonces.release(challenge(2), false)
-    clock.advance(30_000)
+    clock.advance(10_000)
     expect((await hold(3)).nonce).toBe(0n)
   })
 
@@ -72,17 +73,41 @@ describe('permit nonces', () => {
     await hold(1)
     const before = clock.now()
     expect((await hold(2)).nonce).toBe(0n)
+    expect(clock.now() - before).toBe(10_000)
+  })
+
+  it('that one payment held for too long are held only shortly by the next ones', async () => {
+    const { clock, chain, hold } = setUp()
+    await hold(1)
+    const before = clock.now()
+    await hold(2)
+    await hold(3)
+    await hold(4)
+    expect(clock.now() - before).toBe(12_000)
+    chain.nonce = 1n
+    await hold(5)
+    expect(clock.now() - before).toBe(12_000)
+    await hold(6)
+    expect(clock.now() - before).toBe(22_000)
+  })
+
+  it('that another payment used are waited for to move on, and not for ever', async () => {
+    const { clock, chain, nonces } = setUp()
+    chain.nonce = 5n
+    await nonces.moved(token, 4n)
+    const before = clock.now()
+    await expect(nonces.moved(token, 5n)).rejects.toMatchObject({ code: 'permit_nonce_unmoved' })
     expect(clock.now() - before).toBe(30_000)
   })
 
-  it('stay with a payment that is being sent again', async () => {
-    const { clock, nonces, hold } = setUp()
+  it('are not taken from a seller that lies about a burn once a facilitator has said so', async () => {
+    const { nonces, hold } = setUp()
     await hold(1)
-    clock.advance(29_000)
-    nonces.extend(challenge(1))
-    const before = clock.now()
-    await hold(2)
-    expect(clock.now() - before).toBe(30_000)
+    nonces.release(challenge(1), true)
+    expect((await hold(2)).nonce).toBe(1n)
+    nonces.release(challenge(2), false)
+    await nonces.moved(token, 1n)
+    expect((await hold(2)).nonce).toBe(0n)
   })
 
   it('are taken over from a payment whose deadline has passed', async () => {
@@ -105,7 +130,7 @@ describe('permit nonces', () => {
     let broken = true
     const nonces = createPermitNonces({
       clock,
-      limits: { nonceHoldMsMax: 30_000, noncePollMs: 250 },
+      limits,
       readFacts: async () => {
         if (broken) throw new Error('no answer')
         return { tokenName: 'Zed', nonce: 4n }

@@ -4,19 +4,21 @@
  * A permit is valid only with the token's live nonce, and that moves when the burn is mined. Two payments
  * signed side by side would carry the same nonce and one of them would fail. So a payment holds the nonce it
  * signed until its answer came, the chain shows a higher nonce, its deadline passed, or it grew too old; the
- * next payment with the same token waits for that.
+ * next payment with the same token waits for that. Of two payments with the same nonce only one can burn, so
+ * a seller that never answers costs a wait and nothing else.
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from './clock.js'
 import type { PayerLimits } from './limits.js'
+import { PayerError } from './payer-error.js'
 
 export type PermitFacts = { readonly tokenName: string; readonly nonce: bigint }
 
 export type PermitNonces = {
   /** Waits until no other payment holds the nonce of `token`, then holds it for `challengeNonce`. */
   hold(token: Address, challengeNonce: ChallengeNonce, deadline: number): Promise<PermitFacts>
-  /** Starts the age of a hold anew: its payload is being sent again. */
-  extend(challengeNonce: ChallengeNonce): void
+  /** Waits until the live nonce is another than the one a refused permit carried; rejects when that does not happen. */
+  moved(token: Address, nonce: bigint): Promise<void>
   /** Lets the next payment go on. `consumed` says that the permit is known to have been used on chain. */
   release(challengeNonce: ChallengeNonce, consumed: boolean): void
 }
@@ -26,7 +28,7 @@ type Hold = {
   readonly nonce: bigint
   readonly deadline: number
   readonly ended: AbortController
-  sinceMs: number
+  readonly sinceMs: number
 }
 
 type Lane = {
@@ -34,6 +36,8 @@ type Lane = {
   hold: Hold | undefined
   /** The next nonce after a consumed one, for nodes that lag behind the facilitator's. */
   floor: { readonly nonce: bigint; readonly untilMs: number } | undefined
+  /** A nonce whose holder grew too old. */
+  contested: bigint | undefined
 }
 
 export function createPermitNonces({
@@ -44,14 +48,17 @@ export function createPermitNonces({
   /** The token's name and the live permit nonce of the payer. */
   readonly readFacts: (token: Address) => Promise<PermitFacts>
   readonly clock: Clock
-  readonly limits: Pick<PayerLimits, 'nonceHoldMsMax' | 'noncePollMs'>
+  readonly limits: Pick<
+    PayerLimits,
+    'nonceHoldMsMax' | 'contestedHoldMsMax' | 'nonceMoveMsMax' | 'noncePollMs'
+  >
 }): PermitNonces {
   const lanes = new Map<Address, Lane>()
 
   const laneOf = (token: Address): Lane => {
     const known = lanes.get(token)
     if (known) return known
-    const lane: Lane = { tail: Promise.resolve(), hold: undefined, floor: undefined }
+    const lane: Lane = { tail: Promise.resolve(), hold: undefined, floor: undefined, contested: undefined }
     lanes.set(token, lane)
     return lane
   }
@@ -59,21 +66,27 @@ export function createPermitNonces({
   const holderOf = (challengeNonce: ChallengeNonce) =>
     [...lanes.values()].find((lane) => lane.hold?.challengeNonce === challengeNonce)
 
-  const isOver = (hold: Hold, liveNonce: bigint) =>
+  const isTooOld = (hold: Hold, contested: bigint | undefined) =>
+    clock.now() - hold.sinceMs >=
+    (contested === hold.nonce ? limits.contestedHoldMsMax : limits.nonceHoldMsMax)
+
+  const isOver = ({ hold, contested }: Lane, liveNonce: bigint) =>
+    hold === undefined ||
     liveNonce > hold.nonce ||
     clock.now() >= hold.deadline * 1_000 ||
-    clock.now() - hold.sinceMs >= limits.nonceHoldMsMax
+    isTooOld(hold, contested)
 
   async function take(lane: Lane, token: Address, challengeNonce: ChallengeNonce, deadline: number) {
     for (;;) {
       const facts = await readFacts(token)
       let { nonce } = facts
       if (lane.floor && clock.now() < lane.floor.untilMs && nonce < lane.floor.nonce) nonce = lane.floor.nonce
-      if (lane.hold === undefined || isOver(lane.hold, nonce)) {
+      if (isOver(lane, nonce)) {
+        if (lane.hold?.nonce === nonce && isTooOld(lane.hold, lane.contested)) lane.contested = nonce
         lane.hold = { challengeNonce, nonce, deadline, ended: new AbortController(), sinceMs: clock.now() }
         return { ...facts, nonce }
       }
-      await clock.sleep(limits.noncePollMs, lane.hold.ended.signal)
+      await clock.sleep(limits.noncePollMs, lane.hold?.ended.signal)
     }
   }
 
@@ -84,9 +97,16 @@ export function createPermitNonces({
       lane.tail = turn.catch(() => undefined)
       return turn
     },
-    extend(challengeNonce) {
-      const hold = holderOf(challengeNonce)?.hold
-      if (hold) hold.sinceMs = clock.now()
+    async moved(token, nonce) {
+      const untilMs = clock.now() + limits.nonceMoveMsMax
+      // A nonce ahead of the chain was signed on the word of a seller, and that word was wrong.
+      laneOf(token).floor = undefined
+      while ((await readFacts(token)).nonce === nonce) {
+        if (clock.now() >= untilMs) {
+          throw new PayerError('permit_nonce_unmoved', `the permit nonce of ${token} is still ${nonce}`)
+        }
+        await clock.sleep(limits.noncePollMs)
+      }
     },
     release(challengeNonce, consumed) {
       const lane = holderOf(challengeNonce)

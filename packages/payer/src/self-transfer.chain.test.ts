@@ -1,5 +1,6 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { createWalletClient, type Hex, http, parseGwei } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { callsDuring, startNetwork, type TestNetwork } from '../test/network.js'
 import { address, offerAt, randomHex } from '../test/offers.js'
@@ -178,7 +179,7 @@ describe('self-transfer mode', () => {
     const offer = newOffer()
     const seen = await callsDuring(net.chain, async () => {
       const error = await failure(payer.createPaymentPayload(2, offer))
-      expect(error).toMatchObject({ code: 'transfer_refused', burnTxHash: undefined })
+      expect(error).toMatchObject({ code: 'no_tokens', burnTxHash: undefined })
     })
     expect(seen.calls).not.toHaveProperty('eth_sendRawTransaction')
     await createWalletClient({ account: net.payer, transport: http(net.rpcUrl) }).writeContract({
@@ -189,6 +190,30 @@ describe('self-transfer mode', () => {
       args: [net.pauper.address, 1000n],
     })
     await expect(payer.createPaymentPayload(2, offer)).resolves.toHaveProperty('payload.burnTxHash')
+  })
+
+  it('tells no gas money, a dead endpoint and a refusing token apart, and sends nothing', async () => {
+    const penniless = privateKeyToAccount(generatePrivateKey())
+    await net.mined(
+      await createWalletClient({ account: net.payer, transport: http(net.rpcUrl) }).writeContract({
+        chain: null,
+        address: net.token,
+        abi: tokenAbi,
+        functionName: 'transfer',
+        args: [penniless.address, 1000n],
+      }),
+    )
+    // Holds everything by its own word and reverts on `transfer`.
+    const stuck = await net.deployRuntime('0x5f3560e01c63a9059cbb146016575f195f5260205ff35b5f5ffd')
+    const refusals = [
+      failure(createPayer({ account: penniless }).createPaymentPayload(2, newOffer())),
+      failure(createPayer({ rpcUrl: 'http://127.0.0.1:1' }).createPaymentPayload(2, newOffer())),
+      failure(createPayer().createPaymentPayload(2, { ...newOffer(), asset: stuck })),
+    ]
+    const errors = await Promise.all(refusals)
+    expect(errors.map(({ code }) => code)).toEqual(['no_gas', 'chain_unavailable', 'transfer_reverts'])
+    expect(errors.map(({ burnTxHash }) => burnTxHash)).toEqual([undefined, undefined, undefined])
+    expect(errors[0]?.message).toContain('Fund the account with native money')
   })
 
   it('forgets a transfer that the node refused outright', async () => {

@@ -19,21 +19,25 @@ type Burn = { readonly hash: TxHash; readonly raw: Hex }
 export function createSelfTransfer({
   signer,
   chain,
+  secondsNeeded,
   memory,
   clock,
   limits,
 }: {
   readonly signer: TransferSigner
-  readonly chain: Pick<PayerChain, 'prepareTransfer' | 'broadcast' | 'receiptStatus'>
+  readonly chain: Pick<PayerChain, 'prepareTransfer' | 'whyRefused' | 'broadcast' | 'receiptStatus'>
+  /** How long an offer must live for its transfer to be mined in time. */
+  readonly secondsNeeded: () => Promise<number>
   readonly memory: PaymentMemory
   readonly clock: Clock
-  readonly limits: Pick<PayerLimits, 'transferSecondsMin' | 'receiptWaitMsMax' | 'receiptPollMs'>
+  readonly limits: Pick<PayerLimits, 'receiptWaitMsMax' | 'receiptPollMs'>
 }): (offer: PayableOffer) => Promise<Record<string, unknown>> {
   // The account's next nonce is known only once the transfer before has reached the node.
   const serial = createSerial()
 
   async function sign(offer: PayableOffer): Promise<Burn> {
-    checkFresh(offer, unixSeconds(clock), limits.transferSecondsMin)
+    const needed = await secondsNeeded()
+    checkFresh(offer, unixSeconds(clock), needed)
     const { token, payTo: to, amount: value } = offer
     const raw = parseHex(await signer.signTransaction(await chain.prepareTransfer({ token, to, value })))
     const hash = raw && parseTxHash(keccak256(raw))
@@ -53,7 +57,8 @@ export function createSelfTransfer({
         const { burn: _, ...unburned } = record
         return unburned
       })
-      throw new PayerError('transfer_refused', sent.why, { cause: sent.cause })
+      const { token, payTo: to, amount: value } = offer
+      throw await chain.whyRefused({ token, to, value }, sent.cause)
     }
     return hash
   }

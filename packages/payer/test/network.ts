@@ -1,6 +1,15 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { type Chain, deployContracts, developmentRoles, spareAccounts, startChain } from '@svc-zerc20/devnet'
-import { type Address, createPublicClient, http } from 'viem'
+import {
+  type Address,
+  concatHex,
+  createPublicClient,
+  createWalletClient,
+  type Hex,
+  http,
+  numberToHex,
+  size,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
 const { deployer, payer, relayer } = developmentRoles
@@ -13,6 +22,9 @@ export async function startNetwork() {
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
   const { token, permitBurner: helper } = deployed
   const read = { address: token, abi: tokenAbi } as const
+  const relayerAccount = privateKeyToAccount(relayer.privateKey)
+  const wallet = createWalletClient({ account: relayerAccount, transport: http(rpcUrl) })
+  const mined = (hash: Hex) => client.waitForTransactionReceipt({ hash, pollingInterval: 10 })
   return {
     chain,
     rpcUrl,
@@ -21,10 +33,21 @@ export async function startNetwork() {
     helper,
     client,
     payer: privateKeyToAccount(payer.privateKey),
-    relayer: privateKeyToAccount(relayer.privateKey),
+    relayer: relayerAccount,
+    /** Sends transactions of somebody who is not the payer. */
+    wallet,
+    mined,
     pauper: privateKeyToAccount(spareAccounts[0]?.privateKey ?? '0x'),
     balanceOf: (owner: Address) => client.readContract({ ...read, functionName: 'balanceOf', args: [owner] }),
     permitNonce: (owner: Address) => client.readContract({ ...read, functionName: 'nonces', args: [owner] }),
+    /** Puts this very code at a fresh address, as any deployer can. */
+    async deployRuntime(code: Hex): Promise<Address> {
+      // PUSH2 length, DUP1, PUSH1 10 (where the code begins), PUSH0, CODECOPY, PUSH0, RETURN
+      const data = concatHex(['0x61', numberToHex(size(code), { size: 2 }), '0x80600a5f395ff3', code])
+      const { contractAddress } = await mined(await wallet.sendTransaction({ chain: null, data }))
+      if (!contractAddress) throw new Error('nothing was deployed')
+      return contractAddress
+    },
     /** Transactions the account has sent, waiting ones included. */
     sentBy: (address: Address) => client.getTransactionCount({ address, blockTag: 'pending' }),
     close: () => chain.close(),

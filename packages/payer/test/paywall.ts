@@ -13,8 +13,14 @@ import { type OfferChanges, offerAt, randomHex } from './offers.js'
  * - `break`: burns if need be and breaks the connection before answering
  * - a status: answers it without taking the payment
  * - a reason: answers a failed settle with it
+ * - a promise: waits for it, then serves
  */
-export type Step = 'serve' | 'break' | number | { readonly reason: string; readonly burn?: boolean }
+export type Step =
+  | 'serve'
+  | 'break'
+  | number
+  | { readonly reason: string; readonly burn?: boolean }
+  | { readonly after: Promise<unknown> }
 
 /**
  * The smallest seller that takes real payments: it burns permits on the chain, looks up transfers, and grants
@@ -22,7 +28,7 @@ export type Step = 'serve' | 'break' | number | { readonly reason: string; reado
  */
 export async function startPaywall(
   network: TestNetwork,
-  options: { offer?: OfferChanges; steps?: Step[] } = {},
+  options: { offer?: OfferChanges | ((count: number) => OfferChanges); steps?: Step[] } = {},
 ) {
   const { token: asset, helper, client } = network
   const wallet = createWalletClient({ account: network.relayer, transport: http(network.rpcUrl) })
@@ -33,7 +39,8 @@ export async function startPaywall(
   const granted = new Set<string>()
 
   function newOffer(): PaymentRequirements {
-    const { extra, ...changes } = options.offer ?? {}
+    const { offer } = options
+    const { extra, ...changes } = (typeof offer === 'function' ? offer(offers.length) : offer) ?? {}
     const challengeNonce = randomHex(32)
     const payTo = randomHex(20)
     return offerAt(Math.floor(Date.now() / 1_000), {
@@ -105,7 +112,8 @@ export async function startPaywall(
     if (granted.has(nonce)) {
       return settled(response, 402, { success: false, errorReason: 'already_accepted', transaction: '' })
     }
-    if (typeof step === 'object') {
+    if (typeof step === 'object' && 'after' in step) await step.after
+    else if (typeof step === 'object') {
       const transaction = step.burn ? await burn(payment) : ''
       return settled(response, 402, { success: false, errorReason: step.reason, transaction })
     }
