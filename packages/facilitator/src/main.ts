@@ -23,6 +23,7 @@ const mistakes = new Set([
   'journal_corrupt',
   'journal_newer',
   'journal_unusable',
+  'seed_mismatch',
 ])
 
 const signals = ['SIGTERM', 'SIGINT'] as const

@@ -106,7 +106,12 @@ const transaction: fc.Arbitrary<SignedTransaction> = fc.record({
 })
 
 const binding = fc.record(
-  { chainId: fc.integer({ min: 1 }), token: address, helper: address },
+  {
+    chainId: fc.integer({ min: 1 }),
+    token: address,
+    helper: address,
+    seed: fc.stringMatching(/^[0-9a-f]{16}$/),
+  },
   { requiredKeys: ['chainId', 'token'] },
 )
 

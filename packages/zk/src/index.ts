@@ -61,7 +61,7 @@ export { fieldPrime, hash2, hash3 } from './poseidon.js'
 export { findPowNonce, type NonceRange, type PowKernel } from './pow-kernel.js'
 export { type GeneralRecipient, recipientHash, recipientWord } from './recipient-hash.js'
 export { evaluateTransfers, type RootTransition, rootChallenge } from './root-challenge.js'
-export { deriveSeed } from './seed.js'
+export { deriveSeed, seedFingerprint } from './seed.js'
 export {
   type G1,
   type G2,

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { deriveSeed } from './seed.js'
+import { deriveSeed, seedFingerprint } from './seed.js'
 
 const keys = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
@@ -24,4 +24,17 @@ test('differs for different keys', () => {
 
 test('refuses a key of another length without showing it', () => {
   expect(() => deriveSeed(new Uint8Array(31).fill(0xab))).toThrow(/^expected a treasury key of 32 bytes$/)
+})
+
+test('has a fingerprint of 16 digits under a domain of its own, which tells seeds apart', () => {
+  fc.assert(
+    fc.property(keys, keys, (one, other) => {
+      fc.pre(Buffer.compare(one, other) !== 0)
+      const expected = Buffer.from(hkdfSync('sha256', one, '', 'svc-zerc20/seed-fingerprint/v1', 8)).toString(
+        'hex',
+      )
+      expect(seedFingerprint(one)).toBe(expected)
+      expect(seedFingerprint(other)).not.toBe(expected)
+    }),
+  )
 })

@@ -1,6 +1,6 @@
 /** One-time burn addresses: mined ahead in threads of their own, handed out once. */
 import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
-import { createAddressMiner, createAddressPool, type PoolFigures } from '@svc-zerc20/zk'
+import { createAddressMiner, createAddressPool, type PoolFigures, seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
 import { addressFileOf, createAddressStore } from './address-store.js'
@@ -33,7 +33,7 @@ export function createAddresses(deps: {
     powBits: config.zerc20.pow_bits,
     targetSize: config.zerc20.pool_size,
     // What the operator wants to be forgotten on a restart includes this.
-    ...(journal !== 'none' && { store: createAddressStore(addressFileOf(journal)) }),
+    ...(journal !== 'none' && { store: createAddressStore(addressFileOf(journal), seedFingerprint(seed)) }),
     onError,
   })
   return {

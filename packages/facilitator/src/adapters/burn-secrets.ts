@@ -1,5 +1,5 @@
 /** What only this facilitator can derive of a challenge: the opened recipient and the burn secret. Never logged. */
-import { deriveBurn, type Hex, recipientWord, secretAt } from '@svc-zerc20/zk'
+import { burnAddressAt, deriveBurn, type Hex, recipientWord, secretAt } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import type { Challenge } from '../payment/ports.js'
 
@@ -7,6 +7,8 @@ export type BurnSecrets = {
   readonly recipientHash: bigint
   readonly secret: bigint
   readonly recipient: { readonly chainId: bigint; readonly recipient: Hex; readonly tweak: Hex }
+  /** The address a burn must have gone to, lower-case; undefined when its proof of work does not hold. */
+  payTo(): string | undefined
 }
 
 export type BurnSecretsOf = (challenge: Pick<Challenge, 'nonce' | 'treasury' | 'powNonce'>) => BurnSecrets
@@ -25,6 +27,7 @@ export function createBurnSecrets(seed: Uint8Array, { network, zerc20 }: Config)
     return {
       recipientHash: derivation.recipientHash,
       secret: secretAt(derivation, powNonce),
+      payTo: () => burnAddressAt(derivation, powNonce)?.toLowerCase(),
       recipient: {
         chainId: BigInt(network.chain_id),
         recipient: recipientWord(treasury),

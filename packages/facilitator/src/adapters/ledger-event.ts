@@ -23,7 +23,13 @@ import type { Burn, Challenge, Finalized, Mint, SignedTransaction, UnmatchedBurn
 import type { JournalFields } from './journal-line.js'
 
 /** What a journal speaks of: replayed against anything else it would be worse than none. */
-export type Binding = { readonly chainId: number; readonly token: Address; readonly helper?: Address }
+export type Binding = {
+  readonly chainId: number
+  readonly token: Address
+  readonly helper?: Address
+  /** Fingerprint of the seed of its addresses; absent in a journal of an older version. */
+  readonly seed?: string
+}
 
 /** A permit is read when somebody asks: hardly any is still wanted when the end of a journal is reached. */
 export type ClaimedPayload =
@@ -239,11 +245,12 @@ export function fromFields(fields: JournalFields): LedgerEvent {
   }
 }
 
-function readBinding({ chainId, token, helper }: Raw): Binding {
+function readBinding({ chainId, token, helper, seed }: Raw): Binding {
   return {
     chainId: numberIn(chainId),
     token: addressIn(token),
     ...(helper !== undefined && { helper: addressIn(helper) }),
+    ...(seed !== undefined && { seed: fingerprintIn(seed) }),
   }
 }
 
@@ -320,6 +327,9 @@ const hashIn: (value: unknown) => TxHash = required('transaction hash', parseTxH
 const bytes32In: (value: unknown) => Bytes32 = required('hash', parseBytes32)
 const identityIn = required('identity', (value) =>
   typeof value === 'string' && /^[0-9a-f]{32}$/.test(value) ? value : undefined,
+)
+const fingerprintIn = required('fingerprint', (value) =>
+  typeof value === 'string' && /^[0-9a-f]{16}$/.test(value) ? value : undefined,
 )
 const reasonIn = required('reason', (value) =>
   typeof value === 'string' && /^[a-z_]{1,64}$/.test(value) ? value : undefined,

@@ -11,6 +11,7 @@ import { type Binding, fromFields, toFields } from './ledger-event.js'
 import { readEvent } from './ledger-line.js'
 import { createLedgerState, type LedgerState } from './ledger-state.js'
 import { createLedgerSteps, inSteps } from './ledger-steps.js'
+import { assertSameSeed, type SeedCheck } from './seed-check.js'
 
 export type OpenLedger = {
   readonly ledger: JournalledLedger
@@ -26,12 +27,14 @@ export type OpenLedger = {
 export async function openLedger(deps: {
   /** A path, or `none`. */
   journal: string
-  binding: Binding
+  binding: Omit<Binding, 'seed'>
   clock: Clock
   openMax: number
   expiredRetentionSeconds: number
   unmatchedMax: { readonly perChallenge: number; readonly total: number }
   onJournalFailure: (err: unknown) => void
+  /** Of the treasury key of today; a journal of another key is refused. */
+  seed?: SeedCheck
   /** Opens the issued addresses, once the journal is ours and read; told what it holds. */
   openIssued?: (recorded: Iterable<Challenge>) => Promise<IssuedAddresses>
 }): Promise<OpenLedger> {
@@ -68,7 +71,7 @@ export async function openLedger(deps: {
     durable: () => journal.durable(),
   }
   try {
-    await steps.run(() => bind(state, deps.binding, log))
+    await steps.run(() => bind(state, deps.binding, deps.seed, log))
     const issued = await openIssued()
     const ledger = inSteps(create(log, issued), steps)
     return {
@@ -86,10 +89,15 @@ export async function openLedger(deps: {
 }
 
 /**
- * A new journal is bound to what it will speak of. One of another chain or token is refused, and one of another
- * helper while burns through that helper are under way: their outcome would be looked for at the wrong place.
+ * A new journal is bound to what it will speak of. One of another chain, token or treasury key is refused, and one of
+ * another helper while burns through that helper are under way: their outcome would be looked for at the wrong place.
  */
-async function bind(state: LedgerState, wanted: Binding, log: EventLog): Promise<void> {
+async function bind(
+  state: LedgerState,
+  wanted: Omit<Binding, 'seed'>,
+  seed: SeedCheck | undefined,
+  log: EventLog,
+): Promise<void> {
   const known = state.binding()
   if (known && (known.chainId !== wanted.chainId || known.token !== wanted.token)) {
     throw new SvcError(
@@ -97,14 +105,17 @@ async function bind(state: LedgerState, wanted: Binding, log: EventLog): Promise
       `settlement.journal: it belongs to token ${known.token} on chain ${known.chainId}; give this network a journal of its own`,
     )
   }
+  if (seed) assertSameSeed(state, seed)
   if (known && known.helper !== wanted.helper && state.outstanding().length > 0) {
     throw new SvcError(
       'config_invalid',
       `settlement.permit_burner: burns through ${known.helper ?? 'no helper'} are under way; keep it until they ended`,
     )
   }
-  if (known && known.helper === wanted.helper) return
-  const event = { event: 'ledger_bound', binding: wanted } as const
+  if (known && known.helper === wanted.helper && (!seed || known.seed)) return
+  const fingerprint = seed?.fingerprint ?? known?.seed
+  const binding = { ...wanted, ...(fingerprint !== undefined && { seed: fingerprint }) }
+  const event = { event: 'ledger_bound', binding } as const
   await log.append(event)
   state.apply(event)
 }

@@ -1,5 +1,7 @@
 /** Everything that can be wrong before money moves, found in one run. Starts nothing and changes nothing. */
 import { parseAddress } from '@svc-zerc20/protocol'
+import { deriveSeed } from '@svc-zerc20/zk'
+import { createSeedCheck, type SeedCheck } from '../adapters/seed-check.js'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../config/config.js'
 import { judgeAvailability } from '../config/rules.js'
 import { type Finding, isFailure } from '../finding.js'
@@ -42,7 +44,7 @@ export async function check(deps: {
       places: values.profile === 'local' ? (deps.places ?? usualPlaces(deps.file, journalFile)) : [],
     }),
     probeIndexer(values.network.indexer_url),
-    probeJournal(journalFile, deps.inspectJournal),
+    probeJournal(journalFile, deps.inspectJournal, seedOf(secrets, values)),
     probeListen(values.listen),
   ])
   const artifacts = await probeArtifacts(values, chain.artifacts)
@@ -61,6 +63,11 @@ export async function check(deps: {
 
 const withArtifacts = (config: Config, artifacts: string | undefined): Config =>
   artifacts === undefined ? config : { ...config, zerc20: { ...config.zerc20, artifacts } }
+
+function seedOf(secrets: Secrets | undefined, { network }: PartialConfig): SeedCheck | undefined {
+  if (!secrets || network.chain_id === undefined) return undefined
+  return createSeedCheck(deriveSeed(secrets.treasuryKey.reveal()), network.chain_id)
+}
 
 function judgeFile(file: string, { config, values, findings }: ConfigReading): Finding[] {
   const unavailable = judgeAvailability(values).map((rule): Finding => ({ level: 'fail', ...rule }))

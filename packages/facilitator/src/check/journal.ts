@@ -3,10 +3,12 @@ import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
+import { addressFileOf, assertAddressesOf } from '../adapters/address-store.js'
 import { assertUnlocked } from '../adapters/journal-lock.js'
 import { replayFile } from '../adapters/journal-replay.js'
 import { readEvent } from '../adapters/ledger-line.js'
 import { createLedgerState } from '../adapters/ledger-state.js'
+import { assertSameSeed, type SeedCheck } from '../adapters/seed-check.js'
 import type { Finding } from '../finding.js'
 import { checkLimits } from './limits.js'
 
@@ -16,13 +18,20 @@ import { checkLimits } from './limits.js'
  */
 export type InspectJournal = (
   file: string,
+  /** Of the treasury key; absent when there is none to read. */
+  seed?: SeedCheck,
 ) => Promise<{ readonly records: number; readonly tornBytes: number }>
 
 /** Asks for the lock and replays the file as a start would, and forgets what it read. */
-export const replayJournal: InspectJournal = async (file) => {
+export const replayJournal: InspectJournal = async (file, seed) => {
   await assertUnlocked(file)
   const state = createLedgerState()
-  return replayFile(file, (line) => state.apply(readEvent(line)))
+  const report = await replayFile(file, (line) => state.apply(readEvent(line)))
+  if (seed) {
+    assertSameSeed(state, seed)
+    await assertAddressesOf(addressFileOf(file), seed.fingerprint)
+  }
+  return report
 }
 
 const key = 'settlement.journal'
@@ -36,6 +45,7 @@ const fail = (message: string, start?: Finding['start']): Finding => ({
 export async function probeJournal(
   journal: string | undefined,
   inspect: InspectJournal | undefined,
+  seed?: SeedCheck,
 ): Promise<Finding[]> {
   if (journal === undefined) return []
   if (journal === 'none') {
@@ -44,7 +54,7 @@ export async function probeJournal(
   const folder = dirname(journal)
   const misplaced = await judgePlace(journal, folder)
   if (misplaced) return [misplaced]
-  const [space, content] = await Promise.all([judgeSpace(folder), judgeContent(journal, inspect)])
+  const [space, content] = await Promise.all([judgeSpace(folder), judgeContent(journal, inspect, seed)])
   return [...space, ...content]
 }
 
@@ -77,10 +87,14 @@ async function judgeSpace(folder: string): Promise<Finding[]> {
   return free < checkLimits.freeBytesWarn ? [{ level: 'warn', key, message: `only ${message}` }] : []
 }
 
-async function judgeContent(journal: string, inspect: InspectJournal | undefined): Promise<Finding[]> {
+async function judgeContent(
+  journal: string,
+  inspect: InspectJournal | undefined,
+  seed: SeedCheck | undefined,
+): Promise<Finding[]> {
   if (!inspect) return [{ level: 'ok', key, message: `${journal} can be written` }]
   try {
-    const { records, tornBytes } = await inspect(journal)
+    const { records, tornBytes } = await inspect(journal, seed)
     const message = `${journal} has ${records} records`
     if (tornBytes === 0) return [{ level: 'ok', key, message }]
     return [
@@ -88,8 +102,15 @@ async function judgeContent(journal: string, inspect: InspectJournal | undefined
     ]
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
+    if (error.code === 'seed_mismatch') return [{ level: 'fail', ...keyAndMessage(error.message) }]
     const problem = error.message.replace(`${key}: `, '')
     const message = problem.includes(journal) ? problem : `${journal}: ${problem}`
     return [fail(message, error.code === 'journal_locked' ? 'later' : undefined)]
   }
+}
+
+/** A start prints its error as one line; a finding has its parts. */
+function keyAndMessage(text: string): Pick<Finding, 'key' | 'message'> {
+  const end = text.indexOf(': ')
+  return { key: text.slice(0, end), message: text.slice(end + 2) }
 }

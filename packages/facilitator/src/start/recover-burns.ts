@@ -48,10 +48,10 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
   const off = whyOff(config, profileOf(config))
   if (off !== undefined) throw new SvcError('config_invalid', `nothing can be minted: ${off}`)
   const telemetry = createTelemetry({ log: options.log, clock })
-  const { storage, close } = await openRecoveryStorage(options)
+  const seed = deriveSeed(secrets.treasuryKey.reveal())
+  const { storage, close } = await openRecoveryStorage(options, seed)
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
-    const seed = deriveSeed(secrets.treasuryKey.reveal())
     const verifier = wireVerifier(config, chainSide, seed)
     const recovery = { ...options, storage, chainSide, seed, verifier, telemetry }
     const report = options.dryRun ? await look(recovery) : await recover(recovery)
@@ -65,11 +65,14 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
 }
 
 /** Nothing that expired is forgotten here. A dry run works on a copy of the journal. */
-async function openRecoveryStorage({ config, dryRun, clock, log }: Required<RecoverOptions>) {
+async function openRecoveryStorage(
+  { config, dryRun, clock, log }: Required<RecoverOptions>,
+  seed: Uint8Array,
+) {
   const expiredRetentionSeconds = Number.POSITIVE_INFINITY
   const { journal } = config.settlement
   if (!dryRun || journal === 'none') {
-    const storage = await openStorage({ config, clock, log, expiredRetentionSeconds })
+    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds })
     return { storage, close: () => storage.close() }
   }
   await assertUnlocked(journal)
@@ -79,7 +82,7 @@ async function openRecoveryStorage({ config, dryRun, clock, log }: Required<Reco
   try {
     const copy = join(folder, 'journal.jsonl')
     if (existsSync(journal)) copyFileSync(journal, copy)
-    const storage = await openStorage({ config, clock, log, expiredRetentionSeconds, journal: copy })
+    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, journal: copy })
     return { storage, close: () => storage.close().finally(dropCopy) }
   } catch (error) {
     dropCopy()

@@ -34,10 +34,10 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const profile = profileOf(config)
   const telemetry = createTelemetry({ log: options.log, clock })
   const { log } = telemetry
-  const storage = await openStorage({ config, clock, log })
+  const seed = deriveSeed(secrets.treasuryKey.reveal())
+  const storage = await openStorage({ config, clock, log, seed })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const { relayer, rpc, deployment } = chainSide
-  const seed = deriveSeed(secrets.treasuryKey.reveal())
   const addresses = createAddresses({
     config,
     seed,

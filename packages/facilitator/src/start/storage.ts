@@ -1,7 +1,9 @@
 /** The ledger of this configuration, opened, with a word about what its journal held. */
 import { SvcError } from '@svc-zerc20/protocol'
+import { addressFileOf, assertAddressesOf } from '../adapters/address-store.js'
 import { giveBackMemory } from '../adapters/give-back-memory.js'
 import { type OpenLedger, openLedger } from '../adapters/open-ledger.js'
+import { createSeedCheck } from '../adapters/seed-check.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
 import type { Challenge, Clock } from '../payment/ports.js'
@@ -15,6 +17,7 @@ type StorageDeps = {
   readonly config: Config
   readonly clock: Clock
   readonly log: Log
+  readonly seed: Uint8Array
   /** Instead of what is configured. */
   readonly journal?: string
   readonly expiredRetentionSeconds?: number
@@ -26,6 +29,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
   const { log } = deps
   const { network, settlement, daemon } = deps.config
   const journal = deps.journal ?? settlement.journal
+  const seed = createSeedCheck(deps.seed, network.chain_id)
   const { issued, ...storage } = await openLedger({
     journal,
     binding: {
@@ -38,9 +42,15 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     expiredRetentionSeconds: deps.expiredRetentionSeconds ?? settlement.expired_challenge_retention_seconds,
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     onJournalFailure: (err) => log({ event: 'journal.failed', err }),
+    seed,
     openIssued: (recorded) => openIssued({ ...deps, journal }, recorded),
   })
   if (!issued) throw new SvcError('invariant', 'the issued addresses were not opened')
+  if (journal !== 'none') {
+    await assertAddressesOf(addressFileOf(journal), seed.fingerprint).catch((error) =>
+      storage.close().then(() => Promise.reject(error)),
+    )
+  }
   const { records = 0, tornBytes = 0 } = storage.replay ?? {}
   if (storage.replay) log({ event: 'journal.replayed', records })
   // Reading a long journal leaves much behind, and a daemon that serves little would hold it for hours.
