@@ -146,6 +146,8 @@ export const limits = {
   indexerTimeoutMs: 10_000,
   /** Bytes of an indexer's answer: 64 paths of 40 words, or 100 transfers. */
   indexerAnswerBytesMax: 512 * 1024,
+  /** The head may be so many blocks old before the node is asked whether a newer one is there. */
+  headStepBlocks: 16n,
   /** Blocks in one question for the token's logs. */
   logSpanBlocksMax: 5_000,
 } as const

@@ -39,6 +39,17 @@ export async function startLyingNode(chain: {
     lie(next: Lie) {
       lie = next
     },
+    /** The next time somebody asks for the newest block, it is an absurd number; everything else is the truth. */
+    lieAboutHeadOnce(number = '0xffffffffff') {
+      let isTold = false
+      lie = ({ method, params }, truth) => {
+        const isBlock = method === 'eth_getBlockByNumber' && params[0] === 'latest'
+        if (isTold || !(isBlock || method === 'eth_blockNumber')) return undefined
+        isTold = true
+        return isBlock ? { ...(truth as object), number } : number
+      }
+      return { hasLied: () => isTold }
+    },
     takeOver(next: Takeover) {
       takeover = next
     },

@@ -3,6 +3,15 @@ import type { JsonRpc, RpcAnswer } from '../src/adapters/json-rpc.js'
 
 type Answer = (...params: never[]) => unknown
 
+/** Answers for a chain that reaches up to this block. */
+export const blocksUpTo = (headNow: () => number): Record<'eth_getBlockByNumber', Answer> => ({
+  eth_getBlockByNumber(block: string) {
+    const head = headNow()
+    const number = block === 'latest' ? head : Number(block)
+    return number > head ? null : { number: `0x${number.toString(16)}`, hash: `0x${'ab'.repeat(32)}` }
+  },
+})
+
 /** A thrown error becomes the node's own: the round trip itself never fails. */
 export function scriptedRpc(answers: Record<string, Answer>): Pick<JsonRpc, 'batch'> & { asked: string[] } {
   const asked: string[] = []

@@ -100,6 +100,23 @@ test('a branch that is shorter is followed once it differs in what is stored', a
   expect(database.head().size).toBe(await world.leaves())
 })
 
+test('fault 18 a head that the node names and does not have is not stored, and hides nothing', async () => {
+  await syncAll(chain)
+  await world.mine(...transfers(2))
+  const ahead: Chain = {
+    ...chain,
+    async latestAnd(number) {
+      const { latest, known } = await chain.latestAnd(number)
+      return { latest: { ...latest, number: latest.number + 1 }, known }
+    },
+  }
+  const before = database.head()
+  expect(await syncOf(ahead).step()).toBe('idle')
+  expect(database.head()).toEqual(before)
+  await syncAll(chain)
+  expect(database.head().size).toBe(await world.leaves())
+})
+
 test('the last common block is found however far down it is', async () => {
   for (let block = 0; block < 70; block++) await world.mine(...transfers(1, block))
   await syncAll(chain)

@@ -1,7 +1,7 @@
 import { encodeAbiParameters, pad, toEventSelector, toHex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { addressOf, burnOf, hashOf, seconds, units } from '../../test/challenges.js'
-import { scriptedRpc } from '../../test/scripted-rpc.js'
+import { blocksUpTo, scriptedRpc } from '../../test/scripted-rpc.js'
 import type { Burn } from '../payment/ports.js'
 import { createBurnSearch } from './burn-search.js'
 import type { ClaimedTransfer } from './indexer.js'
@@ -14,7 +14,7 @@ const transferTopic = toEventSelector('Transfer(address,address,uint256)')
 function setup(burns: Burn[], indexer: () => ClaimedTransfer[]) {
   const reported: string[] = []
   const rpc = scriptedRpc({
-    eth_blockNumber: () => toHex(100),
+    ...blocksUpTo(() => 100),
     eth_getLogs: ({ topics }: { topics: unknown[] }) => {
       expect(topics).toEqual([transferTopic, null, [pad(payTo)]])
       return burns.map((burn) => ({

@@ -11,6 +11,7 @@ import { pad, parseEventLogs, toEventSelector } from 'viem/utils'
 import type { BurnSearch, ExecutedBurn } from '../payment/find-burns.js'
 import type { Burn, TransferLog } from '../payment/ports.js'
 import type { ChainReader } from './chain.js'
+import { readHead } from './head.js'
 import type { ClaimedTransfer, Indexer } from './indexer.js'
 import { type JsonRpc, wellFormed } from './json-rpc.js'
 import type { PathEvent } from './merkle-paths.js'
@@ -59,7 +60,7 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
   /** The transfer as its receipt has it; undefined when the receipt has another. */
   async function readBurn(to: Address, claimed: ClaimedTransfer | undefined): Promise<Burn | undefined> {
     if (!claimed) return undefined
-    const { receipt } = await chain.selfTransferFacts(claimed.txHash, to)
+    const { receipt } = await chain.selfTransferFacts(claimed.txHash, to, 1)
     const isIt = (transfer: TransferLog) => transfer.to === to && transfer.value === claimed.value
     const transfer = receipt?.succeeded ? receipt.transfers.find(isIt) : undefined
     if (!receipt || !transfer) return undefined
@@ -88,6 +89,16 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
     return burns
   }
 
+  /** A node that lied about its head when a challenge was issued must not hide its burn: then all is searched. */
+  async function firstBlockOf(payments: readonly { readonly issuedAtBlock: bigint }[]): Promise<number> {
+    const head = await readHead(deps.rpc)
+    const first = payments.reduce(
+      (least, { issuedAtBlock }) => Math.min(least, issuedAtBlock <= head ? Number(issuedAtBlock) : 0),
+      Number.MAX_SAFE_INTEGER,
+    )
+    return Math.max(first, deps.fromBlock)
+  }
+
   return {
     balances,
 
@@ -103,12 +114,8 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
         else missing.push(payment)
       }
       if (missing.length === 0) return burns
-      const first = missing.reduce(
-        (least, { issuedAtBlock }) => Math.min(least, Number(issuedAtBlock)),
-        Number.MAX_SAFE_INTEGER,
-      )
       const addresses = missing.map(({ payTo }) => payTo)
-      for (const [address, burn] of await fromLogs(addresses, Math.max(first, deps.fromBlock))) {
+      for (const [address, burn] of await fromLogs(addresses, await firstBlockOf(missing))) {
         burns.set(address, burn)
       }
       return burns

@@ -1,7 +1,7 @@
 import { encodeAbiParameters, numberToHex, pad } from 'viem/utils'
 import { expect, it } from 'vitest'
 import { addressOf, challengeOf, deployment, hashOf } from '../../test/challenges.js'
-import { scriptedRpc } from '../../test/scripted-rpc.js'
+import { blocksUpTo, scriptedRpc } from '../../test/scripted-rpc.js'
 import { createChain } from './chain.js'
 import { indexedTransferTopic } from './transfer-log.js'
 
@@ -21,7 +21,7 @@ const transfer = {
 function setup({ spanMax, burnedIn, head }: { spanMax: number; burnedIn: number; head: number }) {
   const spans: [number, number][] = []
   const rpc = scriptedRpc({
-    eth_blockNumber: () => numberToHex(head),
+    ...blocksUpTo(() => head),
     eth_getLogs(filter: { fromBlock: string; toBlock: string }) {
       const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)]
       if (!(to - from < spanMax)) throw new Error('block range too large')
@@ -44,6 +44,8 @@ function setup({ spanMax, burnedIn, head }: { spanMax: number; burnedIn: number;
     lensQueriesMax: 1,
     lensCallsInFlightMax: 1,
     logSpanBlocksMax: 5_000,
+    fromBlock: 900,
+    headStepBlocks: 16n,
   })
   return { chain, spans }
 }
@@ -55,6 +57,13 @@ it('finds an executed burn on a node that bounds the blocks of one question, and
   expect(spans.at(-1)?.[1]).toBeLessThan(9_000)
   // The depth of the burn is counted from the head, not from where the search ended.
   expect(chain.headNumber()).toBe(9_000n)
+})
+
+it('a challenge issued while the node lied about its head is searched for from the first block there can be', async () => {
+  const { chain, spans } = setup({ spanMax: 5_000, burnedIn: 1_350, head: 9_000 })
+  const misdated = challengeOf(1, { issuedAtBlock: 9_001n })
+  expect(await chain.findExecutedBurn(misdated, payer)).toMatchObject({ txHash, blockNumber: 1_350n })
+  expect(spans[0]?.[0]).toBe(900)
 })
 
 it('finds no executed burn where there is none, and asks for every block once', async () => {

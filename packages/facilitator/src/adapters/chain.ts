@@ -5,6 +5,7 @@ import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeDeployData, encodeEventTopics } from 'viem/utils'
 import type { Burn, Chain, Challenge, PermitChainFacts } from '../payment/ports.js'
 import { createCoalescer } from './coalesce.js'
+import { type BlockRef, isBacked, latestCall, readHead, readLatest } from './head.js'
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
 import { scanLogs } from './scan-logs.js'
 import { burnsIn, parseReceipt, transfersIn } from './transfer-log.js'
@@ -33,7 +34,7 @@ export type ChainReader = Chain & {
   findExecutedBurn(challenge: Challenge, payer: Address): Promise<Burn | undefined>
   /** The block that facts were last read at. */
   viewedAt(): LensBlock
-  /** Told by whoever sees a newer block. */
+  /** Told by whoever saw the newest block, and that it is there. */
   sawHead(blockNumber: bigint): void
 }
 
@@ -45,13 +46,32 @@ export function createChain(deps: {
   lensQueriesMax: number
   lensCallsInFlightMax: number
   logSpanBlocksMax: number
+  /** A block at or before the first one that can hold a burn. */
+  fromBlock: number
+  /** The head may be so many blocks old before the node is asked whether a newer one is there. */
+  headStepBlocks: bigint
 }): ChainReader {
   const { rpc, token, helper } = deps
   let head = 0n
+  let isAsking = false
   let viewedAt: LensBlock = { timestamp: 0 as UnixSeconds, number: 0n }
 
   function sawHead(blockNumber: bigint): void {
-    if (blockNumber > head) head = blockNumber
+    head = blockNumber
+  }
+
+  /** Off the request's path: a head that is a few blocks old does no harm, and one that nothing backs would. */
+  async function hear({ number }: BlockRef): Promise<void> {
+    const step = number > head ? number - head : head - number
+    if (isAsking || step <= deps.headStepBlocks) return
+    isAsking = true
+    try {
+      if (await isBacked(rpc, number)) head = number
+    } catch {
+      // The next one that is heard of is asked for.
+    } finally {
+      isAsking = false
+    }
   }
 
   function lensCall(permits: readonly PermitQuery[], burnAddresses: readonly Address[]): RpcCall {
@@ -72,11 +92,18 @@ export function createChain(deps: {
     return { timestamp: viewedAt.timestamp, permits, balances }
   }
 
-  function readHead(answer: RpcAnswer | undefined): bigint {
-    const number = wellFormed('eth_blockNumber', () => BigInt(resultOf('eth_blockNumber', answer) as string))
-    sawHead(number)
-    return number
+  /**
+   * From which block a burn is depth deep, when that matters: as far as a block backs it, and never below the burn
+   * itself, whose receipt was just read.
+   */
+  async function headAbove(burnedIn: bigint | undefined, latest: BlockRef, isDepthNeeded: boolean) {
+    if (burnedIn === undefined || !isDepthNeeded || latest.number <= burnedIn) return burnedIn ?? head
+    return (await isBacked(rpc, latest.number)) ? latest.number : burnedIn
   }
+
+  /** A node that lied about its head when a challenge was issued must not hide the burn for ever. */
+  const searchFrom = ({ issuedAtBlock }: Challenge) =>
+    issuedAtBlock <= head ? Number(issuedAtBlock) : deps.fromBlock
 
   async function readPermits(queries: readonly PermitQuery[]): Promise<readonly PermitChainFacts[]> {
     const [answer] = await rpc.batch([lensCall(queries, [])])
@@ -107,16 +134,18 @@ export function createChain(deps: {
     permitFactsTogether: (challenges, payer) =>
       readPermits(challenges.slice(0, deps.lensQueriesMax).map((challenge) => queryOf(challenge, payer))),
 
-    async selfTransferFacts(txHash: TxHash, payTo: Address) {
-      const [receiptAnswer, lensAnswer, headAnswer] = await rpc.batch([
+    async selfTransferFacts(txHash: TxHash, payTo: Address, confirmations: number) {
+      const [receiptAnswer, lensAnswer, latestAnswer] = await rpc.batch([
         { method: 'eth_getTransactionReceipt', params: [txHash] },
         lensCall([], [payTo]),
         // Not the lens' block number: on some rollups that is one of the chain below.
-        { method: 'eth_blockNumber', params: [] },
+        latestCall,
       ])
       const receipt = parseReceipt(resultOf('eth_getTransactionReceipt', receiptAnswer))
       const { timestamp, balances } = readLens(lensAnswer)
-      const headNumber = readHead(headAnswer)
+      const latest = readLatest(latestAnswer)
+      void hear(latest)
+      const headNumber = await headAbove(receipt?.blockNumber, latest, confirmations > 1)
       return {
         timestamp,
         headNumber,
@@ -144,16 +173,14 @@ export function createChain(deps: {
         eventName: 'BurnExecuted',
         args: { challengeNonce: challenge.nonce, token, payer },
       })
-      const blocks = { fromBlock: Number(challenge.issuedAtBlock), spanBlocksMax: deps.logSpanBlocksMax }
+      head = await readHead(rpc)
+      const blocks = { fromBlock: searchFrom(challenge), spanBlocksMax: deps.logSpanBlocksMax }
       for await (const { logs } of scanLogs(rpc, { address: helper, topics }, blocks)) {
         for (const { transactionHash } of logs) {
-          const [receiptAnswer, headAnswer] = await rpc.batch([
+          const [answer] = await rpc.batch([
             { method: 'eth_getTransactionReceipt', params: [transactionHash] },
-            { method: 'eth_blockNumber', params: [] },
           ])
-          const receipt = parseReceipt(resultOf('eth_getTransactionReceipt', receiptAnswer))
-          // How deep the burn is, is counted from here.
-          readHead(headAnswer)
+          const receipt = parseReceipt(resultOf('eth_getTransactionReceipt', answer))
           const burn = receipt && burnsIn(receipt, token)(challenge)
           if (burn) return burn
         }
@@ -187,6 +214,5 @@ export async function readDeployment(
     args: [token, zeroAddress, [], []],
   })
   const result = decodeLens(await rpc.call('eth_call', [{ data }, 'latest']))
-  const headNumber = BigInt((await rpc.call('eth_blockNumber', [])) as string)
-  return { chainId: Number(result[2]), tokenName: result[5], headNumber }
+  return { chainId: Number(result[2]), tokenName: result[5], headNumber: await readHead(rpc) }
 }

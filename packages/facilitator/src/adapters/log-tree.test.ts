@@ -2,7 +2,7 @@ import { createMemoryNodes, createMerkleTree, rootOfPath, transferLeaf } from '@
 import { encodeAbiParameters, pad, toHex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { addressOf, units } from '../../test/challenges.js'
-import { scriptedRpc } from '../../test/scripted-rpc.js'
+import { blocksUpTo, scriptedRpc } from '../../test/scripted-rpc.js'
 import { createLogTree } from './log-tree.js'
 import { scanLogs } from './scan-logs.js'
 import { indexedTransferTopic } from './transfer-log.js'
@@ -26,7 +26,7 @@ const logOf = (leafIndex: number, seed: number) => {
 function chainOf(seeds: number[], blocksMax = Number.POSITIVE_INFINITY) {
   const spans: string[] = []
   const rpc = scriptedRpc({
-    eth_blockNumber: () => toHex(seeds.length - 1),
+    ...blocksUpTo(() => seeds.length - 1),
     eth_getLogs({ fromBlock, toBlock }: { fromBlock: string; toBlock: string }) {
       const [from, to] = [Number(fromBlock), Number(toBlock)]
       if (to - from + 1 > blocksMax) throw new Error('block range too large')

@@ -1,13 +1,15 @@
 /** What the node shows of one key's transactions, judged for sense before it is believed. */
-import { type Address, parseBytes32, SvcError, type TxHash } from '@svc-zerc20/protocol'
-import { toHex } from 'viem/utils'
+import { type Address, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { baseFeeOf } from './fees.js'
-import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from './json-rpc.js'
+import { type BlockRef, blockCall, latestCall, readBlock, readLatest } from './head.js'
+import { type JsonRpc, quantityOf, type RpcAnswer, resultOf } from './json-rpc.js'
 import { parseReceipt, type Receipt } from './transfer-log.js'
 
-export type Head = { readonly number: bigint; readonly hash: string; readonly baseFee: bigint }
+export type Head = BlockRef & { readonly baseFee: bigint }
 
 export type RelayView = {
+  /** The node has the block that it named as its head. */
+  readonly headIsThere: boolean
   /** Nonces below this one are used on chain. */
   readonly usedNonces: number
   /** Of the hashes asked for, in order. `unreadable`: the node did not say whether there is a receipt. */
@@ -19,7 +21,7 @@ export type RelayReader = {
   /** The cheapest question: while its answer stays the same, nothing was mined. */
   head(): Promise<Head>
   /** Throws when the node answers for another chain. */
-  view(hashes: readonly TxHash[]): Promise<RelayView>
+  view(head: BlockRef, hashes: readonly TxHash[]): Promise<RelayView>
   receipts(hashes: readonly TxHash[]): Promise<RelayView['receipts']>
   /** Hashes of the blocks at these heights, in order; undefined where there is none. */
   blockHashes(heights: readonly bigint[]): Promise<readonly (string | undefined)[]>
@@ -48,17 +50,14 @@ export function createRelayReader(deps: {
 
   return {
     async head() {
-      const [answer] = await rpc.batch([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
-      const block = resultOf('eth_getBlockByNumber', answer)
-      const hash = hashOf(block)
-      if (hash === undefined) throw new SvcError('rpc_error', 'eth_getBlockByNumber: there is no head')
-      const number = wellFormed('eth_getBlockByNumber', () => BigInt((block as { number: string }).number))
-      return { number, hash, baseFee: baseFeeOf(block) }
+      const [answer] = await rpc.batch([latestCall])
+      return { ...readLatest(answer), baseFee: baseFeeOf(resultOf('eth_getBlockByNumber', answer)) }
     },
 
-    async view(hashes) {
-      const [chainId, count, ...receipts] = await rpc.batch([
+    async view(head, hashes) {
+      const [chainId, headAnswer, count, ...receipts] = await rpc.batch([
         { method: 'eth_chainId', params: [] },
+        blockCall(head.number),
         { method: 'eth_getTransactionCount', params: [deps.address, 'latest'] },
         ...askReceipts(hashes),
       ])
@@ -68,6 +67,7 @@ export function createRelayReader(deps: {
         throw new SvcError('wrong_chain', `the RPC answers for chain ${answering}, not ${deps.chainId}`)
       }
       return {
+        headIsThere: readBlock(headAnswer)?.hash === head.hash,
         usedNonces: Number(quantityOf('eth_getTransactionCount', count)),
         receipts: hashes.map((_, i) => readReceipt(receipts[i])),
       }
@@ -78,18 +78,7 @@ export function createRelayReader(deps: {
     },
 
     async blockHashes(heights) {
-      const answers = await rpc.batch(
-        heights.map((height) => ({ method: 'eth_getBlockByNumber', params: [toHex(height), false] })),
-      )
-      return answers.map((answer) => hashOf(resultOf('eth_getBlockByNumber', answer)))
+      return (await rpc.batch(heights.map(blockCall))).map((answer) => readBlock(answer)?.hash)
     },
   }
-}
-
-/** Undefined for no block; anything else without a hash is the node's failure. */
-function hashOf(block: unknown): string | undefined {
-  if (block === null || block === undefined) return undefined
-  const hash = parseBytes32((block as { hash?: unknown }).hash)
-  if (hash === undefined) throw new SvcError('rpc_error', 'eth_getBlockByNumber: a block without its hash')
-  return hash
 }

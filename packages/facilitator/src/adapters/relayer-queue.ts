@@ -43,6 +43,9 @@ export type QueueLimits = SlotLimits &
     readonly feeBumpsMax: number
   }
 
+/** Below every block: nothing counts as deep. */
+const nowhere = { number: 0n }
+
 export function createRelayQueue(deps: {
   reader: RelayReader
   sender: Sender
@@ -69,6 +72,8 @@ export function createRelayQueue(deps: {
     onMissing: (slot) => void sendAgain(slot),
     limits,
   })
+  /** The newest head that the node was seen to have: what is deep is counted from here. */
+  let believed: Head | undefined
   let viewed: { readonly headHash: string; readonly atMs: number; readonly isHalf: boolean } | undefined
   let gap: { readonly nonce: number; readonly sinceMs: number } | undefined
   let isClosed = false
@@ -91,32 +96,52 @@ export function createRelayQueue(deps: {
     const head = await reader.head()
     if (isClosed) return
     fees.sawBaseFee(head.baseFee)
-    deps.onHead(head.number)
     const isKnown = viewed?.headHash === head.hash && !viewed.isHalf
     const isFresh = viewed !== undefined && clock.now() - viewed.atMs < limits.viewAgainMs
     if (slots.length > 0 && !(isKnown && isFresh)) await lookAtSlots(head)
-    if (isClosed) return
-    for (const uprooted of await mined.look(head)) {
+    if (isClosed || mined.nonces().length === 0) return
+    if (believed?.hash !== head.hash) {
+      const [hash] = await reader.blockHashes([head.number])
+      if (hash === head.hash) believe(head)
+    }
+    if (isClosed || !believed) return
+    for (const uprooted of await mined.look(believed)) {
       const { slot } = uprooted
       if (uprooted.how === 'gone') reopen(slot)
       else slot.call.onReorged?.(Promise.resolve({ kind: 'mined', receipt: uprooted.receipt }), 'moved')
     }
   }
 
+  function believe(head: Head): void {
+    believed = head
+    deps.onHead(head.number)
+  }
+
   async function lookAtSlots(head: Head): Promise<void> {
     const asked = slots.flatMap((slot) => slot.forms.map(({ hash }) => ({ slot, hash })))
-    const view = await reader.view(asked.map(({ hash }) => hash))
+    const view = await reader.view(
+      head,
+      asked.map(({ hash }) => hash),
+    )
     if (isClosed) return
+    if (view.headIsThere) believe(head)
     const now = clock.now()
     for (const slot of new Set(asked.map((entry) => entry.slot))) {
       const receipts = view.receipts.filter((_, i) => asked[i]?.slot === slot)
-      const step = nextStep(slot, receipts, { ...view, head }, { now, confirmations, limits })
+      const step = nextStep(
+        slot,
+        receipts,
+        { ...view, head: believed ?? nowhere },
+        { now, confirmations, limits },
+      )
       await take(slot, step)
     }
     await fillGap(view.usedNonces)
     // A nonce that is used and a receipt that is missing: the node has not said all of this block yet.
     const isHalf =
-      view.receipts.includes('unreadable') || slots.some((slot) => slot.nonceUsedSinceMs !== undefined)
+      !view.headIsThere ||
+      view.receipts.includes('unreadable') ||
+      slots.some((slot) => slot.nonceUsedSinceMs !== undefined)
     viewed = { headHash: head.hash, atMs: now, isHalf }
   }
 

@@ -58,6 +58,22 @@ describe('fault 9 a reorg takes back what was mined', () => {
     expect(await minedCalls()).toEqual(['0x01', '0x02'])
   })
 
+  it('also when the node once named a head that is far away: what was mined is still watched', async () => {
+    const node = await startLyingNode(chain)
+    onEnd(() => node.close())
+    const { submit, onReorged, reorged, passTime, minedCalls, looks } = await startRelayer({ url: node.url })
+    await submit('0x01', { onReorged })
+    const { hasLied } = node.lieAboutHeadOnce()
+    await until(hasLied)
+    await looks(2)
+    await chain.pauseMining()
+    await chain.reorg(1, { keepTransactions: false })
+    await passTime(limits.reorgedAfterMs, () => reorged.length === 1)
+    await chain.resumeMining()
+    await passTime(limits.rebroadcastMs, async () => (await minedCalls()).length === 1)
+    expect((await reorged[0])?.kind).toBe('mined')
+  })
+
   it('says that the call is displaced when its nonce was used otherwise on the new branch', async () => {
     const { submit, onReorged, reorged, passTime, minedCalls, foreign, count } = await startRelayer()
     await submit('0x01', { onReorged })

@@ -27,7 +27,11 @@ export function createRereadBurn(deps: {
   }
 
   return async (challenge, burn) => {
-    const { receipt, headNumber } = await chain.selfTransferFacts(burn.txHash, challenge.payTo)
+    const { receipt, headNumber } = await chain.selfTransferFacts(
+      burn.txHash,
+      challenge.payTo,
+      Number.POSITIVE_INFINITY,
+    )
     const transfer = receipt?.succeeded ? transferOf(receipt.transfers, challenge, burn) : undefined
     if (receipt && transfer) {
       const { blockNumber, blockHash } = receipt

@@ -1,6 +1,7 @@
 /** Reads a contract's logs over many blocks, in as many questions as the node makes necessary. */
 import type { Address } from '@svc-zerc20/protocol'
-import { type JsonRpc, quantityOf, resultOf } from './json-rpc.js'
+import { readHead } from './head.js'
+import { type JsonRpc, resultOf } from './json-rpc.js'
 import type { Log } from './transfer-log.js'
 
 export type LogFilter = {
@@ -18,8 +19,7 @@ export async function* scanLogs(
   filter: LogFilter,
   { fromBlock, spanBlocksMax }: { readonly fromBlock: number; readonly spanBlocksMax: number },
 ): AsyncGenerator<LogSpan> {
-  const [answer] = await rpc.batch([{ method: 'eth_blockNumber', params: [] }])
-  const head = Number(quantityOf('eth_blockNumber', answer))
+  const head = Number(await readHead(rpc))
   let span = spanBlocksMax
   for (let next = fromBlock; next <= head; ) {
     const lastBlock = Math.min(next + span - 1, head)

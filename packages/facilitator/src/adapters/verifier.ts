@@ -6,7 +6,8 @@ import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEvent
 import type { Mintable, MintState, MintVerifier, ProvedRoot } from '../payment/mint-ports.js'
 import type { AwaitingMint, Mint } from '../payment/ports.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
-import { type JsonRpc, quantityOf, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
+import { readHead } from './head.js'
+import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
 import { scanLogs } from './scan-logs.js'
 import type { Log } from './transfer-log.js'
 
@@ -50,8 +51,7 @@ export function createVerifier(deps: {
     resultOf('eth_call', answer) === '0x' ? 0n : number('totalTeleported', answer)
 
   async function someStates(payments: readonly Mintable[]): Promise<readonly MintState[]> {
-    const head = quantityOf('eth_blockNumber', (await rpc.batch([headCall]))[0])
-    const deep = head - BigInt(deps.confirmations - 1)
+    const deep = (await readHead(rpc)) - BigInt(deps.confirmations - 1)
     const deepBlock = `0x${(deep < 0n ? 0n : deep).toString(16)}`
     const questions = payments.map(({ challenge }) => ({
       functionName: 'totalTeleported' as const,
@@ -117,5 +117,3 @@ function mintIn(logs: readonly Log[], tweak: Hex): Mint | undefined {
   if (!found || txHash === undefined) return undefined
   return { txHash, blockNumber: BigInt(found.blockNumber ?? 0), value: found.args.value as BaseUnits }
 }
-
-const headCall: RpcCall = { method: 'eth_blockNumber', params: [] }

@@ -117,7 +117,7 @@ export function createExamine(deps: ExamineDeps): Examine {
     },
 
     async selfTransfer(challenge, payload) {
-      const facts = await chain.selfTransferFacts(payload.burnTxHash, challenge.payTo)
+      const facts = await chain.selfTransferFacts(payload.burnTxHash, challenge.payTo, deps.confirmations)
       return judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
     },
 

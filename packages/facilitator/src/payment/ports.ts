@@ -240,6 +240,7 @@ export type TransferLog = {
 
 export type SelfTransferChainFacts = {
   readonly timestamp: UnixSeconds
+  /** As far as a block backs it; not above the burn's own when nobody asked how deep that is. */
   readonly headNumber: bigint
   readonly burnAddressBalance: bigint
   readonly receipt?: {
@@ -255,10 +256,11 @@ export type Chain = {
   permitFacts(challenge: Challenge, payer: Address): Promise<PermitChainFacts>
   /** Of challenges of one payer, in order and all of one block; of the first ones, when there are very many. */
   permitFactsTogether(challenges: readonly Challenge[], payer: Address): Promise<readonly PermitChainFacts[]>
-  selfTransferFacts(txHash: TxHash, payTo: Address): Promise<SelfTransferChainFacts>
+  /** Two round trips when the burn needs more than one confirmation: then the head must be there, too. */
+  selfTransferFacts(txHash: TxHash, payTo: Address, confirmations: number): Promise<SelfTransferChainFacts>
   /** Where the helper's replay ledger holds this burn, by its event; undefined when the node shows none. */
   findExecutedBurn(challenge: Challenge, payer: Address): Promise<Burn | undefined>
-  /** Highest block this process has seen; no round trip. */
+  /** The newest block the node was seen to have, give or take a few; no round trip. */
   headNumber(): bigint
 }
 

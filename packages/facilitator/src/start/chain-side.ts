@@ -51,6 +51,8 @@ export async function openChainSide(deps: {
     lensQueriesMax: limits.lensQueriesMax,
     lensCallsInFlightMax: limits.lensCallsInFlightMax,
     logSpanBlocksMax: limits.logSpanBlocksMax,
+    fromBlock: network.deployed_block,
+    headStepBlocks: limits.headStepBlocks,
   })
   chain.sawHead(headNumber)
   const fees = createFees({

@@ -1,0 +1,47 @@
+/**
+ * How far the chain reaches. A node can name any number once; a height counts only when the node also has the block
+ * at it. Otherwise one absurd answer would move every search past the burns it looks for.
+ */
+import { parseBytes32, SvcError } from '@svc-zerc20/protocol'
+import { toHex } from 'viem/utils'
+import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
+
+export type BlockRef = { readonly number: bigint; readonly hash: string }
+
+const method = 'eth_getBlockByNumber'
+
+/** What the node says is the newest block. */
+export const latestCall: RpcCall = { method, params: ['latest', false] }
+
+export const blockCall = (number: bigint): RpcCall => ({ method, params: [toHex(number), false] })
+
+/** Undefined for no block; anything else without a number and a hash is the node's failure. */
+export function readBlock(answer: RpcAnswer | undefined): BlockRef | undefined {
+  const block = resultOf(method, answer) as { number?: unknown; hash?: unknown } | null | undefined
+  if (block === null || block === undefined) return undefined
+  const hash = parseBytes32(block.hash)
+  if (hash === undefined) throw new SvcError('rpc_error', `${method}: a block without its hash`)
+  return { number: wellFormed(method, () => BigInt(block.number as string)), hash }
+}
+
+export function readLatest(answer: RpcAnswer | undefined): BlockRef {
+  const block = readBlock(answer)
+  if (!block) throw new SvcError('rpc_error', `${method}: there is no head`)
+  return block
+}
+
+/** Whether the node has a block at the height that it named. */
+export async function isBacked(rpc: Pick<JsonRpc, 'batch'>, number: bigint): Promise<boolean> {
+  const [answer] = await rpc.batch([blockCall(number)])
+  return readBlock(answer)?.number === number
+}
+
+/** Number of the newest block, in two round trips. Throws when the node does not have the block it names. */
+export async function readHead(rpc: Pick<JsonRpc, 'batch'>): Promise<bigint> {
+  const [answer] = await rpc.batch([latestCall])
+  const { number } = readLatest(answer)
+  if (!(await isBacked(rpc, number))) {
+    throw new SvcError('rpc_error', `the node names block ${number} as its newest and does not have it`)
+  }
+  return number
+}
