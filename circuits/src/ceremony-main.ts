@@ -17,8 +17,10 @@ const usage = `npm run ceremony -- COMMAND --folder FOLDER [options]
   contribute  add this participant's secret   --name NAME
   beacon      add a public random value       --beacon HEX [--iterations-exponent 10]
   verify      check everything from sources   --ptau FILE [--ptau-blake2b HEX] [--pow-bits 16]
-              and that enough contributed     [--min-contributions ${contributionsMin}]
-  finish      verify, write an artifacts folder: as verify, and --into FOLDER
+              that enough contributed         [--min-contributions ${contributionsMin}]
+              and the beacon came last        [--beacon ANNOUNCED-HEX | --unfinished]
+              the first phase included        [--skip-first-phase]
+  finish      verify, write an artifacts folder: as verify, --beacon ANNOUNCED-HEX and --into FOLDER
 `
 
 const { values, positionals } = parseArgs({
@@ -33,10 +35,12 @@ const { values, positionals } = parseArgs({
     'iterations-exponent': { type: 'string', default: '10' },
     into: { type: 'string' },
     'min-contributions': { type: 'string', default: String(contributionsMin) },
+    unfinished: { type: 'boolean', default: false },
+    'skip-first-phase': { type: 'boolean', default: false },
   },
 })
 
-type Option = keyof typeof values
+type Option = Exclude<keyof typeof values, 'unfinished' | 'skip-first-phase'>
 
 function needed(option: Option): string {
   const value = values[option]
@@ -53,7 +57,11 @@ async function run(command: string | undefined): Promise<void> {
     circuits: catalogue(powBits),
     powersOfTau: { file: needed('ptau'), blake2b: needed('ptau-blake2b') },
   })
-  const judged = () => ({ ...whole(), minContributions: Number(needed('min-contributions')) })
+  const judged = () => ({
+    ...whole(),
+    minContributions: Number(needed('min-contributions')),
+    skipFirstPhase: values['skip-first-phase'],
+  })
   switch (command) {
     case 'prepare':
       return prepareCeremony(whole())
@@ -68,9 +76,13 @@ async function run(command: string | undefined): Promise<void> {
       })
       return
     case 'verify':
-      return verifyCeremony(judged())
+      return verifyCeremony({
+        ...judged(),
+        unfinished: values.unfinished,
+        ...(values.beacon !== undefined && { beacon: values.beacon }),
+      })
     case 'finish':
-      return finishCeremony({ ...judged(), into: needed('into'), powBits })
+      return finishCeremony({ ...judged(), beacon: needed('beacon'), into: needed('into'), powBits })
     default:
       throw new Error(usage)
   }

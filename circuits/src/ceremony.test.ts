@@ -97,7 +97,8 @@ describe.sequential('a ceremony', () => {
     await expect(refusalOf(fewer, 1)).rejects.toThrow(`${nobody} 1 are asked for`)
     await expect(refusalOf(fewer, 0)).rejects.toThrow('needs one contribution at least')
     const into = join(home, 'nothing')
-    await expect(finishCeremony({ ...whole(), folder: fewer, into, powBits: 16 })).rejects.toThrow(nobody)
+    const asked = { ...whole(), folder: fewer, into, powBits: 16, beacon: beacon.beacon }
+    await expect(finishCeremony(asked)).rejects.toThrow(nobody)
     expect(existsSync(into)).toBe(false)
   })
 
@@ -106,14 +107,56 @@ describe.sequential('a ceremony', () => {
     const first = await contribute({ ...step(), participant: 'one', random })
     await expect(verifyCeremony(whole())).rejects.toThrow('1 contributions beside the beacon, where 2')
     const second = await contribute({ ...step(), participant: 'two\u009b', random })
+    await expect(verifyCeremony(whole())).rejects.toThrow(
+      'withdraw-local: the last contribution is no beacon',
+    )
+    await verifyCeremony({ ...whole(), unfinished: true, skipFirstPhase: true })
+    expect(lines.at(-1)).toBe('ceremony: there is no beacon yet; these keys are not for use')
     const last = await applyBeacon({ ...step(), ...beacon })
     steps = [first, second, last]
     expect(new Set(steps.flat()).size).toBe(3 * circuitNames.length)
   })
 
+  it('refuses a beacon that is not the announced one, and whatever comes after a beacon', async () => {
+    const other = { ...whole(), beacon: 'cd'.repeat(32) }
+    await expect(verifyCeremony(other)).rejects.toThrow(
+      `withdraw-local: the beacon is ${beacon.beacon}, which is not the announced value`,
+    )
+    const into = join(home, 'nothing')
+    await expect(finishCeremony({ ...other, into, powBits: 16 })).rejects.toThrow('not the announced value')
+    const later = join(home, 'later')
+    await cp(folder, later, { recursive: true })
+    await contribute({ ...step(), folder: later, participant: 'late', random: countingBytes() })
+    await expect(refusalOf(later)).rejects.toThrow('the last contribution is no beacon')
+    await applyBeacon({ ...step(), folder: later, ...beacon })
+    await expect(refusalOf(later)).rejects.toThrow('more than one beacon')
+  })
+
+  it('refuses keys whose beacons differ', async () => {
+    const mixed = join(home, 'mixed')
+    await cp(folder, mixed, { recursive: true })
+    for (const name of circuitNames) await rm(join(mixed, `${name}.0003.zkey`))
+    await applyBeacon({ ...step(), folder: mixed, ...beacon, beacon: 'ef'.repeat(32) })
+    const one = 'withdraw-local.0003.zkey'
+    await copyFile(join(folder, one), join(mixed, one))
+    await expect(refusalOf(mixed)).rejects.toThrow('the keys have different beacons')
+  })
+
+  it('refuses a first phase with the right hash and wrong points', async () => {
+    const bytes = await readFile(powersOfTau.file)
+    const points = sectionOf(readSections(bytes, 'ptau'), 2)
+    points.copyWithin(128, 192, 256)
+    const file = join(home, 'wrong.ptau')
+    await writeFile(file, bytes)
+    const wrong = { file, blake2b: createHash('blake2b512').update(bytes).digest('hex') }
+    await expect(verifyCeremony({ ...whole(), powersOfTau: wrong })).rejects.toThrow(
+      'is no good first phase: tauG1 section. Powers do not match',
+    )
+  })
+
   it('refuses keys of other circuits', async () => {
     const altered = { ...circuits, 'withdraw-local': circuits['root-64'] }
-    await expect(verifyCeremony({ ...whole(), circuits: altered })).rejects.toThrow(
+    await expect(verifyCeremony({ ...whole(), skipFirstPhase: true, circuits: altered })).rejects.toThrow(
       'withdraw-local: the key does not follow',
     )
   })
@@ -127,19 +170,24 @@ describe.sequential('a ceremony', () => {
     const points = sectionOf(readSections(bytes, 'zkey'), 9)
     points.copyWithin(0, 64, 128)
     await writeFile(key, bytes)
-    await expect(verifyCeremony(whole())).rejects.toThrow('withdraw-local: the key does not follow')
+    await expect(verifyCeremony({ ...whole(), skipFirstPhase: true })).rejects.toThrow(
+      'withdraw-local: the key does not follow',
+    )
     await copyFile(kept, key)
   })
 
   it('verifies, and ends with artifacts that say ceremony', async () => {
     const into = join(home, 'artifacts')
-    await finishCeremony({ ...whole(), into, powBits: 16 })
+    const announced = `0x${beacon.beacon.toUpperCase()}`
+    await finishCeremony({ ...whole(), into, powBits: 16, beacon: announced })
+    expect(lines).toContain('ceremony: the first phase is good')
     const [one, two, three] = steps.map((hashes) => hashes.at(-1))
     const told = lines.indexOf('ceremony: root-64 is good, with 3 contributions on record')
     expect(lines.slice(told + 1)).toEqual([
       `ceremony:   1 participant "one" ${one}`,
       `ceremony:   2 participant "two?" ${two}`,
-      `ceremony:   3 beacon "beacon" ${three}`,
+      `ceremony:   3 beacon "beacon" ${three}, value ${beacon.beacon}, hashed 2^10 times`,
+      `ceremony: the beacon comes last in all keys, value ${beacon.beacon}, hashed 2^10 times: as announced`,
     ])
     const { manifest, read } = await readArtifacts(into)
     expect(manifest).toMatchObject({ setup: 'ceremony', powBits: 16 })
@@ -149,6 +197,7 @@ describe.sequential('a ceremony', () => {
       expect(contributions).toEqual(steps.map((hashes) => hashes[at]))
       expect(lines).toContain(`ceremony: ${name} has the verification key hash ${verificationKeyHash}`)
     }
-    await expect(finishCeremony({ ...whole(), into, powBits: 16 })).rejects.toThrow('exists already')
+    const again = { ...whole(), into, powBits: 16, beacon: announced }
+    await expect(finishCeremony(again)).rejects.toThrow('exists already')
   })
 })

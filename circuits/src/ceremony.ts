@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,17 +6,11 @@ import { zKey } from 'snarkjs'
 import { hashSources } from './cache-key.js'
 import type { Catalogue } from './catalogue.js'
 import { type Compiled, compile, prepareSources } from './compile.js'
-import { contributionsMin, judgeRecord, recordLine } from './contribution-record.js'
+import { contributionsMin, inWords, judgeRecord, oneBeacon, recordLine } from './contribution-record.js'
 import type { RandomBytes } from './development-setup.js'
 import { describeCircuit, filesOf, writeManifest } from './manifest.js'
+import { comparePowersOfTau, type PowersOfTau, verifyPowersOfTau } from './powers-of-tau.js'
 import { readR1cs } from './r1cs.js'
-
-/** A file of the first phase, which serves every circuit and is somebody else's ceremony. */
-export type PowersOfTau = {
-  readonly file: string
-  /** What its publishers say its BLAKE2b-512 hash is. Without it the file could be one whose secret is known. */
-  readonly blake2b: string
-}
 
 export type CeremonyStep = {
   /** Holds one key file for each circuit and step: what participants pass on. */
@@ -35,12 +28,18 @@ export type Prepare = CeremonyStep & {
 export type Verify = Prepare & {
   /** So many contributions every key must have on record; a beacon is none. */
   readonly minContributions?: number
+  /** The value announced for the beacon; without it the beacon is printed and not compared. */
+  readonly beacon?: string
+  /** Before the beacon: participants may want to know that all is well so far. */
+  readonly unfinished?: boolean
+  /** Only compare the first phase with its hash: for whoever verified that file before. */
+  readonly skipFirstPhase?: boolean
 }
 
 /** Compiles the circuits and makes the keys that the first participant starts from. Anybody could forge with them. */
 export async function prepareCeremony(ceremony: Prepare): Promise<void> {
   const { folder, powersOfTau, onProgress } = ceremony
-  await checkPowersOfTau(powersOfTau)
+  await comparePowersOfTau(powersOfTau)
   await mkdir(folder, { recursive: true })
   if ((await keyFiles(folder)).length > 0) throw new Error('the folder already holds a ceremony')
   await eachCompiled(ceremony, async (name, { r1csFile }) => {
@@ -89,9 +88,9 @@ export async function verifyCeremony(ceremony: Verify): Promise<void> {
   await verifyEach(ceremony, async () => {})
 }
 
-/** Verifies once more and writes an artifacts folder whose manifest says `ceremony`. */
+/** Verifies once more, with the announced beacon, and writes an artifacts folder whose manifest says `ceremony`. */
 export async function finishCeremony(
-  ceremony: Verify & { readonly into: string; readonly powBits: number },
+  ceremony: Verify & { readonly beacon: string; readonly into: string; readonly powBits: number },
 ): Promise<void> {
   const { circuits, into, powBits, onProgress } = ceremony
   if (await exists(into)) throw new Error(`${into} exists already`)
@@ -99,7 +98,7 @@ export async function finishCeremony(
   await rm(result, { recursive: true, force: true })
   await mkdir(result, { recursive: true })
   const described: (readonly [CircuitName, CircuitArtifacts])[] = []
-  await verifyEach(ceremony, async (name, key, { r1csFile, witnessFile }) => {
+  await verifyEach({ ...ceremony, unfinished: false }, async (name, key, { r1csFile, witnessFile }) => {
     const files = filesOf(name)
     await copyFile(witnessFile, join(result, files.witness))
     await copyFile(key, join(result, files.provingKey))
@@ -117,15 +116,18 @@ async function verifyEach(
   ceremony: Verify,
   use: (name: CircuitName, key: string, compiled: Compiled) => Promise<void>,
 ): Promise<void> {
-  const { folder, powersOfTau, minContributions = contributionsMin, onProgress } = ceremony
-  await checkPowersOfTau(powersOfTau)
+  const { folder, powersOfTau, minContributions: min = contributionsMin, onProgress } = ceremony
+  await comparePowersOfTau(powersOfTau)
   const latest = await latestStep(folder)
   const keyOf = (name: CircuitName) => join(folder, keyName(name, latest))
   // What a key says about itself is soon read; so all of them are looked at before anything is compiled.
   const onRecord = new Map<CircuitName, readonly Contribution[]>()
-  for (const name of circuitNames) {
-    onRecord.set(name, judgeRecord(name, await readFile(keyOf(name)), minContributions))
-  }
+  const asked = { min, beacon: ceremony.unfinished ? 'unfinished' : ceremony.beacon }
+  for (const name of circuitNames) onRecord.set(name, judgeRecord(name, await readFile(keyOf(name)), asked))
+  const beacon = oneBeacon(onRecord.values())
+  if (ceremony.skipFirstPhase)
+    onProgress('ceremony: the first phase is compared with its hash and not verified')
+  else await verifyPowersOfTau(powersOfTau, onProgress)
   await eachCompiled(ceremony, async (name, compiled) => {
     const key = keyOf(name)
     const follows = await zKey.verifyFromR1cs(
@@ -142,6 +144,9 @@ async function verifyEach(
     onProgress(`ceremony: ${name} is good, with ${contributions.length} contributions on record`)
     for (const [at, contribution] of contributions.entries()) onProgress(recordLine(at, contribution))
   })
+  if (beacon === undefined) return onProgress('ceremony: there is no beacon yet; these keys are not for use')
+  const compared = ceremony.beacon === undefined ? 'compare it with the announced one' : 'as announced'
+  onProgress(`ceremony: the beacon comes last in all keys, ${inWords(beacon)}: ${compared}`)
 }
 
 const keyName = (name: CircuitName, step: number) => `${name}.${String(step).padStart(4, '0')}.zkey`
@@ -192,13 +197,6 @@ async function eachCompiled(
   } finally {
     await rm(work, { recursive: true })
   }
-}
-
-async function checkPowersOfTau({ file, blake2b }: PowersOfTau): Promise<void> {
-  const hash = createHash('blake2b512')
-    .update(await readFile(file))
-    .digest('hex')
-  if (hash !== blake2b.toLowerCase()) throw new Error(`${file} is not the file of that hash: ${hash}`)
 }
 
 const exists = (path: string) =>

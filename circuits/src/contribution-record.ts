@@ -1,22 +1,69 @@
-import { type CircuitName, type Contribution, isForgeable, readKeyFile } from '@svc-zerc20/zk'
+import {
+  type CircuitName,
+  type Contribution,
+  isForgeable,
+  type PublicValue,
+  readKeyFile,
+} from '@svc-zerc20/zk'
 
 /** Of one participant everybody would have to believe that it forgot its secret. */
 export const contributionsMin = 2
 
-/** The contributions to a key. Throws when fewer than `min` of them have a secret: that of a beacon is public. */
-export function judgeRecord(name: CircuitName, keyFile: Uint8Array, min: number): readonly Contribution[] {
+/** What is asked of the record of every key. */
+export type Asked = {
+  /** So many contributions with a secret; that of a beacon is public. */
+  readonly min: number
+  /** The value that was announced for the beacon; `undefined` compares none, `unfinished` waits for no beacon. */
+  readonly beacon: string | 'unfinished' | undefined
+}
+
+/** The contributions to a key. Throws when they are not what is asked. */
+export function judgeRecord(
+  name: CircuitName,
+  keyFile: Uint8Array,
+  { min, beacon }: Asked,
+): readonly Contribution[] {
   if (!Number.isSafeInteger(min) || min < 1) throw new Error('a ceremony needs one contribution at least')
   const { verificationKey, contributions } = readKeyFile(keyFile)
   if (isForgeable(verificationKey)) throw new Error(`${name}: delta equals gamma, nobody contributed`)
-  const secrets = contributions.filter(({ beacon }) => !beacon).length
+  const secrets = contributions.filter((contribution) => !contribution.beacon).length
   if (secrets < min) {
     throw new Error(`${name}: ${secrets} contributions beside the beacon, where ${min} are asked for`)
   }
+  if (beacon !== 'unfinished') judgeBeacon(name, contributions, beacon)
   return contributions
 }
 
-/** A contribution for people. Names come from strangers: none of them may steer a terminal. */
-export function recordLine(at: number, { name, hash, beacon }: Contribution): string {
-  const printable = name.replace(/\p{C}/gu, '?')
-  return `ceremony:   ${at + 1} ${beacon ? 'beacon' : 'participant'} "${printable}" ${hash}`
+/** Whoever contributes last can try secrets until the key suits them, unless a value that nobody chose comes after. */
+function judgeBeacon(
+  name: CircuitName,
+  contributions: readonly Contribution[],
+  announced: string | undefined,
+): void {
+  const publicValue = contributions.at(-1)?.publicValue
+  if (publicValue === undefined) throw new Error(`${name}: the last contribution is no beacon`)
+  if (contributions.filter(({ beacon }) => beacon).length > 1)
+    throw new Error(`${name}: more than one beacon`)
+  if (announced !== undefined && announced.toLowerCase().replace(/^0x/, '') !== publicValue.hex) {
+    throw new Error(`${name}: the beacon is ${publicValue.hex}, which is not the announced value`)
+  }
 }
+
+/** The beacon of all keys. Throws when they differ: a coordinator could have tried values for one of them. */
+export function oneBeacon(records: Iterable<readonly Contribution[]>): PublicValue | undefined {
+  const [first, ...others] = [...records].map((contributions) => contributions.at(-1)?.publicValue)
+  const same = (other: PublicValue | undefined) =>
+    other?.hex === first?.hex && other?.iterationsExponent === first?.iterationsExponent
+  if (!others.every(same)) throw new Error('the keys have different beacons')
+  return first
+}
+
+/** A contribution for people. Names come from strangers: none of them may steer a terminal. */
+export function recordLine(at: number, { name, hash, publicValue }: Contribution): string {
+  const printable = name.replace(/\p{C}/gu, '?')
+  const kind = publicValue ? 'beacon' : 'participant'
+  return `ceremony:   ${at + 1} ${kind} "${printable}" ${hash}${publicValue ? `, ${inWords(publicValue)}` : ''}`
+}
+
+export const inWords = ({ hex, iterationsExponent }: PublicValue): string =>
+  `value ${hex}, hashed 2^${iterationsExponent} times`

@@ -23,6 +23,8 @@ declare module 'snarkjs' {
     newAccumulator(curve: Curve, power: number, to: File): Promise<unknown>
     contribute(from: File, to: File, name: string, entropy: string): Promise<unknown>
     preparePhase2(from: File, to: File): Promise<unknown>
+    /** Whether it is good; the reason goes to the logger. */
+    verify(file: File, logger: Logger): Promise<boolean>
   }
   export const zKey: {
     /** A hash, or -1 when it did not work out; the reason goes to the logger. */

@@ -186,6 +186,14 @@ describe('keys of a ceremony', () => {
     })
   })
 
+  it('are refused where the last to contribute was no beacon', async () => {
+    const chosen = Buffer.from(keyFile)
+    chosen.writeUInt32LE(0, kindsAt.at(-1))
+    await expect(reading(chosen)).rejects.toMatchObject({
+      message: expect.stringContaining('the last contribution is no beacon'),
+    })
+  })
+
   it('are refused where contracts would verify with another key', async () => {
     const other = { verificationKey: key, verificationKeyHash: verificationKeyHash(key) }
     await expect(reading(keyFile, other)).rejects.toMatchObject({

@@ -152,6 +152,10 @@ function checkCeremony(file: string, bytes: Uint8Array, told: CircuitArtifacts):
       `${file}: only a beacon contributed, anybody can forge proofs`,
     )
   }
+  if (contributions.at(-1)?.beacon !== true) {
+    const message = `${file}: the last contribution is no beacon, so somebody chose the key`
+    throw new ArtifactError('artifacts_malformed', message)
+  }
   if (verificationKeyHash(verificationKey) !== told.verificationKeyHash) {
     throw new ArtifactError('artifacts_altered', `${file} has another verification key than the manifest`)
   }

@@ -43,7 +43,7 @@ export { encodeFullBurnAddress } from './full-burn-address.js'
 export { type Generation, upstreamPowBits } from './generation.js'
 export { nextHashChain, type Transfer } from './hash-chain.js'
 export type { Hex } from './hex.js'
-export { type Contribution, type KeyFile, readKeyFile } from './key-file.js'
+export { type Contribution, type KeyFile, type PublicValue, readKeyFile } from './key-file.js'
 export {
   createMemoryNodes,
   createMerkleTree,

@@ -40,7 +40,12 @@ describe('a key file', () => {
     expect(readKeyFile(ceremony).contributions).toEqual([
       { name: 'one', hash: hashes[0], beacon: false },
       { name: 'two', hash: hashes[1], beacon: false },
-      { name: 'beacon', hash: hashes[2], beacon: true },
+      {
+        name: 'beacon',
+        hash: hashes[2],
+        beacon: true,
+        publicValue: { hex: expect.stringMatching(/^[0-9a-f]{64}$/), iterationsExponent: 10 },
+      },
     ])
   })
 

@@ -15,6 +15,16 @@ export type Contribution = {
   readonly name: string
   /** Its secret follows from a public value: it adds nothing that an attacker does not know. */
   readonly beacon: boolean
+  /** That value, and how often it was hashed. */
+  readonly publicValue?: PublicValue
+}
+
+/** What a beacon was made of. */
+export type PublicValue = {
+  /** Lower-case hexadecimal, no prefix. */
+  readonly hex: string
+  /** It was hashed two to the power of this many times. */
+  readonly iterationsExponent: number
 }
 
 /** Head and record of a key file. */
@@ -104,11 +114,9 @@ function readRecord(record: Buffer, delta1: Buffer): Contribution[] {
     const length = record.readUInt32LE(at + 4)
     at += 8 + length
     if (at > record.length || kind > 1) throw malformed('the record of the ceremony is damaged')
-    contributions.push({
-      hash: hashOf(body),
-      name: nameOf(record.subarray(at - length, at)),
-      beacon: kind === 1,
-    })
+    const { name, publicValue } = readParameters(record.subarray(at - length, at))
+    const beacon = kind === 1
+    contributions.push({ hash: hashOf(body), name, beacon, ...(beacon && publicValue && { publicValue }) })
     if (left === 1 && !body.subarray(0, g1Bytes).equals(delta1)) {
       throw malformed('the record of the ceremony is that of another key')
     }
@@ -127,10 +135,24 @@ function hashOf(body: Buffer): string {
   return hash.update(body.subarray(-hashBytes)).digest('hex')
 }
 
-/** Parameters are tagged; the name has tag 1 and stands in front. */
-function nameOf(parameters: Buffer): string {
-  if (parameters.length < 2 || parameters[0] !== 1) return ''
-  return parameters.toString('utf8', 2, 2 + parameters.readUInt8(1))
+/** Parameters are tagged: the name has tag 1, the exponent of a beacon 2 and its value 3. */
+function readParameters(parameters: Buffer): Pick<Contribution, 'name' | 'publicValue'> {
+  let name = ''
+  let iterationsExponent: number | undefined
+  let hex: string | undefined
+  for (let at = 0; at < parameters.length; ) {
+    const tag = parameters[at]
+    const size = parameters.readUInt8(at + 1)
+    const text = parameters.subarray(at + 2, at + 2 + size)
+    if (tag === 1) name = text.toString('utf8')
+    else if (tag === 3) hex = text.toString('hex')
+    else if (tag === 2) iterationsExponent = size
+    else throw malformed('the record of the ceremony has a parameter that is not known')
+    // The exponent is the byte itself, the others have their length there.
+    at += tag === 2 ? 2 : 2 + size
+  }
+  if (hex === undefined || iterationsExponent === undefined) return { name }
+  return { name, publicValue: { hex, iterationsExponent } }
 }
 
 const montgomeryInverse = (() => {
