@@ -56,3 +56,18 @@ describe('a payer that knows nothing but the description of the service', () => 
     expect(await interop.burnsTo(refused.payTo)).toEqual([])
   })
 })
+
+describe('the example shop', () => {
+  it.each(routes)(
+    'gives nothing of its %s route to a HEAD, and sells it under GET only',
+    async (_, { path }) => {
+      const url = `${interop.shopUrl}${path}`
+      const head = await fetch(url, { method: 'HEAD' })
+      expect(head.status).toBe(402)
+      expect(head.headers.has('payment-required')).toBe(false)
+      for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+        expect(await (await fetch(url, { method })).text()).not.toContain('thought')
+      }
+    },
+  )
+})

@@ -2,7 +2,9 @@ import type { RequestHandler } from 'express'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buyWithFetch, createPayer } from './support/buyers.js'
 import { type Interop, startInterop } from './support/network.js'
+import { fetchOffer, payOffer } from './support/payments.js'
 import { openExpressShop, type Shop } from './support/shops.js'
+import { paying } from './support/wire.js'
 
 let interop: Interop
 let shop: Shop
@@ -50,5 +52,25 @@ describe("a seller's own limit before the payment middleware", () => {
       expect(status).toBe(200)
     }
     expect((await fetch(`${shop.url}/dear`)).status).toBe(429)
+  })
+})
+
+describe("the gate's limit for one client", () => {
+  it('R-173 turns a flood away, and serves the same client when it comes with a payment', async () => {
+    const gated = await openExpressShop(interop, { clientLimits: { unpaidPerMinute: 3 } })
+    try {
+      const offers = await Promise.all([1, 2, 3].map(() => fetchOffer(`${gated.url}/cheap`)))
+      interop.proxy.forget()
+      const flood = await Promise.all(Array.from({ length: 20 }, () => fetch(`${gated.url}/cheap`)))
+      expect(new Set(flood.map(({ status }) => status))).toEqual(new Set([429]))
+      expect(interop.proxy.paths()).toEqual([])
+      for (const offer of offers) {
+        const payment = await payOffer(interop, offer)
+        expect((await fetch(`${gated.url}/cheap`, paying(payment))).status).toBe(200)
+      }
+      expect(gated.served()).toBe(3)
+    } finally {
+      await gated.close()
+    }
   })
 })

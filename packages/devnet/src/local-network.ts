@@ -221,6 +221,8 @@ function shopEnv(options: LocalNetworkOptions, facilitatorUrl: string, deploymen
     SHOP_SECRET: randomBytes(32).toString('hex'),
     SHOP_CHEAP_PRICE: shopRoutes.cheap.price,
     SHOP_DEAR_PRICE: shopRoutes.dear.price,
+    // Every caller of a devnet has the same address.
+    SHOP_UNPAID_PER_MINUTE: '600',
   }
 }
 

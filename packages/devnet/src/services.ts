@@ -98,6 +98,7 @@ export type ShopEnv = {
   readonly SHOP_SECRET: string
   readonly SHOP_CHEAP_PRICE: string
   readonly SHOP_DEAR_PRICE: string
+  readonly SHOP_UNPAID_PER_MINUTE: string
 }
 
 export function startShop(options: {

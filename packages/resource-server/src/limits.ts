@@ -26,5 +26,24 @@ export type Limits = {
   readonly answerBytesMax: number
 }
 
+/**
+ * What one client gets. A facilitator gives a seller it does not know 20 challenges a minute: the share of a single
+ * client is below that, or the first one takes them all. A seller with a token of its own can afford more.
+ */
+export const clientLimits = {
+  /** Offers a minute: unpaid requests, and payments that were refused. */
+  unpaidPerMinute: 10,
+  /** Requests a minute that carry a payment. */
+  payingPerMinute: 60,
+  /** Clients remembered at a time, each for a minute after its last request. Beyond them all share one client's part. */
+  clientsMax: 10_000,
+} as const
+
+export type ClientLimits = {
+  readonly unpaidPerMinute: number
+  readonly payingPerMinute: number
+  readonly clientsMax: number
+}
+
 /** HMAC-SHA256 gains nothing from a longer key and is guessable with a shorter one. */
 export const secretBytesMin = 32

@@ -4,6 +4,7 @@
  */
 import type { PaymentRequirements } from '@x402/core/types'
 import type { Refusal } from './refusal.js'
+import { visits } from './visit.js'
 
 export type RequestOffer = {
   /** What the request is matched against. */
@@ -26,13 +27,11 @@ export type RequestOffers = {
   refusalOf(request: unknown): Refusal | undefined
   /** Replaces every echo that was not replaced yet; true when there was one. Never throws. */
   replaceEchoes(request: unknown): Promise<boolean>
-  /** Why an echo could not be replaced by an offer. */
-  failureOf(request: unknown): unknown
   /** Whether these entries still ask for a payment to an address of an echo. */
   hasEcho(request: unknown, accepts: readonly Pick<PaymentRequirements, 'payTo'>[]): boolean
 }
 
-type Known = { readonly offers: RequestOffer[]; refusal?: Refusal; failure?: unknown }
+type Known = { readonly offers: RequestOffer[]; refusal?: Refusal }
 
 export function createRequestOffers(): RequestOffers {
   const requests = new WeakMap<object, Known>()
@@ -48,16 +47,18 @@ export function createRequestOffers(): RequestOffers {
     refuse(request, refusal) {
       const known = find(request)
       if (known !== undefined) known.refusal = refusal
+      const visit = visits.getStore()
+      if (visit !== undefined) visit.refusal = refusal
     },
     refusalOf: (request) => find(request)?.refusal,
-    failureOf: (request) => find(request)?.failure,
     async replaceEchoes(request) {
       const known = find(request)
       const echoes = known?.offers.filter(({ isEcho, isReplaced }) => isEcho && !isReplaced) ?? []
       for (const echo of echoes) {
         echo.isReplaced = true
         const fresh = await echo.reissue().catch((failure: unknown) => {
-          if (known !== undefined) known.failure = failure
+          const visit = visits.getStore()
+          if (visit !== undefined) visit.offerFailure = failure
           return echo.dead
         })
         if (echo.shown !== undefined) replaceContent(echo.shown, fresh)

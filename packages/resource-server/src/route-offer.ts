@@ -12,6 +12,8 @@ import type { HTTPRequestContext, PaymentOption } from '@x402/core/http'
 import type { PaymentRequirements } from '@x402/core/types'
 import { type Offers, reservedExtra, type Terms } from './offers.js'
 import type { RequestOffer, RequestOffers } from './request-offers.js'
+import { isSellable } from './verbs.js'
+import { visits } from './visit.js'
 
 /** An amount of the token's smallest unit: a decimal string or a bigint. Never a float, never dollars. */
 export type ListPrice = string | bigint
@@ -57,9 +59,16 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
   const perRequest = new WeakMap<HTTPRequestContext, Promise<RequestOffer>>()
 
   async function resolve(context: HTTPRequestContext): Promise<RequestOffer> {
-    const bound = { resource: `${context.method} ${context.path}`, list: await listPrice(context) }
-    const reissue = () => offers.issue(bound, terms)
+    const visit = visits.getStore()
+    const { method, path } = { ...context, ...(visit && { path: visit.path }) }
+    const bound = { resource: `${method} ${path}`, list: await listPrice(context) }
+    const reissue = async () => {
+      visit?.takeOffer()
+      return offers.issue(bound, terms)
+    }
     const dead = offers.dead(bound)
+    // A bare path of the official middleware matches HEAD and OPTIONS too: not free, and not worth a challenge.
+    if (!isSellable(method)) return { offer: dead, isEcho: false, reissue, dead }
     const payment = readPayment(context)
     if (payment !== undefined && !offers.isForUs(payment.accepted)) {
       return { offer: dead, isEcho: false, reissue, dead }

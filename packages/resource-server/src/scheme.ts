@@ -42,7 +42,10 @@ export type SvcScheme = SchemeNetworkServer & {
   readonly facilitatorClient: FacilitatorClient
   /** For transports without an HTTP request context. */
   readonly offers: Offers
-  /** The `accepts` entry of a route. Prefix the route with its verb, else OPTIONS and HEAD cost challenges. */
+  /**
+   * The `accepts` entry of a route of the official middleware. Prefer `sellOnExpress`, `sellOnHono` or `sellOnNext`:
+   * a route table matches verbs and paths on its own, and what it does not match is free.
+   */
   accept(sale: RouteSale): PaymentOption
 }
 

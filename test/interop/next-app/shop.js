@@ -1,5 +1,5 @@
-import { createSvcScheme } from '@svc-zerc20/resource-server'
-import { x402ResourceServer } from '@x402/next'
+import { createSvcScheme, sellOnNext } from '@svc-zerc20/resource-server'
+import { withX402FromHTTPServer, x402ResourceServer } from '@x402/next'
 
 const { FACILITATOR_URL, SHOP_TOKEN, SHOP_SECRET } = process.env
 
@@ -10,3 +10,10 @@ export const scheme = createSvcScheme({
   secret: SHOP_SECRET,
 })
 export const server = new x402ResourceServer(scheme.facilitatorClient).register(scheme.network, scheme)
+
+export const paid = sellOnNext(scheme, withX402FromHTTPServer, { clientLimits: 'unlimited' })
+
+/** Counts the runs of every handler, whichever bundle it is in. */
+export const countServed = () => {
+  globalThis.svcServed = (globalThis.svcServed ?? 0) + 1
+}

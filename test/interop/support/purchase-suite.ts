@@ -17,6 +17,8 @@ export function describePurchases(
   seller: string,
   open: (interop: Interop) => Promise<OpenShop>,
   paths: readonly [Path, ...Path[]],
+  /** More tests with the same network and shop. */
+  more: (opened: () => { interop: Interop; shop: OpenShop }) => void = () => {},
 ): void {
   describe(`${seller} sells`, () => {
     let interop: Interop
@@ -33,6 +35,7 @@ export function describePurchases(
     })
     beforeEach(() => interop.proxy.reset())
 
+    more(() => ({ interop, shop }))
     describe.each(paths)('%s', (path) => {
       it(`R-133 an unpaid request to ${seller} costs one challenge and nothing else`, async () => {
         const response = await fetch(`${shop.url}${path}`)

@@ -2,7 +2,17 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
-import { createSvcScheme, type Limits, type RouteSale, type SvcScheme } from '@svc-zerc20/resource-server'
+import {
+  createSvcScheme,
+  type GateOptions,
+  type Limits,
+  type PaidSale,
+  type RouteSale,
+  type StandardFields,
+  type SvcScheme,
+  sellOnExpress,
+  sellOnHono,
+} from '@svc-zerc20/resource-server'
 import * as express402 from '@x402/express'
 import * as hono402 from '@x402/hono'
 import express, { type RequestHandler } from 'express'
@@ -19,7 +29,9 @@ export type ShopOptions = {
   readonly limits?: Partial<Limits>
   /** Further terms of the cheap route. */
   readonly cheap?: Partial<RouteSale>
-  /** Stands before the payment middleware: a limit of the seller's own. */
+  /** How often one client may ask; default: as often as it likes. */
+  readonly clientLimits?: GateOptions<never>['clientLimits']
+  /** Stands before what is sold: a limit of the seller's own. */
   readonly before?: RequestHandler
   /** Runs inside the handler, which the default flow calls between verify and settle. */
   readonly onHandle?: () => Promise<unknown>
@@ -42,30 +54,41 @@ export function schemeFor({ proxy, token }: Interop, options: ShopOptions = {}):
   })
 }
 
-function routesOf(svc: SvcScheme, { cheap }: ShopOptions) {
-  return {
-    'GET /cheap': {
-      accepts: svc.accept({ price: prices['/cheap'], ...cheap }),
-      description: 'a cheap thought',
-      mimeType: 'application/json',
-    },
-    'GET /dear': { accepts: svc.accept({ price: prices['/dear'] }), description: 'a dear thought' },
-    'GET /upfront': { accepts: svc.accept({ price: prices['/upfront'], upfront: true }) },
-  }
+function salesOf({ cheap: { resource, description, mimeType, outputSchema, ...cheap } = {} }: ShopOptions) {
+  const told = Object.entries({ resource, description, mimeType, outputSchema })
+  const inOffer: StandardFields = Object.fromEntries(told.filter(([, value]) => value !== undefined))
+  const sales: [Path, PaidSale][] = [
+    [
+      '/cheap',
+      {
+        price: prices['/cheap'],
+        description: 'a cheap thought',
+        mimeType: 'application/json',
+        ...cheap,
+        inOffer,
+      },
+    ],
+    ['/dear', { price: prices['/dear'], description: 'a dear thought' }],
+    ['/upfront', { price: prices['/upfront'], upfront: true }],
+  ]
+  return sales
 }
+
+const gateOf = ({ clientLimits = 'unlimited' }: ShopOptions) => ({ clientLimits })
 
 export async function openExpressShop(interop: Interop, options: ShopOptions = {}): Promise<Shop> {
   const svc = schemeFor(interop, options)
-  const server = new express402.x402ResourceServer(svc.facilitatorClient).register(svc.network, svc)
+  const paid = sellOnExpress(svc, express402.paymentMiddlewareFromHTTPServer, gateOf(options))
   let served = 0
   const app = express()
   if (options.before) app.use(options.before)
-  app.use(express402.paymentMiddleware(routesOf(svc, options), server))
-  app.get('/*path', async (request, response) => {
-    served += 1
-    await options.onHandle?.()
-    response.json({ bought: request.path })
-  })
+  for (const [path, sale] of salesOf(options)) {
+    app.get(path, paid(sale), async (request, response) => {
+      served += 1
+      await options.onHandle?.()
+      response.json({ bought: request.path })
+    })
+  }
   const listening = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => listening.once('listening', resolve))
   return { url: urlOf(listening), served: () => served, close: () => closeServer(listening) }
@@ -73,14 +96,16 @@ export async function openExpressShop(interop: Interop, options: ShopOptions = {
 
 export async function openHonoShop(interop: Interop, options: ShopOptions = {}): Promise<Shop> {
   const svc = schemeFor(interop, options)
-  const server = new hono402.x402ResourceServer(svc.facilitatorClient).register(svc.network, svc)
+  const paid = sellOnHono(svc, hono402.paymentMiddlewareFromHTTPServer, gateOf(options))
   let served = 0
-  const app = new Hono().use(hono402.paymentMiddleware(routesOf(svc, options), server))
-  app.get('/*', async (context) => {
-    served += 1
-    await options.onHandle?.()
-    return context.json({ bought: context.req.path })
-  })
+  const app = new Hono()
+  for (const [path, sale] of salesOf(options)) {
+    app.get(path, paid(sale), async (context) => {
+      served += 1
+      await options.onHandle?.()
+      return context.json({ bought: context.req.path })
+    })
+  }
   const listening = await new Promise<Server>((resolve) => {
     const opened = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () =>
       resolve(opened as Server),

@@ -1,7 +1,9 @@
-import { withX402 } from '@x402/next'
 import { NextResponse } from 'next/server'
-import { scheme, server } from '../../shop.js'
+import { countServed, paid } from '../../shop.js'
 
-const handler = async () => NextResponse.json({ bought: '/cheap' })
+const handler = async () => {
+  countServed()
+  return NextResponse.json({ bought: '/cheap' })
+}
 
-export const GET = withX402(handler, { accepts: scheme.accept({ price: '1000' }) }, server)
+export const GET = paid({ price: '1000' }, handler)

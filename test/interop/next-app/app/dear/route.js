@@ -1,4 +1,8 @@
 import { NextResponse } from 'next/server'
+import { countServed } from '../../shop.js'
 
 /** Paid for in `proxy.js`. */
-export const GET = async () => NextResponse.json({ bought: '/dear' })
+export const GET = async () => {
+  countServed()
+  return NextResponse.json({ bought: '/dear' })
+}
