@@ -2,7 +2,17 @@
 export const limits = {
   /** A payment request is under 4 KiB; anything much larger is abuse. */
   bodyBytesMax: 65_536,
-  requestTimeoutMs: 20_000,
+  /** Receiving the head of a request, and all of it. With the pause between two looks: below 20 s. */
+  headMs: 10_000,
+  requestMs: 19_000,
+  connectionLookMs: 500,
+  /** Longer than common proxies keep theirs, so that none of them sends into a connection that is being closed. */
+  keptConnectionMs: 65_000,
+  /** Beyond the longest wait of a settle: a caller that neither sends nor reads for so long is cut off. */
+  silentConnectionMs: 60_000,
+  connectionsMax: 4_096,
+  /** A quarter of them, for whoever connects from one address without a proxy in between. */
+  connectionsPerCallerMax: 1_024,
   /** How long `POST /challenge` waits for an address when the pool is empty. */
   addressWaitMs: 2_000,
   /** A look at the chain for /ready and the metrics stays good for so long, and waits so long for an answer. */

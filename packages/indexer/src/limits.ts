@@ -31,7 +31,12 @@ export const limits = {
   feeBumpsMax: 10,
   /** A request of this API is small; anything larger is abuse. */
   bodyBytesMax: 16_384,
-  requestTimeoutMs: 20_000,
+  /** Receiving the head of a request, and all of it. With the pause between two looks: below 20 s. */
+  headMs: 10_000,
+  requestMs: 19_000,
+  connectionLookMs: 500,
+  /** A caller that neither sends nor reads for so long is cut off. */
+  silentConnectionMs: 60_000,
   connectionsMax: 1_024,
   eventsDefault: 100,
   /** Events in one answer, to however many recipients. */

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../test/clock.js'
+import { connectionBounds } from '../../test/connections.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { registerAdminApi } from './admin-api.js'
 import { registerHealthApi } from './health-api.js'
@@ -94,7 +95,7 @@ describe('the document', () => {
       chainId: 31337,
       trustedProxies: undefined,
       bodyBytesMax: 1024,
-      requestTimeoutMs: 1000,
+      connections: connectionBounds,
       log: () => undefined,
     })
     app.addHook('onRoute', ({ method, url }) => {

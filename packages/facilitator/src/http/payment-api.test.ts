@@ -2,6 +2,7 @@ import { reject } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { challengeOf, selfTransferOf } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
+import { connectionBounds } from '../../test/connections.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import type { Grant, SettleAnswer } from '../payment/ports.js'
 import { registerPaymentApi } from './payment-api.js'
@@ -18,7 +19,7 @@ function setup(settle: () => Promise<SettleAnswer>) {
     chainId: 31337,
     trustedProxies: undefined,
     bodyBytesMax: 1024,
-    requestTimeoutMs: 1000,
+    connections: connectionBounds,
     log: () => undefined,
   })
   const failures: unknown[] = []

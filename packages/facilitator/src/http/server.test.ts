@@ -1,5 +1,6 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectionBounds } from '../../test/connections.js'
 import type { LogEvent } from '../telemetry/events.js'
 import { createServer } from './server.js'
 
@@ -8,7 +9,7 @@ const app = createServer({
   chainId: 31337,
   trustedProxies: undefined,
   bodyBytesMax: 1024,
-  requestTimeoutMs: 1000,
+  connections: connectionBounds,
   log: (event) => events.push(event),
 })
 app.get('/supported', async () => ({}))

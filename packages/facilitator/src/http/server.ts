@@ -4,13 +4,14 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest }
 import type { Log } from '../telemetry/events.js'
 import type { AdminAuth } from './admin-auth.js'
 import { answerClientError } from './client-error.js'
+import { type ConnectionBounds, timeoutsOf } from './connections.js'
 import { type Surface, sendRejection } from './problem.js'
 
 export function createServer(deps: {
   chainId: number
   trustedProxies: string | string[] | undefined
   bodyBytesMax: number
-  requestTimeoutMs: number
+  connections: ConnectionBounds
   log: Log
   /** Asked about paths beneath `/admin` that no route can take; the routes there have their own guard. */
   adminAuth?: AdminAuth
@@ -19,10 +20,7 @@ export function createServer(deps: {
   const app = Fastify({
     logger: false,
     bodyLimit: deps.bodyBytesMax,
-    // Counts from the connection on: a caller that opens one and says nothing does not keep it.
-    requestTimeout: deps.requestTimeoutMs,
-    connectionTimeout: 0,
-    keepAliveTimeout: 65_000,
+    ...timeoutsOf(deps.connections),
     trustProxy: deps.trustedProxies ?? false,
     forceCloseConnections: 'idle',
     return503OnClosing: true,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
+import { connectionBounds } from '../../test/connections.js'
 import { parseConfig } from '../config/config.js'
 import { createServer } from './server.js'
 
@@ -9,7 +10,7 @@ async function addressSeen(trustedProxies: string | string[] | undefined, from: 
     chainId: 31337,
     trustedProxies,
     bodyBytesMax: 1024,
-    requestTimeoutMs: 1000,
+    connections: connectionBounds,
     log: () => undefined,
   })
   app.get('/ip', async (request) => ({ ip: request.ip }))

@@ -5,6 +5,7 @@ import { createChainProbe } from '../adapters/chain-probe.js'
 import type { OpenLedger } from '../adapters/open-ledger.js'
 import type { Config } from '../config/config.js'
 import { createAdminAuth } from '../http/admin-auth.js'
+import { type ConnectionBounds, limitConnections } from '../http/connections.js'
 import { observeAnswers } from '../http/observe.js'
 import { registerPaymentApi } from '../http/payment-api.js'
 import { createRateLimit } from '../http/rate-limit.js'
@@ -38,14 +39,16 @@ export function createHttpSide(deps: {
   const { log, metrics } = telemetry
   const { chainId } = deployment
   const adminAuth = createAdminAuth(deps.secrets.adminToken)
+  const bounds = connectionBoundsOf(config)
   const app = createServer({
     adminAuth,
     chainId,
     trustedProxies: config.listen.trusted_proxies,
     bodyBytesMax: limits.bodyBytesMax,
-    requestTimeoutMs: limits.requestTimeoutMs,
+    connections: bounds,
     log,
   })
+  const connections = limitConnections(app.server, bounds)
   observeAnswers(app, metrics)
   const issuance = createIssuance({ report: log })
   const rate = (perMinute: number) => createRateLimit({ perMinute, keysMax: limits.rateLimitKeysMax, clock })
@@ -90,5 +93,20 @@ export function createHttpSide(deps: {
     },
     journalStats: storage.journalStats,
   })
+  metrics.source('svc_connections_open', connections.open)
+  metrics.source('svc_connections_refused_total', connections.refused)
   return app
+}
+
+function connectionBoundsOf({ listen, settlement }: Config): ConnectionBounds {
+  return {
+    headMs: limits.headMs,
+    requestMs: limits.requestMs,
+    lookMs: limits.connectionLookMs,
+    keptMs: limits.keptConnectionMs,
+    // A settle waits for the receipt, and then perhaps for the caller that holds the grant.
+    silentMs: limits.silentConnectionMs + 2 * settlement.receipt_poll_ms,
+    max: limits.connectionsMax,
+    perCallerMax: listen.trusted_proxies === undefined ? limits.connectionsPerCallerMax : undefined,
+  }
 }

@@ -53,6 +53,8 @@ export const series = {
     'endpoint',
     'status',
   ),
+  svc_connections_open: gauge('Connections of callers.'),
+  svc_connections_refused_total: counter('Connections closed at once, because there were too many.'),
   svc_request_failures_total: counter('Requests that failed through no fault of the caller.'),
   svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),
   svc_relayer_balance_wei: gauge('Native balance of the relayer, as last seen.'),

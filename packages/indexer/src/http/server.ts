@@ -14,15 +14,32 @@ export class RequestError extends Error {
   }
 }
 
+/** What a caller may do to the server with its connections and bodies. */
+export type Bounds = {
+  readonly [Name in
+    | 'bodyBytesMax'
+    | 'headMs'
+    | 'requestMs'
+    | 'connectionLookMs'
+    | 'silentConnectionMs'
+    | 'connectionsMax']: number
+}
+
 /** Creates a server without routes. Any web page may read it: everything it tells is public on the chain. */
-export function createServer({ log }: { log: Log }): FastifyInstance {
+export function createServer({ log, bounds = limits }: { log: Log; bounds?: Bounds }): FastifyInstance {
   const app = Fastify({
     logger: false,
-    bodyLimit: limits.bodyBytesMax,
-    requestTimeout: limits.requestTimeoutMs,
+    bodyLimit: bounds.bodyBytesMax,
+    requestTimeout: bounds.requestMs,
+    connectionTimeout: bounds.silentConnectionMs,
+    http: {
+      headersTimeout: bounds.headMs,
+      // Node's own default makes the bounds above 30 s vaguer.
+      connectionsCheckingInterval: bounds.connectionLookMs,
+    },
     forceCloseConnections: true,
   })
-  app.server.maxConnections = limits.connectionsMax
+  app.server.maxConnections = bounds.connectionsMax
   app.removeContentTypeParser('text/plain')
 
   app.addHook('onRequest', async (request, reply) => {

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { connectionBounds as bounds } from '../../test/connections.js'
+import { drip, openSocket, type RawSocket } from '../../test/raw-socket.js'
+import { type ConnectionBounds, type Connections, limitConnections } from './connections.js'
+import { createServer } from './server.js'
+
+/** For a machine that is busy with other things; Node looks only every 30 s by itself. */
+const slackMs = 3_000
+const head = 'POST /verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 90000\r\n'
+
+let app: ReturnType<typeof createServer>
+let connections: Connections
+let origin: string
+const opened: RawSocket[] = []
+
+async function listen(bounds: ConnectionBounds): Promise<void> {
+  app = createServer({
+    chainId: 31337,
+    trustedProxies: undefined,
+    bodyBytesMax: 100_000,
+    connections: bounds,
+    log: () => undefined,
+  })
+  connections = limitConnections(app.server, bounds)
+  app.get('/supported', async () => ({}))
+  app.get('/large', async () => 'x'.repeat(8_000_000))
+  app.post('/verify', async () => ({}))
+  origin = await app.listen({ host: '127.0.0.1', port: 0 })
+}
+afterEach(async () => {
+  for (const { socket } of opened.splice(0)) socket.destroy()
+  await app.close()
+})
+
+async function open(from?: string): Promise<RawSocket> {
+  const socket = await openSocket(origin, from)
+  opened.push(socket)
+  return socket
+}
+
+/** The test's own timeout is the bound. */
+async function untilOpen(count: number): Promise<void> {
+  while (connections.open() !== count) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+describe('a connection', () => {
+  beforeEach(() => listen(bounds))
+
+  it('that says nothing is closed', async () => {
+    expect(await (await open()).closed).toBeLessThan(bounds.headMs + slackMs)
+  })
+
+  it('whose head drips is closed with 408', async () => {
+    const slow = await open()
+    expect(await drip(slow, `${head}X-Padding: ${'a'.repeat(1_000)}`, 20)).toBeLessThan(
+      bounds.headMs + slackMs,
+    )
+    expect(slow.text()).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  it('whose body drips is closed with 408, however steadily it comes', async () => {
+    const slow = await open()
+    slow.socket.write(`${head}\r\n{"a":"`)
+    expect(await drip(slow, 'a', 20)).toBeLessThan(bounds.requestMs + slackMs)
+    expect(slow.text()).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  it('that does not read its answers is closed', async () => {
+    const deaf = await open()
+    deaf.socket.pause()
+    deaf.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4))
+    await untilOpen(1)
+    await untilOpen(0)
+  })
+
+  it('with nothing further to ask is kept, and then closed', async () => {
+    const kept = await open()
+    kept.socket.write('GET /supported HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(await kept.closed).toBeLessThan(bounds.keptMs + slackMs)
+    expect(kept.text()).toMatch(/^HTTP\/1\.1 200 /)
+  })
+})
+
+describe('the number of connections', () => {
+  beforeEach(() => listen({ ...bounds, headMs: 60_000, requestMs: 60_000, silentMs: 60_000 }))
+
+  it('of one caller is bounded, and another caller has room beside it', async () => {
+    const four = [await open(), await open(), await open(), await open()]
+    await (await open()).closed
+    expect([connections.open(), connections.refused()]).toEqual([4, 1])
+    const other = await open('127.0.0.2')
+    other.socket.write('GET /supported HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    await other.closed
+    await untilOpen(4)
+    expect(other.text()).toMatch(/^HTTP\/1\.1 200 /)
+    four[0]?.socket.destroy()
+    await untilOpen(3)
+    const again = await open()
+    again.socket.write('GET /supported HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    await again.closed
+    expect(again.text()).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it('of all callers together is bounded', async () => {
+    for (const from of ['127.0.0.2', '127.0.0.3']) for (let i = 0; i < 4; i++) await open(from)
+    await (await open('127.0.0.4')).closed
+    expect(connections.refused()).toBe(1)
+  })
+})

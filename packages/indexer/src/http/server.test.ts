@@ -1,0 +1,72 @@
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { limits } from '../limits.js'
+import { type Bounds, createServer } from './server.js'
+
+const bounds: Bounds = {
+  ...limits,
+  headMs: 500,
+  requestMs: 1_000,
+  connectionLookMs: 50,
+  silentConnectionMs: 1_000,
+}
+/** For a machine that is busy with other things; Node looks only every 30 s by itself. */
+const slackMs = 3_000
+const head = 'POST /proofs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n'
+
+let app: ReturnType<typeof createServer> | undefined
+const sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await app?.close()
+})
+
+async function listen(changes: Partial<Bounds> = {}): Promise<number> {
+  app = createServer({ log: () => undefined, bounds: { ...bounds, ...changes } })
+  app.post('/proofs', async () => [])
+  return Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
+}
+
+/** Writes the beginning at once and the rest byte by byte; the milliseconds until the server hangs up. */
+function lifeOf(port: number, beginning: string, rest: string): Promise<number> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(beginning))
+  sockets.push(socket)
+  const openedAt = performance.now()
+  let at = 0
+  const dripping = setInterval(
+    () => socket.writable && rest && socket.write(rest[at++ % rest.length] ?? ''),
+    20,
+  )
+  socket.on('error', () => undefined)
+  socket.resume()
+  return new Promise((resolve) => {
+    socket.once('close', () => {
+      clearInterval(dripping)
+      resolve(performance.now() - openedAt)
+    })
+  })
+}
+
+test('what is stated for a whole request holds with the pause between two looks', () => {
+  expect(limits.requestMs + limits.connectionLookMs).toBeLessThan(20_000)
+})
+
+test.each([
+  ['silence', '', '', bounds.headMs],
+  ['a head that drips', '', `${head}X: ${'a'.repeat(1_000)}`, bounds.headMs],
+  ['a body that drips', `${head}\r\n`, 'a', bounds.requestMs],
+])('%s ends the connection', async (_what, beginning, rest, boundMs) => {
+  expect(await lifeOf(await listen(), beginning, rest)).toBeLessThan(boundMs + slackMs)
+})
+
+test('more connections than the bound are closed at once', async () => {
+  const port = await listen({
+    headMs: 60_000,
+    requestMs: 60_000,
+    silentConnectionMs: 60_000,
+    connectionsMax: 2,
+  })
+  const kept = [lifeOf(port, '', ''), lifeOf(port, '', '')]
+  const ended = await Promise.race([...kept, lifeOf(port, '', '').then(() => 'the third')])
+  expect(ended).toBe('the third')
+})
