@@ -6,11 +6,13 @@ const row = (cells) => `| ${cells.join(' | ')} |`
 const presence = ({ presence, default: value }) =>
   presence === 'default' ? `\`${value}\`` : presence === 'required' ? '**required**' : 'unset'
 
+const header = (name, { repeated }) => (repeated ? `[[${name}]]` : `[${name}]`)
+
 /** docs/reference/config.md */
 export function renderConfigReference() {
-  const sections = configTables.map(({ name, about, keys }) => {
+  const sections = configTables.map(({ name, about, keys, ...table }) => {
     const rows = keys.map(({ path, key }) => row([`\`${path}\``, presence(key), key.type.allowed, key.about]))
-    return `## ${name === '' ? 'Above the first table' : `\`[${name}]\``}
+    return `## ${name === '' ? 'Above the first table' : `\`${header(name, table)}\``}
 
 ${about === '' ? '' : `${about}\n\n`}| key | default | allowed | meaning |
 |---|---|---|---|
@@ -36,20 +38,21 @@ ${sections.join('\n')}
 - A \`listen.host\` that other machines can reach needs \`SVC_ADMIN_TOKEN\`; so does every \`profile\` but \`local\`.
 - \`fee.splitter\` chooses split mode: it equals \`settlement.treasury\`, \`fee.bps\` is at least 1 and
   \`fee.min_per_payment\` is 0. Without it the mode is custodial, and \`fee.recipient\` is required.
+- Every seller has a name and a token of its own, and \`reserved_percent\` of all of them is at most 100 together.
 - A relative \`settlement.journal\` starts at the folder of the configuration file, wherever the daemon is started.
 `
 }
 
 /** docs/reference/facilitator.sample.toml */
 export function renderSampleConfig() {
-  const parts = configTables.map(({ name, about, optional, keys }) => {
-    const header = name === '' ? [] : [...comment(about), `${optional ? '# ' : ''}[${name}]`]
+  const parts = configTables.map(({ name, about, optional, keys, ...table }) => {
+    const top = name === '' ? [] : [...comment(about), `${optional ? '# ' : ''}${header(name, table)}`]
     const lines = keys.flatMap(({ path, name: keyName, key }) => [
       ...comment(`${plain(key.about)} ${condition(key)}`),
       `${isComment(path, key, optional) ? '# ' : ''}${keyName} = ${key.sample}`,
       '',
     ])
-    return [...header, ...lines].join('\n')
+    return [...top, ...lines].join('\n')
   })
   return `# Configuration of svc-facilitator, with every key. Generated from ${source}.
 #

@@ -53,6 +53,13 @@ export const limits = {
   rateLimitKeysMax: 10_000,
   /** Requests a minute for one payment that is awaited, whatever its callers' own rates are. */
   knownChallengePerMin: 30,
+  /**
+   * The same for all payments of one caller together, unless its own rate is higher: with many challenges it would
+   * otherwise have many times its rate.
+   */
+  knownChallengesPerMinMin: 120,
+  /** How often the operator is told that a token is nobody's. */
+  unknownTokenReportMs: 60_000,
   /** Recovered signers kept, so that settle does not repeat what verify computed. */
   signerCacheEntries: 4_096,
   /** Recoveries in one message to the thread that does them, and messages it may have before it answers. */

@@ -319,20 +319,24 @@ describe('the table of keys', () => {
 
   it('R-050 makes a sample file that is good as it is, and with every line taken out of its comment', () => {
     expect(findingsOf(sample)).toEqual([])
-    const whole = sample.replace(/^# (\[fee\]|\w+ = )/gm, '$1')
+    const whole = sample.replace(/^# (\[fee\]|\[\[sellers\]\]|\w+ = )/gm, '$1')
     expect(findingsOf(whole)).toEqual([])
     const valueIn = (config: object, path: string) =>
       path
         .split('.')
-        .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], config)
+        .reduce<unknown>(
+          (at, name) => ([at].flat()[0] as Record<string, unknown> | undefined)?.[name],
+          config,
+        )
     const [asItIs, uncommented] = [parseConfig(sample), parseConfig(whole)]
     for (const { path, key } of configTables.flatMap(({ keys }) => keys)) {
       // What is optional is commented out; its line shows how it would be written.
       if (key.presence === 'optional') expect(valueIn(uncommented, path), path).toBeDefined()
-      else if (!path.startsWith('fee.'))
+      else if (!/^(?:fee|sellers)\./.test(path))
         expect(valueIn(asItIs, path), path).toEqual(valueIn(uncommented, path))
     }
     expect([uncommented.fee?.bps, asItIs.fee]).toEqual([50, undefined])
+    expect([uncommented.sellers.length, asItIs.sellers]).toEqual([1, []])
   })
 
   it('describes every key, and every default is one of its own allowed values', () => {

@@ -12,6 +12,7 @@ import { judgeUnknownKeys } from './unknown.js'
 
 export type { Config, PartialConfig } from './keys.js'
 
+type Fail = (key: string, message: string) => void
 type RawTable = Readonly<Record<string, unknown>>
 
 /** `config` is there when nothing failed; `values` holds whatever was good. */
@@ -37,14 +38,14 @@ export function readConfig(text: string, { directory = '.' }: ConfigPlace = {}):
   const findings: Finding[] = []
   const fail = (key: string, message: string) => {
     // A key that is missing belongs where its table is.
-    const line = lineOf(key) ?? lineOf(key.split('.')[0] ?? '')
+    const line = lineOf(key) ?? lineOf(key.split('.')[0] ?? '') ?? lineOf(key.split(/[[.]/)[0] ?? '')
     findings.push({ level: 'fail', key, message, ...(line !== undefined && { line }) })
   }
   const read: Record<string, unknown> = {}
   for (const table of configTables) {
-    const values = readTable(table, raw, fail)
-    if (table.name === '') Object.assign(read, values)
-    else read[table.name] = values
+    if (table.name === '') Object.assign(read, readTable(table, raw, fail))
+    else if (table.repeated) read[table.name] = readTables(table, raw[table.name], fail)
+    else read[table.name] = readTable(table, raw, fail)
   }
   const values = withPathsFrom(resolve(directory), read as PartialConfig)
   const tried = (path: string) => lookUp(raw, path) !== undefined
@@ -76,7 +77,7 @@ export function parseConfig(text: string, place: ConfigPlace = {}): Config {
 function readTable(
   { name: table, optional, keys }: TableEntry,
   raw: RawTable,
-  fail: (key: string, message: string) => void,
+  fail: Fail,
 ): Record<string, unknown> | undefined {
   const given = table === '' ? raw : raw[table]
   if (given === undefined && optional) return undefined
@@ -89,11 +90,25 @@ function readTable(
   return values
 }
 
+/** Each of the tables of one name, which findings tell by its place: `sellers[0].name`. */
+function readTables(table: TableEntry, given: unknown, fail: Fail): Record<string, unknown>[] {
+  if (given === undefined) return []
+  if (!Array.isArray(given)) {
+    fail(table.name, `must be written as [[${table.name}]], once for each`)
+    return []
+  }
+  return given.map((one: unknown, place) => {
+    const name = `${table.name}[${place}]`
+    const keys = table.keys.map((entry) => ({ ...entry, path: `${name}.${entry.name}` }))
+    return readTable({ ...table, name, keys, optional: false }, { [name]: one }, fail) ?? {}
+  })
+}
+
 function readKey(
   { path, name, key }: KeyEntry,
   given: unknown,
   values: Record<string, unknown>,
-  fail: (key: string, message: string) => void,
+  fail: Fail,
 ): void {
   if (given === undefined) {
     if (key.presence === 'required') fail(path, `required, but missing; must be ${key.type.allowed}`)
@@ -138,6 +153,7 @@ function nothingRead(finding: Finding): ConfigReading {
     daemon: {},
     finalize: {},
     zerc20: {},
+    sellers: [],
   }
   return { config: undefined, values, findings: [finding], lineOf: () => undefined }
 }

@@ -12,6 +12,8 @@ import {
   oneOf,
   oneOfNumbers,
   proxies,
+  sellerName,
+  sha256,
   url,
   type ValueType,
 } from './types.js'
@@ -304,19 +306,64 @@ export const tables = {
   },
 } as const
 
+/** Tables that may stand in the file any number of times, as `[[name]]`. */
+export const listTables = {
+  sellers: {
+    about:
+      'Resource servers with a token. A call with the token counts as that seller wherever it comes from, under the ' +
+      'rates given here, and finds its reserved part of the ready addresses and of the open challenges untouched by ' +
+      'everybody else. Calls without a token, or with one that nobody has, count by their address.',
+    keys: {
+      name: required(
+        sellerName,
+        '"shop"',
+        'Names the seller in logs, metrics and findings. Each has its own.',
+      ),
+      token_sha256: required(
+        sha256,
+        `"${'77'.repeat(32)}"`,
+        'SHA-256 of the token, so that the file holds none. Make both with ' +
+          '`token=$(openssl rand -hex 32); printf %s "$token" | sha256sum`.',
+      ),
+      rate_limit_per_min: optional(
+        integer({ min: 0 }),
+        '1200',
+        'Like `daemon.rate_limit_per_min`, which is the default. `0` disables.',
+      ),
+      challenge_per_key_per_min: optional(
+        integer({}),
+        '200',
+        'Like `daemon.challenge_per_key_per_min`, which is the default. `0` or less disables.',
+      ),
+      reserved_percent: defaults(
+        integer({ min: 0, max: 100 }),
+        0,
+        'Part of `zerc20.pool_size` and of `daemon.max_open_challenges` that nobody else can use up. All sellers ' +
+          'together have at most 100; what they leave is for everybody.',
+      ),
+    },
+  },
+} as const
+
 type Values<Keys> = { readonly [Name in keyof Keys]: Keys[Name] extends ConfigKey<infer T> ? T : never }
 
 type TableName = keyof typeof tables
 type Tables = { readonly [Name in TableName]: Values<(typeof tables)[Name]['keys']> }
 
+type Lists = {
+  readonly [Name in keyof typeof listTables]: readonly Values<(typeof listTables)[Name]['keys']>[]
+}
+
 /** The configuration with every default filled in. */
 export type Config = Values<typeof topLevelKeys> &
-  Omit<Tables, 'fee'> & { readonly fee: Tables['fee'] | undefined }
+  Omit<Tables, 'fee'> & { readonly fee: Tables['fee'] | undefined } & Lists
 
 /** What could be read of a file that may have mistakes: the good values only. */
 export type PartialConfig = Partial<Values<typeof topLevelKeys>> & {
   readonly [Name in Exclude<TableName, 'fee'>]: Partial<Tables[Name]>
-} & { readonly fee: Partial<Tables['fee']> | undefined }
+} & { readonly fee: Partial<Tables['fee']> | undefined } & {
+  readonly [Name in keyof Lists]: readonly Partial<Lists[Name][number]>[]
+}
 
 export type KeyEntry = { readonly path: string; readonly name: string; readonly key: ConfigKey<unknown> }
 export type TableEntry = {
@@ -324,16 +371,26 @@ export type TableEntry = {
   readonly name: string
   readonly about: string
   readonly optional: boolean
+  /** Written as `[[name]]`, any number of times. */
+  readonly repeated: boolean
   readonly keys: readonly KeyEntry[]
 }
 
 /** The table as a list, in the order of the reference. */
 export const configTables: readonly TableEntry[] = [
-  { name: '', about: '', optional: false, keys: entries('', topLevelKeys) },
+  { name: '', about: '', optional: false, repeated: false, keys: entries('', topLevelKeys) },
   ...Object.entries(tables).map(([name, { about, optional: mayMiss, keys }]) => ({
     name,
     about,
     optional: mayMiss,
+    repeated: false,
+    keys: entries(name, keys),
+  })),
+  ...Object.entries(listTables).map(([name, { about, keys }]) => ({
+    name,
+    about,
+    optional: true,
+    repeated: true,
     keys: entries(name, keys),
   })),
 ]

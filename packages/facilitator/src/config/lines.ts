@@ -13,7 +13,10 @@ export function createLineFinder(text: string): LineOf {
     // A table may come up again through its parts; the first place is where to look.
     for (let depth = 1; depth <= path.length; depth++) {
       const name = path.slice(0, depth).join('.')
-      if (!lines.has(name)) lines.set(name, line)
+      // Of several tables of one name, the plain name is the first.
+      for (const spelling of [name, name.replace(/\[\d+\]/g, '')]) {
+        if (!lines.has(spelling)) lines.set(spelling, line)
+      }
     }
   })
   scan()
@@ -28,6 +31,8 @@ class Lost extends Error {}
 function createScanner(text: string, found: Found): () => void {
   let at = 0
   let line = 1
+  /** How often a table written as `[[name]]` came up. */
+  const repeated = new Map<string, number>()
 
   const rest = () => text.slice(at, at + 3)
 
@@ -129,7 +134,17 @@ function createScanner(text: string, found: Found): () => void {
     const path = readKey()
     found(path, headerLine)
     for (let i = 0; i < brackets; i++) expect(']')
-    return path
+    return brackets === 2 ? placed(path, headerLine) : path
+  }
+
+  /** The path of one of several tables of a name: `sellers[0]`, `sellers[1]` and so on. */
+  function placed(path: readonly string[], headerLine: number): string[] {
+    const name = path.join('.')
+    const place = repeated.get(name) ?? 0
+    repeated.set(name, place + 1)
+    const one = [...path.slice(0, -1), `${path.at(-1)}[${place}]`]
+    found(one, headerLine)
+    return one
   }
 
   return () => {

@@ -9,7 +9,8 @@ import { configTables, type KeyEntry } from './keys.js'
 /** As TOML that could be a configuration file again; what the file left out is marked. */
 export function printConfig(config: Config, env: Environment): string {
   const variables = environmentVariables.map(({ name }) => `# ${name}: ${env[name] ? 'set' : 'not set'}`)
-  const parts = configTables.map(({ name: table, keys }) => {
+  const parts = configTables.map(({ name: table, repeated, keys }) => {
+    if (repeated) return printTables(table, keys, valueAt(config, table))
     const lines = keys.flatMap((entry) => printKey(entry, valueAt(config, entry.path)))
     return lines.length === 0 ? '' : [...(table === '' ? [] : [`[${table}]`]), ...lines].join('\n')
   })
@@ -22,13 +23,22 @@ export function printConfigJson(config: Config, env: Environment): string {
     environmentVariables.map(({ name }) => [name, env[name] ? '[secret]' : null]),
   )
   const resolved = Object.fromEntries(
-    configTables.flatMap(({ name: table, keys }) => {
+    configTables.flatMap(({ name: table, repeated, keys }) => {
+      if (repeated) return [[table, valueAt(config, table)] as const]
       const values = keys.map(({ name, path }) => [name, shown(valueAt(config, path)) ?? null] as const)
       if (table === '') return values
       return [[table, table === 'fee' && !config.fee ? null : Object.fromEntries(values)] as const]
     }),
   )
   return `${JSON.stringify({ config: resolved, environment }, undefined, 2)}\n`
+}
+
+function printTables(table: string, keys: readonly KeyEntry[], given: unknown): string {
+  const list = given as readonly Record<string, unknown>[]
+  const printed = list.map((one) =>
+    [`[[${table}]]`, ...keys.flatMap((entry) => printKey(entry, one[entry.name]))].join('\n'),
+  )
+  return printed.join('\n\n')
 }
 
 function printKey({ name, key }: KeyEntry, value: unknown): string[] {

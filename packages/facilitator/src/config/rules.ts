@@ -7,7 +7,12 @@ type Rule = Pick<Finding, 'key' | 'message'>
 
 /** `tried` says whether the file has a key at all, good or bad: a bad one is complained about already. */
 export function judgeRules(config: PartialConfig, tried: (path: string) => boolean): Rule[] {
-  return [...judgeGas(config), ...judgeRecipients(config), ...judgeFee(config, tried)]
+  return [
+    ...judgeGas(config),
+    ...judgeRecipients(config),
+    ...judgeFee(config, tried),
+    ...judgeSellers(config),
+  ]
 }
 
 function judgeGas({ settlement }: PartialConfig): Rule[] {
@@ -58,6 +63,24 @@ function judgeFee({ fee, settlement }: PartialConfig, tried: (path: string) => b
       key: 'fee.min_per_payment',
       message: `must be 0 in split mode, is ${fee.min_per_payment}`,
     })
+  }
+  return problems
+}
+
+/** Two of one name could not be told apart, two of one token neither; and nobody can have more than there is. */
+function judgeSellers({ sellers }: PartialConfig): Rule[] {
+  const problems: Rule[] = []
+  for (const name of ['name', 'token_sha256'] as const) {
+    for (const [place, seller] of sellers.entries()) {
+      const first = sellers.findIndex((other) => other[name] === seller[name])
+      if (seller[name] === undefined || first === place) continue
+      problems.push({ key: `sellers[${place}].${name}`, message: `is that of sellers[${first}], too` })
+    }
+  }
+  const percent = sellers.reduce((sum, { reserved_percent: part = 0 }) => sum + part, 0)
+  if (percent > 100) {
+    const key = `sellers[${sellers.findLastIndex(({ reserved_percent: part = 0 }) => part > 0)}].reserved_percent`
+    problems.push({ key, message: `all sellers together must have at most 100, have ${percent}` })
   }
   return problems
 }

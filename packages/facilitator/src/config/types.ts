@@ -57,6 +57,20 @@ export const host: ValueType<string> = {
       : undefined,
 }
 
+/** Fit for a label of a metric and for a line of a log. */
+export const sellerName: ValueType<string> = {
+  name: 'name',
+  allowed: 'a name of 1 to 40 lower-case letters, digits, dots, dashes and underscores',
+  parse: (value) => (typeof value === 'string' && /^[a-z0-9._-]{1,40}$/.test(value) ? value : undefined),
+}
+
+export const sha256: ValueType<string> = {
+  name: 'SHA-256',
+  allowed: 'a SHA-256 hash, 64 hex digits',
+  parse: (value) =>
+    typeof value === 'string' && /^[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : undefined,
+}
+
 const parsePath = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' && !value.includes('\0') ? value : undefined
 

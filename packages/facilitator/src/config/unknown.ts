@@ -2,7 +2,7 @@
 import { parseAddress } from '@svc-zerc20/protocol'
 import type { Finding } from '../finding.js'
 import { looksLikeKey, soundsSecret } from '../secrets/credentials.js'
-import { knownPaths, tables } from './keys.js'
+import { knownPaths, listTables, tables } from './keys.js'
 import type { LineOf } from './lines.js'
 
 /** Letters that may differ between a misspelling and what was meant, per letter of the name. */
@@ -13,9 +13,10 @@ export function judgeUnknownKeys(raw: Readonly<Record<string, unknown>>, lineOf:
     const line = lineOf(path)
     const where = line === undefined ? {} : { line }
     if (hidesSecret({ path, value })) {
-      const message =
-        'secrets are never read from the file; remove it here, regard it as known to others, ' +
-        'and set SVC_TREASURY_PK, SVC_RELAYER_PK or SVC_ADMIN_TOKEN in the environment'
+      const message = path.startsWith('sellers[')
+        ? 'a token of a seller never stands in the file, only its hash; make another, and set token_sha256'
+        : 'secrets are never read from the file; remove it here, regard it as known to others, ' +
+          'and set SVC_TREASURY_PK, SVC_RELAYER_PK or SVC_ADMIN_TOKEN in the environment'
       return { level: 'fail', key: path, message, ...where }
     }
     const meant = nearest(path)
@@ -29,7 +30,8 @@ type Unknown = { readonly path: string; readonly value: unknown }
 function unknownPaths(table: Readonly<Record<string, unknown>>, prefix: string): Unknown[] {
   return Object.entries(table).flatMap(([name, value]) => {
     const path = prefix + name
-    if (knownPaths.includes(path)) return []
+    if (knownPaths.includes(path.replace(/\[\d+\]/, ''))) return []
+    if (prefix === '' && Object.hasOwn(listTables, name)) return unknownInList(name, value)
     if (isTable(value)) {
       const inside = unknownPaths(value, `${path}.`)
       const known = prefix === '' && Object.hasOwn(tables, name)
@@ -39,6 +41,12 @@ function unknownPaths(table: Readonly<Record<string, unknown>>, prefix: string):
     // Neither a table nor a known key, but named like a table: the reader of tables complains about it.
     return prefix === '' && Object.hasOwn(tables, name) ? [] : [{ path, value }]
   })
+}
+
+/** What is no list of tables the reader of tables complains about. */
+function unknownInList(name: string, value: unknown): Unknown[] {
+  const list: unknown[] = Array.isArray(value) ? value : []
+  return list.flatMap((one, place) => (isTable(one) ? unknownPaths(one, `${name}[${place}].`) : []))
 }
 
 /** An address is public whatever its key is called: `token` at the wrong place is a slip, no leak. */

@@ -1,6 +1,7 @@
 /** Who may use the administrative surface: whoever has its token, and nobody while there is none. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../secrets/secrets.js'
+import { bearerIn } from './callers.js'
 
 /** Judges the value of an `Authorization` header. */
 export type AdminAuth = (authorization: string | undefined) => boolean
@@ -10,7 +11,7 @@ export function createAdminAuth(token: Secret<string> | undefined): AdminAuth {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const expected = token && digest(token.reveal())
   return (authorization) => {
-    const given = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+    const given = bearerIn(authorization)
     const same = timingSafeEqual(digest(given ?? ''), expected ?? digest(''))
     return expected !== undefined && given !== undefined && same
   }

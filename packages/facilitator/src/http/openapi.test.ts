@@ -127,7 +127,8 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     }),
     status: async () => undefined,
     ledger,
-    limits: { shared: off, issuance: off, knownChallenge: off },
+    callers: { of: () => ({ key: 'caller', rates: { shared: off, issuance: off, known: off } }) },
+    knownChallenge: off,
     onGrantFailure: () => undefined,
   })
   registerHealthApi(app, { readiness })

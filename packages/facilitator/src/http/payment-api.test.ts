@@ -33,7 +33,8 @@ function setup(settle: () => Promise<SettleAnswer>) {
     status: async () => undefined,
     clock,
     ledger: createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 }),
-    limits: { shared: off, issuance: off, knownChallenge: off },
+    callers: { of: () => ({ key: 'caller', rates: { shared: off, issuance: off, known: off } }) },
+    knownChallenge: off,
     onGrantFailure: (err) => failures.push(err),
   })
   return { app, failures, post: () => app.inject({ method: 'POST', url: '/settle', payload: legacyBody }) }

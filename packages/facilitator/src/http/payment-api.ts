@@ -19,8 +19,9 @@ import type { Settle } from '../payment/settle.js'
 import type { Status } from '../payment/status.js'
 import type { Verify } from '../payment/verify.js'
 import type { Profile } from '../profile.js'
+import type { Callers } from './callers.js'
 import { type Surface, sendRejection, withStatus } from './problem.js'
-import { type RateLimit, rateLimitKey } from './rate-limit.js'
+import type { RateLimit } from './rate-limit.js'
 
 export type PaymentApiDeps = {
   readonly chainId: number
@@ -31,18 +32,14 @@ export type PaymentApiDeps = {
   readonly status: Status
   readonly ledger: Pick<Ledger, 'find' | 'grantIsUsed'>
   readonly clock: Clock
-  readonly limits: {
-    /** Shared by challenge, verify and settle. */
-    readonly shared: RateLimit
-    readonly issuance: RateLimit
-    /** Room of its own for a payment that still waits for its answer: strangers cannot use it up. */
-    readonly knownChallenge: RateLimit
-  }
+  readonly callers: Callers
+  /** Room of its own for a payment that still waits for its answer: strangers cannot use it up. */
+  readonly knownChallenge: RateLimit
   readonly onGrantFailure: (err: unknown) => void
 }
 
 export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): void {
-  const { chainId, profile, limits } = deps
+  const { chainId, profile, callers } = deps
   const network = Network.format(chainId)
 
   const refuse = (reply: FastifyReply, rejection: Rejection, surface: Surface, retryAfter?: number) =>
@@ -62,9 +59,9 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
       const message = `payment acceptance is disabled for the profile "${profile.name}"`
       return refuse(reply, reject('acceptance_disabled', message), 'plain')
     }
-    const key = rateLimitKey(request.ip)
-    for (const limit of [limits.shared, limits.issuance]) {
-      const taken = limit.take(key)
+    const { key, rates } = callers.of(request)
+    for (const rate of [rates.shared, rates.issuance]) {
+      const taken = rate.take(key)
       if (taken !== 'ok') return refuse(reply, reject('too_many_requests'), 'plain', taken.retryAfterSeconds)
     }
     if (!Json.isObject(request.body)) return refuse(reply, reject('malformed_request'), 'plain')
@@ -105,9 +102,13 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     if (!profile.acceptsPayments) return reject('profile_unsupported')
     const presented = parse(request.body)
     const nonce = presented.ok ? presented.value.payload.challengeNonce : undefined
+    const { key, rates } = callers.of(request)
     const hasRoom =
-      nonce !== undefined && (await isAwaited(nonce)) && limits.knownChallenge.take(nonce) === 'ok'
-    const taken = hasRoom ? 'ok' : limits.shared.take(rateLimitKey(request.ip))
+      nonce !== undefined &&
+      (await isAwaited(nonce)) &&
+      deps.knownChallenge.take(nonce) === 'ok' &&
+      rates.known.take(key) === 'ok'
+    const taken = hasRoom ? 'ok' : rates.shared.take(key)
     if (taken !== 'ok') return { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
     return presented
   }

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
-import { bodyOf, requirementsOf } from '../../test/payment.js'
+import { bodyOf, type ChallengeOffer, requirementsOf } from '../../test/payment.js'
 
 const rates = { rate_limit_per_min: 6, challenge_per_key_per_min: 4 }
 let net: TestNetwork
@@ -116,6 +117,52 @@ describe('rates per caller', () => {
     // The challenge and the malformed payload took two of the caller's six.
     expect(seen.filter((status) => status === 200)).toHaveLength(30 + 4)
     expect(seen.at(-1)).toBe(429)
+  })
+})
+
+describe('a caller with many known challenges', () => {
+  const seller = { name: 'shop', token: 'a0'.repeat(32) }
+  beforeAll(async () => {
+    net = await startNetwork({
+      config: {
+        daemon: { rate_limit_per_min: 120, challenge_per_key_per_min: 20 },
+        sellers: [
+          {
+            name: seller.name,
+            token_sha256: createHash('sha256').update(seller.token).digest('hex'),
+            rate_limit_per_min: 300,
+            challenge_per_key_per_min: 40,
+          },
+        ],
+      },
+    })
+  })
+  afterAll(() => net.close())
+
+  /** How many of so many verifies, spread over known challenges, are judged and not refused for their rate. */
+  async function judged(asked: number, headers: Record<string, string> = {}): Promise<number> {
+    const bodies: object[] = []
+    for (let i = 0; i < 18; i++) {
+      const { body } = await net.post('/challenge', { amount: '1' }, headers)
+      const offer = body as ChallengeOffer
+      const { challengeNonce } = offer
+      bodies.push(bodyOf(offer, { challengeNonce, burnTxHash: `0x${'88'.repeat(32)}` }))
+    }
+    let passed = 0
+    for (let at = 0; at < asked; at++) {
+      const { status } = await net.post('/verify', bodies[at % bodies.length], headers)
+      if (status === 200) passed += 1
+    }
+    return passed
+  }
+
+  it('has once more its own rate for them, and no more, a seller by its own', async () => {
+    // 18 of the shared rate went to the challenges.
+    expect(await judged(18 * 30)).toBe(120 + (120 - 18))
+    const asSeller = { authorization: `Bearer ${seller.token}` }
+    expect(await judged(18 * 30, asSeller)).toBe(18 * 30)
+    expect((await net.post('/verify', unknownPayment)).status).toBe(429)
+    expect((await net.post('/verify', unknownPayment, asSeller)).status).toBe(200)
   })
 })
 

@@ -5,11 +5,13 @@ import { createChainProbe } from '../adapters/chain-probe.js'
 import type { OpenLedger } from '../adapters/open-ledger.js'
 import type { Config } from '../config/config.js'
 import { createAdminAuth } from '../http/admin-auth.js'
+import { createCallers, type Seller } from '../http/callers.js'
 import { type ConnectionBounds, limitConnections } from '../http/connections.js'
 import { observeAnswers } from '../http/observe.js'
 import { registerPaymentApi } from '../http/payment-api.js'
 import { createRateLimit } from '../http/rate-limit.js'
 import { createServer } from '../http/server.js'
+import { createUnknownTokens } from '../http/unknown-tokens.js'
 import { limits } from '../limits.js'
 import { createIssuance } from '../payment/issuance.js'
 import type { Clock } from '../payment/ports.js'
@@ -51,7 +53,8 @@ export function createHttpSide(deps: {
   const connections = limitConnections(app.server, bounds)
   observeAnswers(app, metrics)
   const issuance = createIssuance({ report: log })
-  const rate = (perMinute: number) => createRateLimit({ perMinute, keysMax: limits.rateLimitKeysMax, clock })
+  const keysMax = limits.rateLimitKeysMax
+  const unknownTokens = createUnknownTokens({ clock, log })
   registerPaymentApi(app, {
     chainId,
     profile,
@@ -61,11 +64,18 @@ export function createHttpSide(deps: {
     status: flow.status,
     ledger,
     clock,
-    limits: {
-      shared: rate(daemon.rate_limit_per_min),
-      issuance: rate(daemon.challenge_per_key_per_min),
-      knownChallenge: rate(limits.knownChallengePerMin),
-    },
+    callers: createCallers({
+      sellers: sellersOf(config),
+      strangers: {
+        ratePerMin: daemon.rate_limit_per_min,
+        issuancePerMin: daemon.challenge_per_key_per_min,
+      },
+      knownPerMinMin: limits.knownChallengesPerMinMin,
+      keysMax,
+      clock,
+      onUnknownToken: unknownTokens.seen,
+    }),
+    knownChallenge: createRateLimit({ perMinute: limits.knownChallengePerMin, keysMax, clock }),
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
   registerOperation(app, {
@@ -93,10 +103,19 @@ export function createHttpSide(deps: {
     },
     journalStats: storage.journalStats,
   })
+  metrics.source('svc_unknown_tokens_total', unknownTokens.total)
   metrics.source('svc_connections_open', connections.open)
   metrics.source('svc_connections_refused_total', connections.refused)
   return app
 }
+
+const sellersOf = ({ sellers, daemon }: Config): Seller[] =>
+  sellers.map((seller) => ({
+    name: seller.name,
+    tokenSha256: seller.token_sha256,
+    ratePerMin: seller.rate_limit_per_min ?? daemon.rate_limit_per_min,
+    issuancePerMin: seller.challenge_per_key_per_min ?? daemon.challenge_per_key_per_min,
+  }))
 
 function connectionBoundsOf({ listen, settlement }: Config): ConnectionBounds {
   return {

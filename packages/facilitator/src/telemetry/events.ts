@@ -26,6 +26,7 @@ export type LifecycleEvent =
     }
   | { readonly event: 'journal.compaction_failed'; readonly err: unknown }
   | { readonly event: 'request.failed'; readonly route: string; readonly err: unknown }
+  | { readonly event: 'seller.unknown_token'; readonly caller: string; readonly count: number }
   | { readonly event: 'address.failed'; readonly err: unknown }
   /** The thread that recovers signers ended; the daemon goes on without it, slower. */
   | { readonly event: 'recovery.lost'; readonly err: unknown }
@@ -260,6 +261,16 @@ export const logEvents: {
     about:
       'The journal could not be written anew, for want of space perhaps. It is used as it is; nothing is lost.',
     fields: { err: cause },
+  },
+  'seller.unknown_token': {
+    level: 'warn',
+    about:
+      'A call brought a token that belongs to none of the `[[sellers]]`; it was counted as a stranger. Told once a minute ' +
+      'at most.',
+    fields: {
+      caller: 'address of the latest one, an IPv6 one by its /64',
+      count: 'such calls since it was last told',
+    },
   },
   'request.failed': {
     level: 'error',

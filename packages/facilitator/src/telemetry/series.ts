@@ -53,6 +53,7 @@ export const series = {
     'endpoint',
     'status',
   ),
+  svc_unknown_tokens_total: counter('Calls with a token that belongs to no seller.'),
   svc_connections_open: gauge('Connections of callers.'),
   svc_connections_refused_total: counter('Connections closed at once, because there were too many.'),
   svc_request_failures_total: counter('Requests that failed through no fault of the caller.'),

@@ -1,0 +1,77 @@
+/** Who asks: a seller by its token, anybody else by its address; and what each may ask in a minute. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../payment/ports.js'
+import { createRateLimit, type RateLimit, rateLimitKey } from './rate-limit.js'
+
+export type Caller = {
+  /** What it is counted by, everywhere. */
+  readonly key: string
+  readonly rates: CallerRates
+}
+
+export type CallerRates = {
+  /** Shared by challenge, verify and settle. */
+  readonly shared: RateLimit
+  readonly issuance: RateLimit
+  /** Over the room that its known challenges have, however many there are. */
+  readonly known: RateLimit
+}
+
+export type Seller = {
+  readonly name: string
+  readonly tokenSha256: string
+  readonly ratePerMin: number
+  readonly issuancePerMin: number
+}
+
+export type Callers = { of(request: Pick<FastifyRequest, 'ip' | 'headers'>): Caller }
+
+/** A seller's key; no address looks like it. */
+export const sellerKey = (name: string): string => `seller:${name}`
+
+export function createCallers(deps: {
+  readonly sellers: readonly Seller[]
+  readonly strangers: Pick<Seller, 'ratePerMin' | 'issuancePerMin'>
+  /** Least ceiling over the room of known challenges: a caller with a small rate still finishes what it began. */
+  readonly knownPerMinMin: number
+  /** Per-caller counters kept. */
+  readonly keysMax: number
+  readonly clock: Clock
+  /** Somebody presented a token that is nobody's: it counts as a stranger. */
+  readonly onUnknownToken: (key: string) => void
+}): Callers {
+  const { keysMax, clock } = deps
+  const rate = (perMinute: number) => createRateLimit({ perMinute, keysMax, clock })
+  const ratesOf = ({ ratePerMin, issuancePerMin }: Pick<Seller, 'ratePerMin' | 'issuancePerMin'>) => ({
+    shared: rate(ratePerMin),
+    issuance: rate(issuancePerMin),
+    known: rate(ratePerMin === 0 ? 0 : Math.max(ratePerMin, deps.knownPerMinMin)),
+  })
+  const strangers = ratesOf(deps.strangers)
+  const sellers = deps.sellers.map((seller) => ({
+    digest: Buffer.from(seller.tokenSha256, 'hex'),
+    caller: { key: sellerKey(seller.name), rates: ratesOf(seller) },
+  }))
+
+  /** Compares with every seller, so that the time taken tells neither which one nor how nearly. */
+  function sellerWith(token: string): Caller | undefined {
+    const given = createHash('sha256').update(token).digest()
+    return sellers.filter(({ digest }) => timingSafeEqual(digest, given))[0]?.caller
+  }
+
+  return {
+    of({ ip, headers }) {
+      const token = bearerIn(headers.authorization)
+      const seller = token === undefined ? undefined : sellerWith(token)
+      if (seller) return seller
+      const key = rateLimitKey(ip)
+      if (token !== undefined) deps.onUnknownToken(key)
+      return { key, rates: strangers }
+    },
+  }
+}
+
+/** The token of an `Authorization: Bearer …` header. */
+export const bearerIn = (authorization: string | undefined): string | undefined =>
+  /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
