@@ -79,6 +79,53 @@ describe('ready addresses', () => {
     expect(pool.size()).toBe(5)
   })
 
+  test('are not searched for while callers come and half of the pool is left, then in one go', async () => {
+    const clock = createHandClock()
+    const pool = createPool({ targetSize: 8, clock })
+    await until(() => pool.size() === 8)
+    for (let taken = 0; taken < 3; taken++) await pool.take(0)
+    await shared.mine({ generation: 2, powBits: 2, recipientHash: 1n, baseSecret: 1n })
+    expect(pool.figures().mined).toBe(8)
+    // Somebody asked since the pause began: it begins anew.
+    clock.sleeps[0]?.end()
+    await until(() => clock.sleeps.length === 2)
+    expect(pool.figures().mined).toBe(8)
+    await pool.take(0)
+    await until(() => pool.size() === 8)
+    expect(pool.figures().mined).toBe(12)
+  })
+
+  test('are searched for when it is quiet, however many are left', async () => {
+    const clock = createHandClock()
+    const pool = createPool({ targetSize: 8, clock })
+    await until(() => pool.size() === 8)
+    await pool.take(0)
+    // The pause that was begun for the first one.
+    clock.sleeps[0]?.end()
+    await until(() => clock.sleeps.length === 2 || pool.size() === 8)
+    clock.sleeps[1]?.end()
+    await until(() => pool.size() === 8)
+  })
+
+  test('come back when nobody saw them, and are handed out again', async () => {
+    const pool = createPool({ targetSize: 1, miner: { threads: 1, mine: shared.mine } })
+    const first = await pool.take(longMs)
+    if (first) pool.giveBack(first)
+    expect(await pool.take(0)).toEqual(first)
+  })
+
+  test('cost nothing when the caller hangs up, before or while it waits', async () => {
+    const hangUp = new AbortController()
+    const pool = createPool({ targetSize: 2, ...hardTerms, miner: createMiner() })
+    const waiting = pool.take(longMs, { key: 'x', gone: hangUp.signal })
+    hangUp.abort()
+    expect(await waiting).toBeUndefined()
+    const full = createPool({ targetSize: 2 })
+    await until(() => full.size() === 2)
+    expect(await full.take(longMs, { key: 'x', gone: hangUp.signal })).toBeUndefined()
+    expect([full.size(), full.figures().refusals]).toEqual([2, 0])
+  })
+
   test('derive again from seed, treasury, nonce and proof of work, and are checksummed', async () => {
     const pool = createPool({})
     const taken = existing(await Promise.all([pool.take(longMs), pool.take(longMs), pool.take(longMs)]))

@@ -7,7 +7,9 @@ export {
   type AddressPool,
   type AddressPoolDeps,
   createAddressPool,
+  type PoolCaller,
   type PoolFigures,
+  type PoolShares,
   type ReadyAddress,
 } from './address-pool.js'
 export type { AddressStore, StoredAddress } from './address-reserve.js'

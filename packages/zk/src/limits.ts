@@ -16,6 +16,10 @@ export const limits = {
   waitersMax: 1024,
   /** Share of the addresses that is in memory and not in the store: so many are lost when the process is killed. */
   handShare: 0.5,
+  /** A pool is filled up at once when no more than this share of it is left, or of what is reserved for nobody. */
+  lowWaterShare: 0.5,
+  /** Otherwise when nobody asked for so long, so that the search does not slow down whoever is asking. */
+  quietMs: 250,
   /** Pause of a refill after a failure, so that a broken miner cannot spin. */
   refillPauseMs: 1000,
 } as const

@@ -1,45 +1,58 @@
 /** An aborted sleep may resolve or reject; whoever waits takes either as the end. */
 export type Sleeper = { sleep(ms: number, signal: AbortSignal): Promise<void> }
 
-/** Callers that wait for an item each, first come, first served. */
+/** Callers that wait for an item each, known by their key. */
 export type WaitLine<Item> = {
   length(): number
-  /** Waits at most `waitMs` for an item; undefined when none came or the line was dismissed. */
-  join(waitMs: number): Promise<Item | undefined>
-  /** Gives the item to the first in line; false if nobody waits and the item is still the caller's. */
-  serve(item: Item): boolean
+  /** Waits at most `waitMs` for an item; undefined when none came, the caller left or the line was dismissed. */
+  join(waitMs: number, key: string, gone?: AbortSignal): Promise<Item | undefined>
+  /** Whose turn it is: the lowest rank, of equal ones the first in line; undefined when nobody has a rank. */
+  next(rank: (key: string) => number | undefined): Turn<Item> | undefined
   /** Sends everybody away empty-handed. */
   dismiss(): void
 }
 
+/** To be served at once, or not at all: others may come or go meanwhile. */
+export type Turn<Item> = { readonly key: string; serve(item: Item): void }
+
 export function createWaitLine<Item>(clock: Sleeper): WaitLine<Item> {
-  type Waiter = (item: Item | undefined) => void
-  const waiters: Waiter[] = []
+  type Waiter = { readonly key: string; end(item: Item | undefined): void }
+  const waiters = new Set<Waiter>()
   return {
-    length: () => waiters.length,
-    join: (waitMs) =>
+    length: () => waiters.size,
+    join: (waitMs, key, gone) =>
       new Promise((resolve) => {
         const left = new AbortController()
-        const waiter: Waiter = (item) => {
-          left.abort()
-          resolve(item)
+        const giveUp = () => waiter.end(undefined)
+        const waiter: Waiter = {
+          key,
+          end(item) {
+            if (!waiters.delete(waiter)) return // it ended before; that its sleep ends too is no news
+            left.abort()
+            gone?.removeEventListener('abort', giveUp)
+            resolve(item)
+          },
         }
-        const giveUp = () => {
-          const place = waiters.indexOf(waiter)
-          if (place < 0) return // served or dismissed; its end of the sleep is no news
-          waiters.splice(place, 1)
-          resolve(undefined)
-        }
-        waiters.push(waiter)
+        waiters.add(waiter)
+        gone?.addEventListener('abort', giveUp)
         clock.sleep(waitMs, left.signal).then(giveUp, giveUp)
+        if (gone?.aborted) giveUp()
       }),
-    serve(item) {
-      const first = waiters.shift()
-      first?.(item)
-      return first !== undefined
+    next(rank) {
+      const ranks = new Map<string, number | undefined>()
+      let first: Waiter | undefined
+      let lowest = Number.POSITIVE_INFINITY
+      for (const waiter of waiters) {
+        if (!ranks.has(waiter.key)) ranks.set(waiter.key, rank(waiter.key))
+        const own = ranks.get(waiter.key)
+        if (own === undefined || own >= lowest) continue
+        first = waiter
+        lowest = own
+      }
+      return first && { key: first.key, serve: first.end }
     },
     dismiss() {
-      for (const waiter of waiters.splice(0)) waiter(undefined)
+      for (const waiter of [...waiters]) waiter.end(undefined)
     },
   }
 }

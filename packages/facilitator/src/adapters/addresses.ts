@@ -2,7 +2,9 @@
 import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
 import { createAddressMiner, createAddressPool, type PoolFigures, seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
+import { reservedPercentOf } from '../config/sellers.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
+import { createShares } from '../payment/shares.js'
 import { addressFileOf, createAddressStore } from './address-store.js'
 
 export type Addresses = AddressSource & {
@@ -32,16 +34,22 @@ export function createAddresses(deps: {
     generation: config.zerc20.generation,
     powBits: config.zerc20.pow_bits,
     targetSize: config.zerc20.pool_size,
+    shares: createShares({
+      capacity: config.zerc20.pool_size,
+      reservedPercent: reservedPercentOf(config),
+      promisedTo: () => 0,
+    }),
     // What the operator wants to be forgotten on a restart includes this.
     ...(journal !== 'none' && { store: createAddressStore(addressFileOf(journal), seedFingerprint(seed)) }),
     onError,
   })
   return {
-    async take(waitMs) {
-      const ready = await pool.take(waitMs)
+    async take(waitMs, asker) {
+      const ready = await pool.take(waitMs, asker)
       const payTo = parseAddress(ready?.payTo)
       return ready && payTo && { ...ready, payTo, challengeNonce: ready.challengeNonce as ChallengeNonce }
     },
+    giveBack: pool.giveBack,
     ready: pool.size,
     target: config.zerc20.pool_size,
     figures: pool.figures,

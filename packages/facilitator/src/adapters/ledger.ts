@@ -8,6 +8,7 @@ import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-z
 import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
 import { judgeMeans } from '../payment/judge.js'
 import type { AwaitingMint, Challenge, Clock, Grant, Ledger, PayerMeans, Payment } from '../payment/ports.js'
+import { type Shares, unshared } from '../payment/shares.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import { createExpiryOrder } from './expiry-order.js'
 import type { Entry } from './ledger-entry.js'
@@ -15,6 +16,7 @@ import { claimedPayload, type LedgerEvent } from './ledger-event.js'
 import { interruptedIn } from './ledger-interrupted.js'
 import { createOpenClaims } from './ledger-open-claims.js'
 import type { LedgerState } from './ledger-state.js'
+import { createOpenChallenges } from './open-challenges.js'
 
 export type JournalledLedger = Ledger & {
   /** For the operator; reading changes nothing. */
@@ -39,6 +41,8 @@ export function createLedger(deps: {
   log: EventLog
   clock: Clock
   openMax: number
+  /** How open challenges are shared among callers; by default first come, first served. */
+  openShares?: Shares | undefined
   expiredRetentionSeconds: number
   /** Transfers that cover nothing, remembered at most. */
   unmatchedMax: { readonly perChallenge: number; readonly total: number }
@@ -46,8 +50,7 @@ export function createLedger(deps: {
   issued?: Pick<IssuedAddresses, 'assertRoom' | 'add' | 'heldUntil'> | undefined
 }): JournalledLedger {
   const { state, log, clock, openMax, expiredRetentionSeconds, issued } = deps
-  /** Unclaimed challenges that still count as open. */
-  const open = createExpiryOrder()
+  const open = createOpenChallenges({ max: openMax, shares: deps.openShares ?? unshared(openMax) })
   /** Expired without a claim, kept for late burns. */
   const expired = createExpiryOrder()
   const openClaims = createOpenClaims()
@@ -103,9 +106,9 @@ export function createLedger(deps: {
     for (const { nonce } of expired.takeUntil(until)) state.forget(nonce)
   }
 
-  function isFull(): boolean {
+  function isFull(key?: string): boolean {
     sweep()
-    return open.size() >= openMax
+    return !open.hasRoom(key)
   }
 
   function hold(nonce: ChallengeNonce): Grant {
@@ -133,16 +136,16 @@ export function createLedger(deps: {
   }
 
   return {
-    isFull: async () => isFull(),
+    isFull: async (key) => isFull(key),
 
-    async issue(challenge) {
-      if (isFull()) return 'limit'
+    async issue(challenge, key) {
+      if (isFull(key)) return 'limit'
       issued?.assertRoom()
       const { nonce } = challenge
       if (state.find(nonce)) throw new SvcError('nonce_reused', 'a challenge nonce came up twice')
       const event = { event: 'challenge_issued', challenge } as const
       state.apply(event)
-      open.add(challenge)
+      open.add(challenge, key)
       try {
         await log.append(event)
       } catch (error) {

@@ -1,6 +1,7 @@
 /** The ledger as the configuration wants it: behind a journal file, or in memory alone. */
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Challenge, Clock } from '../payment/ports.js'
+import type { Shares } from '../payment/shares.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import type { JournalStats } from './journal.js'
 import { openJournal } from './journal-file.js'
@@ -30,6 +31,7 @@ export async function openLedger(deps: {
   binding: Omit<Binding, 'seed'>
   clock: Clock
   openMax: number
+  openShares?: Shares
   expiredRetentionSeconds: number
   unmatchedMax: { readonly perChallenge: number; readonly total: number }
   onJournalFailure: (err: unknown) => void
@@ -38,11 +40,11 @@ export async function openLedger(deps: {
   /** Opens the issued addresses, once the journal is ours and read; told what it holds. */
   openIssued?: (recorded: Iterable<Challenge>) => Promise<IssuedAddresses>
 }): Promise<OpenLedger> {
-  const { clock, openMax, expiredRetentionSeconds, unmatchedMax } = deps
+  const { clock, openMax, openShares, expiredRetentionSeconds, unmatchedMax } = deps
   const state = createLedgerState()
   const openIssued = async () => deps.openIssued?.(state.challenges())
   const create = (log: EventLog, issued: IssuedAddresses | undefined) =>
-    createLedger({ state, log, clock, openMax, expiredRetentionSeconds, unmatchedMax, issued })
+    createLedger({ state, log, clock, openMax, openShares, expiredRetentionSeconds, unmatchedMax, issued })
   if (deps.journal === 'none') {
     const issued = await openIssued()
     return {

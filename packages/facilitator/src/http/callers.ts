@@ -19,16 +19,13 @@ export type CallerRates = {
 }
 
 export type Seller = {
-  readonly name: string
+  readonly key: string
   readonly tokenSha256: string
   readonly ratePerMin: number
   readonly issuancePerMin: number
 }
 
 export type Callers = { of(request: Pick<FastifyRequest, 'ip' | 'headers'>): Caller }
-
-/** A seller's key; no address looks like it. */
-export const sellerKey = (name: string): string => `seller:${name}`
 
 export function createCallers(deps: {
   readonly sellers: readonly Seller[]
@@ -51,7 +48,7 @@ export function createCallers(deps: {
   const strangers = ratesOf(deps.strangers)
   const sellers = deps.sellers.map((seller) => ({
     digest: Buffer.from(seller.tokenSha256, 'hex'),
-    caller: { key: sellerKey(seller.name), rates: ratesOf(seller) },
+    caller: { key: seller.key, rates: ratesOf(seller) },
   }))
 
   /** Compares with every seller, so that the time taken tells neither which one nor how nearly. */

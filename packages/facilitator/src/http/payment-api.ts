@@ -20,6 +20,7 @@ import type { Status } from '../payment/status.js'
 import type { Verify } from '../payment/verify.js'
 import type { Profile } from '../profile.js'
 import type { Callers } from './callers.js'
+import { hangUpOf } from './hang-up.js'
 import { type Surface, sendRejection, withStatus } from './problem.js'
 import type { RateLimit } from './rate-limit.js'
 
@@ -67,7 +68,7 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     if (!Json.isObject(request.body)) return refuse(reply, reject('malformed_request'), 'plain')
     const listPrice = parseAmount(request.body.amount)
     if (listPrice === undefined) return refuse(reply, reject('invalid_amount'), 'plain')
-    const offer = await deps.issueChallenge(listPrice)
+    const offer = await deps.issueChallenge(listPrice, { key, gone: await hangUpOf(request) })
     return offer.ok ? reply.send(offer.value) : refuse(reply, offer, 'plain')
   })
 

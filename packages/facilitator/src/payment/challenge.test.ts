@@ -1,4 +1,4 @@
-import { amountLimit } from '@svc-zerc20/protocol'
+import { amountLimit, type BaseUnits } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { addressOf, deployment, nonceOf, units } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
@@ -6,18 +6,22 @@ import { createMemoryLedger } from '../../test/ledger.js'
 import { createIssueChallenge } from './challenge.js'
 
 /** Issues from a source of addresses that counts what it gave away. */
-function setup({ openMax = 10, ready = 10, relayMinAmount = 0n, minAmount = 0n } = {}) {
+function setup({ openMax = 10, ready = 10, relayMinAmount = 0n, minAmount = 0n, hangsUp = false } = {}) {
   const clock = stoppedClock(1_700_000_000_999)
   const ledger = createMemoryLedger({ clock, openMax, expiredRetentionSeconds: 0 })
   let taken = 0
+  const givenBack: string[] = []
+  const hangUp = new AbortController()
   const issue = createIssueChallenge({
     deployment,
     addresses: {
       async take() {
         if (taken === ready) return undefined
         taken += 1
+        if (hangsUp) hangUp.abort()
         return { challengeNonce: nonceOf(taken), payTo: addressOf(taken), powNonce: taken }
       },
+      giveBack: ({ challengeNonce }) => void givenBack.push(challengeNonce),
     },
     ledger,
     tickets: { of: (nonce) => `ticket of ${nonce}`, matches: () => false },
@@ -29,7 +33,13 @@ function setup({ openMax = 10, ready = 10, relayMinAmount = 0n, minAmount = 0n }
     minAmount,
     relayMinAmount,
   })
-  return { issue, ledger, taken: () => taken }
+  const asker = { key: 'caller', gone: hangUp.signal }
+  return {
+    issue: (listPrice: BaseUnits) => issue(listPrice, asker),
+    ledger,
+    taken: () => taken,
+    givenBack,
+  }
 }
 
 describe('issueChallenge', () => {
@@ -44,6 +54,19 @@ describe('issueChallenge', () => {
     const { issue, ledger } = setup({ ready: 0 })
     expect(await issue(units(1n))).toMatchObject({ ok: false, reason: 'address_pool_empty' })
     expect(ledger.openCount()).toBe(0)
+  })
+
+  it('gives the address back when the caller hung up meanwhile, and opens nothing', async () => {
+    const { issue, ledger, givenBack } = setup({ hangsUp: true })
+    expect((await issue(units(1n))).ok).toBe(false)
+    expect([ledger.openCount(), givenBack]).toEqual([0, [nonceOf(1)]])
+  })
+
+  it('gives the address back when the cap was reached meanwhile', async () => {
+    const { issue, ledger, givenBack } = setup({ openMax: 2 })
+    const answers = await Promise.all([1, 2, 3].map(() => issue(units(1n))))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(2)
+    expect([ledger.openCount(), givenBack]).toEqual([2, [nonceOf(3)]])
   })
 
   it('refuses amounts outside the bound and spends nothing on them', async () => {

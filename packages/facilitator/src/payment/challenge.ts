@@ -8,13 +8,26 @@ import {
   toChecksum,
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
-import type { AddressSource, Chain, Challenge, Clock, Deployment, Ledger, Report, Tickets } from './ports.js'
+import type {
+  AddressSource,
+  Asker,
+  Chain,
+  Challenge,
+  Clock,
+  Deployment,
+  Ledger,
+  Report,
+  Tickets,
+} from './ports.js'
 import { quote } from './quote.js'
 
 /** The head we saw may be undone, or may never have been: burns are looked for from a little before it. */
 const reorgMarginBlocks = 64n
 
-export type IssueChallenge = (listPrice: BaseUnits) => Promise<Result<FacilitatorApi.ChallengeOffer>>
+export type IssueChallenge = (
+  listPrice: BaseUnits,
+  asker: Asker,
+) => Promise<Result<FacilitatorApi.ChallengeOffer>>
 
 export function createIssueChallenge(deps: {
   deployment: Deployment
@@ -33,13 +46,17 @@ export function createIssueChallenge(deps: {
 }): IssueChallenge {
   const { deployment, addresses, ledger, chain, clock, report } = deps
 
-  return async (listPrice) => {
+  return async (listPrice, asker) => {
     const quoted = quote(listPrice, deps.minAmount)
     if (!quoted.ok) return quoted
     // Before an address is taken: at the cap a flood would otherwise use up the proof of work.
-    if (await ledger.isFull()) return reject('challenge_limit')
-    const address = await addresses.take(deps.addressWaitMs)
+    if (await ledger.isFull(asker.key)) return reject('challenge_limit')
+    const address = await addresses.take(deps.addressWaitMs, asker)
     if (!address) return reject('address_pool_empty')
+    if (asker.gone.aborted) {
+      addresses.giveBack(address, asker)
+      return reject('address_pool_empty')
+    }
 
     const isRelayed = deployment.helper !== undefined && quoted.value.amount >= deps.relayMinAmount
     const issuedAt = Math.floor(clock.now() / 1000) as UnixSeconds
@@ -56,7 +73,10 @@ export function createIssueChallenge(deps: {
       ...(isRelayed && { deadline: expiresAt }),
       issuedAtBlock: bigintMax(0n, chain.headNumber() - reorgMarginBlocks),
     }
-    if ((await ledger.issue(challenge)) === 'limit') return reject('challenge_limit')
+    if ((await ledger.issue(challenge, asker.key)) === 'limit') {
+      addresses.giveBack(address, asker)
+      return reject('challenge_limit')
+    }
     report({ event: 'challenge.issued', challengeNonce: challenge.nonce, amount: challenge.amount })
     return accept({ ...toOffer(challenge, deployment), ticket: deps.tickets.of(challenge.nonce) })
   }

@@ -24,6 +24,7 @@ export function createIssuance({ report }: { report: Report }): Issuance {
       if (paused) report({ event: 'issuance.resumed' })
       paused = false
     },
-    gate: (issue) => async (listPrice) => (paused ? reject('issuance_paused') : issue(listPrice)),
+    gate: (issue) => async (listPrice, asker) =>
+      paused ? reject('issuance_paused') : issue(listPrice, asker),
   }
 }

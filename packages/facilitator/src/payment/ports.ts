@@ -146,9 +146,12 @@ export type Grant = {
 
 export type Ledger = {
   /** Whether `issue` would refuse right now: asked before an address is spent on a challenge. */
-  isFull(): Promise<boolean>
-  /** Counts and inserts in one step: never more than the cap are open at once. */
-  issue(challenge: Challenge): Promise<'issued' | 'limit'>
+  isFull(key?: string): Promise<boolean>
+  /**
+   * Counts and inserts in one step: never more than the cap are open at once, and of those a caller has no more than
+   * its share. `limit` means that nothing was written.
+   */
+  issue(challenge: Challenge, key?: string): Promise<'issued' | 'limit'>
   /** As fast for a payment that was minted as for one that was not: callers must not learn of the mint. */
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
   /**
@@ -359,8 +362,21 @@ export type ReadyAddress = {
   readonly powNonce: number
 }
 
-/** One-time burn addresses; an address is handed out once, and undefined means none was ready in time. */
-export type AddressSource = { take(waitMs: number): Promise<ReadyAddress | undefined> }
+/** Who asks for a challenge. */
+export type Asker = {
+  /** What its share of addresses and open challenges is counted by. */
+  readonly key: string
+  /** Aborted when it hung up, so that nobody would hear the answer. */
+  readonly gone: AbortSignal
+}
+
+/** One-time burn addresses; an address is handed out once. */
+export type AddressSource = {
+  /** Undefined: none was ready for this caller in time, or it hung up. */
+  take(waitMs: number, asker: Asker): Promise<ReadyAddress | undefined>
+  /** For an address that nobody else has seen and that is written nowhere. */
+  giveBack(address: ReadyAddress, asker: Asker): void
+}
 
 /** Tells the operator; never throws and never carries secrets or bodies. */
 export type Report = (event: PaymentEvent) => void

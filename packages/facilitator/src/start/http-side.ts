@@ -4,6 +4,7 @@ import type { Addresses } from '../adapters/addresses.js'
 import { createChainProbe } from '../adapters/chain-probe.js'
 import type { OpenLedger } from '../adapters/open-ledger.js'
 import type { Config } from '../config/config.js'
+import { sellerKey } from '../config/sellers.js'
 import { createAdminAuth } from '../http/admin-auth.js'
 import { createCallers, type Seller } from '../http/callers.js'
 import { type ConnectionBounds, limitConnections } from '../http/connections.js'
@@ -111,7 +112,7 @@ export function createHttpSide(deps: {
 
 const sellersOf = ({ sellers, daemon }: Config): Seller[] =>
   sellers.map((seller) => ({
-    name: seller.name,
+    key: sellerKey(seller.name),
     tokenSha256: seller.token_sha256,
     ratePerMin: seller.rate_limit_per_min ?? daemon.rate_limit_per_min,
     issuancePerMin: seller.challenge_per_key_per_min ?? daemon.challenge_per_key_per_min,

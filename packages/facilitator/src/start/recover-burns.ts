@@ -209,7 +209,7 @@ async function withinMs(task: Promise<void>, ms: number, clock: Clock): Promise<
 }
 
 /** Nothing is issued while burns are recovered. */
-const noAddresses = { take: async () => undefined }
+const noAddresses = { take: async () => undefined, giveBack: () => undefined }
 
 function* inParts<T>(items: readonly T[], size: number): Iterable<readonly T[]> {
   for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size)

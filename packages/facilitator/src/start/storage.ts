@@ -5,8 +5,10 @@ import { giveBackMemory } from '../adapters/give-back-memory.js'
 import { type OpenLedger, openLedger } from '../adapters/open-ledger.js'
 import { createSeedCheck } from '../adapters/seed-check.js'
 import type { Config } from '../config/config.js'
+import { issuancePerMinOf, reservedPercentOf } from '../config/sellers.js'
 import { limits } from '../limits.js'
 import type { Challenge, Clock } from '../payment/ports.js'
+import { createShares } from '../payment/shares.js'
 import type { Log } from '../telemetry/events.js'
 import { createIssuedAddresses, type IssuedAddresses } from '../transfers/issued-addresses.js'
 import { issuedFolderOf, openIssuedFolder } from '../transfers/issued-folder.js'
@@ -39,6 +41,11 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     },
     clock: deps.clock,
     openMax: daemon.max_open_challenges,
+    openShares: createShares({
+      capacity: daemon.max_open_challenges,
+      reservedPercent: reservedPercentOf(deps.config),
+      promisedTo: issuancePerMinOf(deps.config),
+    }),
     expiredRetentionSeconds: deps.expiredRetentionSeconds ?? settlement.expired_challenge_retention_seconds,
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     onJournalFailure: (err) => log({ event: 'journal.failed', err }),

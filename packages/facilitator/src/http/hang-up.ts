@@ -1,0 +1,29 @@
+/** Callers that hang up before they are answered: nothing dear is spent on them. */
+import type { Socket } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+
+/** One for each connection, however many requests it brings. */
+const signals = new WeakMap<Socket, AbortSignal>()
+
+/**
+ * Aborted once the caller's connection ends. The end of one that came together with the request is known here: it is
+ * read from the network in the next turn of the event loop, which is over when the second of two turns begins.
+ */
+export async function hangUpOf({ raw: { socket } }: FastifyRequest): Promise<AbortSignal> {
+  const gone = signals.get(socket) ?? watch(socket)
+  await nextTurn()
+  await nextTurn()
+  return gone
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+function watch(socket: Socket): AbortSignal {
+  const ended = new AbortController()
+  signals.set(socket, ended.signal)
+  const end = () => ended.abort()
+  if (socket.destroyed || socket.readableEnded) end()
+  // A caller that says it has no more to send is not answered either: Node closes the other half, too.
+  else socket.once('end', end).once('close', end)
+  return ended.signal
+}
