@@ -32,7 +32,11 @@ const payer = createPayerScheme({
 const client = withSpendControls(new x402Client(), 'any').register(network, payer)
 const pay = wrapFetchWithPayment(deliverPayments(fetch, payer), client)
 
-const response = await pay(url)
+// What went wrong, what to do, and the burn's hash where there is one: all of it is in the message.
+const response = await pay(url).catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`)
+  process.exit(1)
+})
 process.stdout.write(`${response.status} ${await response.text()}\n`)
 const receipt = response.headers.get('PAYMENT-RESPONSE')
 if (receipt) process.stdout.write(`burned in ${decodePaymentResponseHeader(receipt).transaction}\n`)

@@ -78,3 +78,16 @@ describe('five different purchases at once by one account', () => {
     })
   }
 })
+
+describe('three purchases at once that sign the same permit nonce', () => {
+  it('all succeed: those that lose are signed again for the same challenge, and each burns once', async () => {
+    // No payment waits for another one, so that all of them are signed for the live nonce.
+    const limits = { nonceHoldMsMax: 0, contestedHoldMsMax: 0, resignsMax: 10, noncePollMs: 10 }
+    const payer = createPayer(interop, { limits })
+    const buy = buyWithFetch(interop, payer, deliverPayments(fetch, payer))
+    const before = await interop.balanceOf(interop.payer.address)
+    const bought = await Promise.all([1, 2, 3].map((order) => buy(`${shop.url}/cheap?together=${order}`)))
+    expect(bought.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(before - (await interop.balanceOf(interop.payer.address))).toBe(3000n)
+  })
+})
