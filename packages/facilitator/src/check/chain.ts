@@ -8,6 +8,7 @@ import { limits } from '../limits.js'
 import type { Clock } from '../payment/ports.js'
 import { type ChainView, createChainView } from './chain-view.js'
 import { probeContracts } from './contracts.js'
+import { judgeCosts } from './costs.js'
 import { checkLimits } from './limits.js'
 import { type Minting, probeMinting } from './minting.js'
 
@@ -25,7 +26,7 @@ export async function probeChain(deps: {
   const rpc = createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
   const view = createChainView(rpc)
   try {
-    const [chain, contracts, minting, funds] = await Promise.all([
+    const [chain, contracts, minting, funds, costs] = await Promise.all([
       probeNode(view, deps.config, deps.clock).catch((error) => ({
         findings: [unanswered(error)],
         wrongChain: false,
@@ -38,10 +39,11 @@ export async function probeChain(deps: {
       deps.relayer === undefined
         ? []
         : probeRelayer(view, deps.relayer, deps.config).catch((error) => [unanswered(error)]),
+      probeCosts(view, deps.config).catch(unanswered),
     ])
     // On another chain other contracts stand at these addresses, or none: what they say means nothing.
     if (chain.wrongChain) return { ...nothing, findings: chain.findings }
-    const findings = [...chain.findings, ...contracts, ...minting.findings, ...funds]
+    const findings = [...chain.findings, ...contracts, ...minting.findings, ...funds, costs]
     return { ...minting, findings: withoutRepeats(findings) }
   } finally {
     rpc.close()
@@ -139,6 +141,10 @@ async function probeRelayer(
     return [{ level: 'warn', key, message }]
   }
   return [{ level: 'ok', key, message: has }]
+}
+
+async function probeCosts(view: ChainView, config: PartialConfig): Promise<Finding> {
+  return judgeCosts(config, bigintOf('eth_gasPrice', await view.ask('eth_gasPrice', [])))
 }
 
 function bigintOf(method: string, value: unknown): bigint {

@@ -114,6 +114,7 @@ describe('check', () => {
         'network.token',
         'network.verifier',
         'settlement.journal',
+        'settlement.min_amount',
         'settlement.permit_burner',
         'settlement.treasury',
       ].sort(),
@@ -331,12 +332,28 @@ describe('check', () => {
 
   it('R-051 says that a profile other than local accepts nothing', async () => {
     const env = { ...randomKeys(), SVC_ADMIN_TOKEN: 'a-token-that-is-long-enough' }
-    const changes = { settlement: { permit_burner: undefined } }
+    const changes = { settlement: { permit_burner: undefined, min_amount: '1' } }
     for (const profile of ['testnet', 'production', undefined]) {
       expect(await complaintsOf({ ...changes, profile }, env)).toEqual([
         `warn profile: is ${profile ?? 'unset'}: the daemon answers, but accepts no payments; only "local" does`,
       ])
     }
+  })
+
+  it('prices a payment, and warns where dust is taken on a network that is not local', async () => {
+    const env = { ...randomKeys(), SVC_ADMIN_TOKEN: 'a-token-that-is-long-enough' }
+    const costs = async (profile: string, settlement: Record<string, unknown> = {}) => {
+      const found = await findingsOf({ profile, settlement }, env)
+      return found.find(({ key }) => key === 'settlement.min_amount')
+    }
+    expect(await costs('production')).toMatchObject({
+      level: 'warn',
+      message: expect.stringMatching(
+        /neither this nor settlement.relay_min_amount is set, .* costs 0\.\d+ for its burn .* and 0\.\d+ for its mint/,
+      ),
+    })
+    expect(await costs('production', { relay_min_amount: '1000' })).toMatchObject({ level: 'ok' })
+    expect(await costs('local')).toMatchObject({ level: 'ok' })
   })
 
   it('R-082 finds a relayer without money, which does not keep the daemon from starting', async () => {
