@@ -54,6 +54,12 @@ describe('a share of one client', () => {
     expect(countOf(takeOffer, 'newcomer')).toBe(unpaidPerMinute)
   })
 
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d is a mistake named at once', (value) => {
+    expect(() => createClientShares({ unpaidPerMinute: value }, clock)).toThrowError(
+      expect.objectContaining({ code: 'invalid_client_limits' }),
+    )
+  })
+
   it.each([
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],

@@ -3,6 +3,7 @@
  * there, so a single stranger gets a few a minute. Requests that carry a payment have room of their own: whoever
  * has paid is not turned away because of what came before.
  */
+import { SvcError } from '@svc-zerc20/protocol'
 import { type ClientLimits, clientLimits as defaults } from './limits.js'
 import type { Clock } from './system.js'
 
@@ -23,7 +24,12 @@ export type ClientShares = { readonly takeOffer: Take; readonly takePresentation
 
 export function createClientShares(options: Partial<ClientLimits> | 'unlimited', clock: Clock): ClientShares {
   if (options === 'unlimited') return { takeOffer: () => {}, takePresentation: () => {} }
-  const { unpaidPerMinute, payingPerMinute, clientsMax } = { ...defaults, ...options }
+  const limits = { ...defaults, ...options }
+  for (const [name, value] of Object.entries(limits)) {
+    if (Number.isSafeInteger(value) && value > 0) continue
+    throw new SvcError('invalid_client_limits', `clientLimits.${name} must be a whole number above 0`)
+  }
+  const { unpaidPerMinute, payingPerMinute, clientsMax } = limits
   return {
     takeOffer: createTake(unpaidPerMinute, clientsMax, clock),
     takePresentation: createTake(payingPerMinute, clientsMax, clock),
