@@ -33,6 +33,13 @@ export const limits = {
   /** Transfers that cover nothing, remembered for the operator; beyond that only the log tells, or dust fills the disk. */
   unmatchedBurnsMax: 10_000,
   unmatchedPerChallengeMax: 8,
+  /** Transfers of the token in one question to the indexer, and addresses with transfers looked at in one round. */
+  transfersPerPage: 500,
+  foundAddressesPerRoundMax: 200,
+  /** Blocks followed again after a reorg, twice as many each time until it is behind. */
+  followRewindBlocks: 64,
+  /** Rounds in which an indexer that failed is not asked for transfers. */
+  indexerRestRounds: 10,
   /** Issued addresses written to the disk at once; those that come within this time share a write. */
   addressesPerWrite: 500,
   addressGatherMs: 200,

@@ -146,7 +146,15 @@ const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent
     mint: anyMint,
     at: seconds,
   }),
-  burn_late: fc.record({ event: fc.constant('burn_late'), challenge: anyChallenge, burn: anyBurn }),
+  burn_late: fc.record(
+    {
+      event: fc.constant('burn_late'),
+      challenge: anyChallenge,
+      burn: anyBurn,
+      reason: fc.constantFrom('unpresented', 'second', 'split', 'underpaid', 'unrecorded'),
+    },
+    { requiredKeys: ['event', 'challenge', 'burn'] },
+  ),
   burn_unmatched: fc.record({
     event: fc.constant('burn_unmatched'),
     nonce,

@@ -29,7 +29,7 @@ async function pay(ledger: JournalledLedger, seed: number, end: End, issuedAt: n
   const challenge = challengeOf(seed, { issuedAt: seconds(issuedAt), expiresAt: seconds(issuedAt + 300) })
   const { nonce } = challenge
   await ledger.issue(challenge)
-  if (end === 'late') await ledger.recordLate(challenge, burnOf(seed))
+  if (end === 'late') await ledger.recordLate(challenge, burnOf(seed), 'late')
   if (end === 'open' || end === 'late') return
   await ledger.claim(nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
   if (end === 'claimed') return

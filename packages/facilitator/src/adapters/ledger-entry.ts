@@ -1,6 +1,14 @@
 /** What the ledger knows of one payment that can still change, and the events that say the same. */
 import type { TxHash } from '@svc-zerc20/protocol'
-import type { Accepted, Burn, Challenge, Finalized, UnmatchedBurn } from '../payment/ports.js'
+import type {
+  Accepted,
+  AwaitingMint,
+  Burn,
+  Challenge,
+  Finalized,
+  LateReason,
+  UnmatchedBurn,
+} from '../payment/ports.js'
 import type { ClaimedPayload, LedgerEvent } from './ledger-event.js'
 import type { EndedPayment } from './ledger-packing.js'
 
@@ -16,6 +24,10 @@ export type Entry = {
   accepted?: Accepted
   demoted?: Accepted
   late?: Burn
+  /** Absent for one that came late. */
+  lateReason?: Exclude<LateReason, 'late'>
+  /** The mint of `late`, when the payment was accepted by another burn. */
+  lateMinted?: Finalized
   /** Transfers to its address that cover nothing. */
   unmatched?: UnmatchedBurn[]
   finalized?: Finalized
@@ -63,6 +75,22 @@ export function* eventsOf(entry: Entry): Iterable<LedgerEvent> {
     if (granted) yield { event: 'grant_used', nonce }
   }
   for (const transfer of unmatched ?? []) yield { event: 'burn_unmatched', nonce, ...transfer }
-  if (late) yield { event: 'burn_late', challenge, burn: late }
-  if (late && finalized) yield { event: 'payment_finalized', nonce, ...finalized }
+  if (late) {
+    const { lateReason: reason } = entry
+    yield { event: 'burn_late', challenge, burn: late, ...(reason && { reason }) }
+  }
+  const lateMint = burned ? entry.lateMinted : finalized
+  if (late && lateMint) yield { event: 'payment_finalized', nonce, ...lateMint }
+}
+
+/**
+ * The burn that is minted next. A proof mints one leaf, and the verifier counts what it minted for an address: beside an
+ * accepted burn only a larger one is worth anything, for the difference.
+ */
+export function awaitedBurnOf(entry: Readonly<Entry>): AwaitingMint | undefined {
+  const { challenge, accepted, late, finalized } = entry
+  if (accepted && !finalized) return { challenge, burn: accepted.burn, acceptedAt: accepted.at }
+  const isWorthIt = late && late.value > (accepted?.burn.value ?? 0n)
+  const isMinted = accepted ? entry.lateMinted : finalized
+  return isWorthIt && !isMinted ? { challenge, burn: late } : undefined
 }

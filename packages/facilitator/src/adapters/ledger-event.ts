@@ -19,7 +19,16 @@ import {
   type UnixSeconds,
   unreachable,
 } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, Finalized, Mint, SignedTransaction, UnmatchedBurn } from '../payment/ports.js'
+import {
+  type Burn,
+  type Challenge,
+  type Finalized,
+  type LateReason,
+  lateReasons,
+  type Mint,
+  type SignedTransaction,
+  type UnmatchedBurn,
+} from '../payment/ports.js'
 import type { JournalFields } from './journal-line.js'
 
 /** What a journal speaks of: replayed against anything else it would be worse than none. */
@@ -76,7 +85,13 @@ export type LedgerEvent =
       readonly mint: Mint
       readonly at: UnixSeconds
     }
-  | { readonly event: 'burn_late'; readonly challenge: Challenge; readonly burn: Burn }
+  /** A burn that buys nothing. A larger one takes its place, and is minted for the difference. */
+  | {
+      readonly event: 'burn_late'
+      readonly challenge: Challenge
+      readonly burn: Burn
+      readonly reason?: Exclude<LateReason, 'late'>
+    }
   | ({ readonly event: 'burn_unmatched'; readonly nonce: ChallengeNonce } & UnmatchedBurn)
   | { readonly event: 'grant_used'; readonly nonce: ChallengeNonce }
   /** A whole accepted payment in one record: what the journal keeps of it when it is written anew. */
@@ -109,7 +124,12 @@ export function toFields(event: LedgerEvent): JournalFields {
     case 'burn_moved':
       return { event: name, nonce: event.nonce, burn: writeBurn(event.burn) }
     case 'burn_late':
-      return { event: name, challenge: writeChallenge(event.challenge), burn: writeBurn(event.burn) }
+      return {
+        event: name,
+        challenge: writeChallenge(event.challenge),
+        burn: writeBurn(event.burn),
+        ...(event.reason && { reason: event.reason }),
+      }
     case 'payment_finalized':
       return { event: name, nonce: event.nonce, ...writeFinalized(event) }
     case 'payment_recorded': {
@@ -227,6 +247,7 @@ export function fromFields(fields: JournalFields): LedgerEvent {
         event: fields.event,
         challenge: readChallenge(fields.challenge as Raw),
         burn: readBurn(fields.burn as Raw),
+        ...(fields.reason !== undefined && { reason: lateReasonIn(fields.reason) }),
       }
     case 'payment_recorded':
       return {
@@ -333,6 +354,9 @@ const fingerprintIn = required('fingerprint', (value) =>
 )
 const reasonIn = required('reason', (value) =>
   typeof value === 'string' && /^[a-z_]{1,64}$/.test(value) ? value : undefined,
+)
+const lateReasonIn = required('reason of a burn', (value) =>
+  lateReasons.find((reason): reason is Exclude<LateReason, 'late'> => reason !== 'late' && reason === value),
 )
 const numberIn = required('number', (value) => (Number.isSafeInteger(value) ? (value as number) : undefined))
 

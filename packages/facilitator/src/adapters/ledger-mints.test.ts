@@ -32,7 +32,7 @@ describe('what awaits its mint', () => {
     const { ledger } = setup()
     const granted = await pay(ledger, 1, { granted: true })
     const open = await pay(ledger, 2, { granted: false })
-    await ledger.recordLate(challengeOf(3), burnOf(3))
+    await ledger.recordLate(challengeOf(3), burnOf(3), 'late')
     await ledger.issue(challengeOf(4))
     expect(await awaiting(ledger)).toEqual([granted, open, nonceOf(3)])
     for (const nonce of [granted, open, nonceOf(3)]) {
@@ -44,7 +44,7 @@ describe('what awaits its mint', () => {
   it('comes with what a mint needs, and says which of them bought something', async () => {
     const { ledger } = setup()
     await pay(ledger, 1, { granted: true })
-    await ledger.recordLate(challengeOf(2), burnOf(2))
+    await ledger.recordLate(challengeOf(2), burnOf(2), 'late')
     const found = []
     for await (const burned of ledger.awaitingMint()) found.push(burned)
     expect(found).toEqual([
@@ -190,7 +190,7 @@ describe('fault 9 demote', () => {
   it('a burn that a reorg put elsewhere is remembered there, accepted or late', async () => {
     const { ledger } = setup()
     const nonce = await pay(ledger, 1, { granted: true })
-    await ledger.recordLate(challengeOf(2), burnOf(2))
+    await ledger.recordLate(challengeOf(2), burnOf(2), 'late')
     await ledger.moveBurn(nonce, { ...burnOf(1), leafIndex: 40n })
     await ledger.moveBurn(nonceOf(2), { ...burnOf(2), leafIndex: 41n })
     expect((await ledger.find(nonce))?.accepted?.burn.leafIndex).toBe(40n)

@@ -69,9 +69,12 @@ const acts = {
     const payment = await ledger.find(nonceOf(on + 1))
     if (payment?.claim) await ledger.accept(nonceOf(on + 1), burnOf(on))
   },
-  async late(ledger: JournalledLedger, on: number) {
+  async late(ledger: JournalledLedger, on: number, choice: boolean) {
     const payment = await ledger.find(nonceOf(on + 1))
-    if (payment && !payment.claim) await ledger.recordLate(challengeAt(on), burnOf(on))
+    const isFree = payment && (!payment.claim || payment.accepted)
+    const larger = { ...burnOf(on + 50), value: units(1500n) }
+    if (isFree && choice) await ledger.recordLate(challengeAt(on), larger, 'second')
+    if (isFree && !choice) await ledger.recordLate(challengeAt(on), burnOf(on), 'late')
   },
   async unmatched(ledger: JournalledLedger, on: number, choice: boolean) {
     const payment = await ledger.find(nonceOf(on + 1))
@@ -247,7 +250,7 @@ describe('a ledger behind a journal', () => {
     const first = await openLedger(options)
     for (let on = 0; on < 3; on++) await first.ledger.issue(challengeAt(on))
     await first.ledger.claim(nonceOf(2), payloadFor(1, true))
-    await first.ledger.recordLate(challengeAt(2), burnOf(2))
+    await first.ledger.recordLate(challengeAt(2), burnOf(2), 'late')
     await first.close()
     clock.advance((300 + retention) * 1000)
     const second = await openLedger(options)

@@ -3,7 +3,7 @@ import { type ChallengeNonce, SvcError, unreachable } from '@svc-zerc20/protocol
 import type { RecordedTransfer } from '../payment/books.js'
 import type { Accepted, Burn, Challenge, Finalized } from '../payment/ports.js'
 import { type ArchiveQuery, type ArchiveSnapshot, createLedgerArchive } from './ledger-archive.js'
-import { type Entry, eventsOf, isKept, listed, toEntry } from './ledger-entry.js'
+import { awaitedBurnOf, type Entry, eventsOf, isKept, listed, toEntry } from './ledger-entry.js'
 import type { Binding, LedgerEvent } from './ledger-event.js'
 import { createLedgerTransactions, type Outstanding } from './ledger-transactions.js'
 
@@ -67,7 +67,7 @@ export function createLedgerState(): LedgerState {
     const entry = entries.get(nonce)
     if (!entry) return archive.isAwaitingMint(nonce)
     // One that was demoted may be accepted again, and its mint sent again.
-    return !entry.finalized && (entry.accepted ?? entry.demoted ?? entry.late) !== undefined
+    return awaitedBurnOf(entry) !== undefined || (!entry.finalized && entry.demoted !== undefined)
   }
 
   function archiveIfEnded(entry: Entry): void {
@@ -108,9 +108,9 @@ export function createLedgerState(): LedgerState {
 
   function moveBurn(nonce: ChallengeNonce, burn: Burn): void {
     const entry = changeable(nonce)
-    if (!entry || entry.finalized) return
-    if (entry.accepted) entry.accepted = { ...entry.accepted, burn }
-    else if (entry.late) entry.late = burn
+    if (!entry) return
+    if (entry.accepted && !entry.finalized) entry.accepted = { ...entry.accepted, burn }
+    else if (entry.late && awaitedBurnOf(entry)) entry.late = burn
     archiveIfEnded(entry)
   }
 
@@ -118,7 +118,23 @@ export function createLedgerState(): LedgerState {
     mints.end(nonce)
     if (archive.isAwaitingMint(nonce) && archive.finalize(nonce, finalized)) return
     const entry = changeable(nonce)
-    if (entry && (entry.accepted ?? entry.late)) entry.finalized ??= finalized
+    if (!entry) return
+    if (entry.accepted && entry.finalized && entry.late) entry.lateMinted ??= finalized
+    else if (entry.accepted ?? entry.late) entry.finalized ??= finalized
+  }
+
+  /** Of an address only the largest leaf counts: it takes the place of a smaller one, minted or not. */
+  function recordLate({ challenge, burn, reason }: Extract<LedgerEvent, { event: 'burn_late' }>): void {
+    const { nonce } = challenge
+    const ended = entries.has(nonce) ? undefined : archive.takeOut(nonce)
+    const entry = entries.get(nonce) ?? (ended ? toEntry(ended) : { challenge, granted: false })
+    entries.set(nonce, entry)
+    if (entry.late && entry.late.value >= burn.value) return
+    entry.late = burn
+    delete entry.lateReason
+    if (reason) entry.lateReason = reason
+    delete entry.lateMinted
+    if (!entry.accepted) delete entry.finalized
   }
 
   function apply(event: LedgerEvent): void {
@@ -174,13 +190,9 @@ export function createLedgerState(): LedgerState {
       case 'payment_finalized':
         finalize(event.nonce, { mint: event.mint, at: event.at })
         return
-      case 'burn_late': {
-        const { challenge, burn } = event
-        const entry = entries.get(challenge.nonce) ?? { challenge, granted: false }
-        entry.late ??= burn
-        entries.set(challenge.nonce, entry)
+      case 'burn_late':
+        recordLate(event)
         return
-      }
       case 'burn_unmatched': {
         const { nonce, txHash, reason, at } = event
         const entry = changeable(nonce)
@@ -285,5 +297,4 @@ export function createLedgerState(): LedgerState {
   }
 }
 
-const awaitsMint = ({ accepted, late, finalized }: Entry) =>
-  (accepted ?? late) !== undefined && finalized === undefined
+const awaitsMint = (entry: Entry) => awaitedBurnOf(entry) !== undefined

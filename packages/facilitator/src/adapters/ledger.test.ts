@@ -57,7 +57,7 @@ describe('issue', () => {
     clock.advance(300_000)
     expect(await ledger.find(challenge.nonce)).toBeUndefined()
     expect(await ledger.claim(challenge.nonce, permitPayloadOf(challenge))).toBe('forgotten')
-    await ledger.recordLate(challenge, burnOf(1))
+    await ledger.recordLate(challenge, burnOf(1), 'late')
     expect(await ledger.find(challenge.nonce)).toMatchObject({ challenge })
   })
 })

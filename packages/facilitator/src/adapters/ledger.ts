@@ -7,11 +7,11 @@
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
 import { judgeMeans } from '../payment/judge.js'
-import type { AwaitingMint, Challenge, Clock, Grant, Ledger, PayerMeans, Payment } from '../payment/ports.js'
+import type { Challenge, Clock, Grant, Ledger, PayerMeans, Payment } from '../payment/ports.js'
 import { type Shares, unshared } from '../payment/shares.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import { createExpiryOrder } from './expiry-order.js'
-import type { Entry } from './ledger-entry.js'
+import { awaitedBurnOf, type Entry } from './ledger-entry.js'
 import { claimedPayload, type LedgerEvent } from './ledger-event.js'
 import { interruptedIn } from './ledger-interrupted.js'
 import { createOpenClaims } from './ledger-open-claims.js'
@@ -234,7 +234,7 @@ export function createLedger(deps: {
     },
 
     async moveBurn(nonce, burn) {
-      if (mintable(nonce).finalized) return
+      if (!awaitedBurnOf(mintable(nonce))) return
       await journalled({ event: 'burn_moved', nonce, burn })
     },
 
@@ -249,7 +249,8 @@ export function createLedger(deps: {
       for (const entry of state.awaitingMint()) {
         unpacked += 1
         if (unpacked % awaitingAtOnce === 0) await new Promise((resolve) => setImmediate(resolve))
-        yield* awaitingMintOf(entry)
+        const awaited = awaitedBurnOf(entry)
+        if (awaited) yield awaited
       }
     },
 
@@ -258,21 +259,23 @@ export function createLedger(deps: {
     },
 
     async finalize(nonce, mint) {
-      if (mintable(nonce).finalized) return 'already_finalized'
+      if (!awaitedBurnOf(mintable(nonce))) return 'already_finalized'
       const event = { event: 'payment_finalized', nonce, mint, at: nowSeconds() } as const
       await log.append(event)
-      if (mintable(nonce).finalized) return 'already_finalized'
+      if (!awaitedBurnOf(mintable(nonce))) return 'already_finalized'
       state.apply(event)
       return 'finalized'
     },
 
-    async recordLate(challenge, burn) {
+    async recordLate(challenge, burn, reason) {
+      const { accepted, late } = state.find(challenge.nonce) ?? {}
       // Told again and again, it is still one burn.
-      if (state.find(challenge.nonce)?.late) return
-      await journalled({ event: 'burn_late', challenge, burn })
+      if (burn.value <= (late?.value ?? accepted?.burn.value ?? 0n)) return 'known'
+      await journalled({ event: 'burn_late', challenge, burn, ...(reason !== 'late' && { reason }) })
       // From now on it is kept for good.
       open.delete(challenge.nonce)
       expired.delete(challenge.nonce)
+      return 'recorded'
     },
 
     async recordUnmatched(nonce, { txHash, reason }) {
@@ -346,9 +349,4 @@ export function createLedger(deps: {
     if (late) return
     open.add(challenge)
   }
-}
-
-function* awaitingMintOf({ challenge, accepted, late }: Entry): Iterable<AwaitingMint> {
-  if (accepted) yield { challenge, burn: accepted.burn, acceptedAt: accepted.at }
-  else if (late) yield { challenge, burn: late }
 }

@@ -13,13 +13,24 @@ export type LogFilter = {
 /** The logs of some blocks in a row. */
 export type LogSpan = { readonly logs: readonly Log[]; readonly lastBlock: number }
 
-/** From `fromBlock` to the head as it was at the start, in order. Throws when the node refuses a single block. */
+/**
+ * From `fromBlock` to `toBlock`, or to the head as it was at the start, in order. Throws when the node refuses a single
+ * block.
+ */
 export async function* scanLogs(
   rpc: Pick<JsonRpc, 'batch'>,
   filter: LogFilter,
-  { fromBlock, spanBlocksMax }: { readonly fromBlock: number; readonly spanBlocksMax: number },
+  {
+    fromBlock,
+    toBlock,
+    spanBlocksMax,
+  }: {
+    readonly fromBlock: number
+    readonly toBlock?: number
+    readonly spanBlocksMax: number
+  },
 ): AsyncGenerator<LogSpan> {
-  const head = Number(await readHead(rpc))
+  const head = toBlock ?? Number(await readHead(rpc))
   let span = spanBlocksMax
   for (let next = fromBlock; next <= head; ) {
     const lastBlock = Math.min(next + span - 1, head)

@@ -20,6 +20,8 @@ export type Log = {
   readonly topics: readonly string[]
   readonly data: string
   readonly transactionHash?: string
+  readonly blockNumber?: string
+  readonly blockHash?: string
 }
 
 export type Receipt = {
@@ -80,6 +82,21 @@ function toTransfer(log: Log): TransferLog {
     to: to.toLowerCase() as Address,
     value: value as BaseUnits,
   }
+}
+
+export type PlacedTransfer = TransferLog & Pick<Burn, 'txHash' | 'blockNumber' | 'blockHash'>
+
+/** Every transfer of the token among logs of many blocks, in their order, and where each of them is. */
+export function placedTransfersIn(logs: readonly Log[], token: Address): PlacedTransfer[] {
+  const read = (log: Log): PlacedTransfer => {
+    const txHash = parseTxHash(log.transactionHash)
+    const blockHash = parseBytes32(log.blockHash)
+    if (txHash === undefined || blockHash === undefined) throw new Error('a log without its place')
+    return { ...toTransfer(log), txHash, blockHash, blockNumber: readHeight(log.blockNumber) }
+  }
+  return wellFormed('eth_getLogs', () =>
+    logs.filter((log) => isFrom(log, token, indexedTransferTopic)).map(read),
+  )
 }
 
 /**

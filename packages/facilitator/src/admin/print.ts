@@ -84,9 +84,9 @@ const textOf = (value: unknown): string =>
         .join(', ')
     : String(value)
 
-export function printOddBurns({ late, unmatched, next }: OddBurns): string {
+export function printOddBurns({ late, unmatched, stuck = [], next }: OddBurns): string {
   const lateRows = late.map((payment) => [
-    'late',
+    payment.late?.reason ?? 'late',
     time(payment.expiresAt),
     payment.challengeNonce,
     payment.late?.transaction ?? '-',
@@ -99,7 +99,14 @@ export function printOddBurns({ late, unmatched, next }: OddBurns): string {
     txHash,
     reason,
   ])
-  const rows = [...lateRows, ...unmatchedRows]
+  const stuckRows = stuck.map(({ challengeNonce, transfers, stuck: value }) => [
+    'stuck',
+    time(transfers.at(-1)?.at),
+    challengeNonce,
+    transfers.at(-1)?.transaction ?? '-',
+    `${value} of ${transfers.length} transfers`,
+  ])
+  const rows = [...lateRows, ...unmatchedRows, ...stuckRows]
   if (rows.length === 0) return 'no late or unmatched burns\n'
   const more = next === undefined ? '' : `more: --after ${next}\n`
   return `${table([['kind', 'expired or seen', 'challenge nonce', 'burn', 'value or reason'], ...rows])}${more}`

@@ -15,9 +15,10 @@ import type { Clock } from '../payment/ports.js'
 import type { Profile } from '../profile.js'
 import { metricsContentType } from '../telemetry/metrics.js'
 import type { RecentEvents } from '../telemetry/recent.js'
+import type { StuckAddress } from '../transfers/issued-store.js'
 import { version } from '../version.js'
 import type { AdminAuth } from './admin-auth.js'
-import { viewCursor, viewPayment, viewTimeline } from './admin-view.js'
+import { viewCursor, viewPayment, viewStuck, viewTimeline } from './admin-view.js'
 import type { Readiness } from './health-api.js'
 import { sendRejection } from './problem.js'
 import * as schemas from './schemas.js'
@@ -54,6 +55,8 @@ export type AdminApiDeps = {
   /** Has the mint of a payment tried again; absent while nothing is minted here. */
   readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
   readonly vitals: AdminVitals
+  /** Where money lies that a single proof does not bring; the newest, at most so many. */
+  readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
   readonly renderMetrics: () => string
 }
 
@@ -165,7 +168,9 @@ function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
     const query = readQuery(schemas.pageQuery, request.query)
     if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
     const { payments, ...rest } = viewPage(await books.page({ ...query.value, isLate: true }))
-    return { late: payments, unmatched: await books.unmatched(query.value.limit), ...rest }
+    const { limit } = query.value
+    const stuck = (await deps.stuckTransfers(limit)).map(viewStuck)
+    return { late: payments, unmatched: await books.unmatched(limit), stuck, ...rest }
   })
 }
 

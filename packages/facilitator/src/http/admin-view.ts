@@ -4,6 +4,7 @@ import type { Cursor, RecordedPayment } from '../payment/books.js'
 import { stateAt } from '../payment/lifecycle.js'
 import type { Burn, Finalized, Mint } from '../payment/ports.js'
 import type { TimelineEntry } from '../telemetry/recent.js'
+import type { StuckAddress } from '../transfers/issued-store.js'
 
 export function viewPayment(payment: RecordedPayment, nowMs: number) {
   const { challenge, claim, accepted, demoted, finalized, late, granted } = payment
@@ -24,7 +25,9 @@ export function viewPayment(payment: RecordedPayment, nowMs: number) {
     ...(demoted && { demoted: true }),
     ...(finalized && { mint: viewMint(finalized.mint), finalizedAt: finalized.at }),
     granted,
-    ...(late && { late: viewBurn(late) }),
+    ...(late && {
+      late: { ...viewBurn(late), reason: payment.lateReason ?? 'late', ...viewLateMint(payment) },
+    }),
   }
 }
 
@@ -37,6 +40,17 @@ function viewBurn({ txHash, blockNumber, leafIndex, from, value }: Burn) {
     value: `${value}`,
   }
 }
+
+/** Its own mint, where the payment itself has another. */
+const viewLateMint = ({ lateMinted }: RecordedPayment) =>
+  lateMinted && { mint: viewMint(lateMinted.mint), finalizedAt: lateMinted.at }
+
+export const viewStuck = ({ challengeNonce, payTo, transfers, stuck }: StuckAddress) => ({
+  challengeNonce,
+  payTo: toChecksum(payTo),
+  stuck: `${stuck}`,
+  transfers: transfers.map(({ minedAt, ...burn }) => ({ ...viewBurn(burn), at: minedAt })),
+})
 
 const viewMint = ({ txHash, blockNumber, value }: Mint) => ({
   ...(txHash !== undefined && { transaction: txHash }),

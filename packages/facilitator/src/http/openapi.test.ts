@@ -138,6 +138,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     clock,
     auth: () => true,
     retryMint: undefined,
+    stuckTransfers: async () => [],
     books: ledger.books,
     issuance: {
       isPaused: () => false,

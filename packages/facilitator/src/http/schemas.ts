@@ -6,6 +6,7 @@
 import { Offer, parseChallengeNonce, type ReasonCode, reasons } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import { limits } from '../limits.js'
+import { lateReasons } from '../payment/ports.js'
 
 /** Names of the schemas that the document shares between endpoints. */
 export const components = z.registry<{ id: string }>()
@@ -211,6 +212,30 @@ const mint = named(
   z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
 )
 
+const lateBurn = named(
+  'LateBurn',
+  'A burn that buys nothing, and why. `late`: mined or presented after expiry. `unpresented`: mined in time, and nobody ' +
+    'presented it. `second`: larger than the burn that was accepted; the difference is minted. `split`, `underpaid`: less ' +
+    'than the amount, with or without others that make up for it. `unrecorded`: found on the chain, without a record.',
+  z.looseObject({
+    ...burn.shape,
+    reason: z.enum(lateReasons),
+    mint: mint.optional().describe('its own mint, where the payment has another'),
+    finalizedAt: seconds.optional(),
+  }),
+)
+
+const stuckAddress = named(
+  'StuckTransfers',
+  'An address that got more than one leaf can bring: its transfers, and what lies there beyond the largest.',
+  z.looseObject({
+    challengeNonce: nonce,
+    payTo: address,
+    stuck: baseUnits,
+    transfers: z.array(z.looseObject({ ...burn.shape, at: seconds })),
+  }),
+)
+
 const recordedPayment = named(
   'RecordedPayment',
   'A challenge and what became of it.',
@@ -231,7 +256,7 @@ const recordedPayment = named(
     mint: mint.optional(),
     finalizedAt: seconds.optional(),
     granted: z.boolean().describe('the one success answer was written'),
-    late: burn.optional().describe('a burn that came too late to buy anything; it is minted all the same'),
+    late: lateBurn.optional().describe('a burn that buys nothing; it is minted all the same'),
   }),
 )
 
@@ -289,6 +314,7 @@ export const oddBurns = named(
   z.looseObject({
     late: z.array(recordedPayment),
     unmatched: z.array(z.looseObject({ at: seconds, challengeNonce: nonce, txHash, reason: z.string() })),
+    stuck: z.array(stuckAddress).optional().describe('transfers that no single proof can mint, newest first'),
     next: cursor.optional(),
   }),
 )

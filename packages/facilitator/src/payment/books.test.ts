@@ -85,6 +85,7 @@ describe('pages of the ledger', () => {
       finalized: 0,
       claimed: 0,
       late: 1,
+      found: 0,
       unmatched: 0,
     })
   })

@@ -1,12 +1,15 @@
 /** What an operator may read of the ledger: pages of payments, newest first, and counts. Nothing here changes it. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { stateAt } from './lifecycle.js'
-import type { Burn, Finalized, Payment, PaymentState, UnmatchedBurn } from './ports.js'
+import type { Burn, Finalized, LateReason, Payment, PaymentState, UnmatchedBurn } from './ports.js'
 
 export type RecordedPayment = Payment & {
   readonly finalized?: Finalized
-  /** A burn that came too late to buy anything. */
+  /** A burn that buys nothing, and why. */
   readonly late?: Burn
+  readonly lateReason?: LateReason
+  /** Its mint, when the payment was accepted by another burn. */
+  readonly lateMinted?: Finalized
   readonly unmatched?: readonly UnmatchedBurn[]
   /** The one success answer was written. */
   readonly granted: boolean
@@ -32,6 +35,8 @@ export type Counts = Readonly<Record<PaymentState, number>> & {
   /** Of the open ones: a payload was presented and its burn is under way. */
   readonly claimed: number
   readonly late: number
+  /** Burns that were not late and bought nothing either. */
+  readonly found: number
   readonly unmatched: number
 }
 
@@ -65,12 +70,21 @@ export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, no
 }
 
 export function countsOf(payments: Iterable<RecordedPayment>, nowMs: number): Counts {
-  const counts = { open: 0, expired: 0, accepted: 0, finalized: 0, claimed: 0, late: 0, unmatched: 0 }
+  const counts = {
+    open: 0,
+    expired: 0,
+    accepted: 0,
+    finalized: 0,
+    claimed: 0,
+    late: 0,
+    found: 0,
+    unmatched: 0,
+  }
   for (const payment of payments) {
     const state = stateAt(payment, nowMs)
     counts[state] += 1
     if (state === 'open' && payment.claim) counts.claimed += 1
-    if (payment.late) counts.late += 1
+    if (payment.late) counts[payment.lateReason === undefined ? 'late' : 'found'] += 1
     counts.unmatched += payment.unmatched?.length ?? 0
   }
   return counts

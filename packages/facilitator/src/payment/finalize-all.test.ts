@@ -11,7 +11,7 @@ const limits = { recoverPauseMs: 1_000, recoverFailedRoundsMax: 3, recoverStillR
 async function run(...script: (Step | 'none' | Error)[]) {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 0 })
-  await ledger.recordLate(challengeOf(1), burnOf(1))
+  await ledger.recordLate(challengeOf(1), burnOf(1), 'late')
   const stop = new AbortController()
   let rounds = 0
   const steps = await finalizeAll({

@@ -139,7 +139,7 @@ describe('a round of finalization', () => {
 
   it('mints a burn that came too late to buy anything', async () => {
     const { ledger, round, world } = setup()
-    await ledger.recordLate(challengeOf(3), burnOf(3))
+    await ledger.recordLate(challengeOf(3), burnOf(3), 'late')
     expect(await round()).toEqual({ [nonceOf(3)]: 'mined' })
     world.states.set(nonceOf(3), 'minted')
     expect(await round()).toEqual({ [nonceOf(3)]: 'finalized' })
@@ -287,7 +287,7 @@ describe('a reorg', () => {
     async (kind) => {
       const { accepted, round, world, ledger } = setup()
       if (kind === 'accepted') await accepted(1)
-      else await ledger.recordLate(challengeOf(1), burnOf(1))
+      else await ledger.recordLate(challengeOf(1), burnOf(1), 'late')
       const moved = { ...burnOf(1), blockHash: hashOf(77), leafIndex: 4n }
       world.burns.set(nonceOf(1), { burn: moved, depth: 1 })
       expect(await round()).toEqual({ [nonceOf(1)]: 'mined' })
@@ -298,7 +298,7 @@ describe('a reorg', () => {
 
   it('that took a late burn away has it looked for again, later each time, and never minted', async () => {
     const { round, world, ledger, clock, named } = setup()
-    await ledger.recordLate(challengeOf(1), burnOf(1))
+    await ledger.recordLate(challengeOf(1), burnOf(1), 'late')
     world.burns.set(nonceOf(1), undefined)
     expect(await round()).toEqual({ [nonceOf(1)]: 'burn_lost' })
     expect(await round()).toEqual({})

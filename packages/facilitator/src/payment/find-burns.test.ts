@@ -7,6 +7,7 @@ import {
   deployment,
   nonceOf,
   permitPayloadOf,
+  seconds,
 } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
@@ -28,6 +29,7 @@ function setup() {
   const minted = new Set<ChallengeNonce>()
   const derived: ChallengeNonce[] = []
   const reported: string[] = []
+  const followed = new Set<ChallengeNonce>()
   const deps: FindBurnsDeps = {
     ledger,
     search: {
@@ -46,6 +48,10 @@ function setup() {
     areMinted: async (burns) => burns.map(({ nonce }) => minted.has(nonce)),
     treasury: deployment.treasury,
     firstBlock: 0n,
+    follow: async () => followed,
+    // The number of the block is its time, too.
+    minedAt: async (blockNumber) => seconds(Number(blockNumber)),
+    dustBelow: 0n,
     clock,
     report: ({ event }) => reported.push(event),
     derivedAtOnceMax: 2,
@@ -59,7 +65,7 @@ function setup() {
     const found = await findBurns(deps, nonces)
     return found.map(({ nonce, source, leftAlone }) => [nonce, source, ...(leftAlone ? [leftAlone] : [])])
   }
-  return { clock, ledger, transfers, executed, minted, derived, reported, executedBy, find }
+  return { clock, ledger, transfers, followed, executed, minted, derived, reported, executedBy, find }
 }
 
 describe('the burns of a facilitator', () => {
@@ -72,7 +78,7 @@ describe('the burns of a facilitator', () => {
     }
     await ledger.finalize(nonceOf(1), { value: burnOf(1).value })
     await ledger.demote(nonceOf(2))
-    await ledger.recordLate(challengeOf(4), burnOf(4))
+    await ledger.recordLate(challengeOf(4), burnOf(4), 'late')
     expect(await find()).toEqual([
       [nonceOf(3), 'journal'],
       [nonceOf(4), 'journal'],
@@ -87,17 +93,37 @@ describe('the burns of a facilitator', () => {
     const later = { issuedAt: 1_700_003_600 as never, expiresAt: 1_700_003_900 as never }
     for (const seed of [2, 3, 4]) await ledger.issue(challengeOf(seed, later))
     await ledger.claim(nonceOf(3), permitPayloadOf(challengeOf(3)))
-    for (const seed of [1, 2, 3]) transfers.set(addressOf(seed), burnOf(seed))
+    const lateBurn = { ...burnOf(1), blockNumber: 1_700_000_300n }
+    transfers.set(addressOf(1), lateBurn)
+    for (const seed of [2, 3]) transfers.set(addressOf(seed), burnOf(seed))
     expect((await find()).sort()).toEqual([
       [nonceOf(1), 'transfer'],
       [nonceOf(2), 'transfer', 'open'],
       [nonceOf(3), 'transfer', 'claimed'],
     ])
     expect(reported).toEqual(['burn.late'])
-    expect((await ledger.books.find(nonceOf(1)))?.late).toEqual(burnOf(1))
+    expect((await ledger.books.find(nonceOf(1)))?.late).toEqual(lateBurn)
     expect((await ledger.books.find(nonceOf(2)))?.late).toBeUndefined()
     // The second time it is on record.
     expect((await find()).filter(([, source]) => source === 'journal')).toEqual([[nonceOf(1), 'journal']])
+  })
+
+  it('are not called late when they were mined in time, however late they are found', async () => {
+    const { ledger, find, transfers, clock, reported } = setup()
+    await ledger.issue(challengeOf(1))
+    clock.advance(hourMs)
+    transfers.set(addressOf(1), { ...burnOf(1), blockNumber: 1_700_000_299n })
+    expect(await find()).toEqual([[nonceOf(1), 'transfer']])
+    expect(reported).toEqual(['burn.found'])
+    expect(await ledger.books.find(nonceOf(1))).toMatchObject({ lateReason: 'unpresented' })
+    expect(await ledger.books.counts()).toMatchObject({ late: 0, found: 1 })
+  })
+
+  it('are transfers that following them put on record, and they are told as such', async () => {
+    const { ledger, find, followed } = setup()
+    await ledger.recordLate(challengeOf(4), burnOf(4), 'late')
+    followed.add(nonceOf(4))
+    expect(await find()).toEqual([[nonceOf(4), 'transfer']])
   })
 
   it('are burns of the helper that no record is left of, when their address derives from our seed', async () => {
@@ -115,6 +141,8 @@ describe('the burns of a facilitator', () => {
     expect(recorded).toMatchObject({
       challenge: { payTo: addressOf(3), powNonce: 11, treasury: deployment.treasury, amount: 1000n },
       late: { ...burnOf(3), leafIndex: 7n },
+      // The helper executes nothing past its deadline: whatever it was, it was not late.
+      lateReason: 'unrecorded',
     })
     expect(await ledger.books.find(nonceOf(4))).toBeUndefined()
     expect(await find()).toEqual([

@@ -2,10 +2,12 @@
  * Finds every burn to an address of this facilitator that is not finalized: those on record, those that nobody
  * presented in time, and those of payments that no record is left of.
  */
-import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Books, RecordedPayment } from './books.js'
+import { judgeTransfers } from './judge-transfers.js'
 import type { RereadBurn } from './mint-ports.js'
 import type { Burn, Challenge, Clock, Ledger, PaymentEvent } from './ports.js'
+import { recordFound } from './record-found.js'
 
 export type FoundBurn = {
   readonly nonce: ChallengeNonce
@@ -54,6 +56,12 @@ export type FindBurnsDeps = {
   readonly treasury: Address
   /** A block at or before the first one that can hold a burn. */
   readonly firstBlock: bigint
+  /** Follows the token's transfers to every address issued, and says which burns that put on record. */
+  follow(): Promise<ReadonlySet<ChallengeNonce>>
+  /** When a block says it was mined. */
+  minedAt(blockNumber: bigint): Promise<UnixSeconds>
+  /** Less than this is not worth a mint, unless it pays a challenge in full. */
+  readonly dustBelow: bigint
   readonly clock: Pick<Clock, 'now'>
   readonly report: (event: PaymentEvent) => void
   readonly derivedAtOnceMax: number
@@ -65,7 +73,7 @@ export async function findBurns(
   deps: FindBurnsDeps,
   nonces: readonly ChallengeNonce[],
 ): Promise<readonly FoundBurn[]> {
-  const recorded = await onRecord(deps)
+  const recorded = await onRecord(deps, await deps.follow())
   const paid = await paidUnnoticed(deps)
   const known = new Set([...recorded, ...paid].map(({ nonce }) => nonce))
   const unknown = await executedUnknown(deps, known)
@@ -73,10 +81,14 @@ export async function findBurns(
   return [...recorded, ...paid, ...unknown, ...(await ofNonces(deps, known, nonces))]
 }
 
-async function onRecord({ ledger }: FindBurnsDeps): Promise<FoundBurn[]> {
+async function onRecord(
+  { ledger }: FindBurnsDeps,
+  followed: ReadonlySet<ChallengeNonce>,
+): Promise<FoundBurn[]> {
   const found: FoundBurn[] = []
   for await (const { challenge, burn } of ledger.awaitingMint()) {
-    found.push({ nonce: challenge.nonce, burn, source: 'journal' })
+    const { nonce } = challenge
+    found.push({ nonce, burn, source: followed.has(nonce) ? 'transfer' : 'journal' })
   }
   for await (const { challenge, burn } of ledger.demoted()) {
     found.push({ nonce: challenge.nonce, burn, source: 'journal', leftAlone: 'burn_lost' })
@@ -103,7 +115,7 @@ async function paidUnnoticed(deps: FindBurnsDeps): Promise<FoundBurn[]> {
     const burn = burns.get(challenge.payTo)
     if (!burn) continue
     const leftAlone = whyLeftAlone(payment, deps.clock.now())
-    if (!leftAlone) await recordLate(deps, challenge, burn)
+    if (!leftAlone && !(await recordUnnoticed(deps, payment, burn))) continue
     found.push({ nonce: challenge.nonce, burn, source: 'transfer', ...(leftAlone && { leftAlone }) })
   }
   return found
@@ -115,9 +127,19 @@ function whyLeftAlone({ claim, challenge }: RecordedPayment, nowMs: number): 'op
   return nowMs < challenge.expiresAt * 1000 ? 'open' : undefined
 }
 
-async function recordLate({ ledger, report }: FindBurnsDeps, challenge: Challenge, burn: Burn) {
-  await ledger.recordLate(challenge, burn)
-  report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.txHash })
+/** False when it is not worth a mint. Whether it is late, its block says, and not the time at which it is found. */
+async function recordUnnoticed(deps: FindBurnsDeps, payment: RecordedPayment, burn: Burn): Promise<boolean> {
+  const { challenge } = payment
+  const verdict = judgeTransfers({
+    challenge,
+    payment,
+    transfers: [{ ...burn, minedAt: await deps.minedAt(burn.blockNumber) }],
+    now: deps.clock.now() / 1000,
+    dustBelow: deps.dustBelow,
+  })
+  if (verdict.kind !== 'mint') return false
+  await recordFound(deps, challenge, burn, verdict.reason)
+  return true
 }
 
 /** Burns of the helper for nonces that the ledger does not know: its journal was lost. */
@@ -152,7 +174,7 @@ async function ownBurn(deps: FindBurnsDeps, executed: ExecutedBurn): Promise<Fou
   const challenge = reconstruct(deps, { nonce, payTo, powNonce }, claimed)
   const current = await deps.reread(challenge, claimed)
   if (!current) return undefined
-  await recordLate(deps, challenge, current.burn)
+  await recordFound(deps, challenge, current.burn, 'unrecorded')
   return { nonce, burn: current.burn, source: 'helper' }
 }
 
@@ -171,7 +193,7 @@ async function ofNonces(
     if (!burn) deps.say(`nothing was paid to the address of ${nonce}`)
     const [minted] = burn ? await deps.areMinted([{ nonce, value: burn.value }]) : []
     if (!burn || minted) continue
-    await recordLate(deps, reconstruct(deps, { nonce, payTo, powNonce }, burn), burn)
+    await recordFound(deps, reconstruct(deps, { nonce, payTo, powNonce }, burn), burn, 'unrecorded')
     found.push({ nonce, burn, source: 'nonce' })
   }
   return found

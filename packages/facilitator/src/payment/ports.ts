@@ -67,6 +67,15 @@ export type Mint = {
   readonly value: BaseUnits
 }
 
+/**
+ * Why a burn buys nothing and is only minted. `late`: mined, or presented, after expiry. `unpresented`: mined in time,
+ * and nobody presented it. `second`: larger than the one that counts, so that the difference can be minted. `split`
+ * and `underpaid`: less than the amount, with and without other transfers that make up for it. `unrecorded`: found on
+ * the chain, and no record tells what it bought.
+ */
+export const lateReasons = ['late', 'unpresented', 'second', 'split', 'underpaid', 'unrecorded'] as const
+export type LateReason = (typeof lateReasons)[number]
+
 /** A transfer to a burn address that covers nothing: too little, or only together with others. */
 export type UnmatchedBurn = {
   readonly txHash: TxHash
@@ -205,8 +214,11 @@ export type Ledger = {
   recordMintSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /** Idempotent: the first mint stays. Throws when the payment has no burn that could have been minted. */
   finalize(nonce: ChallengeNonce, mint: Mint): Promise<'finalized' | 'already_finalized'>
-  /** Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. */
-  recordLate(challenge: Challenge, burn: Burn): Promise<void>
+  /**
+   * Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. One leaf of an
+   * address is minted in whole, so only a larger one takes the place of one that is `known`.
+   */
+  recordLate(challenge: Challenge, burn: Burn, reason: LateReason): Promise<'recorded' | 'known'>
   /**
    * Remembers a transfer that covers nothing, once. `full` when there are so many already, of this challenge or of
    * all, that remembering more would let dust fill the disk.
@@ -397,6 +409,14 @@ export type PaymentEvent =
       readonly reason: string
     }
   | { readonly event: 'burn.late'; readonly challengeNonce: string; readonly txHash: string }
+  /** A burn that was not late and buys nothing either: it is minted all the same. */
+  | {
+      readonly event: 'burn.found'
+      readonly challengeNonce: string
+      readonly txHash: string
+      readonly value: bigint
+      readonly reason: string
+    }
   /** A reorg took back a burn that had been accepted. */
   | { readonly event: 'burn.reorged'; readonly challengeNonce: string }
   /** A burn that a reorg took back cannot be executed any more: what it bought was not paid for. */

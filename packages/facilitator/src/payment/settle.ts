@@ -179,8 +179,9 @@ export function createSettle(deps: {
       const txHash = payload.kind === 'permit' ? undefined : hashIfOnChain(burn, payload)
       return refuse(reject('challenge_expired'), txHash)
     }
-    await ledger.recordLate(challenge, burn.value)
-    report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
+    if ((await ledger.recordLate(challenge, burn.value, 'late')) === 'recorded') {
+      report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
+    }
     return refuse(reject('challenge_expired'), burn.value.txHash)
   }
 }

@@ -15,7 +15,7 @@ async function setup(profile: string, zerc20 = '', listen = '') {
   const config = parseConfig(`${minimalConfig({ listen }, profile)}\n[zerc20]\n${zerc20}\n`)
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 60 })
-  await ledger.recordLate(challengeOf(1), burnOf(1))
+  await ledger.recordLate(challengeOf(1), burnOf(1), 'late')
   await ledger.recordMintSigned({ nonce: 0, hash: hashOf(5), raw: '0x00' }, [nonceOf(1)])
   const events: LogEvent[] = []
   const resumed: unknown[] = []

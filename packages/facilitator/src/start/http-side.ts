@@ -20,6 +20,7 @@ import type { Profile } from '../profile.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { ChainSide } from './chain-side.js'
 import type { Finalization } from './finalization.js'
+import type { Following } from './following.js'
 import { registerOperation, type Telemetry } from './operation.js'
 import type { PaymentFlow } from './payment-flow.js'
 
@@ -32,6 +33,7 @@ export function createHttpSide(deps: {
   readonly addresses: Addresses
   readonly flow: PaymentFlow
   readonly finalization: Finalization
+  readonly following: Pick<Following, 'stuck'>
   readonly clock: Clock
   readonly telemetry: Telemetry
 }): FastifyInstance {
@@ -94,6 +96,7 @@ export function createHttpSide(deps: {
     }),
     issuance,
     retryMint: deps.finalization.retry,
+    stuckTransfers: deps.following.stuck,
     ledger,
     openChallengesMax: daemon.max_open_challenges,
     addresses: deps.addresses,

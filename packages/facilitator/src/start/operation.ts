@@ -18,6 +18,7 @@ import type { Log } from '../telemetry/events.js'
 import { createMetrics, type Metrics } from '../telemetry/metrics.js'
 import { createRecentEvents, type RecentEvents } from '../telemetry/recent.js'
 import { version } from '../version.js'
+import type { Following } from './following.js'
 import { judgeReadiness, type ReadinessProblem } from './readiness.js'
 
 export type Telemetry = {
@@ -65,6 +66,7 @@ export type OperationDeps = {
   readonly probe: ChainProbe
   readonly issuance: Issuance
   readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
+  readonly stuckTransfers: Following['stuck']
   readonly ledger: { readonly books: Books; openCount(): number; size(): number }
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
@@ -109,6 +111,7 @@ export function registerOperation(app: FastifyInstance, deps: OperationDeps): vo
     issuance: deps.issuance,
     recent: telemetry.recent,
     retryMint: deps.retryMint,
+    stuckTransfers: deps.stuckTransfers,
     readiness,
     renderMetrics: telemetry.metrics.render,
     vitals: {

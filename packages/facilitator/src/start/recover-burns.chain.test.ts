@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import { verifierAbi } from '@svc-zerc20/contracts'
@@ -143,12 +143,27 @@ describe('svc-facilitator recover', () => {
     expect(report?.burns).toMatchObject([
       { challengeNonce: first.challengeNonce, source: 'journal', state: 'finalized' },
       { challengeNonce: second.challengeNonce, source: 'journal', state: 'finalized' },
-      { challengeNonce: open.challengeNonce, state: 'waiting', reason: 'its payer can still present it' },
       { challengeNonce: late.challengeNonce, source: 'transfer', value: '2100', state: 'finalized' },
+      { challengeNonce: open.challengeNonce, state: 'waiting', reason: 'its payer can still present it' },
     ])
     expect(stderr).not.toContain('mint.proving')
     // One payer can still come: that is not the end.
     expect(code).toBe(75)
     expect(await balanceOfProvider()).toBe(3500n)
+  })
+
+  it('fault 27: finds transfers that no journal knows of by the addresses that were issued, without a nonce', {
+    timeout: 120_000,
+  }, async () => {
+    cpSync(pathOf('journal.jsonl.issued'), pathOf('forgot.jsonl.issued'), { recursive: true })
+    const { code, report, stderr } = await recover(writeConfig('forgot.jsonl'))
+    const sources = new Map(report?.burns.map(({ challengeNonce, source }) => [challengeNonce, source]))
+    expect([...sources.values()]).toEqual(['transfer', 'transfer', 'transfer', 'transfer'])
+    expect(sources.has(late.challengeNonce) && sources.has(open.challengeNonce)).toBe(true)
+    expect(report).toMatchObject({ found: 4, finalized: 4 })
+    // One of them was mined after its challenge expired, and it alone is called late.
+    expect(stderr.match(/burn\.late/g)).toHaveLength(1)
+    expect(code).toBe(0)
+    expect(await balanceOfProvider()).toBe(6500n)
   })
 })

@@ -1,13 +1,12 @@
 /** `svc-facilitator recover`: finds every burn of this facilitator, finalizes what is not, and ends. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { createAddressMiner, deriveSeed } from '@svc-zerc20/zk'
 import { createBurnSearch } from '../adapters/burn-search.js'
 import { createDeriveAddress } from '../adapters/derive-address.js'
 import { assertUnlocked } from '../adapters/journal-lock.js'
-import type { OpenLedger } from '../adapters/open-ledger.js'
 import { createRereadBurn } from '../adapters/reread-burn.js'
 import { systemClock, systemRandom } from '../adapters/system.js'
 import { limits } from '../limits.js'
@@ -17,13 +16,16 @@ import { type FindBurnsDeps, type FoundBurn, findBurns, type NonceAndValue } fro
 import type { Mintable, MintVerifier } from '../payment/mint-ports.js'
 import type { AwaitingMint, Clock } from '../payment/ports.js'
 import { profileOf } from '../profile.js'
+import { issuedFolderOf } from '../transfers/issued-folder.js'
+import { createTokenChain } from '../transfers/token-chain.js'
 import { type ChainSide, openChainSide } from './chain-side.js'
 import { createFinalization, whyOff, wireIndexer, wireVerifier } from './finalization.js'
+import { createFollowing, dustBelow } from './following.js'
 import { createTelemetry } from './operation.js'
 import { createPaymentFlow } from './payment-flow.js'
 import { type RecoveryReport, reportOf } from './recovery-report.js'
 import type { StartOptions } from './start.js'
-import { openStorage } from './storage.js'
+import { openStorage, type Storage } from './storage.js'
 
 export type RecoverOptions = StartOptions & {
   readonly dryRun: boolean
@@ -34,7 +36,7 @@ export type RecoverOptions = StartOptions & {
 }
 
 type Recovery = Required<RecoverOptions> & {
-  readonly storage: OpenLedger
+  readonly storage: Storage
   readonly chainSide: ChainSide
   readonly seed: Uint8Array
   readonly verifier: MintVerifier
@@ -82,6 +84,8 @@ async function openRecoveryStorage(
   try {
     const copy = join(folder, 'journal.jsonl')
     if (existsSync(journal)) copyFileSync(journal, copy)
+    const issued = issuedFolderOf(journal)
+    if (existsSync(issued)) cpSync(issued, issuedFolderOf(copy), { recursive: true })
     const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, journal: copy })
     return { storage, close: () => storage.close().finally(dropCopy) }
   } catch (error) {
@@ -174,6 +178,9 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
         areMinted: mintedBy(recovery),
         treasury: settlement.treasury,
         firstBlock: BigInt(network.deployed_block),
+        follow: () => followAll(recovery),
+        minedAt: (blockNumber) => timeOf(recovery, blockNumber),
+        dustBelow: dustBelow(config),
         clock,
         report: telemetry.log,
         derivedAtOnceMax: limits.derivedAtOnceMax,
@@ -184,6 +191,24 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
   } finally {
     await miner.close()
   }
+}
+
+/** Transfers to any address that was issued in the last months, on record or not. */
+async function followAll(recovery: Recovery): Promise<ReadonlySet<ChallengeNonce>> {
+  const following = createFollowing(recovery)
+  const nonces = new Set<ChallengeNonce>()
+  for (;;) {
+    const recorded = await following.round(recovery.signal)
+    for (const nonce of recorded) nonces.add(nonce)
+    if (recorded.length === 0) return nonces
+  }
+}
+
+async function timeOf({ config, chainSide }: Recovery, blockNumber: bigint): Promise<UnixSeconds> {
+  const chain = createTokenChain({ ...chainSide, token: config.network.token, ...limits })
+  const block = await chain.block(Number(blockNumber))
+  if (!block) throw new SvcError('node_behind', `the node has no block ${blockNumber}`)
+  return block.time
 }
 
 /** What a mint reveals derives from nonce and treasury alone: neither address nor leaf are needed to ask for it. */

@@ -12,6 +12,7 @@ import type { Log } from '../telemetry/events.js'
 import { openChainSide } from './chain-side.js'
 import { closeAll } from './close-all.js'
 import { createFinalization, paceOf } from './finalization.js'
+import { createFollowing } from './following.js'
 import { createHttpSide } from './http-side.js'
 import { createTelemetry } from './operation.js'
 import { createPaymentFlow } from './payment-flow.js'
@@ -59,6 +60,8 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     pace: paceOf(config),
   })
 
+  const following = createFollowing({ config, chainSide, storage, clock, telemetry })
+
   finalization.resumeMints()
   if (profile.acceptsPayments) flow.recover.resumeTransactions()
   await relayer.start()
@@ -73,6 +76,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     addresses,
     flow,
     finalization,
+    following,
     clock,
     telemetry,
   })
@@ -80,12 +84,13 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const network = Network.format(deployment.chainId)
   log({ event: 'facilitator.ready', url, network, profile: profile.name })
   finalization.startLoop()
+  following.startLoop()
 
   return {
     url,
     network,
     async close() {
-      const drained = [app.close().finally(() => flow.drain()), finalization.close()]
+      const drained = [app.close().finally(() => flow.drain()), finalization.close(), following.close()]
       const idle = new AbortController()
       const grace = clock.sleep(config.daemon.shutdown_grace_ms, idle.signal)
       const ends = await Promise.race([Promise.allSettled(drained), grace]).finally(() => idle.abort())

@@ -3,6 +3,7 @@ import type { PathEvent } from '../adapters/merkle-paths.js'
 import type { RelayerEvent } from '../adapters/relayer.js'
 import type { FinalizeEvent } from '../payment/mint-ports.js'
 import type { PaymentEvent } from '../payment/ports.js'
+import type { FollowEvent } from '../transfers/follow.js'
 
 export type LifecycleEvent =
   | {
@@ -30,8 +31,10 @@ export type LifecycleEvent =
   | { readonly event: 'address.failed'; readonly err: unknown }
   /** The thread that recovers signers ended; the daemon goes on without it, slower. */
   | { readonly event: 'recovery.lost'; readonly err: unknown }
+  /** Transfers could not be followed, or what was found not be recorded; the next round comes later. */
+  | { readonly event: 'follow.failed'; readonly err: unknown }
 
-export type LogEvent = LifecycleEvent | PaymentEvent | FinalizeEvent | PathEvent | RelayerEvent
+export type LogEvent = LifecycleEvent | PaymentEvent | FinalizeEvent | PathEvent | RelayerEvent | FollowEvent
 
 export type Log = (event: LogEvent) => void
 
@@ -111,6 +114,40 @@ export const logEvents: {
     level: 'warn',
     about: 'A burn came after its challenge expired; it buys nothing and is minted all the same.',
     fields: { challengeNonce: nonce, txHash: burnHash },
+  },
+  'burn.found': {
+    level: 'warn',
+    about:
+      'A burn that was not late and buys nothing either, found on the chain; it is minted as far as one proof can.',
+    fields: {
+      challengeNonce: nonce,
+      txHash: burnHash,
+      value: 'base units of the transfer',
+      reason: 'unpresented, second, split, underpaid or unrecorded',
+    },
+  },
+  'follow.failed': {
+    level: 'warn',
+    about:
+      'A look for transfers that nobody presented failed; the next comes later and goes on where this one ended.',
+    fields: { err: cause },
+  },
+  'follow.indexer_failed': {
+    level: 'warn',
+    about:
+      "The indexer did not tell the token's transfers as the chain has them; the logs are read instead. Told once " +
+      'until it works again.',
+    fields: { err: cause },
+  },
+  'follow.reorged': {
+    level: 'warn',
+    about: 'Blocks that were followed are not on the chain any more; they are read again.',
+    fields: { block: 'up to where they were followed', from: 'after which block they are read again' },
+  },
+  'follow.dust': {
+    level: 'warn',
+    about: 'More transfers came to an address than are kept of it; the smallest are told here only.',
+    fields: { challengeNonce: nonce, txHash: 'the transaction' },
   },
   'mint.proving': {
     level: 'info',

@@ -2,11 +2,11 @@
  * Every address this facilitator issued lately, the transfers to them that are not accounted for, and how far the
  * token's transfers have been followed. What a store says it holds survives a crash.
  */
-import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
-import type { Burn, Challenge } from '../payment/ports.js'
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { FoundTransfer } from '../payment/judge-transfers.js'
+import type { Challenge } from '../payment/ports.js'
 
-/** A transfer to an issued address, and when its block says it happened. */
-export type FoundTransfer = Burn & { readonly minedAt: UnixSeconds }
+export type { FoundTransfer }
 
 /** Transfers are followed up to and including this block. */
 export type FollowedBlock = {

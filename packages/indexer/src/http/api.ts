@@ -5,7 +5,13 @@ import type { Database } from '../database.js'
 import { limits } from '../limits.js'
 import type { StoredTransfer } from '../record.js'
 import type { Status } from '../status.js'
-import { parseAllEventsQuery, parseEventsQuery, parseProofsBody, parseTreeIndexQuery } from './requests.js'
+import {
+  parseAllEventsQuery,
+  parseEventsQuery,
+  parseProofsBody,
+  parseTransfersQuery,
+  parseTreeIndexQuery,
+} from './requests.js'
 import { RequestError } from './server.js'
 
 /** Adds the routes. */
@@ -30,6 +36,16 @@ export function registerApi(
     assertOurs(query)
     const found = await database.transfersTo(query.to, query.limit)
     return found.map((transfer) => toEvent(token, transfer))
+  })
+
+  app.get('/transfers', async (request) => {
+    const query = parseTransfersQuery(request.query)
+    assertOurs(query)
+    const from = query.from_index
+    const count = Math.max(0, Math.min(query.limit, database.head().size - from))
+    return Array.from({ length: count }, (_, i) => database.transferAt(from + i)).flatMap((transfer) =>
+      transfer ? [toEvent(token, transfer)] : [],
+    )
   })
 
   app.get('/all-events', async (request) => {

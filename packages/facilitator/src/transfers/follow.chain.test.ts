@@ -1,0 +1,144 @@
+/** Money at an issued address reaches the provider though nobody presents it. Every proof is a real one. */
+import { developmentRoles } from '@svc-zerc20/devnet'
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { movableClock } from '../../test/clock.js'
+import { startNetwork, type TestNetwork, until } from '../../test/network.js'
+import { startOwnFacilitator } from '../../test/own-facilitator.js'
+
+const { provider } = developmentRoles
+const proofs = { timeout: 120_000 }
+const hourMs = 3_600_000
+
+let net: TestNetwork
+let payer: PrivateKeyAccount
+let provided = 0n
+beforeAll(async () => {
+  net = await startNetwork({
+    finalization: true,
+    config: {
+      daemon: { follow_interval_ms: 1_000 },
+      settlement: { reorg_watch_blocks: 0 },
+    },
+  })
+  payer = await net.account({ gas: true })
+}, 240_000)
+afterAll(() => net.close())
+
+/** An offer that has expired an hour ago. */
+async function expiredOffer(amount: string) {
+  net.clock.advance(-hourMs)
+  const offer = await net.challenge(amount)
+  net.clock.advance(hourMs)
+  return offer
+}
+
+async function expectProvided(more: bigint): Promise<void> {
+  provided += more
+  await until(async () => (await net.balanceOf(provider.address)) >= provided)
+  expect(await net.balanceOf(provider.address)).toBe(provided)
+}
+
+const told = (event: string, nonce: Hex) =>
+  net.events.filter(
+    (each) => each.event === event && 'challengeNonce' in each && each.challengeNonce === nonce,
+  )
+
+type Late = {
+  late: { challengeNonce: Hex; late: { value: string; reason: string } }[]
+  stuck: { challengeNonce: Hex; stuck: string; transfers: { value: string }[] }[]
+}
+async function late(): Promise<Late> {
+  const headers = { authorization: `Bearer ${net.adminToken}` }
+  return (await net.send('/admin/late', { headers })).body as unknown as Late
+}
+const lateOf = async (nonce: Hex) => (await late()).late.find((each) => each.challengeNonce === nonce)?.late
+const stuckOf = async (nonce: Hex) => (await late()).stuck.find((each) => each.challengeNonce === nonce)
+
+describe('a transfer that nobody presents', proofs, () => {
+  it('fault 8, fault 27: is found, recorded as late and minted without anybody’s help', async () => {
+    const offer = await expiredOffer('1000')
+    const txHash = await net.transfer(payer, offer.payTo, '1000')
+    await expectProvided(1000n)
+    expect(told('burn.late', offer.challengeNonce)).toMatchObject([{ txHash }])
+    expect(await lateOf(offer.challengeNonce)).toMatchObject({ value: '1000', reason: 'late' })
+    expect((await net.status(offer.challengeNonce)).body.phase).toBe('expired')
+    expect(await stuckOf(offer.challengeNonce)).toBeUndefined()
+  })
+
+  it('is its payer’s while it can buy something, and not called late when it was mined in time', async () => {
+    const offer = await net.challenge('700')
+    await net.transfer(payer, offer.payTo, '700')
+    const other = await expiredOffer('100')
+    await net.transfer(payer, other.payTo, '100')
+    // Followed past both: the one that is open was left alone.
+    await expectProvided(100n)
+    expect(told('burn.found', offer.challengeNonce)).toEqual([])
+    net.clock.advance(hourMs)
+    await expectProvided(700n)
+    expect(told('burn.late', offer.challengeNonce)).toEqual([])
+    expect(told('burn.found', offer.challengeNonce)).toMatchObject([{ reason: 'unpresented', value: 700n }])
+    expect(await lateOf(offer.challengeNonce)).toMatchObject({ reason: 'unpresented' })
+    net.clock.advance(-hourMs)
+  })
+
+  it('fault 25: of a payment in pieces the largest is minted, and the rest is shown as stuck', async () => {
+    const offer = await expiredOffer('1000')
+    await net.transfer(payer, offer.payTo, '400')
+    await expectProvided(400n)
+    expect(await lateOf(offer.challengeNonce)).toMatchObject({ value: '400', reason: 'underpaid' })
+    await net.transfer(payer, offer.payTo, '600')
+    // The verifier counts what it minted for an address: a larger leaf brings the difference.
+    await expectProvided(200n)
+    await until(async () => (await stuckOf(offer.challengeNonce))?.stuck === '400')
+    expect((await stuckOf(offer.challengeNonce))?.transfers.map(({ value }) => value)).toEqual(['400', '600'])
+  })
+
+  it('fault 27: beside an accepted burn brings what it is larger, and nothing when it is not', async () => {
+    const { offer, body } = await net.permitPayment(payer, '500')
+    expect((await net.settle(body)).body.success).toBe(true)
+    await expectProvided(500n)
+    await net.transfer(payer, offer.payTo, '300')
+    await until(async () => (await stuckOf(offer.challengeNonce))?.stuck === '300')
+    await net.transfer(payer, offer.payTo, '900')
+    await expectProvided(400n)
+    await until(async () => (await stuckOf(offer.challengeNonce))?.stuck === '800')
+    expect(told('burn.found', offer.challengeNonce)).toMatchObject([{ reason: 'second', value: 900n }])
+    const status = (await net.status(offer.challengeNonce)).body
+    expect(status).toMatchObject({
+      transaction: (await net.burnsOf(offer.challengeNonce))[0]?.transactionHash,
+    })
+    expect(status.phase).not.toBe('expired')
+  })
+})
+
+describe('fault 27: after retention, compaction and restart', proofs, () => {
+  it('the journal has forgotten the challenge, and a transfer to it is minted all the same', async () => {
+    const config = {
+      settlement: { expired_challenge_retention_seconds: 0 },
+      daemon: { follow_interval_ms: 1_000 },
+      zerc20: { pool_size: 4 },
+    }
+    const journal = 'forgets.jsonl'
+    const first = await startOwnFacilitator(net, { journal, config })
+    const offer = await first.challenge('640')
+    await first.close()
+
+    const clock = movableClock()
+    clock.advance(hourMs)
+    const second = await startOwnFacilitator(net, { journal, config, clock })
+    await until(() => second.reported('journal.compacted').length > 0)
+    await second.close()
+    await net.transfer(payer, offer.payTo, '640')
+
+    const third = await startOwnFacilitator(net, { journal, config, clock })
+    try {
+      expect(third.reported('journal.replayed')).toMatchObject([{ records: 1 }])
+      await expectProvided(640n)
+      expect(third.reported('burn.found')).toMatchObject([{ reason: 'unpresented', value: 640n }])
+    } finally {
+      await third.close()
+    }
+  })
+})

@@ -1,0 +1,88 @@
+/** What following a token needs of a node: its state in one block, its transfers between blocks, and single facts. */
+import { tokenAbi } from '@svc-zerc20/contracts'
+import { type Address, parseBytes32, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { encodeFunctionData, toHex } from 'viem/utils'
+import { readHead } from '../adapters/head.js'
+import type { ClaimedLeaf } from '../adapters/indexer.js'
+import { type JsonRpc, quantityOf, type RpcCall, resultOf } from '../adapters/json-rpc.js'
+import { scanLogs } from '../adapters/scan-logs.js'
+import { indexedTransferTopic, type PlacedTransfer, placedTransfersIn } from '../adapters/transfer-log.js'
+import type { Chain } from '../payment/ports.js'
+
+export type TokenState = { readonly size: bigint; readonly hashChain: bigint }
+export type TokenBlock = { readonly number: number; readonly hash: string; readonly token: TokenState }
+
+export type TokenChain = {
+  /** The newest block that so many blocks hold, its own included, and the token in it. */
+  deepBlock(depth: number): Promise<TokenBlock>
+  /** Hash and time of a block; undefined when the chain does not reach it. */
+  block(number: number): Promise<{ readonly hash: string; readonly time: UnixSeconds } | undefined>
+  /** The token after a block. Throws where the node has dropped that state. */
+  tokenAt(blockHash: string): Promise<TokenState>
+  /** Transfers of these blocks, some blocks at a time. */
+  transfers(
+    fromBlock: number,
+    toBlock: number,
+  ): AsyncIterable<{ readonly transfers: readonly PlacedTransfer[]; readonly lastBlock: number }>
+  /** The transfer that somebody claims, as its receipt has it; undefined when the receipt has it not. */
+  confirm(claimed: ClaimedLeaf): Promise<PlacedTransfer | undefined>
+}
+
+export function createTokenChain(deps: {
+  readonly rpc: Pick<JsonRpc, 'batch'>
+  readonly chain: Pick<Chain, 'selfTransferFacts'>
+  readonly token: Address
+  readonly logSpanBlocksMax: number
+}): TokenChain {
+  const { rpc, token } = deps
+
+  async function block(number: number) {
+    const [answer] = await rpc.batch([{ method: 'eth_getBlockByNumber', params: [toHex(number), false] }])
+    const raw = resultOf('eth_getBlockByNumber', answer) as { hash?: unknown; timestamp?: unknown } | null
+    if (raw === null) return undefined
+    const hash = parseBytes32(raw.hash)
+    const time = Number(raw.timestamp)
+    if (hash === undefined || !Number.isSafeInteger(time)) {
+      throw new SvcError('rpc_error', `the node answered with a block ${number} that is none`)
+    }
+    return { hash, time: time as UnixSeconds }
+  }
+
+  async function tokenAt(blockHash: string): Promise<TokenState> {
+    const ask = (functionName: 'index' | 'hashChain'): RpcCall => ({
+      method: 'eth_call',
+      params: [{ to: token, data: encodeFunctionData({ abi: tokenAbi, functionName }) }, { blockHash }],
+    })
+    const [size, hashChain] = await rpc.batch([ask('index'), ask('hashChain')])
+    return { size: quantityOf('eth_call', size), hashChain: quantityOf('eth_call', hashChain) }
+  }
+
+  return {
+    async deepBlock(depth) {
+      const number = Math.max(0, Number(await readHead(rpc)) - (depth - 1))
+      const found = await block(number)
+      if (!found) throw new SvcError('node_behind', `the node has no block ${number}`)
+      return { number, hash: found.hash, token: await tokenAt(found.hash) }
+    },
+
+    block,
+    tokenAt,
+
+    async *transfers(fromBlock, toBlock) {
+      const filter = { address: token, topics: [indexedTransferTopic] }
+      const blocks = { fromBlock, toBlock, spanBlocksMax: deps.logSpanBlocksMax }
+      for await (const { logs, lastBlock } of scanLogs(rpc, filter, blocks)) {
+        yield { transfers: placedTransfersIn(logs, token), lastBlock }
+      }
+    },
+
+    async confirm({ txHash, to, leafIndex, value, from }) {
+      const { receipt } = await deps.chain.selfTransferFacts(txHash, to, 1)
+      const isIt = receipt?.succeeded
+        ? receipt.transfers.find((transfer) => transfer.leafIndex === leafIndex)
+        : undefined
+      if (!receipt || isIt?.to !== to || isIt.value !== value || isIt.from !== from) return undefined
+      return { ...isIt, txHash, blockNumber: receipt.blockNumber, blockHash: receipt.blockHash }
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/** A facilitator of a test's own beside that of its network, which stays idle: started, ended and started again. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { developmentRoles } from '@svc-zerc20/devnet'
+import { parse, stringify } from 'smol-toml'
+import { parseConfig } from '../src/config/config.js'
+import { readSecrets } from '../src/secrets/secrets.js'
+import { startFacilitator } from '../src/start/start.js'
+import type { LogEvent } from '../src/telemetry/events.js'
+import { movableClock } from './clock.js'
+import type { TestNetwork } from './network.js'
+import type { ChallengeOffer } from './payment.js'
+
+type Tables = Record<string, Record<string, unknown>>
+
+export async function startOwnFacilitator(
+  net: Pick<TestNetwork, 'configFile' | 'directory' | 'adminToken'>,
+  options: { journal: string; config?: Tables; clock?: ReturnType<typeof movableClock> },
+) {
+  const { treasury, relayer } = developmentRoles
+  const tables = parse(readFileSync(net.configFile, 'utf8')) as unknown as Tables
+  const laid = { settlement: { journal: join(net.directory, options.journal) }, listen: { port: 0 } }
+  for (const given of [laid as Tables, options.config ?? {}]) {
+    for (const [table, keys] of Object.entries(given)) tables[table] = { ...tables[table], ...keys }
+  }
+  const config = parseConfig(stringify(tables))
+  const { secrets } = readSecrets(config, {
+    SVC_TREASURY_PK: treasury.privateKey,
+    SVC_RELAYER_PK: relayer.privateKey,
+    SVC_ADMIN_TOKEN: net.adminToken,
+  })
+  const clock = options.clock ?? movableClock()
+  const events: LogEvent[] = []
+  const { url, close } = await startFacilitator({
+    config,
+    secrets,
+    clock,
+    log: (event) => events.push(event),
+  })
+  const send = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${url}${path}`, init)
+    return (await response.json()) as Record<string, unknown>
+  }
+  const post = (path: string, body: unknown) =>
+    send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  return {
+    url,
+    close,
+    clock,
+    events,
+    post,
+    admin: (path: string) =>
+      send(`/admin${path}`, { headers: { authorization: `Bearer ${net.adminToken}` } }),
+    challenge: async (amount = '1000') => (await post('/challenge', { amount })) as unknown as ChallengeOffer,
+    reported: (event: LogEvent['event']) => events.filter((told) => told.event === event),
+  }
+}
