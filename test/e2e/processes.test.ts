@@ -40,12 +40,13 @@ function run(name: string, args: readonly string[], env: Record<string, string>)
 }
 
 /** Buys with the example as a user would: one command, keys in the environment. */
-async function buy({ rpcUrl }: LocalNetwork, url: string, mode: string) {
+async function buy({ rpcUrl, deployment }: LocalNetwork, url: string, mode: string) {
   const { output, ended } = run('buyer', [url], {
     SVC_PAYER_PK: developmentRoles.payer.privateKey,
     SVC_RPC_URL: rpcUrl,
     SVC_MODE: mode,
     SVC_MAX_PER_PAYMENT: shopRoutes.dear.price,
+    SVC_ALLOWED_TOKEN: deployment.token,
   })
   return { code: await ended, ...output }
 }
@@ -54,6 +55,7 @@ async function buy({ rpcUrl }: LocalNetwork, url: string, mode: string) {
 async function openShop({ facilitatorUrl, deployment }: LocalNetwork) {
   const shop = run('shop', [], {
     FACILITATOR_URL: facilitatorUrl,
+    SHOP_PORT: '0',
     SHOP_TOKEN: deployment.token,
     SHOP_SECRET: shopSecret,
   })
