@@ -3,7 +3,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 
 export type AdminClient = {
   get(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<unknown>
-  post(path: string): Promise<unknown>
+  post(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<unknown>
 }
 
 const timeoutMs = 10_000
@@ -41,7 +41,7 @@ export function createAdminClient({ url, token }: { url: string; token: string |
     }
   }
 
-  return { get: (path, query) => ask('GET', path, query), post: (path) => ask('POST', path) }
+  return { get: (path, query) => ask('GET', path, query), post: (path, query) => ask('POST', path, query) }
 }
 
 function parseJson(text: string): unknown {

@@ -78,6 +78,12 @@ describe('svc-facilitator admin', () => {
   it('pause and resume turn issuance off and on', async () => {
     expect((await run(['pause'])).stdout).toBe('issuance paused\n')
     expect((await net.post('/challenge', { amount: '1' })).body.reason).toBe('issuance_paused')
+    await run(['pause', '--message', 'moving to a new relayer, back at noon'])
+    expect((await net.post('/challenge', { amount: '1' })).body).toEqual({
+      error: 'paused by the operator: moving to a new relayer, back at noon',
+      reason: 'issuance_paused',
+    })
+    expect((await run(['pause', '--message', 'two\nlines'])).code).toBe(1)
     expect((await run(['resume'])).stdout).toBe('issuance open\n')
     await net.challenge()
   })

@@ -100,19 +100,17 @@ export function registerAdminCommands(program: Command, env: Environment): void 
       show({ url, json }, schemas.oddBurns, (client) => client.get('/late', query), printOddBurns),
     )
 
-  for (const [name, description] of [
-    ['pause', 'issue no new challenges; everything under way goes on'],
-    ['resume', 'issue challenges again'],
-  ] as const) {
-    verb(name, description).action((options: Common) =>
-      show(
-        options,
-        schemas.issuance,
-        (client) => client.post(`/${name}`),
-        ({ issuance }) => `issuance ${issuance}\n`,
-      ),
+  const printIssuance = ({ issuance }: { issuance: string }) => `issuance ${issuance}\n`
+
+  verb('pause', 'issue no new challenges; everything under way goes on')
+    .option('--message <text>', 'why, in one line; whoever asks for a challenge is told')
+    .action(({ message, ...options }: Common & { message?: string }) =>
+      show(options, schemas.issuance, (client) => client.post('/pause', { message }), printIssuance),
     )
-  }
+
+  verb('resume', 'issue challenges again').action((options: Common) =>
+    show(options, schemas.issuance, (client) => client.post('/resume'), printIssuance),
+  )
 }
 
 const retryWords = {

@@ -78,8 +78,11 @@ function guardedRoutes(admin: FastifyInstance, deps: AdminApiDeps): void {
   registerLists(admin, deps)
   registerRelayer(admin, deps)
 
-  admin.post('/pause', async () => {
-    deps.issuance.pause()
+  admin.post('/pause', async (request, reply) => {
+    const query = schemas.pauseQuery.safeParse(request.query)
+    if (!query.success)
+      return refuse(reply, deps, 'malformed_request', 'message: one line, at most 200 characters')
+    deps.issuance.pause(query.data.message)
     return { issuance: issuanceOf(deps) }
   })
 

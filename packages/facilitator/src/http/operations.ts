@@ -155,8 +155,10 @@ export const operations: readonly Operation[] = [
     method: 'POST',
     path: '/admin/pause',
     summary: 'Issue no new challenges; everything under way goes on',
+    query: schemas.pauseQuery,
     answer: schemas.issuance,
     ...admin,
+    refusals: [400, 401],
   },
   {
     method: 'POST',

@@ -188,6 +188,14 @@ export const readiness = named(
 
 const issuanceState = z.enum(['open', 'paused'])
 
+export const pauseQuery = z.looseObject({
+  message: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,200}$/u)
+    .optional()
+    .describe('why, in one line; whoever asks for a challenge is told'),
+})
+
 export const issuance = named(
   'Issuance',
   'Whether new challenges are issued. A restart opens it again.',

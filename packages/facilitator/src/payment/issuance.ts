@@ -5,26 +5,29 @@ import type { Report } from './ports.js'
 
 export type Issuance = {
   isPaused(): boolean
-  /** Not durable: the daemon always starts with issuance open. */
-  pause(): void
+  /** Callers are told the operator's words. Not durable: the daemon always starts with issuance open. */
+  pause(words?: string): void
   resume(): void
   /** The same way to issue, closed while paused. */
   gate(issue: IssueChallenge): IssueChallenge
 }
 
 export function createIssuance({ report }: { report: Report }): Issuance {
-  let paused = false
+  let paused: { readonly words: string | undefined } | undefined
   return {
-    isPaused: () => paused,
-    pause() {
+    isPaused: () => paused !== undefined,
+    pause(words) {
       if (!paused) report({ event: 'issuance.paused' })
-      paused = true
+      paused = { words }
     },
     resume() {
       if (paused) report({ event: 'issuance.resumed' })
-      paused = false
+      paused = undefined
     },
     gate: (issue) => async (listPrice, asker) =>
-      paused ? reject('issuance_paused') : issue(listPrice, asker),
+      paused ? reject('issuance_paused', messageOf(paused)) : issue(listPrice, asker),
   }
 }
+
+const messageOf = ({ words }: { words: string | undefined }): string | undefined =>
+  words === undefined ? undefined : `paused by the operator: ${words}`
