@@ -1,4 +1,5 @@
 /** Callers that hang up before they are answered: nothing dear is spent on them. */
+import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
@@ -21,6 +22,8 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 function watch(socket: Socket): AbortSignal {
   const ended = new AbortController()
   signals.set(socket, ended.signal)
+  // A caller may have as many requests on one connection as it likes; each of them listens while it waits.
+  setMaxListeners(0, ended.signal)
   const end = () => ended.abort()
   if (socket.destroyed || socket.readableEnded) end()
   // A caller that says it has no more to send is not answered either: Node closes the other half, too.

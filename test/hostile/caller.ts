@@ -1,0 +1,75 @@
+/** A caller that writes bytes and not requests, from an address of its own: all of 127.0.0.0/8 is this machine. */
+import { connect, type Socket } from 'node:net'
+
+const crlf = '\r\n'
+
+export type Wire = {
+  readonly socket: Socket
+  /** What has come so far. */
+  heard(): string
+  /** Resolves when the connection is closed, by whomever, with the milliseconds it lived. */
+  readonly closed: Promise<number>
+}
+
+/** Opens a connection; one that is refused is closed already. */
+export async function dial(origin: string, from: string): Promise<Wire> {
+  const { hostname, port } = new URL(origin)
+  const chunks: Buffer[] = []
+  const socket = connect({ port: Number(port), host: hostname, localAddress: from })
+  const openedAt = performance.now()
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  // A reset is an answer too.
+  socket.on('error', () => undefined)
+  const closed = new Promise<number>((resolve) =>
+    socket.once('close', () => resolve(performance.now() - openedAt)),
+  )
+  await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), closed])
+  return { socket, heard: () => Buffer.concat(chunks).toString('latin1'), closed }
+}
+
+export type Heard = {
+  /** Of every answer that came, in order. */
+  readonly statuses: readonly number[]
+  readonly text: string
+  /** Reasons that answers gave, in order. */
+  readonly reasons: readonly string[]
+}
+
+/** Writes the bytes and gives what came back until the server hung up. */
+export async function say(origin: string, from: string, bytes: string | Buffer): Promise<Heard> {
+  const wire = await dial(origin, from)
+  wire.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
+  await wire.closed
+  return read(wire.heard())
+}
+
+export function read(text: string): Heard {
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+  const reasons = [...text.matchAll(/"(?:invalidReason|errorReason|reason)":"(\w+)"/g)].map(
+    ([, reason]) => reason ?? '',
+  )
+  return { statuses, text, reasons }
+}
+
+export const head = (...lines: readonly string[]): string => `${lines.join(crlf)}${crlf}${crlf}`
+
+/** A request that asks for the connection to be closed after it, unless told otherwise. */
+export function request(
+  method: string,
+  path: string,
+  {
+    headers = [],
+    body = '',
+    keep = false,
+  }: { headers?: readonly string[]; body?: string; keep?: boolean } = {},
+): string {
+  const lines = [`${method} ${path} HTTP/1.1`, 'Host: facilitator']
+  if (body !== '') {
+    lines.push(`Content-Length: ${Buffer.byteLength(body, 'latin1')}`)
+    if (!headers.some((line) => /^content-type:/i.test(line))) lines.push('Content-Type: application/json')
+  }
+  return head(...lines, ...headers, ...(keep ? [] : ['Connection: close'])) + body
+}
+
+export const challenge = (more: Parameters<typeof request>[2] = {}): string =>
+  request('POST', '/challenge', { body: '{"amount":"1"}', ...more })
