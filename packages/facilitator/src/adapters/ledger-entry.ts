@@ -54,7 +54,11 @@ export const toEntry = ({ challenge, identity, burn, at, finalized }: EndedPayme
 })
 
 /** Something happened to it that must not be forgotten, however long ago it expired. */
-export const isKept = ({ claim, late, unmatched }: Readonly<Entry>): boolean =>
+export const isKept = ({
+  claim,
+  late,
+  unmatched,
+}: Pick<Readonly<Entry>, 'claim' | 'late' | 'unmatched'>): boolean =>
   claim !== undefined || late !== undefined || unmatched !== undefined
 
 export function* eventsOf(entry: Entry): Iterable<LedgerEvent> {

@@ -11,7 +11,7 @@ import type { Challenge, Clock, Grant, Ledger, PayerMeans, Payment } from '../pa
 import { type Shares, unshared } from '../payment/shares.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import { createExpiryOrder } from './expiry-order.js'
-import { awaitedBurnOf, type Entry } from './ledger-entry.js'
+import { awaitedBurnOf, type Entry, isKept } from './ledger-entry.js'
 import { claimedPayload, type LedgerEvent } from './ledger-event.js'
 import { interruptedIn } from './ledger-interrupted.js'
 import { createOpenClaims } from './ledger-open-claims.js'
@@ -106,6 +106,11 @@ export function createLedger(deps: {
     for (const { nonce } of expired.takeUntil(until)) state.forget(nonce)
   }
 
+  /** Past its retention it is forgotten for everybody, though it may still wait for its place on the disk. */
+  function isForgotten(entry: Omit<Entry, 'finalized'>): boolean {
+    return !isKept(entry) && entry.challenge.expiresAt + expiredRetentionSeconds <= clock.now() / 1000
+  }
+
   function isFull(key?: string): boolean {
     sweep()
     return !open.hasRoom(key)
@@ -159,12 +164,13 @@ export function createLedger(deps: {
 
     async find(nonce): Promise<Payment | undefined> {
       sweep()
-      return state.findWithoutMint(nonce)
+      const payment = state.findWithoutMint(nonce)
+      return payment && isForgotten(payment) ? undefined : payment
     },
 
     async claim(nonce, payload, ticketed = false, means) {
       const entry = state.find(nonce)
-      if (!entry) return 'forgotten'
+      if (!entry || isForgotten(entry)) return 'forgotten'
       const identity = Payload.identity(payload)
       if (entry.claim) {
         const isSame = entry.claim.identity === identity
@@ -313,7 +319,8 @@ export function createLedger(deps: {
       },
       async find(nonce) {
         sweep()
-        return state.find(nonce)
+        const payment = state.find(nonce)
+        return payment && isForgotten(payment) ? undefined : payment
       },
       async counts() {
         sweep()

@@ -366,14 +366,21 @@ export const status = named(
       expired: count,
       accepted: count,
       finalized: count,
-      late: count,
+      late: count.describe('burns that were mined or presented after expiry'),
+      found: count.optional().describe('burns that were not late and bought nothing either'),
       unmatched: count,
     }),
     challenges: z.looseObject({ open: count, max: count }),
     addresses: z.looseObject({ ready: count, target: count }),
     relayer: z.looseObject({ address, balance: baseUnits.optional(), pending: count }),
     journal: z
-      .looseObject({ records: count, syncs: count, bytes: count, failed: z.boolean() })
+      .looseObject({
+        records: count,
+        recordsHeld: count.optional().describe('records in the file'),
+        syncs: count,
+        bytes: count,
+        failed: z.boolean(),
+      })
       .optional()
       .describe('absent when settlement.journal is "none"'),
   }),
