@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
@@ -259,11 +259,15 @@ async function openDirectory(wanted: string | undefined, closers: Closer[]): Pro
   return directory
 }
 
-/** What speaks of one chain is worth nothing with a chain that begins anew. */
+/** What speaks of one chain is worth nothing with a chain that begins anew; files beside it have its name in front. */
 function openPath(directory: string, name: string, { rpcUrl, persistence }: LocalNetworkOptions): string {
-  const path = join(directory, name)
-  if (rpcUrl === undefined && persistence === undefined) rmSync(path, { recursive: true, force: true })
-  return path
+  if (rpcUrl === undefined && persistence === undefined) {
+    for (const found of readdirSync(directory)) {
+      if (found !== name && !found.startsWith(`${name}.`)) continue
+      rmSync(join(directory, found), { recursive: true, force: true })
+    }
+  }
+  return join(directory, name)
 }
 
 function startEmbeddedChain({ chainPort, mining, persistence }: LocalNetworkOptions): Promise<Chain> {

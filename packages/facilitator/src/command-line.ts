@@ -7,7 +7,7 @@ import type { Environment } from './secrets/secrets.js'
 
 export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>
-  start(file: string): Promise<void>
+  start(file: string, options: { acceptJournal: boolean }): Promise<void>
   config(file: string, options: { json: boolean }): Promise<void>
   recover(file: string, options: RecoverCommand): Promise<void>
 }
@@ -16,6 +16,7 @@ export type RecoverCommand = {
   readonly dryRun: boolean
   readonly json: boolean
   readonly nonces: readonly ChallengeNonce[]
+  readonly acceptJournal: boolean
 }
 
 const exitCodesHelp = `
@@ -40,6 +41,12 @@ Exit codes:
   ${exitCodes.ok}   every burn that was found is finalized, or --dry-run
   ${exitCodes.mistake}   a mistake in configuration, environment or command line; mend it first
   ${exitCodes.tryAgain}  something is left: the journal is in use, or burns wait for a root, for blocks or for the verifier`
+
+const acceptJournalOption = [
+  '--accept-journal',
+  'go on with a journal that is not the newest, or whose relayer key was used elsewhere',
+  false,
+] as const
 
 const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
 
@@ -84,6 +91,7 @@ export function createProgram(version: string, actions: Actions, env: Environmen
     .action(({ config, json }: { config: string; json: boolean }) => actions.check(config, { json }))
 
   command('start', 'run the daemon, after the same checks')
+    .option(...acceptJournalOption)
     .addHelpText(
       'after',
       [
@@ -93,10 +101,13 @@ export function createProgram(version: string, actions: Actions, env: Environmen
         exitCodesHelp,
       ].join('\n'),
     )
-    .action(({ config }: { config: string }) => actions.start(config))
+    .action(({ config, acceptJournal }: { config: string; acceptJournal: boolean }) =>
+      actions.start(config, { acceptJournal }),
+    )
 
   command('recover', 'find every burn of this facilitator, finalize what is not, and end')
     .option('--dry-run', 'only look: nothing is recorded or sent', false)
+    .option(...acceptJournalOption)
     .option('--json', 'print the burns as one JSON object', false)
     .option(
       '--nonce <nonce...>',
@@ -116,9 +127,9 @@ export function createProgram(version: string, actions: Actions, env: Environmen
         recoverExitCodes,
       ].join('\n'),
     )
-    .action((options: { config: string; dryRun: boolean; json: boolean; nonce: ChallengeNonce[] }) => {
-      const { config, dryRun, json, nonce: nonces } = options
-      return actions.recover(config, { dryRun, json, nonces })
+    .action((options: Omit<RecoverCommand, 'nonces'> & { config: string; nonce: ChallengeNonce[] }) => {
+      const { config, nonce: nonces, ...rest } = options
+      return actions.recover(config, { ...rest, nonces })
     })
 
   command('config', 'print the configuration with every default, without secrets')

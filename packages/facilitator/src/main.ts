@@ -24,6 +24,8 @@ const mistakes = new Set([
   'journal_newer',
   'journal_unusable',
   'seed_mismatch',
+  'journal_old',
+  'journal_lost',
 ])
 
 const signals = ['SIGTERM', 'SIGINT'] as const
@@ -47,9 +49,9 @@ const actions: Actions = {
     else process.exitCode = exitCodes.mistake
   },
 
-  async start(file) {
+  async start(file, options) {
     try {
-      await start(file)
+      await start(file, options)
     } catch (error) {
       failWith(error)
     }
@@ -78,9 +80,20 @@ async function checked(file: string) {
 }
 
 function failWith(error: unknown): never {
-  const { code = 'unknown', message } = error instanceof SvcError ? error : { message: String(error) }
+  const { message } = error instanceof SvcError ? error : { message: String(error) }
   process.stderr.write(`fail ${message.replaceAll('\n', '\nfail ')}\n`)
-  process.exit(mistakes.has(code) ? exitCodes.mistake : exitCodes.tryAgain)
+  process.exit(codesIn(error).some((code) => mistakes.has(code)) ? exitCodes.mistake : exitCodes.tryAgain)
+}
+
+/** Of an error and of what it was caused by: several parts may have failed to end. */
+function codesIn(error: unknown): string[] {
+  const {
+    code,
+    cause,
+    errors = [],
+  } = Object(error) as { code?: unknown; cause?: unknown; errors?: unknown[] }
+  const inner = [cause, ...errors].filter((each) => each !== undefined)
+  return [...(typeof code === 'string' ? [code] : []), ...inner.flatMap(codesIn)]
 }
 
 async function recover(file: string, { json, ...options }: RecoverCommand): Promise<void> {
@@ -94,13 +107,13 @@ async function recover(file: string, { json, ...options }: RecoverCommand): Prom
   process.exitCode = RecoveryReport.exitCodeOf(report)
 }
 
-async function start(file: string): Promise<void> {
+async function start(file: string, options: { acceptJournal: boolean }): Promise<void> {
   const { findings, ready } = await checked(file)
   const log = createLog()
   for (const finding of findings.filter(({ level }) => level !== 'ok')) {
     log({ event: 'facilitator.warning', message: describe(finding) })
   }
-  const facilitator = await startFacilitator({ ...ready, log })
+  const facilitator = await startFacilitator({ ...ready, ...options, log })
   for (const signal of signals) {
     process.once(signal, () => {
       log({ event: 'facilitator.stopping', signal })

@@ -12,7 +12,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../test/folder.js'
 import { builtAdapter, runScript } from '../../test/node-script.js'
-import { compactJournal } from './journal-compaction.js'
+import type { JournalFolder } from './journal-compaction.js'
 import { openJournal } from './journal-file.js'
 import { encodeLine, fieldsOf, type JournalFields } from './journal-line.js'
 import { replayFile } from './journal-replay.js'
@@ -22,12 +22,13 @@ const linesOf = (numbers: readonly number[]) => numbers.map((number, i) => encod
 const evenOnly = (numbers: readonly number[]) => numbers.filter((number) => number % 2 === 0)
 
 /** A journal of numbers of which the even ones are worth keeping. */
-async function openNumbers(path: string, release = () => {}) {
+async function openNumbers(path: string, release = () => {}, folder?: JournalFolder) {
   const replayed: number[] = []
   const opened = await openJournal({
     path,
     onRecord: (line) => replayed.push(fieldsOf(line).number as number),
     onFailure: () => undefined,
+    ...(folder && { folder }),
   })
   const records = evenOnly(replayed).map(noted)
   return { ...opened, compact: () => opened.compact({ held: opened.replay, records, release }) }
@@ -130,11 +131,9 @@ describe('compaction', () => {
 
   it('fault 5 does not begin when it could fill the disk', async () => {
     const path = journalOf([1, 2])
-    const { journal, replay, close } = await openNumbers(path)
-    const folder = { freeBytes: async () => replay.bytes - 1, sync: async () => undefined }
-    const { signal } = new AbortController()
-    const compacting = compactJournal({ path, journal, held: replay, records: [noted(2)], signal, folder })
-    await expect(compacting).rejects.toMatchObject({ code: 'journal_failed' })
+    const folder = { freeBytes: async () => statSync(path).size - 1, sync: async () => undefined }
+    const { journal, compact, close } = await openNumbers(path, undefined, folder)
+    await expect(compact()).rejects.toMatchObject({ code: 'journal_failed' })
     expect((await numbersIn(path)).numbers).toEqual([1, 2])
     await journal.append(noted(3))
     await close()
@@ -143,14 +142,12 @@ describe('compaction', () => {
 
   it('fault 5 acknowledges nothing until the name of the new file is on the disk', async () => {
     const path = journalOf([1, 2])
-    const { journal, replay, close } = await openNumbers(path)
     const refused = new Error('the folder is not synced')
     const sync = vi.fn(() => Promise.resolve())
     sync.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused)
-    const folder = { freeBytes: async () => replay.bytes, sync }
-    const { signal } = new AbortController()
-    const compacting = compactJournal({ path, journal, held: replay, records: [noted(2)], signal, folder })
-    await expect(compacting).rejects.toBe(refused)
+    const folder = { freeBytes: async () => statSync(path).size, sync }
+    const { journal, compact, close } = await openNumbers(path, undefined, folder)
+    await expect(compact()).rejects.toBe(refused)
     await expect(journal.append(noted(3))).rejects.toMatchObject({ code: 'journal_failed', cause: refused })
     expect(journal.stats().failed).toBe(true)
     await journal.append(noted(4))

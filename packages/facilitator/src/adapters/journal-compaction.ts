@@ -44,6 +44,8 @@ export async function compactJournal(deps: {
   /** What the file held when `records` gave the same state. */
   held: JournalExtent
   records: Iterable<JournalFields>
+  /** Told of the file that is about to take the name of the old one. */
+  onNextFile?: (file: FileHandle) => void
   signal: AbortSignal
   folder?: JournalFolder
 }): Promise<Compaction> {
@@ -63,6 +65,7 @@ export async function compactJournal(deps: {
     await file.datasync()
     const shortened = writer.end()
     signal.throwIfAborted()
+    deps.onNextFile?.(file)
     const tail = (bytes: number) => ({ from: held.bytes, to: bytes })
     await deps.journal.replaceFile((bytes) =>
       takeOver({ path, file, writer, folder, progress, ...tail(bytes) }),
@@ -79,6 +82,25 @@ export async function compactJournal(deps: {
     if (!progress.isInPlace) await file.close().then(() => dropUnfinished(path))
     throw error
   }
+}
+
+/** Writes records to a file of their own, durable when it resolves. */
+export async function writeJournal(path: string, records: Iterable<JournalFields>): Promise<void> {
+  const temporary = temporaryOf(path)
+  const file = await open(temporary, 'w', 0o600)
+  try {
+    const writer = createLineWriter(file)
+    for (const fields of records) {
+      writer.add(fields)
+      if (writer.isFull()) await writer.flush()
+    }
+    await writer.flush()
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(temporary, path)
+  await syncFolder(dirname(path))
 }
 
 /** A disk that this would fill refuses payments: a journal that is too long does not. */

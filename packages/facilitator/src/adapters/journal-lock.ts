@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto'
 import {
   existsSync,
+  lstatSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -29,8 +30,17 @@ export type JournalLock = {
   release(): Promise<void>
 }
 
-const pathOf = (name: string): string =>
-  existsSync(name) ? realpathSync(name) : join(realpathSync(dirname(name)), basename(name))
+/** The file itself, without symbolic links; a file that is still to be made has its folder. */
+export function pathOf(name: string): string {
+  if (existsSync(name)) return realpathSync(name)
+  if (lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new SvcError(
+      'journal_unusable',
+      `settlement.journal: ${name} is a link to ${readlinkSync(name)}, which is not there. Mount the disk; for a new journal make that file first, empty`,
+    )
+  }
+  return join(realpathSync(dirname(name)), basename(name))
+}
 
 /** Throws as `lockJournal` does; leaves no trace. */
 export async function assertUnlocked(name: string): Promise<void> {

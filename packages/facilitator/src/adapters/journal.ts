@@ -41,6 +41,8 @@ export type JournalStats = {
   readonly syncs: number
   readonly bytes: number
   readonly failed: boolean
+  /** The file is gone from its place, and nothing is recorded any more. */
+  readonly lost?: boolean
 }
 
 /** The part of a file the journal needs; a test can put a failing disk in its place. */
@@ -140,6 +142,8 @@ export function createJournal(deps: JournalDeps): Journal {
     const sync = file.datasync()
     const [synced, meanwhile] = await Promise.allSettled([sync, writeUntil(sync)])
     if (synced.status === 'rejected') throw synced.reason
+    // A file that lost its name took the bytes as well as any other.
+    deps.assertHeld?.()
     syncs += 1
     records += batch.length
     durableBytes = end

@@ -42,7 +42,10 @@ export function createCompactLedger(deps: {
     // What the journal is about to forget must be remembered elsewhere first.
     await deps.issued?.durable()
     const shorter = await deps.steps.alone(takeShorter)
-    return shorter ? opened.compact(shorter) : 'hardly_any'
+    if (!shorter) return 'hardly_any'
+    const compaction = await opened.compact(shorter)
+    state.noteWrittenAnew()
+    return compaction
   }
 
   let underWay: ReturnType<CompactLedger> | undefined
@@ -54,6 +57,6 @@ export function createCompactLedger(deps: {
   }
 }
 
-function* fieldsOf(events: Iterable<LedgerEvent>): Iterable<JournalFields> {
+export function* fieldsOf(events: Iterable<LedgerEvent>): Iterable<JournalFields> {
   for (const event of events) yield toFields(event)
 }

@@ -38,6 +38,12 @@ export type Binding = {
   readonly helper?: Address
   /** Fingerprint of the seed of its addresses; absent in a journal of an older version. */
   readonly seed?: string
+  /** Names the journal; absent, as everything below, in one of an older version. */
+  readonly id?: string
+  /** How often it was written anew. */
+  readonly generation?: number
+  /** The relayer's account, and the highest nonce that it is known to have signed for or used. */
+  readonly relayer?: { readonly address: Address; readonly nonce: number }
 }
 
 /** A permit is read when somebody asks: hardly any is still wanted when the end of a journal is reached. */
@@ -266,13 +272,20 @@ export function fromFields(fields: JournalFields): LedgerEvent {
   }
 }
 
-function readBinding({ chainId, token, helper, seed }: Raw): Binding {
+function readBinding({ chainId, token, helper, seed, id, generation, relayer }: Raw): Binding {
   return {
     chainId: numberIn(chainId),
     token: addressIn(token),
     ...(helper !== undefined && { helper: addressIn(helper) }),
     ...(seed !== undefined && { seed: fingerprintIn(seed) }),
+    ...(id !== undefined && { id: identityIn(id) }),
+    ...(generation !== undefined && { generation: numberIn(generation) }),
+    ...(relayer !== undefined && { relayer: readRelayer(relayer as Raw) }),
   }
+}
+
+function readRelayer({ address, nonce }: Raw) {
+  return { address: addressIn(address), nonce: numberIn(nonce) }
 }
 
 export function readChallenge(raw: Raw): Challenge {

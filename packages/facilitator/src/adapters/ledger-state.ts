@@ -41,6 +41,8 @@ export type LedgerState = {
     events(): Iterable<LedgerEvent>
     release(): void
   }
+  /** Such a list has become the journal. */
+  noteWrittenAnew(): void
 }
 
 export function createLedgerState(): LedgerState {
@@ -137,11 +139,22 @@ export function createLedgerState(): LedgerState {
     if (!entry.accepted) delete entry.finalized
   }
 
+  /** Of the relayer: what it signed for last outlives the record that said so. */
+  function noteNonce(nonce: number): void {
+    if (!binding?.relayer || nonce <= binding.relayer.nonce) return
+    binding = { ...binding, relayer: { ...binding.relayer, nonce } }
+  }
+
   function apply(event: LedgerEvent): void {
     switch (event.event) {
-      case 'ledger_bound':
-        binding = event.binding
+      case 'ledger_bound': {
+        const { id, generation = 0 } = event.binding
+        // One that was recorded while the journal was written anew speaks of the file before.
+        const later =
+          binding && binding.id === id ? Math.max(binding.generation ?? 0, generation) : generation
+        binding = { ...event.binding, ...(id !== undefined && { generation: later }) }
         return
+      }
       case 'challenge_issued':
         entries.set(event.challenge.nonce, { challenge: event.challenge, granted: false })
         return
@@ -157,6 +170,7 @@ export function createLedgerState(): LedgerState {
       }
       case 'burn_signed': {
         const { transaction } = event
+        noteNonce(transaction.nonce)
         // A raised fee may be recorded when one of the burns has ended already.
         const nonces = event.nonces.filter(isUnderWay)
         burns.add(transaction, nonces)
@@ -185,6 +199,7 @@ export function createLedgerState(): LedgerState {
         moveBurn(event.nonce, event.burn)
         return
       case 'mint_signed':
+        noteNonce(event.transaction.nonce)
         mints.add(event.transaction, event.nonces.filter(mayBeMinted))
         return
       case 'payment_finalized':
@@ -236,7 +251,8 @@ export function createLedgerState(): LedgerState {
     for (const { transaction, nonces } of mints.all()) {
       live.push({ event: 'mint_signed', nonces: [...nonces], transaction })
     }
-    const bound: LedgerEvent[] = binding ? [{ event: 'ledger_bound', binding }] : []
+    const anew = binding?.id !== undefined && { generation: (binding.generation ?? 0) + 1 }
+    const bound: LedgerEvent[] = binding ? [{ event: 'ledger_bound', binding: { ...binding, ...anew } }] : []
     let snapshot: ArchiveSnapshot | undefined
     return {
       count: bound.length + archive.size() + live.length,
@@ -294,6 +310,9 @@ export function createLedgerState(): LedgerState {
       for (const nonce of demoted) yield entryOf(nonce)
     },
     shortest,
+    noteWrittenAnew() {
+      if (binding?.id !== undefined) binding = { ...binding, generation: (binding.generation ?? 0) + 1 }
+    },
   }
 }
 

@@ -5,14 +5,18 @@ import type { Shares } from '../payment/shares.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import type { JournalStats } from './journal.js'
 import { openJournal } from './journal-file.js'
+import { assertNewest, markFileOf, readMark } from './journal-mark.js'
 import type { ReplayReport } from './journal-replay.js'
 import { createLedger, type EventLog, type JournalledLedger, noEventLog } from './ledger.js'
 import { type CompactLedger, createCompactLedger } from './ledger-compaction.js'
 import { type Binding, fromFields, toFields } from './ledger-event.js'
 import { readEvent } from './ledger-line.js'
+import { createRescue } from './ledger-rescue.js'
 import { createLedgerState, type LedgerState } from './ledger-state.js'
 import { createLedgerSteps, inSteps } from './ledger-steps.js'
+import { keepMark } from './mark-keeper.js'
 import { assertSameSeed, type SeedCheck } from './seed-check.js'
+import { systemRandom } from './system.js'
 
 export type OpenLedger = {
   readonly ledger: JournalledLedger
@@ -22,13 +26,16 @@ export type OpenLedger = {
   readonly replay?: ReplayReport
   journalStats(): JournalStats | undefined
   readonly compact: CompactLedger
+  /** The relayer that the journal knows, and the highest nonce it knows of it. Absent without a journal. */
+  knownRelayer?(): Binding['relayer']
+  bindRelayer?(relayer: NonNullable<Binding['relayer']>): Promise<void>
   close(): Promise<void>
 }
 
 export async function openLedger(deps: {
   /** A path, or `none`. */
   journal: string
-  binding: Omit<Binding, 'seed'>
+  binding: Pick<Binding, 'chainId' | 'token' | 'helper'>
   clock: Clock
   openMax: number
   openShares?: Shares
@@ -37,6 +44,8 @@ export async function openLedger(deps: {
   onJournalFailure: (err: unknown) => void
   /** Of the treasury key of today; a journal of another key is refused. */
   seed?: SeedCheck
+  /** Goes on with a journal that is not the newest: the operator said so. */
+  acceptJournal?: boolean | undefined
   /** Opens the issued addresses, once the journal is ours and read; told what it holds. */
   openIssued?: (recorded: Iterable<Challenge>) => Promise<IssuedAddresses>
 }): Promise<OpenLedger> {
@@ -55,13 +64,20 @@ export async function openLedger(deps: {
       close: async () => issued?.close(),
     }
   }
+  const steps = createLedgerSteps()
+  let rescue = async () => {}
   const opened = await openJournal({
     path: deps.journal,
     onRecord: (line) => state.apply(readEvent(line)),
+    async assertUsable(path, { records }) {
+      if (!deps.acceptJournal)
+        assertNewest(path, positionOf(state, records), await readMark(markFileOf(path)))
+    },
     onFailure: deps.onJournalFailure,
+    onLost: () => void rescue(),
   })
-  const { journal, replay, close } = opened
-  const steps = createLedgerSteps()
+  const { journal, replay, path } = opened
+  rescue = createRescue({ path, state, steps, onFailure: deps.onJournalFailure })
   const log: EventLog = {
     async append(event) {
       if (steps.running() === 0) throw new SvcError('invariant', `${event.event} is recorded outside a step`)
@@ -76,18 +92,50 @@ export async function openLedger(deps: {
     await steps.run(() => bind(state, deps.binding, deps.seed, log))
     const issued = await openIssued()
     const ledger = inSteps(create(log, issued), steps)
+    const position = () => ({
+      ...positionOf(state, journal.stats().recordsHeld),
+      id: state.binding()?.id ?? '',
+    })
+    const mark = keepMark(markFileOf(path), position, deps.acceptJournal === true)
     return {
       ledger,
       ...(issued && { issued }),
       replay,
-      journalStats: () => journal.stats(),
+      journalStats: () => ({ ...journal.stats(), lost: opened.lost() !== undefined }),
       compact: createCompactLedger({ opened, state, ledger, steps, issued }),
-      close: () => (issued ? issued.close().finally(close) : close()),
+      knownRelayer: () => state.binding()?.relayer,
+      bindRelayer: (relayer) => steps.run(() => bindRelayer(state, relayer, log)),
+      async close() {
+        await issued?.close().catch(deps.onJournalFailure)
+        const lost = opened.lost()
+        // Again: answers may have been given since.
+        await (lost ? rescue() : mark.close())
+        await opened.close()
+        if (lost) throw lost
+      },
     }
   } catch (error) {
-    await close()
+    await opened.close()
     throw error
   }
+}
+
+const positionOf = (state: LedgerState, records: number) => ({
+  id: state.binding()?.id,
+  generation: state.binding()?.generation ?? 0,
+  records,
+})
+
+async function bindRelayer(
+  state: LedgerState,
+  relayer: NonNullable<Binding['relayer']>,
+  log: EventLog,
+): Promise<void> {
+  const known = state.binding()
+  if (!known) throw new SvcError('invariant', 'the journal is not bound to anything')
+  const event = { event: 'ledger_bound', binding: { ...known, relayer } } as const
+  await log.append(event)
+  state.apply(event)
 }
 
 /**
@@ -96,7 +144,7 @@ export async function openLedger(deps: {
  */
 async function bind(
   state: LedgerState,
-  wanted: Omit<Binding, 'seed'>,
+  wanted: Pick<Binding, 'chainId' | 'token' | 'helper'>,
   seed: SeedCheck | undefined,
   log: EventLog,
 ): Promise<void> {
@@ -114,10 +162,20 @@ async function bind(
       `settlement.permit_burner: burns through ${known.helper ?? 'no helper'} are under way; keep it until they ended`,
     )
   }
-  if (known && known.helper === wanted.helper && (!seed || known.seed)) return
-  const fingerprint = seed?.fingerprint ?? known?.seed
-  const binding = { ...wanted, ...(fingerprint !== undefined && { seed: fingerprint }) }
+  if (known?.id !== undefined && known.helper === wanted.helper && (!seed || known.seed)) return
+  const { seed: recorded, id = newId(), generation = 0, relayer }: Partial<Binding> = known ?? {}
+  const fingerprint = seed?.fingerprint ?? recorded
+  const binding: Binding = {
+    ...wanted,
+    ...(fingerprint !== undefined && { seed: fingerprint }),
+    id,
+    generation,
+    ...(relayer && { relayer }),
+  }
   const event = { event: 'ledger_bound', binding } as const
   await log.append(event)
   state.apply(event)
 }
+
+const idBytes = 16
+const newId = () => Buffer.from(systemRandom.bytes(idBytes)).toString('hex')

@@ -4,7 +4,8 @@ import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { addressFileOf, assertAddressesOf } from '../adapters/address-store.js'
-import { assertUnlocked } from '../adapters/journal-lock.js'
+import { assertUnlocked, pathOf } from '../adapters/journal-lock.js'
+import { assertNewest, markFileOf, readMark } from '../adapters/journal-mark.js'
 import { replayFile } from '../adapters/journal-replay.js'
 import { readEvent } from '../adapters/ledger-line.js'
 import { createLedgerState } from '../adapters/ledger-state.js'
@@ -27,6 +28,9 @@ export const replayJournal: InspectJournal = async (file, seed) => {
   await assertUnlocked(file)
   const state = createLedgerState()
   const report = await replayFile(file, (line) => state.apply(readEvent(line)))
+  const path = pathOf(file)
+  const { id, generation = 0 } = state.binding() ?? {}
+  assertNewest(path, { id, generation, records: report.records }, await readMark(markFileOf(path)))
   if (seed) {
     assertSameSeed(state, seed)
     await assertAddressesOf(addressFileOf(file), seed.fingerprint)

@@ -91,6 +91,7 @@ export function registerOperation(app: FastifyInstance, deps: OperationDeps): vo
       chainId: deps.chainId,
       burnGas: relayer.isUsed ? limits.batchBaseGas + limits.burnItemGas : undefined,
       addressesReady: deps.addresses.ready(),
+      journalLost: deps.journalStats()?.lost === true,
       journalFailed: deps.journalStats()?.failed === true && !wroteLately,
     })
     return { problems }

@@ -7,6 +7,7 @@ const good: ReadinessFacts = {
   burnGas: 500n,
   addressesReady: 1,
   journalFailed: false,
+  journalLost: false,
 }
 const partsOf = (facts: Partial<ReadinessFacts>) =>
   judgeReadiness({ ...good, ...facts }).map(({ part }) => part)
@@ -19,6 +20,7 @@ describe('readiness', () => {
     ['a relayer that lacks one unit', { burnGas: 501n }, ['relayer']],
     ['an empty pool', { addressesReady: 0 }, ['addresses']],
     ['a failed journal', { journalFailed: true }, ['journal']],
+    ['a journal that is gone', { journalLost: true, journalFailed: true }, ['journal']],
     [
       'all at once',
       { chain: { reachable: false }, addressesReady: 0, journalFailed: true },

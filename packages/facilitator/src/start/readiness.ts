@@ -9,6 +9,8 @@ export type ReadinessFacts = {
   readonly addressesReady: number
   /** A journal that was refused by the disk a moment ago. */
   readonly journalFailed: boolean
+  /** Its file was removed or replaced under the daemon. */
+  readonly journalLost: boolean
 }
 
 export type ReadinessProblem = {
@@ -27,6 +29,7 @@ export function judgeReadiness(facts: ReadinessFacts): ReadinessProblem[] {
     problems.push({ part: 'relayer', problem: 'the relayer cannot pay for a burn' })
   }
   if (facts.addressesReady === 0) problems.push({ part: 'addresses', problem: 'no burn address is ready' })
-  if (facts.journalFailed) problems.push({ part: 'journal', problem: 'the journal cannot be written' })
+  if (facts.journalLost) problems.push({ part: 'journal', problem: 'the journal is gone from its place' })
+  else if (facts.journalFailed) problems.push({ part: 'journal', problem: 'the journal cannot be written' })
   return problems
 }

@@ -139,7 +139,11 @@ describe('svc-facilitator recover', () => {
   })
 
   it('fault 8: records what others minted, late burns too, and leaves alone what can still be presented', async () => {
-    const { code, report, stderr } = await recover(writeConfig('kept.jsonl'))
+    // With another journal its relayer has minted since: that must be said.
+    const refused = await recover(writeConfig('kept.jsonl'))
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('transactions that the journal does not know')
+    const { code, report, stderr } = await recover(writeConfig('kept.jsonl'), '--accept-journal')
     expect(report?.burns).toMatchObject([
       { challengeNonce: first.challengeNonce, source: 'journal', state: 'finalized' },
       { challengeNonce: second.challengeNonce, source: 'journal', state: 'finalized' },

@@ -18,6 +18,7 @@ import type { AwaitingMint, Clock } from '../payment/ports.js'
 import { profileOf } from '../profile.js'
 import { issuedFolderOf } from '../transfers/issued-folder.js'
 import { createTokenChain } from '../transfers/token-chain.js'
+import { assertRelayerKnown } from './assert-relayer-known.js'
 import { type ChainSide, openChainSide } from './chain-side.js'
 import { createFinalization, whyOff, wireIndexer, wireVerifier } from './finalization.js'
 import { createFollowing, dustBelow } from './following.js'
@@ -45,7 +46,7 @@ type Recovery = Required<RecoverOptions> & {
 
 /** May be killed and run again at any time: what it does is on record, or on the chain, before it counts. */
 export async function recoverBurns(given: RecoverOptions): Promise<RecoveryReport> {
-  const options = { clock: systemClock, random: systemRandom, ...given }
+  const options = { clock: systemClock, random: systemRandom, acceptJournal: false, ...given }
   const { config, secrets, clock } = options
   const off = whyOff(config, profileOf(config))
   if (off !== undefined) throw new SvcError('config_invalid', `nothing can be minted: ${off}`)
@@ -54,6 +55,13 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
   const { storage, close } = await openRecoveryStorage(options, seed)
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
+    await assertRelayerKnown({
+      storage,
+      rpc: chainSide.rpc,
+      relayer: chainSide.relayer.address,
+      // A dry run has a copy of the journal, and changes nothing.
+      acceptJournal: options.acceptJournal || options.dryRun,
+    })
     const verifier = wireVerifier(config, chainSide, seed)
     const recovery = { ...options, storage, chainSide, seed, verifier, telemetry }
     const report = options.dryRun ? await look(recovery) : await recover(recovery)
@@ -68,13 +76,13 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
 
 /** Nothing that expired is forgotten here. A dry run works on a copy of the journal. */
 async function openRecoveryStorage(
-  { config, dryRun, clock, log }: Required<RecoverOptions>,
+  { config, dryRun, clock, log, acceptJournal }: Required<RecoverOptions>,
   seed: Uint8Array,
 ) {
   const expiredRetentionSeconds = Number.POSITIVE_INFINITY
   const { journal } = config.settlement
   if (!dryRun || journal === 'none') {
-    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds })
+    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, acceptJournal })
     return { storage, close: () => storage.close() }
   }
   await assertUnlocked(journal)

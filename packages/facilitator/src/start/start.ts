@@ -9,6 +9,7 @@ import type { Clock } from '../payment/ports.js'
 import { profileOf } from '../profile.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { Log } from '../telemetry/events.js'
+import { assertRelayerKnown } from './assert-relayer-known.js'
 import { openChainSide } from './chain-side.js'
 import { closeAll } from './close-all.js'
 import { createFinalization, paceOf } from './finalization.js'
@@ -26,6 +27,8 @@ export type StartOptions = {
   readonly log: Log
   readonly clock?: Clock
   readonly random?: { bytes(length: number): Uint8Array }
+  /** Goes on with a journal that looks like an old copy. */
+  readonly acceptJournal?: boolean
 }
 
 export async function startFacilitator(options: StartOptions): Promise<Facilitator> {
@@ -36,9 +39,13 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const telemetry = createTelemetry({ log: options.log, clock })
   const { log } = telemetry
   const seed = deriveSeed(secrets.treasuryKey.reveal())
-  const storage = await openStorage({ config, clock, log, seed })
+  const { acceptJournal = false } = options
+  const storage = await openStorage({ config, clock, log, seed, acceptJournal })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const { relayer, rpc, deployment } = chainSide
+  await assertRelayerKnown({ storage, rpc, relayer: relayer.address, acceptJournal }).catch((error) =>
+    storage.close().then(() => Promise.reject(error)),
+  )
   const addresses = createAddresses({
     config,
     seed,

@@ -20,6 +20,7 @@ type StorageDeps = {
   readonly clock: Clock
   readonly log: Log
   readonly seed: Uint8Array
+  readonly acceptJournal?: boolean | undefined
   /** Instead of what is configured. */
   readonly journal?: string
   readonly expiredRetentionSeconds?: number
@@ -50,6 +51,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     onJournalFailure: (err) => log({ event: 'journal.failed', err }),
     seed,
+    acceptJournal: deps.acceptJournal,
     openIssued: (recorded) => openIssued({ ...deps, journal }, recorded),
   })
   if (!issued) throw new SvcError('invariant', 'the issued addresses were not opened')
