@@ -5,7 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startNetwork, type TestNetwork } from '../test/network.js'
 import type { OfferChanges } from '../test/offers.js'
 import { type Step, startPaywall } from '../test/paywall.js'
-import { createPayerScheme, deliverPayments, type PayerOptions, withSpendControls } from './index.js'
+import {
+  createPayerScheme,
+  deliverPayments,
+  type PayerOptions,
+  systemClock,
+  withSpendControls,
+} from './index.js'
 
 let net: TestNetwork
 const closers: (() => Promise<unknown>)[] = []
@@ -76,6 +82,21 @@ describe.each(['permit', 'self-transfer'] as const)('a payment by %s', (mode) =>
     await expect(buy(seller.url)).rejects.toThrow()
     expect((await buy(seller.url)).status).toBe(200)
     expect([headers(seller).size, seller.offers.length]).toEqual([2, 2])
+  })
+
+  it('without a verdict is not paid a second time when its offer expires, until it is forgotten', async () => {
+    const trouble: Step = { reason: 'internal_error' }
+    const seller = await paywall(['break', trouble, trouble, 'serve'])
+    let aheadMs = 0
+    const buy = buyer({ mode, clock: { ...systemClock, now: () => systemClock.now() + aheadMs } })
+    await expect(buy(seller.url)).rejects.toThrow()
+    aheadMs = 1_000_000
+    await expect(buy(seller.url)).rejects.toMatchObject({ reason: 'internal_error' })
+    expect([headers(seller).size, seller.offers.length]).toEqual([1, 1])
+    aheadMs = 5_000_000
+    await buy(seller.url).catch(() => undefined)
+    // To a clock that far ahead the fresh offers are stale; that it asks for them is the point.
+    expect(seller.offers.length).toBeGreaterThan(1)
   })
 
   it('that was delivered is not presented again', async () => {

@@ -113,7 +113,9 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     if (response.status !== 402) return withoutRedirect(request, record, presented)
     // The seller did answer, and the answer did not arrive. Whether to pay a second time is the caller's to say.
     if (wasUsed(answer)) throw refusalError(record, answer, outcome)
-    const over = outcome === 'unknown' && accepted.extra.expiresAt <= unixSeconds(clock)
+    // A claimed payment outlives its offer. Only when nobody remembers it any more is it surely over.
+    const over =
+      outcome === 'unknown' && accepted.extra.expiresAt + limits.retentionSeconds <= unixSeconds(clock)
     if (over) await deliveries.ended(challengeNonce, 'refused')
     if (over || outcome === 'refused' || outcome === 'sign_again') return undefined
     throw refusalError(record, answer, outcome)
