@@ -32,7 +32,8 @@ export function createVerify(deps: { examine: Examine; ledger: Pick<Ledger, 'gra
           payload.kind === 'permit'
             ? await examine.permit(challenge, payload)
             : await examine.selfTransfer(challenge, payload)
-        return verdict.ok ? undefined : verdict
+        // A good burn that lacks blocks: settle claims it now, so that it stays good when it gets them after expiry.
+        return verdict.ok || verdict.reason === 'pending_burn' ? undefined : verdict
       }
       default:
         return unreachable(standing)
