@@ -89,6 +89,16 @@ export function createLedgerState(): LedgerState {
   function accept(nonce: ChallengeNonce, accepted: Accepted): void {
     const entry = entryOf(nonce)
     if (entry.accepted) return
+    // Its claim was released a moment before: nobody is left whom the burn could buy anything.
+    if (!entry.claim) {
+      recordLate({
+        event: 'burn_late',
+        challenge: entry.challenge,
+        burn: accepted.burn,
+        reason: 'unrecorded',
+      })
+      return
+    }
     entry.accepted = accepted
     delete entry.demoted
     demoted.delete(nonce)
@@ -160,7 +170,9 @@ export function createLedgerState(): LedgerState {
         return
       case 'payment_claimed': {
         const { identity, ticketed, payload } = event
-        entryOf(event.nonce).claim = {
+        const entry = entryOf(event.nonce)
+        if (entry.accepted) return
+        entry.claim = {
           identity,
           ticketed,
           payload,
@@ -181,7 +193,9 @@ export function createLedgerState(): LedgerState {
         return
       }
       case 'claim_released': {
-        const entry = entryOf(event.nonce)
+        const entry = entries.get(event.nonce)
+        // An older version let a burner that came late release what was accepted, and ended, already.
+        if (!entry || entry.accepted) return
         delete entry.claim
         delete entry.demoted
         demoted.delete(event.nonce)

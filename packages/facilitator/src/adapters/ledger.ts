@@ -7,7 +7,16 @@
 import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
 import { judgeMeans } from '../payment/judge.js'
-import type { Challenge, Clock, Grant, Ledger, PayerMeans, Payment } from '../payment/ports.js'
+import type {
+  Burn,
+  Challenge,
+  Clock,
+  Grant,
+  LateReason,
+  Ledger,
+  PayerMeans,
+  Payment,
+} from '../payment/ports.js'
 import { type Shares, unshared } from '../payment/shares.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
 import { createExpiryOrder } from './expiry-order.js'
@@ -96,6 +105,19 @@ export function createLedger(deps: {
     const payment = state.find(nonce)
     if (payment && (payment.accepted ?? payment.late)) return payment
     throw new SvcError('invariant', `no burn of ${nonce} is known that could have been minted`)
+  }
+
+  /** From now on it is kept for good. */
+  function keepLate(challenge: Challenge, burn: Burn, reason: LateReason): void {
+    state.apply(lateEvent(challenge, burn, reason))
+    open.delete(challenge.nonce)
+    expired.delete(challenge.nonce)
+  }
+
+  /** A payment that is accepted, or was before a reorg, keeps its claim: whoever says that its burn failed is late. */
+  function releasable(nonce: ChallengeNonce): Readonly<Entry> | undefined {
+    const entry = state.find(nonce)
+    return entry?.claim && !entry.accepted && !entry.demoted ? entry : undefined
   }
 
   /** Moves what expired and forgets what is past its retention. */
@@ -203,9 +225,12 @@ export function createLedger(deps: {
     openClaims: async (payer) => openClaims.of(payer),
 
     async release(nonce) {
+      if (!releasable(nonce)) return 'kept'
       await log.append({ event: 'claim_released', nonce })
-      const entry = state.find(nonce)
-      if (entry) undoClaim(entry)
+      const entry = releasable(nonce)
+      if (!entry) return 'kept'
+      undoClaim(entry)
+      return 'released'
     },
 
     interrupted: () => interruptedIn(state),
@@ -215,10 +240,18 @@ export function createLedger(deps: {
     },
 
     async accept(nonce, burn) {
-      if (state.find(nonce)?.accepted) return 'already_accepted'
+      const { accepted, claim, challenge } = state.find(nonce) ?? {}
+      if (accepted) return 'already_accepted'
+      if (!claim || !challenge) return 'not_claimed'
       const event = { event: 'payment_accepted', nonce, burn, at: nowSeconds() } as const
       await log.append(event)
-      if (state.find(nonce)?.accepted) return 'already_accepted'
+      const now = state.find(nonce)
+      if (now?.accepted) return 'already_accepted'
+      if (now?.claim?.identity !== claim.identity) {
+        // As when the journal is read again: released before this line, it buys nothing and is only minted.
+        keepLate(challenge, burn, 'unrecorded')
+        return 'not_claimed'
+      }
       openClaims.end(nonce)
       state.apply(event)
       return 'accepted'
@@ -277,10 +310,8 @@ export function createLedger(deps: {
       const { accepted, late } = state.find(challenge.nonce) ?? {}
       // Told again and again, it is still one burn.
       if (burn.value <= (late?.value ?? accepted?.burn.value ?? 0n)) return 'known'
-      await journalled({ event: 'burn_late', challenge, burn, ...(reason !== 'late' && { reason }) })
-      // From now on it is kept for good.
-      open.delete(challenge.nonce)
-      expired.delete(challenge.nonce)
+      await log.append(lateEvent(challenge, burn, reason))
+      keepLate(challenge, burn, reason)
       return 'recorded'
     },
 
@@ -357,3 +388,10 @@ export function createLedger(deps: {
     open.add(challenge)
   }
 }
+
+const lateEvent = (challenge: Challenge, burn: Burn, reason: LateReason): LedgerEvent => ({
+  event: 'burn_late',
+  challenge,
+  burn,
+  ...(reason !== 'late' && { reason }),
+})

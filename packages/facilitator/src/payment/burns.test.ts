@@ -115,3 +115,14 @@ describe('a burn that a reorg took back', () => {
     expect([named('burn.lost'), named('burn.interrupted')]).toMatchObject([[], [{ challengeNonce: nonce }]])
   })
 })
+
+describe('a burn that somebody else saw', () => {
+  it('is accepted, though the burner that looked for it says that it failed', async () => {
+    const { ledger, burns, named, world } = await setup([failedWith('burn_not_found')])
+    world.onPause = () => new Promise(() => undefined)
+    burns.start(challenge, payload, 'burned')
+    expect(await burns.watch(nonce, 1_000)).toEqual({ kind: 'accepted' })
+    expect(await ledger.find(nonce)).toMatchObject({ claim: {}, accepted: { burn: burnOf(5) } })
+    expect(named('burn.failed')).toEqual([])
+  })
+})

@@ -64,10 +64,17 @@ export function createBurns(deps: {
     const outcome = await burned
     if (outcome.kind === 'burned') return accept(nonce, outcome.burn)
     if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
+    if ((await ledger.release(nonce)) === 'kept') return endKept(item, outcome)
     if (outcome.spentGas) deps.payerWaits.failed(item.payload.payer)
-    await ledger.release(nonce)
     report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
     return outcome
+  }
+
+  /** Whoever follows the chain saw the burn that the burner did not: what the ledger holds counts. */
+  async function endKept(item: Item, outcome: BurnOutcome & { kind: 'failed' }): Promise<BurnEnd> {
+    const payment = await ledger.find(item.challenge.nonce)
+    if (payment?.accepted) return { kind: 'accepted' }
+    return payment?.demoted ? insist(item, outcome) : outcome
   }
 
   /**

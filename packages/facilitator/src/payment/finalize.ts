@@ -110,7 +110,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
         continue
       }
       retries.forget(nonce)
-      await ledger.accept(nonce, returned.burn)
+      if ((await ledger.accept(nonce, returned.burn)) !== 'accepted') continue
       report({ event: 'payment.returned', challengeNonce: nonce, txHash: returned.burn.txHash })
     }
   }

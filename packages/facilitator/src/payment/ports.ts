@@ -177,8 +177,11 @@ export type Ledger = {
   ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten' | Rejection>
   /** What this payer's claimed permits may still take from it. */
   openClaims(payer: Address): Promise<readonly OpenClaim[]>
-  /** The burn surely did not and will not happen: the challenge can be claimed again. */
-  release(nonce: ChallengeNonce): Promise<void>
+  /**
+   * The burn surely did not and will not happen: the challenge can be claimed again. `kept` when nothing is claimed,
+   * or when the payment is accepted or was before a reorg: then somebody else saw its burn.
+   */
+  release(nonce: ChallengeNonce): Promise<'released' | 'kept'>
   /** What was under way when the last run of the daemon ended, before this one changed anything. */
   interrupted(): {
     readonly transactions: readonly Interrupted[]
@@ -194,8 +197,11 @@ export type Ledger = {
   }
   /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
-  /** Idempotent: the first burn accepted for a challenge stays. */
-  accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted'>
+  /**
+   * Idempotent: the first burn accepted for a challenge stays. `not_claimed` when nobody presented it, or its claim was
+   * released meanwhile: it buys nothing.
+   */
+  accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted' | 'not_claimed'>
   /**
    * A reorg took the accepted burn away: the payment waits for a burn again and cannot be finalized until it is
    * accepted anew. A used grant stays used.

@@ -41,7 +41,7 @@ export function createRecover(deps: {
       for (const { challenge, payload } of transfers) {
         const burn = await examine.selfTransfer(challenge, payload)
         if (!burn.ok) continue
-        await ledger.accept(challenge.nonce, burn.value)
+        if ((await ledger.accept(challenge.nonce, burn.value)) !== 'accepted') continue
         report({ event: 'payment.accepted', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
       }
     },
