@@ -6,7 +6,7 @@ import { limits } from '../limits.js'
 import type { Clock } from '../payment/ports.js'
 import type { Log } from '../telemetry/events.js'
 
-type Storage = Pick<OpenLedger, 'compact'>
+type Storage = Pick<OpenLedger, 'compact' | 'replay'>
 
 /** The first look is not at once: a start must not wait for it. */
 export async function keepJournalShort(deps: {
@@ -17,8 +17,8 @@ export async function keepJournalShort(deps: {
 }): Promise<void> {
   const { storage, clock, log, signal } = deps
   const pace = { lookMs: limits.compactionLookMs, backOffMaxMs: limits.compactionBackOffMaxMs }
-  // What the last run left behind is shortened once, however small it is.
-  let bytesMin = 0
+  // What an earlier run left behind is shortened once, however small it is.
+  let bytesMin = storage.replay?.records ? 0 : limits.compactionBytesMin
   let pauseMs: number = pace.lookMs
   for (;;) {
     await clock.sleep(pauseMs, signal)
