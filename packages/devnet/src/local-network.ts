@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
-import type { LogEvent, StartOptions } from '@svc-zerc20/facilitator'
+import type { StartOptions, WrittenEvent } from '@svc-zerc20/facilitator'
 import { type Artifacts, readArtifacts } from '@svc-zerc20/zk'
 import { developmentRoles } from './accounts.js'
 import { type Chain, startChain } from './chain.js'
@@ -70,7 +70,7 @@ export type LocalNetwork = {
   readonly configFile: string
   readonly directory: string
   /** What the in-process facilitator reported, in order. */
-  readonly events: readonly LogEvent[]
+  readonly events: readonly WrittenEvent[]
   /** Process ids of the daemons that run beside us. */
   readonly pids: { readonly facilitator?: number; readonly indexer?: number; readonly shop?: number }
   /** Resolves when a daemon ends by itself, with its name and how. */
@@ -165,7 +165,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     SVC_RELAYER_PK: relayer.privateKey,
     SVC_ADMIN_TOKEN: adminToken,
   }
-  const events: LogEvent[] = []
+  const events: WrittenEvent[] = []
   const facilitatorUrl = options.inProcess
     ? await startHere(configText, env, options.inProcess, events, closers)
     : run(
@@ -230,7 +230,7 @@ async function startHere(
   configText: string,
   env: FacilitatorEnv,
   { clock, random, log }: NonNullable<LocalNetworkOptions['inProcess']>,
-  events: LogEvent[],
+  events: WrittenEvent[],
   closers: Closer[],
 ): Promise<string> {
   const facilitator = await startFacilitatorHere(configText, env, {

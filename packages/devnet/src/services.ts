@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import {
-  type LogEvent,
+  type LogWriter,
   parseConfig,
   readSecrets,
   type StartOptions,
@@ -46,7 +46,7 @@ export function startFacilitatorDaemon(options: {
 export async function startFacilitatorHere(
   configText: string,
   env: FacilitatorEnv,
-  options: Partial<Pick<StartOptions, 'clock' | 'random'>> & { log: (event: LogEvent) => void },
+  options: Partial<Pick<StartOptions, 'clock' | 'random'>> & { log: LogWriter },
 ): Promise<{ url: string; close(): Promise<void> }> {
   const config = parseConfig(configText)
   const { secrets } = readSecrets(config, env)

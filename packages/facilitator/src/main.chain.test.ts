@@ -35,6 +35,14 @@ function configFile(changes: Tables = {}): string {
   return files.write('facilitator.toml', stringify(JSON.parse(JSON.stringify(tables))))
 }
 
+/** Why the daemon did not start, as its log says. */
+const failuresIn = (stdout: string) =>
+  stdout
+    .split('\n')
+    .filter((line) => line.includes('facilitator.failed'))
+    .map((line) => JSON.parse(line) as { level: number; event: string; key: string })
+    .map(({ level, event, key }) => ({ level, event, key }))
+
 describe('svc-facilitator start', () => {
   it('R-076 runs the daemon after the same checks, warns about what they found, and ends with 0', async () => {
     const { code, stderr } = await withDaemon(configFile(), keys, async (url, log) => {
@@ -83,7 +91,12 @@ describe('svc-facilitator start', () => {
     ])
     const failed = checked.stdout.split('\n').filter((line) => line.startsWith('fail '))
     expect(failed).toHaveLength(2)
-    expect(started).toEqual({ code: 1, stdout: '', stderr: `${failed.join('\n')}\n` })
+    expect(started).toMatchObject({ code: 1, stderr: `${failed.join('\n')}\n` })
+    // Whoever collects the log sees no standard error.
+    expect(failuresIn(started.stdout)).toEqual([
+      { level: 50, event: 'facilitator.failed', key: 'daemon.max_open_challenges' },
+      { level: 50, event: 'facilitator.failed', key: 'network.hub' },
+    ])
     expect(checked.code).toBe(1)
   })
 
@@ -128,9 +141,11 @@ describe('svc-facilitator start', () => {
 
   it('exits 75 when its port is taken', async () => {
     const port = Number(new URL(net.facilitatorUrl).port)
-    const { code, stderr } = await runCommand(['start', '--config', configFile({ listen: { port } })], keys)
+    const file = configFile({ listen: { port } })
+    const { code, stdout, stderr } = await runCommand(['start', '--config', file], keys)
     expect(code).toBe(75)
     expect(stderr).toMatch(/^fail listen.port: \d+ at 127.0.0.1 is in use/)
+    expect(failuresIn(stdout)).toEqual([{ level: 50, event: 'facilitator.failed', key: 'listen.port' }])
   })
 
   it('R-062 exits 75 while another daemon has its journal, and keeps one of its own', async () => {

@@ -8,12 +8,16 @@ import { type Actions, createProgram, type RecoverCommand } from './command-line
 import { readConfigFile } from './config/config.js'
 import { printConfig, printConfigJson } from './config/print.js'
 import { describe, exitCodeOf, exitCodes, type Finding, format, isFailure } from './finding.js'
+import { limits } from './limits.js'
 import { takeEnvironment } from './secrets/secrets.js'
 import { recoverBurns } from './start/recover-burns.js'
 import * as RecoveryReport from './start/recovery-report.js'
 import { type Facilitator, startFacilitator } from './start/start.js'
+import * as StartFailure from './start/start-failure.js'
+import type { LogWriter } from './telemetry/events.js'
 import { createLog } from './telemetry/log.js'
 import { createProgress } from './telemetry/progress.js'
+import { createSummedLog, type SummedLog } from './telemetry/summed.js'
 import { version } from './version.js'
 
 /** Of an error while starting: only the operator can mend these. Everything else may mend itself. */
@@ -50,9 +54,16 @@ const actions: Actions = {
   },
 
   async start(file, options) {
+    const summed = createSummedLog({
+      log: createLog(),
+      clock: systemClock,
+      windowMs: limits.logWindowMs,
+      kindsMax: limits.logKindsMax,
+    })
     try {
-      await start(file, options)
+      await start(file, options, summed)
     } catch (error) {
+      summed.log(StartFailure.of(error))
       failWith(error)
     }
   },
@@ -69,13 +80,14 @@ const actions: Actions = {
 await createProgram(version, actions, env).parseAsync()
 
 /** Ends the process when something is wrong that must be mended first. */
-async function checked(file: string) {
+async function checked(file: string, log?: LogWriter) {
   // Without a look into the journal: whoever goes on is about to lock and replay it.
   const { findings, ready } = await check({ file, env, clock: systemClock })
   const failures = findings.filter(isFailure)
   const fatal = failures.filter(({ start: verdict }) => verdict !== 'anyway')
   if (fatal.length === 0 && ready) return { findings, ready }
   complain(failures)
+  for (const finding of fatal) log?.(StartFailure.ofFinding(finding))
   return process.exit(exitCodeOf(fatal))
 }
 
@@ -107,9 +119,13 @@ async function recover(file: string, { json, ...options }: RecoverCommand): Prom
   process.exitCode = RecoveryReport.exitCodeOf(report)
 }
 
-async function start(file: string, options: { acceptJournal: boolean }): Promise<void> {
-  const { findings, ready } = await checked(file)
-  const log = createLog()
+async function start(
+  file: string,
+  options: { acceptJournal: boolean },
+  summed: SummedLog,
+): Promise<void> {
+  const { log } = summed
+  const { findings, ready } = await checked(file, log)
   for (const finding of findings.filter(({ level }) => level !== 'ok')) {
     log({ event: 'facilitator.warning', message: describe(finding) })
   }
@@ -117,12 +133,14 @@ async function start(file: string, options: { acceptJournal: boolean }): Promise
   for (const signal of signals) {
     process.once(signal, () => {
       log({ event: 'facilitator.stopping', signal })
+      // What was summed up so far is told now, and the rest as it comes.
+      summed.close()
       void stop(facilitator, log)
     })
   }
 }
 
-async function stop(facilitator: Facilitator, log: ReturnType<typeof createLog>): Promise<void> {
+async function stop(facilitator: Facilitator, log: LogWriter): Promise<void> {
   // A second signal means: now.
   for (const signal of signals) process.once(signal, () => process.exit(exitCodes.ok))
   try {

@@ -51,6 +51,7 @@ export async function check(deps: {
   const findings = [
     ...judgeFile(deps.file, reading),
     ...judgeUrls(values),
+    ...judgeLog(values),
     ...ofSecrets,
     ...chain.findings,
     ...indexer,
@@ -92,6 +93,12 @@ function judgeUrls({ network }: PartialConfig): Finding[] {
       message:
         'has credentials in the URL: whoever can read the file has them; keep it readable to the daemon only',
     }))
+}
+
+function judgeLog({ log }: PartialConfig): Finding[] {
+  if (!log.link_mints) return []
+  const message = 'is true: whoever can read the log can tell which mint paid for which burn'
+  return [{ level: 'warn', key: 'log.link_mints', message }]
 }
 
 /** Findings about the world point at the key that led there. */

@@ -47,6 +47,7 @@ describe('readConfig', () => {
         challenge_per_key_per_min: 20,
       },
       finalize: { confirmations: 3, prover_processes: 1, delay_max_ms: 60_000 },
+      log: { link_mints: false },
       zerc20: { generation: 2, pow_bits: 16, tree_height: 40, pool_size: 256, artifacts: undefined },
     })
   })

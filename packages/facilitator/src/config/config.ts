@@ -152,6 +152,7 @@ function nothingRead(finding: Finding): ConfigReading {
     fee: undefined,
     daemon: {},
     finalize: {},
+    log: {},
     zerc20: {},
     sellers: [],
   }

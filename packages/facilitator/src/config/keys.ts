@@ -6,6 +6,7 @@ import {
   address,
   baseUnits,
   filePath,
+  flag,
   folderPath,
   host,
   integer,
@@ -42,7 +43,7 @@ const optional = <T>(type: ValueType<T>, sample: string, about: string): ConfigK
   sample,
 })
 
-const defaults = <T extends string | number>(
+const defaults = <T extends string | number | boolean>(
   type: ValueType<T>,
   value: NoInfer<T>,
   about: string,
@@ -271,6 +272,18 @@ export const tables = {
         60_000,
         'Each mint is held back for a random time up to this. The longer, the harder it is to tell by its time ' +
           'which burn it belongs to.',
+      ),
+    },
+  },
+  log: {
+    about: 'What the log tells. Secrets and bodies are in it under no setting.',
+    optional: false,
+    keys: {
+      link_mints: defaults(
+        flag,
+        false,
+        'Whether mint events name their payment. With `true` everybody who can read the log, or a copy of it, can pair ' +
+          'mints with burns; `svc-facilitator admin payment` tells the operator all the same.',
       ),
     },
   },

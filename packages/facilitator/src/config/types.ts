@@ -147,3 +147,9 @@ export const proxies: ValueType<string | string[]> = {
     return good ? (value as string | string[]) : undefined
   },
 }
+
+export const flag: ValueType<boolean> = {
+  name: 'true or false',
+  allowed: 'true or false',
+  parse: (value) => (typeof value === 'boolean' ? value : undefined),
+}

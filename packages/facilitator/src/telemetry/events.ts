@@ -13,6 +13,14 @@ export type LifecycleEvent =
       readonly profile: string
     }
   | { readonly event: 'facilitator.warning'; readonly message: string }
+  /** The daemon does not start. */
+  | {
+      readonly event: 'facilitator.failed'
+      /** The setting it is about, where one is. */
+      readonly key?: string
+      readonly code: string
+      readonly message: string
+    }
   | { readonly event: 'facilitator.stopping'; readonly signal: string }
   | { readonly event: 'facilitator.stopped' }
   | { readonly event: 'journal.replayed'; readonly records: number }
@@ -34,13 +42,44 @@ export type LifecycleEvent =
   /** Transfers could not be followed, or what was found not be recorded; the next round comes later. */
   | { readonly event: 'follow.failed'; readonly err: unknown }
 
-export type LogEvent = LifecycleEvent | PaymentEvent | FinalizeEvent | PathEvent | RelayerEvent | FollowEvent
+/** Failures of one kind that were not written, one by one. */
+export type RepeatedEvent = {
+  readonly event: 'log.repeated'
+  readonly of: string
+  readonly message: string
+  readonly count: number
+  readonly seconds: number
+}
 
+export type LogEvent =
+  | LifecycleEvent
+  | RepeatedEvent
+  | PaymentEvent
+  | FinalizeEvent
+  | PathEvent
+  | RelayerEvent
+  | FollowEvent
+
+/** Without the nonce that pairs a mint with its burn. */
+type Unlinked<Event> = Event extends { readonly challengeNonce: string; readonly event: `mint.${string}` }
+  ? Omit<Event, 'challengeNonce'>
+  : Event extends { readonly event: 'payment.finalized' }
+    ? Omit<Event, 'challengeNonce'>
+    : never
+
+/** What reaches the log: mint events have their nonce only when `log.link_mints` asks for it. */
+export type WrittenEvent = LogEvent | Unlinked<LogEvent>
+
+/** Hears of what happens. */
 export type Log = (event: LogEvent) => void
+
+/** Writes it down. */
+export type LogWriter = (event: WrittenEvent) => void
 
 type FieldsOf<Event extends LogEvent['event']> = Exclude<keyof Extract<LogEvent, { event: Event }>, 'event'>
 
 const nonce = 'names the payment'
+const linkedNonce = 'names the payment; only with `log.link_mints`'
 const burnHash = 'the burn transaction'
 const cause = 'the error, with its causes'
 const relayerNonce = 'account nonce of the transaction'
@@ -66,6 +105,26 @@ export const logEvents: {
     level: 'warn',
     about: 'Something in the configuration deserves a look.',
     fields: { message: 'what' },
+  },
+  'facilitator.failed': {
+    level: 'error',
+    about: 'The daemon does not start. The same words are on standard error.',
+    fields: {
+      key: 'the setting it is about, where one is',
+      code: 'what kind of failure',
+      message: 'what is wrong',
+    },
+  },
+  'log.repeated': {
+    level: 'warn',
+    about:
+      'Failures of one kind that came again and were not written one by one. The first stands above with its stack.',
+    fields: {
+      of: 'their event',
+      message: 'the words of the last of them',
+      count: 'how many were left out',
+      seconds: 'within how long',
+    },
   },
   'facilitator.stopping': {
     level: 'info',
@@ -153,7 +212,7 @@ export const logEvents: {
     level: 'info',
     about: 'The proof of a mint is being computed.',
     fields: {
-      challengeNonce: nonce,
+      challengeNonce: linkedNonce,
       leaves: 'transfers under the root it is proved against',
       company: 'waiting burns of this amount, this one included: any of them could explain the mint',
     },
@@ -161,27 +220,27 @@ export const logEvents: {
   'mint.proved': {
     level: 'info',
     about: 'The proof of a mint is there; the mint is sent.',
-    fields: { challengeNonce: nonce, ms: 'milliseconds the path and the proof took' },
+    fields: { challengeNonce: linkedNonce, ms: 'milliseconds the path and the proof took' },
   },
   'mint.mined': {
     level: 'info',
     about: 'A mint is in a block. The payment is finalized once that block is deep enough.',
-    fields: { challengeNonce: nonce },
+    fields: { challengeNonce: linkedNonce },
   },
   'mint.failed': {
     level: 'warn',
     about: 'A mint did not come about; it is tried again, later each time.',
-    fields: { challengeNonce: nonce, reason: 'what kind of failure', err: cause },
+    fields: { challengeNonce: linkedNonce, reason: 'what kind of failure', err: cause },
   },
   'mint.resumed': {
     level: 'info',
     about: 'A mint that the last run left unfinished is taken up again.',
-    fields: { challengeNonce: nonce },
+    fields: { challengeNonce: linkedNonce },
   },
   'payment.finalized': {
     level: 'info',
     about: 'The provider has the money: the mint is as deep as finalize.confirmations asks.',
-    fields: { challengeNonce: nonce },
+    fields: { challengeNonce: linkedNonce },
   },
   'payment.demoted': {
     level: 'error',
@@ -206,7 +265,11 @@ export const logEvents: {
   'finalize.waiting': {
     level: 'warn',
     about: 'Payments wait for something that only others can mend.',
-    fields: { reason: 'what they wait for', payments: 'how many of this round' },
+    fields: {
+      reason: 'what they wait for',
+      payments: 'how many',
+      seconds: 'how long the first of them has waited by now',
+    },
   },
   'finalize.failed': {
     level: 'warn',
@@ -259,6 +322,16 @@ export const logEvents: {
     about:
       'The node refused a transaction for good. An empty one uses up its nonce; its burns are put into smaller ones.',
     fields: { nonce: relayerNonce, txHash: 'the empty transaction' },
+  },
+  'relayer.mined': {
+    level: 'info',
+    about: 'A transaction of the relayer is confirmed, and this is what it cost.',
+    fields: {
+      nonce: relayerNonce,
+      purpose: 'burn or mint',
+      gas: 'gas it used',
+      wei: 'what it paid for that, in wei',
+    },
   },
   'relayer.reorged': {
     level: 'error',
@@ -326,4 +399,4 @@ export const logEvents: {
   },
 }
 
-export const levelOf = ({ event }: LogEvent): 'info' | 'warn' | 'error' => logEvents[event].level
+export const levelOf = ({ event }: WrittenEvent): 'info' | 'warn' | 'error' => logEvents[event].level

@@ -1,7 +1,9 @@
 /** A whole life of the daemon is logged, and nothing in it helps a thief or tells what people bought. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startNetwork, type TestNetwork } from '../../test/network.js'
+import { startNetwork, type TestNetwork, until } from '../../test/network.js'
 import { logEvents } from './events.js'
 import { createLog } from './log.js'
 import { eventCounters } from './series.js'
@@ -70,5 +72,36 @@ describe('the log', () => {
 
   it('knows every event that is counted', () => {
     for (const event of Object.keys(eventCounters)) expect(Object.keys(logEvents)).toContain(event)
+  })
+})
+
+describe('the log of a daemon whose node fails again and again', () => {
+  it('grows by a few lines a payment, not by a stack for every failure', async () => {
+    const daemon = await startNetwork({ daemon: true })
+    try {
+      const payments = await Promise.all(
+        Array.from({ length: 4 }, async () => daemon.permitPayment(await daemon.account())),
+      )
+      const written = () => readFileSync(join(daemon.directory, 'facilitator.log'), 'utf8')
+      const before = written().length
+      daemon.chain.setFaults([{ method: 'eth_getBlockByNumber', kind: 'httpStatus', status: 500, times: 9 }])
+      // Sent again until it is answered, as resource servers do.
+      const isAnswered = async (body: unknown) => {
+        const { success, errorReason } = (await daemon.settle(body)).body
+        return success || errorReason === 'already_accepted'
+      }
+      await Promise.all(payments.map(({ body }) => until(() => isAnswered(body))))
+      daemon.chain.setFaults([])
+      // All of them are counted, though few are written.
+      const metrics = (await daemon.admin('/metrics')).text
+      const failures = Number(/^svc_rpc_failures_total (\d+)$/m.exec(metrics)?.[1])
+      expect(failures).toBeGreaterThan(6)
+      const added = written().slice(before)
+      expect(added).toContain('payment.accepted')
+      expect(added.length / payments.length).toBeLessThan(4_000)
+      expect(added.split('"event":"rpc.failed"').length - 1).toBeLessThan(4)
+    } finally {
+      await daemon.close()
+    }
   })
 })

@@ -1,8 +1,8 @@
 /** Events → JSON lines. */
 import { pino } from 'pino'
-import { type Log, levelOf } from './events.js'
+import { type LogWriter, levelOf } from './events.js'
 
-export function createLog(destination?: { write(line: string): void }): Log {
+export function createLog(destination?: { write(line: string): void }): LogWriter {
   const logger = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
     // Not synchronous: a reader that is slow must not hold up payments. What is left is written at exit.

@@ -1,5 +1,5 @@
 /** A log for people who wait: what happens to payments, and what goes wrong, a short line each. */
-import { type Log, type LogEvent, levelOf } from './events.js'
+import { type LogEvent, type LogWriter, levelOf } from './events.js'
 
 const told = new Set<LogEvent['event']>([
   'burn.resumed',
@@ -10,7 +10,7 @@ const told = new Set<LogEvent['event']>([
   'payment.finalized',
 ])
 
-export function createProgress(say: (line: string) => void): Log {
+export function createProgress(say: (line: string) => void): LogWriter {
   return (event) => {
     if (!told.has(event.event) && levelOf(event) === 'info') return
     const { event: name, ...fields } = event

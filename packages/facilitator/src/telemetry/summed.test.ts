@@ -1,0 +1,83 @@
+import { SvcError } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import type { WrittenEvent } from './events.js'
+import { createSummedLog } from './summed.js'
+
+function setup(kindsMax = 10) {
+  const written: WrittenEvent[] = []
+  /** Ends the windows that are open. */
+  const elapse: (() => void)[] = []
+  const clock = {
+    now: () => 0,
+    sleep: (_ms: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        elapse.push(resolve)
+        signal?.addEventListener('abort', () => resolve())
+      }),
+  }
+  const { log, close } = createSummedLog({
+    log: (event) => void written.push(event),
+    clock,
+    windowMs: 60_000,
+    kindsMax,
+  })
+  const endWindows = async () => {
+    for (const end of elapse.splice(0)) end()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { log, close, written, endWindows }
+}
+
+const failure = (n: number) =>
+  ({ event: 'rpc.failed', err: new SvcError('rpc_error', `the RPC answered ${n}`) }) as const
+
+describe('the summed log', () => {
+  it('writes the first failure of a kind in full and the rest as one line with a count', async () => {
+    const { log, written, endWindows } = setup()
+    for (let n = 500; n < 600; n++) log(failure(n))
+    expect(written).toEqual([failure(500)])
+    await endWindows()
+    expect(written.slice(1)).toEqual([
+      { event: 'log.repeated', of: 'rpc.failed', message: 'the RPC answered 599', count: 99, seconds: 60 },
+    ])
+    // Still going on: no second stack.
+    log(failure(1))
+    await endWindows()
+    expect(written.slice(2)).toMatchObject([{ event: 'log.repeated', count: 1 }])
+    // A quiet window, and the next one is news again.
+    await endWindows()
+    log(failure(2))
+    expect(written.at(-1)).toEqual(failure(2))
+  })
+
+  it('tells kinds apart, and what happened to a payment is never left out', async () => {
+    const { log, written } = setup()
+    log({ event: 'mint.failed', reason: 'unfunded', err: undefined })
+    log({ event: 'mint.failed', reason: 'reverted', err: undefined })
+    expect(written).toHaveLength(2)
+    for (const challengeNonce of ['0xa', '0xb']) {
+      log({ event: 'burn.interrupted', challengeNonce, err: new Error('no answer') })
+    }
+    log({ event: 'payment.accepted', challengeNonce: '0xc', txHash: '0xd' })
+    expect(written.slice(2)).toEqual([
+      { event: 'burn.interrupted', challengeNonce: '0xa', err: new Error('no answer') },
+      { event: 'burn.interrupted', challengeNonce: '0xb', err: 'no answer' },
+      { event: 'payment.accepted', challengeNonce: '0xc', txHash: '0xd' },
+    ])
+  })
+
+  it('says at its end what it left out, and follows no more kinds than it may', async () => {
+    const { log, close, written } = setup(1)
+    log(failure(1))
+    log(failure(2))
+    for (let i = 0; i < 2; i++) log({ event: 'finalize.failed', err: new Error('another kind') })
+    close()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(written.map(({ event }) => event)).toEqual([
+      'rpc.failed',
+      'finalize.failed',
+      'finalize.failed',
+      'log.repeated',
+    ])
+  })
+})
