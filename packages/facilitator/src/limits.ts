@@ -18,8 +18,15 @@ export const limits = {
   /** A look at the chain for /ready and the metrics stays good for so long, and waits so long for an answer. */
   probeFreshMs: 3_000,
   probeWaitMs: 2_000,
-  /** After a failed write the daemon counts as not ready for so long, then traffic may try the disk again. */
-  journalRetryAfterMs: 10_000,
+  /** After a failed write /ready has the disk tried again, at most once in so long; it waits so long for the disk. */
+  journalRetryAfterMs: 1_000,
+  journalTryWaitMs: 2_000,
+  /** Less room than this under the journal: it will not take many more payments. */
+  journalFreeBytesMin: 16 * 1024 ** 2,
+  /** What is owed to the provider is summed up at most once in so long. */
+  owedFreshMs: 5_000,
+  /** Clocks may differ by half of a challenge's life, and by so much in any case. */
+  clockSkewSecondsMin: 30,
   /** From so many journal records on, what reading them left in memory is given back at once. */
   replayedRecordsMany: 10_000,
   /** The journal is looked at so often, and made shorter where that is worth it; after a failure later each time. */
@@ -27,6 +34,9 @@ export const limits = {
   compactionBackOffMaxMs: 600_000,
   /** A shorter journal is left alone while the daemon runs. */
   compactionBytesMin: 262_144,
+  /** Failures of one kind within so long are one line in the log; so many kinds are told apart. */
+  logWindowMs: 60_000,
+  logKindsMax: 200,
   /** Payments whose latest events are kept for the admin surface, and events of one of them. */
   recentPaymentsMax: 2_000,
   recentEventsPerPaymentMax: 32,
@@ -157,6 +167,8 @@ export const limits = {
   /** A round waits so many periods for the block of a mint, and at least so long; then the next round looks. */
   mintWaitPeriods: 2,
   mintWaitMinMs: 60_000,
+  /** Burns that wait for a root longer than this are told of, and again after as long. */
+  rootPatienceMs: 600_000,
   /** Pauses of `recover` between rounds, and after a failure. */
   recoverPauseMs: 1_000,
   recoverRetryMaxMs: 4_000,

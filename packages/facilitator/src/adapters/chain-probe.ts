@@ -1,28 +1,39 @@
 /**
  * Whether the chain answers, and what the relayer can pay. One round trip, and at most one in `freshMs` however
  * many ask: probing costs the node nothing while nobody looks.
+ *
+ * Slow is not down. While an answer is on its way, what was seen last counts, marked as slow: payments wait for the
+ * node as long, and succeed. Down is a node that refuses several times in a row, or whose answer never comes.
  */
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
-import { type JsonRpc, quantityOf } from './json-rpc.js'
+import { type JsonRpc, quantityOf, resultOf } from './json-rpc.js'
 
 export type ChainView =
   | {
       readonly reachable: true
       readonly chainId: number
       readonly headNumber: bigint
+      /** Unix seconds. */
+      readonly headTimestamp: number
       /** Wei. */
       readonly relayerBalance: bigint
       readonly feePerGas: bigint
+      readonly roundTripMs: number
+      /** An answer is overdue; this is the one before. */
+      readonly isSlow: boolean
     }
   | { readonly reachable: false }
 
 export type ChainProbe = {
-  /** Not older than `freshMs`; a node that takes longer than `waitMs` counts as out of reach. */
+  /** Resolves within `waitMs`; not older than `freshMs` unless it is slow. */
   look(): Promise<ChainView>
   /** What was seen last, however old; undefined before the first look. */
   last(): ChainView | undefined
 }
+
+const attemptsMax = 4
+const attemptPauseMs = 50
 
 export function createChainProbe(deps: {
   rpc: Pick<JsonRpc, 'batch'>
@@ -30,47 +41,69 @@ export function createChainProbe(deps: {
   clock: Clock
   freshMs: number
   waitMs: number
+  /** Hears of every answer. */
+  onAnswer?: (view: Extract<ChainView, { reachable: true }>) => void
 }): ChainProbe {
   const { rpc, clock } = deps
   let seen: { readonly view: ChainView; readonly atMs: number } | undefined
-  let looking: Promise<ChainView> | undefined
+  let asking: Promise<ChainView> | undefined
 
-  async function ask(): Promise<ChainView> {
-    try {
-      const [chainId, headNumber, balance, feePerGas] = await rpc.batch([
-        { method: 'eth_chainId', params: [] },
-        { method: 'eth_blockNumber', params: [] },
-        { method: 'eth_getBalance', params: [deps.relayer, 'latest'] },
-        { method: 'eth_gasPrice', params: [] },
-      ])
-      return {
-        reachable: true,
-        chainId: Number(quantityOf('eth_chainId', chainId)),
-        headNumber: quantityOf('eth_blockNumber', headNumber),
-        relayerBalance: quantityOf('eth_getBalance', balance),
-        feePerGas: quantityOf('eth_gasPrice', feePerGas),
-      }
-    } catch {
-      // Whoever works with the node reports its failures; here they are the answer.
-      return { reachable: false }
+  async function ask(): Promise<Extract<ChainView, { reachable: true }>> {
+    const startedAtMs = clock.now()
+    const [chainId, head, balance, feePerGas] = await rpc.batch([
+      { method: 'eth_chainId', params: [] },
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      { method: 'eth_getBalance', params: [deps.relayer, 'latest'] },
+      { method: 'eth_gasPrice', params: [] },
+    ])
+    const method = 'eth_getBlockByNumber'
+    const block = resultOf(method, head) as { number?: unknown; timestamp?: unknown } | null
+    return {
+      reachable: true,
+      chainId: Number(quantityOf('eth_chainId', chainId)),
+      headNumber: quantityOf(method, { result: block?.number }),
+      headTimestamp: Number(quantityOf(method, { result: block?.timestamp })),
+      relayerBalance: quantityOf('eth_getBalance', balance),
+      feePerGas: quantityOf('eth_gasPrice', feePerGas),
+      roundTripMs: clock.now() - startedAtMs,
+      isSlow: false,
     }
   }
 
-  async function lookNow(): Promise<ChainView> {
-    const answered = new AbortController()
-    const late = clock.sleep(deps.waitMs, answered.signal).then(() => ({ reachable: false }) as const)
-    const view = await Promise.race([ask(), late]).finally(() => answered.abort())
+  /** A node that fails now and then is asked again at once, as everybody else here asks it again. */
+  async function askAgain(): Promise<ChainView> {
+    const giveUpAtMs = clock.now() + deps.waitMs
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const view = await ask()
+        deps.onAnswer?.(view)
+        return view
+      } catch {
+        // Whoever works with the node reports its failures; here they are the answer.
+        if (attempt >= attemptsMax || clock.now() >= giveUpAtMs) return { reachable: false }
+        await clock.sleep(attemptPauseMs)
+      }
+    }
+  }
+
+  async function askOnce(): Promise<ChainView> {
+    const view = await askAgain()
     seen = { view, atMs: clock.now() }
-    looking = undefined
+    asking = undefined
     return view
   }
 
   return {
     async look() {
-      if (looking) return looking
-      if (seen && clock.now() - seen.atMs < deps.freshMs) return seen.view
-      looking = lookNow()
-      return looking
+      const ageMs = seen ? clock.now() - seen.atMs : -1
+      // A clock that was set back makes every view look new.
+      if (!asking && seen && ageMs >= 0 && ageMs < deps.freshMs) return seen.view
+      asking ??= askOnce()
+      const answered = new AbortController()
+      const overdue = clock.sleep(deps.waitMs, answered.signal).then(() => undefined)
+      const view = await Promise.race([asking, overdue]).finally(() => answered.abort())
+      if (view) return view
+      return seen?.view.reachable ? { ...seen.view, isSlow: true } : { reachable: false }
     },
     last: () => seen?.view,
   }

@@ -40,6 +40,7 @@ export type JournalStats = {
   readonly recordsHeld: number
   readonly syncs: number
   readonly bytes: number
+  /** The disk refused a record, and took none since. */
   readonly failed: boolean
   /** The file is gone from its place, and nothing is recorded any more. */
   readonly lost?: boolean
@@ -76,6 +77,8 @@ export function createJournal(deps: JournalDeps): Journal {
   /** Batches are written in order, so the newest record is durable after all others. */
   let last: Promise<void> = Promise.resolve()
   let needsCut = false
+  /** Since the last failure no record was written. */
+  let hasFailed = false
   let closed = false
   let records = 0
   let syncs = 0
@@ -147,6 +150,7 @@ export function createJournal(deps: JournalDeps): Journal {
     syncs += 1
     records += batch.length
     durableBytes = end
+    if (batch.length > 0) hasFailed = false
     written = written.slice(batch.length)
     for (const { done } of batch) done()
     if (meanwhile.status === 'rejected') throw meanwhile.reason
@@ -178,6 +182,7 @@ export function createJournal(deps: JournalDeps): Journal {
     nextSeq -= written.length
     const lost = [...written.splice(0), ...waiting.splice(0)]
     needsCut = true
+    hasFailed = true
     deps.onFailure(cause)
     for (const { failed } of lost) failed(failure('the journal cannot be written', cause))
   }
@@ -220,7 +225,7 @@ export function createJournal(deps: JournalDeps): Journal {
       recordsHeld: nextSeq - 1 - written.length,
       syncs,
       bytes: durableBytes,
-      failed: needsCut && !running,
+      failed: hasFailed,
     }),
     async close() {
       closed = true

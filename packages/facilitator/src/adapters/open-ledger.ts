@@ -25,6 +25,8 @@ export type OpenLedger = {
   /** Absent without a journal. */
   readonly replay?: ReplayReport
   journalStats(): JournalStats | undefined
+  /** Writes a record that says nothing new, to find out whether the disk takes any; throws when it does not. */
+  tryJournal(): Promise<void>
   readonly compact: CompactLedger
   /** The relayer that the journal knows, and the highest nonce it knows of it. Absent without a journal. */
   knownRelayer?(): Binding['relayer']
@@ -60,6 +62,7 @@ export async function openLedger(deps: {
       ledger: create(noEventLog, issued),
       ...(issued && { issued }),
       journalStats: () => undefined,
+      tryJournal: async () => undefined,
       compact: async () => 'nothing_to_gain',
       close: async () => issued?.close(),
     }
@@ -102,6 +105,10 @@ export async function openLedger(deps: {
       ...(issued && { issued }),
       replay,
       journalStats: () => ({ ...journal.stats(), lost: opened.lost() !== undefined }),
+      async tryJournal() {
+        const binding = state.binding()
+        if (binding) await steps.run(() => log.append({ event: 'ledger_bound', binding }))
+      },
       compact: createCompactLedger({ opened, state, ledger, steps, issued }),
       knownRelayer: () => state.binding()?.relayer,
       bindRelayer: (relayer) => steps.run(() => bindRelayer(state, relayer, log)),

@@ -118,7 +118,7 @@ export function judgeTime(facts: {
 async function probeRelayer(
   view: ChainView,
   relayer: Address,
-  { settlement }: PartialConfig,
+  { settlement, profile }: PartialConfig,
 ): Promise<Finding[]> {
   const key = 'SVC_RELAYER_PK'
   const [balanceAnswer, priceAnswer] = await Promise.all([
@@ -127,17 +127,20 @@ async function probeRelayer(
   ])
   const balance = bigintOf('eth_getBalance', balanceAnswer)
   const price = bigintOf('eth_gasPrice', priceAnswer)
-  const batchGas = limits.batchBaseGas + BigInt(limits.batchItemsMax) * limits.burnItemGas
-  const batch = batchGas * price
   const has = `the relayer ${relayer} has ${formatEther(balance)} of the native currency`
-  // Only gasless payments need gas of ours, until there are mints.
-  if (settlement.permit_burner === undefined) return [{ level: 'ok', key, message: has }]
+  const isGasless = settlement.permit_burner !== undefined
+  // A gated profile mints nothing.
+  if (!isGasless && profile !== 'local') return [{ level: 'ok', key, message: has }]
   if (balance === 0n) {
-    const message = `the relayer ${relayer} has no money for gas; no gasless payment can be relayed`
+    const lost = isGasless ? 'no gasless payment can be relayed and nothing minted' : 'nothing can be minted'
+    const message = `the relayer ${relayer} has no money for gas: ${lost}`
     return [{ level: 'fail', key, message, start: 'anyway' }]
   }
-  if (balance < batch) {
-    const message = `${has}; a full batch of burns reserves ${formatEther(batch)} at the present price`
+  const needs = isGasless ? batchGas : mintGas
+  const cost = needs * price
+  if (balance < cost) {
+    const what = isGasless ? 'a full batch of burns' : 'a mint'
+    const message = `${has}; ${what} reserves ${formatEther(cost)} at the present price`
     return [{ level: 'warn', key, message }]
   }
   return [{ level: 'ok', key, message: has }]
@@ -146,6 +149,10 @@ async function probeRelayer(
 async function probeCosts(view: ChainView, config: PartialConfig): Promise<Finding> {
   return judgeCosts(config, bigintOf('eth_gasPrice', await view.ask('eth_gasPrice', [])))
 }
+
+const batchGas = limits.batchBaseGas + BigInt(limits.batchItemsMax) * limits.burnItemGas
+/** The relayer sends no mint unless it could pay for burns beside it. */
+const mintGas = limits.mintGas + limits.mintReserveGas
 
 function bigintOf(method: string, value: unknown): bigint {
   if (typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value)) return BigInt(value)

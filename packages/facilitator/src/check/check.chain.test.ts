@@ -356,6 +356,23 @@ describe('check', () => {
     expect(await costs('local')).toMatchObject({ level: 'ok' })
   })
 
+  it('R-082 finds a relayer without money for mints, when payers burn themselves', async () => {
+    const relayerKey = generatePrivateKey()
+    const env = { ...keys, SVC_RELAYER_PK: relayerKey }
+    const found = () => complaintsOf({ settlement: { permit_burner: undefined } }, env)
+    expect(await found()).toEqual([
+      expect.stringMatching(/^fail SVC_RELAYER_PK: .* has no money for gas: nothing can be minted/),
+    ])
+    await chain.request('hardhat_setBalance', [privateKeyToAddress(relayerKey), '0x1'])
+    expect(await found()).toEqual([expect.stringMatching(/^warn SVC_RELAYER_PK: .* a mint reserves /)])
+  })
+
+  it('warns when the log tells which mint is whose', async () => {
+    expect(await complaintsOf({ log: { link_mints: true } })).toEqual([
+      expect.stringMatching(/^warn log\.link_mints: /),
+    ])
+  })
+
   it('R-082 finds a relayer without money, which does not keep the daemon from starting', async () => {
     const relayerKey = generatePrivateKey()
     const address = parseAddress(privateKeyToAddress(relayerKey))
@@ -365,7 +382,7 @@ describe('check', () => {
       {
         level: 'fail',
         key: 'SVC_RELAYER_PK',
-        message: `the relayer ${address} has no money for gas; no gasless payment can be relayed`,
+        message: `the relayer ${address} has no money for gas: no gasless payment can be relayed and nothing minted`,
         start: 'anyway',
       },
     ])
@@ -375,7 +392,6 @@ describe('check', () => {
         /^warn SVC_RELAYER_PK: the relayer .* has 0\.000000000000000001 of .* batch of burns/,
       ),
     ])
-    expect(await complaintsOf({ settlement: { permit_burner: undefined } }, env)).toEqual([])
   })
 
   it('fault 20: finds a clock that differs from the chain', async () => {

@@ -36,9 +36,44 @@ describe('GET /ready', () => {
     expect((await parts()).status).toBe(200)
   })
 
-  it('does not wait for a node that hangs', async () => {
+  it('tells slow from down: a node that takes longer than it waits still serves payments', async () => {
+    const { body } = await net.permitPayment(await net.account())
+    net.chain.setFaults([{ method: '*', kind: 'delay', delayMs: limits.probeWaitMs + 500 }])
+    expect((await parts()).status).toBe(200)
+    expect((await net.verify(body)).body.isValid).toBe(true)
+    expect((await parts()).status).toBe(200)
+  })
+
+  it('asks again at once when a node fails now and then', async () => {
+    net.chain.setFaults([{ method: 'eth_gasPrice', kind: 'httpStatus', status: 500, times: 2 }])
+    expect((await parts()).status).toBe(200)
+  })
+
+  it('does not wait for a node that hangs, and finds it down once its answer is overdue for good', async () => {
     net.chain.setFaults([{ method: '*', kind: 'hang' }])
+    const askedAtMs = Date.now()
+    expect((await parts()).status).toBe(200)
+    expect(Date.now() - askedAtMs).toBeLessThan(limits.rpcTimeoutMs / 2)
+    await until(async () => (await parts()).status === 503)
     expect(await parts()).toEqual({ status: 503, parts: ['chain'] })
+  })
+
+  it('names a clock that is behind the chain, and is ready again when it is set', async () => {
+    net.clock.advance(-3_600_000)
+    expect(await parts()).toEqual({ status: 503, parts: ['clock'] })
+    net.clock.advance(3_600_000)
+    expect((await parts()).status).toBe(200)
+  })
+
+  it('names a clock that is ahead, as soon as a block shows it, and is ready again when it is set', async () => {
+    net.clock.advance(3_600_000)
+    // A chain that makes blocks on demand may have an old one on top: that alone says nothing.
+    expect((await parts()).status).toBe(200)
+    await net.chain.mine()
+    net.clock.advance(limits.probeFreshMs)
+    expect(await parts()).toEqual({ status: 503, parts: ['clock'] })
+    net.clock.advance(-3_600_000)
+    expect((await parts()).status).toBe(200)
   })
 
   it('names another chain behind the RPC', async () => {
@@ -80,4 +115,25 @@ describe('GET /ready of a daemon without ready addresses', () => {
       await slow.close()
     }
   })
+})
+
+describe('GET /ready of a daemon that mints, where payers burn themselves', () => {
+  it('names a relayer that cannot pay for a mint', async () => {
+    const minting = await startNetwork({
+      finalization: true,
+      config: { settlement: { permit_burner: undefined } },
+    })
+    try {
+      await until(async () => (await minting.send('/ready')).status === 200)
+      minting.chain.setFaults([{ method: 'eth_getBalance', kind: 'result', value: '0x0' }])
+      minting.clock.advance(limits.probeFreshMs)
+      const { status, body } = await minting.send('/ready')
+      expect([status, body.problems]).toEqual([
+        503,
+        [{ part: 'relayer', problem: 'the relayer cannot pay for a mint' }],
+      ])
+    } finally {
+      await minting.close()
+    }
+  }, 60_000)
 })

@@ -94,3 +94,24 @@ describe('fault 5 a full disk', () => {
     expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, i) => i + 1))
   })
 })
+
+describe('GET /ready on a full disk', () => {
+  it('is never 200 while the disk refuses, however many try it, and 200 again with the disk, without traffic', async () => {
+    await until(async () => (await net.send('/ready')).status === 200)
+    leaveRoom(0)
+    expect((await net.post('/challenge', { amount: '1' })).status).toBe(503)
+    let isLoaded = true
+    const load = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (isLoaded) await net.post('/challenge', { amount: '1' })
+      }),
+    )
+    const statuses: number[] = []
+    for (let sample = 0; sample < 40; sample++) statuses.push((await net.send('/ready')).status)
+    isLoaded = false
+    await load
+    expect(new Set(statuses)).toEqual(new Set([503]))
+    leaveRoom()
+    await until(async () => (await net.send('/ready')).status === 200)
+  })
+})

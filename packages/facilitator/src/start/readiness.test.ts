@@ -1,36 +1,58 @@
 import { describe, expect, it } from 'vitest'
-import { judgeReadiness, type ReadinessFacts } from './readiness.js'
+import { askAll, judgeAddresses, judgeChain, judgeClock, judgeJournal, judgeRelayer } from './readiness.js'
 
-const good: ReadinessFacts = {
-  chain: { reachable: true, chainId: 31337, headNumber: 1n, relayerBalance: 1_000n, feePerGas: 2n },
+const chain = {
+  reachable: true,
   chainId: 31337,
-  burnGas: 500n,
-  addressesReady: 1,
-  journalFailed: false,
-  journalLost: false,
-}
-const partsOf = (facts: Partial<ReadinessFacts>) =>
-  judgeReadiness({ ...good, ...facts }).map(({ part }) => part)
+  headNumber: 1n,
+  headTimestamp: 0,
+  relayerBalance: 1_000n,
+  feePerGas: 2n,
+  roundTripMs: 1,
+  isSlow: false,
+} as const
+const away = { reachable: false } as const
+const journal = { isLost: false, hasFailed: false, freeBytes: 100, freeBytesMin: 100 }
 
 describe('readiness', () => {
   it.each([
-    ['nothing', {}, []],
-    ['a chain out of reach', { chain: { reachable: false } }, ['chain']],
-    ['another chain', { chainId: 1 }, ['chain']],
-    ['a relayer that lacks one unit', { burnGas: 501n }, ['relayer']],
-    ['an empty pool', { addressesReady: 0 }, ['addresses']],
-    ['a failed journal', { journalFailed: true }, ['journal']],
-    ['a journal that is gone', { journalLost: true, journalFailed: true }, ['journal']],
+    ['nothing', judgeChain(chain, 31337), []],
+    ['a slow chain', judgeChain({ ...chain, isSlow: true }, 31337), []],
+    ['a chain out of reach', judgeChain(away, 31337), ['chain']],
+    ['another chain', judgeChain(chain, 1), ['chain']],
+    ['a relayer that relays nothing', judgeRelayer({ ...chain, relayerBalance: 0n }, []), []],
+    ['one that can just pay', judgeRelayer(chain, [{ what: 'burn', gas: 500n }]), []],
+    ['one that lacks one unit', judgeRelayer(chain, [{ what: 'burn', gas: 501n }]), ['relayer']],
     [
-      'all at once',
-      { chain: { reachable: false }, addressesReady: 0, journalFailed: true },
-      ['chain', 'addresses', 'journal'],
+      'one that can burn and not mint',
+      judgeRelayer(chain, [
+        { what: 'burn', gas: 1n },
+        { what: 'mint', gas: 501n },
+      ]),
+      ['relayer'],
     ],
-  ] as const)('names the part for %s', (_, facts, parts) => {
-    expect(partsOf(facts)).toEqual(parts)
+    ['one nobody could ask for', judgeRelayer(away, [{ what: 'burn', gas: 501n }]), []],
+    ['an unknown skew', judgeClock(undefined, 30), []],
+    ['a small skew', judgeClock(-30, 30), []],
+    ['a clock behind', judgeClock(-31, 30), ['clock']],
+    ['a clock ahead', judgeClock(31, 30), ['clock']],
+    ['an empty pool', judgeAddresses(0), ['addresses']],
+    ['a pool with one', judgeAddresses(1), []],
+    ['a good journal', judgeJournal(journal), []],
+    ['a failed journal', judgeJournal({ ...journal, hasFailed: true }), ['journal']],
+    ['a journal that is gone', judgeJournal({ ...journal, isLost: true, hasFailed: true }), ['journal']],
+    ['a disk that is nearly full', judgeJournal({ ...journal, freeBytes: 99 }), ['journal']],
+    ['a disk that does not tell', judgeJournal({ ...journal, freeBytes: undefined }), []],
+  ] as const)('names the part for %s', (_, problems, parts) => {
+    expect(problems.map(({ part }) => part)).toEqual(parts)
   })
 
-  it('asks no money of a relayer that relays nothing', () => {
-    expect(partsOf({ burnGas: undefined })).toEqual([])
+  it('asks every part, and has its list in their order', async () => {
+    const problems = await askAll([
+      async () => judgeChain(away, 1),
+      () => judgeAddresses(1),
+      () => judgeJournal({ ...journal, hasFailed: true }),
+    ])
+    expect(problems.map(({ part }) => part)).toEqual(['chain', 'journal'])
   })
 })

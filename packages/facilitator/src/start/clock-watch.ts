@@ -1,0 +1,40 @@
+/**
+ * How far this machine's clock and the chain's time differ. Challenges expire by ours and permits by the chain's, so
+ * where they differ by much, good payments are refused.
+ *
+ * A block with a time still to come shows that we are behind. That we are ahead shows only in a block that came
+ * between two looks: a chain that makes blocks on demand may have an old one on top for hours.
+ */
+export type ClockWatch = {
+  saw(look: ClockLook): void
+  /** Positive when our clock is ahead, negative when it is behind, as far as that is sure; undefined before a look. */
+  skewSeconds(): number | undefined
+}
+
+export type ClockLook = {
+  /** Our clock when the node answered. */
+  readonly localMs: number
+  readonly headNumber: bigint
+  readonly headTimestamp: number
+}
+
+export function createClockWatch(): ClockWatch {
+  let last: ClockLook | undefined
+  let aheadSeconds = 0
+
+  return {
+    saw(look) {
+      // Set back, our clock may be right now: the next block tells.
+      if (last && look.localMs < last.localMs) aheadSeconds = 0
+      else if (last && look.headNumber > last.headNumber) {
+        aheadSeconds = Math.max(0, Math.floor(last.localMs / 1000) - look.headTimestamp)
+      }
+      last = look
+    },
+    skewSeconds() {
+      if (!last) return undefined
+      const behindSeconds = last.headTimestamp - Math.floor(last.localMs / 1000)
+      return behindSeconds > 0 ? -behindSeconds : aheadSeconds
+    },
+  }
+}
