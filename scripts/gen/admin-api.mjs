@@ -89,8 +89,9 @@ another one, or when none is set (a local daemon on loopback may do without), ea
 |---|---|---|---|
 ${rows.join('\n')}
 
-Pausing is kept in memory: a daemon that starts again issues challenges again. There is no way to retry a mint here,
-because this version does not finalize.
+Pausing is kept in memory: a daemon that starts again issues challenges again. Mints are retried by the
+daemon itself, later each time; \`retry\` has one tried in the next round, whatever its back-off says. What a payment that is
+not minted yet waits for is in its \`waiting\`, and summed up in \`mints\` of the status.
 
 ## Queries
 

@@ -119,11 +119,7 @@ async function recover(file: string, { json, ...options }: RecoverCommand): Prom
   process.exitCode = RecoveryReport.exitCodeOf(report)
 }
 
-async function start(
-  file: string,
-  options: { acceptJournal: boolean },
-  summed: SummedLog,
-): Promise<void> {
+async function start(file: string, options: { acceptJournal: boolean }, summed: SummedLog): Promise<void> {
   const { log } = summed
   const { findings, ready } = await checked(file, log)
   for (const finding of findings.filter(({ level }) => level !== 'ok')) {

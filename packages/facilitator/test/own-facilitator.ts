@@ -6,7 +6,7 @@ import { parse, stringify } from 'smol-toml'
 import { parseConfig } from '../src/config/config.js'
 import { readSecrets } from '../src/secrets/secrets.js'
 import { startFacilitator } from '../src/start/start.js'
-import type { LogEvent } from '../src/telemetry/events.js'
+import type { WrittenEvent } from '../src/telemetry/events.js'
 import { movableClock } from './clock.js'
 import type { TestNetwork } from './network.js'
 import type { ChallengeOffer } from './payment.js'
@@ -30,7 +30,7 @@ export async function startOwnFacilitator(
     SVC_ADMIN_TOKEN: net.adminToken,
   })
   const clock = options.clock ?? movableClock()
-  const events: LogEvent[] = []
+  const events: WrittenEvent[] = []
   const { url, close } = await startFacilitator({
     config,
     secrets,
@@ -56,6 +56,6 @@ export async function startOwnFacilitator(
     admin: (path: string) =>
       send(`/admin${path}`, { headers: { authorization: `Bearer ${net.adminToken}` } }),
     challenge: async (amount = '1000') => (await post('/challenge', { amount })) as unknown as ChallengeOffer,
-    reported: (event: LogEvent['event']) => events.filter((told) => told.event === event),
+    reported: (event: WrittenEvent['event']) => events.filter((told) => told.event === event),
   }
 }

@@ -2,13 +2,16 @@
 import type { Metrics } from '../telemetry/metrics.js'
 import { type JsonRpc, resultOf } from './json-rpc.js'
 
-export function countRpc(rpc: JsonRpc, metrics: Pick<Metrics, 'count'>): JsonRpc {
+export function countRpc(rpc: JsonRpc, metrics: Pick<Metrics, 'count' | 'observe'>): JsonRpc {
   const batch: JsonRpc['batch'] = async (calls) => {
     if (calls.length === 0) return []
     metrics.count('svc_rpc_round_trips_total')
     for (const { method } of calls) metrics.count('svc_rpc_calls_total', { method })
+    const startedAtMs = performance.now()
     try {
-      return await rpc.batch(calls)
+      const answers = await rpc.batch(calls)
+      metrics.observe('svc_rpc_round_trip_seconds', (performance.now() - startedAtMs) / 1000)
+      return answers
     } catch (error) {
       metrics.count('svc_rpc_failures_total')
       throw error

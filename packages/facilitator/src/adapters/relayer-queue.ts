@@ -209,8 +209,12 @@ export function createRelayQueue(deps: {
 
   function finish(slot: Slot, end: RelayEnd): void {
     slots.splice(slots.indexOf(slot), 1)
-    if (end.kind === 'mined') mined.keep(slot, end.receipt)
-    else if (end.why === 'foreign') {
+    if (end.kind === 'mined') {
+      const { gas = 0n, wei = 0n } = end.receipt.cost ?? {}
+      report({ event: 'relayer.mined', nonce: slot.nonce, purpose: slot.call.purpose, gas, wei })
+      mined.keep(slot, end.receipt)
+    }
+    if (end.kind === 'displaced' && end.why === 'foreign') {
       report({ event: 'relayer.displaced', nonce: slot.nonce })
       deps.onForeign()
     }

@@ -33,6 +33,13 @@ export type RelayerEvent =
   | { readonly event: 'relayer.send_refused'; readonly nonce: number; readonly message: string }
   | { readonly event: 'relayer.given_up'; readonly nonce: number; readonly txHash: string }
   | { readonly event: 'relayer.reorged'; readonly nonce: number }
+  | {
+      readonly event: 'relayer.mined'
+      readonly nonce: number
+      readonly purpose: Purpose
+      readonly gas: bigint
+      readonly wei: bigint
+    }
   | { readonly event: 'rpc.failed'; readonly err: unknown }
 
 export type Relayer = {

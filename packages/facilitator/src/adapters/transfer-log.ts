@@ -30,6 +30,8 @@ export type Receipt = {
   readonly blockNumber: bigint
   readonly blockHash: string
   readonly logs: readonly Log[]
+  /** Absent when the node does not tell. */
+  readonly cost?: { readonly gas: bigint; readonly wei: bigint }
 }
 
 export const indexedTransferTopic = toEventSelector('IndexedTransfer(uint256,address,address,uint256)')
@@ -55,8 +57,17 @@ export function parseReceipt(raw: unknown): Receipt | undefined {
     blockNumber: readHeight(receipt.blockNumber),
     blockHash,
     logs: receipt.logs as Log[],
+    ...costOf(receipt),
   }
 }
+
+function costOf({ gasUsed, effectiveGasPrice }: Record<string, unknown>): Pick<Receipt, 'cost'> {
+  if (!isQuantity(gasUsed) || !isQuantity(effectiveGasPrice)) return {}
+  const gas = BigInt(gasUsed)
+  return { cost: { gas, wei: gas * BigInt(effectiveGasPrice) } }
+}
+
+const isQuantity = (raw: unknown): raw is string => typeof raw === 'string' && /^0x[0-9a-f]{1,64}$/i.test(raw)
 
 function readHeight(raw: unknown): bigint {
   const height = Number(raw)

@@ -4,6 +4,8 @@ import { SvcError } from '@svc-zerc20/protocol'
 export type AdminClient = {
   get(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<unknown>
   post(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<unknown>
+  /** An answer that is no JSON. */
+  text(path: string): Promise<string>
 }
 
 const timeoutMs = 10_000
@@ -13,17 +15,30 @@ const timeoutMs = 10_000
  * of the daemon when it refuses. The token is in no error.
  */
 export function createAdminClient({ url, token }: { url: string; token: string | undefined }): AdminClient {
+  const targetOf = (path: string) => new URL(`${url.replace(/\/+$/, '')}/admin${path}`)
+
   async function ask(method: 'GET' | 'POST', path: string, query = {}): Promise<unknown> {
-    const target = new URL(`${url.replace(/\/+$/, '')}/admin${path}`)
+    const target = targetOf(path)
     for (const [key, value] of Object.entries<string | undefined>(query)) {
       if (value !== undefined) target.searchParams.set(key, value)
     }
     const { status, text } = await send(method, target)
     const body = parseJson(text)
     if (status === 200 && body !== undefined) return body
+    throw refusal(target, status, body)
+  }
+
+  async function askText(path: string): Promise<string> {
+    const target = targetOf(path)
+    const { status, text } = await send('GET', target)
+    if (status === 200) return text
+    throw refusal(target, status, parseJson(text))
+  }
+
+  function refusal({ host }: URL, status: number, body: unknown): SvcError {
     const said =
       typeof body === 'object' && body && 'error' in body ? String(body.error) : 'no readable answer'
-    throw new SvcError('admin_refused', `${target.host} answered ${status}: ${said}`)
+    return new SvcError('admin_refused', `${host} answered ${status}: ${said}`)
   }
 
   async function send(method: string, target: URL): Promise<{ status: number; text: string }> {
@@ -41,7 +56,11 @@ export function createAdminClient({ url, token }: { url: string; token: string |
     }
   }
 
-  return { get: (path, query) => ask('GET', path, query), post: (path, query) => ask('POST', path, query) }
+  return {
+    get: (path, query) => ask('GET', path, query),
+    post: (path, query) => ask('POST', path, query),
+    text: askText,
+  }
 }
 
 function parseJson(text: string): unknown {

@@ -49,6 +49,27 @@ describe('svc-facilitator admin', () => {
     expect(JSON.parse((await run(['status', '--json'])).stdout)).toMatchObject({ payments: { accepted: 1 } })
   })
 
+  it('status tells what is owed to the provider and why, the gas, the node, the clock and the disk', async () => {
+    const { stdout } = await run(['status'])
+    expect(stdout).toMatch(/^owed +1000 base units in 1 payments, the oldest for \d+ s$/m)
+    expect(stdout).toMatch(/^waiting +1 off, off: zerc20\.artifacts is not set$/m)
+    expect(stdout).toMatch(/^gas +[1-9]\d+ wei for 1 burn transactions, 0 wei for 0 mints$/m)
+    expect(stdout).toMatch(/^chain +block \d+, answered in \d+ ms, clock skew 0 s$/m)
+    expect(stdout).toMatch(/^journal .* \d+ bytes free$/m)
+  })
+
+  it('relayer shows money and queue, challenges the open ones, metrics every series', async () => {
+    const relayer = (await run(['relayer'])).stdout
+    expect(relayer).toMatch(/^balance +\d+ wei$/m)
+    expect(relayer).toMatch(/^pending +0$/m)
+    const { challengeNonce } = await net.challenge()
+    const challenges = (await run(['challenges', '--limit', '5'])).stdout
+    expect(challenges).toMatch(/^\d+ open of \d+, issuance open$/m)
+    expect(challenges).toContain(challengeNonce)
+    expect((await run(['metrics'])).stdout).toMatch(/^svc_mints_awaiting 1$/m)
+    expect((await run(['metrics'], { token: 'wrong' })).code).toBe(1)
+  })
+
   it('payments lists them with their burns, and by filter', async () => {
     const { stdout } = await run(['payments', '--phase', 'accepted'])
     expect(stdout).toContain(nonce)

@@ -6,7 +6,14 @@ import { exitCodes } from '../finding.js'
 import * as schemas from '../http/schemas.js'
 import type { Environment } from '../secrets/secrets.js'
 import { type AdminClient, createAdminClient } from './client.js'
-import { printOddBurns, printPayments, printStatus, printTimeline } from './print.js'
+import {
+  printChallenges,
+  printOddBurns,
+  printPayments,
+  printRelayer,
+  printStatus,
+  printTimeline,
+} from './print.js'
 
 type Common = { readonly url: string; readonly json: boolean }
 
@@ -16,6 +23,7 @@ The token comes from SVC_ADMIN_TOKEN and from nowhere else: an argument would sh
 Examples:
   svc-facilitator admin status
   svc-facilitator admin payments --phase accepted --limit 20
+  svc-facilitator admin metrics | grep svc_mints
   svc-facilitator admin payment 0x… --json
 
 Exit codes:
@@ -38,17 +46,23 @@ export function registerAdminCommands(program: Command, env: Environment): void 
       .option('--json', 'print the answer as JSON', false)
 
   /** An answer that has not its documented form comes from something that is not this daemon. */
-  async function show<T>(
+  function show<T>(
     { url, json }: Common,
     schema: z.ZodType<T>,
     ask: (client: AdminClient) => Promise<unknown>,
     print: (answer: T) => string,
   ): Promise<void> {
-    try {
-      const answer = await ask(createAdminClient({ url, token: env.SVC_ADMIN_TOKEN }))
+    return tell(url, async (client) => {
+      const answer = await ask(client)
       const read = schema.safeParse(answer)
       if (!read.success) throw new SvcError('admin_refused', `${url} answered with something else`)
-      process.stdout.write(json ? `${JSON.stringify(answer, undefined, 2)}\n` : print(read.data))
+      return json ? `${JSON.stringify(answer, undefined, 2)}\n` : print(read.data)
+    })
+  }
+
+  async function tell(url: string, ask: (client: AdminClient) => Promise<string>): Promise<void> {
+    try {
+      process.stdout.write(await ask(createAdminClient({ url, token: env.SVC_ADMIN_TOKEN })))
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       process.stderr.write(`fail ${message}\n`)
@@ -60,6 +74,28 @@ export function registerAdminCommands(program: Command, env: Environment): void 
   verb('status', 'the daemon at a glance').action((options: Common) =>
     show(options, schemas.status, (client) => client.get('/status'), printStatus),
   )
+
+  verb('relayer', 'the key that sends burns and mints: its money, its queue, what it spent').action(
+    (options: Common) => show(options, schemas.relayerView, (client) => client.get('/relayer'), printRelayer),
+  )
+
+  verb('challenges', 'open challenges, newest first, and their cap')
+    .option('--after <cursor>', 'the page after this one')
+    .option('--limit <count>', 'challenges on the page')
+    .action(({ url, json, ...query }: Common & Record<string, string>) =>
+      show(
+        { url, json },
+        schemas.challengePage,
+        (client) => client.get('/challenges', query),
+        printChallenges,
+      ),
+    )
+
+  admin
+    .command('metrics')
+    .description('every series, as Prometheus reads them')
+    .option('--url <url>', 'where the daemon listens', 'http://127.0.0.1:4032')
+    .action(({ url }: { url: string }) => tell(url, (client) => client.text('/metrics')))
 
   verb('payments', 'payments, newest first')
     .option('--phase <phase>', 'open, expired, accepted or finalized')

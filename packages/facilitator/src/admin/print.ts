@@ -5,6 +5,8 @@ import type * as schemas from '../http/schemas.js'
 type Status = z.infer<typeof schemas.status>
 type PaymentPage = z.infer<typeof schemas.paymentPage>
 type Timeline = z.infer<typeof schemas.paymentTimeline>
+type ChallengePage = z.infer<typeof schemas.challengePage>
+type RelayerView = z.infer<typeof schemas.relayerView>
 type OddBurns = z.infer<typeof schemas.oddBurns>
 
 /** Columns as wide as their widest cell, two spaces apart. */
@@ -25,7 +27,7 @@ const time = (seconds: number | undefined) =>
   seconds === undefined ? '-' : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
 export function printStatus(status: Status): string {
-  const { payments, challenges, addresses, relayer, journal } = status
+  const { payments, mints, chain, challenges, addresses, relayer, journal } = status
   const ready = status.ready ? 'yes' : status.problems.map(({ problem }) => problem).join('; ')
   const accepting = status.acceptsPayments ? 'accepting payments' : 'gated'
   return table([
@@ -40,28 +42,87 @@ export function printStatus(status: Status): string {
       'payments',
       `${payments.claimed} under way, ${payments.accepted} accepted, ${payments.finalized} finalized`,
     ],
+    ['owed', describeOwed(mints)],
+    ['waiting', describeReasons(mints)],
     ['odd burns', `${payments.late} late, ${payments.unmatched} unmatched`],
     ['addresses', `${addresses.ready} ready of ${addresses.target}`],
+    ['chain', describeChain(chain)],
     ['relayer', `${relayer.address}, ${relayer.balance ?? 'unknown'} wei, ${relayer.pending} pending`],
+    ['gas', describeSpent(relayer.spent)],
     ['journal', journal ? describeJournal(journal) : 'none'],
   ])
 }
 
-function describeJournal({ records, syncs, bytes, failed }: NonNullable<Status['journal']>): string {
-  return `${bytes} bytes, ${records} records in ${syncs} syncs${failed ? ', last write FAILED' : ''}`
+function describeOwed({ awaiting, owed, oldestSeconds }: Status['mints']): string {
+  if (awaiting === 0) return 'nothing'
+  return `${owed} base units in ${awaiting} payments, the oldest for ${oldestSeconds ?? 0} s`
+}
+
+function describeReasons({ reasons, off }: Status['mints']): string {
+  const list = Object.entries(reasons).map(([reason, payments]) => `${payments} ${reason}`)
+  return [...(list.length === 0 ? ['none'] : list), ...(off === undefined ? [] : [`off: ${off}`])].join(', ')
+}
+
+function describeChain({ reachable, head, roundTripMs, clockSkewSeconds }: Status['chain']): string {
+  if (!reachable) return 'out of reach'
+  const skew = clockSkewSeconds === undefined ? 'unknown' : `${clockSkewSeconds} s`
+  return `block ${head}, answered in ${roundTripMs} ms, clock skew ${skew}`
+}
+
+const describeSpent = ({ burn, mint }: RelayerView['spent']): string =>
+  `${burn.wei} wei for ${burn.transactions} burn transactions, ${mint.wei} wei for ${mint.transactions} mints`
+
+function describeJournal(journal: NonNullable<Status['journal']>): string {
+  const { records, syncs, bytes, failed, freeBytes } = journal
+  const free = freeBytes === undefined ? '' : `, ${freeBytes} bytes free`
+  return `${bytes} bytes, ${records} records in ${syncs} syncs${free}${failed ? ', last write FAILED' : ''}`
+}
+
+export function printRelayer({ address, balance, pending, spent, queue }: RelayerView): string {
+  const facts = table([
+    ['address', address],
+    ['balance', `${balance ?? 'unknown'} wei`],
+    ['gas', describeSpent(spent)],
+    ['pending', `${pending}`],
+  ])
+  if (queue.length === 0) return facts
+  const rows = queue.map(({ nonce, purpose, signedAt, forms, unfunded, txHash }) => [
+    `${nonce}`,
+    purpose,
+    time(signedAt),
+    `${forms}`,
+    unfunded ? 'no money' : '',
+    txHash,
+  ])
+  return `${facts}\n${table([['nonce', 'for', 'signed', 'forms', '', 'transaction'], ...rows])}`
+}
+
+export function printChallenges({ open, max, issuance, challenges, next }: ChallengePage): string {
+  const rows = challenges.map(({ issuedAt, expiresAt, amount, claimed, challengeNonce }) => [
+    time(issuedAt),
+    time(expiresAt),
+    amount,
+    claimed ? 'under way' : 'open',
+    challengeNonce,
+  ])
+  const head = `${open} open of ${max}, issuance ${issuance}\n`
+  if (rows.length === 0) return head
+  const more = next === undefined ? '' : `more: --after ${next}\n`
+  return `${head}\n${table([['issued', 'expires', 'amount', '', 'challenge nonce'], ...rows])}${more}`
 }
 
 export function printPayments({ payments, next }: PaymentPage): string {
   const rows = payments.map((payment) => [
     time(payment.issuedAt),
     payment.phase,
+    payment.waiting?.reason ?? '-',
     payment.amount,
     payment.challengeNonce,
     payment.transaction ?? '-',
   ])
   const more = next === undefined ? '' : `more: --after ${next}\n`
   if (rows.length === 0) return 'no payments\n'
-  return `${table([['issued', 'phase', 'amount', 'challenge nonce', 'burn'], ...rows])}${more}`
+  return `${table([['issued', 'phase', 'mint waits', 'amount', 'challenge nonce', 'burn'], ...rows])}${more}`
 }
 
 export function printTimeline({ payment, timeline }: Timeline): string {

@@ -8,9 +8,12 @@ import {
 } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { z } from 'zod'
+import type { ChainView } from '../adapters/chain-probe.js'
+import type { JournalStats } from '../adapters/journal.js'
 import { limits } from '../limits.js'
 import type { Books, Page, RecordedPayment } from '../payment/books.js'
 import type { Issuance } from '../payment/issuance.js'
+import type { OwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
 import type { Profile } from '../profile.js'
 import { metricsContentType } from '../telemetry/metrics.js'
@@ -40,7 +43,18 @@ export type AdminVitals = {
     readonly signedAtMs: number
     readonly unfunded: boolean
   }[]
-  journal(): { records: number; syncs: number; bytes: number; failed: boolean } | undefined
+  /** Since the start. */
+  spent(purpose: 'burn' | 'mint'): {
+    readonly transactions: number
+    readonly gas: bigint
+    readonly wei: bigint
+  }
+  /** As last seen. */
+  chain(): ChainView | undefined
+  clockSkewSeconds(): number | undefined
+  journal(): JournalStats | undefined
+  /** Bytes left under the journal; undefined without one. */
+  diskSpace(): Promise<number | undefined>
 }
 
 export type AdminApiDeps = {
@@ -57,7 +71,10 @@ export type AdminApiDeps = {
   readonly vitals: AdminVitals
   /** Where money lies that a single proof does not bring; the newest, at most so many. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
-  readonly renderMetrics: () => string
+  readonly owed: OwedBooks
+  /** Why nothing is minted here, if nothing is. */
+  readonly finalizeOff: string | undefined
+  readonly renderMetrics: () => Promise<string>
 }
 
 export function registerAdminApi(app: FastifyInstance, deps: AdminApiDeps): void {
@@ -91,11 +108,9 @@ function guardedRoutes(admin: FastifyInstance, deps: AdminApiDeps): void {
     return { issuance: issuanceOf(deps) }
   })
 
-  admin.get('/metrics', async (_request, reply) => {
-    // Looks at the chain if nobody did lately, so that balance and head are fresh.
-    await deps.readiness()
-    return reply.type(metricsContentType).send(deps.renderMetrics())
-  })
+  admin.get('/metrics', async (_request, reply) =>
+    reply.type(metricsContentType).send(await deps.renderMetrics()),
+  )
 }
 
 async function viewStatus(deps: AdminApiDeps) {
@@ -103,6 +118,7 @@ async function viewStatus(deps: AdminApiDeps) {
   const { problems } = await deps.readiness()
   const balance = vitals.relayerBalance()
   const journal = vitals.journal()
+  const freeBytes = await vitals.diskSpace()
   return {
     version,
     network: Network.format(chainId),
@@ -114,21 +130,55 @@ async function viewStatus(deps: AdminApiDeps) {
     ready: problems.length === 0,
     problems,
     payments: await deps.books.counts(),
+    mints: await viewOwed(deps),
+    chain: viewChain(vitals),
     challenges: { open: vitals.openChallenges(), max: vitals.openChallengesMax },
     addresses: { ready: vitals.addressesReady(), target: vitals.addressesTarget },
     relayer: {
       address: vitals.relayerAddress,
       ...(balance !== undefined && { balance: `${balance}` }),
       pending: vitals.relayerQueue().length,
+      spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
     },
-    ...(journal && { journal }),
+    ...(journal && { journal: { ...journal, ...(freeBytes !== undefined && { freeBytes }) } }),
   }
 }
 
+async function viewOwed({ owed, finalizeOff, clock }: AdminApiDeps) {
+  const { payments, value, oldestAt, reasons } = await owed.look()
+  return {
+    awaiting: payments,
+    owed: `${value}`,
+    ...(oldestAt !== undefined && {
+      oldestAt,
+      oldestSeconds: Math.max(0, inSeconds(clock.now()) - oldestAt),
+    }),
+    reasons: Object.fromEntries(reasons),
+    ...(finalizeOff !== undefined && { off: finalizeOff }),
+  }
+}
+
+function viewChain({ chain, clockSkewSeconds }: AdminVitals) {
+  const view = chain()
+  const skew = clockSkewSeconds()
+  if (!view?.reachable) return { reachable: false }
+  return {
+    reachable: true,
+    head: `${view.headNumber}`,
+    roundTripMs: Math.round(view.roundTripMs),
+    ...(skew !== undefined && { clockSkewSeconds: skew }),
+  }
+}
+
+function viewSpent({ spent }: AdminVitals, purpose: 'burn' | 'mint') {
+  const { transactions, gas, wei } = spent(purpose)
+  return { transactions, gas: `${gas}`, wei: `${wei}` }
+}
+
 function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
-  const { clock, books, vitals, recent } = deps
+  const { clock, books, vitals, recent, owed } = deps
   const viewPage = ({ payments, next }: Page) => ({
-    payments: payments.map((payment) => viewPayment(payment, clock.now())),
+    payments: payments.map((payment) => viewPayment(payment, clock.now(), owed.waitOf)),
     ...(next && { next: viewCursor(next) }),
   })
 
@@ -152,7 +202,7 @@ function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
     if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
     const now = clock.now()
     return {
-      payment: viewPayment(payment, now),
+      payment: viewPayment(payment, now, owed.waitOf),
       timeline: viewTimeline(payment, recent.of(payment.challenge.nonce), now),
     }
   })
@@ -197,6 +247,7 @@ function registerRelayer(admin: FastifyInstance, { readiness, vitals }: AdminApi
       address: vitals.relayerAddress,
       ...(balance !== undefined && { balance: `${balance}` }),
       pending: queue.length,
+      spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
       queue: queue.map(({ signedAtMs, ...rest }) => ({ ...rest, signedAt: inSeconds(signedAtMs) })),
     }
   })

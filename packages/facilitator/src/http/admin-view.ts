@@ -2,13 +2,17 @@
 import { toChecksum } from '@svc-zerc20/protocol'
 import type { Cursor, RecordedPayment } from '../payment/books.js'
 import { stateAt } from '../payment/lifecycle.js'
+import type { OwedBooks } from '../payment/owed.js'
 import type { Burn, Finalized, Mint } from '../payment/ports.js'
+import { waitReasons } from '../payment/waits.js'
 import type { TimelineEntry } from '../telemetry/recent.js'
 import type { StuckAddress } from '../transfers/issued-store.js'
 
-export function viewPayment(payment: RecordedPayment, nowMs: number) {
+export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: OwedBooks['waitOf']) {
   const { challenge, claim, accepted, demoted, finalized, late, granted } = payment
   const transaction = accepted?.burn.txHash ?? claim?.txHash
+  const isLateOwed = late !== undefined && !(accepted ? payment.lateMinted : finalized)
+  const isOwed = (accepted !== undefined && !finalized) || isLateOwed
   const surplus = accepted ? accepted.burn.value - challenge.amount : 0n
   return {
     challengeNonce: challenge.nonce,
@@ -28,8 +32,15 @@ export function viewPayment(payment: RecordedPayment, nowMs: number) {
     ...(late && {
       late: { ...viewBurn(late), reason: payment.lateReason ?? 'late', ...viewLateMint(payment) },
     }),
+    ...(isOwed && { waiting: viewWait(waitOf(challenge.nonce)) }),
   }
 }
+
+const viewWait = ({ reason, sinceMs }: ReturnType<OwedBooks['waitOf']>) => ({
+  reason,
+  meaning: waitReasons[reason],
+  ...(sinceMs !== undefined && { since: Math.floor(sinceMs / 1000) }),
+})
 
 function viewBurn({ txHash, blockNumber, leafIndex, from, value }: Burn) {
   return {

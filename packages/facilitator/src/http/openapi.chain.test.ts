@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBeside } from '../../test/beside.js'
-import { type Answer, startNetwork, type TestNetwork } from '../../test/network.js'
+import { type Answer, startNetwork, type TestNetwork, until } from '../../test/network.js'
 import { bodyOf } from '../../test/payment.js'
 import { limits } from '../limits.js'
 
@@ -68,6 +68,7 @@ describe('real answers fit the OpenAPI document', () => {
   it('of a payment by permit, from challenge to a second settle', async () => {
     await get('/supported')
     await get('/health')
+    await until(async () => (await get('/ready')).status === 200)
     await get('/openapi.json')
     const payer = await net.account()
     const { body } = await net.permitPayment(payer)

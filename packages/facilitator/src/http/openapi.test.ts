@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../test/clock.js'
 import { connectionBounds } from '../../test/connections.js'
 import { createMemoryLedger } from '../../test/ledger.js'
+import { createOwedBooks } from '../payment/owed.js'
 import { registerAdminApi } from './admin-api.js'
 import { registerHealthApi } from './health-api.js'
 import { openApiDocument } from './openapi.js'
@@ -148,7 +149,9 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     },
     recent: { hear: () => undefined, of: () => [] },
     readiness,
-    renderMetrics: () => '',
+    renderMetrics: async () => '',
+    finalizeOff: undefined,
+    owed: createOwedBooks({ ledger, clock, waitOf: undefined, freshMs: 0 }),
     vitals: {
       startedAtMs: 0,
       openChallenges: () => 0,
@@ -159,6 +162,10 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
       relayerBalance: () => undefined,
       relayerQueue: () => [],
       journal: () => undefined,
+      spent: () => ({ transactions: 0, gas: 0n, wei: 0n }),
+      chain: () => undefined,
+      clockSkewSeconds: () => undefined,
+      diskSpace: async () => undefined,
     },
   })
 }

@@ -7,6 +7,7 @@ import { Offer, parseChallengeNonce, type ReasonCode, reasons } from '@svc-zerc2
 import { z } from 'zod'
 import { limits } from '../limits.js'
 import { lateReasons } from '../payment/ports.js'
+import { type WaitReason, waitReasons } from '../payment/waits.js'
 
 /** Names of the schemas that the document shares between endpoints. */
 export const components = z.registry<{ id: string }>()
@@ -177,7 +178,10 @@ export const paymentStatus = named(
 export const health = named('Health', 'The process answers.', z.looseObject({ status: z.literal('live') }))
 
 const readinessProblems = z.array(
-  z.looseObject({ part: z.enum(['chain', 'relayer', 'addresses', 'journal']), problem: z.string() }),
+  z.looseObject({
+    part: z.enum(['chain', 'clock', 'relayer', 'addresses', 'journal']),
+    problem: z.string(),
+  }),
 )
 
 export const readiness = named(
@@ -244,6 +248,16 @@ const stuckAddress = named(
   }),
 )
 
+const waitReason = named(
+  'WaitReason',
+  'What a burn that is not minted yet waits for. New ones may be added.',
+  z.enum(Object.keys(waitReasons) as [WaitReason, ...WaitReason[]]),
+)
+
+const spent = z
+  .looseObject({ transactions: count, gas: baseUnits, wei: baseUnits })
+  .describe('since the daemon started')
+
 const recordedPayment = named(
   'RecordedPayment',
   'A challenge and what became of it.',
@@ -265,6 +279,10 @@ const recordedPayment = named(
     finalizedAt: seconds.optional(),
     granted: z.boolean().describe('the one success answer was written'),
     late: lateBurn.optional().describe('a burn that buys nothing; it is minted all the same'),
+    waiting: z
+      .looseObject({ reason: waitReason, meaning: z.string(), since: seconds.optional() })
+      .optional()
+      .describe('why it is not minted yet'),
   }),
 )
 
@@ -334,6 +352,7 @@ export const relayerView = named(
     address,
     balance: baseUnits.optional().describe('wei; absent while the chain is out of reach'),
     pending: count,
+    spent: z.looseObject({ burn: spent, mint: spent }),
     queue: z.array(
       z.looseObject({
         nonce: count,
@@ -370,16 +389,46 @@ export const status = named(
       found: count.optional().describe('burns that were not late and bought nothing either'),
       unmatched: count,
     }),
+    mints: z
+      .looseObject({
+        awaiting: count,
+        owed: baseUnits.describe('what they come to, in base units'),
+        oldestAt: seconds.optional(),
+        oldestSeconds: count.optional(),
+        reasons: z.record(z.string(), count).describe('how many wait for what'),
+        off: z.string().optional().describe('why nothing is minted here'),
+      })
+      .describe('burned and not minted yet: owed to the provider'),
+    chain: z
+      .looseObject({
+        reachable: z.boolean(),
+        head: baseUnits.optional(),
+        roundTripMs: count.optional(),
+        clockSkewSeconds: z
+          .int()
+          .optional()
+          .describe(
+            'our clock less the chain, as far as the difference is sure; negative when we are behind',
+          ),
+      })
+      .describe('as last seen'),
     challenges: z.looseObject({ open: count, max: count }),
     addresses: z.looseObject({ ready: count, target: count }),
-    relayer: z.looseObject({ address, balance: baseUnits.optional(), pending: count }),
+    relayer: z.looseObject({
+      address,
+      balance: baseUnits.optional(),
+      pending: count,
+      spent: z.looseObject({ burn: spent, mint: spent }),
+    }),
     journal: z
       .looseObject({
-        records: count,
+        records: count.describe('written since the start'),
         recordsHeld: count.optional().describe('records in the file'),
         syncs: count,
         bytes: count,
         failed: z.boolean(),
+        lost: z.boolean().optional().describe('its file is gone from its place'),
+        freeBytes: count.optional().describe('room left on its disk'),
       })
       .optional()
       .describe('absent when settlement.journal is "none"'),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { nonceOf } from '../../test/challenges.js'
 import type { RoundEnd, Step } from './finalize.js'
 import { pauseMs, startFinalizeLoop } from './finalize-loop.js'
@@ -10,6 +10,7 @@ const ended = (...steps: Step[]): RoundEnd => new Map(steps.map((step, i) => [no
 /** A loop whose rounds end as scripted and whose pauses the test sees and ends. */
 function startLoop(script: (RoundEnd | Error)[]) {
   const pauses: number[] = []
+  const confirmMs = 2_000
   const reported: string[] = []
   let endPause: () => void = () => undefined
   let onPause: () => void = () => undefined
@@ -21,12 +22,14 @@ function startLoop(script: (RoundEnd | Error)[]) {
         if (end instanceof Error) throw end
         return end
       },
+      confirm: async () => undefined,
     },
     clock: {
       now: () => 0,
       sleep: (ms, signal) =>
         new Promise((resolve) => {
           if (signal?.aborted) return resolve()
+          if (ms === confirmMs) return signal?.addEventListener('abort', () => resolve())
           endPause = resolve
           signal?.addEventListener('abort', () => resolve())
           pauses.push(ms)
@@ -82,5 +85,29 @@ describe('the loop', () => {
     await new Promise((resolve) => setImmediate(resolve))
     expect(pauses).toEqual([periodMs, periodMs])
     await loop.stop()
+  })
+
+  it('records mints that are deep while a round is still proving', async () => {
+    let confirmed = 0
+    let endRound: (end: RoundEnd) => void = () => undefined
+    const loop = startFinalizeLoop({
+      ...pace,
+      finalize: {
+        round: () =>
+          new Promise((resolve) => {
+            endRound = resolve
+          }),
+        async confirm() {
+          confirmed += 1
+          if (confirmed === 1) throw new Error('no node')
+        },
+      },
+      clock: { now: () => 0, sleep: () => new Promise((resolve) => setImmediate(resolve)) },
+      report: () => undefined,
+    })
+    await vi.waitUntil(() => confirmed >= 3)
+    const stopped = loop.stop()
+    endRound(ended())
+    await stopped
   })
 })

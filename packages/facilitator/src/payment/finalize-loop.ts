@@ -12,7 +12,7 @@ export type FinalizeLoop = {
 }
 
 export function startFinalizeLoop(deps: {
-  readonly finalize: Pick<Finalize, 'round'>
+  readonly finalize: Pick<Finalize, 'round' | 'confirm'>
   readonly clock: Clock
   readonly periodMs: number
   /** Failures never make the loop slower than this. */
@@ -46,7 +46,19 @@ export function startFinalizeLoop(deps: {
     }
   }
 
-  const ended = run()
+  /** Beside the rounds: a mint that is deep is recorded then, not when the proofs of others are done. */
+  async function confirm(): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(Math.min(deps.periodMs, confirmMs), signal)
+      try {
+        if (!signal.aborted) await finalize.confirm()
+      } catch (err) {
+        if (!signal.aborted) report({ event: 'finalize.failed', err })
+      }
+    }
+  }
+
+  const ended = Promise.all([run(), confirm()])
   return {
     wake() {
       pause.abort()
@@ -70,3 +82,4 @@ export function pauseMs(
 }
 
 const afterProgressMs = 1_000
+const confirmMs = 2_000

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type LyingIndexer, startLyingIndexer } from '../../test/lying-indexer.js'
 import { startNetwork, type TestNetwork, until } from '../../test/network.js'
 import { bodyOf } from '../../test/payment.js'
+import { createLog } from '../telemetry/log.js'
 
 const { provider } = developmentRoles
 const proofs = { timeout: 120_000 }
@@ -16,6 +17,7 @@ let net: TestNetwork
 let indexer: LyingIndexer
 let payer: PrivateKeyAccount
 let expected = 0n
+const paid: Hex[] = []
 beforeAll(async () => {
   indexer = await startLyingIndexer()
   net = await startNetwork({
@@ -44,6 +46,7 @@ async function untilFinalized(nonce: Hex): Promise<void> {
 async function pay(amount: string): Promise<Hex> {
   const { offer, body } = await net.permitPayment(payer, amount)
   expect((await net.settle(body)).body).toMatchObject({ success: true, extra: { phase: 'accepted' } })
+  paid.push(offer.challengeNonce)
   return offer.challengeNonce
 }
 
@@ -51,7 +54,7 @@ async function expectFinalized(nonce: Hex, amount: bigint): Promise<void> {
   await untilFinalized(nonce)
   expected += amount
   expect(await net.balanceOf(provider.address)).toBe(expected)
-  expect(reported('payment.finalized', nonce)).toHaveLength(1)
+  expect(await turnsOf(nonce, 'payment.finalized')).toHaveLength(1)
 }
 
 /** All that somebody without credentials is told who has the nonce and the payload, as a gasless burn shows them. */
@@ -69,12 +72,13 @@ async function retry(nonce: Hex): Promise<unknown> {
   return (await net.admin(`/payments/${nonce}/retry`, 'POST')).body.mint
 }
 
-const reported = (event: string, nonce?: Hex) =>
-  net.events.filter(
-    (told) =>
-      told.event === event &&
-      (nonce === undefined || ('challengeNonce' in told && told.challengeNonce === nonce)),
-  )
+const reported = (event: string) => net.events.filter((told) => told.event === event)
+
+/** The turns of a payment, as its operator sees them: the log does not tell whose mint it was. */
+async function turnsOf(nonce: Hex, ...events: readonly string[]): Promise<readonly unknown[]> {
+  const { timeline } = (await net.admin(`/payments/${nonce}`)).body as { timeline: { event: string }[] }
+  return timeline.filter(({ event }) => events.includes(event))
+}
 
 const setEmergency = (functionName: 'activateEmergency' | 'deactivateEmergency') =>
   net.transact(privateKeyToAccount(developmentRoles.deployer.privateKey), {
@@ -126,10 +130,10 @@ describe('finalization with real proofs', () => {
     async () => {
       indexer.say('lies')
       const nonce = await pay('1000')
-      await until(() => reported('mint.proving', nonce).length > 0)
-      await until(() => {
+      await until(async () => (await turnsOf(nonce, 'mint.proving')).length > 0)
+      await until(async () => {
         killChildren('proving-process')
-        return reported('mint.failed', nonce).length > 0
+        return (await turnsOf(nonce, 'mint.failed')).length > 0
       })
       // The back-off need not be waited for.
       expect(await retry(nonce)).toBe('due')
@@ -149,7 +153,7 @@ describe('finalization with real proofs', () => {
       try {
         nonce = await pay('2000')
         await until(() => reported('finalize.waiting').length > 0)
-        expect(reported('mint.proving', nonce)).toEqual([])
+        expect(await turnsOf(nonce, 'mint.proving')).toEqual([])
       } finally {
         await setEmergency('deactivateEmergency')
       }
@@ -168,9 +172,7 @@ describe('finalization with real proofs', () => {
         nonce = await pay('3000')
         const [burn] = await net.burnsOf(nonce)
         await reorgAway(burn?.transactionHash ?? '0x')
-        await until(
-          () => reported('burn.reorged', nonce).length + reported('payment.demoted', nonce).length > 0,
-        )
+        await until(async () => (await turnsOf(nonce, 'burn.reorged', 'payment.demoted')).length > 0)
       } finally {
         process.kill(proverOfRoots, 'SIGCONT')
       }
@@ -185,9 +187,9 @@ describe('finalization with real proofs', () => {
     const payload = { challengeNonce: offer.challengeNonce, burnTxHash }
     expect((await net.settle(bodyOf(offer, payload))).body.success).toBe(true)
     await reorgAway(burnTxHash)
-    await until(() => reported('payment.demoted', offer.challengeNonce).length > 0)
+    await until(async () => (await turnsOf(offer.challengeNonce, 'payment.demoted')).length > 0)
     expect((await net.status(offer.challengeNonce)).body.phase).toBe('open')
-    expect(reported('mint.proving', offer.challengeNonce)).toEqual([])
+    expect(await turnsOf(offer.challengeNonce, 'mint.proving')).toEqual([])
     expect(await net.balanceOf(provider.address)).toBe(expected)
   })
 
@@ -207,9 +209,24 @@ describe('finalization with real proofs', () => {
 
   it('fault 10: a reorg under the mint has it sent again, and it counts once', proofs, async () => {
     const nonce = await pay('5000')
-    await until(() => reported('mint.mined', nonce).length > 0)
+    await until(async () => (await turnsOf(nonce, 'mint.mined')).length > 0)
     expect(await net.phaseOf(nonce)).toBe('accepted')
     await reorgAway(await lastMint())
     await expectFinalized(nonce, 5000n)
+  })
+
+  it('the log of all this pairs no mint with its burn, though the operator can ask for each', async () => {
+    const mints = net.events.filter(({ event }) => /^mint\.|^payment\.finalized$|^indexer\./.test(event))
+    expect(new Set(mints.map(({ event }) => event))).toContain('payment.finalized')
+    const lines: string[] = []
+    const log = createLog({ write: (line) => void lines.push(line) })
+    for (const event of mints) log(event)
+    for (const nonce of paid) {
+      const [burn] = await net.burnsOf(nonce)
+      for (const name of [nonce, burn?.transactionHash ?? nonce]) {
+        expect(lines.join('').toLowerCase()).not.toContain(name.slice(2).toLowerCase())
+      }
+      expect(await turnsOf(nonce, 'payment.finalized')).toHaveLength(1)
+    }
   })
 })

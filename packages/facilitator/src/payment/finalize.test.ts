@@ -1,5 +1,5 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { burnOf, challengeOf, hashOf, nonceOf, permitPayloadOf, units } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
@@ -22,6 +22,7 @@ const oneAtATime = {
   attemptsInFlightMax: 1,
   mintLooksMax: 3,
   mintWaitMs: 60_000,
+  rootPatienceMs: 600_000,
 }
 
 /** A scripted chain and prover around a real ledger: what they say is set by each test. */
@@ -181,13 +182,12 @@ describe('a round of finalization', () => {
   })
 
   it('records mints before it proves others, and leaves proofs beyond its share to the next round', async () => {
-    const { accepted, round, world, events, finalize } = setup({
+    const { accepted, round, world, events } = setup({
       limits: { ...oneAtATime, mintsPerRoundMax: 1 },
     })
     const nonces = [await accepted(1), await accepted(2), await accepted(3)]
     world.states.set(nonceOf(3), 'minted')
     expect(await round()).toEqual({ [nonceOf(3)]: 'finalized', [nonceOf(1)]: 'mined' })
-    expect(finalize.awaiting()).toBe(3)
     expect(events[0]?.event).toBe('payment.finalized')
     expect(await round()).toEqual({ [nonceOf(1)]: 'confirming', [nonceOf(2)]: 'mined' })
     expect(world.sent).toEqual(nonces.slice(0, 2))
@@ -428,5 +428,93 @@ describe('when it is cut off', () => {
       return new Promise(() => undefined)
     }
     expect(Object.fromEntries(await finalize.round(stop.signal))).toEqual({ [nonce]: 'interrupted' })
+  })
+})
+
+describe('a payment that is not minted yet', () => {
+  it('says what it waits for and since when, turn by turn', async () => {
+    let delayMs = periodMs
+    const { accepted, round, world, clock, finalize } = setup({ delayMs: () => delayMs })
+    const nonce = await accepted(1, 5n)
+    const reasonOf = () => finalize.waitOf(nonce)?.reason
+    expect(reasonOf()).toBeUndefined()
+    await round()
+    expect(reasonOf()).toBe('delayed')
+    delayMs = 0
+    clock.advance(periodMs)
+    world.root = { ...world.root, size: 5n }
+    await round()
+    const behind = finalize.waitOf(nonce)
+    expect(behind).toEqual({ reason: 'root_behind', sinceMs: clock.now() })
+    clock.advance(periodMs)
+    await round()
+    expect(finalize.waitOf(nonce)).toEqual(behind)
+    world.root = { ...world.root, isPaused: true }
+    await round()
+    expect(reasonOf()).toBe('verifier_paused')
+    world.root = { ...world.root, isPaused: false, size: 6n }
+    world.outcome = () => ({ kind: 'failed', why: 'unfunded' })
+    await round()
+    expect(reasonOf()).toBe('unfunded')
+    // Backing off, it still waits for the same.
+    await round()
+    expect(reasonOf()).toBe('unfunded')
+    world.outcome = () => ({ kind: 'mined', mint: mintOf(nonce) })
+    clock.advance(periodMs)
+    await round()
+    expect(reasonOf()).toBe('confirming')
+    world.states.set(nonce, 'minted')
+    await round()
+    expect(reasonOf()).toBeUndefined()
+  })
+
+  it('waits for a root for long: told once for all of them, and again when that lasts', async () => {
+    const { accepted, round, world, clock, named } = setup()
+    world.root = { ...world.root, size: 0n }
+    await accepted(1)
+    await accepted(2)
+    for (let i = 0; i < 30; i++) {
+      await round()
+      clock.advance(oneAtATime.rootPatienceMs / 10)
+    }
+    expect(named('finalize.waiting')).toMatchObject([
+      { payments: 2, seconds: 600 },
+      { payments: 2, seconds: 1200 },
+    ])
+  })
+})
+
+describe('confirm', () => {
+  it('records a mint once it is deep, while a round is still proving another', async () => {
+    const { accepted, round, world, finalize, ledger, named } = setup({ limits: oneAtATime })
+    const first = await accepted(1)
+    await round()
+    await finalize.confirm()
+    expect(named('payment.finalized')).toEqual([])
+    let endProof: () => void = () => undefined
+    world.prove = () =>
+      new Promise((resolve) => {
+        endProof = resolve
+      })
+    await accepted(2)
+    const proving = round()
+    await vi.waitUntil(() => named('mint.proving').length === 2)
+    world.states.set(first, 'minted')
+    await finalize.confirm()
+    expect((await ledger.books.find(first))?.finalized?.mint).toEqual(mintOf(first))
+    endProof()
+    expect(await proving).toEqual({ [first]: 'confirming', [nonceOf(2)]: 'mined' })
+    expect(named('payment.finalized')).toHaveLength(1)
+    expect(finalize.waitOf(first)).toBeUndefined()
+  })
+
+  it('and a round that come upon the same mint record it once', async () => {
+    const { accepted, round, world, finalize, named } = setup()
+    const nonce = await accepted(1)
+    await round()
+    world.states.set(nonce, 'minted')
+    await Promise.all([finalize.confirm(), round(), finalize.confirm()])
+    expect(named('payment.finalized')).toHaveLength(1)
+    expect(finalize.waitOf(nonce)).toBeUndefined()
   })
 })

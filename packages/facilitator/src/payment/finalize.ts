@@ -15,6 +15,7 @@ import type {
 } from './mint-ports.js'
 import type { AwaitingMint, Clock, Ledger, Mint, Minter, MintOutcome } from './ports.js'
 import { createRetries } from './retries.js'
+import { createWaits, type Wait, type WaitReason } from './waits.js'
 
 /** What a round did for a payment, or what the payment waits for. */
 export type Step =
@@ -39,8 +40,13 @@ export type Finalize = {
   round(signal: AbortSignal): Promise<RoundEnd>
   /** An operator wants this payment tried now, whatever its back-off says. */
   retry(nonce: ChallengeNonce): void
-  /** Burns that were not minted when the last round began. */
-  awaiting(): number
+  /**
+   * Records what is minted and deep enough by now. May run while a round is proving: the provider's books need not
+   * wait for the proofs of others.
+   */
+  confirm(): Promise<void>
+  /** Why a payment is not minted yet; undefined when no round has seen it. */
+  waitOf(nonce: ChallengeNonce): Wait | undefined
 }
 
 export type FinalizeDeps = {
@@ -67,6 +73,8 @@ export type FinalizeDeps = {
     readonly mintLooksMax: number
     /** How long a round waits for the block of one mint. */
     readonly mintWaitMs: number
+    /** Burns that wait longer for a root than this are told of, and again after as long. */
+    readonly rootPatienceMs: number
   }
 }
 
@@ -74,27 +82,34 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   const { ledger, verifier, clock, report, limits } = deps
   const retries = createRetries<ChallengeNonce>({ clock, ...deps.retryMs })
   const dueAt = new Map<ChallengeNonce, number>()
+  const waits = createWaits({ clock })
+  /** Minted as far as we know, and not recorded yet. */
+  const minted = new Map<ChallengeNonce, AwaitingMint>()
+  /** Being recorded: a round and `confirm` may come upon the same one. */
+  const recording = new Set<ChallengeNonce>()
   let toldPause = false
-  let awaiting = 0
+  let toldRootAtMs: number | undefined
 
   function forget(nonce: ChallengeNonce): void {
     dueAt.delete(nonce)
     retries.forget(nonce)
+    waits.forget(nonce)
+    minted.delete(nonce)
   }
 
   /** Payments whose turn it is, about oldest burn first. */
   async function candidates(): Promise<AwaitingMint[]> {
     const due: AwaitingMint[] = []
-    let seen = 0
     for await (const payment of ledger.awaitingMint()) {
-      seen += 1
       const { nonce } = payment.challenge
       const at = dueAt.get(nonce) ?? clock.now() + deps.delayMs()
       dueAt.set(nonce, at)
-      const isDue = clock.now() >= at && retries.isDue(nonce)
+      const isHeldBack = clock.now() < at
+      if (isHeldBack) waits.set(nonce, 'delayed')
+      else if ((waits.of(nonce)?.reason ?? 'delayed') === 'delayed') waits.set(nonce, 'queued')
+      const isDue = !isHeldBack && retries.isDue(nonce)
       if (isDue && due.length < limits.paymentsPerRoundMax) due.push(payment)
     }
-    awaiting = seen
     return due
   }
 
@@ -135,8 +150,9 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     return undefined
   }
 
-  function failed(nonce: ChallengeNonce, reason: string, err: unknown): Step {
+  function failed(nonce: ChallengeNonce, reason: WaitReason, err: unknown): Step {
     retries.failed(nonce)
+    waits.set(nonce, reason)
     report({ event: 'mint.failed', challengeNonce: nonce, reason, err })
     return 'failed'
   }
@@ -194,6 +210,17 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
   async function record(payment: AwaitingMint): Promise<Step> {
     const { nonce } = payment.challenge
+    if (recording.has(nonce)) return 'confirming'
+    recording.add(nonce)
+    try {
+      return await recordMint(payment)
+    } finally {
+      recording.delete(nonce)
+    }
+  }
+
+  async function recordMint(payment: AwaitingMint): Promise<Step> {
+    const { nonce } = payment.challenge
     const isLastLook = retries.failures(nonce) >= limits.mintLooksMax - 1
     let found: Mint | undefined
     try {
@@ -203,9 +230,9 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     }
     // A node may have dropped its logs; that it is minted, the contract says itself.
     if (!found && !isLastLook) return failed(nonce, 'mint_not_found', undefined)
-    await ledger.finalize(nonce, found ?? { value: payment.burn.value })
+    const recorded = await ledger.finalize(nonce, found ?? { value: payment.burn.value })
     forget(nonce)
-    report({ event: 'payment.finalized', challengeNonce: nonce })
+    if (recorded === 'finalized') report({ event: 'payment.finalized', challengeNonce: nonce })
     return 'finalized'
   }
 
@@ -252,19 +279,51 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     const work = async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {
         const done = await step(next.payment, next.state, root, round)
-        if (done) end.set(next.payment.challenge.nonce, done)
+        if (!done) continue
+        end.set(next.payment.challenge.nonce, done)
+        remember(next.payment, done)
       }
     }
     await Promise.all(Array.from({ length: limits.attemptsInFlightMax }, work))
     tellPause(root, end)
+    tellRootBehind()
     return end
+  }
+
+  /** What the payment waits for after this step. */
+  function remember(payment: AwaitingMint, step: Step): void {
+    const { nonce } = payment.challenge
+    if (step === 'root_behind' || step === 'verifier_paused') waits.set(nonce, step)
+    if (step !== 'mined' && step !== 'confirming') return
+    // Meanwhile `confirm` may have recorded it.
+    if (recording.has(nonce) || !waits.of(nonce)) return
+    waits.set(nonce, 'confirming')
+    minted.set(nonce, payment)
+  }
+
+  /** Roots take their time, so a short wait is no news; a long one is told again and again, for all of them at once. */
+  function tellRootBehind(): void {
+    const { count: payments, sinceMs } = waits.summary('root_behind')
+    const now = clock.now()
+    const isLong = payments > 0 && now - sinceMs >= limits.rootPatienceMs
+    if (!isLong) toldRootAtMs = undefined
+    else if (toldRootAtMs === undefined || now - toldRootAtMs >= limits.rootPatienceMs) {
+      toldRootAtMs = now
+      const seconds = Math.floor((now - sinceMs) / 1000)
+      report({
+        event: 'finalize.waiting',
+        reason: 'no proved root covers the burns; does the indexer prove roots?',
+        payments,
+        seconds,
+      })
+    }
   }
 
   /** Once for each pause, not once for each look. */
   function tellPause({ isPaused }: ProvedRoot, end: RoundEnd): void {
     const payments = count(end, 'verifier_paused')
     if (payments > 0 && !toldPause) {
-      report({ event: 'finalize.waiting', reason: 'the verifier is paused', payments })
+      report({ event: 'finalize.waiting', reason: 'the verifier is paused', payments, seconds: 0 })
     }
     toldPause = isPaused && (toldPause || payments > 0)
   }
@@ -284,7 +343,19 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
       dueAt.set(nonce, 0)
     },
 
-    awaiting: () => awaiting,
+    async confirm() {
+      const waiting = [...minted.values()].slice(0, limits.paymentsPerRoundMax)
+      if (waiting.length === 0) return
+      const states = await verifier.mintStates(waiting)
+      for (const [i, payment] of waiting.entries()) {
+        const { nonce } = payment.challenge
+        // A reorg may have taken the mint: the next round sends another.
+        if (states[i] === 'due') minted.delete(nonce)
+        else if (states[i] === 'minted' && retries.isDue(nonce)) await record(payment)
+      }
+    },
+
+    waitOf: waits.of,
   }
 }
 

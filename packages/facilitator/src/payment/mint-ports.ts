@@ -66,5 +66,10 @@ export type FinalizeEvent =
   /** Nothing is minted by this daemon. */
   | { readonly event: 'finalize.on'; readonly artifacts: string }
   | { readonly event: 'finalize.off'; readonly reason: string }
-  | { readonly event: 'finalize.waiting'; readonly reason: string; readonly payments: number }
+  | {
+      readonly event: 'finalize.waiting'
+      readonly reason: string
+      readonly payments: number
+      readonly seconds: number
+    }
   | { readonly event: 'finalize.failed'; readonly err: unknown }

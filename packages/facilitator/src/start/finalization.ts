@@ -47,6 +47,7 @@ export type Finalization = {
   readonly off: string | undefined
   readonly round: Finalize['round'] | undefined
   readonly retry: Finalize['retry'] | undefined
+  readonly waitOf: Finalize['waitOf'] | undefined
   /** Hands mints of the last run back to the relayer; before it assigns new nonces. */
   resumeMints(): void
   /** Runs rounds until it is closed. */
@@ -89,15 +90,23 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
   const off = whyOff(config, profile)
   if (off !== undefined) {
     const startLoop = () => report({ event: 'finalize.off', reason: off })
-    return { off, round: undefined, retry: undefined, resumeMints, startLoop, close: async () => undefined }
+    return {
+      off,
+      round: undefined,
+      retry: undefined,
+      waitOf: undefined,
+      resumeMints,
+      startLoop,
+      close: async () => undefined,
+    }
   }
   const { prover, ownTree } = await openProving(config)
   const finalize = wireFinalize(deps, minter, prover, ownTree)
-  telemetry.metrics.source('svc_mints_awaiting', finalize.awaiting)
   let loop: FinalizeLoop | undefined
   return {
     off,
     round: finalize.round,
+    waitOf: finalize.waitOf,
     retry(nonce) {
       finalize.retry(nonce)
       loop?.wake()

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Addresses } from '../adapters/addresses.js'
 import { createChainProbe } from '../adapters/chain-probe.js'
+import { createDiskSpace } from '../adapters/disk-space.js'
 import type { OpenLedger } from '../adapters/open-ledger.js'
 import type { Config } from '../config/config.js'
 import { sellerKey } from '../config/sellers.js'
@@ -15,14 +16,17 @@ import { createServer } from '../http/server.js'
 import { createUnknownTokens } from '../http/unknown-tokens.js'
 import { limits } from '../limits.js'
 import { createIssuance } from '../payment/issuance.js'
+import { createOwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
 import type { Profile } from '../profile.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { ChainSide } from './chain-side.js'
+import { createClockWatch } from './clock-watch.js'
 import type { Finalization } from './finalization.js'
 import type { Following } from './following.js'
 import { registerOperation, type Telemetry } from './operation.js'
 import type { PaymentFlow } from './payment-flow.js'
+import { createReadinessProbes } from './readiness-probes.js'
 
 export function createHttpSide(deps: {
   readonly config: Config
@@ -81,31 +85,43 @@ export function createHttpSide(deps: {
     knownChallenge: createRateLimit({ perMinute: limits.knownChallengePerMin, keysMax, clock }),
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
+  const clockWatch = createClockWatch()
+  const probe = createChainProbe({
+    rpc,
+    relayer: relayer.address,
+    clock,
+    freshMs: limits.probeFreshMs,
+    waitMs: limits.probeWaitMs,
+    onAnswer: (view) => clockWatch.saw({ ...view, localMs: clock.now() }),
+  })
+  const diskSpace = storage.journalStats()
+    ? createDiskSpace(config.settlement.journal)
+    : async () => undefined
   registerOperation(app, {
     telemetry,
     clock,
     chainId,
     profile,
     adminAuth,
-    probe: createChainProbe({
-      rpc,
-      relayer: relayer.address,
-      clock,
-      freshMs: limits.probeFreshMs,
-      waitMs: limits.probeWaitMs,
-    }),
+    probe,
+    clockWatch,
+    readinessProbes: createReadinessProbes({ ...deps, probe, clockWatch, diskSpace }),
     issuance,
     retryMint: deps.finalization.retry,
     stuckTransfers: deps.following.stuck,
+    finalizeOff: deps.finalization.off,
+    owed: createOwedBooks({
+      ledger,
+      clock,
+      waitOf: deps.finalization.waitOf,
+      freshMs: limits.owedFreshMs,
+    }),
     ledger,
     openChallengesMax: daemon.max_open_challenges,
     addresses: deps.addresses,
-    relayer: {
-      address: relayer.address,
-      isUsed: deployment.helper !== undefined && profile.acceptsPayments,
-      queue: relayer.queue,
-    },
+    relayer: { address: relayer.address, queue: relayer.queue },
     journalStats: storage.journalStats,
+    diskSpace,
   })
   metrics.source('svc_unknown_tokens_total', unknownTokens.total)
   metrics.source('svc_connections_open', connections.open)

@@ -3,6 +3,7 @@ import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Addresses } from '../adapters/addresses.js'
 import type { ChainProbe } from '../adapters/chain-probe.js'
+import type { DiskSpace } from '../adapters/disk-space.js'
 import type { JournalStats } from '../adapters/journal.js'
 import { registerProcessVitals } from '../adapters/process-vitals.js'
 import type { QueuedTransaction } from '../adapters/relayer.js'
@@ -12,47 +13,58 @@ import { type Readiness, registerHealthApi } from '../http/health-api.js'
 import { limits } from '../limits.js'
 import type { Books } from '../payment/books.js'
 import type { Issuance } from '../payment/issuance.js'
+import type { OwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
+import { type WaitReason, waitReasons } from '../payment/waits.js'
 import type { Profile } from '../profile.js'
-import type { Log } from '../telemetry/events.js'
+import type { Log, LogWriter } from '../telemetry/events.js'
 import { createMetrics, type Metrics } from '../telemetry/metrics.js'
 import { createRecentEvents, type RecentEvents } from '../telemetry/recent.js'
+import { unlinked } from '../telemetry/unlinked.js'
 import { version } from '../version.js'
+import type { ClockWatch } from './clock-watch.js'
 import type { Following } from './following.js'
-import { judgeReadiness, type ReadinessProblem } from './readiness.js'
+import { askAll, type ReadinessProbe, type ReadinessProblem } from './readiness.js'
+import { createSpentGas, type SpentGas } from './spent-gas.js'
 
 export type Telemetry = {
   /** Tells the log, the metrics and the recent events. */
   readonly log: Log
   readonly metrics: Metrics
   readonly recent: RecentEvents
-  /** When the disk last refused a journal record, in milliseconds since 1970. */
-  journalFailedAtMs(): number
+  /** What the relayer paid since the start. */
+  readonly spent: SpentGas
   close(): void
 }
 
-export function createTelemetry({ log, clock }: { log: Log; clock: Clock }): Telemetry {
+export function createTelemetry(deps: {
+  readonly log: LogWriter
+  readonly clock: Clock
+  /** Whether the log may tell which payment a mint is for. */
+  readonly linkMints: boolean
+}): Telemetry {
+  const { clock } = deps
   const metrics = createMetrics()
   const recent = createRecentEvents({
     clock,
     paymentsMax: limits.recentPaymentsMax,
     eventsPerPaymentMax: limits.recentEventsPerPaymentMax,
   })
-  let journalFailedAtMs = 0
+  const spent = createSpentGas(metrics)
   const vitals = registerProcessVitals(metrics)
   const startedAt = Math.floor(clock.now() / 1000)
   metrics.source('svc_build_info', () => [{ labels: { version }, value: 1 }])
   metrics.source('svc_start_time_seconds', () => startedAt)
   return {
     log(event) {
-      log(event)
+      deps.log(deps.linkMints ? event : unlinked(event))
       metrics.hear(event)
       recent.hear(event)
-      if (event.event === 'journal.failed') journalFailedAtMs = clock.now()
+      spent.hear(event)
     },
     metrics,
     recent,
-    journalFailedAtMs: () => journalFailedAtMs,
+    spent,
     close: vitals.close,
   }
 }
@@ -64,44 +76,43 @@ export type OperationDeps = {
   readonly profile: Profile
   readonly adminAuth: AdminAuth
   readonly probe: ChainProbe
+  readonly clockWatch: ClockWatch
+  /** What readiness asks, part by part. */
+  readonly readinessProbes: readonly ReadinessProbe[]
   readonly issuance: Issuance
   readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
   readonly stuckTransfers: Following['stuck']
+  /** Why nothing is minted here, if nothing is. */
+  readonly finalizeOff: string | undefined
+  readonly owed: OwedBooks
   readonly ledger: { readonly books: Books; openCount(): number; size(): number }
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
-  readonly relayer: {
-    readonly address: Address
-    /** Whether it has burns to pay for. */
-    readonly isUsed: boolean
-    queue(): readonly QueuedTransaction[]
-  }
+  readonly relayer: { readonly address: Address; queue(): readonly QueuedTransaction[] }
   readonly journalStats: () => JournalStats | undefined
+  readonly diskSpace: DiskSpace
 }
 
 /** Registers `/health`, `/ready`, `/openapi.json` and `/admin/*`. */
 export function registerOperation(app: FastifyInstance, deps: OperationDeps): void {
   const { telemetry, clock, probe, ledger, relayer } = deps
   let problems: readonly ReadinessProblem[] | undefined
+  let freeBytes: number | undefined
 
   const readiness: Readiness = async () => {
-    const wroteLately = clock.now() - telemetry.journalFailedAtMs() >= limits.journalRetryAfterMs
-    problems = judgeReadiness({
-      chain: await probe.look(),
-      chainId: deps.chainId,
-      burnGas: relayer.isUsed ? limits.batchBaseGas + limits.burnItemGas : undefined,
-      addressesReady: deps.addresses.ready(),
-      journalLost: deps.journalStats()?.lost === true,
-      journalFailed: deps.journalStats()?.failed === true && !wroteLately,
-    })
+    problems = await askAll(deps.readinessProbes)
     return { problems }
   }
   const relayerBalance = () => {
     const view = probe.last()
     return view?.reachable ? view.relayerBalance : undefined
   }
+  const diskSpace: DiskSpace = async () => {
+    freeBytes = await deps.diskSpace()
+    return freeBytes
+  }
 
-  registerGauges(deps, relayerBalance, () => problems)
+  registerGauges(deps, { relayerBalance, problems: () => problems, freeBytes: () => freeBytes })
   registerHealthApi(app, { readiness })
   registerAdminApi(app, {
     chainId: deps.chainId,
@@ -109,12 +120,18 @@ export function registerOperation(app: FastifyInstance, deps: OperationDeps): vo
     clock,
     auth: deps.adminAuth,
     books: ledger.books,
+    owed: deps.owed,
+    finalizeOff: deps.finalizeOff,
     issuance: deps.issuance,
     recent: telemetry.recent,
     retryMint: deps.retryMint,
     stuckTransfers: deps.stuckTransfers,
     readiness,
-    renderMetrics: telemetry.metrics.render,
+    async renderMetrics() {
+      // Looks at chain, disk and books if nobody did lately, so that what is told is fresh.
+      await Promise.all([readiness(), diskSpace(), deps.owed.look()])
+      return telemetry.metrics.render()
+    },
     vitals: {
       startedAtMs: clock.now(),
       openChallenges: ledger.openCount,
@@ -124,18 +141,30 @@ export function registerOperation(app: FastifyInstance, deps: OperationDeps): vo
       relayerAddress: relayer.address,
       relayerBalance,
       relayerQueue: relayer.queue,
+      spent: telemetry.spent.of,
+      chain: probe.last,
+      clockSkewSeconds: deps.clockWatch.skewSeconds,
       journal: deps.journalStats,
+      diskSpace,
     },
   })
 }
 
 function registerGauges(
   deps: OperationDeps,
-  relayerBalance: () => bigint | undefined,
-  problems: () => readonly ReadinessProblem[] | undefined,
+  {
+    relayerBalance,
+    problems,
+    freeBytes,
+  }: {
+    readonly relayerBalance: () => bigint | undefined
+    readonly problems: () => readonly ReadinessProblem[] | undefined
+    readonly freeBytes: () => number | undefined
+  },
 ): void {
   const { probe, ledger, journalStats } = deps
   const { source } = deps.telemetry.metrics
+  registerOwedGauges(deps)
   const orUndefined = (value: bigint | undefined) => (value === undefined ? undefined : Number(value))
   source('svc_ready', () => (problems()?.length === 0 ? 1 : 0))
   source('svc_issuance_paused', () => (deps.issuance.isPaused() ? 1 : 0))
@@ -155,11 +184,36 @@ function registerGauges(
     const view = probe.last()
     return view?.reachable ? Number(view.headNumber) : undefined
   })
+  source('svc_clock_skew_seconds', deps.clockWatch.skewSeconds)
+  source('svc_journal_disk_free_bytes', freeBytes)
   source('svc_journal_records_total', () => journalStats()?.records)
   source('svc_journal_syncs_total', () => journalStats()?.syncs)
   source('svc_journal_bytes', () => journalStats()?.bytes)
   source('svc_journal_failed', () => {
     const stats = journalStats()
     return stats && (stats.failed ? 1 : 0)
+  })
+}
+
+/** The first alert: the provider is not being paid. */
+function registerOwedGauges({ owed, clock, telemetry }: OperationDeps): void {
+  const { source } = telemetry.metrics
+  source('svc_mints_awaiting', () => owed.last()?.payments)
+  source('svc_mints_owed_base_units', () => {
+    const value = owed.last()?.value
+    return value === undefined ? undefined : Number(value)
+  })
+  source('svc_mints_oldest_seconds', () => {
+    const known = owed.last()
+    return known && (known.oldestAt === undefined ? 0 : Math.max(0, clock.now() / 1000 - known.oldestAt))
+  })
+  source('svc_mints_waiting', () => {
+    const reasons = owed.last()?.reasons
+    if (!reasons) return undefined
+    // Reasons that nobody waits for are 0, not missing: an alert must see them fall.
+    return (Object.keys(waitReasons) as WaitReason[]).map((reason) => ({
+      labels: { reason },
+      value: reasons.get(reason) ?? 0,
+    }))
   })
 }

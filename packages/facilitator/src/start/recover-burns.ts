@@ -50,7 +50,7 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
   const { config, secrets, clock } = options
   const off = whyOff(config, profileOf(config))
   if (off !== undefined) throw new SvcError('config_invalid', `nothing can be minted: ${off}`)
-  const telemetry = createTelemetry({ log: options.log, clock })
+  const telemetry = createTelemetry({ log: options.log, clock, linkMints: true })
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   const { storage, close } = await openRecoveryStorage(options, seed)
   try {

@@ -8,7 +8,7 @@ import { judgeAvailability } from '../config/rules.js'
 import type { Clock } from '../payment/ports.js'
 import { profileOf } from '../profile.js'
 import type { Secrets } from '../secrets/secrets.js'
-import type { Log } from '../telemetry/events.js'
+import type { LogWriter } from '../telemetry/events.js'
 import { assertRelayerKnown } from './assert-relayer-known.js'
 import { openChainSide } from './chain-side.js'
 import { closeAll } from './close-all.js'
@@ -24,7 +24,7 @@ export type Facilitator = { readonly url: string; readonly network: string; clos
 export type StartOptions = {
   readonly config: Config
   readonly secrets: Secrets
-  readonly log: Log
+  readonly log: LogWriter
   readonly clock?: Clock
   readonly random?: { bytes(length: number): Uint8Array }
   /** Goes on with a journal that looks like an old copy. */
@@ -36,7 +36,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const [unavailable] = judgeAvailability(config)
   if (unavailable) throw new SvcError('config_invalid', `${unavailable.key}: ${unavailable.message}`)
   const profile = profileOf(config)
-  const telemetry = createTelemetry({ log: options.log, clock })
+  const telemetry = createTelemetry({ log: options.log, clock, linkMints: config.log.link_mints })
   const { log } = telemetry
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   const { acceptJournal = false } = options

@@ -1,0 +1,75 @@
+/** What was burned and is not the provider's yet: the first thing an operator wants to know. */
+import type { BaseUnits, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { AwaitingMint, Clock, Ledger } from './ports.js'
+import type { Wait, WaitReason } from './waits.js'
+
+export type Owed = {
+  readonly payments: number
+  readonly value: BaseUnits
+  /** When the one that waits longest was accepted, in unix seconds; a late one counts from its expiry. */
+  readonly oldestAt: number | undefined
+  readonly reasons: ReadonlyMap<WaitReason, number>
+}
+
+export type OwedBooks = {
+  /** Summed up at most once in `freshMs`, however many ask: there may be very many payments. */
+  look(): Promise<Owed>
+  last(): Owed | undefined
+  /** Why a payment that is burned and not minted waits. */
+  waitOf(nonce: ChallengeNonce): Pick<Wait, 'reason'> & Partial<Wait>
+}
+
+export function createOwedBooks(deps: {
+  readonly ledger: Pick<Ledger, 'awaitingMint'>
+  readonly clock: Pick<Clock, 'now'>
+  /** Absent when nothing is minted here. */
+  readonly waitOf: ((nonce: ChallengeNonce) => Wait | undefined) | undefined
+  readonly freshMs: number
+}): OwedBooks {
+  const { ledger, clock } = deps
+  let seen: { readonly owed: Owed; readonly atMs: number } | undefined
+  let looking: Promise<Owed> | undefined
+
+  const waitOf: OwedBooks['waitOf'] = (nonce) =>
+    deps.waitOf ? (deps.waitOf(nonce) ?? { reason: 'queued' }) : { reason: 'off' }
+
+  async function sum(): Promise<Owed> {
+    const reasons = new Map<WaitReason, number>()
+    let payments = 0
+    let value = 0n
+    let oldestAt: number | undefined
+    for await (const payment of ledger.awaitingMint()) {
+      const { reason } = waitOf(payment.challenge.nonce)
+      reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+      payments += 1
+      value += payment.burn.value
+      const at = waitingSince(payment)
+      oldestAt = oldestAt === undefined ? at : Math.min(oldestAt, at)
+    }
+    return { payments, value: value as BaseUnits, oldestAt, reasons }
+  }
+
+  async function lookNow(): Promise<Owed> {
+    try {
+      const owed = await sum()
+      seen = { owed, atMs: clock.now() }
+      return owed
+    } finally {
+      looking = undefined
+    }
+  }
+
+  return {
+    async look() {
+      const ageMs = seen ? clock.now() - seen.atMs : -1
+      // A clock that was set back makes everything look new.
+      if (!looking && seen && ageMs >= 0 && ageMs < deps.freshMs) return seen.owed
+      looking ??= lookNow()
+      return looking
+    },
+    last: () => seen?.owed,
+    waitOf,
+  }
+}
+
+const waitingSince = ({ acceptedAt, challenge }: AwaitingMint): number => acceptedAt ?? challenge.expiresAt

@@ -1,0 +1,53 @@
+/** Why payments that are not minted yet wait, and since when: for the operator, whose provider is not paid meanwhile. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Clock } from './ports.js'
+
+export const waitReasons = {
+  delayed: 'held back for a random time, finalize.delay_max_ms',
+  queued: 'its turn comes in one of the next rounds',
+  root_behind: 'no proved root covers its burn yet',
+  verifier_paused: 'the verifier is paused',
+  burn_lost: 'no block holds its burn any more',
+  confirming: 'its mint is sent, or not deep enough yet',
+  unfunded: 'the relayer cannot pay for a mint',
+  would_revert: 'the chain would refuse its mint',
+  reverted: 'its mint was mined and did nothing',
+  displaced: "somebody else used the nonce of its mint's transaction",
+  mint_not_found: 'it is minted, and the node does not show by which transaction',
+  unavailable: 'node, disk, indexer or prover failed',
+  off: 'this daemon mints nothing',
+} as const
+
+export type WaitReason = keyof typeof waitReasons
+
+export type Wait = {
+  readonly reason: WaitReason
+  readonly sinceMs: number
+}
+
+export type Waits = {
+  /** Since when is kept while the reason stays the same. */
+  set(nonce: ChallengeNonce, reason: WaitReason): void
+  forget(nonce: ChallengeNonce): void
+  of(nonce: ChallengeNonce): Wait | undefined
+  /** Of those that wait for this reason: how many, and since when the first of them does. */
+  summary(reason: WaitReason): { readonly count: number; readonly sinceMs: number }
+}
+
+export function createWaits({ clock }: { clock: Pick<Clock, 'now'> }): Waits {
+  const waits = new Map<ChallengeNonce, Wait>()
+  return {
+    set(nonce, reason) {
+      if (waits.get(nonce)?.reason !== reason) waits.set(nonce, { reason, sinceMs: clock.now() })
+    },
+    forget: (nonce) => void waits.delete(nonce),
+    of: (nonce) => waits.get(nonce),
+    summary(reason) {
+      const those = [...waits.values()].filter((wait) => wait.reason === reason)
+      return {
+        count: those.length,
+        sinceMs: those.reduce((first, { sinceMs }) => Math.min(first, sinceMs), clock.now()),
+      }
+    },
+  }
+}
