@@ -113,6 +113,7 @@ describe('real answers fit the OpenAPI document', () => {
       check('POST', path, await net.send(path, { method: 'POST', headers: bearer() }))
       check('POST', path, await net.send(path, { method: 'POST' }))
     }
+    await post(`/admin/pause?message=${'x'.repeat(201)}`, {}, bearer())
     for (const path of ['/admin/pause', '/admin/resume']) {
       check('POST', path, await net.send(path, { method: 'POST', headers: bearer() }))
       if (path === '/admin/pause') await post('/challenge', { amount: '1' })
