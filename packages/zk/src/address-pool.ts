@@ -224,7 +224,9 @@ export function createAddressPool({
         refill()
       })
     }
-    if (drawing !== undefined || reserve.size() === 0 || hand.length > handSize / 2) return
+    // Writing the store disturbs whoever writes to the same disk: while callers come it waits until it must be.
+    const handLow = handSize * (isFilling ? limits.drawShareFilling : limits.drawShare)
+    if (drawing !== undefined || reserve.size() === 0 || hand.length > handLow) return
     drawing = draw().then(() => {
       drawing = undefined
       refill()

@@ -61,6 +61,12 @@ export function createAddressReserve<Address extends StoredAddress>(
     return saved
   }
 
+  /** Together with what else comes soon: each save writes the whole store and makes others wait for the disk. */
+  async function saveSoon(): Promise<void> {
+    await clock.sleep(limits.saveGatherMs, closed.signal).catch(() => undefined) // a pause cut short is over
+    if (isDirty && !closed.signal.aborted) await saveHeld()
+  }
+
   async function saveHeld(): Promise<void> {
     try {
       await save(() => {
@@ -88,7 +94,7 @@ export function createAddressReserve<Address extends StoredAddress>(
       held.push(address)
       if (isDirty) return // a save that has not begun takes it along
       isDirty = true
-      void saveHeld()
+      void saveSoon()
     },
     async draw(count) {
       if (closed.signal.aborted || held.length === 0) return []

@@ -20,6 +20,11 @@ export const limits = {
   lowWaterShare: 0.5,
   /** Otherwise when nobody asked for so long, so that the search does not slow down whoever is asking. */
   quietMs: 250,
+  /** The hand is filled from the store when so little of it is left, and earlier while the pool is filled anyway. */
+  drawShare: 0.125,
+  drawShareFilling: 0.5,
+  /** Mined addresses are saved together when they come within this time. */
+  saveGatherMs: 500,
   /** Pause of a refill after a failure, so that a broken miner cannot spin. */
   refillPauseMs: 1000,
 } as const
