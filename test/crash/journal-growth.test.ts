@@ -10,7 +10,12 @@ let net: CrashNetwork
 beforeAll(async () => {
   net = await startCrashNetwork({
     config: {
-      settlement: { challenge_ttl_seconds: 10, expired_challenge_retention_seconds: 1 },
+      settlement: {
+        challenge_ttl_seconds: 10,
+        expired_challenge_retention_seconds: 1,
+        // Burns that are not deep keep their signed bytes, and there would be few others.
+        reorg_watch_blocks: 4,
+      },
       daemon: { max_open_challenges: 10_000 },
     },
   })

@@ -41,6 +41,30 @@ describe('fault 4 a damaged journal', () => {
 })
 
 describe('a restart', () => {
+  it('fault 9 a reorg that takes an accepted burn while the daemon is down: the same bytes go out again', async () => {
+    net = await startCrashNetwork()
+    const payment = await prepare(net, await net.account())
+    const { challengeNonce } = payment.offer
+    const answer = await present(net, payment)
+    expect(answer).toMatchObject({ success: true })
+    await until(() => recordsOf(challengeNonce, 'grant_used').length > 0)
+    await net.kill()
+    await net.chain.pauseMining()
+    const { transactions } = await net.chain.reorg(1, { keepTransactions: false })
+    expect(transactions).toEqual([(answer as { transaction: string }).transaction])
+
+    await net.restart()
+    await until(() => recordsOf(challengeNonce, 'payment_demoted').length === 1)
+    // Killed once more while it waits for a block: the run after that goes on all the same.
+    await net.kill()
+    await net.restart()
+    await net.chain.resumeMining()
+    await until(() => recordsOf(challengeNonce, 'payment_accepted').length === 2)
+    const burns = (await net.relayedBurns()).filter(({ args }) => args.challengeNonce === challengeNonce)
+    expect(burns.map(({ transactionHash }) => transactionHash)).toEqual(transactions)
+    expect(await present(net, payment)).toMatchObject({ errorReason: 'already_accepted' })
+  })
+
   it('accepts a self-transfer that became deep enough while the daemon was down, unasked', async () => {
     net = await startCrashNetwork({ config: { settlement: { confirmations: 3 } } })
     const payment = await prepare(net, await net.account({ gas: true }), 'self-transfer')

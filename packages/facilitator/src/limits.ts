@@ -144,6 +144,8 @@ export const limits = {
   /** Mined transactions kept, to be sent again when a reorg takes them back; the hex digits of their bytes. */
   minedKeptMax: 1_000,
   minedKeptBytesMax: 16 * 1024 * 1024,
+  /** Accepted payments whose signed burns the journal keeps for that, the newest; the rest is as after a deep block. */
+  signedBurnsKeptMax: 4_096,
   /** Pause between two looks at the blocks of mined transactions. */
   reorgPollMs: 2_000,
   /** No block must have been seen to hold a mined transaction for so long before it counts as taken back. */

@@ -38,7 +38,7 @@ export type BurnerLimits = {
 export function createBurner(deps: {
   chain: ChainReader
   trial: BurnTrial
-  relayer: Pick<Relayer, 'submit' | 'resume'>
+  relayer: Pick<Relayer, 'submit' | 'resume' | 'watch'>
   recordSigned: Ledger['recordSigned']
   report: Report
   token: Address
@@ -264,10 +264,14 @@ export function createBurner(deps: {
   return {
     burn: (challenge, payload) => burn({ challenge, payload }),
 
-    resume({ transactions, items }) {
-      const earlier = { ...ownerOf(items), forms: transactions }
+    resume({ transactions, items, accepted = [] }) {
+      const earlier = { ...ownerOf([...items, ...accepted]), forms: transactions }
       const ended = relayer.resume(earlier).then((end) => endBatch(items, end))
       return items.map(async (item, i) => resumeItem(item, (await ended)[i]))
+    },
+
+    watch({ transactions, items, block }) {
+      relayer.watch({ ...ownerOf(items), forms: transactions }, block)
     },
 
     find: (challenge, payload) => findExecuted({ challenge, payload }),

@@ -14,7 +14,7 @@ import type { EndedPayment } from './ledger-packing.js'
 
 export type Entry = {
   readonly challenge: Challenge
-  /** The payload itself is dropped once its burn is accepted; its identity stays. */
+  /** The payload itself is dropped once its burn is accepted and deep; its identity stays. */
   claim?: {
     readonly identity: string
     readonly ticketed: boolean
@@ -61,11 +61,15 @@ export const isKept = ({
 }: Pick<Readonly<Entry>, 'claim' | 'late' | 'unmatched'>): boolean =>
   claim !== undefined || late !== undefined || unmatched !== undefined
 
+/** Its burn is accepted, or was, and the signed bytes are still kept. */
+const hasSignedBurn = ({ claim, accepted, demoted }: Entry) =>
+  claim?.payload !== undefined && (accepted ?? demoted) !== undefined
+
 export function* eventsOf(entry: Entry): Iterable<LedgerEvent> {
-  const { challenge, claim, accepted, demoted, late, unmatched, finalized, granted } = entry
+  const { challenge, claim, accepted, demoted, finalized, granted } = entry
   const { nonce } = challenge
   const burned = accepted ?? demoted
-  if (burned && claim) {
+  if (burned && claim && !claim.payload) {
     const { identity, ticketed } = claim
     const mint = accepted && finalized && { finalized }
     yield { event: 'payment_recorded', challenge, identity, ticketed, ...burned, granted, ...mint }
@@ -76,14 +80,31 @@ export function* eventsOf(entry: Entry): Iterable<LedgerEvent> {
       const { identity, ticketed, payload } = claim
       yield { event: 'payment_claimed', nonce, identity, ticketed, payload }
     }
-    if (granted) yield { event: 'grant_used', nonce }
+    if (granted && !burned) yield { event: 'grant_used', nonce }
   }
+  if (!hasSignedBurn(entry)) yield* otherTransfersOf(entry)
+}
+
+/** The rest about a burn whose signed bytes are still kept: it comes behind them. */
+export function* endingsOf(entry: Entry): Iterable<LedgerEvent> {
+  const { challenge, accepted, demoted, finalized, granted } = entry
+  const { nonce } = challenge
+  const burned = accepted ?? demoted
+  if (!burned || !hasSignedBurn(entry)) return
+  yield { event: 'payment_accepted', nonce, ...burned }
+  if (granted) yield { event: 'grant_used', nonce }
+  if (demoted) yield { event: 'payment_demoted', nonce }
+  if (accepted && finalized) yield { event: 'payment_finalized', nonce, ...finalized }
+  yield* otherTransfersOf(entry)
+}
+
+/** What else came to its address: transfers that cover nothing, and a burn beside the accepted one or instead of it. */
+function* otherTransfersOf(entry: Entry): Iterable<LedgerEvent> {
+  const { challenge, accepted, demoted, late, lateReason: reason, unmatched, finalized } = entry
+  const { nonce } = challenge
   for (const transfer of unmatched ?? []) yield { event: 'burn_unmatched', nonce, ...transfer }
-  if (late) {
-    const { lateReason: reason } = entry
-    yield { event: 'burn_late', challenge, burn: late, ...(reason && { reason }) }
-  }
-  const lateMint = burned ? entry.lateMinted : finalized
+  if (late) yield { event: 'burn_late', challenge, burn: late, ...(reason && { reason }) }
+  const lateMint = (accepted ?? demoted) ? entry.lateMinted : finalized
   if (late && lateMint) yield { event: 'payment_finalized', nonce, ...lateMint }
 }
 

@@ -1,6 +1,12 @@
 /** What a ledger holds that was under way when the last run of the daemon ended. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Interrupted, InterruptedMint, Ledger, SignedTransaction } from '../payment/ports.js'
+import type {
+  Interrupted,
+  InterruptedMint,
+  Ledger,
+  ShallowBurns,
+  SignedTransaction,
+} from '../payment/ports.js'
 import type { LedgerState } from './ledger-state.js'
 
 /** A burn that several transactions carried belongs to the newest: the older ones were displaced. */
@@ -19,15 +25,36 @@ export function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupte
     if (payload.kind === 'permit') underWay.push({ challenge, payload: payload.read() })
     else transfers.push({ challenge, payload: payload.read() })
   }
+  const shallow = shallowIn(state)
   return {
     transactions: [...forms].map(([nonce, transactions]) => ({
       transactions,
       items: underWay.filter(({ challenge }) => carrier.get(challenge.nonce) === nonce),
+      accepted: shallow.get(nonce)?.items ?? [],
     })),
+    shallow: [...shallow].filter(([nonce]) => !forms.has(nonce)).map(([, burns]) => burns),
     unsigned: underWay.filter(({ challenge }) => !carrier.has(challenge.nonce)),
     transfers,
     mints: interruptedMintsIn(state),
   }
+}
+
+/** Accepted burns that are not deep yet, by the nonce of the transaction that holds them. */
+function shallowIn(state: LedgerState): Map<number, ShallowBurns> {
+  const byNonce = new Map<number, ShallowBurns>()
+  for (const { transaction, nonces } of state.shallow()) {
+    const items: Interrupted['items'][number][] = []
+    let block: ShallowBurns['block'] | undefined
+    for (const nonce of nonces) {
+      const { challenge, claim, accepted } = state.find(nonce) ?? {}
+      if (!challenge || !accepted || claim?.payload?.kind !== 'permit') continue
+      items.push({ challenge, payload: claim.payload.read() })
+      block = accepted.burn
+    }
+    const { transactions = [] } = byNonce.get(transaction.nonce) ?? {}
+    if (block) byNonce.set(transaction.nonce, { transactions: [...transactions, transaction], items, block })
+  }
+  return byNonce
 }
 
 /** Signed forms of one transaction belong together: they share its nonce. */

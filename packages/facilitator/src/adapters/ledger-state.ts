@@ -1,9 +1,9 @@
 /** What the events of the ledger amount to. Applied in order they give the same state, now or after a crash. */
 import { type ChallengeNonce, SvcError, unreachable } from '@svc-zerc20/protocol'
 import type { RecordedTransfer } from '../payment/books.js'
-import type { Accepted, Burn, Challenge, Finalized } from '../payment/ports.js'
+import type { Accepted, Burn, Challenge, Finalized, SignedTransaction } from '../payment/ports.js'
 import { type ArchiveQuery, type ArchiveSnapshot, createLedgerArchive } from './ledger-archive.js'
-import { awaitedBurnOf, type Entry, eventsOf, isKept, listed, toEntry } from './ledger-entry.js'
+import { awaitedBurnOf, type Entry, endingsOf, eventsOf, isKept, listed, toEntry } from './ledger-entry.js'
 import type { Binding, LedgerEvent } from './ledger-event.js'
 import { createLedgerTransactions, type Outstanding } from './ledger-transactions.js'
 
@@ -26,6 +26,8 @@ export type LedgerState = {
   apply(event: LedgerEvent): void
   /** Forgets a challenge, unless something happened to it. */
   forget(nonce: ChallengeNonce): void
+  /** Transactions that hold accepted burns which a reorg could still take back. */
+  shallow(): Outstanding[]
   /** Transactions that carry burns which have not ended, and those that carry mints. */
   outstanding(): Outstanding[]
   outstandingMints(): Outstanding[]
@@ -45,10 +47,21 @@ export type LedgerState = {
   noteWrittenAnew(): void
 }
 
-export function createLedgerState(): LedgerState {
+/** How long the signed bytes of an accepted burn are kept, so that a reorg can be answered with them. */
+export type KeepSigned = {
+  /** Until a burn so many blocks higher is accepted. */
+  readonly blocks: number
+  /** Of so many payments at most, the newest. */
+  readonly paymentsMax: number
+}
+
+export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0 }): LedgerState {
   const entries = new Map<ChallengeNonce, Entry>()
   const archive = createLedgerArchive()
   const burns = createLedgerTransactions()
+  /** Of accepted burns that are not deep yet, and their payments, oldest first. */
+  const relayed = createLedgerTransactions()
+  const shallow = new Set<ChallengeNonce>()
   const mints = createLedgerTransactions()
   const demoted = new Set<ChallengeNonce>()
   const unmatched: RecordedTransfer[] = []
@@ -74,7 +87,7 @@ export function createLedgerState(): LedgerState {
 
   function archiveIfEnded(entry: Entry): void {
     const { challenge, claim, accepted, late, finalized, granted } = entry
-    if (!granted || !accepted || !claim || late || entry.unmatched) return
+    if (!granted || !accepted || !claim || late || entry.unmatched || shallow.has(challenge.nonce)) return
     const ended = { challenge, identity: claim.identity, ...accepted, ...(finalized && { finalized }) }
     if (archive.add(ended)) entries.delete(challenge.nonce)
   }
@@ -102,11 +115,37 @@ export function createLedgerState(): LedgerState {
     entry.accepted = accepted
     delete entry.demoted
     demoted.delete(nonce)
-    delete entry.claim?.payload
+    const signed = signedFor(entry, accepted.burn)
+    for (const transaction of signed) relayed.add(transaction, [nonce])
+    if (signed.length > 0) shallow.add(nonce)
+    else delete entry.claim?.payload
     // From now on its hash is the burn's own.
     delete entry.claim?.txHash
     burns.end(nonce)
+    forgetDeep(accepted.burn.blockNumber)
     archiveIfEnded(entry)
+  }
+
+  /** All signed forms of the transaction that holds this burn; none when it is somebody else's. */
+  function signedFor({ challenge, claim }: Entry, { txHash }: Burn): readonly SignedTransaction[] {
+    if (keep.blocks === 0 || claim?.payload?.kind !== 'permit') return []
+    const all = burns.of(challenge.nonce)
+    const holder = all.find(({ hash }) => hash === txHash)
+    return all.filter(({ nonce }) => nonce === holder?.nonce)
+  }
+
+  /** Seen from the burn just accepted: one absurd height lets go of much once, and hides nothing later. */
+  function forgetDeep(newest: bigint): void {
+    for (const nonce of shallow) {
+      const entry = entryOf(nonce)
+      const height = entry.accepted?.burn.blockNumber ?? newest
+      const isDeep = height + BigInt(keep.blocks) <= newest
+      if (!isDeep && shallow.size <= keep.paymentsMax) return
+      shallow.delete(nonce)
+      relayed.end(nonce)
+      delete entry.claim?.payload
+      archiveIfEnded(entry)
+    }
   }
 
   function demote(nonce: ChallengeNonce): void {
@@ -116,6 +155,10 @@ export function createLedgerState(): LedgerState {
     if (entry.claim) entry.claim.txHash = entry.accepted.burn.txHash
     delete entry.accepted
     demoted.add(nonce)
+    if (!shallow.delete(nonce)) return
+    // Under way again: another run would send the same bytes.
+    for (const transaction of relayed.of(nonce)) burns.add(transaction, [nonce])
+    relayed.end(nonce)
   }
 
   function moveBurn(nonce: ChallengeNonce, burn: Burn): void {
@@ -259,9 +302,11 @@ export function createLedgerState(): LedgerState {
   function shortest() {
     const live: LedgerEvent[] = []
     for (const entry of entries.values()) live.push(...eventsOf(entry))
-    for (const { transaction, nonces } of burns.all()) {
+    for (const { transaction, nonces } of [...relayed.all(), ...burns.all()]) {
       live.push({ event: 'burn_signed', nonces: [...nonces], transaction })
     }
+    // Behind the transactions, which only count for burns that are under way.
+    for (const entry of entries.values()) live.push(...endingsOf(entry))
     for (const { transaction, nonces } of mints.all()) {
       live.push({ event: 'mint_signed', nonces: [...nonces], transaction })
     }
@@ -310,6 +355,7 @@ export function createLedgerState(): LedgerState {
       const entry = entries.get(nonce)
       if (entry && !isKept(entry)) entries.delete(nonce)
     },
+    shallow: relayed.all,
     outstanding: burns.all,
     outstandingMints: mints.all,
     *awaitingMint() {

@@ -9,9 +9,12 @@ export type Outstanding = {
 }
 
 export type LedgerTransactions = {
+  /** Payments that are carried by it already stay. */
   add(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): void
   /** Nothing is left to do for this payment; a transaction that carries nothing else need not be known. */
   end(nonce: ChallengeNonce): void
+  /** All that carry this payment, oldest first. */
+  of(nonce: ChallengeNonce): readonly SignedTransaction[]
   all(): Outstanding[]
 }
 
@@ -21,7 +24,8 @@ export function createLedgerTransactions(): LedgerTransactions {
   return {
     add(transaction, nonces) {
       if (nonces.length === 0) return
-      byHash.set(transaction.hash, { transaction, nonces: new Set(nonces) })
+      const { nonces: known = [] } = byHash.get(transaction.hash) ?? {}
+      byHash.set(transaction.hash, { transaction, nonces: new Set([...known, ...nonces]) })
       for (const nonce of nonces) hashesOf.set(nonce, [...(hashesOf.get(nonce) ?? []), transaction.hash])
     },
 
@@ -33,6 +37,8 @@ export function createLedgerTransactions(): LedgerTransactions {
       }
       hashesOf.delete(nonce)
     },
+
+    of: (nonce) => (hashesOf.get(nonce) ?? []).flatMap((hash) => byHash.get(hash)?.transaction ?? []),
 
     all: () => [...byHash.values()],
   }

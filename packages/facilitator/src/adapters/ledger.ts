@@ -269,6 +269,9 @@ export function createLedger(deps: {
       const overtaken = refusal()
       if (overtaken !== undefined) return overtaken
       state.apply({ event: 'payment_demoted', nonce })
+      const { challenge, claim } = state.find(nonce) ?? {}
+      // Its burn is to be executed again, and takes what it took before.
+      if (challenge && claim?.payload) openClaims.add(challenge, claim.payload.read())
       return 'demoted'
     },
 

@@ -12,7 +12,7 @@ import { type CompactLedger, createCompactLedger } from './ledger-compaction.js'
 import { type Binding, fromFields, toFields } from './ledger-event.js'
 import { readEvent } from './ledger-line.js'
 import { createRescue } from './ledger-rescue.js'
-import { createLedgerState, type LedgerState } from './ledger-state.js'
+import { createLedgerState, type KeepSigned, type LedgerState } from './ledger-state.js'
 import { createLedgerSteps, inSteps } from './ledger-steps.js'
 import { keepMark } from './mark-keeper.js'
 import { assertSameSeed, type SeedCheck } from './seed-check.js'
@@ -43,6 +43,8 @@ export async function openLedger(deps: {
   openShares?: Shares
   expiredRetentionSeconds: number
   unmatchedMax: { readonly perChallenge: number; readonly total: number }
+  /** Nothing is kept by default. */
+  keepSigned?: KeepSigned
   onJournalFailure: (err: unknown) => void
   /** Of the treasury key of today; a journal of another key is refused. */
   seed?: SeedCheck
@@ -52,7 +54,7 @@ export async function openLedger(deps: {
   openIssued?: (recorded: Iterable<Challenge>) => Promise<IssuedAddresses>
 }): Promise<OpenLedger> {
   const { clock, openMax, openShares, expiredRetentionSeconds, unmatchedMax } = deps
-  const state = createLedgerState()
+  const state = createLedgerState(deps.keepSigned)
   const openIssued = async () => deps.openIssued?.(state.challenges())
   const create = (log: EventLog, issued: IssuedAddresses | undefined) =>
     createLedger({ state, log, clock, openMax, openShares, expiredRetentionSeconds, unmatchedMax, issued })

@@ -8,8 +8,11 @@ import type { Head, RelayReader } from './relay-view.js'
 import type { Slot } from './relayer-slot.js'
 import type { Receipt } from './transfer-log.js'
 
+/** The block that holds a transaction. */
+export type MinedBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
+
 export type Mined = {
-  keep(slot: Slot, receipt: Receipt): void
+  keep(slot: Slot, block: MinedBlock): void
   nonces(): readonly number[]
   /** Takes one out, when it is there. */
   take(nonce: number): Slot | undefined

@@ -7,7 +7,7 @@ import type { Clock } from '../payment/ports.js'
 import type { Fee, Fees } from './fees.js'
 import type { Head, RelayReader } from './relay-view.js'
 import type { RelayerEvent } from './relayer.js'
-import { createMined, type MinedLimits } from './relayer-mined.js'
+import { createMined, type Mined, type MinedLimits } from './relayer-mined.js'
 import type { Sender } from './relayer-sender.js'
 import {
   emptyCall,
@@ -27,6 +27,8 @@ export type RelayQueue = {
   open(call: RelayedCall, nonce: number, fee: Fee, end: Slot['end']): Promise<Slot>
   /** Takes in what was signed earlier. */
   add(slot: Slot): void
+  /** Watches what was mined earlier. */
+  keep: Mined['keep']
   /** Nonces that are ours, also of what was mined lately. */
   nonces(): readonly number[]
   look(): Promise<void>
@@ -237,6 +239,7 @@ export function createRelayQueue(deps: {
     slots,
     open,
     add: (slot) => void slots.push(slot),
+    keep: mined.keep,
     nonces: () => [...mined.nonces(), ...slots.map(({ nonce }) => nonce)],
     look,
     longestPauseMs,

@@ -10,6 +10,7 @@ import type { Clock, SignedTransaction } from '../payment/ports.js'
 import type { Fee, Fees } from './fees.js'
 import { type JsonRpc, quantityOf } from './json-rpc.js'
 import { createRelayReader } from './relay-view.js'
+import type { MinedBlock } from './relayer-mined.js'
 import { createRelayQueue, type QueueLimits } from './relayer-queue.js'
 import { createSender } from './relayer-sender.js'
 import {
@@ -53,6 +54,8 @@ export type Relayer = {
   submit(call: RelayedCall): Promise<RelayEnd>
   /** Takes up a transaction of an earlier run, in all its signed forms; to be called before `start`. */
   resume(earlier: EarlierTransaction): Promise<RelayEnd>
+  /** A transaction of an earlier run that is mined and not deep yet; to be called before `start`. */
+  watch(earlier: EarlierTransaction, block: MinedBlock): void
   /** What is signed and has not ended, oldest nonce first. */
   queue(): readonly QueuedTransaction[]
   /** Stops watching and sending; what was submitted stays without an end. */
@@ -160,6 +163,15 @@ export function createRelayer(deps: {
     await Promise.race([sender.send(slot).finally(() => sent.abort()), slow])
   }
 
+  /** Of what an earlier run signed; not sent in this run, so the first look that misses it sends it again. */
+  function slotOf({ forms: signed, ...owner }: EarlierTransaction, end: Slot['end']): Slot | undefined {
+    const read = readForms(signed, address)
+    const nonce = signed.at(-1)?.nonce
+    if (!read || nonce === undefined) return undefined
+    const times = { signedAtMs: clock.now(), sentAtMs: 0 }
+    return openSlot({ nonce, call: { ...owner, ...read.call }, forms: read.forms, end }, times)
+  }
+
   return {
     address,
 
@@ -173,20 +185,24 @@ export function createRelayer(deps: {
       return submitNow(call).finally(turns.endMint)
     },
 
-    resume({ forms: signed, ...owner }) {
+    resume(earlier) {
+      const { purpose } = earlier
       const ended = new Promise<RelayEnd>((end) => {
-        const read = readForms(signed, address)
-        const nonce = signed.at(-1)?.nonce
-        if (!read || nonce === undefined) return end({ kind: 'displaced', why: 'foreign' })
-        const call = { ...owner, ...read.call }
-        // Not sent in this run: the first look sends it again.
-        const times = { signedAtMs: clock.now(), sentAtMs: 0 }
-        queue.add(openSlot({ nonce, call, forms: read.forms, end }, times))
+        const slot = slotOf(earlier, end)
+        if (slot) queue.add(slot)
+        else end({ kind: 'displaced', why: 'foreign' })
       })
       watcher.hurry()
-      if (owner.purpose === 'burn') return ended
+      if (purpose === 'burn') return ended
       turns.countMint()
       return ended.finally(turns.endMint)
+    },
+
+    watch(earlier, block) {
+      const slot = slotOf(earlier, () => undefined)
+      if (!slot) return
+      queue.keep(slot, block)
+      watcher.hurry()
     },
 
     queue: () =>

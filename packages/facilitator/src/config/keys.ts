@@ -184,8 +184,8 @@ export const tables = {
       reorg_watch_blocks: defaults(
         integer({ min: 0, max: 10_000 }),
         64,
-        'How many blocks deep a relayed transaction is still watched. When a reorg takes it back, the run that relayed it ' +
-          'sends the same bytes again, and the payment cannot be finalized until a block holds its burn again. `0`: ' +
+        'How many blocks deep a relayed transaction is still watched. When a reorg takes it back, the same bytes ' +
+          'are sent again, after a restart too, and the payment cannot be finalized until a block holds its burn again. `0`: ' +
           'not watched.',
       ),
     },

@@ -34,6 +34,7 @@ async function setup(outcomes: readonly BurnOutcome[]) {
       burn: next,
       find: next,
       resume: () => [],
+      watch: () => undefined,
       onReorged: (each) => {
         listener = each
       },

@@ -11,7 +11,17 @@ import {
 } from '@svc-zerc20/protocol'
 import type { PermitVerdict } from './judge.js'
 import type { PayerWaits } from './payer-waits.js'
-import type { Burn, Burner, BurnOutcome, Challenge, Clock, Interrupted, Ledger, Report } from './ports.js'
+import type {
+  Burn,
+  Burner,
+  BurnOutcome,
+  Challenge,
+  Clock,
+  Interrupted,
+  Ledger,
+  Report,
+  ShallowBurns,
+} from './ports.js'
 import { backOffMs } from './retries.js'
 
 type Item = Interrupted['items'][number]
@@ -31,6 +41,8 @@ export type Burns = {
   start(challenge: Challenge, payload: Payload.PermitPayload, verdict: PermitVerdict): void
   /** Goes on with what an earlier run of the daemon had broadcast. */
   resume(interrupted: Interrupted): void
+  /** Accepted burns of an earlier run: a reorg is answered as that run would have. */
+  watchForReorg(burns: ShallowBurns): void
   /** How the burn under way ends, or `pending` when the bound passes first. Undefined when none is under way. */
   watch(nonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'pending'> | undefined
   isUnderWay(nonce: ChallengeNonce): boolean
@@ -155,6 +167,8 @@ export function createBurns(deps: {
         if (outcome) track(item.challenge, run(item, outcome))
       }
     },
+
+    watchForReorg: (burns) => burner.watch(burns),
 
     watch(nonce, boundMs) {
       const end = underWay.get(nonce)

@@ -137,6 +137,13 @@ export type SignedTransaction = {
 export type Interrupted = {
   readonly transactions: readonly SignedTransaction[]
   readonly items: readonly { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }[]
+  /** Others that it carries and that are accepted already: only a reorg concerns them. */
+  readonly accepted?: Interrupted['items']
+}
+
+/** Accepted burns of an earlier run that a reorg could still take back, and the block that holds them. */
+export type ShallowBurns = Pick<Interrupted, 'transactions' | 'items'> & {
+  readonly block: Pick<Burn, 'blockNumber' | 'blockHash'>
 }
 
 /** Mints that a crash interrupted: the signed forms of one transaction, and the payments it is for. */
@@ -185,6 +192,7 @@ export type Ledger = {
   /** What was under way when the last run of the daemon ended, before this one changed anything. */
   interrupted(): {
     readonly transactions: readonly Interrupted[]
+    readonly shallow: readonly ShallowBurns[]
     /** Claims for which nothing was signed yet. */
     readonly unsigned: Interrupted['items']
     /** Burns that payers made themselves, claimed and not accepted yet. */
@@ -320,6 +328,8 @@ export type Burner = {
   burn(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
   /** Goes on with a transaction of an earlier run; one outcome per item, in order. */
   resume(interrupted: Interrupted): readonly Promise<BurnOutcome>[]
+  /** From now on a reorg that takes these back is told, and answered, as if this run had relayed them. */
+  watch(burns: ShallowBurns): void
   /** The burn that the on-chain replay ledger already holds; nothing is broadcast. */
   find(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
   /**

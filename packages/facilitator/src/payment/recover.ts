@@ -4,7 +4,10 @@ import type { Examine } from './examine.js'
 import type { Ledger, Report } from './ports.js'
 
 export type Recover = {
-  /** Hands every signed transaction back to the relayer; before the relayer assigns new nonces. */
+  /**
+   * Hands every signed transaction back to the relayer, those of accepted burns to its watch for reorgs; before the
+   * relayer assigns new nonces.
+   */
   resumeTransactions(): void
   /**
    * Judges claims without a transaction anew: they are burned, found burned, or released. A transfer of the payer's
@@ -15,14 +18,15 @@ export type Recover = {
 
 export function createRecover(deps: {
   ledger: Pick<Ledger, 'interrupted' | 'release' | 'accept'>
-  burns: Pick<Burns, 'start' | 'resume'>
+  burns: Pick<Burns, 'start' | 'resume' | 'watchForReorg'>
   examine: Pick<Examine, 'permit' | 'selfTransfer'>
   report: Report
 }): Recover {
   const { ledger, burns, examine, report } = deps
-  const { transactions, unsigned, transfers } = ledger.interrupted()
+  const { transactions, shallow, unsigned, transfers } = ledger.interrupted()
   return {
     resumeTransactions() {
+      for (const relayed of shallow) burns.watchForReorg(relayed)
       for (const interrupted of transactions) {
         burns.resume(interrupted)
         for (const { challenge } of interrupted.items) {

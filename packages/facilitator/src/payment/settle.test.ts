@@ -39,6 +39,7 @@ async function setup(options: {
     burn: () => next('burn'),
     find: () => next('find'),
     resume: () => [],
+    watch: () => undefined,
     onReorged: () => undefined,
   }
   const tickets = { of: () => 'ticket', matches: () => false }

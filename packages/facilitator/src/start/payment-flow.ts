@@ -154,6 +154,7 @@ const noBurner: Burner = {
   burn: () => Promise.reject(new SvcError('invariant', 'the gasless path is not configured')),
   // The helper was taken out of the configuration while burns were under way: they stay claimed.
   resume: () => [],
+  watch: () => undefined,
   find: () => Promise.reject(new SvcError('invariant', 'the gasless path is not configured')),
   onReorged: () => undefined,
 }

@@ -49,6 +49,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     }),
     expiredRetentionSeconds: deps.expiredRetentionSeconds ?? settlement.expired_challenge_retention_seconds,
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
+    keepSigned: { blocks: settlement.reorg_watch_blocks, paymentsMax: limits.signedBurnsKeptMax },
     onJournalFailure: (err) => log({ event: 'journal.failed', err }),
     seed,
     acceptJournal: deps.acceptJournal,
