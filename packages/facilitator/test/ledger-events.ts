@@ -140,12 +140,10 @@ const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent
     nonces: fc.array(nonce, { maxLength: 5 }),
     transaction,
   }),
-  payment_finalized: fc.record({
-    event: fc.constant('payment_finalized'),
-    nonce,
-    mint: anyMint,
-    at: seconds,
-  }),
+  payment_finalized: fc.record(
+    { event: fc.constant('payment_finalized'), nonce, mint: anyMint, at: seconds, burned: units },
+    { requiredKeys: ['event', 'nonce', 'mint', 'at'] },
+  ),
   burn_late: fc.record(
     {
       event: fc.constant('burn_late'),

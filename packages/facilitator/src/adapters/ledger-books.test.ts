@@ -37,7 +37,7 @@ async function pay(ledger: JournalledLedger, seed: number, end: End, issuedAt: n
   if (end === 'accepted') return
   const grant = await ledger.takeGrant(nonce, 1_000)
   if (typeof grant === 'object') await grant.use()
-  if (end === 'finalized') await ledger.finalize(nonce, { value: units(1000n) })
+  if (end === 'finalized') await ledger.finalize(nonce, { value: units(1000n) }, units(1000n))
   if (end === 'demoted') await ledger.demote(nonce)
 }
 
@@ -147,7 +147,7 @@ describe('transfers that cover nothing', () => {
     await ledger.accept(nonceOf(1), burnOf(1))
     const grant = await ledger.takeGrant(nonceOf(1), 1_000)
     if (typeof grant === 'object') await grant.use()
-    await ledger.finalize(nonceOf(1), { value: units(1000n) })
+    await ledger.finalize(nonceOf(1), { value: units(1000n) }, units(1000n))
     expect(await ledger.books.counts()).toMatchObject({ finalized: 1, unmatched: 1 })
   })
 })

@@ -90,6 +90,8 @@ export type LedgerEvent =
       readonly nonce: ChallengeNonce
       readonly mint: Mint
       readonly at: UnixSeconds
+      /** The value of the burn that was minted; absent in a journal of an older version. */
+      readonly burned?: BaseUnits
     }
   /** A burn that buys nothing. A larger one takes its place, and is minted for the difference. */
   | {
@@ -137,7 +139,12 @@ export function toFields(event: LedgerEvent): JournalFields {
         ...(event.reason && { reason: event.reason }),
       }
     case 'payment_finalized':
-      return { event: name, nonce: event.nonce, ...writeFinalized(event) }
+      return {
+        event: name,
+        nonce: event.nonce,
+        ...writeFinalized(event),
+        ...(event.burned !== undefined && { burned: `${event.burned}` }),
+      }
     case 'payment_recorded': {
       const { challenge, identity, ticketed, burn, at, granted, finalized } = event
       return {
@@ -247,7 +254,12 @@ export function fromFields(fields: JournalFields): LedgerEvent {
         at: secondsIn(fields.at),
       }
     case 'payment_finalized':
-      return { event: fields.event, nonce: nonceIn(fields.nonce), ...readFinalized(fields) }
+      return {
+        event: fields.event,
+        nonce: nonceIn(fields.nonce),
+        ...readFinalized(fields),
+        ...(fields.burned !== undefined && { burned: unitsIn(fields.burned) }),
+      }
     case 'burn_late':
       return {
         event: fields.event,

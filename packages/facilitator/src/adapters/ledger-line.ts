@@ -46,6 +46,7 @@ const finalized = [
   `"mint":\\{(?:"txHash":${hex(32)},)?(?:"blockNumber":${units},)?"value":${units}\\}`,
   `,"at":${number}`,
 ].join('')
+const finalizedGroups = 4
 
 /** Not looked into before somebody asks for it: hardly any claim is still open when the end of a journal is read. */
 const permitPayload = '"payload":(\\{"challengeNonce":"[^"]*","payer":.*\\})'
@@ -75,11 +76,15 @@ const forms: Readonly<Record<string, Form>> = {
     at: Number(groups[2 + burnGroups]) as UnixSeconds,
   })),
   ...form('grant_used', nonce, (groups) => ({ event: 'grant_used', nonce: groups[1] as ChallengeNonce })),
-  ...form('payment_finalized', `${nonce},${finalized}`, (groups) => ({
-    event: 'payment_finalized',
-    nonce: groups[1] as ChallengeNonce,
-    ...finalizedIn(groups, 2),
-  })),
+  ...form('payment_finalized', `${nonce},${finalized}(?:,"burned":${units})?`, (groups) => {
+    const burned = groups[2 + finalizedGroups]
+    return {
+      event: 'payment_finalized',
+      nonce: groups[1] as ChallengeNonce,
+      ...finalizedIn(groups, 2),
+      ...(burned !== undefined && { burned: unitsIn(burned) }),
+    }
+  }),
   ...form(
     'payment_recorded',
     `${challenge},${identity},${burn},"at":${number},"granted":(true|false)(?:,"finalized":\\{${finalized}\\})?`,

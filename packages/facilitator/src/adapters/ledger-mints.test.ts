@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { burnOf, challengeOf, hashOf, nonceOf, permitPayloadOf, units } from '../../test/challenges.js'
+import {
+  burnOf,
+  challengeOf,
+  hashOf,
+  nonceOf,
+  permitPayloadOf,
+  seconds,
+  units,
+} from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
+import type { Burn } from '../payment/ports.js'
 import type { JournalledLedger } from './ledger.js'
+import type { LedgerEvent } from './ledger-event.js'
+import { createLedgerState } from './ledger-state.js'
 
 const mint = { txHash: hashOf(900), blockNumber: 12n, value: units(1000n) }
 
@@ -36,7 +47,7 @@ describe('what awaits its mint', () => {
     await ledger.issue(challengeOf(4))
     expect(await awaiting(ledger)).toEqual([granted, open, nonceOf(3)])
     for (const nonce of [granted, open, nonceOf(3)]) {
-      expect(await ledger.finalize(nonce, mint)).toBe('finalized')
+      expect(await ledger.finalize(nonce, mint, mint.value)).toBe('finalized')
     }
     expect(await awaiting(ledger)).toEqual([])
   })
@@ -59,7 +70,7 @@ describe('what awaits its mint', () => {
     const seen: string[] = []
     for await (const { challenge } of ledger.awaitingMint()) {
       seen.push(challenge.nonce)
-      await ledger.finalize(challenge.nonce, mint)
+      await ledger.finalize(challenge.nonce, mint, mint.value)
     }
     expect(seen.sort()).toEqual([nonceOf(1), nonceOf(2), nonceOf(3)])
   })
@@ -104,22 +115,25 @@ describe('finalize', () => {
     const { ledger, clock } = setup()
     const nonce = await pay(ledger, 1, { granted })
     clock.advance(60_000)
-    expect(await ledger.finalize(nonce, mint)).toBe('finalized')
-    expect(await ledger.finalize(nonce, { value: units(1n) })).toBe('already_finalized')
+    expect(await ledger.finalize(nonce, mint, mint.value)).toBe('finalized')
+    expect(await ledger.finalize(nonce, { value: units(1n) }, mint.value)).toBe('already_finalized')
     expect((await ledger.books.find(nonce))?.finalized).toEqual({ mint, at: 1_700_000_060 })
   })
 
   it('of two at once is one', async () => {
     const { ledger } = setup()
     const nonce = await pay(ledger, 1, { granted: true })
-    const ends = await Promise.all([ledger.finalize(nonce, mint), ledger.finalize(nonce, mint)])
+    const ends = await Promise.all([
+      ledger.finalize(nonce, mint, mint.value),
+      ledger.finalize(nonce, mint, mint.value),
+    ])
     expect(ends.sort()).toEqual(['already_finalized', 'finalized'])
   })
 
   it('leaves the grant as it is: a payer who was not answered yet still is', async () => {
     const { ledger } = setup()
     const nonce = await pay(ledger, 1, { granted: false })
-    await ledger.finalize(nonce, mint)
+    await ledger.finalize(nonce, mint, mint.value)
     const grant = await ledger.takeGrant(nonce, 1_000)
     if (typeof grant === 'string') throw new Error('nobody used it')
     await grant.use()
@@ -130,8 +144,54 @@ describe('finalize', () => {
   it('is refused for a payment without a burn', async () => {
     const { ledger } = setup()
     await ledger.issue(challengeOf(1))
-    await expect(ledger.finalize(nonceOf(1), mint)).rejects.toMatchObject({ code: 'invariant' })
-    await expect(ledger.finalize(nonceOf(2), mint)).rejects.toMatchObject({ code: 'invariant' })
+    await expect(ledger.finalize(nonceOf(1), mint, mint.value)).rejects.toMatchObject({ code: 'invariant' })
+    await expect(ledger.finalize(nonceOf(2), mint, mint.value)).rejects.toMatchObject({ code: 'invariant' })
+  })
+})
+
+describe('a larger burn that is found while a smaller one is minted', () => {
+  const [small, large] = [3n, 7n].map((value, i) => ({ ...burnOf(i + 1), value: units(value) })) as [
+    Burn,
+    Burn,
+  ]
+
+  it('is not minted with it', async () => {
+    const { ledger } = setup()
+    await ledger.recordLate(challengeOf(1), small, 'late')
+    await ledger.recordLate(challengeOf(1), large, 'second')
+    expect(await ledger.finalize(nonceOf(1), { value: small.value }, small.value)).toBe('outgrown')
+    expect(await awaiting(ledger)).toEqual([nonceOf(1)])
+    expect(await ledger.finalize(nonceOf(1), { value: units(4n) }, large.value)).toBe('finalized')
+    expect(await awaiting(ledger)).toEqual([])
+  })
+
+  it('is not minted with it either when both are written at once', async () => {
+    const { ledger } = setup()
+    await ledger.recordLate(challengeOf(1), small, 'late')
+    await Promise.all([
+      ledger.recordLate(challengeOf(1), large, 'second'),
+      ledger.finalize(nonceOf(1), { value: small.value }, small.value),
+    ])
+    expect(await awaiting(ledger)).toEqual([nonceOf(1)])
+  })
+
+  it('awaits its mint when the journal is read again, whichever line came first', () => {
+    const late = (burn: Burn): LedgerEvent => ({ event: 'burn_late', challenge: challengeOf(1), burn })
+    const minted: LedgerEvent = {
+      event: 'payment_finalized',
+      nonce: nonceOf(1),
+      mint: { value: small.value },
+      at: seconds(1),
+      burned: small.value,
+    }
+    for (const lines of [
+      [late(small), late(large), minted],
+      [late(small), minted, late(large)],
+    ]) {
+      const state = createLedgerState()
+      for (const line of lines) state.apply(line)
+      expect([...state.awaitingMint()]).toMatchObject([{ late: large }])
+    }
   })
 })
 
@@ -145,7 +205,7 @@ describe('fault 9 demote', () => {
     expect(payment?.accepted).toBeUndefined()
     expect(await ledger.grantIsUsed(nonce)).toBe(granted)
     expect(await awaiting(ledger)).toEqual([])
-    await expect(ledger.finalize(nonce, mint)).rejects.toMatchObject({ code: 'invariant' })
+    await expect(ledger.finalize(nonce, mint, mint.value)).rejects.toMatchObject({ code: 'invariant' })
 
     expect(await ledger.accept(nonce, burnOf(7))).toBe('accepted')
     expect((await ledger.find(nonce))?.accepted?.burn).toEqual(burnOf(7))
@@ -180,7 +240,7 @@ describe('fault 9 demote', () => {
   it('does nothing to a payment that is not accepted, or is finalized', async () => {
     const { ledger } = setup()
     const nonce = await pay(ledger, 1, { granted: true })
-    await ledger.finalize(nonce, mint)
+    await ledger.finalize(nonce, mint, mint.value)
     expect(await ledger.demote(nonce)).toBe('already_finalized')
     await ledger.issue(challengeOf(2))
     expect(await ledger.demote(nonceOf(2))).toBe('not_accepted')
@@ -214,9 +274,9 @@ describe('signed mints', () => {
       { transactions: [signed(7), signed(7, 1)], nonces: [first] },
       { transactions: [signed(8)], nonces: [second] },
     ])
-    await ledger.finalize(first, mint)
+    await ledger.finalize(first, mint, mint.value)
     expect(ledger.interrupted().mints).toEqual([{ transactions: [signed(8)], nonces: [second] }])
-    await ledger.finalize(second, mint)
+    await ledger.finalize(second, mint, mint.value)
     expect(ledger.interrupted().mints).toEqual([])
   })
 

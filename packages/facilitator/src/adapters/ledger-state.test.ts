@@ -99,7 +99,8 @@ const acts = {
     const payment = await ledger.books.find(nonceOf(on + 1))
     if (!payment?.accepted && !payment?.late) return
     const found = choice ? { txHash: hashOf(70 + on), blockNumber: 9n } : {}
-    await ledger.finalize(nonceOf(on + 1), { value: units(1000n), ...found })
+    // Of the smaller burn, though a larger one may have taken its place.
+    await ledger.finalize(nonceOf(on + 1), { value: units(1000n), ...found }, units(choice ? 1500n : 1000n))
   },
   async grant(ledger: JournalledLedger, on: number, choice: boolean) {
     const payment = await ledger.find(nonceOf(on + 1))

@@ -1,5 +1,5 @@
 /** What the events of the ledger amount to. Applied in order they give the same state, now or after a crash. */
-import { type ChallengeNonce, SvcError, unreachable } from '@svc-zerc20/protocol'
+import { type BaseUnits, type ChallengeNonce, SvcError, unreachable } from '@svc-zerc20/protocol'
 import type { RecordedTransfer } from '../payment/books.js'
 import type { Accepted, Burn, Challenge, Finalized, SignedTransaction } from '../payment/ports.js'
 import { type ArchiveQuery, type ArchiveSnapshot, createLedgerArchive } from './ledger-archive.js'
@@ -71,6 +71,13 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
     const entry = entries.get(nonce)
     if (!entry) throw new SvcError('payment_lost', `no payment ${nonce} in the ledger`)
     return entry
+  }
+
+  function find(nonce: ChallengeNonce): Entry | undefined {
+    const entry = entries.get(nonce)
+    if (entry) return entry
+    const ended = archive.find(nonce)
+    return ended && toEntry(ended)
   }
 
   const isUnderWay = (nonce: ChallengeNonce) => {
@@ -169,7 +176,16 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
     archiveIfEnded(entry)
   }
 
-  function finalize(nonce: ChallengeNonce, finalized: Finalized): void {
+  /** A mint of a smaller burn than the one that is awaited now: a larger one took its place meanwhile. */
+  function isOutgrown(nonce: ChallengeNonce, burned: BaseUnits): boolean {
+    const entry = find(nonce)
+    const awaited = entry && awaitedBurnOf(entry)
+    return awaited !== undefined && awaited.burn.value > burned
+  }
+
+  function finalize({ nonce, mint, at, burned }: Extract<LedgerEvent, { event: 'payment_finalized' }>): void {
+    if (burned !== undefined && isOutgrown(nonce, burned)) return
+    const finalized: Finalized = { mint, at }
     mints.end(nonce)
     if (archive.isAwaitingMint(nonce) && archive.finalize(nonce, finalized)) return
     const entry = changeable(nonce)
@@ -260,7 +276,7 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
         mints.add(event.transaction, event.nonces.filter(mayBeMinted))
         return
       case 'payment_finalized':
-        finalize(event.nonce, { mint: event.mint, at: event.at })
+        finalize(event)
         return
       case 'burn_late':
         recordLate(event)
@@ -325,12 +341,7 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
 
   return {
     binding: () => binding,
-    find(nonce) {
-      const entry = entries.get(nonce)
-      if (entry) return entry
-      const ended = archive.find(nonce)
-      return ended && toEntry(ended)
-    },
+    find,
     findWithoutMint(nonce) {
       const entry = entries.get(nonce)
       if (entry) return entry

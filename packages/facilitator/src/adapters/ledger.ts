@@ -300,11 +300,18 @@ export function createLedger(deps: {
       await journalled({ event: 'mint_signed', nonces, transaction })
     },
 
-    async finalize(nonce, mint) {
-      if (!awaitedBurnOf(mintable(nonce))) return 'already_finalized'
-      const event = { event: 'payment_finalized', nonce, mint, at: nowSeconds() } as const
+    async finalize(nonce, mint, burned) {
+      const refusal = () => {
+        const awaited = awaitedBurnOf(mintable(nonce))
+        if (!awaited) return 'already_finalized'
+        return awaited.burn.value > burned ? 'outgrown' : undefined
+      }
+      const refused = refusal()
+      if (refused !== undefined) return refused
+      const event = { event: 'payment_finalized', nonce, mint, at: nowSeconds(), burned } as const
       await log.append(event)
-      if (!awaitedBurnOf(mintable(nonce))) return 'already_finalized'
+      const overtaken = refusal()
+      if (overtaken !== undefined) return overtaken
       state.apply(event)
       return 'finalized'
     },

@@ -21,7 +21,8 @@ async function run(...script: (Step | 'none' | Error)[]) {
         rounds += 1
         if (rounds > 50) throw new Error('it does not end')
         if (step instanceof Error) throw step
-        if (step === 'finalized') await ledger.finalize(nonceOf(1), { value: burnOf(1).value })
+        if (step === 'finalized')
+          await ledger.finalize(nonceOf(1), { value: burnOf(1).value }, burnOf(1).value)
         if (step === 'interrupted') stop.abort()
         return new Map(step === 'none' ? [] : [[nonceOf(1), step]])
       },

@@ -138,6 +138,28 @@ describe('a round of finalization', () => {
     expect(await round()).toEqual({})
   })
 
+  it('finalizes the burn that was minted, and not a larger one that was found meanwhile', async () => {
+    const { ledger, round, world, named } = setup()
+    const { nonce } = challengeOf(1)
+    const [small, large] = [3n, 7n].map((value, i) => ({ ...burnOf(i + 1), value: units(value) })) as [
+      Burn,
+      Burn,
+    ]
+    await ledger.recordLate(challengeOf(1), small, 'late')
+    world.states.set(nonce, 'minted')
+    world.findMint = () => {
+      void ledger.recordLate(challengeOf(1), large, 'second')
+      return mintOf(nonce)
+    }
+    expect(await round()).toEqual({})
+    expect(named('payment.finalized')).toEqual([])
+    world.states.set(nonce, 'due')
+    expect(await round()).toEqual({ [nonce]: 'mined' })
+    world.states.set(nonce, 'minted')
+    expect(await round()).toEqual({ [nonce]: 'finalized' })
+    expect(await ledger.books.find(nonce)).toMatchObject({ late: large, finalized: {} })
+  })
+
   it('mints a burn that came too late to buy anything', async () => {
     const { ledger, round, world } = setup()
     await ledger.recordLate(challengeOf(3), burnOf(3), 'late')

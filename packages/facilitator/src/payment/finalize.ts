@@ -208,7 +208,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     return mint(current, root, round)
   }
 
-  async function record(payment: AwaitingMint): Promise<Step> {
+  async function record(payment: AwaitingMint): Promise<Step | undefined> {
     const { nonce } = payment.challenge
     if (recording.has(nonce)) return 'confirming'
     recording.add(nonce)
@@ -219,7 +219,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     }
   }
 
-  async function recordMint(payment: AwaitingMint): Promise<Step> {
+  async function recordMint(payment: AwaitingMint): Promise<Step | undefined> {
     const { nonce } = payment.challenge
     const isLastLook = retries.failures(nonce) >= limits.mintLooksMax - 1
     let found: Mint | undefined
@@ -230,8 +230,11 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     }
     // A node may have dropped its logs; that it is minted, the contract says itself.
     if (!found && !isLastLook) return failed(nonce, 'mint_not_found', undefined)
-    const recorded = await ledger.finalize(nonce, found ?? { value: payment.burn.value })
+    const { value } = payment.burn
+    const recorded = await ledger.finalize(nonce, found ?? { value }, value)
     forget(nonce)
+    // Somebody found a larger burn at its address meanwhile: that one has its turn in another round.
+    if (recorded === 'outgrown') return undefined
     if (recorded === 'finalized') report({ event: 'payment.finalized', challengeNonce: nonce })
     return 'finalized'
   }

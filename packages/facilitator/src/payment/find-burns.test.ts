@@ -76,7 +76,7 @@ describe('the burns of a facilitator', () => {
       await ledger.claim(nonceOf(seed), permitPayloadOf(challengeOf(seed), { nonce: BigInt(seed) }))
       await ledger.accept(nonceOf(seed), burnOf(seed))
     }
-    await ledger.finalize(nonceOf(1), { value: burnOf(1).value })
+    await ledger.finalize(nonceOf(1), { value: burnOf(1).value }, burnOf(1).value)
     await ledger.demote(nonceOf(2))
     await ledger.recordLate(challengeOf(4), burnOf(4), 'late')
     expect(await find()).toEqual([

@@ -226,8 +226,15 @@ export type Ledger = {
   awaitingMint(): AsyncIterable<AwaitingMint>
   /** Remembers the transaction that mints for these payments, before anyone else can see it. */
   recordMintSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
-  /** Idempotent: the first mint stays. Throws when the payment has no burn that could have been minted. */
-  finalize(nonce: ChallengeNonce, mint: Mint): Promise<'finalized' | 'already_finalized'>
+  /**
+   * The mint of a burn of the value `burned`. Idempotent: the first mint stays. `outgrown` when a larger burn took the
+   * place of that one, and still awaits its mint. Throws when the payment has no burn that could have been minted.
+   */
+  finalize(
+    nonce: ChallengeNonce,
+    mint: Mint,
+    burned: BaseUnits,
+  ): Promise<'finalized' | 'already_finalized' | 'outgrown'>
   /**
    * Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. One leaf of an
    * address is minted in whole, so only a larger one takes the place of one that is `known`.
