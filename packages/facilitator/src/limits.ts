@@ -68,13 +68,19 @@ export const limits = {
   pageSizeMax: 500,
   /** Per-caller counters kept; the oldest are forgotten first. */
   rateLimitKeysMax: 10_000,
-  /** Requests a minute for one payment that is awaited, whatever its callers' own rates are. */
-  knownChallengePerMin: 30,
   /**
-   * The same for all payments of one caller together, unless its own rate is higher: with many challenges it would
-   * otherwise have many times its rate.
+   * Requests a minute for one payment that is awaited, whatever else its caller sends: one too early, verify and
+   * settle. And further ones, while its caller has room for them.
+   */
+  presentedSurePerMin: 3,
+  presentedFurtherPerMin: 9,
+  /**
+   * That room: refused and further ones of all payments of one caller together, unless its own rate is higher. With
+   * many challenges it would otherwise have many times its rate.
    */
   knownChallengesPerMinMin: 120,
+  /** A seller that has a token and no rates of its own has so many times those of a stranger. */
+  sellerRateTimes: 10,
   /** How often the operator is told that a token is nobody's. */
   unknownTokenReportMs: 60_000,
   /** Recovered signers kept, so that settle does not repeat what verify computed. */

@@ -341,12 +341,12 @@ export const listTables = {
       rate_limit_per_min: optional(
         integer({ min: 0 }),
         '1200',
-        'Like `daemon.rate_limit_per_min`, which is the default. `0` disables.',
+        'Like `daemon.rate_limit_per_min`. Unset: ten times that. `0` disables.',
       ),
       challenge_per_key_per_min: optional(
         integer({}),
         '200',
-        'Like `daemon.challenge_per_key_per_min`, which is the default. `0` or less disables.',
+        'Like `daemon.challenge_per_key_per_min`. Unset: ten times that. `0` or less disables.',
       ),
       reserved_percent: defaults(
         integer({ min: 0, max: 100 }),

@@ -1,4 +1,5 @@
 /** What the configuration says about callers, by the keys they are counted by. */
+import { limits } from '../limits.js'
 import type { Config } from './config.js'
 
 /** A seller's key; no address looks like it. */
@@ -7,13 +8,28 @@ export const sellerKey = (name: string): string => `seller:${name}`
 export const reservedPercentOf = ({ sellers }: Config): ReadonlyMap<string, number> =>
   new Map(sellers.map(({ name, reserved_percent }) => [sellerKey(name), reserved_percent]))
 
+/**
+ * What a seller may ask in a minute. Behind a seller there are many customers: without rates of its own it has many
+ * times those of a stranger. A rate that is switched off for strangers stays so.
+ */
+export const sellerRatesOf = (
+  { daemon }: Pick<Config, 'daemon'>,
+  seller: Config['sellers'][number],
+): { readonly ratePerMin: number; readonly issuancePerMin: number } => ({
+  ratePerMin: seller.rate_limit_per_min ?? limits.sellerRateTimes * daemon.rate_limit_per_min,
+  issuancePerMin:
+    seller.challenge_per_key_per_min ?? limits.sellerRateTimes * daemon.challenge_per_key_per_min,
+})
+
 /** Challenges a caller may be issued in a minute; infinite when its rate is switched off. */
-export function issuancePerMinOf({ sellers, daemon }: Config): (key: string) => number {
+export function issuancePerMinOf(config: Config): (key: string) => number {
   const own = new Map(
-    sellers.map(({ name, challenge_per_key_per_min: rate }) => [sellerKey(name), rate] as const),
+    config.sellers.map(
+      (seller) => [sellerKey(seller.name), sellerRatesOf(config, seller).issuancePerMin] as const,
+    ),
   )
   return (key) => {
-    const rate = own.get(key) ?? daemon.challenge_per_key_per_min
+    const rate = own.get(key) ?? config.daemon.challenge_per_key_per_min
     return rate <= 0 ? Number.POSITIVE_INFINITY : rate
   }
 }

@@ -11,11 +11,13 @@ export type Caller = {
 }
 
 export type CallerRates = {
-  /** Shared by challenge, verify and settle. */
+  /** Shared by challenge, verify and settle, as far as they name no challenge of ours. */
   readonly shared: RateLimit
   readonly issuance: RateLimit
-  /** Over the room that its known challenges have, however many there are. */
+  /** Over all refused payments for challenges that are awaited, however many there are. */
   readonly known: RateLimit
+  /** For challenges of ours that have no room of their own, or none left. */
+  readonly beyond: RateLimit
 }
 
 export type Seller = {
@@ -42,6 +44,7 @@ export function createCallers(deps: {
   const rate = (perMinute: number) => createRateLimit({ perMinute, keysMax, clock })
   const ratesOf = ({ ratePerMin, issuancePerMin }: Pick<Seller, 'ratePerMin' | 'issuancePerMin'>) => ({
     shared: rate(ratePerMin),
+    beyond: rate(ratePerMin),
     issuance: rate(issuancePerMin),
     known: rate(ratePerMin === 0 ? 0 : Math.max(ratePerMin, deps.knownPerMinMin)),
   })

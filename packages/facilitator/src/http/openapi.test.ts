@@ -12,6 +12,7 @@ import { registerHealthApi } from './health-api.js'
 import { openApiDocument } from './openapi.js'
 import { operations } from './operations.js'
 import { registerPaymentApi } from './payment-api.js'
+import { createPresentations } from './presentations.js'
 import { createRateLimit } from './rate-limit.js'
 import { createServer } from './server.js'
 
@@ -128,8 +129,10 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     }),
     status: async () => undefined,
     ledger,
-    callers: { of: () => ({ key: 'caller', rates: { shared: off, issuance: off, known: off } }) },
-    knownChallenge: off,
+    callers: {
+      of: () => ({ key: 'caller', rates: { shared: off, issuance: off, known: off, beyond: off } }),
+    },
+    presentations: createPresentations({ surePerMin: 0, furtherPerMin: 0, keysMax: 1, clock }),
     onGrantFailure: () => undefined,
   })
   registerHealthApi(app, { readiness })

@@ -6,6 +6,7 @@ import { connectionBounds } from '../../test/connections.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import type { Grant, SettleAnswer } from '../payment/ports.js'
 import { registerPaymentApi } from './payment-api.js'
+import { createPresentations } from './presentations.js'
 import { createRateLimit } from './rate-limit.js'
 import { createServer } from './server.js'
 
@@ -33,8 +34,10 @@ function setup(settle: () => Promise<SettleAnswer>) {
     status: async () => undefined,
     clock,
     ledger: createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 }),
-    callers: { of: () => ({ key: 'caller', rates: { shared: off, issuance: off, known: off } }) },
-    knownChallenge: off,
+    callers: {
+      of: () => ({ key: 'caller', rates: { shared: off, issuance: off, known: off, beyond: off } }),
+    },
+    presentations: createPresentations({ surePerMin: 0, furtherPerMin: 0, keysMax: 1, clock }),
     onGrantFailure: (err) => failures.push(err),
   })
   return { app, failures, post: () => app.inject({ method: 'POST', url: '/settle', payload: legacyBody }) }

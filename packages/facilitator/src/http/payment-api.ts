@@ -21,8 +21,8 @@ import type { Verify } from '../payment/verify.js'
 import type { Profile } from '../profile.js'
 import type { Callers } from './callers.js'
 import { hangUpOf } from './hang-up.js'
+import type { Presentations, Standing } from './presentations.js'
 import { type Surface, sendRejection, withStatus } from './problem.js'
-import type { RateLimit } from './rate-limit.js'
 
 export type PaymentApiDeps = {
   readonly chainId: number
@@ -34,10 +34,11 @@ export type PaymentApiDeps = {
   readonly ledger: Pick<Ledger, 'find' | 'grantIsUsed'>
   readonly clock: Clock
   readonly callers: Callers
-  /** Room of its own for a payment that still waits for its answer: strangers cannot use it up. */
-  readonly knownChallenge: RateLimit
+  readonly presentations: Presentations
   readonly onGrantFailure: (err: unknown) => void
 }
+
+type Admitted = Exclude<Result<FacilitatorApi.PresentedPayment>, Rejection> & { refused(): void }
 
 export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): void {
   const { chainId, profile, callers } = deps
@@ -76,6 +77,7 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     const presented = await admit(request, FacilitatorApi.parsePaymentRequest)
     if (!presented.ok) return refuse(reply, presented, 'verify', presented.retryAfter)
     const response = await deps.verify(presented.value)
+    if (!response.isValid) presented.refused()
     return withStatus(reply, response.invalidReason).send(response)
   })
 
@@ -83,6 +85,7 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     const presented = await admit(request, FacilitatorApi.parseSettleRequest)
     if (!presented.ok) return refuse(reply, presented, 'settle', presented.retryAfter)
     const { response, grant } = await deps.settle(presented.value)
+    if (!response.success) presented.refused()
     if (grant) endWithAnswer(request, reply, grant)
     return withStatus(reply, response.errorReason).send(response)
   })
@@ -97,28 +100,21 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
   async function admit(
     request: FastifyRequest,
     parse: (body: unknown) => Result<FacilitatorApi.PresentedPayment>,
-  ): Promise<
-    Exclude<Result<FacilitatorApi.PresentedPayment>, Rejection> | (Rejection & { retryAfter?: number })
-  > {
+  ): Promise<Admitted | (Rejection & { retryAfter?: number })> {
     if (!profile.acceptsPayments) return reject('profile_unsupported')
     const presented = parse(request.body)
     const nonce = presented.ok ? presented.value.payload.challengeNonce : undefined
-    const { key, rates } = callers.of(request)
-    const hasRoom =
-      nonce !== undefined &&
-      (await isAwaited(nonce)) &&
-      deps.knownChallenge.take(nonce) === 'ok' &&
-      rates.known.take(key) === 'ok'
-    const taken = hasRoom ? 'ok' : rates.shared.take(key)
-    if (taken !== 'ok') return { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
-    return presented
+    const standing = nonce === undefined ? 'unknown' : await standingOf(nonce)
+    const admission = deps.presentations.admit(callers.of(request), nonce, standing)
+    if (!admission.ok) return { ...reject('too_many_requests'), retryAfter: admission.retryAfterSeconds }
+    return presented.ok ? { ...presented, refused: admission.refused } : presented
   }
 
-  /** Not expired, and nobody was served for it yet. */
-  async function isAwaited(nonce: ChallengeNonce): Promise<boolean> {
+  async function standingOf(nonce: ChallengeNonce): Promise<Standing> {
     const payment = await deps.ledger.find(nonce)
-    if (!payment || stateAt(payment, deps.clock.now()) === 'expired') return false
-    return !(await deps.ledger.grantIsUsed(nonce))
+    if (!payment) return 'unknown'
+    if (stateAt(payment, deps.clock.now()) === 'expired') return 'known'
+    return (await deps.ledger.grantIsUsed(nonce)) ? 'known' : 'awaited'
   }
 
   /**

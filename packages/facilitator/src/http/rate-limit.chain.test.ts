@@ -96,7 +96,7 @@ describe('rates per caller', () => {
     expect(late.filter((status) => status === 429)).toHaveLength(11 - 6)
   })
 
-  it('and that room ends as well: 30 requests a minute for one payment, then the rate of its caller', async () => {
+  it('and that room ends as well: 12 requests a minute for one payment, then as many as its caller’s rate', async () => {
     net.clock.advance(61_000)
     const offer = await net.challenge()
     const body = bodyOf(offer, unknownPayment.paymentPayload.payload, requirementsOf(offer))
@@ -114,9 +114,10 @@ describe('rates per caller', () => {
       burnTxHash: `0x${'88'.repeat(32)}`,
     })
     const seen = await statuses(45, () => net.verify(known))
-    // The challenge and the malformed payload took two of the caller's six.
-    expect(seen.filter((status) => status === 200)).toHaveLength(30 + 4)
+    expect(seen.filter((status) => status === 200)).toHaveLength(12 + 6)
     expect(seen.at(-1)).toBe(429)
+    // None of them came from the shared rate, of which the challenge and the malformed payload took two.
+    expect(await statuses(5, () => net.verify(unknownPayment))).toEqual([200, 200, 200, 200, 429])
   })
 })
 
@@ -157,12 +158,70 @@ describe('a caller with many known challenges', () => {
   }
 
   it('has once more its own rate for them, and no more, a seller by its own', async () => {
-    // 18 of the shared rate went to the challenges.
-    expect(await judged(18 * 30)).toBe(120 + (120 - 18))
+    expect(await judged(18 * 30)).toBe(120 + 120)
     const asSeller = { authorization: `Bearer ${seller.token}` }
-    expect(await judged(18 * 30, asSeller)).toBe(18 * 30)
-    expect((await net.post('/verify', unknownPayment)).status).toBe(429)
-    expect((await net.post('/verify', unknownPayment, asSeller)).status).toBe(200)
+    // Each challenge has 12 within the ceiling of 300, and the rate of 300 beyond.
+    expect(await judged(18 * 30, asSeller)).toBe(18 * 12 + 300)
+    expect((await net.post('/verify', unknownPayment)).status).toBe(200)
+  })
+})
+
+describe('a shop whose strangers present junk for challenges of theirs', () => {
+  const token = 'b1'.repeat(32)
+  beforeAll(async () => {
+    net = await startNetwork({
+      config: {
+        daemon: { rate_limit_per_min: 120, challenge_per_key_per_min: 60 },
+        sellers: [{ name: 'shop', token_sha256: createHash('sha256').update(token).digest('hex') }],
+      },
+    })
+    payer = await net.account({ gas: true })
+  })
+  beforeEach(() => net.clock.advance(60_000))
+  afterAll(() => net.close())
+
+  const asShop = { authorization: `Bearer ${token}` }
+  const junkFor = (offer: ChallengeOffer) =>
+    bodyOf(offer, { challengeNonce: offer.challengeNonce, burnTxHash: `0x${'88'.repeat(32)}` })
+
+  it.each([
+    ['four strangers, many times each', 4, 62, {}],
+    ['forty strangers, a few times each', 40, 6, {}],
+    ['four strangers at a seller with a token', 4, 62, asShop],
+  ])(
+    'serves customers, those who come and those who have burned: %s',
+    async (_what, strangers, times, headers) => {
+      const offer = (await net.post('/challenge', { amount: '1' }, headers)).body as ChallengeOffer
+      const burnTxHash = await net.transfer(payer, offer.payTo, offer.amount)
+      const burned = bodyOf(offer, { challengeNonce: offer.challengeNonce, burnTxHash })
+      for (let i = 0; i < strangers; i++) {
+        const { body } = await net.post('/challenge', { amount: '1' }, headers)
+        const junk = junkFor(body as ChallengeOffer)
+        await Promise.all(Array.from({ length: times }, () => net.post('/verify', junk, headers)))
+      }
+      expect((await net.post('/verify', burned, headers)).body).toMatchObject({ isValid: true })
+      expect((await net.post('/settle', burned, headers)).body).toMatchObject({ success: true })
+      expect((await net.post('/challenge', { amount: '1' }, headers)).status).toBe(200)
+    },
+  )
+
+  it('and junk for challenges that expired or were served leaves the shared rate alone, too', async () => {
+    const expired = junkFor(await net.challenge())
+    net.clock.advance(301_000)
+    const { body: served } = await net.permitPayment(payer)
+    expect((await net.settle(served)).body.success).toBe(true)
+    for (const junk of [expired, served]) {
+      await Promise.all(Array.from({ length: 130 }, () => net.settle(junk)))
+    }
+    expect((await net.settle(expired)).status).toBe(429)
+    expect((await net.post('/challenge', { amount: '1' })).status).toBe(200)
+  })
+
+  it('a seller without rates of its own has ten times those of a stranger', async () => {
+    const issued = await Promise.all(
+      Array.from({ length: 100 }, () => net.post('/challenge', { amount: '1' }, asShop)),
+    )
+    expect(issued.filter(({ status }) => status === 429)).toEqual([])
   })
 })
 

@@ -5,13 +5,13 @@ import { createChainProbe } from '../adapters/chain-probe.js'
 import { createDiskSpace } from '../adapters/disk-space.js'
 import type { OpenLedger } from '../adapters/open-ledger.js'
 import type { Config } from '../config/config.js'
-import { sellerKey } from '../config/sellers.js'
+import { sellerKey, sellerRatesOf } from '../config/sellers.js'
 import { createAdminAuth } from '../http/admin-auth.js'
 import { createCallers, type Seller } from '../http/callers.js'
 import { type ConnectionBounds, limitConnections } from '../http/connections.js'
 import { observeAnswers } from '../http/observe.js'
 import { registerPaymentApi } from '../http/payment-api.js'
-import { createRateLimit } from '../http/rate-limit.js'
+import { createPresentations } from '../http/presentations.js'
 import { createServer } from '../http/server.js'
 import { createUnknownTokens } from '../http/unknown-tokens.js'
 import { limits } from '../limits.js'
@@ -82,7 +82,12 @@ export function createHttpSide(deps: {
       clock,
       onUnknownToken: unknownTokens.seen,
     }),
-    knownChallenge: createRateLimit({ perMinute: limits.knownChallengePerMin, keysMax, clock }),
+    presentations: createPresentations({
+      surePerMin: limits.presentedSurePerMin,
+      furtherPerMin: limits.presentedFurtherPerMin,
+      keysMax,
+      clock,
+    }),
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
   const clockWatch = createClockWatch()
@@ -129,12 +134,11 @@ export function createHttpSide(deps: {
   return app
 }
 
-const sellersOf = ({ sellers, daemon }: Config): Seller[] =>
-  sellers.map((seller) => ({
+const sellersOf = (config: Config): Seller[] =>
+  config.sellers.map((seller) => ({
     key: sellerKey(seller.name),
     tokenSha256: seller.token_sha256,
-    ratePerMin: seller.rate_limit_per_min ?? daemon.rate_limit_per_min,
-    issuancePerMin: seller.challenge_per_key_per_min ?? daemon.challenge_per_key_per_min,
+    ...sellerRatesOf(config, seller),
   }))
 
 function connectionBoundsOf({ listen, settlement }: Config): ConnectionBounds {

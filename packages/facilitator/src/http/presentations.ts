@@ -1,0 +1,50 @@
+/**
+ * Room for payments that are presented. All customers of a shop come with its key, honest ones and others: what
+ * somebody presents for one challenge must not use up the room of the other challenges.
+ */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Clock } from '../payment/ports.js'
+import type { Caller } from './callers.js'
+import { createRateLimit } from './rate-limit.js'
+
+/** What the ledger knows of a challenge. Awaited: not expired, and nobody was served for it yet. */
+export type Standing = 'awaited' | 'known' | 'unknown'
+
+export type Admission =
+  /** `refused` is to be called when the payment turns out to be no good. */
+  { readonly ok: true; refused(): void } | { readonly ok: false; readonly retryAfterSeconds: number }
+
+export type Presentations = {
+  admit(caller: Caller, nonce: ChallengeNonce | undefined, standing: Standing): Admission
+}
+
+export function createPresentations(deps: {
+  /** So many a minute are looked at for each challenge, whatever else its caller sends. */
+  readonly surePerMin: number
+  /** So many more while its caller has room for them. */
+  readonly furtherPerMin: number
+  readonly keysMax: number
+  readonly clock: Clock
+}): Presentations {
+  const { keysMax, clock } = deps
+  const sure = createRateLimit({ perMinute: deps.surePerMin, keysMax, clock })
+  const further = createRateLimit({ perMinute: deps.furtherPerMin, keysMax, clock })
+
+  return {
+    admit({ key, rates }, nonce, standing) {
+      if (nonce === undefined || standing === 'unknown') return admissionOf(rates.shared.take(key))
+      if (standing === 'awaited') {
+        // Good payments cost their caller nothing: a shop with many customers is not slowed down by them.
+        if (sure.take(nonce) === 'ok') return { ok: true, refused: () => void rates.known.take(key) }
+        if (further.take(nonce) === 'ok' && rates.known.take(key) === 'ok') return admitted
+      }
+      // Not the shared rate, from which new customers get their challenges.
+      return admissionOf(rates.beyond.take(key))
+    },
+  }
+}
+
+const admitted: Admission = { ok: true, refused: () => undefined }
+
+const admissionOf = (taken: 'ok' | { readonly retryAfterSeconds: number }): Admission =>
+  taken === 'ok' ? admitted : { ok: false, ...taken }
