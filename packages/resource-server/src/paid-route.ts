@@ -66,7 +66,19 @@ export class PaidRoute extends x402HTTPResourceServer {
     }
   }
 
+  /** Whatever is no success takes the place of the handler's answer, and nothing of that may be left. */
   override async processSettlement(...args: Settlement) {
+    let isPaid = false
+    try {
+      const result = await this.#settle(...args)
+      isPaid = result.success
+      return result
+    } finally {
+      if (!isPaid) visits.getStore()?.takeBack?.()
+    }
+  }
+
+  async #settle(...args: Settlement) {
     try {
       return await super.processSettlement(...args)
     } catch (error) {

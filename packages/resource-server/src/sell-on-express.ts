@@ -1,5 +1,6 @@
 /** Paid routes of express. */
 import { createGate, type GateOptions, type PaidSale } from './gate.js'
+import { type Holdable, holdAnswer } from './held-answer.js'
 import type { SvcScheme } from './scheme.js'
 import { visits } from './visit.js'
 
@@ -11,13 +12,14 @@ type Request = {
   readonly path: string
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
-type Response = {
+type Response = Holdable & {
   status(code: number): Response
   set(headers: Record<string, string>): Response
   json(body: object): unknown
   end(): unknown
 }
-type Handle = (request: Request, response: Response, next: () => unknown) => unknown
+type Next = (error?: unknown) => unknown
+type Handle = (request: Request, response: Response, next: Next) => unknown
 
 /**
  * Makes `paid(sale)`, a handler that stands before what it sells:
@@ -41,7 +43,14 @@ export function sellOnExpress<Official extends Middleware>(
       const { method, baseUrl, path } = request
       const admission = admit({ request, method, path: `${baseUrl}${path}` })
       if (admission === 'free') return next()
-      if ('visit' in admission) return visits.run(admission.visit, () => official(request, response, next))
+      if ('visit' in admission) {
+        const { visit } = admission
+        const goOn: Next = (...error) => {
+          visit.takeBack ??= holdAnswer(response)
+          return next(...error)
+        }
+        return visits.run(visit, () => official(request, response, goOn))
+      }
       const { status, headers, body } = admission.answer
       response.status(status).set(headers)
       return body === undefined ? response.end() : response.json(body)

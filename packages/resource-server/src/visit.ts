@@ -14,6 +14,8 @@ export type Visit = {
   takePresentation(): void
   /** What the framework gives its handlers beside the request. */
   readonly handed?: unknown
+  /** Takes back what the handler said beside its body, where the framework lets that go straight to the answer. */
+  takeBack?: () => void
   /** Why its payment was refused. */
   refusal?: Refusal
   /** Why there is no offer in place of the refused one. */
