@@ -131,3 +131,19 @@ describe('a journal in which an older version released what was accepted', () =>
     }
   })
 })
+
+describe('a transfer that covers nothing', () => {
+  it('is kept beside a payment that ended in full, also when the journal is written anew', async () => {
+    const { ledger, restarted } = await claimed()
+    await ledger.accept(nonce, burnOf(1))
+    await useGrant(ledger)
+    const { value } = burnOf(1)
+    await ledger.finalize(nonce, { value }, value)
+    const transfer = { txHash: burnOf(7).txHash, reason: 'burn_underpaid' } as const
+    expect(await ledger.recordUnmatched(nonce, transfer)).toBe('recorded')
+    for (const each of [ledger, ...restarted()]) {
+      expect(await each.books.unmatched(9)).toMatchObject([{ challengeNonce: nonce, ...transfer }])
+      expect(await each.books.find(nonce)).toMatchObject({ accepted: {}, finalized: {} })
+    }
+  })
+})

@@ -283,7 +283,10 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
         return
       case 'burn_unmatched': {
         const { nonce, txHash, reason, at } = event
-        const entry = changeable(nonce)
+        // Kept with a payment that ended in full, too: it is money at the same address.
+        const ended = entries.has(nonce) ? undefined : archive.takeOut(nonce)
+        if (ended) entries.set(nonce, toEntry(ended))
+        const entry = entries.get(nonce)
         if (!entry || entry.unmatched?.some((known) => known.txHash === txHash)) return
         entry.unmatched = [...(entry.unmatched ?? []), { txHash, reason, at }]
         unmatched.push({ challengeNonce: nonce, txHash, reason, at })
