@@ -8,6 +8,7 @@ import { judgeTransfers } from './judge-transfers.js'
 import type { RereadBurn } from './mint-ports.js'
 import type { Burn, Challenge, Clock, Ledger, PaymentEvent } from './ports.js'
 import { recordFound } from './record-found.js'
+import { replaceClaimed } from './replace-claimed.js'
 
 export type FoundBurn = {
   readonly nonce: ChallengeNonce
@@ -45,7 +46,7 @@ export type DeriveAddress = (
 ) => Promise<{ readonly payTo: Address; readonly powNonce: number }>
 
 export type FindBurnsDeps = {
-  readonly ledger: Pick<Ledger, 'awaitingMint' | 'demoted' | 'recordLate' | 'find'> & {
+  readonly ledger: Pick<Ledger, 'awaitingMint' | 'demoted' | 'recordLate' | 'find' | 'accept'> & {
     readonly books: Books
   }
   readonly search: BurnSearch
@@ -114,6 +115,10 @@ async function paidUnnoticed(deps: FindBurnsDeps): Promise<FoundBurn[]> {
     const { challenge } = payment
     const burn = burns.get(challenge.payTo)
     if (!burn) continue
+    if (await replaceClaimed(deps, challenge, payment, [burn])) {
+      found.push({ nonce: challenge.nonce, burn, source: 'transfer' })
+      continue
+    }
     const leftAlone = whyLeftAlone(payment, deps.clock.now())
     if (!leftAlone && !(await recordUnnoticed(deps, payment, burn))) continue
     found.push({ nonce: challenge.nonce, burn, source: 'transfer', ...(leftAlone && { leftAlone }) })

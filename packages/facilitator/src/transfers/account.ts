@@ -13,8 +13,9 @@ import {
   totalOf,
 } from '../payment/judge-transfers.js'
 import type { RereadBurn } from '../payment/mint-ports.js'
-import type { Challenge, Clock, Ledger, Report } from '../payment/ports.js'
+import type { Burn, Challenge, Clock, Ledger, Report } from '../payment/ports.js'
 import { recordFound } from '../payment/record-found.js'
+import { replaceClaimed } from '../payment/replace-claimed.js'
 import type { IssuedStore, StuckAddress } from './issued-store.js'
 
 export type AccountTransfers = {
@@ -46,6 +47,8 @@ export function createAccountTransfers(deps: {
   async function lookAt(found: Found): Promise<{ again?: number; recorded?: boolean }> {
     const { challenge, transfers } = found
     if (await replaceLost(found)) return { recorded: true }
+    // Others may lie beside it.
+    if (await replaceClaimed(deps, challenge, found.payment, transfers.map(burnIn))) return { again: now() }
     const verdict = judgeTransfers({ ...found, now: now(), dustBelow: deps.dustBelow })
     switch (verdict.kind) {
       case 'wait':
@@ -101,7 +104,10 @@ export function createAccountTransfers(deps: {
     if (!challenge) return undefined
     const payment = await ledger.books.find(challenge.nonce)
     const isUndecided =
-      payment && !payment.accepted && !payment.late && (payment.claim || now() < challenge.expiresAt)
+      payment &&
+      !payment.accepted &&
+      !payment.late &&
+      now() < Math.max(challenge.expiresAt, payment.claim ? (challenge.deadline ?? 0) : 0)
     const stuck = totalOf(transfers) - countedOf(payment)
     if (isUndecided || stuck <= 0n) return undefined
     return { challengeNonce: challenge.nonce, payTo, transfers, stuck }
@@ -133,3 +139,5 @@ export function createAccountTransfers(deps: {
     },
   }
 }
+
+const burnIn = ({ minedAt: _, ...burn }: FoundTransfer): Burn => burn
