@@ -11,8 +11,8 @@ export const limits = {
   /** Beyond the longest wait of a settle: a caller that neither sends nor reads for so long is cut off. */
   silentConnectionMs: 60_000,
   connectionsMax: 4_096,
-  /** A quarter of them, for whoever connects from one address without a proxy in between. */
-  connectionsPerCallerMax: 1_024,
+  /** A small part of them, for whoever connects from one address without a proxy in between. */
+  connectionsPerCallerMax: 256,
   /** How long `POST /challenge` waits for an address when the pool is empty. */
   addressWaitMs: 2_000,
   /** A look at the chain for /ready and the metrics stays good for so long, and waits so long for an answer. */

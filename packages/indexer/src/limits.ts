@@ -38,6 +38,7 @@ export const limits = {
   /** A caller that neither sends nor reads for so long is cut off. */
   silentConnectionMs: 60_000,
   connectionsMax: 1_024,
+  connectionsPerCallerMax: 128,
   eventsDefault: 100,
   /** Events in one answer, to however many recipients. */
   eventsMax: 1_000,

@@ -82,28 +82,70 @@ describe('a connection', () => {
 })
 
 describe('the number of connections', () => {
-  beforeEach(() => listen({ ...bounds, headMs: 60_000, requestMs: 60_000, silentMs: 60_000 }))
+  beforeEach(() => listen({ ...bounds, headMs: 60_000, requestMs: 60_000, silentMs: 60_000, keptMs: 60_000 }))
 
-  it('of one caller is bounded, and another caller has room beside it', async () => {
-    const four = [await open(), await open(), await open(), await open()]
+  const asks = 'GET /supported HTTP/1.1\r\nHost: x\r\n\r\n'
+  const begun = `${head}\r\n{"a":"`
+
+  /** An answer was heard, or the connection is closed. */
+  async function heard({ socket, text }: RawSocket): Promise<string> {
+    while (!text().includes('\r\n\r\n') && !socket.destroyed) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    return text()
+  }
+
+  async function ask(from?: string, bytes = asks): Promise<RawSocket> {
+    const wire = await open(from)
+    wire.socket.write(bytes)
+    return wire
+  }
+
+  /** In the middle of a request: nothing that could give way. */
+  async function busy(from: string): Promise<void> {
+    const wire = await ask(from, `${asks}${begun}`)
+    expect(await heard(wire)).toMatch(/^HTTP\/1\.1 200 /)
+  }
+
+  it('of one caller that is busy is bounded, and another caller has room beside it', async () => {
+    for (let i = 0; i < 4; i++) await busy('127.0.0.1')
     await (await open()).closed
     expect([connections.open(), connections.refused()]).toEqual([4, 1])
-    const other = await open('127.0.0.2')
-    other.socket.write('GET /supported HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    await other.closed
-    await untilOpen(4)
-    expect(other.text()).toMatch(/^HTTP\/1\.1 200 /)
-    four[0]?.socket.destroy()
-    await untilOpen(3)
-    const again = await open()
-    again.socket.write('GET /supported HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    await again.closed
-    expect(again.text()).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await heard(await ask('127.0.0.2'))).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  it('of all callers together is bounded', async () => {
-    for (const from of ['127.0.0.2', '127.0.0.3']) for (let i = 0; i < 4; i++) await open(from)
+  it('of all callers together is bounded while all are busy', async () => {
+    for (const from of ['127.0.0.2', '127.0.0.3']) for (let i = 0; i < 4; i++) await busy(from)
     await (await open('127.0.0.4')).closed
     expect(connections.refused()).toBe(1)
+  })
+
+  it('leaves room for a newcomer: the oldest one that asks nothing gives way', async () => {
+    const kept: RawSocket[] = []
+    for (const from of ['127.0.0.2', '127.0.0.3']) {
+      for (let i = 0; i < 4; i++) {
+        const wire = await ask(from)
+        expect(await heard(wire)).toMatch(/^HTTP\/1\.1 200 /)
+        kept.push(wire)
+      }
+    }
+    expect(await heard(await ask('127.0.0.4'))).toMatch(/^HTTP\/1\.1 200 /)
+    await kept[0]?.closed
+    expect(kept.filter(({ socket }) => socket.destroyed)).toHaveLength(1)
+    expect([connections.open(), connections.refused()]).toEqual([8, 0])
+  })
+
+  it('and a caller that has too many gives way to itself, not to others', async () => {
+    const other = await ask('127.0.0.2')
+    await heard(other)
+    const own: RawSocket[] = []
+    for (let i = 0; i < 6; i++) {
+      const wire = await ask('127.0.0.3')
+      expect(await heard(wire)).toMatch(/^HTTP\/1\.1 200 /)
+      own.push(wire)
+    }
+    await own[0]?.closed
+    await own[1]?.closed
+    expect([connections.open(), other.socket.destroyed]).toEqual([5, false])
   })
 })

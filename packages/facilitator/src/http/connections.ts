@@ -1,6 +1,7 @@
 /** What one caller may do to a server by holding connections: for how long, and how many. */
 import type { Server, ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
+import { createHeldConnections } from './held-connections.js'
 import { rateLimitKey } from './rate-limit.js'
 
 export type ConnectionBounds = {
@@ -36,31 +37,32 @@ export const timeoutsOf = (bounds: ConnectionBounds) => ({
   } satisfies ServerOptions,
 })
 
-/** The bounds in number. Whoever is over them is cut off without a word: an answer would cost what it asks for. */
+/**
+ * The bounds in number. A newcomer takes the place of a connection that asks nothing; while all are busy it is cut off
+ * without a word, because an answer would cost what it asks for.
+ */
 export function limitConnections(server: Server, { max, perCallerMax }: ConnectionBounds): Connections {
-  const byCaller = new Map<string, number>()
+  const held = createHeldConnections()
   let refused = 0
-  let open = 0
-  server.maxConnections = max
-  server.on('drop', () => {
-    refused += 1
-  })
+
+  /** Whoever has too many gives way to itself, so that it takes nothing from others. */
+  function hasRoomFor(caller: string): boolean {
+    if (perCallerMax !== undefined && held.countOf(caller) >= perCallerMax) return held.endOldestIdle(caller)
+    return held.count() < max || held.endOldestIdle()
+  }
+
   server.on('connection', (socket: Socket) => {
     const caller = rateLimitKey(socket.remoteAddress)
-    const held = byCaller.get(caller) ?? 0
-    if (perCallerMax !== undefined && held >= perCallerMax) {
-      refused += 1
-      socket.destroy()
+    if (hasRoomFor(caller)) {
+      held.add(socket, caller)
       return
     }
-    open += 1
-    byCaller.set(caller, held + 1)
-    socket.once('close', () => {
-      open -= 1
-      const left = (byCaller.get(caller) ?? 1) - 1
-      if (left === 0) byCaller.delete(caller)
-      else byCaller.set(caller, left)
-    })
+    refused += 1
+    socket.destroy()
   })
-  return { open: () => open, refused: () => refused }
+  server.prependListener('request', ({ socket }, response) => {
+    held.begin(socket)
+    response.once('close', () => held.end(socket))
+  })
+  return { open: held.count, refused: () => refused }
 }

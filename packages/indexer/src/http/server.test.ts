@@ -59,14 +59,38 @@ test.each([
   expect(await lifeOf(await listen(), beginning, rest)).toBeLessThan(boundMs + slackMs)
 })
 
-test('more connections than the bound are closed at once', async () => {
-  const port = await listen({
-    headMs: 60_000,
-    requestMs: 60_000,
-    silentConnectionMs: 60_000,
-    connectionsMax: 2,
-  })
-  const kept = [lifeOf(port, '', ''), lifeOf(port, '', '')]
-  const ended = await Promise.race([...kept, lifeOf(port, '', '').then(() => 'the third')])
-  expect(ended).toBe('the third')
+const patient = { headMs: 60_000, requestMs: 60_000, silentConnectionMs: 60_000 }
+const asks = 'GET /proofs HTTP/1.1\r\nHost: x\r\n\r\n'
+
+/** A connection on which the bytes were written and the first answer has come, or that was closed. */
+async function answered(port: number, bytes: string, from: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from }, () => socket.write(bytes))
+  sockets.push(socket)
+  socket.on('error', () => undefined)
+  await new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
+  return socket
+}
+
+test('more connections than the bound are closed at once while all are busy', async () => {
+  const port = await listen({ ...patient, connectionsMax: 2 })
+  for (const from of ['127.0.0.2', '127.0.0.3']) await answered(port, `${asks}${head}\r\n{`, from)
+  expect((await answered(port, asks, '127.0.0.4')).bytesRead).toBe(0)
+})
+
+test('the oldest connection that asks nothing gives way to a newcomer', async () => {
+  const port = await listen({ ...patient, connectionsMax: 2 })
+  const oldest = await answered(port, asks, '127.0.0.2')
+  const other = await answered(port, asks, '127.0.0.3')
+  expect((await answered(port, asks, '127.0.0.4')).bytesRead).toBeGreaterThan(0)
+  if (!oldest.destroyed) await new Promise((resolve) => oldest.once('close', resolve))
+  expect(other.destroyed).toBe(false)
+})
+
+test('a caller that has too many gives way to itself, not to others', async () => {
+  const port = await listen({ ...patient, connectionsPerCallerMax: 1 })
+  const other = await answered(port, asks, '127.0.0.2')
+  const first = await answered(port, asks, '127.0.0.3')
+  expect((await answered(port, asks, '127.0.0.3')).bytesRead).toBeGreaterThan(0)
+  if (!first.destroyed) await new Promise((resolve) => first.once('close', resolve))
+  expect(other.destroyed).toBe(false)
 })

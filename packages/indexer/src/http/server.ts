@@ -2,6 +2,7 @@
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import type { Log } from '../events.js'
 import { limits } from '../limits.js'
+import { limitConnections } from './connections.js'
 
 /** A request that cannot be answered; the text is the whole body. */
 export class RequestError extends Error {
@@ -22,7 +23,8 @@ export type Bounds = {
     | 'requestMs'
     | 'connectionLookMs'
     | 'silentConnectionMs'
-    | 'connectionsMax']: number
+    | 'connectionsMax'
+    | 'connectionsPerCallerMax']: number
 }
 
 /** Creates a server without routes. Any web page may read it: everything it tells is public on the chain. */
@@ -39,7 +41,7 @@ export function createServer({ log, bounds = limits }: { log: Log; bounds?: Boun
     },
     forceCloseConnections: true,
   })
-  app.server.maxConnections = bounds.connectionsMax
+  limitConnections(app.server, { max: bounds.connectionsMax, perCallerMax: bounds.connectionsPerCallerMax })
   app.removeContentTypeParser('text/plain')
 
   app.addHook('onRequest', async (request, reply) => {
