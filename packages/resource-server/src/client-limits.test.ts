@@ -151,6 +151,20 @@ describe.each([
     expect(shop.served()).toBe(0)
   })
 
+  it('names no offer in an answer that has none: to a payment of no scheme or another one', async () => {
+    const { get } = await start()
+    for (const accepted of [{}, { scheme: 'exact', network: 'eip155:1' }]) {
+      const answer = await get(paying({ x402Version: 2, accepted, payload: {} }).headers)
+      expect(answer.status).toBe(402)
+      expect(answer.headers).not.toHaveProperty('payment-required')
+      expect(JSON.parse(answer.body)).toMatchObject({
+        reason: 'offer_mismatch',
+        action: 'Send the request without a payment to get an offer.',
+      })
+    }
+    expect(facilitator.counts()).toMatchObject({ challenge: 0, verify: 0 })
+  })
+
   it('does not believe a header about who the client is, unless the seller says so', async () => {
     const from = (address: string) => ({ 'x-forwarded-for': address, forwarded: `for=${address}` })
     const { get, many } = await start()

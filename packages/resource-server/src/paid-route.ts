@@ -129,7 +129,8 @@ function speak(response: HTTPResponseInstructions, visit: Visit): HTTPResponseIn
     }
   }
   if (visit.offerFailure instanceof OverLimit) return tooMany(visit.offerFailure, body)
-  return { status: response.status, headers: { ...headers, 'Content-Type': 'application/json' }, body }
+  const told = body === officialWords[noMatch] ? { ...body, action: askForOffer } : body
+  return { status: response.status, headers: { ...headers, 'Content-Type': 'application/json' }, body: told }
 }
 
 const isDead = (entry: unknown) =>
@@ -138,6 +139,10 @@ const isDead = (entry: unknown) =>
   Json.isObject(entry.extra) &&
   entry.extra.expiresAt === 0
 
+const noMatch = 'No matching payment requirements'
+/** For an answer without an offer: a payment that names another scheme, or none, costs no challenge. */
+const askForOffer = 'Send the request without a payment to get an offer.'
+
 /** What the official middleware says when no payment came, and when one came for something else. */
 const officialWords: Record<string, Explanation> = {
   'Payment required': {
@@ -145,7 +150,7 @@ const officialWords: Record<string, Explanation> = {
     error: 'This resource is sold.',
     action: 'Pay an offer of the PAYMENT-REQUIRED header and repeat the request with PAYMENT-SIGNATURE.',
   },
-  'No matching payment requirements': {
+  [noMatch]: {
     reason: 'offer_mismatch',
     error: 'The payment is for no offer of this resource at its present price, or the offer was changed.',
     action: 'Make a new payment for the offer of this answer.',
