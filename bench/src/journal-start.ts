@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { developmentRoles, startLocalNetwork } from '@svc-zerc20/devnet'
+import { deriveSeed, seedFingerprint } from '@svc-zerc20/zk'
+import { getContractAddress, hexToBytes } from 'viem'
 import { type JournalPlan, writeJournal } from './journal-writer.js'
 import { cpuMs, residentMemory } from './process-usage.js'
 
@@ -18,6 +20,8 @@ const { values } = parseArgs({
   },
 })
 
+const { deployer, treasury } = developmentRoles
+
 async function measure(form: JournalPlan['form']): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-bench-journal-'))
   const journal = join(directory, 'large.jsonl')
@@ -26,7 +30,13 @@ async function measure(form: JournalPlan['form']): Promise<void> {
     openChallenges: Number(values.open),
     form,
     nowSeconds: Math.floor(Date.now() / 1000),
-    treasury: developmentRoles.provider.address.toLowerCase(),
+    treasury: treasury.address.toLowerCase(),
+    binding: {
+      chainId: 31_337,
+      // The first contract of a fresh devnet.
+      token: getContractAddress({ from: deployer.address, nonce: 0n }).toLowerCase(),
+      seed: seedFingerprint(deriveSeed(hexToBytes(treasury.privateKey))),
+    },
   })
   const { size } = statSync(journal)
   say(
@@ -34,7 +44,8 @@ async function measure(form: JournalPlan['form']): Promise<void> {
   )
   let startedAt = 0
   const network = await startLocalNetwork({
-    config: { settlement: { journal } },
+    // The signed bytes in these journals are noise, which must not be sent again.
+    config: { settlement: { journal, reorg_watch_blocks: 0 } },
     directory,
     // The daemon is the last part to start: what was said before it is when its start began.
     say: (line) => {

@@ -10,6 +10,8 @@ export type JournalPlan = {
   readonly form: 'compacted' | 'stepwise'
   readonly nowSeconds: number
   readonly treasury: string
+  /** What the journal is bound to: a daemon of another token or key refuses it. */
+  readonly binding: { readonly chainId: number; readonly token: string; readonly seed: string }
 }
 
 const burnsPerTransaction = 10
@@ -35,6 +37,7 @@ export function writeJournal(path: string, plan: JournalPlan): number {
     writeSync(file, text)
     text = ''
   }
+  write({ event: 'ledger_bound', binding: plan.binding })
   for (let first = 0; first < plan.payments; first += burnsPerTransaction) {
     const batch = Array.from({ length: burnsPerTransaction }, (_, i) => first + i)
     for (const record of plan.form === 'compacted'
