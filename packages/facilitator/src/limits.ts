@@ -81,6 +81,9 @@ export const limits = {
   knownChallengesPerMinMin: 120,
   /** A seller that has a token and no rates of its own has so many times those of a stranger. */
   sellerRateTimes: 10,
+  /** Reserved for a seller that says nothing about it, and for all such sellers together. */
+  reservedUnsetPercent: 10,
+  reservedUnsetPercentMax: 20,
   /** How often the operator is told that a token is nobody's. */
   unknownTokenReportMs: 60_000,
   /** Recovered signers kept, so that settle does not repeat what verify computed. */

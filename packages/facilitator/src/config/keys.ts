@@ -348,11 +348,12 @@ export const listTables = {
         '200',
         'Like `daemon.challenge_per_key_per_min`. Unset: ten times that. `0` or less disables.',
       ),
-      reserved_percent: defaults(
+      reserved_percent: optional(
         integer({ min: 0, max: 100 }),
-        0,
+        '10',
         'Part of `zerc20.pool_size` and of `daemon.max_open_challenges` that nobody else can use up. All sellers ' +
-          'together have at most 100; what they leave is for everybody.',
+          'together have at most 100; what they leave is for everybody. Unset: 10, and an equal part of 20, or of ' +
+          'what the others leave, where several have it unset. `0` reserves nothing.',
       ),
     },
   },

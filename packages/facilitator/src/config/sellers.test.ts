@@ -3,6 +3,7 @@ import { minimalConfig } from '../../test/config.js'
 import { describe as describeFinding } from '../finding.js'
 import { parseConfig, readConfig } from './config.js'
 import { printConfig, printConfigJson } from './print.js'
+import { reservedPercentOf } from './sellers.js'
 
 const hash = (digit: string) => digit.repeat(64)
 const seller = (name: string, digit: string, more = '') =>
@@ -31,7 +32,7 @@ describe('[[sellers]]', () => {
         token_sha256: hash('a'),
         rate_limit_per_min: undefined,
         challenge_per_key_per_min: undefined,
-        reserved_percent: 0,
+        reserved_percent: undefined,
       },
       {
         name: 'bakery.2',
@@ -41,6 +42,32 @@ describe('[[sellers]]', () => {
         reserved_percent: 40,
       },
     ])
+  })
+
+  it.each([
+    [
+      ['', ''],
+      [10, 10],
+    ],
+    [
+      ['', '', '', '', ''],
+      [4, 4, 4, 4, 4],
+    ],
+    [
+      ['reserved_percent = 95', ''],
+      [95, 5],
+    ],
+    [
+      ['reserved_percent = 0', ''],
+      [0, 10],
+    ],
+    [
+      ['reserved_percent = 100', ''],
+      [100, 0],
+    ],
+  ])('reserves a little for whoever says nothing about it: %j', (given, percents) => {
+    const tables = given.map((more, at) => seller(`shop-${at}`, `${at}`, more))
+    expect([...reservedPercentOf(parseConfig(withSellers(...tables))).values()]).toEqual(percents)
   })
 
   it('is printed so that it can be read again', () => {

@@ -5,8 +5,14 @@ import type { Config } from './config.js'
 /** A seller's key; no address looks like it. */
 export const sellerKey = (name: string): string => `seller:${name}`
 
-export const reservedPercentOf = ({ sellers }: Config): ReadonlyMap<string, number> =>
-  new Map(sellers.map(({ name, reserved_percent }) => [sellerKey(name), reserved_percent]))
+/** A token alone reserves something, too, or strangers could still shut its owner out. */
+export function reservedPercentOf({ sellers }: Config): ReadonlyMap<string, number> {
+  const given = sellers.reduce((sum, { reserved_percent: part = 0 }) => sum + part, 0)
+  const unset = sellers.filter(({ reserved_percent: part }) => part === undefined).length
+  const forUnset = Math.min(limits.reservedUnsetPercentMax, 100 - given)
+  const each = Math.min(limits.reservedUnsetPercent, forUnset / unset)
+  return new Map(sellers.map(({ name, reserved_percent }) => [sellerKey(name), reserved_percent ?? each]))
+}
 
 /**
  * What a seller may ask in a minute. Behind a seller there are many customers: without rates of its own it has many

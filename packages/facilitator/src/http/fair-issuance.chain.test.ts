@@ -16,6 +16,9 @@ const shop = {
   reserved_percent: 25,
   challenge_per_key_per_min: 100,
 }
+const bakeryToken = 'ba'.repeat(32)
+const asBakery = { authorization: `Bearer ${bakeryToken}` }
+const bakery = { name: 'bakery', token_sha256: createHash('sha256').update(bakeryToken).digest('hex') }
 const bytes =
   'POST /challenge HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"amount":"1"}'
 const stranger = (number: number) => `127.0.1.${number}`
@@ -100,20 +103,26 @@ describe('open challenges', () => {
     net = await startNetwork({
       config: {
         daemon: { rate_limit_per_min: 120, challenge_per_key_per_min: 20, max_open_challenges: openMax },
-        sellers: [shop],
+        sellers: [shop, bakery],
       },
     })
   })
   afterAll(() => net.close())
   const part = openMax / 4
+  const littlePart = openMax / 10
 
   it('of strangers, however many, leave the part of a seller; and a seller has no more than the cap', async () => {
     const codes: number[] = []
     for (let caller = 0; caller < openMax; caller++) codes.push((await issue(stranger(caller))).status)
-    expect(codes.filter((code) => code === 200)).toHaveLength(openMax - part)
+    expect(codes.filter((code) => code === 200)).toHaveLength(openMax - part - littlePart)
     expect(await issue(stranger(99))).toMatchObject({ status: 503, body: { reason: 'challenge_limit' } })
     for (let asked = 0; asked < part; asked++) expect((await issue('127.0.0.1', asShop)).status).toBe(200)
     expect((await issue('127.0.0.1', asShop)).status).toBe(503)
+    // A token alone is enough not to be shut out.
+    for (let asked = 0; asked < littlePart; asked++) {
+      expect((await issue('127.0.0.1', asBakery)).status).toBe(200)
+    }
+    expect((await issue('127.0.0.1', asBakery)).status).toBe(503)
   })
 
   it('are there for one stranger up to its rate, and a made-up token makes it no seller', async () => {
