@@ -46,8 +46,6 @@ export const limits = {
   /** Transfers of the token in one question to the indexer, and addresses with transfers looked at in one round. */
   transfersPerPage: 500,
   foundAddressesPerRoundMax: 200,
-  /** Blocks followed again after a reorg, twice as many each time until it is behind. */
-  followRewindBlocks: 64,
   /** Rounds in which an indexer that failed is not asked for transfers. */
   indexerRestRounds: 10,
   /** Issued addresses written to the disk at once; those that come within this time share a write. */
@@ -60,9 +58,10 @@ export const limits = {
   addressesInMemoryMax: 20_000,
   /** Addresses past their retention that are forgotten in one go. */
   addressesForgottenAtOnce: 1_000,
-  /** Transfers to one address, and to all, that are kept for the operator: the largest of them. */
+  /** Transfers to one address that are kept, the largest of them: whoever sends dust shuts out no other address. */
   foundPerAddressMax: 32,
-  foundTransfersMax: 100_000,
+  /** Addresses with stuck money are counted for the metrics so often. */
+  stuckCountedEveryMs: 60_000,
   /** Payments on one page of the admin surface: asked for nothing, and at most. */
   pageSize: 50,
   pageSizeMax: 500,

@@ -161,7 +161,8 @@ export const tables = {
         baseUnits,
         '"1000"',
         'Challenges below this amount are refused. Every payment costs a mint, whoever paid for its burn. Unset: ' +
-          'any amount is taken.',
+          'any amount is taken. Transfers that nobody presents are minted from this amount or `relay_min_amount` on, ' +
+          'the larger; with neither set, only those that bring the price of their challenge.',
       ),
       relay_min_amount: optional(
         baseUnits,

@@ -3,7 +3,7 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { createRereadBurn } from '../adapters/reread-burn.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
-import type { Clock } from '../payment/ports.js'
+import type { Challenge, Clock } from '../payment/ports.js'
 import { backOffMs } from '../payment/retries.js'
 import { type AccountTransfers, createAccountTransfers } from '../transfers/account.js'
 import { createFollow } from '../transfers/follow.js'
@@ -14,20 +14,33 @@ import type { Telemetry } from './operation.js'
 import type { Storage } from './storage.js'
 
 export type Following = {
-  /** Follows to the newest block that is deep enough; says whose burns that put on record. */
-  round(signal: AbortSignal): Promise<readonly ChallengeNonce[]>
+  /** Follows and accounts for what was found, each as far as it gets. */
+  round(signal: AbortSignal): Promise<FollowedRound>
   readonly stuck: AccountTransfers['stuck']
   /** Runs rounds until it is closed. */
   startLoop(): void
   close(): Promise<void>
 }
 
-/** Smaller transfers cost more gas to mint than they bring, in the operator's own words. */
-export const dustBelow = ({ settlement }: Config): bigint => {
-  const least: bigint = settlement.min_amount ?? 0n
-  const relayed: bigint = settlement.relay_min_amount ?? 0n
-  return relayed < least ? least : relayed
+export type FollowedRound = {
+  /** Whose burns were put on record. */
+  readonly recorded: readonly ChallengeNonce[]
+  /** Followed to the newest block that is deep enough, and no address is left to look at now. */
+  readonly isDone: boolean
+  readonly failures: readonly unknown[]
 }
+
+/**
+ * Smaller transfers cost more gas to mint than they bring, in the operator's own words. Where those are missing, less
+ * than what was asked for is not worth it: anybody can send dust, and each mint costs a proof and gas.
+ */
+export const dustBelow =
+  ({ settlement }: Config) =>
+  ({ amount }: Challenge): bigint => {
+    const least: bigint = settlement.min_amount ?? settlement.relay_min_amount ?? amount
+    const relayed: bigint = settlement.relay_min_amount ?? least
+    return relayed < least ? least : relayed
+  }
 
 export function createFollowing(deps: {
   readonly config: Config
@@ -40,40 +53,67 @@ export function createFollowing(deps: {
   const { network, settlement, daemon, finalize, zerc20 } = config
   const { issued, ledger } = storage
   const { store } = issued
+  // Nobody waits for these: they may be as deep as a mint.
+  const depth = Math.max(settlement.confirmations, finalize.confirmations)
   const follow = createFollow({
     store,
     ledger,
+    durable: issued.durable,
     chain: createTokenChain({ ...chainSide, token: network.token, ...limits }),
     indexer: wireIndexer(config),
     generation: zerc20.generation,
     deployedBlock: network.deployed_block,
-    // Nobody waits for these: they may be as deep as a mint.
-    depth: Math.max(settlement.confirmations, finalize.confirmations),
+    depth,
     clock,
     report: telemetry.log,
-    limits: { ...limits, rewindBlocks: limits.followRewindBlocks },
+    limits,
   })
   const account = createAccountTransfers({
     store,
     ledger,
     reread: createRereadBurn(chainSide),
+    depth,
     clock,
     report: telemetry.log,
     dustBelow: dustBelow(config),
     addressesPerRoundMax: limits.foundAddressesPerRoundMax,
   })
   let stuckAddresses = 0
+  let stuckCountedAt = Number.NEGATIVE_INFINITY
   telemetry.metrics.source('svc_followed_block', follow.followedBlock)
   telemetry.metrics.source('svc_stuck_transfers', () => stuckAddresses)
 
-  async function round(signal: AbortSignal): Promise<readonly ChallengeNonce[]> {
-    await issued.durable()
-    await follow.round(signal)
-    const recorded = await account.round(signal)
-    const forgottenBefore = clock.now() / 1000 - settlement.issued_retention_days * daySeconds
-    await store.forget(Math.floor(forgottenBefore), limits.addressesForgottenAtOnce)
+  async function forget(): Promise<void> {
+    const before = clock.now() / 1000 - settlement.issued_retention_days * daySeconds
+    await store.forget(Math.floor(before), limits.addressesForgottenAtOnce, account.matter)
+  }
+
+  /** Every kept transfer is read for it: not in every round. */
+  async function countStuck(): Promise<void> {
+    if (clock.now() - stuckCountedAt < limits.stuckCountedEveryMs) return
     stuckAddresses = (await account.stuck(Number.POSITIVE_INFINITY)).length
-    return recorded
+    stuckCountedAt = clock.now()
+  }
+
+  /** A chain that cannot be read keeps nobody from being accounted for, and the other way round. */
+  async function round(signal: AbortSignal): Promise<FollowedRound> {
+    const failures: unknown[] = []
+    const attempt = async <T>(stage: Promise<T>): Promise<T | undefined> =>
+      stage.catch((error: unknown) => {
+        signal.throwIfAborted()
+        failures.push(error)
+        return undefined
+      })
+    const followed = await attempt(follow.round(signal))
+    const accounted = await attempt(account.round(signal))
+    await attempt(forget())
+    await attempt(countStuck())
+    const [due] = await store.due(Math.floor(clock.now() / 1000), 1)
+    return {
+      recorded: accounted?.recorded ?? [],
+      isDone: followed === 'followed' && due === undefined,
+      failures: [...failures, ...(accounted?.failures ?? [])],
+    }
   }
 
   const stopping = new AbortController()
@@ -82,8 +122,12 @@ export function createFollowing(deps: {
     const periodMs = daemon.follow_interval_ms
     for (let failures = 0; !signal.aborted; ) {
       try {
-        await round(signal)
-        failures = 0
+        const [err, ...more] = (await round(signal)).failures
+        if (err === undefined) failures = 0
+        else
+          throw more.length === 0
+            ? err
+            : new AggregateError([err, ...more], `${err}, and ${more.length} more`)
       } catch (err) {
         failures += 1
         if (!signal.aborted) telemetry.log({ event: 'follow.failed', err })

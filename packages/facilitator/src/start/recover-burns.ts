@@ -206,9 +206,11 @@ async function followAll(recovery: Recovery): Promise<ReadonlySet<ChallengeNonce
   const following = createFollowing(recovery)
   const nonces = new Set<ChallengeNonce>()
   for (;;) {
-    const recorded = await following.round(recovery.signal)
+    recovery.signal.throwIfAborted()
+    const { recorded, isDone, failures } = await following.round(recovery.signal)
     for (const nonce of recorded) nonces.add(nonce)
-    if (recorded.length === 0) return nonces
+    if (failures.length > 0) throw failures[0]
+    if (isDone) return nonces
   }
 }
 

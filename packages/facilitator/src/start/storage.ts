@@ -82,7 +82,7 @@ async function openIssued(
   { config, clock, log, journal }: StorageDeps & { readonly journal: string },
   recorded: Iterable<Challenge>,
 ): Promise<IssuedAddresses> {
-  const found = { perAddressMax: limits.foundPerAddressMax, totalMax: limits.foundTransfersMax }
+  const found = { perAddressMax: limits.foundPerAddressMax }
   const { network, settlement } = config
   const store =
     journal === 'none'

@@ -2,7 +2,7 @@
  * Takes the transfers that were found to their end: presented ones are accepted, the largest of the others is put on
  * record and minted, and what one proof cannot bring is kept and shown.
  */
-import { type ChallengeNonce, unreachable } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, unreachable } from '@svc-zerc20/protocol'
 import type { Books, RecordedPayment } from '../payment/books.js'
 import {
   besideBurnOf,
@@ -16,11 +16,24 @@ import type { RereadBurn } from '../payment/mint-ports.js'
 import type { Burn, Challenge, Clock, Ledger, Report } from '../payment/ports.js'
 import { recordFound } from '../payment/record-found.js'
 import { replaceClaimed } from '../payment/replace-claimed.js'
-import type { IssuedStore, StuckAddress } from './issued-store.js'
+import type { DoTransfersMatter, IssuedStore, StuckAddress } from './issued-store.js'
+
+/** What stands in the way of an address is looked for again after so many seconds. */
+const againSeconds = 60
+
+/** So many addresses that cannot be looked at are the node's fault: the others wait for the next round. */
+const failuresMax = 8
 
 export type AccountTransfers = {
-  /** Looks at addresses whose time has come, a bounded number; says whose burns it put on record. */
-  round(signal: AbortSignal): Promise<readonly ChallengeNonce[]>
+  /**
+   * Looks at addresses whose time has come, a bounded number; says whose burns it put on record. One that cannot be
+   * looked at holds up no other.
+   */
+  round(
+    signal: AbortSignal,
+  ): Promise<{ readonly recorded: readonly ChallengeNonce[]; readonly failures: readonly unknown[] }>
+  /** Whether an address past its retention is kept: it is under way, or what lies there is worth a mint. */
+  readonly matter: DoTransfersMatter
   /** Where money lies that a single proof does not bring; the newest first, at most so many. */
   stuck(countMax: number): Promise<readonly StuckAddress[]>
 }
@@ -31,46 +44,65 @@ type Found = {
   readonly transfers: readonly FoundTransfer[]
 }
 
+type LookedAt = {
+  readonly nonce?: ChallengeNonce
+  /** When to look again; absent when it is done with. */
+  readonly again?: number
+  readonly isRecorded?: boolean
+}
+
 export function createAccountTransfers(deps: {
   readonly store: IssuedStore
   readonly ledger: Pick<Ledger, 'accept' | 'recordLate' | 'moveBurn'> & { readonly books: Books }
   readonly reread: RereadBurn
+  /** Blocks, its own included, that must hold a transfer before it counts. */
+  readonly depth: number
   readonly clock: Pick<Clock, 'now'>
   readonly report: Report
-  readonly dustBelow: bigint
+  /** Less than this is not worth a mint, unless it pays the challenge in full. */
+  dustBelow(challenge: Challenge): bigint
   readonly addressesPerRoundMax: number
 }): AccountTransfers {
   const { store, ledger, report } = deps
   const now = () => Math.floor(deps.clock.now() / 1000)
 
-  /** Undefined when it is done with, or when to look again. */
-  async function lookAt(found: Found): Promise<{ again?: number; recorded?: boolean }> {
+  async function lookAt(found: Found): Promise<LookedAt> {
     const { challenge, transfers } = found
-    if (await replaceLost(found)) return { recorded: true }
+    if (await replaceLost(found)) return { isRecorded: true }
     // Others may lie beside it.
     if (await replaceClaimed(deps, challenge, found.payment, transfers.map(burnIn))) return { again: now() }
-    const verdict = judgeTransfers({ ...found, now: now(), dustBelow: deps.dustBelow })
+    const verdict = judgeTransfers({ ...found, now: now(), dustBelow: deps.dustBelow(challenge) })
     switch (verdict.kind) {
       case 'wait':
         return { again: verdict.until }
       case 'accept': {
         const { nonce: challengeNonce } = challenge
-        if ((await ledger.accept(challengeNonce, verdict.burn)) === 'accepted') {
-          report({ event: 'payment.accepted', challengeNonce, txHash: verdict.burn.txHash })
+        if (!(await isOnChain(challenge, verdict.burn))) return { again: now() + againSeconds }
+        if ((await ledger.accept(challengeNonce, verdict.burn)) !== 'accepted') {
+          return { again: now() + againSeconds }
         }
+        report({ event: 'payment.accepted', challengeNonce, txHash: verdict.burn.txHash })
         // Others may lie beside it.
         return { again: now() }
       }
       case 'mint':
+        if (!(await isOnChain(challenge, verdict.burn))) return { again: now() + againSeconds }
         await recordFound(deps, challenge, verdict.burn, verdict.reason)
         await keepIfStuck(challenge, transfers)
-        return { recorded: true }
+        return { isRecorded: true }
       case 'nothing':
         await keepIfStuck(challenge, transfers)
         return {}
       default:
         return unreachable(verdict)
     }
+  }
+
+  /** It may have been found on a fork that is no more, and the node may be behind. Throws when the node cannot tell. */
+  async function isOnChain(challenge: Challenge, found: Burn): Promise<boolean> {
+    const read = await deps.reread(challenge, found)
+    const isSame = read?.burn.blockHash === found.blockHash && read.burn.leafIndex === found.leafIndex
+    return isSame && read.depth >= deps.depth
   }
 
   /** A reorg took the burn on record, and another transfer came in its stead. */
@@ -81,6 +113,7 @@ export function createAccountTransfers(deps: {
     if (!late || accepted || finalized || !other || beside.length < transfers.length) return false
     if (await deps.reread(challenge, late)) return false
     const { minedAt: _, ...burn } = other
+    if (!(await isOnChain(challenge, burn))) return false
     await ledger.moveBurn(challenge.nonce, burn)
     return true
   }
@@ -99,33 +132,56 @@ export function createAccountTransfers(deps: {
     await store.putTransfer(payTo, { ...burn, minedAt }, now())
   }
 
+  const isUndecided = (challenge: Challenge, payment: RecordedPayment | undefined): boolean =>
+    payment !== undefined &&
+    !payment.accepted &&
+    !payment.late &&
+    now() < Math.max(challenge.expiresAt, payment.claim ? (challenge.deadline ?? 0) : 0)
+
+  async function lookAtDue({ payTo }: { readonly payTo: Address }) {
+    const [challenge] = await store.find([payTo])
+    const transfers = challenge ? await store.transfersTo(payTo) : []
+    if (!challenge || transfers.length === 0) return {}
+    const payment = await ledger.books.find(challenge.nonce)
+    return { nonce: challenge.nonce, ...(await lookAt({ challenge, payment, transfers })) }
+  }
+
   async function stuckAt(payTo: StuckAddress['payTo'], transfers: readonly FoundTransfer[]) {
     const [challenge] = await store.find([payTo])
     if (!challenge) return undefined
     const payment = await ledger.books.find(challenge.nonce)
-    const isUndecided =
-      payment &&
-      !payment.accepted &&
-      !payment.late &&
-      now() < Math.max(challenge.expiresAt, payment.claim ? (challenge.deadline ?? 0) : 0)
     const stuck = totalOf(transfers) - countedOf(payment)
-    if (isUndecided || stuck <= 0n) return undefined
+    if (isUndecided(challenge, payment) || stuck <= 0n) return undefined
     return { challengeNonce: challenge.nonce, payTo, transfers, stuck }
   }
 
   return {
     async round(signal) {
       const recorded: ChallengeNonce[] = []
+      const failures: unknown[] = []
       for (const at of await store.due(now(), deps.addressesPerRoundMax)) {
         signal.throwIfAborted()
-        const [challenge] = await store.find([at.payTo])
-        const transfers = challenge ? await store.transfersTo(at.payTo) : []
-        const payment = challenge && (await ledger.books.find(challenge.nonce))
-        const end = challenge && transfers.length > 0 ? await lookAt({ challenge, payment, transfers }) : {}
-        await store.lookedAt(at, end.again)
-        if (challenge && end.recorded) recorded.push(challenge.nonce)
+        if (failures.length === failuresMax) break
+        const { nonce, again, isRecorded }: LookedAt = await lookAtDue(at).catch((error: unknown) => {
+          failures.push(error)
+          return { again: now() + againSeconds }
+        })
+        await store.lookedAt(at, again)
+        if (nonce && isRecorded) recorded.push(nonce)
       }
-      return recorded
+      return { recorded, failures }
+    },
+
+    async matter(payTo, transfers) {
+      const [challenge] = await store.find([payTo])
+      if (!challenge) return false
+      const payment = await ledger.books.find(challenge.nonce)
+      const { accepted, late, lateMinted, finalized } = payment ?? {}
+      const isAwaitingMint = late !== undefined && !(accepted ? lateMinted : finalized)
+      const isClaimed = payment?.claim !== undefined && !accepted
+      if (isAwaitingMint || isClaimed || isUndecided(challenge, payment)) return true
+      const stuck = totalOf(transfers) - countedOf(payment)
+      return stuck > 0n && stuck >= deps.dustBelow(challenge)
     },
 
     async stuck(countMax) {

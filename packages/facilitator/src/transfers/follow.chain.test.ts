@@ -19,7 +19,8 @@ beforeAll(async () => {
     finalization: true,
     config: {
       daemon: { follow_interval_ms: 1_000 },
-      settlement: { reorg_watch_blocks: 0 },
+      // Pieces of a payment are worth a mint here.
+      settlement: { reorg_watch_blocks: 0, min_amount: '1' },
     },
   })
   payer = await net.account({ gas: true })

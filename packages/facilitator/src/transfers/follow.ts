@@ -10,7 +10,8 @@ import { type Generation, nextHashChain } from '@svc-zerc20/zk'
 import type { ClaimedLeaf, Indexer } from '../adapters/indexer.js'
 import type { PlacedTransfer } from '../adapters/transfer-log.js'
 import type { Challenge, Clock, Ledger } from '../payment/ports.js'
-import type { FollowedBlock, IssuedStore } from './issued-store.js'
+import { checkpointsOf, withCheckpoints } from './checkpoints.js'
+import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
 import type { TokenBlock, TokenChain, TokenState } from './token-chain.js'
 
 export type FollowEvent =
@@ -22,8 +23,11 @@ export type FollowEvent =
   | { readonly event: 'follow.dust'; readonly challengeNonce: string; readonly txHash: string }
 
 export type Follow = {
-  /** Follows to the newest block that is deep enough. Throws when the chain cannot be read; the next try goes on. */
-  round(signal: AbortSignal): Promise<void>
+  /**
+   * Follows to the newest block that is deep enough. `unfinished` when there is more to read: a reorg took what was
+   * followed. Throws when the chain cannot be read; the next try goes on.
+   */
+  round(signal: AbortSignal): Promise<'followed' | 'unfinished'>
   /** The last block that was followed. */
   followedBlock(): number
 }
@@ -31,6 +35,8 @@ export type Follow = {
 export function createFollow(deps: {
   readonly store: IssuedStore
   readonly ledger: Pick<Ledger, 'find'>
+  /** Every address that was issued up to now is in the store when it resolves. */
+  readonly durable: () => Promise<void>
   readonly chain: TokenChain
   readonly indexer: Pick<Indexer, 'transfersFrom'>
   readonly generation: Generation
@@ -42,15 +48,12 @@ export function createFollow(deps: {
   readonly report: (event: FollowEvent) => void
   readonly limits: {
     readonly transfersPerPage: number
-    /** Blocks that are read again after a reorg: twice as many each time until it is behind. */
-    readonly rewindBlocks: number
     /** After it failed, the indexer is asked again in this many rounds. */
     readonly indexerRestRounds: number
   }
 }): Follow {
   const { store, ledger, chain, report, limits } = deps
   let followed = 0
-  let rewinds = 0
   let indexerRest = 0
   let isIndexerDown = false
 
@@ -58,23 +61,40 @@ export function createFollow(deps: {
     const known = await store.followed()
     if (known) return known
     // Nothing was issued yet: nobody can have paid to it.
+    return (await beforeFirst()) ?? target
+  }
+
+  async function beforeFirst(): Promise<Checkpoint | undefined> {
     const first = await store.firstBlock()
-    if (first === undefined) return target
-    return { number: Math.max(deps.deployedBlock, Number(first)) - 1 }
+    return first === undefined ? undefined : { number: Math.max(deps.deployedBlock, Number(first)) - 1 }
   }
 
-  /** Whatever was read twice is kept once. */
-  async function rewind({ number }: FollowedBlock): Promise<void> {
-    const back = limits.rewindBlocks * 2 ** rewinds
-    const from = Math.max(deps.deployedBlock - 1, number - back)
-    rewinds += 1
-    await store.dropTransfersAfter(from)
-    await store.setFollowed({ number: from })
-    report({ event: 'follow.reorged', block: number, from })
+  /** Goes on from the newest block below that is still on the chain. Whatever is read twice is kept once. */
+  async function rewind(known: FollowedBlock): Promise<'unfinished'> {
+    const older = checkpointsOf(known).filter(({ number }) => number < known.number)
+    const from = await newestOnChain(older)
+    const start = from ?? (await beforeFirst()) ?? { number: deps.deployedBlock - 1 }
+    await store.dropTransfersAfter(start.number)
+    await store.setFollowed({ ...start, earlier: older.filter(({ number }) => number < start.number) })
+    report({ event: 'follow.reorged', block: known.number, from: start.number })
+    return 'unfinished'
   }
 
-  async function advance(block: FollowedBlock): Promise<void> {
-    await store.setFollowed(block)
+  async function newestOnChain(checkpoints: readonly Checkpoint[]): Promise<Checkpoint | undefined> {
+    for (const checkpoint of checkpoints) if (await isOnChain(checkpoint)) return checkpoint
+    return undefined
+  }
+
+  /** Throws `SvcError('node_behind')` when the node has no such block: then nothing is known. */
+  async function isOnChain({ number, hash }: Checkpoint): Promise<boolean> {
+    if (hash === undefined) return true
+    const block = await chain.block(number)
+    if (!block) throw new SvcError('node_behind', `the node has no block ${number}`)
+    return block.hash === hash
+  }
+
+  async function advance(block: Checkpoint): Promise<void> {
+    await store.setFollowed(withCheckpoints(await store.followed(), block))
     followed = block.number
   }
 
@@ -163,12 +183,19 @@ export function createFollow(deps: {
         state = afterNext(state ?? { size: transfer.leafIndex }, transfer)
       }
       await takeAll(transfers, async (transfer) => transfer)
-      if (lastBlock < target.number) await advance(placeAt(lastBlock, state))
+      if (lastBlock < target.number) await advance(await placeAt(lastBlock, state))
     }
     if (state && state.size !== target.token.size) throw gap(state.size, target.token.size)
     if (state?.hashChain !== undefined && state.hashChain !== target.token.hashChain) {
       throw new SvcError('hash_chain_mismatch', "the logs do not lead to the token's hash chain")
     }
+  }
+
+  async function placeAt(number: number, { size, hashChain }: Partial<Running> = {}): Promise<Checkpoint> {
+    const block = await chain.block(number)
+    if (!block) throw new SvcError('node_behind', `the node has no block ${number}`)
+    const isKnown = size !== undefined && hashChain !== undefined
+    return { number, hash: block.hash, ...(isKnown && { token: { size, hashChain } }) }
   }
 
   function afterNext({ size, hashChain }: Running, transfer: PlacedTransfer): Running {
@@ -200,21 +227,22 @@ export function createFollow(deps: {
   return {
     async round(signal) {
       const target = await chain.deepBlock(deps.depth)
+      // Not before: who was paid up to that block was issued by now.
+      await deps.durable()
       const from = await start(target)
       followed = from.number
-      if (target.number < from.number) return
-      const known = from.hash === undefined ? undefined : await chain.block(from.number)
-      const isReorged = known !== undefined && known.hash !== from.hash
-      if (isReorged || (from.token && target.token.size < from.token.size)) return rewind(from)
+      if (!(await isOnChain(from))) return rewind(from)
+      if (target.number < from.number) return 'followed'
+      if (from.token && target.token.size < from.token.size) return rewind(from)
       try {
         await read(from, target, signal)
       } catch (err) {
         // What was read does not fit what came before: either is wrong, and both are read again.
-        if (err instanceof SvcError && doubtful.has(err.code)) await rewind((await store.followed()) ?? from)
+        if (err instanceof SvcError && doubtful.has(err.code)) await rewind(from)
         throw err
       }
-      rewinds = 0
       await advance(target)
+      return 'followed'
     },
     followedBlock: () => followed,
   }
@@ -222,11 +250,6 @@ export function createFollow(deps: {
 
 /** The token while its logs are read. Where the node could not tell its hash chain, only its size is known. */
 type Running = { readonly size: bigint; readonly hashChain?: bigint }
-
-function placeAt(number: number, state: Running | undefined): FollowedBlock {
-  const { size, hashChain } = state ?? {}
-  return size === undefined || hashChain === undefined ? { number } : { number, token: { size, hashChain } }
-}
 
 const doubtful = new Set(['transfers_not_contiguous', 'hash_chain_mismatch'])
 

@@ -8,7 +8,7 @@ import { createIssuedMemory } from './issued-memory.js'
 const limits = { addressesPerWrite: 2, addressGatherMs: 0, addressRetryMs: 1, addressesWaitingMax: 3 }
 
 function open(recorded: Iterable<Challenge> = []) {
-  const memory = createIssuedMemory({ perAddressMax: 1, totalMax: 1, addressesMax: 100 })
+  const memory = createIssuedMemory({ perAddressMax: 1, addressesMax: 100 })
   let refuses = false
   const failures: unknown[] = []
   const store = {

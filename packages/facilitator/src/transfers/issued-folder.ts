@@ -19,7 +19,7 @@ import {
   writeFound,
   writeIssued,
 } from './issued-record.js'
-import type { FoundLimits, FoundTransfer, IssuedStore } from './issued-store.js'
+import { type FoundLimits, type FoundTransfer, type IssuedStore, leastBelow } from './issued-store.js'
 
 /** The folder that belongs to a journal. */
 export const issuedFolderOf = (journal: string): string => `${journal}.issued`
@@ -41,8 +41,7 @@ export async function openIssuedFolder(deps: {
   const level = await openLevel(deps.folder)
   try {
     await bind(level, deps.folder, deps.binding)
-    const found = (await level.keys(ranges.transfers).all()).length
-    return createIssuedFolder(level, deps.limits, found)
+    return createIssuedFolder(level, deps.limits)
   } catch (error) {
     await level.close()
     throw error
@@ -74,8 +73,7 @@ async function bind(
   }
 }
 
-function createIssuedFolder(level: Level, limits: FoundLimits, foundAtStart: number): IssuedStore {
-  let found = foundAtStart
+function createIssuedFolder(level: Level, limits: FoundLimits): IssuedStore {
   const write = (operations: readonly Operation[]): Promise<void> =>
     operations.length === 0 ? Promise.resolve() : level.batch([...operations], { sync: true })
 
@@ -83,9 +81,12 @@ function createIssuedFolder(level: Level, limits: FoundLimits, foundAtStart: num
     return (await level.values(ranges.transfersTo(payTo)).all()).map(readFound)
   }
 
-  async function drop(transfers: readonly Buffer[]): Promise<void> {
-    await write(transfers.map(del))
-    found -= transfers.length
+  /** Past its retention an address is kept for its transfers alone, and goes with them. */
+  async function withoutTransfers(payTo: Address): Promise<readonly Operation[]> {
+    const issued = await level.get(keys.issued(payTo))
+    const isForgotten =
+      issued && (await level.get(keys.age(readIssued(issued).issuedAt, payTo))) === undefined
+    return isForgotten ? [del(keys.issued(payTo))] : []
   }
 
   return {
@@ -116,14 +117,16 @@ function createIssuedFolder(level: Level, limits: FoundLimits, foundAtStart: num
       return undefined
     },
 
-    async forget(issuedBefore, countMax) {
+    async forget(issuedBefore, countMax, matter) {
       const ages = await level.keys({ ...ranges.agesBelow(issuedBefore), limit: countMax }).all()
       const gone: Operation[] = []
       for (const age of ages) {
         const { payTo } = ageIn(age)
         gone.push(del(age))
-        const [kept] = await level.keys({ ...ranges.transfersTo(payTo), limit: 1 }).all()
-        if (kept === undefined) gone.push(del(keys.issued(payTo)))
+        const transfers = await transfersTo(payTo)
+        if (transfers.length > 0 && (await matter(payTo, transfers))) continue
+        gone.push(del(keys.issued(payTo)))
+        gone.push(...transfers.map(({ leafIndex }) => del(keys.transfer(payTo, leafIndex))))
       }
       await write(gone)
       return ages.length
@@ -142,16 +145,11 @@ function createIssuedFolder(level: Level, limits: FoundLimits, foundAtStart: num
         return 'known'
       }
       const known = await transfersTo(payTo)
-      const least = known.reduce<FoundTransfer | undefined>(
-        (a, b) => (a && a.value <= b.value ? a : b),
-        undefined,
-      )
-      const isFull = known.length >= limits.perAddressMax || found >= limits.totalMax
-      // The largest matter: one of them can be minted.
-      if (isFull && (!least || least.value >= transfer.value)) return 'full'
-      const replaced = isFull && least ? [del(keys.transfer(payTo, least.leafIndex))] : []
+      const isFull = known.length >= limits.perAddressMax
+      const least = isFull ? leastBelow(known, transfer) : undefined
+      if (isFull && !least) return 'full'
+      const replaced = least ? [del(keys.transfer(payTo, least.leafIndex))] : []
       await write([...replaced, put(key, writeFound(transfer)), put(keys.due(dueAt, payTo), nothing)])
-      found += 1 - replaced.length
       return 'kept'
     },
 
@@ -182,7 +180,8 @@ function createIssuedFolder(level: Level, limits: FoundLimits, foundAtStart: num
       ]),
 
     async dropTransfers(payTo) {
-      await drop(await level.keys(ranges.transfersTo(payTo)).all())
+      const transfers = await level.keys(ranges.transfersTo(payTo)).all()
+      await write([...transfers.map(del), ...(await withoutTransfers(payTo))])
     },
 
     async dropTransfersAfter(block) {
@@ -190,7 +189,7 @@ function createIssuedFolder(level: Level, limits: FoundLimits, foundAtStart: num
       for await (const [key, value] of level.iterator(ranges.transfers)) {
         if (readFound(value).blockNumber > BigInt(block)) gone.push(key)
       }
-      await drop(gone)
+      await write(gone.map(del))
     },
 
     close: () => level.close(),

@@ -1,7 +1,13 @@
 /** Issued addresses without a journal: the newest of them, until the daemon ends. */
 import type { Address } from '@svc-zerc20/protocol'
 import type { Challenge } from '../payment/ports.js'
-import type { FollowedBlock, FoundLimits, FoundTransfer, IssuedStore } from './issued-store.js'
+import {
+  type FollowedBlock,
+  type FoundLimits,
+  type FoundTransfer,
+  type IssuedStore,
+  leastBelow,
+} from './issued-store.js'
 
 export function createIssuedMemory(limits: FoundLimits & { readonly addressesMax: number }): IssuedStore {
   /** Oldest first. */
@@ -9,14 +15,18 @@ export function createIssuedMemory(limits: FoundLimits & { readonly addressesMax
   const found = new Map<Address, FoundTransfer[]>()
   const dueAt = new Map<Address, number>()
   let followed: FollowedBlock | undefined
-  let count = 0
 
   function drop(payTo: Address, isGone: (transfer: FoundTransfer) => boolean): void {
     const all = found.get(payTo) ?? []
     const left = all.filter((transfer) => !isGone(transfer))
-    count -= all.length - left.length
     if (left.length === 0) found.delete(payTo)
     else found.set(payTo, left)
+  }
+
+  function forgetAll(payTo: Address): void {
+    issued.delete(payTo)
+    found.delete(payTo)
+    dueAt.delete(payTo)
   }
 
   return {
@@ -25,7 +35,7 @@ export function createIssuedMemory(limits: FoundLimits & { readonly addressesMax
         if (!issued.has(challenge.payTo)) issued.set(challenge.payTo, challenge)
       for (const [payTo] of issued) {
         if (issued.size <= limits.addressesMax) break
-        issued.delete(payTo)
+        forgetAll(payTo)
       }
     },
     find: async (addresses) => addresses.map((address) => issued.get(address)),
@@ -33,12 +43,13 @@ export function createIssuedMemory(limits: FoundLimits & { readonly addressesMax
       for (const { issuedAtBlock } of issued.values()) return issuedAtBlock
       return undefined
     },
-    async forget(issuedBefore, countMax) {
+    async forget(issuedBefore, countMax, matter) {
       let gone = 0
       for (const [payTo, { issuedAt }] of issued) {
         if (gone === countMax || issuedAt >= issuedBefore) break
-        if (found.has(payTo)) continue
-        issued.delete(payTo)
+        const transfers = found.get(payTo)
+        if (transfers && (await matter(payTo, transfers))) continue
+        forgetAll(payTo)
         gone += 1
       }
       return gone
@@ -50,12 +61,12 @@ export function createIssuedMemory(limits: FoundLimits & { readonly addressesMax
     async putTransfer(payTo, transfer, due) {
       const known = found.get(payTo) ?? []
       const same = known.findIndex(({ leafIndex }) => leafIndex === transfer.leafIndex)
-      const isFull = known.length >= limits.perAddressMax || count >= limits.totalMax
-      if (same === -1 && isFull) return 'full'
+      const isFull = same === -1 && known.length >= limits.perAddressMax
+      const least = isFull ? leastBelow(known, transfer) : undefined
+      if (isFull && !least) return 'full'
       dueAt.set(payTo, due)
       if (same !== -1) known[same] = transfer
-      else found.set(payTo, [...known, transfer])
-      if (same === -1) count += 1
+      else found.set(payTo, [...known.filter((other) => other !== least), transfer])
       return same === -1 ? 'kept' : 'known'
     },
     transfersTo: async (payTo) => found.get(payTo) ?? [],

@@ -2,7 +2,7 @@
 import { type Address, parseUnixSeconds, SvcError } from '@svc-zerc20/protocol'
 import { readBurn, readChallenge, writeBurn, writeChallenge } from '../adapters/ledger-event.js'
 import type { Challenge } from '../payment/ports.js'
-import type { FollowedBlock, FoundTransfer } from './issued-store.js'
+import type { Checkpoint, FollowedBlock, FoundTransfer } from './issued-store.js'
 
 const number = (value: number | bigint): Buffer => {
   const bytes = Buffer.alloc(8)
@@ -78,13 +78,22 @@ export const readFound = (bytes: Buffer): FoundTransfer =>
     return { ...readBurn(raw), minedAt }
   })
 
-export const writeFollowed = ({ number: at, hash, token }: FollowedBlock): Buffer =>
-  json({ number: at, hash, ...(token && { size: `${token.size}`, hashChain: `${token.hashChain}` }) })
+const fieldsOf = ({ number: at, hash, token }: Checkpoint) => ({
+  number: at,
+  hash,
+  ...(token && { size: `${token.size}`, hashChain: `${token.hashChain}` }),
+})
+const readCheckpoint = (raw: Raw): Checkpoint => ({
+  number: Number(raw.number),
+  ...(typeof raw.hash === 'string' && { hash: raw.hash }),
+  ...(raw.size !== undefined && {
+    token: { size: BigInt(raw.size as string), hashChain: BigInt(raw.hashChain as string) },
+  }),
+})
+export const writeFollowed = ({ earlier, ...block }: FollowedBlock): Buffer =>
+  json({ ...fieldsOf(block), ...(earlier && { earlier: earlier.map(fieldsOf) }) })
 export const readFollowed = (bytes: Buffer): FollowedBlock =>
   parse(bytes, (raw) => ({
-    number: Number(raw.number),
-    ...(typeof raw.hash === 'string' && { hash: raw.hash }),
-    ...(raw.size !== undefined && {
-      token: { size: BigInt(raw.size as string), hashChain: BigInt(raw.hashChain as string) },
-    }),
+    ...readCheckpoint(raw),
+    ...(Array.isArray(raw.earlier) && { earlier: raw.earlier.map(readCheckpoint) }),
   }))

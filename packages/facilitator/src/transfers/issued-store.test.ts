@@ -5,7 +5,7 @@ import { openIssuedFolder } from './issued-folder.js'
 import { createIssuedMemory } from './issued-memory.js'
 import type { FoundTransfer, IssuedStore } from './issued-store.js'
 
-const limits = { perAddressMax: 3, totalMax: 100 }
+const limits = { perAddressMax: 3 }
 const { chainId, token } = deployment
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -46,14 +46,29 @@ describe.each(Object.entries(stores))('issued addresses in a %s', (_, open) => {
     expect(await store.firstBlock()).toBe(0n)
   })
 
-  it('are forgotten by age, some at a time, except those where something lies', async () => {
+  it('are forgotten by age, some at a time, with transfers that do not matter', async () => {
     const store = await open()
-    await store.put([1, 2, 3, 4].map((n) => challengeOf(n, { issuedAt: seconds(1_000 * n) })))
+    await store.put([1, 2, 3, 4, 5].map((n) => challengeOf(n, { issuedAt: seconds(1_000 * n) })))
     await store.putTransfer(addressOf(1), transferOf(9), 0)
-    await store.forget(3_000, 1)
-    await store.forget(3_000, 10)
-    const found = await store.find([1, 2, 3, 4].map(addressOf))
-    expect(found.map((challenge) => challenge !== undefined)).toEqual([true, false, true, true])
+    await store.putTransfer(addressOf(3), transferOf(8, 1n), 0)
+    const matter = async (_: unknown, transfers: readonly FoundTransfer[]) =>
+      transfers.some(({ value }) => value > 1n)
+    await store.forget(4_000, 1, matter)
+    await store.forget(4_000, 10, matter)
+    const isKnown = async () =>
+      (await store.find([1, 2, 3, 4, 5].map(addressOf))).map((challenge) => challenge !== undefined)
+    expect(await isKnown()).toEqual([true, false, false, true, true])
+    expect((await keptIn(store)).map(({ payTo }) => payTo)).toEqual([addressOf(1)])
+  })
+
+  it('keep a transfer to one address however much dust lies at all the others', async () => {
+    const store = await open()
+    for (let address = 1; address <= 34; address += 1) {
+      for (const leaf of [1, 2, 3])
+        await store.putTransfer(addressOf(address), transferOf(3 * address + leaf, 1n), 0)
+    }
+    expect(await store.putTransfer(addressOf(99), transferOf(900), 0)).toBe('kept')
+    expect(await store.transfersTo(addressOf(99))).toEqual([transferOf(900)])
   })
 
   it('keep transfers once, the largest of too many, and give up those of a reorg', async () => {
@@ -65,10 +80,11 @@ describe.each(Object.entries(stores))('issued addresses in a %s', (_, open) => {
     await store.putTransfer(addressOf(2), transferOf(3), 10)
     await store.putTransfer(payTo, transferOf(4, 30n), 10)
     expect(await store.putTransfer(payTo, transferOf(5, 1n), 10)).toBe('full')
+    expect(await store.putTransfer(payTo, transferOf(6, 50n), 10)).toBe('kept')
     expect((await keptIn(store)).map(({ transfers }) => transfers.length)).toEqual([3, 1])
     expect((await store.transfersTo(payTo))[0]).toEqual(transferOf(1))
     await store.dropTransfersAfter(2)
-    expect((await store.transfersTo(payTo)).map(({ leafIndex }) => leafIndex)).toEqual([1n, 2n])
+    expect((await store.transfersTo(payTo)).map(({ leafIndex }) => leafIndex)).toEqual([1n])
     await store.dropTransfers(payTo)
     expect(await keptIn(store)).toEqual([])
   })
@@ -91,8 +107,8 @@ describe.each(Object.entries(stores))('issued addresses in a %s', (_, open) => {
     const block = { number: 7, hash: `0x${'ab'.repeat(32)}`, token: { size: 3n, hashChain: 2n ** 247n } }
     await store.setFollowed(block)
     expect(await store.followed()).toEqual(block)
-    await store.setFollowed({ number: 8 })
-    expect(await store.followed()).toEqual({ number: 8 })
+    await store.setFollowed({ number: 8, earlier: [block] })
+    expect(await store.followed()).toEqual({ number: 8, earlier: [block] })
   })
 })
 

@@ -8,13 +8,19 @@ import type { Challenge } from '../payment/ports.js'
 
 export type { FoundTransfer }
 
-/** Transfers are followed up to and including this block. */
-export type FollowedBlock = {
+/** A block that was followed. */
+export type Checkpoint = {
   readonly number: number
-  /** Absent where nobody asked for it: long before the head no reorg matters. */
+  /** Absent before the first block that was followed. */
   readonly hash?: string
   /** The token after this block: its transfers, and its hash chain over them. Absent while it is not known. */
   readonly token?: { readonly size: bigint; readonly hashChain: bigint }
+}
+
+/** Transfers are followed up to and including this block. */
+export type FollowedBlock = Checkpoint & {
+  /** Blocks before it, the newest first: after a reorg it goes on from the first that is still on the chain. */
+  readonly earlier?: readonly Checkpoint[]
 }
 
 export type IssuedStore = {
@@ -24,8 +30,11 @@ export type IssuedStore = {
   find(addresses: readonly Address[]): Promise<readonly (Challenge | undefined)[]>
   /** The lowest block that a transfer to an issued address can be in; undefined when nothing was issued. */
   firstBlock(): Promise<bigint | undefined>
-  /** Forgets addresses that were issued before, oldest first and at most so many, unless transfers are kept of them. */
-  forget(issuedBefore: number, countMax: number): Promise<number>
+  /**
+   * Forgets addresses that were issued before, oldest first and at most so many, with the transfers to them; not those
+   * whose transfers matter.
+   */
+  forget(issuedBefore: number, countMax: number, matter: DoTransfersMatter): Promise<number>
 
   followed(): Promise<FollowedBlock | undefined>
   setFollowed(block: FollowedBlock): Promise<void>
@@ -46,8 +55,25 @@ export type IssuedStore = {
   close(): Promise<void>
 }
 
-/** What a store may keep of transfers, so that dust cannot fill the disk. */
-export type FoundLimits = { readonly perAddressMax: number; readonly totalMax: number }
+/**
+ * What a store may keep of transfers, so that dust cannot fill the disk. No bound holds for all addresses together:
+ * dust at some of them would keep the money at others from being found.
+ */
+export type FoundLimits = { readonly perAddressMax: number }
+
+export type DoTransfersMatter = (payTo: Address, transfers: readonly FoundTransfer[]) => Promise<boolean>
+
+/** Of too many transfers the smallest makes room, and only for a larger one: the largest can be minted. */
+export function leastBelow(
+  transfers: readonly FoundTransfer[],
+  { value }: FoundTransfer,
+): FoundTransfer | undefined {
+  const least = transfers.reduce<FoundTransfer | undefined>(
+    (a, b) => (a && a.value <= b.value ? a : b),
+    undefined,
+  )
+  return least && least.value < value ? least : undefined
+}
 
 /** For an operator: one address where money lies that a single proof does not bring. */
 export type StuckAddress = {

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { addressOf, burnOf, challengeOf, hashOf, nonceOf, seconds, units } from '../../test/challenges.js'
+import { stoppedClock } from '../../test/clock.js'
+import { createMemoryLedger } from '../../test/ledger.js'
+import type { RereadBurn } from '../payment/mint-ports.js'
+import { createAccountTransfers } from './account.js'
+import { createIssuedMemory } from './issued-memory.js'
+import type { FoundTransfer } from './issued-store.js'
+
+const signal = new AbortController().signal
+const expiry = 1_700_000_300
+const here: RereadBurn = async (_, burn) => ({ burn, depth: 3 })
+
+function accounting(reread: RereadBurn = here) {
+  const clock = stoppedClock(1_000 * (expiry + 60))
+  const store = createIssuedMemory({ perAddressMax: 8, addressesMax: 100 })
+  const ledger = createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 600 })
+  const account = createAccountTransfers({
+    store,
+    ledger,
+    reread,
+    depth: 3,
+    clock,
+    report: () => undefined,
+    dustBelow: ({ amount }) => amount,
+    addressesPerRoundMax: 10,
+  })
+  async function found(address: number, ...transfers: readonly FoundTransfer[]) {
+    await store.put([challengeOf(address)])
+    for (const transfer of transfers) await store.putTransfer(addressOf(address), transfer, expiry)
+  }
+  return { clock, store, ledger, account, found }
+}
+
+const transferOf = (leaf: number, value = 1000n): FoundTransfer => ({
+  ...burnOf(10 * leaf),
+  leafIndex: BigInt(leaf),
+  value: units(value),
+  minedAt: seconds(expiry - 10),
+})
+
+describe('accounting for transfers', () => {
+  it.each<[string, RereadBurn]>([
+    ['is gone', async () => undefined],
+    ['was mined again elsewhere', async (_, burn) => ({ burn: { ...burn, blockHash: hashOf(9) }, depth: 3 })],
+    ['is not deep any more', async (_, burn) => ({ burn, depth: 2 })],
+  ])('puts nothing on record that %s on the chain of now, and looks again', async (_, gone) => {
+    let reread = gone
+    const { clock, ledger, account, found } = accounting((...args) => reread(...args))
+    await found(1, transferOf(1))
+    expect(await account.round(signal)).toEqual({ recorded: [], failures: [] })
+    expect(await ledger.books.find(nonceOf(1))).toBeUndefined()
+    reread = here
+    clock.advance(60_000)
+    expect((await account.round(signal)).recorded).toEqual([nonceOf(1)])
+  })
+
+  it('is not held up by an address that cannot be looked at', async () => {
+    const { clock, account, found } = accounting((challenge, burn) =>
+      challenge.nonce === nonceOf(1) ? Promise.reject(new Error('no receipt')) : here(challenge, burn),
+    )
+    await found(1, transferOf(1))
+    await found(2, transferOf(2))
+    expect(await account.round(signal)).toEqual({
+      recorded: [nonceOf(2)],
+      failures: [new Error('no receipt')],
+    })
+    expect((await account.round(signal)).failures).toEqual([])
+    clock.advance(60_000)
+    expect((await account.round(signal)).failures).toHaveLength(1)
+  })
+
+  it('keeps past its retention what is under way or worth a mint, and no dust', async () => {
+    const { account, store, found } = accounting()
+    await found(1, transferOf(1))
+    await found(2, transferOf(2, 3n), transferOf(3, 4n))
+    await found(3, transferOf(4, 999n), transferOf(5, 1n))
+    await account.round(signal)
+    const matter = (address: number) =>
+      store.transfersTo(addressOf(address)).then((transfers) => account.matter(addressOf(address), transfers))
+    expect(await Promise.all([1, 2, 3].map(matter))).toEqual([true, false, true])
+  })
+})

@@ -1,0 +1,127 @@
+import { SvcError } from '@svc-zerc20/protocol'
+import { nextHashChain } from '@svc-zerc20/zk'
+import { describe, expect, it } from 'vitest'
+import { addressOf, challengeOf, hashOf, seconds, units } from '../../test/challenges.js'
+import { stoppedClock } from '../../test/clock.js'
+import type { PlacedTransfer } from '../adapters/transfer-log.js'
+import { createFollow, type FollowEvent } from './follow.js'
+import { createIssuedMemory } from './issued-memory.js'
+import type { TokenChain } from './token-chain.js'
+
+/** Block hashes are those of a fork from some block on. */
+function forkingChain() {
+  let head = 0
+  const forks: { readonly from: number; readonly fork: number }[] = []
+  let transfers: PlacedTransfer[] = []
+  const hashAt = (number: number) =>
+    hashOf(1_000_000 * (forks.findLast(({ from }) => from <= number)?.fork ?? 0) + number)
+  const stateAt = (number: number) => {
+    const made = transfers.filter(({ blockNumber }) => blockNumber <= BigInt(number))
+    const hashChain = made.reduce((before, transfer) => nextHashChain(2, before, transfer), 0n)
+    return { size: BigInt(made.length), hashChain }
+  }
+  const chain: TokenChain = {
+    deepBlock: async () => ({ number: head, hash: hashAt(head), token: stateAt(head) }),
+    block: async (number) =>
+      number > head ? undefined : { hash: hashAt(number), time: seconds(1_700_000_000 + number) },
+    tokenAt: () => Promise.reject(new Error('the node has dropped that state')),
+    async *transfers(fromBlock, toBlock) {
+      const isAsked = ({ blockNumber }: PlacedTransfer) =>
+        blockNumber >= BigInt(fromBlock) && blockNumber <= BigInt(toBlock)
+      yield { transfers: transfers.filter(isAsked), lastBlock: toBlock }
+    },
+    confirm: async () => undefined,
+  }
+  return {
+    chain,
+    mineTo(number: number) {
+      head = number
+    },
+    reorg(from: number) {
+      forks.push({ from, fork: forks.length + 1 })
+      transfers = transfers.filter(({ blockNumber }) => blockNumber < BigInt(from))
+    },
+    transfer(to: number, block: number) {
+      const leafIndex = BigInt(transfers.length)
+      const place = { txHash: hashOf(7_000 + block), blockNumber: BigInt(block), blockHash: hashAt(block) }
+      transfers.push({ to: addressOf(to), from: addressOf(0xfa), value: units(1000n), leafIndex, ...place })
+    },
+  }
+}
+
+function follower(options: { durable?: () => Promise<void> } = {}) {
+  const node = forkingChain()
+  const store = createIssuedMemory({ perAddressMax: 4, addressesMax: 100 })
+  const reported: FollowEvent[] = []
+  const follow = createFollow({
+    store,
+    ledger: { find: async () => undefined },
+    durable: options.durable ?? (async () => undefined),
+    chain: node.chain,
+    indexer: { transfersFrom: () => Promise.reject(new SvcError('indexer_failed', 'is down')) },
+    generation: 2,
+    deployedBlock: 1,
+    depth: 1,
+    clock: stoppedClock(),
+    report: (event) => reported.push(event),
+    limits: { transfersPerPage: 10, indexerRestRounds: 1_000 },
+  })
+  const round = () => follow.round(new AbortController().signal)
+  return { node, store, follow, reported, round }
+}
+
+const txHashesTo = async ({ store }: ReturnType<typeof follower>, address: number) =>
+  (await store.transfersTo(addressOf(address))).map(({ txHash }) => txHash)
+
+describe('following transfers', () => {
+  it('knows every address that can have been paid up to the block it follows to', async () => {
+    const own = follower({
+      async durable() {
+        // Issued, paid and mined while the round began; on the disk a moment later.
+        await own.store.put([challengeOf(1)])
+      },
+    })
+    await own.store.put([challengeOf(2)])
+    own.node.mineTo(5)
+    own.node.transfer(1, 5)
+    expect(await own.round()).toBe('followed')
+    expect(await txHashesTo(own, 1)).toEqual([hashOf(7_005)])
+  })
+
+  it('reads a reorg of any depth again from before it began', async () => {
+    const own = follower()
+    await own.store.put([challengeOf(1), challengeOf(2)])
+    for (let head = 10; head <= 1_000; head += 10) {
+      own.node.mineTo(head)
+      if (head === 300) own.node.transfer(1, 295)
+      await own.round()
+    }
+    expect(await txHashesTo(own, 1)).toEqual([hashOf(7_295)])
+    own.node.reorg(290)
+    own.node.transfer(2, 310)
+    own.node.mineTo(1_010)
+    expect(await own.round()).toBe('unfinished')
+    expect(await own.round()).toBe('followed')
+    expect(await txHashesTo(own, 1)).toEqual([])
+    expect(await txHashesTo(own, 2)).toEqual([hashOf(7_310)])
+    const reorged = own.reported.filter(({ event }) => event === 'follow.reorged')
+    expect(reorged).toMatchObject([
+      { block: 1_000, from: expect.toSatisfy((from) => from < 290 && from > 0) },
+    ])
+  })
+
+  it('is not done on a node that does not reach what was followed, nor on a shorter fork', async () => {
+    const own = follower()
+    await own.store.put([challengeOf(1)])
+    for (const head of [50, 100]) {
+      own.node.mineTo(head)
+      await own.round()
+    }
+    own.node.mineTo(90)
+    await expect(own.round()).rejects.toMatchObject({ code: 'node_behind' })
+    own.node.mineTo(100)
+    own.node.reorg(60)
+    expect(await own.round()).toBe('unfinished')
+    expect(own.reported).toEqual([{ event: 'follow.reorged', block: 100, from: 50 }])
+  })
+})
