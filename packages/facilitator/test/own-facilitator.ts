@@ -15,7 +15,12 @@ type Tables = Record<string, Record<string, unknown>>
 
 export async function startOwnFacilitator(
   net: Pick<TestNetwork, 'configFile' | 'directory' | 'adminToken'>,
-  options: { journal: string; config?: Tables; clock?: ReturnType<typeof movableClock> },
+  options: {
+    journal: string
+    config?: Tables
+    clock?: ReturnType<typeof movableClock>
+    acceptJournal?: boolean
+  },
 ) {
   const { treasury, relayer } = developmentRoles
   const tables = parse(readFileSync(net.configFile, 'utf8')) as unknown as Tables
@@ -35,6 +40,7 @@ export async function startOwnFacilitator(
     config,
     secrets,
     clock,
+    ...(options.acceptJournal !== undefined && { acceptJournal: options.acceptJournal }),
     log: (event) => events.push(event),
   })
   const send = async (path: string, init: RequestInit = {}) => {

@@ -3,6 +3,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import type { Challenge, Clock } from '../payment/ports.js'
 import type { Shares } from '../payment/shares.js'
 import type { IssuedAddresses } from '../transfers/issued-addresses.js'
+import type { OpenedJournal } from '../transfers/issued-binding.js'
 import type { JournalStats } from './journal.js'
 import { openJournal } from './journal-file.js'
 import { assertNewest, markFileOf, readMark } from './journal-mark.js'
@@ -50,12 +51,12 @@ export async function openLedger(deps: {
   seed?: SeedCheck
   /** Goes on with a journal that is not the newest: the operator said so. */
   acceptJournal?: boolean | undefined
-  /** Opens the issued addresses, once the journal is ours and read; told what it holds. */
-  openIssued?: (recorded: Iterable<Challenge>) => Promise<IssuedAddresses>
+  /** Opens the issued addresses, once the journal is ours and read; told what it holds and which one it is. */
+  openIssued?: (recorded: Iterable<Challenge>, journal: OpenedJournal | undefined) => Promise<IssuedAddresses>
 }): Promise<OpenLedger> {
   const { clock, openMax, openShares, expiredRetentionSeconds, unmatchedMax } = deps
   const state = createLedgerState(deps.keepSigned)
-  const openIssued = async () => deps.openIssued?.(state.challenges())
+  const openIssued = async (journal?: OpenedJournal) => deps.openIssued?.(state.challenges(), journal)
   const create = (log: EventLog, issued: IssuedAddresses | undefined) =>
     createLedger({ state, log, clock, openMax, openShares, expiredRetentionSeconds, unmatchedMax, issued })
   if (deps.journal === 'none') {
@@ -95,7 +96,8 @@ export async function openLedger(deps: {
   }
   try {
     await steps.run(() => bind(state, deps.binding, deps.seed, log))
-    const issued = await openIssued()
+    const { id = '', generation = 0 } = state.binding() ?? {}
+    const issued = await openIssued({ id, generation, isAccepted: deps.acceptJournal === true })
     const ledger = inSteps(create(log, issued), steps)
     const position = () => ({
       ...positionOf(state, journal.stats().recordsHeld),

@@ -94,7 +94,8 @@ async function openRecoveryStorage(
     if (existsSync(journal)) copyFileSync(journal, copy)
     const issued = issuedFolderOf(journal)
     if (existsSync(issued)) cpSync(issued, issuedFolderOf(copy), { recursive: true })
-    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, journal: copy })
+    const own = { journal: copy, acceptJournal }
+    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, ...own })
     return { storage, close: () => storage.close().finally(dropCopy) }
   } catch (error) {
     dropCopy()

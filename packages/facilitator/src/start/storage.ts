@@ -3,7 +3,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { addressFileOf, assertAddressesOf } from '../adapters/address-store.js'
 import { giveBackMemory } from '../adapters/give-back-memory.js'
 import { type OpenLedger, openLedger } from '../adapters/open-ledger.js'
-import { createSeedCheck } from '../adapters/seed-check.js'
+import { createSeedCheck, type SeedCheck } from '../adapters/seed-check.js'
 import type { Config } from '../config/config.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/sellers.js'
 import { limits } from '../limits.js'
@@ -11,6 +11,7 @@ import type { Challenge, Clock } from '../payment/ports.js'
 import { createShares } from '../payment/shares.js'
 import type { Log } from '../telemetry/events.js'
 import { createIssuedAddresses, type IssuedAddresses } from '../transfers/issued-addresses.js'
+import type { OpenedJournal } from '../transfers/issued-binding.js'
 import { issuedFolderOf, openIssuedFolder } from '../transfers/issued-folder.js'
 import { createIssuedMemory } from '../transfers/issued-memory.js'
 import { keepJournalShort } from './keep-journal-short.js'
@@ -53,7 +54,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     onJournalFailure: (err) => log({ event: 'journal.failed', err }),
     seed,
     acceptJournal: deps.acceptJournal,
-    openIssued: (recorded) => openIssued({ ...deps, journal }, recorded),
+    openIssued: (recorded, opened) => openIssued({ ...deps, journal, opened, check: seed }, recorded),
   })
   if (!issued) throw new SvcError('invariant', 'the issued addresses were not opened')
   if (journal !== 'none') {
@@ -79,17 +80,29 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
 }
 
 async function openIssued(
-  { config, clock, log, journal }: StorageDeps & { readonly journal: string },
+  {
+    config,
+    clock,
+    log,
+    journal,
+    opened,
+    check,
+  }: StorageDeps & {
+    readonly journal: string
+    readonly opened: OpenedJournal | undefined
+    readonly check: SeedCheck
+  },
   recorded: Iterable<Challenge>,
 ): Promise<IssuedAddresses> {
   const found = { perAddressMax: limits.foundPerAddressMax }
   const { network, settlement } = config
   const store =
-    journal === 'none'
+    opened === undefined
       ? createIssuedMemory({ ...found, addressesMax: limits.addressesInMemoryMax })
       : await openIssuedFolder({
           folder: issuedFolderOf(journal),
-          binding: { chainId: network.chain_id, token: network.token },
+          binding: { chainId: network.chain_id, token: network.token, seed: check },
+          journal: opened,
           limits: found,
         }).catch((error: unknown) => {
           throw error instanceof SvcError && error.code === 'issued_unusable'

@@ -1,4 +1,5 @@
 /** Transfers are followed whatever the indexer tells and whatever a reorg does. Nothing is minted here. */
+import { rmSync } from 'node:fs'
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { createIndexer } from '@svc-zerc20/indexer'
 import type { Hex } from 'viem'
@@ -116,6 +117,41 @@ describe('a transfer', () => {
       expect(own.reported('payment.accepted')).toMatchObject([{ challengeNonce, txHash: burnTxHash }])
     }
     await withOwn(confirmed, { confirmations: 3 })
+  })
+
+  it('that a lost journal had accepted is found again from the issued addresses', async () => {
+    const journal = 'lost.jsonl'
+    const config = {
+      network: { indexer_url: proxy.url },
+      daemon: { follow_interval_ms: 1_000 },
+      zerc20: { pool_size: 4 },
+    }
+    const first = await startOwnFacilitator(net, { journal, config })
+    const offer = await first.challenge('310')
+    const { challengeNonce } = offer
+    const burnTxHash = await net.transfer(payer, offer.payTo, '310')
+    const settled = await first.post('/settle', bodyOf(offer, { challengeNonce, burnTxHash }))
+    expect(settled).toMatchObject({ success: true })
+    // Followed past it.
+    await payLate(first, '320')
+    await first.close()
+    for (const file of [journal, `${journal}.mark`]) rmSync(`${net.directory}/${file}`)
+
+    const second = await startOwnFacilitator(net, {
+      journal,
+      config,
+      clock: first.clock,
+      acceptJournal: true,
+    })
+    try {
+      const found = await until(() =>
+        second.reported('burn.found').find((told) => 'txHash' in told && told.txHash === burnTxHash),
+      )
+      expect(found).toMatchObject({ challengeNonce, value: 310n })
+      await until(() => second.reported('burn.late').length > 0)
+    } finally {
+      await second.close()
+    }
   })
 
   it('below what is worth a mint is kept and shown, and costs no mint', async () => {

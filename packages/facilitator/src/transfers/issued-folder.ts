@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { ClassicLevel } from 'classic-level'
 import type { Challenge } from '../payment/ports.js'
+import { bindFolder, bindJournal, type IssuedBinding, type OpenedJournal } from './issued-binding.js'
 import {
   ageIn,
   dueIn,
@@ -27,20 +28,21 @@ export const issuedFolderOf = (journal: string): string => `${journal}.issued`
 type Level = ClassicLevel<Buffer, Buffer>
 type Operation = { type: 'put'; key: Buffer; value: Buffer } | { type: 'del'; key: Buffer }
 
-const format = 1
 const nothing = Buffer.alloc(0)
 const put = (key: Buffer, value: Buffer): Operation => ({ type: 'put', key, value })
 const del = (key: Buffer): Operation => ({ type: 'del', key })
 
-/** Throws `SvcError('issued_unusable')` when the folder cannot be used or belongs to another token. */
+/** Throws `SvcError('issued_unusable' | 'seed_mismatch')` when the folder cannot be used or belongs to another token or key. */
 export async function openIssuedFolder(deps: {
   readonly folder: string
-  readonly binding: { readonly chainId: number; readonly token: Address }
+  readonly binding: IssuedBinding
+  readonly journal: OpenedJournal
   readonly limits: FoundLimits
 }): Promise<IssuedStore> {
   const level = await openLevel(deps.folder)
   try {
-    await bind(level, deps.folder, deps.binding)
+    await bindFolder(level, deps.folder, deps.binding)
+    await bindJournal(level, deps.journal)
     return createIssuedFolder(level, deps.limits)
   } catch (error) {
     await level.close()
@@ -57,19 +59,6 @@ async function openLevel(folder: string): Promise<Level> {
   } catch (error) {
     const why = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message
     throw new SvcError('issued_unusable', `${folder}: ${why}`, { cause: error })
-  }
-}
-
-async function bind(
-  level: Level,
-  folder: string,
-  binding: { readonly chainId: number; readonly token: Address },
-): Promise<void> {
-  const text = JSON.stringify({ format, ...binding })
-  const known = await level.get(keys.binding)
-  if (known === undefined) await level.put(keys.binding, Buffer.from(text), { sync: true })
-  else if (known.toString('utf8') !== text) {
-    throw new SvcError('issued_unusable', `${folder} belongs to ${known}, not to ${text}`)
   }
 }
 

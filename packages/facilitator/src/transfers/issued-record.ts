@@ -19,6 +19,7 @@ const key = (prefix: string, ...parts: Buffer[]): Buffer => Buffer.concat([Buffe
 export const keys = {
   binding: key('a'),
   followed: key('f'),
+  journal: key('j'),
   /** A challenge, by its address. */
   issued: (payTo: Address) => key('i', bytesOf(payTo)),
   /** Its address again, by age. */
@@ -38,6 +39,7 @@ export const ranges = {
     gte: key('t', bytesOf(payTo)),
     lte: key('t', bytesOf(payTo), Buffer.alloc(8, 0xff)),
   }),
+  issued: { gte: key('i'), lt: key('j') },
   dueUpTo: (at: number) => ({ gte: key('w'), lt: key('w', number(at + 1)) }),
 } as const
 
@@ -53,6 +55,12 @@ export const dueIn = (due: Buffer) => ({
   payTo: addressIn(due.subarray(addressAfterNumber, addressAfterNumber + addressBytes)),
 })
 export const payToIn = (transfer: Buffer): Address => addressIn(transfer.subarray(1, 1 + addressBytes))
+
+/** What the folder holds is read from the start again unless the journal beside it is this one, or a later state of it. */
+export type BesideJournal = { readonly id: string; readonly generation: number }
+export const writeJournal = ({ id, generation }: BesideJournal): Buffer => json({ id, generation })
+export const readJournal = (bytes: Buffer): BesideJournal =>
+  parse(bytes, (raw) => ({ id: String(raw.id), generation: Number(raw.generation) }))
 
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 type Raw = Readonly<Record<string, unknown>>

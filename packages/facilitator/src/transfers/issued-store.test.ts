@@ -1,12 +1,17 @@
+import { ClassicLevel } from 'classic-level'
 import { afterEach, describe, expect, it } from 'vitest'
 import { addressOf, burnOf, challengeOf, deployment, seconds, units } from '../../test/challenges.js'
 import { temporaryFolder } from '../../test/folder.js'
+import { createSeedCheck } from '../adapters/seed-check.js'
 import { openIssuedFolder } from './issued-folder.js'
 import { createIssuedMemory } from './issued-memory.js'
 import type { FoundTransfer, IssuedStore } from './issued-store.js'
 
 const limits = { perAddressMax: 3 }
 const { chainId, token } = deployment
+const seedOf = (byte: number) => createSeedCheck(new Uint8Array(32).fill(byte), chainId)
+const binding = { chainId, token, seed: seedOf(1) }
+const journal = { id: 'one', generation: 3, isAccepted: false }
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0)) await close()
@@ -15,7 +20,7 @@ afterEach(async () => {
 const stores = {
   async folder() {
     const folder = temporaryFolder()
-    const store = await openIssuedFolder({ folder, binding: { chainId, token }, limits })
+    const store = await openIssuedFolder({ folder, binding, journal, limits })
     closers.push(() => store.close())
     return store
   },
@@ -115,16 +120,54 @@ describe.each(Object.entries(stores))('issued addresses in a %s', (_, open) => {
 describe('the folder of issued addresses', () => {
   it('is what it was when it is opened again, and refuses another token', async () => {
     const folder = temporaryFolder()
-    const first = await openIssuedFolder({ folder, binding: { chainId, token }, limits })
+    const first = await openIssuedFolder({ folder, binding, journal, limits })
     await first.put([challengeOf(1)])
     await first.putTransfer(addressOf(1), transferOf(4), 0)
     await first.close()
-    const again = await openIssuedFolder({ folder, binding: { chainId, token }, limits })
+    const again = await openIssuedFolder({ folder, binding, journal, limits })
     expect(await again.find([addressOf(1)])).toEqual([challengeOf(1)])
     expect(await again.transfersTo(addressOf(1))).toEqual([transferOf(4)])
     await again.close()
-    await expect(openIssuedFolder({ folder, binding: { chainId: 1, token }, limits })).rejects.toMatchObject({
+    const other = { ...binding, chainId: 1 }
+    await expect(openIssuedFolder({ folder, binding: other, journal, limits })).rejects.toMatchObject({
       code: 'issued_unusable',
     })
+  })
+
+  it('refuses another treasury key, also where an older version named none', async () => {
+    const folder = temporaryFolder()
+    const open = (byte: number) =>
+      openIssuedFolder({ folder, binding: { ...binding, seed: seedOf(byte) }, journal, limits })
+    const store = await open(1)
+    await store.put([challengeOf(1)])
+    await store.close()
+    await expect(open(2)).rejects.toMatchObject({ code: 'seed_mismatch' })
+    await (await open(1)).close()
+
+    const level = new ClassicLevel<string, string>(folder)
+    await level.put('a', JSON.stringify({ format: 1, chainId, token }))
+    await level.close()
+    // None of its addresses derives from either.
+    await expect(open(2)).rejects.toMatchObject({ code: 'seed_mismatch' })
+  })
+
+  it.each([
+    ['another journal', { ...journal, id: 'two' }, true],
+    ['an older state of the journal', { ...journal, generation: 2 }, true],
+    ['a journal that the operator accepted', { ...journal, isAccepted: true }, true],
+    ['a later state of the journal', { ...journal, generation: 4 }, false],
+  ])('beside %s is followed and looked at anew: %#', async (_, beside, isAnew) => {
+    const folder = temporaryFolder()
+    const store = await openIssuedFolder({ folder, binding, journal, limits })
+    await store.put([challengeOf(1)])
+    await store.putTransfer(addressOf(1), transferOf(4), 5)
+    await store.lookedAt({ payTo: addressOf(1), dueAt: 5 }, undefined)
+    await store.setFollowed({ number: 8 })
+    await store.close()
+    const again = await openIssuedFolder({ folder, binding, journal: beside, limits })
+    closers.push(() => again.close())
+    expect(await again.followed()).toEqual(isAnew ? undefined : { number: 8 })
+    expect(await again.due(5, 10)).toEqual(isAnew ? [{ payTo: addressOf(1), dueAt: 0 }] : [])
+    expect(await again.transfersTo(addressOf(1))).toEqual([transferOf(4)])
   })
 })
