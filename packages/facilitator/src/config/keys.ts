@@ -147,6 +147,13 @@ export const tables = {
         'Days that every issued address is remembered on the disk, in the folder `<journal>.issued`. A transfer to it is ' +
           'found on the chain and minted to the provider, although nobody presents it.',
       ),
+      mint_second_transfers: defaults(
+        flag,
+        false,
+        'Whether an address that was minted to is minted to again when a larger transfer comes to it. Anybody can send ' +
+          'one, and the two mints of one address can be told to belong together: a stranger then knows which mint was ' +
+          'the payment, and whose it is. Without it such transfers are kept and shown (`admin late`).',
+      ),
       receipt_poll_ms: defaults(
         integer({ min: 0 }),
         15_000,
@@ -162,7 +169,7 @@ export const tables = {
         '"1000"',
         'Challenges below this amount are refused. Every payment costs a mint, whoever paid for its burn. Unset: ' +
           'any amount is taken. Transfers that nobody presents are minted from this amount or `relay_min_amount` on, ' +
-          'the larger; with neither set, only those that bring the price of their challenge.',
+          'the larger, or when they bring the price of their challenge.',
       ),
       relay_min_amount: optional(
         baseUnits,

@@ -51,7 +51,7 @@ function setup() {
     follow: async () => followed,
     // The number of the block is its time, too.
     minedAt: async (blockNumber) => seconds(Number(blockNumber)),
-    dustBelow: () => 0n,
+    dustBelow: 0n,
     clock,
     report: ({ event }) => reported.push(event),
     derivedAtOnceMax: 2,

@@ -62,7 +62,7 @@ export type FindBurnsDeps = {
   /** When a block says it was mined. */
   minedAt(blockNumber: bigint): Promise<UnixSeconds>
   /** Less than this is not worth a mint, unless it pays a challenge in full. */
-  dustBelow(challenge: Challenge): bigint
+  readonly dustBelow: bigint
   readonly clock: Pick<Clock, 'now'>
   readonly report: (event: PaymentEvent) => void
   readonly derivedAtOnceMax: number
@@ -140,7 +140,9 @@ async function recordUnnoticed(deps: FindBurnsDeps, payment: RecordedPayment, bu
     payment,
     transfers: [{ ...burn, minedAt: await deps.minedAt(burn.blockNumber) }],
     now: deps.clock.now() / 1000,
-    dustBelow: deps.dustBelow(challenge),
+    dustBelow: deps.dustBelow,
+    // Nothing was minted for it yet.
+    mintsSecond: false,
   })
   if (verdict.kind !== 'mint') return false
   await recordFound(deps, challenge, burn, verdict.reason)

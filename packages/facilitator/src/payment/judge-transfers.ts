@@ -30,8 +30,13 @@ export function judgeTransfers(given: {
   readonly now: number
   /** Less than this is not worth a mint, unless it pays the challenge in full. */
   readonly dustBelow: bigint
+  /**
+   * Whether an address is minted to again for a larger transfer that came later. Anybody can send one, and the second
+   * mint carries the tweak of the first: it would tell a stranger which mint was the payment's.
+   */
+  readonly mintsSecond: boolean
 }): TransfersVerdict {
-  const { challenge, payment, transfers, now, dustBelow } = given
+  const { challenge, payment, transfers, now, dustBelow, mintsSecond } = given
   const largest = largestOf(transfers)
   if (!largest) return { kind: 'nothing' }
   if (payment && !payment.accepted) {
@@ -39,6 +44,7 @@ export function judgeTransfers(given: {
     if (!payment.late && now < challenge.expiresAt) return { kind: 'wait', until: challenge.expiresAt }
   }
   const counted = countedOf(payment)
+  if (counted > 0n && !mintsSecond) return { kind: 'nothing' }
   const gain = largest.value - counted
   const pays = counted === 0n && largest.value >= challenge.amount
   if (gain <= 0n || (!pays && gain < dustBelow)) return { kind: 'nothing' }

@@ -3,7 +3,7 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { createRereadBurn } from '../adapters/reread-burn.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
-import type { Challenge, Clock } from '../payment/ports.js'
+import type { Clock } from '../payment/ports.js'
 import { backOffMs } from '../payment/retries.js'
 import { type AccountTransfers, createAccountTransfers } from '../transfers/account.js'
 import { createFollow } from '../transfers/follow.js'
@@ -30,17 +30,12 @@ export type FollowedRound = {
   readonly failures: readonly unknown[]
 }
 
-/**
- * Smaller transfers cost more gas to mint than they bring, in the operator's own words. Where those are missing, less
- * than what was asked for is not worth it: anybody can send dust, and each mint costs a proof and gas.
- */
-export const dustBelow =
-  ({ settlement }: Config) =>
-  ({ amount }: Challenge): bigint => {
-    const least: bigint = settlement.min_amount ?? settlement.relay_min_amount ?? amount
-    const relayed: bigint = settlement.relay_min_amount ?? least
-    return relayed < least ? least : relayed
-  }
+/** Smaller transfers cost more gas to mint than they bring, in the operator's own words. */
+export const dustBelow = ({ settlement }: Config): bigint => {
+  const least: bigint = settlement.min_amount ?? 0n
+  const relayed: bigint = settlement.relay_min_amount ?? 0n
+  return relayed < least ? least : relayed
+}
 
 export function createFollowing(deps: {
   readonly config: Config
@@ -76,6 +71,7 @@ export function createFollowing(deps: {
     clock,
     report: telemetry.log,
     dustBelow: dustBelow(config),
+    mintsSecond: settlement.mint_second_transfers,
     addressesPerRoundMax: limits.foundAddressesPerRoundMax,
   })
   let stuckAddresses = 0

@@ -22,7 +22,8 @@ function accounting(reread: RereadBurn = here) {
     depth: 3,
     clock,
     report: () => undefined,
-    dustBelow: ({ amount }) => amount,
+    dustBelow: 1000n,
+    mintsSecond: false,
     addressesPerRoundMax: 10,
   })
   async function found(address: number, ...transfers: readonly FoundTransfer[]) {

@@ -60,7 +60,8 @@ export function createAccountTransfers(deps: {
   readonly clock: Pick<Clock, 'now'>
   readonly report: Report
   /** Less than this is not worth a mint, unless it pays the challenge in full. */
-  dustBelow(challenge: Challenge): bigint
+  readonly dustBelow: bigint
+  readonly mintsSecond: boolean
   readonly addressesPerRoundMax: number
 }): AccountTransfers {
   const { store, ledger, report } = deps
@@ -71,7 +72,13 @@ export function createAccountTransfers(deps: {
     if (await replaceLost(found)) return { isRecorded: true }
     // Others may lie beside it.
     if (await replaceClaimed(deps, challenge, found.payment, transfers.map(burnIn))) return { again: now() }
-    const verdict = judgeTransfers({ ...found, now: now(), dustBelow: deps.dustBelow(challenge) })
+    const { mintsSecond } = deps
+    const verdict = judgeTransfers({
+      ...found,
+      now: now(),
+      dustBelow: deps.dustBelow,
+      mintsSecond,
+    })
     switch (verdict.kind) {
       case 'wait':
         return { again: verdict.until }
@@ -181,7 +188,7 @@ export function createAccountTransfers(deps: {
       const isClaimed = payment?.claim !== undefined && !accepted
       if (isAwaitingMint || isClaimed || isUndecided(challenge, payment)) return true
       const stuck = totalOf(transfers) - countedOf(payment)
-      return stuck > 0n && stuck >= deps.dustBelow(challenge)
+      return stuck > 0n && stuck >= deps.dustBelow
     },
 
     async stuck(countMax) {
