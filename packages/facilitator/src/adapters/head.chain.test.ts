@@ -50,10 +50,10 @@ describe('fault 18 a node that names an absurd head once', () => {
   it('does not make a shallow burn deep, and is believed again afterwards', async () => {
     const body = await paidByTransfer()
     const { hasLied } = node.lieAboutHeadOnce()
-    expect((await net.verify(body)).body).toMatchObject({ isValid: false, invalidReason: 'pending_burn' })
+    expect((await net.settle(body)).body).toMatchObject({ success: false, errorReason: 'pending_burn' })
     expect(hasLied()).toBe(true)
     await mineOne()
-    expect((await net.verify(body)).body).toMatchObject({ isValid: true })
+    expect((await net.settle(body)).body).toMatchObject({ success: true })
   })
 
   it('hides no burn of the challenges that are issued after it', async () => {

@@ -9,11 +9,14 @@ import {
   parseChallengeNonce,
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
+import { deriveSeed } from '@svc-zerc20/zk'
+import { hexToBytes } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBeside } from '../../test/beside.js'
 import { startNetwork, type TestNetwork, until } from '../../test/network.js'
 import { openLedger } from '../adapters/open-ledger.js'
+import { createSeedCheck } from '../adapters/seed-check.js'
 import { systemClock } from '../adapters/system.js'
 import type { Challenge } from './ports.js'
 
@@ -26,6 +29,8 @@ afterAll(async () => {
   await net.close()
   rmSync(folder, { recursive: true })
 })
+
+const treasuryKey = generatePrivateKey()
 
 /** The journal of a daemon that was killed after a good permit was claimed and before anything was signed. */
 async function journalWithClaim(name: string) {
@@ -56,6 +61,7 @@ async function journalWithClaim(name: string) {
   const { ledger, close } = await openLedger({
     journal: path,
     binding: { chainId: 31337, token, helper },
+    seed: createSeedCheck(deriveSeed(hexToBytes(treasuryKey)), 31337),
     clock: systemClock,
     openMax: 10,
     unmatchedMax: { perChallenge: 1, total: 1 },
@@ -70,7 +76,7 @@ async function journalWithClaim(name: string) {
 
 describe('work that changes the chain and was left unfinished', () => {
   const env = {
-    SVC_TREASURY_PK: generatePrivateKey(),
+    SVC_TREASURY_PK: treasuryKey,
     SVC_RELAYER_PK: developmentRoles.relayer.privateKey,
     SVC_ADMIN_TOKEN: 'a-token-for-the-second-daemon',
   }
