@@ -153,5 +153,5 @@ const retryWords = {
   due: 'the mint is tried in the next round',
   finalized: 'already finalized',
   not_burned: 'nothing was burned for it',
-  off: 'this daemon mints nothing: its profile freezes finalization, or zerc20.artifacts is not set',
+  off: 'this daemon mints nothing: its profile freezes finalization, or it has no proving keys (zerc20.artifacts)',
 } as const
