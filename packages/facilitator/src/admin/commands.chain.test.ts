@@ -52,7 +52,7 @@ describe('svc-facilitator admin', () => {
   it('status tells what is owed to the provider and why, the gas, the node, the clock and the disk', async () => {
     const { stdout } = await run(['status'])
     expect(stdout).toMatch(/^owed +1000 base units in 1 payments, the oldest for \d+ s$/m)
-    expect(stdout).toMatch(/^waiting +1 off, off: zerc20\.artifacts is not set$/m)
+    expect(stdout).toMatch(/^waiting +1 off, off: no proving keys were found \(zerc20\.artifacts\)$/m)
     expect(stdout).toMatch(/^gas +[1-9]\d+ wei for 1 burn transactions, 0 wei for 0 mints$/m)
     expect(stdout).toMatch(/^chain +block \d+, answered in \d+ ms, clock skew 0 s$/m)
     expect(stdout).toMatch(/^journal .* \d+ bytes free$/m)

@@ -67,7 +67,7 @@ export const paceOf = ({ daemon, finalize }: Config): Pace => ({
 /** Why this configuration mints nothing, or undefined when it does. */
 export function whyOff({ zerc20 }: Config, profile: Profile): string | undefined {
   if (!profile.acceptsPayments) return `the profile ${profile.name} freezes finalization`
-  return zerc20.artifacts === undefined ? 'zerc20.artifacts is not set' : undefined
+  return zerc20.artifacts === undefined ? 'no proving keys were found (zerc20.artifacts)' : undefined
 }
 
 export async function createFinalization(deps: FinalizationDeps): Promise<Finalization> {
