@@ -7,7 +7,7 @@ import { replayJournal } from './check/journal.js'
 import { type Actions, createProgram, type RecoverCommand } from './command-line.js'
 import { readConfigFile } from './config/config.js'
 import { printConfig, printConfigJson } from './config/print.js'
-import { describe, exitCodeOf, exitCodes, type Finding, format, isFailure } from './finding.js'
+import { describe, type ExitCode, exitCodeOf, exitCodes, type Finding, format, isFailure } from './finding.js'
 import { limits } from './limits.js'
 import { takeEnvironment } from './secrets/secrets.js'
 import { recoverBurns } from './start/recover-burns.js'
@@ -15,7 +15,7 @@ import * as RecoveryReport from './start/recovery-report.js'
 import { type Facilitator, startFacilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
 import type { LogWriter } from './telemetry/events.js'
-import { createLog } from './telemetry/log.js'
+import { createProcessLog } from './telemetry/log.js'
 import { createProgress } from './telemetry/progress.js'
 import { createSummedLog, type SummedLog } from './telemetry/summed.js'
 import { version } from './version.js'
@@ -35,6 +35,7 @@ const mistakes = new Set([
 const signals = ['SIGTERM', 'SIGINT'] as const
 
 const env = takeEnvironment()
+const output = createProcessLog()
 
 const actions: Actions = {
   async check(file, { json }) {
@@ -55,7 +56,7 @@ const actions: Actions = {
 
   async start(file, options) {
     const summed = createSummedLog({
-      log: createLog(),
+      log: output.log,
       clock: systemClock,
       windowMs: limits.logWindowMs,
       kindsMax: limits.logKindsMax,
@@ -64,7 +65,7 @@ const actions: Actions = {
       await start(file, options, summed)
     } catch (error) {
       summed.log(StartFailure.of(error))
-      failWith(error)
+      await failWith(error)
     }
   },
 
@@ -72,7 +73,7 @@ const actions: Actions = {
     try {
       await recover(file, options)
     } catch (error) {
-      failWith(error)
+      await failWith(error)
     }
   },
 }
@@ -88,13 +89,18 @@ async function checked(file: string, log?: LogWriter) {
   if (fatal.length === 0 && ready) return { findings, ready }
   complain(failures)
   for (const finding of fatal) log?.(StartFailure.ofFinding(finding))
-  return process.exit(exitCodeOf(fatal))
+  return endWith(exitCodeOf(fatal))
 }
 
-function failWith(error: unknown): never {
+async function endWith(code: ExitCode): Promise<never> {
+  await output.end()
+  return process.exit(code)
+}
+
+async function failWith(error: unknown): Promise<never> {
   const { message } = error instanceof SvcError ? error : { message: String(error) }
   process.stderr.write(`fail ${message.replaceAll('\n', '\nfail ')}\n`)
-  process.exit(codesIn(error).some((code) => mistakes.has(code)) ? exitCodes.mistake : exitCodes.tryAgain)
+  return endWith(codesIn(error).some((code) => mistakes.has(code)) ? exitCodes.mistake : exitCodes.tryAgain)
 }
 
 /** Of an error and of what it was caused by: several parts may have failed to end. */
@@ -142,10 +148,10 @@ async function stop(facilitator: Facilitator, log: LogWriter): Promise<void> {
   try {
     await facilitator.close()
   } catch (error) {
-    failWith(error)
+    await failWith(error)
   }
   log({ event: 'facilitator.stopped' })
-  process.exit(exitCodes.ok)
+  await endWith(exitCodes.ok)
 }
 
 function complain(findings: readonly Finding[]): void {
