@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { daemonNodeFlags } from '../packages/devnet/src/services.js'
+import { daemonNodeFlags } from '../packages/devnet/src/network/services.js'
 import { exitCodes } from '../packages/facilitator/src/finding.js'
 import { listFiles, readText, root } from './source-files.js'
 

@@ -1,6 +1,7 @@
 /** `npm run bench:pow`: hashes per second on one core, ours beside poseidon-lite, and what an address costs. */
 import { parseArgs } from 'node:util'
-import { burnHash, createAddressMiner, fieldPrime, findPowNonce, type PowPuzzle } from '@svc-zerc20/zk'
+import { createAddressMiner } from '@svc-zerc20/facilitator'
+import { burnHash, fieldPrime, findPowNonce, type PowPuzzle } from '@svc-zerc20/zk'
 import { poseidon3 } from 'poseidon-lite/poseidon3'
 import { measureChallenges } from './pow-challenge.js'
 

@@ -5,10 +5,10 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command, InvalidArgumentError } from 'commander'
-import { type LocalNetwork, startLocalNetwork } from './local-network.js'
-import type { MiningMode } from './mining.js'
-import { removeNetworkFile, writeNetworkFile } from './network-file.js'
-import { preferredPort } from './preferred-port.js'
+import { type LocalNetwork, startLocalNetwork } from './network/local-network.js'
+import { removeNetworkFile, writeNetworkFile } from './network/network-file.js'
+import { preferredPort } from './network/preferred-port.js'
+import type { MiningMode } from './node/mining.js'
 
 type Options = {
   rpcUrl?: string

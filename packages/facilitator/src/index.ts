@@ -1,5 +1,6 @@
-export { lockJournal } from './adapters/journal-lock.js'
+export { createAddressMiner } from './addresses/mining/miner.js'
 export { type Config, parseConfig } from './config/config.js'
+export { lockJournal } from './ledger/journal/lock.js'
 export { readSecrets, type Secrets } from './secrets/secrets.js'
 export { type Facilitator, type StartOptions, startFacilitator } from './start/start.js'
 export type { LogEvent, LogWriter, WrittenEvent } from './telemetry/events.js'

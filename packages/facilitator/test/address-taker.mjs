@@ -1,9 +1,10 @@
 /** Takes addresses from a pool over a file, and says each challenge nonce before the next. */
 import { writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { createAddressMiner, createAddressPool } from '@svc-zerc20/zk'
-import { createAddressStore } from '../dist/adapters/address-store.js'
-import { systemClock, systemRandom } from '../dist/adapters/system.js'
+import { createAddressMiner } from '../dist/addresses/mining/miner.js'
+import { createAddressPool } from '../dist/addresses/pool.js'
+import { createAddressStore } from '../dist/addresses/store.js'
+import { systemClock, systemRandom } from '../dist/system.js'
 
 const targetSize = 16
 const pool = createAddressPool({

@@ -1,5 +1,5 @@
-import { systemClock } from '../src/adapters/system.js'
 import type { Clock } from '../src/payment/ports.js'
+import { systemClock } from '../src/system.js'
 
 /** Real time that can be moved forward: sleeps are real, only the reading jumps. */
 export function movableClock(): Clock & { advance(ms: number): void } {

@@ -10,8 +10,8 @@ import type {
   UnixSeconds,
 } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
-import { claimedPayload, type LedgerEvent } from '../src/adapters/ledger-event.js'
-import type { EndedPayment } from '../src/adapters/ledger-packing.js'
+import type { EndedPayment } from '../src/ledger/archive/packing.js'
+import { claimedPayload, type LedgerEvent } from '../src/ledger/events.js'
 import type { Burn, Challenge, Finalized, Mint, SignedTransaction } from '../src/payment/ports.js'
 
 const hex = <T>(bytes: number) =>

@@ -1,6 +1,6 @@
 /** A ledger without a journal, as `settlement.journal = "none"` gives it. */
-import { createLedger, noEventLog } from '../src/adapters/ledger.js'
-import { createLedgerState } from '../src/adapters/ledger-state.js'
+import { createLedger, noEventLog } from '../src/ledger/ledger.js'
+import { createLedgerState } from '../src/ledger/state.js'
 import type { Clock } from '../src/payment/ports.js'
 
 export function createMemoryLedger(options: {

@@ -1,10 +1,10 @@
-/** Small Node programs that use the built adapters, as processes that can be killed. */
+/** Small Node programs that use the built modules, as processes that can be killed. */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Where a script of `runScript` imports the built adapter from. */
-export const builtAdapter = (name: string) =>
-  JSON.stringify(fileURLToPath(new URL(`../dist/adapters/${name}.js`, import.meta.url)))
+/** Where a script of `runScript` imports the built module from. */
+export const builtModule = (name: string) =>
+  JSON.stringify(fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url)))
 
 export function runScript(source: string) {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {

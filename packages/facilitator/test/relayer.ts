@@ -4,15 +4,15 @@ import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import { createFees } from '../src/adapters/fees.js'
-import { createJsonRpc } from '../src/adapters/json-rpc.js'
+import { createJsonRpc } from '../src/chain/json-rpc.js'
+import type { SignedTransaction } from '../src/payment/ports.js'
+import { createFees } from '../src/relayer/fees.js'
 import {
   createRelayer,
   type RelayedCall,
   type RelayerEvent,
   type RelayerLimits,
-} from '../src/adapters/relayer.js'
-import type { SignedTransaction } from '../src/payment/ports.js'
+} from '../src/relayer/relayer.js'
 import { movableClock } from './clock.js'
 import { until } from './network.js'
 

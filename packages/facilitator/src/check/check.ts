@@ -1,7 +1,7 @@
 /** Everything that can be wrong before money moves, found in one run. Starts nothing and changes nothing. */
 import { parseAddress } from '@svc-zerc20/protocol'
 import { deriveSeed } from '@svc-zerc20/zk'
-import { createSeedCheck, type SeedCheck } from '../adapters/seed-check.js'
+import { createSeedCheck, type SeedCheck } from '../addresses/seed-check.js'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../config/config.js'
 import { judgeAvailability } from '../config/rules.js'
 import { type Finding, isFailure } from '../finding.js'

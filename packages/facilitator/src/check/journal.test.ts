@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { temporaryFiles } from '../../test/files.js'
-import { lockJournal } from '../adapters/journal-lock.js'
 import { exitCodeOf, format } from '../finding.js'
+import { lockJournal } from '../ledger/journal/lock.js'
 import { type InspectJournal, probeJournal, replayJournal } from './journal.js'
 
 const files = temporaryFiles()

@@ -10,7 +10,7 @@ import {
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { type CircuitArtifacts, circuitNames, type Manifest } from '@svc-zerc20/zk'
-import { zeroAddress } from '../adapters/zero-address.js'
+import { zeroAddress } from '../chain/zero-address.js'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 import { conditionsMissing } from '../secrets/secrets.js'

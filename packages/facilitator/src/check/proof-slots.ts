@@ -9,7 +9,7 @@ import {
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { type CircuitName, rootBatches } from '@svc-zerc20/zk'
-import { zeroAddress } from '../adapters/zero-address.js'
+import { zeroAddress } from '../chain/zero-address.js'
 import type { ChainView } from './chain-view.js'
 
 export type ProofSlot = {

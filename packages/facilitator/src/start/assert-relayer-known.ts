@@ -3,9 +3,9 @@
  * chain than in the journal: it is an old copy, or somebody else uses the key.
  */
 import type { Address } from '@svc-zerc20/protocol'
-import { old } from '../adapters/journal-mark.js'
-import { type JsonRpc, quantityOf } from '../adapters/json-rpc.js'
-import type { OpenLedger } from '../adapters/open-ledger.js'
+import { type JsonRpc, quantityOf } from '../chain/json-rpc.js'
+import { old } from '../ledger/journal/mark.js'
+import type { OpenLedger } from '../ledger/open.js'
 
 /** Throws `SvcError('journal_old')`. A relayer that the journal does not know yet is bound to it as it is now. */
 export async function assertRelayerKnown(deps: {

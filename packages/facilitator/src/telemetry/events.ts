@@ -1,8 +1,8 @@
 /** Every log event and its fields. Secrets and bodies are in none of them. */
-import type { PathEvent } from '../adapters/merkle-paths.js'
-import type { RelayerEvent } from '../adapters/relayer.js'
-import type { FinalizeEvent } from '../payment/mint-ports.js'
+import type { PathEvent } from '../mint/paths.js'
+import type { FinalizeEvent } from '../payment/finalize/ports.js'
 import type { PaymentEvent } from '../payment/ports.js'
+import type { RelayerEvent } from '../relayer/relayer.js'
 import type { FollowEvent } from '../transfers/follow.js'
 
 export type LifecycleEvent =

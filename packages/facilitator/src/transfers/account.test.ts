@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { addressOf, burnOf, challengeOf, hashOf, nonceOf, seconds, units } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
-import type { RereadBurn } from '../payment/mint-ports.js'
+import { createIssuedMemory } from '../addresses/issued/memory.js'
+import type { FoundTransfer } from '../addresses/issued/store.js'
+import type { RereadBurn } from '../payment/finalize/ports.js'
 import { createAccountTransfers } from './account.js'
-import { createIssuedMemory } from './issued-memory.js'
-import type { FoundTransfer } from './issued-store.js'
 
 const signal = new AbortController().signal
 const expiry = 1_700_000_300

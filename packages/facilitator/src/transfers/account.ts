@@ -3,7 +3,9 @@
  * record and minted, and what one proof cannot bring is kept and shown.
  */
 import { type Address, type ChallengeNonce, unreachable } from '@svc-zerc20/protocol'
+import type { DoTransfersMatter, IssuedStore, StuckAddress } from '../addresses/issued/store.js'
 import type { Books, RecordedPayment } from '../payment/books.js'
+import type { RereadBurn } from '../payment/finalize/ports.js'
 import {
   besideBurnOf,
   countedOf,
@@ -11,12 +13,10 @@ import {
   judgeTransfers,
   largestOf,
   totalOf,
-} from '../payment/judge-transfers.js'
-import type { RereadBurn } from '../payment/mint-ports.js'
+} from '../payment/found/judge-transfers.js'
+import { recordFound } from '../payment/found/record-found.js'
 import type { Burn, Challenge, Clock, Ledger, Report } from '../payment/ports.js'
-import { recordFound } from '../payment/record-found.js'
-import { replaceClaimed } from '../payment/replace-claimed.js'
-import type { DoTransfersMatter, IssuedStore, StuckAddress } from './issued-store.js'
+import { replaceClaimed } from '../payment/settle/replace-claimed.js'
 
 /** What stands in the way of an address is looked for again after so many seconds. */
 const againSeconds = 60

@@ -2,7 +2,7 @@
  * Which followed blocks are remembered. They lie the farther apart the older they are: a short reorg is read again for
  * a few blocks, and one of any depth finds a block before it.
  */
-import type { Checkpoint, FollowedBlock } from './issued-store.js'
+import type { Checkpoint, FollowedBlock } from '../addresses/issued/store.js'
 
 /** The block that was followed now, with those before it that are worth remembering: some dozens at most. */
 export function withCheckpoints(before: FollowedBlock | undefined, block: Checkpoint): FollowedBlock {

@@ -3,9 +3,9 @@ import { nextHashChain } from '@svc-zerc20/zk'
 import { describe, expect, it } from 'vitest'
 import { addressOf, challengeOf, hashOf, seconds, units } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
-import type { PlacedTransfer } from '../adapters/transfer-log.js'
+import { createIssuedMemory } from '../addresses/issued/memory.js'
+import type { PlacedTransfer } from '../chain/transfer-log.js'
 import { createFollow, type FollowEvent } from './follow.js'
-import { createIssuedMemory } from './issued-memory.js'
 import type { TokenChain } from './token-chain.js'
 
 /** Block hashes are those of a fork from some block on. */

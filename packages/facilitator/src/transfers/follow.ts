@@ -7,11 +7,11 @@
  */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { type Generation, nextHashChain } from '@svc-zerc20/zk'
-import type { ClaimedLeaf, Indexer } from '../adapters/indexer.js'
-import type { PlacedTransfer } from '../adapters/transfer-log.js'
+import type { Checkpoint, FollowedBlock, IssuedStore } from '../addresses/issued/store.js'
+import type { PlacedTransfer } from '../chain/transfer-log.js'
+import type { ClaimedLeaf, Indexer } from '../mint/indexer.js'
 import type { Challenge, Clock, Ledger } from '../payment/ports.js'
 import { checkpointsOf, withCheckpoints } from './checkpoints.js'
-import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
 import type { TokenBlock, TokenChain, TokenState } from './token-chain.js'
 
 export type FollowEvent =

@@ -1,0 +1,143 @@
+import { ensureArtifacts } from '@svc-zerc20/circuits'
+import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi, withdrawVerifierAbi } from '@svc-zerc20/contracts'
+import { circuitNames, type Manifest, readArtifacts } from '@svc-zerc20/zk'
+import { createPublicClient, http, isAddressEqual, parseEther, zeroAddress } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { developmentRoles } from '../network/accounts.js'
+import { faucetLimits } from '../network/faucet.js'
+import { type Chain, startChain } from '../node/chain.js'
+import { deployContracts } from './deploy.js'
+import { devnetEndpointId, devnetToken } from './deployment.js'
+
+const { deployer, payer, relayer } = developmentRoles
+let chain: Chain
+
+beforeEach(async () => {
+  chain = await startChain()
+})
+
+afterEach(() => chain.close())
+
+const deploy = (extra: Partial<Parameters<typeof deployContracts>[0]> = {}) =>
+  deployContracts({ rpcUrl: chain.rpcUrl, deployer, payer: payer.address, fund: [relayer.address], ...extra })
+const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 })
+
+test('all contracts are deployed and know each other', async () => {
+  const { token, verifier, hub, permitBurner, chainId, fromBlock } = await deploy()
+  const read = client()
+  const tokenContract = { address: token, abi: tokenAbi } as const
+  expect(chainId).toBe(31_337)
+  expect(await read.readContract({ ...tokenContract, functionName: 'name' })).toBe(devnetToken.name)
+  expect(await read.readContract({ ...tokenContract, functionName: 'symbol' })).toBe('zUSD')
+  expect(await read.readContract({ ...tokenContract, functionName: 'decimals' })).toBe(6)
+  expect(await read.readContract({ ...tokenContract, functionName: 'verifier' })).toBe(verifier)
+  expect(await read.readContract({ ...tokenContract, functionName: 'minter' })).toBe(deployer.address)
+  expect(await read.readContract({ address: verifier, abi: verifierAbi, functionName: 'token' })).toBe(token)
+  expect(await read.readContract({ address: hub, abi: hubAbi, functionName: 'getTokenInfos' })).toEqual([
+    { chainId: 31_337n, eid: devnetEndpointId, verifier, token },
+  ])
+  const domain = await read.readContract({
+    address: permitBurner,
+    abi: permitBurnerAbi,
+    functionName: 'eip712Domain',
+  })
+  expect(domain[1]).toBe('SvcPermitBurner')
+  const balance = { ...tokenContract, functionName: 'balanceOf', args: [payer.address] } as const
+  expect(await read.readContract(balance)).toBe(faucetLimits.tokenUnitsMax)
+  const [first] = await read.getContractEvents({ ...tokenContract, eventName: 'IndexedTransfer', fromBlock })
+  expect(first?.args).toMatchObject({ index: 0n, to: payer.address })
+})
+
+test('a second deployment finds the first and sends nothing', async () => {
+  const first = await deploy()
+  const height = await chain.request('eth_blockNumber')
+  const log: string[] = []
+  const second = await deploy({ log: (line) => log.push(line) })
+  expect(second).toEqual({ ...first, fromBlock: 0n })
+  expect(await chain.request('eth_blockNumber')).toBe(height)
+  expect(log).toEqual([`contracts found: token ${first.token}`])
+})
+
+test('a deployer that has sent other things before deploys anew', async () => {
+  const [account] = [privateKeyToAccount(deployer.privateKey)]
+  const raw = await account.signTransaction({
+    type: 'legacy',
+    chainId: 31_337,
+    nonce: 0,
+    to: payer.address,
+    gas: 21_000n,
+    gasPrice: 10_000_000_000n,
+  })
+  await chain.request('eth_sendRawTransaction', [raw])
+  const first = await deploy()
+  const second = await deploy()
+  expect(isAddressEqual(first.token, second.token)).toBe(false)
+})
+
+// Keys are built when they are missing.
+const setupTimeoutMs = 600_000
+
+test('proofs are checked by verifiers of the given keys, which stay while the keys do', {
+  timeout: setupTimeoutMs,
+}, async () => {
+  const { manifest } = await readArtifacts(await ensureArtifacts())
+  const first = await deploy({ proofs: { manifest, rootProvers: [relayer.address] } })
+  expect(await keyHashes(first)).toEqual(
+    circuitNames.map((name) => manifest.circuits[name].verificationKeyHash),
+  )
+  const verifier = { address: first.verifier, abi: verifierAbi } as const
+  const read = client()
+  expect(await read.readContract({ ...verifier, functionName: 'hub' })).toBe(first.hub)
+  expect(await read.readContract({ ...verifier, functionName: 'powBits' })).toBe(manifest.powBits)
+  expect(await read.readContract({ ...verifier, functionName: 'rootDecider' })).toBe(
+    first.proofVerifiers?.['root-64'],
+  )
+  const mayProve = { ...verifier, functionName: 'isAllowedProver' } as const
+  expect(await read.readContract({ ...mayProve, args: [relayer.address] })).toBe(true)
+  expect(await read.readContract({ ...mayProve, args: [payer.address] })).toBe(false)
+
+  const height = await chain.request('eth_blockNumber')
+  const second = await deploy({ proofs: { manifest, rootProvers: [relayer.address] } })
+  expect(second).toEqual({ ...first, fromBlock: 0n })
+  expect(await chain.request('eth_blockNumber')).toBe(height)
+
+  const other = withOtherKey(manifest)
+  const third = await deploy({ proofs: { manifest: other, rootProvers: [relayer.address] } })
+  expect(third.token).toBe(first.token)
+  expect(await keyHashes(third)).toEqual(circuitNames.map((name) => other.circuits[name].verificationKeyHash))
+})
+
+test('other demands on the proof of work are another deployment', { timeout: setupTimeoutMs }, async () => {
+  const { manifest } = await readArtifacts(await ensureArtifacts())
+  const first = await deploy()
+  const proofs = { manifest: { ...manifest, powBits: manifest.powBits + 1 }, rootProvers: [] }
+  expect((await deploy({ proofs })).token).not.toBe(first.token)
+})
+
+test('accounts without native money get some', async () => {
+  const stranger = privateKeyToAccount(generatePrivateKey()).address
+  const rich = await client().getBalance({ address: relayer.address })
+  await deploy({ fund: [relayer.address, stranger, deployer.address] })
+  expect(await client().getBalance({ address: stranger })).toBe(parseEther('1'))
+  expect(await client().getBalance({ address: relayer.address })).toBe(rich)
+})
+
+test('deploying works where blocks come slowly, with everything in a few of them', async () => {
+  await chain.close()
+  chain = await startChain({ mining: { mode: 'interval', intervalMs: 200 } })
+  const { token } = await deploy()
+  expect(await client().getCode({ address: token })).toMatch(/^0x60/)
+})
+
+async function keyHashes({ proofVerifiers }: Awaited<ReturnType<typeof deploy>>) {
+  const addresses = circuitNames.map((name) => proofVerifiers?.[name] ?? zeroAddress)
+  const question = { abi: withdrawVerifierAbi, functionName: 'verificationKeyHash' } as const
+  return Promise.all(addresses.map((address) => client().readContract({ ...question, address })))
+}
+
+/** A new setup, as far as a deployment can tell: the keys of the two withdraw circuits have changed places. */
+function withOtherKey({ powBits, circuits }: Manifest): Pick<Manifest, 'powBits' | 'circuits'> {
+  const [local, global] = [circuits['withdraw-local'], circuits['withdraw-global']]
+  return { powBits, circuits: { ...circuits, 'withdraw-local': global, 'withdraw-global': local } }
+}

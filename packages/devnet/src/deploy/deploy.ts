@@ -1,0 +1,120 @@
+import {
+  hubAbi,
+  hubBytecode,
+  permitBurnerAbi,
+  permitBurnerBytecode,
+  tokenAbi,
+  tokenBytecode,
+  verifierAbi,
+  verifierBytecode,
+} from '@svc-zerc20/contracts'
+import { type Address, encodeDeployData, encodeFunctionData, type Hex, zeroAddress } from 'viem'
+import { fundAccounts } from '../network/fund.js'
+import { type ChainClient, createChainClient } from './chain-client.js'
+import { ensureProofVerifiers, type ProofOptions } from './deploy-proofs.js'
+import {
+  type Deployment,
+  devnetEndpointId,
+  devnetPowBits,
+  devnetToken,
+  type PlannedAddresses,
+  plannedAddresses,
+} from './deployment.js'
+import { findDeployment } from './find-deployment.js'
+import { nextNonce, type Step, sendSteps } from './send-steps.js'
+
+/**
+ * Deploys all contracts to any node and funds the accounts. When the deployer's first transactions on this chain
+ * deployed the same contracts already, those are taken as they are; verifiers of proofs are replaced when their
+ * keys are not the given ones.
+ */
+export async function deployContracts(options: {
+  rpcUrl: string
+  deployer: { privateKey: Hex }
+  /** Gets tokens and native money. */
+  payer: Address
+  /** Get native money when they have too little. */
+  fund?: readonly Address[]
+  /** Without it nothing is there to check proofs with. */
+  proofs?: ProofOptions
+  log?: (line: string) => void
+}): Promise<Deployment> {
+  const { log = () => undefined, proofs } = options
+  const client = createChainClient({ rpcUrl: options.rpcUrl, privateKey: options.deployer.privateKey })
+  const chainId = await client.read.getChainId()
+  const powBits = proofs?.manifest.powBits ?? devnetPowBits
+  const found = await findDeployment(client, chainId, powBits)
+  if (found !== undefined) log(`contracts found: token ${found.token}`)
+  const deployment = found ?? (await deployAll(client, chainId, powBits, log))
+  const { token, verifier } = deployment
+  const proofVerifiers = proofs && (await ensureProofVerifiers({ ...proofs, client, verifier, log }))
+  await fundAccounts({ client, token, payer: options.payer, native: options.fund ?? [], log })
+  return { ...deployment, ...(proofVerifiers && { proofVerifiers }) }
+}
+
+async function deployAll(
+  client: ChainClient,
+  chainId: number,
+  powBits: number,
+  log: (line: string) => void,
+): Promise<Deployment> {
+  const owner = client.wallet.account.address
+  const firstNonce = await nextNonce(client)
+  const contracts = plannedAddresses(owner, firstNonce)
+  const fromBlock = await sendSteps(client, firstNonce, steps(owner, chainId, powBits, contracts), log)
+  return { chainId, ...contracts, fromBlock }
+}
+
+/** In the order of `plannedAddresses`, then the roles. The deployer keeps the minter's role: it is the faucet. */
+function steps(
+  owner: Address,
+  chainId: number,
+  powBits: number,
+  { token, verifier, hub }: PlannedAddresses,
+): Step[] {
+  const { name, symbol, decimals } = devnetToken
+  const info = { chainId: BigInt(chainId), eid: devnetEndpointId, verifier, token }
+  return [
+    {
+      what: 'token deployed',
+      data: encodeDeployData({
+        abi: tokenAbi,
+        bytecode: tokenBytecode,
+        args: [name, symbol, decimals, owner],
+      }),
+    },
+    {
+      what: 'verifier deployed',
+      data: encodeDeployData({
+        abi: verifierAbi,
+        bytecode: verifierBytecode,
+        args: [token, powBits, owner, zeroAddress],
+      }),
+    },
+    { what: 'hub deployed', data: encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args: [owner] }) },
+    {
+      what: 'permit burner deployed',
+      data: encodeDeployData({ abi: permitBurnerAbi, bytecode: permitBurnerBytecode }),
+    },
+    {
+      what: 'verifier role set',
+      to: token,
+      data: encodeFunctionData({ abi: tokenAbi, functionName: 'setVerifier', args: [verifier] }),
+    },
+    {
+      what: 'minter role set',
+      to: token,
+      data: encodeFunctionData({ abi: tokenAbi, functionName: 'setMinter', args: [owner] }),
+    },
+    {
+      what: 'token registered at the hub',
+      to: hub,
+      data: encodeFunctionData({ abi: hubAbi, functionName: 'registerToken', args: [info] }),
+    },
+    {
+      what: 'hub set at the verifier',
+      to: verifier,
+      data: encodeFunctionData({ abi: verifierAbi, functionName: 'setHub', args: [hub] }),
+    },
+  ]
+}

@@ -1,0 +1,82 @@
+import { stringify } from 'smol-toml'
+import { type Deployment, devnetPowBits } from '../deploy/deployment.js'
+import { developmentRoles } from './accounts.js'
+
+/** The facilitator's configuration file as data: tables of keys. */
+export type ConfigTables = { [table: string]: unknown }
+
+const header = `# Facilitator configuration of the local devnet.
+#
+# For one machine only. The per-key limits are raised here because on a devnet every caller shares one
+# address; the defaults are rate_limit_per_min = 120, challenge_per_key_per_min = 20 and
+# max_open_challenges = 1000. finalize_interval_ms is short and pow_bits small so that nobody waits; the
+# defaults are 15000 and 16.
+`
+
+/** The devnet's facilitator: payments are minted to the treasury, gas is paid by the relayer. */
+export function facilitatorConfig(options: {
+  rpcUrl: string
+  deployment: Deployment
+  indexerUrl: string
+  deciderUrl: string
+  port: number
+  journal: string
+  /** Folder of the proving keys; without it nothing is finalized. */
+  artifacts?: string
+}): ConfigTables {
+  const { chainId, token, verifier, hub, permitBurner } = options.deployment
+  return {
+    profile: 'local',
+    network: {
+      rpc_url: options.rpcUrl,
+      indexer_url: options.indexerUrl,
+      decider_url: options.deciderUrl,
+      chain_id: chainId,
+      token,
+      verifier,
+      hub,
+      deployed_block: Number(options.deployment.fromBlock),
+    },
+    listen: { host: '127.0.0.1', port: options.port },
+    settlement: {
+      treasury: developmentRoles.treasury.address,
+      permit_burner: permitBurner,
+      journal: options.journal,
+    },
+    daemon: {
+      finalize_interval_ms: 1_000,
+      rate_limit_per_min: 0,
+      challenge_per_key_per_min: 0,
+      max_open_challenges: 10_000,
+    },
+    // A chain that mines on demand may never add a second block upon a mint.
+    finalize: { confirmations: 1, delay_max_ms: 0 },
+    zerc20: {
+      generation: 2,
+      pow_bits: devnetPowBits,
+      tree_height: 40,
+      // Enough for one machine, and soon mined.
+      pool_size: 32,
+      ...(options.artifacts !== undefined && { artifacts: options.artifacts }),
+    },
+  }
+}
+
+/** Lays one set of tables over another, key by key; `undefined` takes a key away. */
+export function withOverrides(base: ConfigTables, overrides: ConfigTables): ConfigTables {
+  const merged: ConfigTables = { ...base }
+  for (const [key, value] of Object.entries(overrides)) {
+    if (value === undefined) delete merged[key]
+    else if (isTable(value) && isTable(merged[key])) merged[key] = withOverrides(merged[key], value)
+    else merged[key] = value
+  }
+  return merged
+}
+
+export function renderConfig(tables: ConfigTables): string {
+  return `${header}\n${stringify(tables)}`
+}
+
+function isTable(value: unknown): value is ConfigTables {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

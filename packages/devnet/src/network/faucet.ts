@@ -1,0 +1,61 @@
+import { tokenAbi } from '@svc-zerc20/contracts'
+import { type Address, encodeFunctionData, type Hex, parseEther, parseUnits } from 'viem'
+import { type ChainClient, createChainClient } from '../deploy/chain-client.js'
+import { devnetToken } from '../deploy/deployment.js'
+import { createSerial } from '../node/serial.js'
+
+/** What one request may get at most, and what it gets when it does not say. */
+export const faucetLimits = {
+  tokenUnitsMax: parseUnits('1000000', devnetToken.decimals),
+  tokenUnitsDefault: parseUnits('1000', devnetToken.decimals),
+  weiMax: parseEther('10'),
+  weiDefault: parseEther('0.1'),
+} as const
+
+/** Gives devnet money away. Each call resolves when the transaction is mined. */
+export type Faucet = {
+  /** Mints tokens, in base units. */
+  mintTokens(to: Address, amount: bigint): Promise<Hex>
+  /** Sends native money, in wei. */
+  sendNative(to: Address, wei: bigint): Promise<Hex>
+}
+
+/** Creates a faucet on any node; the key must hold the token's minter role and native money. */
+export function createFaucet(options: {
+  rpcUrl: string
+  minter: { privateKey: Hex }
+  token: Address
+}): Faucet {
+  return faucetOf(
+    createChainClient({ rpcUrl: options.rpcUrl, privateKey: options.minter.privateKey }),
+    options.token,
+  )
+}
+
+/** The same on a client that exists. */
+export function faucetOf(client: ChainClient, token: Address): Faucet {
+  const serial = createSerial()
+
+  async function give(what: string, call: { to: Address; value?: bigint; data?: Hex }): Promise<Hex> {
+    // One after another, so that two requests at once do not take the same nonce.
+    const hash = await serial.run(() => client.wallet.sendTransaction({ chain: null, ...call }))
+    await client.succeeded(hash, what)
+    return hash
+  }
+
+  return {
+    async mintTokens(to, amount) {
+      assertWithin('tokens', amount, faucetLimits.tokenUnitsMax)
+      const data = encodeFunctionData({ abi: tokenAbi, functionName: 'mint', args: [to, amount] })
+      return give(`minting tokens to ${to}`, { to: token, data })
+    },
+    async sendNative(to, wei) {
+      assertWithin('wei', wei, faucetLimits.weiMax)
+      return give(`sending native money to ${to}`, { to, value: wei })
+    },
+  }
+}
+
+function assertWithin(what: string, amount: bigint, most: bigint): void {
+  if (amount <= 0n || amount > most) throw new RangeError(`${what}: ${amount} is not between 1 and ${most}`)
+}

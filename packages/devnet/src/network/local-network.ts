@@ -1,0 +1,279 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { ensureArtifacts } from '@svc-zerc20/circuits'
+import type { StartOptions, WrittenEvent } from '@svc-zerc20/facilitator'
+import { type Artifacts, readArtifacts } from '@svc-zerc20/zk'
+import { deployContracts } from '../deploy/deploy.js'
+import type { Deployment } from '../deploy/deployment.js'
+import { type Chain, startChain } from '../node/chain.js'
+import type { MiningMode } from '../node/mining.js'
+import { startControlServer } from '../node/rpc/control-server.js'
+import { developmentRoles } from './accounts.js'
+import type { Child } from './child.js'
+import { type ConfigTables, facilitatorConfig, renderConfig, withOverrides } from './facilitator-config.js'
+import { createFaucet, type Faucet } from './faucet.js'
+import { lockFolder } from './folder-lock.js'
+import { removeNetworkFile } from './network-file.js'
+import {
+  type FacilitatorEnv,
+  type ShopEnv,
+  startFacilitatorDaemon,
+  startFacilitatorHere,
+  startIndexer,
+  startShop,
+} from './services.js'
+
+export type LocalNetworkOptions = {
+  /** An existing node to deploy to; without it a chain is started in this process. */
+  rpcUrl?: string
+  chainPort?: number
+  mining?: MiningMode
+  /** A file that keeps the embedded chain across restarts. */
+  persistence?: string
+  /**
+   * Where configuration and logs are written; a temporary folder by default, removed at the end. One network per
+   * folder: a second one is refused before it touches anything.
+   */
+  directory?: string
+  /** Laid over the devnet's configuration, for example `{ daemon: { rate_limit_per_min: 5 } }`. */
+  config?: ConfigTables
+  /** Runs the facilitator in this process instead of as a daemon, with this clock and log. */
+  inProcess?: Partial<Pick<StartOptions, 'clock' | 'random' | 'log'>>
+  /** Also proves roots and mints: starts an indexer and gives the facilitator its keys. Off by default: it costs
+   * several processes, and the first time the setup of the circuits. */
+  finalization?: boolean
+  /** Script of the shop to start; none by default. */
+  shopScript?: string
+  shopPort?: number
+  facilitatorPort?: number
+  say?: (line: string) => void
+  /** Ends a start that is under way, and every process it has started by then. */
+  signal?: AbortSignal
+}
+
+/** Everything a payment needs on one machine. Parts end in the reverse order of their start. */
+export type LocalNetwork = {
+  readonly chain: Chain | undefined
+  readonly rpcUrl: string
+  readonly deployment: Deployment
+  readonly faucet: Faucet
+  readonly controlUrl: string
+  readonly indexerUrl: string
+  /** Folder of the proving keys, when payments are finalized. */
+  readonly artifacts: string | undefined
+  readonly deciderUrl: string
+  readonly facilitatorUrl: string
+  readonly shopUrl: string | undefined
+  readonly adminToken: string
+  readonly configFile: string
+  readonly directory: string
+  /** What the in-process facilitator reported, in order. */
+  readonly events: readonly WrittenEvent[]
+  /** Process ids of the daemons that run beside us. */
+  readonly pids: { readonly facilitator?: number; readonly indexer?: number; readonly shop?: number }
+  /** Resolves when a daemon ends by itself, with its name and how. */
+  readonly daemonEnded: Promise<string>
+  close(): Promise<void>
+}
+
+/** Ends one part. */
+type Closer = () => Promise<void> | void
+
+/** What the example shop sells, in base units. */
+export const shopRoutes = {
+  cheap: { path: '/cheap', price: '1000' },
+  dear: { path: '/dear', price: '250000' },
+} as const
+
+export async function startLocalNetwork(options: LocalNetworkOptions = {}): Promise<LocalNetwork> {
+  const closers: Closer[] = []
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
+  try {
+    return { ...(await start(options, closers)), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<Omit<LocalNetwork, 'close'>> {
+  const { say = () => undefined, signal } = options
+  const directory = await openDirectory(options.directory, closers)
+
+  const chain = options.rpcUrl === undefined ? await startEmbeddedChain(options) : undefined
+  if (chain) closers.push(() => chain.close())
+  const rpcUrl = options.rpcUrl ?? chain?.rpcUrl ?? ''
+  say(chain ? `chain ${chain.chainId} at ${rpcUrl}` : `using the node at ${rpcUrl}`)
+
+  signal?.throwIfAborted()
+  const { deployer, payer, relayer, treasury, rootProver } = developmentRoles
+  const artifacts = options.finalization ? await openArtifacts(say) : undefined
+  const deployment = await deployContracts({
+    rpcUrl,
+    deployer,
+    payer: payer.address,
+    fund: [relayer.address, treasury.address, rootProver.address],
+    ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address] } }),
+    log: say,
+  })
+  signal?.throwIfAborted()
+  const faucet = createFaucet({ rpcUrl, minter: deployer, token: deployment.token })
+  const control = await startControlServer({ faucet })
+  closers.push(() => control.close())
+  const deciderUrl = `${control.url}/decider`
+
+  const daemons = new Map<string, Child>()
+  const run = (name: string, daemon: Child): string => {
+    daemons.set(name, daemon)
+    closers.push(() => daemon.stop())
+    say(`${name} at ${daemon.ready.url}`)
+    return String(daemon.ready.url)
+  }
+  const indexerUrl = artifacts
+    ? run(
+        'indexer',
+        await startIndexer({
+          rpcUrl,
+          deployment,
+          artifacts: artifacts.folder,
+          folder: openPath(directory, 'indexer', options),
+          directory,
+          ...(signal && { signal }),
+        }),
+      )
+    : `${control.url}/indexer`
+
+  const base = facilitatorConfig({
+    rpcUrl,
+    deployment,
+    indexerUrl,
+    deciderUrl,
+    port: options.facilitatorPort ?? 0,
+    journal: openPath(directory, 'journal.jsonl', options),
+    ...(artifacts && { artifacts: artifacts.folder }),
+  })
+  const configText = renderConfig(withOverrides(base, options.config ?? {}))
+  const configFile = join(directory, 'facilitator.toml')
+  writeFileSync(configFile, configText)
+  const adminToken = randomBytes(24).toString('hex')
+  const env = {
+    SVC_TREASURY_PK: treasury.privateKey,
+    SVC_RELAYER_PK: relayer.privateKey,
+    SVC_ADMIN_TOKEN: adminToken,
+  }
+  const events: WrittenEvent[] = []
+  const facilitatorUrl = options.inProcess
+    ? await startHere(configText, env, options.inProcess, events, closers)
+    : run(
+        'facilitator',
+        await startFacilitatorDaemon({ configFile, env, directory, ...(signal && { signal }) }),
+      )
+  const shopUrl =
+    options.shopScript &&
+    run(
+      'shop',
+      await startShop({
+        script: options.shopScript,
+        env: shopEnv(options, facilitatorUrl, deployment),
+        directory,
+        ...(signal && { signal }),
+      }),
+    )
+
+  signal?.throwIfAborted()
+  return {
+    chain,
+    rpcUrl,
+    deployment,
+    faucet,
+    controlUrl: control.url,
+    indexerUrl,
+    artifacts: artifacts?.folder,
+    deciderUrl,
+    facilitatorUrl,
+    shopUrl,
+    adminToken,
+    configFile,
+    directory,
+    events,
+    pids: Object.fromEntries([...daemons].map(([name, { pid }]) => [name, pid])),
+    daemonEnded: Promise.race([
+      new Promise<never>(() => undefined),
+      ...[...daemons].map(([name, { ended }]) => ended.then((how) => `${name} ended with ${how}`)),
+    ]),
+  }
+}
+
+async function openArtifacts(say: (line: string) => void): Promise<Artifacts> {
+  return readArtifacts(await ensureArtifacts({ onProgress: say }))
+}
+
+function shopEnv(options: LocalNetworkOptions, facilitatorUrl: string, deployment: Deployment): ShopEnv {
+  return {
+    SHOP_PORT: `${options.shopPort ?? 0}`,
+    FACILITATOR_URL: facilitatorUrl,
+    SHOP_NETWORK: `eip155:${deployment.chainId}`,
+    SHOP_TOKEN: deployment.token,
+    SHOP_SECRET: randomBytes(32).toString('hex'),
+    SHOP_CHEAP_PRICE: shopRoutes.cheap.price,
+    SHOP_DEAR_PRICE: shopRoutes.dear.price,
+    // Every caller of a devnet has the same address.
+    SHOP_UNPAID_PER_MINUTE: '600',
+  }
+}
+
+async function startHere(
+  configText: string,
+  env: FacilitatorEnv,
+  { clock, random, log }: NonNullable<LocalNetworkOptions['inProcess']>,
+  events: WrittenEvent[],
+  closers: Closer[],
+): Promise<string> {
+  const facilitator = await startFacilitatorHere(configText, env, {
+    log: (event) => {
+      events.push(event)
+      log?.(event)
+    },
+    ...(clock && { clock }),
+    ...(random && { random }),
+  })
+  closers.push(() => facilitator.close())
+  return facilitator.url
+}
+
+async function openDirectory(wanted: string | undefined, closers: Closer[]): Promise<string> {
+  if (wanted !== undefined) {
+    const directory = resolve(wanted)
+    mkdirSync(directory, { recursive: true })
+    const lock = await lockFolder(directory)
+    closers.push(() => lock.release())
+    removeNetworkFile(directory)
+    return directory
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'svc-devnet-'))
+  closers.push(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** What speaks of one chain is worth nothing with a chain that begins anew; files beside it have its name in front. */
+function openPath(directory: string, name: string, { rpcUrl, persistence }: LocalNetworkOptions): string {
+  if (rpcUrl === undefined && persistence === undefined) {
+    for (const found of readdirSync(directory)) {
+      if (found !== name && !found.startsWith(`${name}.`)) continue
+      rmSync(join(directory, found), { recursive: true, force: true })
+    }
+  }
+  return join(directory, name)
+}
+
+function startEmbeddedChain({ chainPort, mining, persistence }: LocalNetworkOptions): Promise<Chain> {
+  return startChain({
+    ...(chainPort !== undefined && { port: chainPort }),
+    ...(mining !== undefined && { mining }),
+    ...(persistence !== undefined && { persistence }),
+  })
+}

@@ -1,0 +1,119 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import {
+  type LogWriter,
+  parseConfig,
+  readSecrets,
+  type StartOptions,
+  startFacilitator,
+} from '@svc-zerc20/facilitator'
+import type { Deployment } from '../deploy/deployment.js'
+import { developmentRoles } from './accounts.js'
+import { type Child, startChild } from './child.js'
+
+/** The facilitator's keys and token, as it reads them from its environment. */
+export type FacilitatorEnv = {
+  readonly SVC_TREASURY_PK: string
+  readonly SVC_RELAYER_PK: string
+  readonly SVC_ADMIN_TOKEN: string
+}
+
+/** As `deploy/` starts it, so that what is measured here is what is deployed. */
+export const daemonNodeFlags = ['--max-semi-space-size=2', '--v8-pool-size=1'] as const
+
+/** The real daemon as a process of its own. */
+export function startFacilitatorDaemon(options: {
+  configFile: string
+  env: FacilitatorEnv
+  /** Where it logs to. */
+  directory: string
+  signal?: AbortSignal
+}): Promise<Child> {
+  const entry = createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')
+  return startChild({
+    name: 'facilitator',
+    nodeFlags: daemonNodeFlags,
+    script: join(dirname(entry), 'main.js'),
+    args: ['start', '--config', options.configFile],
+    env: options.env,
+    logFile: join(options.directory, 'facilitator.log'),
+    isReady: (line) => line.event === 'facilitator.ready',
+    ...(options.signal && { signal: options.signal }),
+  })
+}
+
+/** The same facilitator inside this process, for tests that hold its clock. */
+export async function startFacilitatorHere(
+  configText: string,
+  env: FacilitatorEnv,
+  options: Partial<Pick<StartOptions, 'clock' | 'random'>> & { log: LogWriter },
+): Promise<{ url: string; close(): Promise<void> }> {
+  const config = parseConfig(configText)
+  const { secrets } = readSecrets(config, env)
+  return startFacilitator({ config, secrets, ...options })
+}
+
+/** The indexer as a process of its own, proving roots with the development keys. */
+export function startIndexer(options: {
+  rpcUrl: string
+  deployment: Deployment
+  artifacts: string
+  /** Its database. */
+  folder: string
+  /** Where it logs to. */
+  directory: string
+  /** Any free one by default. */
+  port?: number
+  signal?: AbortSignal
+}): Promise<Child> {
+  const { chainId, token, verifier, fromBlock } = options.deployment
+  const entry = createRequire(import.meta.url).resolve('@svc-zerc20/indexer')
+  return startChild({
+    name: 'indexer',
+    script: join(dirname(entry), 'main.js'),
+    args: [
+      ...['--rpc-url', options.rpcUrl],
+      ...['--chain-id', `${chainId}`],
+      ...['--token', token],
+      ...['--verifier', verifier],
+      ...['--from-block', `${fromBlock}`],
+      ...['--folder', options.folder],
+      ...['--listen', `127.0.0.1:${options.port ?? 0}`],
+      ...['--poll-ms', '200'],
+      ...['--gather-ms', '500'],
+      ...['--artifacts', options.artifacts],
+    ],
+    env: { SVC_INDEXER_PK: developmentRoles.rootProver.privateKey },
+    logFile: join(options.directory, 'indexer.log'),
+    isReady: (line) => line.event === 'indexer.ready',
+    ...(options.signal && { signal: options.signal }),
+  })
+}
+
+export type ShopEnv = {
+  readonly SHOP_PORT: string
+  readonly FACILITATOR_URL: string
+  readonly SHOP_NETWORK: string
+  readonly SHOP_TOKEN: string
+  readonly SHOP_SECRET: string
+  readonly SHOP_CHEAP_PRICE: string
+  readonly SHOP_DEAR_PRICE: string
+  readonly SHOP_UNPAID_PER_MINUTE: string
+}
+
+export function startShop(options: {
+  script: string
+  env: ShopEnv
+  /** Where it logs to. */
+  directory: string
+  signal?: AbortSignal
+}): Promise<Child> {
+  return startChild({
+    name: 'shop',
+    script: options.script,
+    env: options.env,
+    logFile: join(options.directory, 'shop.log'),
+    isReady: (line) => line.ready === true,
+    ...(options.signal && { signal: options.signal }),
+  })
+}

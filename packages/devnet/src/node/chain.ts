@@ -1,0 +1,134 @@
+import { type Address, parseEther } from 'viem'
+import { developmentAccounts } from '../network/accounts.js'
+import { createBlockBuilder } from './block-builder.js'
+import { createChainTime } from './chain-time.js'
+import { type Clock, systemClock } from './clock.js'
+import { createEngine } from './engine.js'
+import { createFaultInjection } from './faults/fault-injection.js'
+import { createFaults, type Fault } from './faults/faults.js'
+import { recordBlocks, restoreBlocks } from './faults/recording.js'
+import { createMempool } from './mempool.js'
+import { createMining, type MiningMode } from './mining.js'
+import { type BlockFile, openBlockFile } from './persistence.js'
+import { createReorg } from './reorg.js'
+import { type ChainControl, createChainControl } from './rpc/chain-control.js'
+import { createChainMethods } from './rpc/chain-methods.js'
+import { type JsonRpcServer, startJsonRpcServer } from './rpc/json-rpc-server.js'
+import { loopbackHost } from './rpc/loopback.js'
+import { createSerial } from './serial.js'
+import { type ChainStats, createStats } from './stats.js'
+
+export type ChainOptions = {
+  /** Port on 127.0.0.1; 0, the default, takes a free one. */
+  port?: number
+  chainId?: number
+  mining?: MiningMode
+  /** Accounts with native money at genesis. */
+  accounts?: readonly { address: Address }[]
+  /** Native money of each account. */
+  balanceWei?: bigint
+  /** Unix seconds; the clock's time by default. A persisted chain keeps the one it was created with. */
+  genesisTime?: number
+  /** A file to keep the mined blocks in; a chain started with it again goes on where it ended. */
+  persistence?: string
+  /** How many blocks back a reorg can reach. */
+  reorgDepth?: number
+  clock?: Clock
+}
+
+/** A running chain. Its methods act on the node itself and never meet a fault; callers over HTTP do. */
+export type Chain = Omit<ChainControl, 'send' | 'read'> & {
+  rpcUrl: string
+  port: number
+  chainId: number
+  /** One JSON-RPC call, past HTTP and faults. Throws `RpcError`. */
+  request(method: string, params?: readonly unknown[]): Promise<unknown>
+  /** Puts these faults in place of the earlier ones. */
+  setFaults(faults: readonly Fault[], options?: { seed?: number }): void
+  stats(): ChainStats
+  close(): Promise<void>
+}
+
+const defaults = { chainId: 31_337, reorgDepth: 64, balanceWei: parseEther('10000') } as const
+
+/**
+ * Starts an embedded EVM chain behind a JSON-RPC server on loopback.
+ *
+ * Everything stays in memory: count on some 50 KB for each transaction, so a chain that runs for days under
+ * load has to be started anew now and then.
+ */
+export async function startChain(options: ChainOptions = {}): Promise<Chain> {
+  const file = options.persistence === undefined ? undefined : openBlockFile(options.persistence)
+  let node: Node | undefined
+  try {
+    node = await createNode(options, file)
+    return createHandle(node, await serve(node, options.port ?? 0))
+  } catch (error) {
+    await (node === undefined ? file?.close() : node.stop())
+    throw error
+  }
+}
+
+function createHandle(node: Node, server: JsonRpcServer): Chain {
+  const { send: _send, read: _read, ...steps } = node.control
+  return {
+    ...steps,
+    rpcUrl: `http://${loopbackHost}:${server.port}`,
+    port: server.port,
+    chainId: node.chainId,
+    request: (method, params = []) => node.request(method, params),
+    setFaults: node.faults.set,
+    stats: node.stats.read,
+    async close() {
+      await server.close()
+      await node.stop()
+    },
+  }
+}
+
+type Node = Awaited<ReturnType<typeof createNode>>
+
+async function createNode(options: ChainOptions, file: BlockFile | undefined) {
+  const { chainId = defaults.chainId, mining: mode = { mode: 'instant' }, clock = systemClock } = options
+  const { accounts = developmentAccounts, balanceWei: wei = defaults.balanceWei } = options
+  const genesisTime = file?.genesis?.genesisTime ?? options.genesisTime ?? Math.floor(clock.now() / 1000)
+  const balances = accounts.map(({ address }) => ({ address, wei }))
+  const engine = await createEngine({ chainId, time: genesisTime, balances })
+  const mempool = createMempool()
+  const time = createChainTime({ clock })
+  const { reorgDepth = defaults.reorgDepth } = options
+  const bare = await createBlockBuilder({ engine, mempool, time, reorgDepth })
+  if (file !== undefined) await restoreBlocks(bare, file, { chainId, genesisTime })
+  const builder = file === undefined ? bare : recordBlocks(bare, file)
+  const serial = createSerial()
+  const mining = createMining({ mode, builder, serial })
+  const reorg = createReorg({ engine, builder, mempool, time })
+  const control = createChainControl({ builder, reorg, mining, time, serial })
+  const faults = createFaults()
+  const stats = createStats()
+  const persistent = file !== undefined
+  const request = createChainMethods({ engine, control, faults, stats: stats.read, persistent })
+
+  async function stop(): Promise<void> {
+    await mining.stop()
+    // A call whose caller is gone may still be in work.
+    await serial.run(async () => file?.close())
+  }
+  return { chainId, control, faults, stats, request, stop }
+}
+
+function serve({ faults, stats, request }: Node, port: number): Promise<JsonRpcServer> {
+  const answer = createFaultInjection({ faults, request })
+  return startJsonRpcServer({
+    port,
+    onHttpRequest: stats.countHttpRequest,
+    async answer(call) {
+      // The controls stay reachable whatever is broken, and do not show in what they measure.
+      if (call.method.startsWith('dev_')) {
+        return { kind: 'result', value: await request(call.method, call.params) }
+      }
+      stats.countCall(call.method)
+      return answer(call)
+    },
+  })
+}

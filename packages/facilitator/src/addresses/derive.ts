@@ -1,0 +1,33 @@
+/** The one-time address of a challenge from its nonce alone: derived, and its proof of work searched again. */
+import { type Address, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { deriveBurn } from '@svc-zerc20/zk'
+import type { Config } from '../config/config.js'
+import type { DeriveAddress } from '../recover/find-burns.js'
+import type { AddressMiner } from './mining/miner.js'
+
+/** The search starts where it once started, so it ends where it once ended. */
+export function createDeriveAddress(
+  miner: Pick<AddressMiner, 'mine'>,
+  seed: Uint8Array,
+  { network, settlement, zerc20 }: Config,
+): DeriveAddress {
+  return async (nonce) => {
+    const mined = await miner.mine(
+      deriveBurn({
+        generation: zerc20.generation,
+        powBits: zerc20.pow_bits,
+        chainId: network.chain_id,
+        treasury: settlement.treasury,
+        seed,
+        challengeNonce: nonce,
+      }),
+    )
+    return { payTo: addressIn(mined.payTo), powNonce: mined.powNonce }
+  }
+}
+
+function addressIn(text: string): Address {
+  const address = parseAddress(text)
+  if (address === undefined) throw new SvcError('invariant', 'the miner gave no address')
+  return address
+}

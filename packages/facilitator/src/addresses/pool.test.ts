@@ -1,0 +1,375 @@
+import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { addressOf, verifyBurnAddress } from '@svc-zerc20/zk'
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+// The built files, because a worker thread can only load those.
+import { type AddressMiner, createAddressMiner } from '../../dist/addresses/mining/miner.js'
+import { startMineWorker } from '../../dist/addresses/mining/slot.js'
+import {
+  type AddressPool,
+  type AddressPoolDeps,
+  createAddressPool,
+  type ReadyAddress,
+} from '../../dist/addresses/pool.js'
+import { createHandClock } from '../../test/hand-clock.js'
+import { createMemoryStore } from '../../test/memory-store.js'
+import { seededRandom } from '../../test/seeded-random.js'
+import { until } from '../../test/until.js'
+
+const terms = {
+  generation: 2,
+  powBits: 2,
+  chainId: 31337,
+  treasury: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  seed: new Uint8Array(32).fill(7),
+} as const
+/** So much work that no address comes up within a test. */
+const hardTerms = { ...terms, powBits: 32 } as const
+const realClock: AddressPoolDeps['clock'] = {
+  now: Date.now,
+  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }),
+}
+const longMs = 60_000
+
+let shared: AddressMiner
+beforeAll(() => {
+  shared = createAddressMiner({ threads: 2 })
+})
+afterAll(() => shared.close())
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const closable of open.splice(0).reverse()) await closable.close()
+})
+
+function createMiner(startWorker = startMineWorker): AddressMiner {
+  const miner = createAddressMiner({ threads: 1, startWorker })
+  open.push(miner)
+  return miner
+}
+
+function createPool(deps: Partial<AddressPoolDeps>): AddressPool {
+  const pool = createAddressPool({
+    ...terms,
+    miner: shared,
+    random: seededRandom(1),
+    clock: realClock,
+    targetSize: 4,
+    ...deps,
+  })
+  open.push(pool)
+  return pool
+}
+
+function existing(taken: readonly (ReadyAddress | undefined)[]): ReadyAddress[] {
+  return taken.flatMap((address) => address ?? [])
+}
+
+describe('ready addresses', () => {
+  test('are refilled to the target and not beyond', async () => {
+    const pool = createPool({ targetSize: 5 })
+    await until(() => pool.size() === 5)
+    expect(await pool.take(0)).toBeDefined()
+    expect(pool.size()).toBe(4)
+    await until(() => pool.size() === 5)
+    await shared.mine({ generation: 2, powBits: 2, recipientHash: 1n, baseSecret: 1n })
+    expect(pool.size()).toBe(5)
+  })
+
+  test('are not searched for while callers come and half of the pool is left, then in one go', async () => {
+    const clock = createHandClock()
+    const pool = createPool({ targetSize: 8, clock })
+    await until(() => pool.size() === 8)
+    for (let taken = 0; taken < 3; taken++) await pool.take(0)
+    await shared.mine({ generation: 2, powBits: 2, recipientHash: 1n, baseSecret: 1n })
+    expect(pool.figures().mined).toBe(8)
+    // Somebody asked since the pause began: it begins anew.
+    clock.sleeps[0]?.end()
+    await until(() => clock.sleeps.length === 2)
+    expect(pool.figures().mined).toBe(8)
+    await pool.take(0)
+    await until(() => pool.size() === 8)
+    expect(pool.figures().mined).toBe(12)
+  })
+
+  test('are searched for when it is quiet, however many are left', async () => {
+    const clock = createHandClock()
+    const pool = createPool({ targetSize: 8, clock })
+    await until(() => pool.size() === 8)
+    await pool.take(0)
+    // The pause that was begun for the first one.
+    clock.sleeps[0]?.end()
+    await until(() => clock.sleeps.length === 2 || pool.size() === 8)
+    clock.sleeps[1]?.end()
+    await until(() => pool.size() === 8)
+  })
+
+  test('come back when nobody saw them, and are handed out again', async () => {
+    const pool = createPool({ targetSize: 1, miner: { threads: 1, mine: shared.mine } })
+    const first = await pool.take(longMs)
+    if (first) pool.giveBack(first)
+    expect(await pool.take(0)).toEqual(first)
+  })
+
+  test('cost nothing when the caller hangs up, before or while it waits', async () => {
+    const hangUp = new AbortController()
+    const pool = createPool({ targetSize: 2, ...hardTerms, miner: createMiner() })
+    const waiting = pool.take(longMs, { key: 'x', gone: hangUp.signal })
+    hangUp.abort()
+    expect(await waiting).toBeUndefined()
+    const full = createPool({ targetSize: 2 })
+    await until(() => full.size() === 2)
+    expect(await full.take(longMs, { key: 'x', gone: hangUp.signal })).toBeUndefined()
+    expect([full.size(), full.figures().refusals]).toEqual([2, 0])
+  })
+
+  test('derive again from seed, treasury, nonce and proof of work, and are checksummed', async () => {
+    const pool = createPool({})
+    const taken = existing(await Promise.all([pool.take(longMs), pool.take(longMs), pool.take(longMs)]))
+    expect(taken).toHaveLength(3)
+    for (const ready of taken) {
+      expect(Object.keys(ready).sort()).toEqual(['challengeNonce', 'payTo', 'powNonce'])
+      expect(ready.challengeNonce).toMatch(/^0x[0-9a-f]{64}$/)
+      expect(ready.payTo).toBe(addressOf(BigInt(ready.payTo)))
+      expect(verifyBurnAddress({ ...terms, challengeNonce: ready.challengeNonce }, ready)).toBe(true)
+    }
+  })
+
+  test('R-012 are never handed out twice, however the callers come', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 6 }),
+        fc.array(fc.record({ callers: fc.integer({ min: 1, max: 8 }), rested: fc.boolean() }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        fc.integer(),
+        async (targetSize, bursts, seed) => {
+          const pool = createPool({ targetSize, random: seededRandom(seed) })
+          const taken: ReadyAddress[] = []
+          const earlier: Promise<unknown>[] = []
+          for (const { callers, rested } of bursts) {
+            // A rested pool serves from its stock; otherwise the bursts meet in the line.
+            if (rested) await until(() => pool.size() >= targetSize)
+            const burst = Array.from({ length: callers }, () => pool.take(longMs))
+            earlier.push(...burst.map(async (caller) => taken.push(...existing([await caller]))))
+            await burst[0]
+          }
+          await Promise.all(earlier)
+          pool.close()
+          const total = bursts.reduce((sum, { callers }) => sum + callers, 0)
+          expect(new Set(taken.map(({ payTo }) => payTo)).size).toBe(total)
+          expect(new Set(taken.map(({ challengeNonce }) => challengeNonce)).size).toBe(total)
+        },
+      ),
+      { numRuns: 10 },
+    )
+  })
+})
+
+describe('waiting', () => {
+  test('callers are served in the order they came', async () => {
+    const pool = createPool({ targetSize: 1 })
+    const served: number[] = []
+    await Promise.all(
+      Array.from({ length: 12 }, (_, at) => pool.take(longMs).then((ready) => ready && served.push(at))),
+    )
+    expect(served).toEqual(Array.from({ length: 12 }, (_, at) => at))
+  })
+
+  test('an empty pool lets a caller go after the time it gave', async () => {
+    const clock = createHandClock()
+    const pool = createPool({ ...hardTerms, miner: createMiner(), clock })
+    expect(await pool.take(0)).toBeUndefined()
+    const taken = pool.take(250)
+    expect(clock.sleeps.map(({ ms }) => ms)).toEqual([250])
+    clock.sleeps[0]?.end()
+    expect(await taken).toBeUndefined()
+  })
+
+  test('too many callers are not let into the line', async () => {
+    const pool = createPool({ ...hardTerms, miner: createMiner(), waitersMax: 2 })
+    const waiting = [pool.take(longMs), pool.take(longMs)]
+    expect(await pool.take(longMs)).toBeUndefined()
+    pool.close()
+    expect(await Promise.all(waiting)).toEqual([undefined, undefined])
+  })
+
+  test('a closed pool hands out nothing', async () => {
+    const pool = createPool({})
+    await until(() => pool.size() === 4)
+    pool.close()
+    expect(pool.size()).toBe(0)
+    expect(await pool.take(longMs)).toBeUndefined()
+  })
+})
+
+describe('failures', () => {
+  test('a crashed worker costs no caller its address', async () => {
+    const workers: Worker[] = []
+    const miner = createMiner(() => {
+      const worker = startMineWorker()
+      workers.push(worker)
+      return worker
+    })
+    const errors: unknown[] = []
+    const pool = createPool({ miner, onError: (error) => errors.push(error) })
+    const callers = Array.from({ length: 6 }, () => pool.take(longMs))
+    await workers[0]?.terminate()
+    expect(new Set(existing(await Promise.all(callers)).map(({ payTo }) => payTo)).size).toBe(6)
+    expect(workers).toHaveLength(2)
+    expect(errors).toEqual([])
+  })
+
+  test('a failing miner is reported, and tried again after a pause', async () => {
+    let started = 0
+    const miner = createMiner(() => {
+      started += 1
+      return started <= 4 ? new Worker('process.exit(1)', { eval: true }) : startMineWorker()
+    })
+    const clock = createHandClock()
+    const errors: unknown[] = []
+    const pool = createPool({ miner, clock, onError: (error) => errors.push(error), targetSize: 1 })
+    await until(() => clock.sleeps.length === 1)
+    expect(errors).toMatchObject([{ code: 'miner_crashed' }])
+    expect(clock.sleeps[0]?.ms).toBe(1000)
+    clock.sleeps[0]?.end()
+    await until(() => pool.size() === 1)
+    expect(errors).toHaveLength(1)
+  })
+
+  test('an address that does not derive again is never handed out', async () => {
+    const liar = () =>
+      new Worker(
+        `const { parentPort } = require('node:worker_threads')
+        const payTo = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+        parentPort.on('message', () => parentPort.postMessage({ outcome: 'found', powNonce: 0, payTo }))`,
+        { eval: true },
+      )
+    const clock = createHandClock()
+    const errors: unknown[] = []
+    const pool = createPool({ miner: createMiner(liar), clock, onError: (error) => errors.push(error) })
+    await until(() => errors.length === 1)
+    expect(errors).toMatchObject([{ message: 'a mined address does not derive again' }])
+    expect(pool.size()).toBe(0)
+  })
+
+  test('terms that can make no address are refused at the start', () => {
+    expect(() => createPool({ treasury: '0x00' })).toThrow('expected 20 bytes of 0x hex')
+    expect(() => createPool({ targetSize: 0 })).toThrow(/targetSize/)
+  })
+})
+
+describe('a store', () => {
+  const nonces = (addresses: readonly { readonly challengeNonce: string }[]) =>
+    addresses.map(({ challengeNonce }) => challengeNonce)
+  const drain = async (pool: AddressPool, count: number) =>
+    existing(await Promise.all(Array.from({ length: count }, () => pool.take(longMs))))
+
+  test('holds what is not in memory, without secrets, and all of it after an orderly end', async () => {
+    const { state, store } = createMemoryStore()
+    const pool = createPool({ targetSize: 6, store })
+    await until(() => pool.size() === 6 && state.saved.length === 3)
+    for (const stored of state.saved)
+      expect(Object.keys(stored).sort()).toEqual(['challengeNonce', 'powNonce'])
+    await pool.close()
+    expect(new Set(nonces(state.saved)).size).toBe(6)
+  })
+
+  /** A store as a run leaves it that ended in order. */
+  async function filledStore(targetSize: number) {
+    const memory = createMemoryStore()
+    const pool = createPool({ targetSize, store: memory.store })
+    await until(() => pool.size() === targetSize)
+    await pool.close()
+    return memory
+  }
+  /** With it, a pool has only what its store gives. */
+  const idleMiner = () => ({ threads: 0, mine: shared.mine })
+
+  test('gives its addresses to the next run, which derives them again', async () => {
+    const { state, store } = await filledStore(6)
+    const saved = nonces(state.saved)
+    const pool = createPool({ targetSize: 6, store, miner: idleMiner() })
+    const taken = await drain(pool, 6)
+    expect(nonces(taken).sort()).toEqual(saved.sort())
+    expect(pool.figures()).toMatchObject({ restored: 6, mined: 0 })
+    for (const ready of taken) {
+      expect(verifyBurnAddress({ ...terms, challengeNonce: ready.challengeNonce }, ready)).toBe(true)
+    }
+  })
+
+  test.each([
+    { powBits: 32 },
+    { powBits: 24, chainId: 1 },
+    { powBits: 24, treasury: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC' },
+    { powBits: 24, seed: new Uint8Array(32) },
+  ] as const)('gives nothing that could not be minted under other terms: %o', async (other) => {
+    const { state, store } = await filledStore(6)
+    expect(state.saved).toHaveLength(6)
+    const pool = createPool({ ...other, store, miner: idleMiner() })
+    await pool.close()
+    expect(pool.figures().restored).toBe(0)
+    expect(state.saved).toEqual([])
+  })
+
+  test('R-012 never holds an address that was handed out, at any instant a process can die', async () => {
+    const { state, store } = createMemoryStore()
+    const pool = createPool({ targetSize: 8, store })
+    const handed: string[] = []
+    for (let round = 0; round < 40; round++) {
+      const ready = await pool.take(longMs)
+      if (ready) handed.push(ready.challengeNonce)
+      // Whatever is saved now is what a killed process would leave behind.
+      expect(nonces(state.saved).filter((nonce) => handed.includes(nonce))).toEqual([])
+    }
+    expect(new Set(handed).size).toBe(40)
+  })
+
+  test('lets go of an address before anybody gets it', async () => {
+    const { state, store, holdSaves } = await filledStore(4)
+    const saved = nonces(state.saved)
+    const letThrough = holdSaves()
+    const pool = createPool({ targetSize: 4, store, miner: idleMiner() })
+    await until(() => pool.size() === 4)
+    expect(await pool.take(0)).toBeUndefined()
+    letThrough()
+    expect(saved).toContain((await pool.take(longMs))?.challengeNonce)
+    expect(state.saved).toHaveLength(2)
+  })
+
+  test('that refuses costs nobody an address, and is asked again', async () => {
+    const { state, store } = createMemoryStore()
+    state.failing = true
+    const errors: unknown[] = []
+    const pool = createPool({ targetSize: 4, store, onError: (error) => errors.push(error) })
+    await until(() => errors.length > 0)
+    expect(errors).toMatchObject([{ message: 'the disk is full' }])
+    expect(new Set(nonces(await drain(pool, 6))).size).toBe(6)
+    state.failing = false
+    await pool.close()
+    expect(state.saves).toBeGreaterThan(0)
+  })
+
+  test('that cannot be read is started anew', async () => {
+    const { store } = createMemoryStore()
+    const errors: unknown[] = []
+    const broken = { ...store, load: () => Promise.reject(new Error('not readable')) }
+    const pool = createPool({ store: broken, onError: (error) => errors.push(error) })
+    expect(await pool.take(longMs)).toBeDefined()
+    expect(errors).toMatchObject([{ message: 'not readable' }])
+  })
+
+  test('figures tell what was mined, who waited and who went without', async () => {
+    const pool = createPool({ targetSize: 2 })
+    await Promise.all([pool.take(longMs), pool.take(longMs)])
+    await until(() => pool.size() === 2)
+    const figures = pool.figures()
+    expect(figures).toMatchObject({ mined: 4, restored: 0, waits: 2, refusals: 0 })
+    expect(figures.miningSeconds).toBeGreaterThanOrEqual(0)
+    await pool.close()
+    expect(await pool.take(longMs)).toBeUndefined()
+    expect(pool.figures().refusals).toBe(1)
+  })
+})

@@ -1,0 +1,125 @@
+import type { Hex } from '@svc-zerc20/zk'
+import { limits } from './limits.js'
+import type { Sleeper } from './wait-line.js'
+
+/** What is kept of a mined address: with seed, treasury and chain it derives again. No secret is in it. */
+export type StoredAddress = {
+  /** 32 bytes of 0x hex. */
+  readonly challengeNonce: Hex
+  readonly powNonce: number
+}
+
+/** Where mined addresses outlive the process. */
+export type AddressStore = {
+  /** What was saved last. */
+  load(): Promise<readonly StoredAddress[]>
+  /** Replaces all that was saved before. Durable when it resolves; a crash leaves one or the other. */
+  save(addresses: readonly StoredAddress[]): Promise<void>
+}
+
+/**
+ * Addresses that wait in a store. None of them is in the memory of anybody who could hand it out: what is drawn has
+ * left the store for good before it is given, so an address cannot be handed out twice, whenever the process dies.
+ */
+export type AddressReserve<Address extends StoredAddress> = {
+  size(): number
+  /** Takes what the store holds. Call it once, first. */
+  open(): Promise<void>
+  /** Saved soon; a crash before that costs the work. */
+  add(address: Address): void
+  /** Up to so many addresses, oldest first. Empty when there are none or the store refuses. */
+  draw(count: number): Promise<readonly Address[]>
+  /** Puts back addresses that were drawn and not handed out, and saves all. Nothing is drawn afterwards. */
+  close(unused: readonly Address[]): Promise<void>
+}
+
+export type AddressReserveDeps<Address extends StoredAddress> = {
+  readonly store: AddressStore
+  readonly clock: Sleeper
+  /** The address again, or undefined if it is none under the present terms. */
+  readonly restore: (stored: StoredAddress) => Address | undefined
+  readonly onError: (error: unknown) => void
+}
+
+export function createAddressReserve<Address extends StoredAddress>(
+  deps: AddressReserveDeps<Address>,
+): AddressReserve<Address> {
+  const { store, clock, restore, onError } = deps
+  const closed = new AbortController()
+  let held: Address[] = []
+  /** Out of the store, or about to be, and not given yet. */
+  let inTransit = 0
+  let isDirty = false
+  /** Saves run one after the other, each with what is held when its turn comes. */
+  let saving: Promise<unknown> = Promise.resolve()
+
+  function save(addresses: () => readonly Address[]): Promise<void> {
+    const saved = saving.then(() =>
+      store.save(addresses().map(({ challengeNonce, powNonce }) => ({ challengeNonce, powNonce }))),
+    )
+    saving = saved.catch(() => undefined)
+    return saved
+  }
+
+  /** Together with what else comes soon: each save writes the whole store and makes others wait for the disk. */
+  async function saveSoon(): Promise<void> {
+    await clock.sleep(limits.saveGatherMs, closed.signal).catch(() => undefined) // a pause cut short is over
+    if (isDirty && !closed.signal.aborted) await saveHeld()
+  }
+
+  async function saveHeld(): Promise<void> {
+    try {
+      await save(() => {
+        isDirty = false
+        return held
+      })
+    } catch (error) {
+      isDirty = true
+      onError(error)
+      await clock.sleep(limits.refillPauseMs, closed.signal).catch(() => undefined) // a pause cut short is over
+      if (isDirty && !closed.signal.aborted) await saveHeld()
+    }
+  }
+
+  return {
+    size: () => held.length + inTransit,
+    async open() {
+      try {
+        held = (await store.load()).flatMap((stored) => restore(stored) ?? [])
+      } catch (error) {
+        onError(error)
+      }
+    },
+    add(address) {
+      held.push(address)
+      if (isDirty) return // a save that has not begun takes it along
+      isDirty = true
+      void saveSoon()
+    },
+    async draw(count) {
+      if (closed.signal.aborted || held.length === 0) return []
+      let drawn: readonly Address[] = []
+      try {
+        await save(() => {
+          drawn = held.slice(0, count)
+          held = held.slice(count)
+          inTransit = drawn.length
+          isDirty = false
+          return held
+        })
+        return drawn
+      } catch (error) {
+        // Whether the store still has them is unknown: they stay here until a save without them succeeds.
+        held = [...drawn, ...held]
+        onError(error)
+        return []
+      } finally {
+        inTransit = 0
+      }
+    },
+    async close(unused) {
+      closed.abort()
+      await save(() => [...unused, ...held]).catch(onError)
+    },
+  }
+}

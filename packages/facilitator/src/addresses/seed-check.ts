@@ -1,0 +1,55 @@
+/** Whether files of an earlier run were made with the treasury key of today: with another one nothing could be minted. */
+import { SvcError } from '@svc-zerc20/protocol'
+import { burnAddressAt, deriveBurn, type Generation, seedFingerprint } from '@svc-zerc20/zk'
+import type { LedgerState } from '../ledger/state.js'
+import type { Challenge } from '../payment/ports.js'
+
+export type SeedCheck = {
+  /** Tells one seed from another, and is no secret. */
+  readonly fingerprint: string
+  /** Whether the address of a challenge derives from this seed. */
+  derives(challenge: Challenge): boolean
+}
+
+const generations: readonly Generation[] = [1, 2]
+
+/** A journal may hold some challenges of a run with a wrong key; so many are tried before none is believed to fit. */
+const triedMax = 64
+
+export function createSeedCheck(seed: Uint8Array, chainId: number): SeedCheck {
+  return {
+    fingerprint: seedFingerprint(seed),
+    derives({ nonce, treasury, powNonce, payTo }) {
+      return generations.some((generation) => {
+        // Whatever proof of work was asked for then, the address is the same.
+        const terms = { generation, powBits: 0, chainId, treasury, seed, challengeNonce: nonce }
+        return burnAddressAt(deriveBurn(terms), powNonce)?.toLowerCase() === payTo
+      })
+    },
+  }
+}
+
+/**
+ * Throws `SvcError('seed_mismatch')`. A journal of an older version carries no fingerprint: then an address in it must
+ * derive.
+ */
+export function assertSameSeed(state: Pick<LedgerState, 'binding' | 'challenges'>, seed: SeedCheck): void {
+  const known = state.binding()?.seed
+  if (known === seed.fingerprint) return
+  if (known !== undefined) throw mismatch()
+  let tried = 0
+  for (const challenge of state.challenges()) {
+    if (seed.derives(challenge)) return
+    tried += 1
+    if (tried === triedMax) break
+  }
+  if (tried > 0) throw mismatch()
+}
+
+const mismatch = () =>
+  new SvcError(
+    'seed_mismatch',
+    'SVC_TREASURY_PK: is not the key that the journal was written with. The addresses in it do not derive from this ' +
+      'key, so nothing that was paid to them could be minted. Put the old key back; a new key needs a journal of its ' +
+      'own (settlement.journal)',
+  )

@@ -1,0 +1,90 @@
+/** Mined addresses in a file of their own, beside the journal and under its lock. */
+import { open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+import { syncFolder } from '../ledger/journal/sync-folder.js'
+import type { AddressStore, StoredAddress } from './reserve.js'
+
+const format = 1
+const nonceForm = /^0x[0-9a-f]{64}$/
+
+/** The file that belongs to a journal. */
+export const addressFileOf = (journal: string): string => `${journal}.addresses`
+
+/**
+ * `seed` is the fingerprint of the one that the addresses derive from. The file is replaced as a whole: written beside it, synced and renamed over it. A file that is not ours or damaged
+ * makes `load` throw; the next `save` replaces it.
+ */
+export function createAddressStore(path: string, seed?: string): AddressStore {
+  return {
+    async load() {
+      const text = await textOf(path)
+      return text === undefined ? [] : addressesIn(text, path)
+    },
+    async save(addresses) {
+      const temporary = `${path}.new`
+      const rows = addresses.map(({ challengeNonce, powNonce }) => [challengeNonce, powNonce])
+      const file = await open(temporary, 'w', 0o600)
+      try {
+        await file.writeFile(
+          `${JSON.stringify({ format, ...(seed !== undefined && { seed }), addresses: rows })}\n`,
+        )
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(temporary, path)
+      // Until the folder is synced a power failure could bring back a file whose addresses have been handed out.
+      await syncFolder(dirname(path))
+    },
+  }
+}
+
+/**
+ * Throws `SvcError('seed_mismatch')` when the addresses were mined with another treasury key. What cannot be read is no
+ * reason: it is replaced.
+ */
+export async function assertAddressesOf(path: string, seed: string): Promise<void> {
+  const known = seedIn((await textOf(path)) ?? '')
+  if (known === undefined || known === seed) return
+  throw new SvcError(
+    'seed_mismatch',
+    `SVC_TREASURY_PK: is not the key that the addresses in ${path} were mined with. Put the old key back; if the new ` +
+      'key is meant, remove that file: none of its addresses was handed out',
+  )
+}
+
+const textOf = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
+/** Undefined also in a file of an older version. */
+function seedIn(text: string): string | undefined {
+  try {
+    const { seed } = Object(JSON.parse(text)) as { seed?: unknown }
+    return typeof seed === 'string' ? seed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function addressesIn(text: string, path: string): readonly StoredAddress[] {
+  const damaged = (cause?: unknown) =>
+    new SvcError('address_file_damaged', `${path} is not a file of addresses; it will be replaced`, { cause })
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch (error) {
+    throw damaged(error)
+  }
+  const { format: found, addresses }: { format?: unknown; addresses?: unknown } = Object(content)
+  if (found !== format || !Array.isArray(addresses)) throw damaged()
+  return addresses.map((row: unknown) => {
+    const [challengeNonce, powNonce]: unknown[] = Array.isArray(row) ? row : []
+    if (typeof challengeNonce !== 'string' || !nonceForm.test(challengeNonce)) throw damaged()
+    if (typeof powNonce !== 'number' || !Number.isSafeInteger(powNonce) || powNonce < 0) throw damaged()
+    return { challengeNonce: challengeNonce as `0x${string}`, powNonce }
+  })
+}

@@ -1,0 +1,65 @@
+/** Looks again for a burn that was confirmed once: a reorg may have moved it or taken it away. */
+import { parseBytes32, SvcError } from '@svc-zerc20/protocol'
+import { toHex } from 'viem/utils'
+import type { RereadBurn } from '../payment/finalize/ports.js'
+import type { Burn, Chain, Challenge, TransferLog } from '../payment/ports.js'
+import { type JsonRpc, resultOf } from './json-rpc.js'
+
+export function createRereadBurn(deps: {
+  readonly chain: Pick<Chain, 'selfTransferFacts' | 'findExecutedBurn' | 'headNumber'>
+  readonly rpc: Pick<JsonRpc, 'batch'>
+}): RereadBurn {
+  const { chain, rpc } = deps
+
+  /** A node that is behind, or that lost its index of receipts, shows no receipt either. */
+  async function assertReorged({ blockNumber, blockHash }: Burn): Promise<void> {
+    const params = [toHex(blockNumber), false]
+    const [answer] = await rpc.batch([{ method: 'eth_getBlockByNumber', params }])
+    const block = resultOf('eth_getBlockByNumber', answer) as { hash?: unknown } | null
+    if (block === null) throw new SvcError('node_behind', `the node has no block ${blockNumber}`)
+    const hash = parseBytes32(block.hash)
+    if (hash === undefined) {
+      throw new SvcError('rpc_error', `the node answered with a block ${blockNumber} that has no hash`)
+    }
+    if (hash === blockHash) {
+      throw new SvcError('rpc_error', `the node has block ${blockNumber}, but not the burn in it`)
+    }
+  }
+
+  return async (challenge, burn) => {
+    const { receipt, headNumber } = await chain.selfTransferFacts(
+      burn.txHash,
+      challenge.payTo,
+      Number.POSITIVE_INFINITY,
+    )
+    const transfer = receipt?.succeeded ? transferOf(receipt.transfers, challenge, burn) : undefined
+    if (receipt && transfer) {
+      const { blockNumber, blockHash } = receipt
+      const { leafIndex, from, value } = transfer
+      const current = { txHash: burn.txHash, blockNumber, blockHash, leafIndex, from, value }
+      return { burn: current, depth: depthAt(blockNumber, headNumber) }
+    }
+    if (!receipt) await assertReorged(burn)
+    // The relayer may have put it into another transaction meanwhile.
+    const moved = await chain.findExecutedBurn(challenge, burn.from)
+    return moved && { burn: moved, depth: depthAt(moved.blockNumber, chain.headNumber()) }
+  }
+}
+
+/** The recorded leaf; when a reorg moved it, the largest that covers the burn, as when it was accepted. */
+function transferOf(
+  transfers: readonly TransferLog[],
+  challenge: Challenge,
+  burn: Burn,
+): TransferLog | undefined {
+  const covering = transfers
+    .filter(({ to, value }) => to === challenge.payTo && value >= leastOf(challenge, burn))
+    .toSorted((a, b) => (a.value === b.value ? 0 : a.value < b.value ? 1 : -1))
+  const same = covering.find(({ leafIndex, value }) => leafIndex === burn.leafIndex && value === burn.value)
+  return same ?? covering[0]
+}
+
+const depthAt = (blockNumber: bigint, head: bigint): number => Number(head - blockNumber) + 1
+
+/** A burn that bought nothing may be smaller than what was asked. */
+const leastOf = ({ amount }: Challenge, { value }: Burn): bigint => (value < amount ? value : amount)

@@ -1,0 +1,96 @@
+/** The parts that readiness looks at, in the order in which it names them. */
+import type { Addresses } from '../addresses/addresses.js'
+import type { ChainProbe } from '../chain/probe.js'
+import type { Config } from '../config/config.js'
+import type { OpenLedger } from '../ledger/open.js'
+import { limits } from '../limits.js'
+import type { Clock } from '../payment/ports.js'
+import type { Profile } from '../profile.js'
+import type { ChainSide } from '../start/chain-side.js'
+import type { Finalization } from '../start/finalization.js'
+import type { ClockWatch } from './clock-watch.js'
+import type { DiskSpace } from './disk-space.js'
+import {
+  judgeAddresses,
+  judgeChain,
+  judgeClock,
+  judgeJournal,
+  judgeRelayer,
+  type ReadinessProbe,
+} from './readiness.js'
+
+/** Gas money without which the relayer can do nothing of a kind. */
+const gasOf = { burn: limits.batchBaseGas + limits.burnItemGas, mint: limits.mintGas } as const
+
+export function createReadinessProbes(deps: {
+  readonly config: Config
+  readonly profile: Profile
+  readonly chainSide: Pick<ChainSide, 'deployment'>
+  readonly storage: Pick<OpenLedger, 'journalStats' | 'tryJournal'>
+  readonly addresses: Pick<Addresses, 'ready'>
+  readonly finalization: Pick<Finalization, 'off'>
+  readonly clock: Clock
+  readonly probe: ChainProbe
+  readonly clockWatch: ClockWatch
+  readonly diskSpace: DiskSpace
+}): readonly ReadinessProbe[] {
+  const { probe, clockWatch, config } = deps
+  const { helper, chainId } = deps.chainSide.deployment
+  const skewSecondsMax = Math.max(config.settlement.challenge_ttl_seconds / 2, limits.clockSkewSecondsMin)
+  const relays = [
+    ...(helper !== undefined && deps.profile.acceptsPayments ? (['burn'] as const) : []),
+    ...(deps.finalization.off === undefined ? (['mint'] as const) : []),
+  ].map((what) => ({ what, gas: gasOf[what] }))
+
+  return [
+    async () => judgeChain(await probe.look(), chainId),
+    async () => {
+      // On another chain its time and our money there mean nothing.
+      const view = await probe.look()
+      if (!view.reachable || view.chainId !== chainId) return []
+      return [...judgeClock(clockWatch.skewSeconds(), skewSecondsMax), ...judgeRelayer(view, relays)]
+    },
+    () => judgeAddresses(deps.addresses.ready()),
+    createJournalProbe(deps),
+  ]
+}
+
+/**
+ * A failed write stays a problem until one succeeded. So that this does not wait for traffic which a balancer sends
+ * elsewhere meanwhile, whoever asks has the disk tried again.
+ */
+function createJournalProbe({
+  storage,
+  clock,
+  diskSpace,
+}: Pick<Parameters<typeof createReadinessProbes>[0], 'storage' | 'clock' | 'diskSpace'>): ReadinessProbe {
+  let trying: Promise<void> | undefined
+  let triedAtMs = Number.NEGATIVE_INFINITY
+  const hasFailed = () => storage.journalStats()?.failed === true
+
+  async function tryAgain(): Promise<void> {
+    if (!trying && Math.abs(clock.now() - triedAtMs) < limits.journalRetryAfterMs) return
+    trying ??= storage
+      .tryJournal()
+      // It was reported by the journal itself, and shows in its figures.
+      .catch(() => undefined)
+      .finally(() => {
+        triedAtMs = clock.now()
+        trying = undefined
+      })
+    const tried = new AbortController()
+    const elapsed = clock.sleep(limits.journalTryWaitMs, tried.signal)
+    await Promise.race([trying, elapsed]).finally(() => tried.abort())
+  }
+
+  return async () => {
+    const isLost = storage.journalStats()?.lost === true
+    if (hasFailed() && !isLost) await tryAgain()
+    return judgeJournal({
+      isLost,
+      hasFailed: hasFailed(),
+      freeBytes: await diskSpace(),
+      freeBytesMin: limits.journalFreeBytesMin,
+    })
+  }
+}

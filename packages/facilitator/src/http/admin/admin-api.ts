@@ -1,0 +1,272 @@
+/** The administrative surface. Without the token every path beneath `/admin` answers 401, known or not. */
+import {
+  type ChallengeNonce,
+  Network,
+  parseChallengeNonce,
+  type ReasonCode,
+  reject,
+} from '@svc-zerc20/protocol'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { z } from 'zod'
+import type { StuckAddress } from '../../addresses/issued/store.js'
+import type { ChainView } from '../../chain/probe.js'
+import type { JournalStats } from '../../ledger/journal/journal.js'
+import { limits } from '../../limits.js'
+import type { Books, Page, RecordedPayment } from '../../payment/books.js'
+import type { Issuance } from '../../payment/issue/issuance.js'
+import type { OwedBooks } from '../../payment/owed.js'
+import type { Clock } from '../../payment/ports.js'
+import type { Profile } from '../../profile.js'
+import { metricsContentType } from '../../telemetry/metrics.js'
+import type { RecentEvents } from '../../telemetry/recent.js'
+import { version } from '../../version.js'
+import { sendRejection } from '../problem.js'
+import type { Readiness } from '../public/health-api.js'
+import * as schemas from '../schemas.js'
+import type { AdminAuth } from './admin-auth.js'
+import { viewCursor, viewPayment, viewStuck, viewTimeline } from './admin-view.js'
+
+/** The parts of the running daemon an operator looks at; each is asked when somebody looks. */
+export type AdminVitals = {
+  readonly startedAtMs: number
+  openChallenges(): number
+  readonly openChallengesMax: number
+  addressesReady(): number
+  readonly addressesTarget: number
+  readonly relayerAddress: string
+  /** Wei; undefined while the chain is out of reach. */
+  relayerBalance(): bigint | undefined
+  relayerQueue(): readonly {
+    readonly nonce: number
+    readonly txHash: string
+    readonly forms: number
+    readonly signedAtMs: number
+    readonly unfunded: boolean
+  }[]
+  /** Since the start. */
+  spent(purpose: 'burn' | 'mint'): {
+    readonly transactions: number
+    readonly gas: bigint
+    readonly wei: bigint
+  }
+  /** As last seen. */
+  chain(): ChainView | undefined
+  clockSkewSeconds(): number | undefined
+  journal(): JournalStats | undefined
+  /** Bytes left under the journal; undefined without one. */
+  diskSpace(): Promise<number | undefined>
+}
+
+export type AdminApiDeps = {
+  readonly chainId: number
+  readonly profile: Profile
+  readonly clock: Clock
+  readonly auth: AdminAuth
+  readonly books: Books
+  readonly issuance: Issuance
+  readonly recent: RecentEvents
+  readonly readiness: Readiness
+  /** Has the mint of a payment tried again; absent while nothing is minted here. */
+  readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
+  readonly vitals: AdminVitals
+  /** Where money lies that a single proof does not bring; the newest, at most so many. */
+  readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
+  readonly owed: OwedBooks
+  /** Why nothing is minted here, if nothing is. */
+  readonly finalizeOff: string | undefined
+  readonly renderMetrics: () => Promise<string>
+}
+
+export function registerAdminApi(app: FastifyInstance, deps: AdminApiDeps): void {
+  app.register(async (admin) => guardedRoutes(admin, deps), { prefix: '/admin' })
+}
+
+function guardedRoutes(admin: FastifyInstance, deps: AdminApiDeps): void {
+  admin.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    if (deps.auth(request.headers.authorization)) return
+    reply.header('www-authenticate', 'Bearer')
+    return refuse(reply, deps, 'unauthorized')
+  })
+  // Its own, so that the guard above stands before unknown paths, too.
+  admin.setNotFoundHandler((_request, reply) => refuse(reply, deps, 'not_found'))
+
+  admin.get('/status', () => viewStatus(deps))
+  registerLists(admin, deps)
+  registerRelayer(admin, deps)
+
+  admin.post('/pause', async (request, reply) => {
+    const query = schemas.pauseQuery.safeParse(request.query)
+    if (!query.success)
+      return refuse(reply, deps, 'malformed_request', 'message: one line, at most 200 characters')
+    deps.issuance.pause(query.data.message)
+    return { issuance: issuanceOf(deps) }
+  })
+
+  admin.post('/resume', async () => {
+    deps.issuance.resume()
+    return { issuance: issuanceOf(deps) }
+  })
+
+  admin.get('/metrics', async (_request, reply) =>
+    reply.type(metricsContentType).send(await deps.renderMetrics()),
+  )
+}
+
+async function viewStatus(deps: AdminApiDeps) {
+  const { chainId, clock, vitals } = deps
+  const { problems } = await deps.readiness()
+  const balance = vitals.relayerBalance()
+  const journal = vitals.journal()
+  const freeBytes = await vitals.diskSpace()
+  return {
+    version,
+    network: Network.format(chainId),
+    profile: deps.profile.name,
+    acceptsPayments: deps.profile.acceptsPayments,
+    startedAt: inSeconds(vitals.startedAtMs),
+    now: inSeconds(clock.now()),
+    issuance: issuanceOf(deps),
+    ready: problems.length === 0,
+    problems,
+    payments: await deps.books.counts(),
+    mints: await viewOwed(deps),
+    chain: viewChain(vitals),
+    challenges: { open: vitals.openChallenges(), max: vitals.openChallengesMax },
+    addresses: { ready: vitals.addressesReady(), target: vitals.addressesTarget },
+    relayer: {
+      address: vitals.relayerAddress,
+      ...(balance !== undefined && { balance: `${balance}` }),
+      pending: vitals.relayerQueue().length,
+      spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
+    },
+    ...(journal && { journal: { ...journal, ...(freeBytes !== undefined && { freeBytes }) } }),
+  }
+}
+
+async function viewOwed({ owed, finalizeOff, clock }: AdminApiDeps) {
+  const { payments, value, oldestAt, reasons } = await owed.look()
+  return {
+    awaiting: payments,
+    owed: `${value}`,
+    ...(oldestAt !== undefined && {
+      oldestAt,
+      oldestSeconds: Math.max(0, inSeconds(clock.now()) - oldestAt),
+    }),
+    reasons: Object.fromEntries(reasons),
+    ...(finalizeOff !== undefined && { off: finalizeOff }),
+  }
+}
+
+function viewChain({ chain, clockSkewSeconds }: AdminVitals) {
+  const view = chain()
+  const skew = clockSkewSeconds()
+  if (!view?.reachable) return { reachable: false }
+  return {
+    reachable: true,
+    head: `${view.headNumber}`,
+    roundTripMs: Math.round(view.roundTripMs),
+    ...(skew !== undefined && { clockSkewSeconds: skew }),
+  }
+}
+
+function viewSpent({ spent }: AdminVitals, purpose: 'burn' | 'mint') {
+  const { transactions, gas, wei } = spent(purpose)
+  return { transactions, gas: `${gas}`, wei: `${wei}` }
+}
+
+function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
+  const { clock, books, vitals, recent, owed } = deps
+  const viewPage = ({ payments, next }: Page) => ({
+    payments: payments.map((payment) => viewPayment(payment, clock.now(), owed.waitOf)),
+    ...(next && { next: viewCursor(next) }),
+  })
+
+  admin.get('/challenges', async (request, reply) => {
+    const query = readQuery(schemas.pageQuery, request.query)
+    if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
+    const { payments, ...rest } = viewPage(await books.page({ ...query.value, phase: 'open' }))
+    const open = vitals.openChallenges()
+    return { open, max: vitals.openChallengesMax, issuance: issuanceOf(deps), challenges: payments, ...rest }
+  })
+
+  admin.get('/payments', async (request, reply) => {
+    const query = readQuery(schemas.paymentQuery, request.query)
+    if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
+    return viewPage(await books.page(query.value))
+  })
+
+  admin.get<{ Params: { challengeNonce: string } }>('/payments/:challengeNonce', async (request, reply) => {
+    const nonce = parseChallengeNonce(request.params.challengeNonce)
+    const payment = nonce && (await books.find(nonce))
+    if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
+    const now = clock.now()
+    return {
+      payment: viewPayment(payment, now, owed.waitOf),
+      timeline: viewTimeline(payment, recent.of(payment.challenge.nonce), now),
+    }
+  })
+
+  admin.post<{ Params: { challengeNonce: string } }>(
+    '/payments/:challengeNonce/retry',
+    async (request, reply) => {
+      const nonce = parseChallengeNonce(request.params.challengeNonce)
+      const payment = nonce && (await books.find(nonce))
+      if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
+      return { challengeNonce: payment.challenge.nonce, mint: retryMint(payment, deps.retryMint) }
+    },
+  )
+
+  admin.get('/late', async (request, reply) => {
+    const query = readQuery(schemas.pageQuery, request.query)
+    if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
+    const { payments, ...rest } = viewPage(await books.page({ ...query.value, isLate: true }))
+    const { limit } = query.value
+    const stuck = (await deps.stuckTransfers(limit)).map(viewStuck)
+    return { late: payments, unmatched: await books.unmatched(limit), stuck, ...rest }
+  })
+}
+
+function retryMint(
+  { challenge, accepted, late, finalized }: RecordedPayment,
+  retry: AdminApiDeps['retryMint'],
+): z.infer<typeof schemas.mintRetry>['mint'] {
+  if (finalized) return 'finalized'
+  if (!accepted && !late) return 'not_burned'
+  if (!retry) return 'off'
+  retry(challenge.nonce)
+  return 'due'
+}
+
+function registerRelayer(admin: FastifyInstance, { readiness, vitals }: AdminApiDeps): void {
+  admin.get('/relayer', async () => {
+    await readiness()
+    const balance = vitals.relayerBalance()
+    const queue = vitals.relayerQueue()
+    return {
+      address: vitals.relayerAddress,
+      ...(balance !== undefined && { balance: `${balance}` }),
+      pending: queue.length,
+      spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
+      queue: queue.map(({ signedAtMs, ...rest }) => ({ ...rest, signedAt: inSeconds(signedAtMs) })),
+    }
+  })
+}
+
+const inSeconds = (ms: number) => Math.floor(ms / 1000)
+
+const issuanceOf = ({ issuance }: AdminApiDeps) => (issuance.isPaused() ? 'paused' : 'open')
+
+const refuse = (reply: FastifyReply, { chainId }: AdminApiDeps, reason: ReasonCode, message?: string) =>
+  sendRejection(reply, reject(reason, message), { surface: 'plain', chainId })
+
+/** Values that are no query of this path are refused rather than guessed; unknown keys are ignored. */
+function readQuery<T extends { limit?: number | undefined }>(
+  schema: z.ZodType<T>,
+  query: unknown,
+): { readonly value: T & { limit: number } } | { readonly problem: string } {
+  const read = schema.safeParse(query)
+  if (read.success) return { value: { ...read.data, limit: read.data.limit ?? limits.pageSize } }
+  const issue = read.error.issues[0]
+  return { problem: `${issue?.path.join('.') || 'query'}: ${issue?.message ?? 'malformed'}` }
+}

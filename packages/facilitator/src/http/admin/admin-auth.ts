@@ -1,0 +1,18 @@
+/** Who may use the administrative surface: whoever has its token, and nobody while there is none. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Secret } from '../../secrets/secrets.js'
+import { bearerIn } from '../callers.js'
+
+/** Judges the value of an `Authorization` header. */
+export type AdminAuth = (authorization: string | undefined) => boolean
+
+/** Hashed first, so that neither the length nor the place of the first difference shows in the time taken. */
+export function createAdminAuth(token: Secret<string> | undefined): AdminAuth {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  const expected = token && digest(token.reveal())
+  return (authorization) => {
+    const given = bearerIn(authorization)
+    const same = timingSafeEqual(digest(given ?? ''), expected ?? digest(''))
+    return expected !== undefined && given !== undefined && same
+  }
+}

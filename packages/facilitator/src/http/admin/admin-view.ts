@@ -1,0 +1,95 @@
+/** What the administrative surface shows of a payment. */
+import { toChecksum } from '@svc-zerc20/protocol'
+import type { StuckAddress } from '../../addresses/issued/store.js'
+import type { Cursor, RecordedPayment } from '../../payment/books.js'
+import { stateAt } from '../../payment/lifecycle.js'
+import type { OwedBooks } from '../../payment/owed.js'
+import type { Burn, Finalized, Mint } from '../../payment/ports.js'
+import { waitReasons } from '../../payment/waits.js'
+import type { TimelineEntry } from '../../telemetry/recent.js'
+
+export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: OwedBooks['waitOf']) {
+  const { challenge, claim, accepted, demoted, finalized, late, granted } = payment
+  const transaction = accepted?.burn.txHash ?? claim?.txHash
+  const isLateOwed = late !== undefined && !(accepted ? payment.lateMinted : finalized)
+  const isOwed = (accepted !== undefined && !finalized) || isLateOwed
+  const surplus = accepted ? accepted.burn.value - challenge.amount : 0n
+  return {
+    challengeNonce: challenge.nonce,
+    phase: stateAt(payment, nowMs),
+    amount: `${challenge.amount}`,
+    listPrice: `${challenge.listPrice}`,
+    payTo: toChecksum(challenge.payTo),
+    issuedAt: challenge.issuedAt,
+    expiresAt: challenge.expiresAt,
+    claimed: claim !== undefined,
+    ...(transaction !== undefined && { transaction }),
+    ...(accepted && { burn: viewBurn(accepted.burn), acceptedAt: accepted.at }),
+    ...(surplus > 0n && { surplus: `${surplus}` }),
+    ...(demoted && { demoted: true }),
+    ...(finalized && { mint: viewMint(finalized.mint), finalizedAt: finalized.at }),
+    granted,
+    ...(late && {
+      late: { ...viewBurn(late), reason: payment.lateReason ?? 'late', ...viewLateMint(payment) },
+    }),
+    ...(isOwed && { waiting: viewWait(waitOf(challenge.nonce)) }),
+  }
+}
+
+const viewWait = ({ reason, sinceMs }: ReturnType<OwedBooks['waitOf']>) => ({
+  reason,
+  meaning: waitReasons[reason],
+  ...(sinceMs !== undefined && { since: Math.floor(sinceMs / 1000) }),
+})
+
+function viewBurn({ txHash, blockNumber, leafIndex, from, value }: Burn) {
+  return {
+    transaction: txHash,
+    block: `${blockNumber}`,
+    leafIndex: `${leafIndex}`,
+    from: toChecksum(from),
+    value: `${value}`,
+  }
+}
+
+/** Its own mint, where the payment itself has another. */
+const viewLateMint = ({ lateMinted }: RecordedPayment) =>
+  lateMinted && { mint: viewMint(lateMinted.mint), finalizedAt: lateMinted.at }
+
+export const viewStuck = ({ challengeNonce, payTo, transfers, stuck }: StuckAddress) => ({
+  challengeNonce,
+  payTo: toChecksum(payTo),
+  stuck: `${stuck}`,
+  transfers: transfers.map(({ minedAt, ...burn }) => ({ ...viewBurn(burn), at: minedAt })),
+})
+
+const viewMint = ({ txHash, blockNumber, value }: Mint) => ({
+  ...(txHash !== undefined && { transaction: txHash }),
+  ...(blockNumber !== undefined && { block: `${blockNumber}` }),
+  value: `${value}`,
+})
+
+const finalizedEntry = ({ mint: { txHash }, at }: Finalized): TimelineEntry => ({
+  at,
+  event: 'payment.finalized',
+  ...(txHash !== undefined && { txHash }),
+})
+
+/** What this run saw of the payment, and what the ledger knows of it from earlier runs, in order. */
+export function viewTimeline(
+  { challenge, accepted, claim, finalized }: RecordedPayment,
+  recent: readonly TimelineEntry[],
+  nowMs: number,
+): TimelineEntry[] {
+  const hasExpired = !claim && nowMs >= challenge.expiresAt * 1000
+  const known: TimelineEntry[] = [
+    { at: challenge.issuedAt, event: 'challenge.issued' },
+    ...(accepted ? [{ at: accepted.at, event: 'payment.accepted', txHash: accepted.burn.txHash }] : []),
+    ...(finalized ? [finalizedEntry(finalized)] : []),
+    ...(hasExpired ? [{ at: challenge.expiresAt, event: 'challenge.expired' }] : []),
+  ]
+  const missing = known.filter(({ event }) => !recent.some((entry) => entry.event === event))
+  return [...missing, ...recent].sort((a, b) => a.at - b.at)
+}
+
+export const viewCursor = ({ issuedAt, nonce }: Cursor): string => `${issuedAt}.${nonce}`

@@ -1,0 +1,140 @@
+/** The payment endpoints: supported, challenge, verify, settle, and the status of one payment. */
+import {
+  type ChallengeNonce,
+  FacilitatorApi,
+  Json,
+  Network,
+  Offer,
+  parseAmount,
+  parseChallengeNonce,
+  type Rejection,
+  type Result,
+  reject,
+} from '@svc-zerc20/protocol'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IssueChallenge } from '../../payment/issue/challenge.js'
+import { stateAt } from '../../payment/lifecycle.js'
+import type { Clock, Grant, Ledger } from '../../payment/ports.js'
+import type { Settle } from '../../payment/settle/settle.js'
+import type { Verify } from '../../payment/settle/verify.js'
+import type { Status } from '../../payment/status.js'
+import type { Profile } from '../../profile.js'
+import type { Callers } from '../callers.js'
+import { hangUpOf } from '../hang-up.js'
+import type { Presentations, Standing } from '../presentations.js'
+import { type Surface, sendRejection, withStatus } from '../problem.js'
+
+export type PaymentApiDeps = {
+  readonly chainId: number
+  readonly profile: Profile
+  readonly issueChallenge: IssueChallenge
+  readonly verify: Verify
+  readonly settle: Settle
+  readonly status: Status
+  readonly ledger: Pick<Ledger, 'find' | 'grantIsUsed'>
+  readonly clock: Clock
+  readonly callers: Callers
+  readonly presentations: Presentations
+  readonly onGrantFailure: (err: unknown) => void
+}
+
+type Admitted = Exclude<Result<FacilitatorApi.PresentedPayment>, Rejection> & { refused(): void }
+
+export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): void {
+  const { chainId, profile, callers } = deps
+  const network = Network.format(chainId)
+
+  const refuse = (reply: FastifyReply, rejection: Rejection, surface: Surface, retryAfter?: number) =>
+    sendRejection(reply, rejection, { surface, chainId, ...(retryAfter !== undefined && { retryAfter }) })
+
+  app.get(
+    '/supported',
+    async (): Promise<FacilitatorApi.SupportedResponse> => ({
+      kinds: [{ x402Version: Offer.x402Version, scheme: Offer.scheme, network }],
+      extensions: [],
+      signers: {},
+    }),
+  )
+
+  app.post('/challenge', async (request, reply) => {
+    if (!profile.acceptsPayments) {
+      const message = `payment acceptance is disabled for the profile "${profile.name}"`
+      return refuse(reply, reject('acceptance_disabled', message), 'plain')
+    }
+    const { key, rates } = callers.of(request)
+    for (const rate of [rates.shared, rates.issuance]) {
+      const taken = rate.take(key)
+      if (taken !== 'ok') return refuse(reply, reject('too_many_requests'), 'plain', taken.retryAfterSeconds)
+    }
+    if (!Json.isObject(request.body)) return refuse(reply, reject('malformed_request'), 'plain')
+    const listPrice = parseAmount(request.body.amount)
+    if (listPrice === undefined) return refuse(reply, reject('invalid_amount'), 'plain')
+    const offer = await deps.issueChallenge(listPrice, { key, gone: await hangUpOf(request) })
+    return offer.ok ? reply.send(offer.value) : refuse(reply, offer, 'plain')
+  })
+
+  app.post('/verify', async (request, reply) => {
+    const presented = await admit(request, FacilitatorApi.parsePaymentRequest)
+    if (!presented.ok) return refuse(reply, presented, 'verify', presented.retryAfter)
+    const response = await deps.verify(presented.value)
+    if (!response.isValid) presented.refused()
+    return withStatus(reply, response.invalidReason).send(response)
+  })
+
+  app.post('/settle', async (request, reply) => {
+    const presented = await admit(request, FacilitatorApi.parseSettleRequest)
+    if (!presented.ok) return refuse(reply, presented, 'settle', presented.retryAfter)
+    const { response, grant } = await deps.settle(presented.value)
+    if (!response.success) presented.refused()
+    if (grant) endWithAnswer(request, reply, grant)
+    return withStatus(reply, response.errorReason).send(response)
+  })
+
+  app.get<{ Params: { challengeNonce: string } }>('/payments/:challengeNonce', async (request, reply) => {
+    const nonce = parseChallengeNonce(request.params.challengeNonce)
+    const status = nonce && (await deps.status(nonce))
+    return status ? reply.send(status) : refuse(reply, reject('not_found', 'no such payment'), 'plain')
+  })
+
+  /** Profile, then form, then rate: a request for a challenge of ours does not compete with strangers. */
+  async function admit(
+    request: FastifyRequest,
+    parse: (body: unknown) => Result<FacilitatorApi.PresentedPayment>,
+  ): Promise<Admitted | (Rejection & { retryAfter?: number })> {
+    if (!profile.acceptsPayments) return reject('profile_unsupported')
+    const presented = parse(request.body)
+    const nonce = presented.ok ? presented.value.payload.challengeNonce : undefined
+    const standing = nonce === undefined ? 'unknown' : await standingOf(nonce)
+    const admission = deps.presentations.admit(callers.of(request), nonce, standing)
+    if (!admission.ok) return { ...reject('too_many_requests'), retryAfter: admission.retryAfterSeconds }
+    return presented.ok ? { ...presented, refused: admission.refused } : presented
+  }
+
+  async function standingOf(nonce: ChallengeNonce): Promise<Standing> {
+    const payment = await deps.ledger.find(nonce)
+    if (!payment) return 'unknown'
+    if (stateAt(payment, deps.clock.now()) === 'expired') return 'known'
+    return (await deps.ledger.grantIsUsed(nonce)) ? 'known' : 'awaited'
+  }
+
+  /**
+   * The grant is used once the answer was written; a connection that broke before leaves it for the next. The
+   * connection is watched, not the response: one that waits behind another on it never hears of its end.
+   */
+  function endWithAnswer(request: FastifyRequest, { raw }: FastifyReply, grant: Grant): void {
+    const { socket } = request.raw
+    const end = (how: () => Promise<void>) => {
+      raw.off('finish', onFinish)
+      socket.off('close', onClose)
+      how().catch(deps.onGrantFailure)
+    }
+    const onFinish = () => end(grant.use)
+    const onClose = () => end(grant.giveBack)
+    if (socket.destroyed) {
+      end(grant.giveBack)
+      return
+    }
+    raw.once('finish', onFinish)
+    socket.once('close', onClose)
+  }
+}

@@ -1,0 +1,177 @@
+/** An ended payment as bytes: hex first and in one piece, then numbers. */
+import type { Address, BaseUnits, ChallengeNonce, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
+import type { Burn, Challenge, Finalized } from '../../payment/ports.js'
+
+/** Accepted, and its grant used; its mint may still come. */
+export type EndedPayment = {
+  readonly challenge: Challenge
+  /** Of the payload that paid: 16 bytes as hex. */
+  readonly identity: string
+  readonly burn: Burn
+  readonly at: UnixSeconds
+  readonly finalized?: Finalized
+}
+
+export const nonceBytes = 32
+const addressBytes = 20
+const hashBytes = 32
+const identityBytes = 16
+/** nonce, payTo, identity, transaction, block, payer. */
+const hexBytes = nonceBytes + addressBytes + identityBytes + hashBytes + hashBytes + addressBytes
+
+/** Amounts, times and block numbers far beyond anything a token or a chain has. */
+const amountBytes = 16
+const smallBytes = 6
+const smallLimit = 2 ** (8 * smallBytes)
+const wordBits = 64n
+const wordLimit = 1n << wordBits
+const halfLimit = 2 ** 32
+const shortLimit = 2 ** 16
+
+/** The first number behind three amounts. */
+const issuedAtOffset = hexBytes + 3 * amountBytes
+
+/** Without unpacking anything else. */
+export const issuedAtIn = (slab: Buffer, offset: number): number =>
+  slab.readUIntBE(offset + issuedAtOffset, smallBytes)
+
+/** Behind everything else: four bytes for the archive. */
+export const mintOffset = 252
+export const endedBytes = mintOffset + 4
+export const finalizedBytes = hashBytes + amountBytes + smallBytes + smallBytes
+const noHash = `0x${'00'.repeat(hashBytes)}`
+
+/** False when a number does not fit into its field. */
+export function packEnded(record: Buffer, payment: EndedPayment, treasury: number): boolean {
+  const { challenge, identity, burn, at } = payment
+  const place = `${challenge.nonce.slice(2)}${challenge.payTo.slice(2)}${identity}`
+  const hex = `${place}${burn.txHash.slice(2)}${burn.blockHash.slice(2)}${burn.from.slice(2)}`
+  if (hex.length !== hexBytes * 2) return false
+  record.write(hex, 0, hexBytes, 'hex')
+  const writer = createWriter(record, hexBytes)
+  writer.amount(challenge.amount)
+  writer.amount(challenge.listPrice)
+  writer.amount(burn.value)
+  writer.small(challenge.issuedAt)
+  writer.small(challenge.expiresAt)
+  writer.small(oneHigher(challenge.deadline))
+  writer.small(at)
+  writer.small(Number(challenge.issuedAtBlock))
+  writer.small(Number(burn.blockNumber))
+  writer.small(Number(burn.leafIndex))
+  writer.safe(challenge.powNonce)
+  writer.short(treasury)
+  return writer.fits()
+}
+
+export function unpackEnded(
+  slab: Buffer,
+  offset: number,
+  treasuryAt: (number: number) => Address,
+): EndedPayment {
+  const text = slab.toString('hex', offset, offset + hexBytes)
+  let at = 0
+  const hex = (bytes: number) => {
+    at += bytes
+    return text.slice((at - bytes) * 2, at * 2)
+  }
+  const nonce = `0x${hex(nonceBytes)}` as ChallengeNonce
+  const payTo = `0x${hex(addressBytes)}` as Address
+  const identity = hex(identityBytes)
+  const txHash = `0x${hex(hashBytes)}` as TxHash
+  const blockHash = `0x${hex(hashBytes)}`
+  const from = `0x${hex(addressBytes)}` as Address
+
+  const { amount, small, safe, short } = createReader(slab, offset + hexBytes)
+  const [price, listPrice, value] = [amount(), amount(), amount()]
+  const [issuedAt, expiresAt, deadline, acceptedAt] = [small(), small(), small(), small()]
+  const [issuedAtBlock, blockNumber, leafIndex] = [BigInt(small()), BigInt(small()), BigInt(small())]
+  const powNonce = safe()
+  const challenge = {
+    nonce,
+    payTo,
+    amount: price,
+    listPrice,
+    issuedAt: issuedAt as UnixSeconds,
+    expiresAt: expiresAt as UnixSeconds,
+    ...(deadline > 0 && { deadline: (deadline - 1) as UnixSeconds }),
+    powNonce,
+    treasury: treasuryAt(short()),
+    issuedAtBlock,
+  }
+  return {
+    challenge,
+    identity,
+    burn: { txHash, blockNumber, blockHash, leafIndex, from, value },
+    at: acceptedAt as UnixSeconds,
+  }
+}
+
+/** False when a number does not fit into its field. */
+export function packFinalized(record: Buffer, { mint, at }: Finalized): boolean {
+  // No transaction hashes to 0.
+  record.write((mint.txHash ?? noHash).slice(2), 0, hashBytes, 'hex')
+  const { amount, small, fits } = createWriter(record, hashBytes)
+  amount(mint.value)
+  small(oneHigher(mint.blockNumber === undefined ? undefined : Number(mint.blockNumber)))
+  small(at)
+  return fits()
+}
+
+export function unpackFinalized(slab: Buffer, offset: number): Finalized {
+  const txHash = `0x${slab.toString('hex', offset, offset + hashBytes)}` as TxHash
+  const { amount, small } = createReader(slab, offset + hashBytes)
+  const [value, block, at] = [amount(), small(), small()]
+  const mint = {
+    ...(txHash !== noHash && { txHash }),
+    ...(block > 0 && { blockNumber: BigInt(block - 1) }),
+    value,
+  }
+  return { mint, at: at as UnixSeconds }
+}
+
+/** 0 says that there is none. */
+const oneHigher = (value: number | undefined) => (value === undefined ? 0 : value + 1)
+
+function createWriter(record: Buffer, start: number) {
+  let offset = start
+  let fits = true
+  const next = (bytes: number) => {
+    offset += bytes
+    return offset - bytes
+  }
+  return {
+    amount(value: bigint): void {
+      fits &&= value < wordLimit * wordLimit
+      record.writeBigUInt64BE(BigInt.asUintN(64, value >> wordBits), next(8))
+      record.writeBigUInt64BE(BigInt.asUintN(64, value), next(8))
+    },
+    small(value: number): void {
+      fits &&= value < smallLimit
+      record.writeUIntBE(fits ? value : 0, next(smallBytes), smallBytes)
+    },
+    safe(value: number): void {
+      record.writeUInt32BE(Math.floor(value / halfLimit), next(4))
+      record.writeUInt32BE(value % halfLimit, next(4))
+    },
+    short(value: number): void {
+      fits &&= value < shortLimit
+      record.writeUInt16BE(fits ? value : 0, next(2))
+    },
+    fits: () => fits,
+  }
+}
+
+function createReader(slab: Buffer, start: number) {
+  let offset = start
+  const next = (bytes: number) => {
+    offset += bytes
+    return offset - bytes
+  }
+  return {
+    amount: () => ((slab.readBigUInt64BE(next(8)) << wordBits) | slab.readBigUInt64BE(next(8))) as BaseUnits,
+    small: () => slab.readUIntBE(next(smallBytes), smallBytes),
+    safe: () => slab.readUInt32BE(next(4)) * halfLimit + slab.readUInt32BE(next(4)),
+    short: () => slab.readUInt16BE(next(2)),
+  }
+}

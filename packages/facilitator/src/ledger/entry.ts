@@ -1,0 +1,121 @@
+/** What the ledger knows of one payment that can still change, and the events that say the same. */
+import type { TxHash } from '@svc-zerc20/protocol'
+import type {
+  Accepted,
+  AwaitingMint,
+  Burn,
+  Challenge,
+  Finalized,
+  LateReason,
+  UnmatchedBurn,
+} from '../payment/ports.js'
+import type { EndedPayment } from './archive/packing.js'
+import type { ClaimedPayload, LedgerEvent } from './events.js'
+
+export type Entry = {
+  readonly challenge: Challenge
+  /** The payload itself is dropped once its burn is accepted and deep; its identity stays. */
+  claim?: {
+    readonly identity: string
+    readonly ticketed: boolean
+    payload?: ClaimedPayload
+    txHash?: TxHash
+  }
+  accepted?: Accepted
+  demoted?: Accepted
+  late?: Burn
+  /** Absent for one that came late. */
+  lateReason?: Exclude<LateReason, 'late'>
+  /** The mint of `late`, when the payment was accepted by another burn. */
+  lateMinted?: Finalized
+  /** Transfers to its address that cover nothing. */
+  unmatched?: UnmatchedBurn[]
+  finalized?: Finalized
+  granted: boolean
+}
+
+export function* listed(
+  bound: readonly LedgerEvent[],
+  ended: Iterable<EndedPayment>,
+  live: readonly LedgerEvent[],
+): Iterable<LedgerEvent> {
+  yield* bound
+  for (const payment of ended) yield { event: 'payment_recorded', ...payment, ticketed: false, granted: true }
+  yield* live
+}
+
+export const toEntry = ({ challenge, identity, burn, at, finalized }: EndedPayment): Entry => ({
+  challenge,
+  // Its one answer is given: a ticket would tell nobody anything more.
+  claim: { identity, ticketed: false },
+  accepted: { burn, at },
+  ...(finalized && { finalized }),
+  granted: true,
+})
+
+/** Something happened to it that must not be forgotten, however long ago it expired. */
+export const isKept = ({
+  claim,
+  late,
+  unmatched,
+}: Pick<Readonly<Entry>, 'claim' | 'late' | 'unmatched'>): boolean =>
+  claim !== undefined || late !== undefined || unmatched !== undefined
+
+/** Its burn is accepted, or was, and the signed bytes are still kept. */
+const hasSignedBurn = ({ claim, accepted, demoted }: Entry) =>
+  claim?.payload !== undefined && (accepted ?? demoted) !== undefined
+
+export function* eventsOf(entry: Entry): Iterable<LedgerEvent> {
+  const { challenge, claim, accepted, demoted, finalized, granted } = entry
+  const { nonce } = challenge
+  const burned = accepted ?? demoted
+  if (burned && claim && !claim.payload) {
+    const { identity, ticketed } = claim
+    const mint = accepted && finalized && { finalized }
+    yield { event: 'payment_recorded', challenge, identity, ticketed, ...burned, granted, ...mint }
+    if (demoted) yield { event: 'payment_demoted', nonce }
+  } else {
+    yield { event: 'challenge_issued', challenge }
+    if (claim?.payload) {
+      const { identity, ticketed, payload } = claim
+      yield { event: 'payment_claimed', nonce, identity, ticketed, payload }
+    }
+    if (granted && !burned) yield { event: 'grant_used', nonce }
+  }
+  if (!hasSignedBurn(entry)) yield* otherTransfersOf(entry)
+}
+
+/** The rest about a burn whose signed bytes are still kept: it comes behind them. */
+export function* endingsOf(entry: Entry): Iterable<LedgerEvent> {
+  const { challenge, accepted, demoted, finalized, granted } = entry
+  const { nonce } = challenge
+  const burned = accepted ?? demoted
+  if (!burned || !hasSignedBurn(entry)) return
+  yield { event: 'payment_accepted', nonce, ...burned }
+  if (granted) yield { event: 'grant_used', nonce }
+  if (demoted) yield { event: 'payment_demoted', nonce }
+  if (accepted && finalized) yield { event: 'payment_finalized', nonce, ...finalized }
+  yield* otherTransfersOf(entry)
+}
+
+/** What else came to its address: transfers that cover nothing, and a burn beside the accepted one or instead of it. */
+function* otherTransfersOf(entry: Entry): Iterable<LedgerEvent> {
+  const { challenge, accepted, demoted, late, lateReason: reason, unmatched, finalized } = entry
+  const { nonce } = challenge
+  for (const transfer of unmatched ?? []) yield { event: 'burn_unmatched', nonce, ...transfer }
+  if (late) yield { event: 'burn_late', challenge, burn: late, ...(reason && { reason }) }
+  const lateMint = (accepted ?? demoted) ? entry.lateMinted : finalized
+  if (late && lateMint) yield { event: 'payment_finalized', nonce, ...lateMint }
+}
+
+/**
+ * The burn that is minted next. A proof mints one leaf, and the verifier counts what it minted for an address: beside an
+ * accepted burn only a larger one is worth anything, for the difference.
+ */
+export function awaitedBurnOf(entry: Readonly<Entry>): AwaitingMint | undefined {
+  const { challenge, accepted, late, finalized } = entry
+  if (accepted && !finalized) return { challenge, burn: accepted.burn, acceptedAt: accepted.at }
+  const isWorthIt = late && late.value > (accepted?.burn.value ?? 0n)
+  const isMinted = accepted ? entry.lateMinted : finalized
+  return isWorthIt && !isMinted ? { challenge, burn: late } : undefined
+}

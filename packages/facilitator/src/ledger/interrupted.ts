@@ -1,0 +1,72 @@
+/** What a ledger holds that was under way when the last run of the daemon ended. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type {
+  Interrupted,
+  InterruptedMint,
+  Ledger,
+  ShallowBurns,
+  SignedTransaction,
+} from '../payment/ports.js'
+import type { LedgerState } from './state.js'
+
+/** A burn that several transactions carried belongs to the newest: the older ones were displaced. */
+export function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupted']> {
+  const carrier = new Map<ChallengeNonce, number>()
+  const forms = new Map<number, SignedTransaction[]>()
+  for (const { transaction, nonces } of state.outstanding()) {
+    forms.set(transaction.nonce, [...(forms.get(transaction.nonce) ?? []), transaction])
+    for (const nonce of nonces) carrier.set(nonce, Math.max(transaction.nonce, carrier.get(nonce) ?? 0))
+  }
+  const underWay: Interrupted['items'][number][] = []
+  const transfers: ReturnType<Ledger['interrupted']>['transfers'][number][] = []
+  for (const { challenge, claim, accepted } of state.live()) {
+    if (!claim?.payload || accepted) continue
+    const { payload } = claim
+    if (payload.kind === 'permit') underWay.push({ challenge, payload: payload.read() })
+    else transfers.push({ challenge, payload: payload.read() })
+  }
+  const shallow = shallowIn(state)
+  return {
+    transactions: [...forms].map(([nonce, transactions]) => ({
+      transactions,
+      items: underWay.filter(({ challenge }) => carrier.get(challenge.nonce) === nonce),
+      accepted: shallow.get(nonce)?.items ?? [],
+    })),
+    shallow: [...shallow].filter(([nonce]) => !forms.has(nonce)).map(([, burns]) => burns),
+    unsigned: underWay.filter(({ challenge }) => !carrier.has(challenge.nonce)),
+    transfers,
+    mints: interruptedMintsIn(state),
+  }
+}
+
+/** Accepted burns that are not deep yet, by the nonce of the transaction that holds them. */
+function shallowIn(state: LedgerState): Map<number, ShallowBurns> {
+  const byNonce = new Map<number, ShallowBurns>()
+  for (const { transaction, nonces } of state.shallow()) {
+    const items: Interrupted['items'][number][] = []
+    let block: ShallowBurns['block'] | undefined
+    for (const nonce of nonces) {
+      const { challenge, claim, accepted } = state.find(nonce) ?? {}
+      if (!challenge || !accepted || claim?.payload?.kind !== 'permit') continue
+      items.push({ challenge, payload: claim.payload.read() })
+      block = accepted.burn
+    }
+    const { transactions = [] } = byNonce.get(transaction.nonce) ?? {}
+    if (block) byNonce.set(transaction.nonce, { transactions: [...transactions, transaction], items, block })
+  }
+  return byNonce
+}
+
+/** Signed forms of one transaction belong together: they share its nonce. */
+function interruptedMintsIn(state: LedgerState): InterruptedMint[] {
+  const byNonce = new Map<number, { transactions: SignedTransaction[]; nonces: Set<ChallengeNonce> }>()
+  for (const { transaction, nonces } of state.outstandingMints()) {
+    const known = byNonce.get(transaction.nonce) ?? { transactions: [], nonces: new Set() }
+    known.transactions.push(transaction)
+    for (const nonce of nonces) known.nonces.add(nonce)
+    byNonce.set(transaction.nonce, known)
+  }
+  return [...byNonce]
+    .sort(([a], [b]) => a - b)
+    .map(([, { transactions, nonces }]) => ({ transactions, nonces: [...nonces] }))
+}

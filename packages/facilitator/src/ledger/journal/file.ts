@@ -1,0 +1,121 @@
+/** Opens a journal file: locks it, replays it, and writes it anew when it is told what its state takes. */
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { SvcError } from '@svc-zerc20/protocol'
+import { type Compaction, compactJournal, dropUnfinished, type JournalFolder } from './compaction.js'
+import type { JournalExtent } from './growth.js'
+import { createJournal, type Journal } from './journal.js'
+import type { JournalFields, JournalLine } from './line.js'
+import { lockJournal, unusable } from './lock.js'
+import { createJournalPlace } from './place.js'
+import { type ReplayReport, replayFile } from './replay.js'
+import { syncFolder } from './sync-folder.js'
+
+/** How often an idle journal looks whether its file is still there; a busy one looks at every write. */
+const lookMs = 2_000
+
+export type OpenedJournal = {
+  /** The file itself, without symbolic links. */
+  readonly path: string
+  readonly journal: Journal
+  readonly replay: ReplayReport
+  /** Why it cannot be used any more, once it is gone from its place. */
+  lost(): SvcError | undefined
+  /**
+   * Replaces the file by a shorter one, one at a time. Records are appended meanwhile as ever. When it throws, the old
+   * file stays in use.
+   */
+  compact(shorter: Shorter): Promise<Compaction>
+  close(): Promise<void>
+}
+
+/** What says the same as a file did when it held so much. It may be read much later. */
+export type Shorter = {
+  readonly held: JournalExtent
+  readonly records: Iterable<JournalFields>
+  /** The records are needed no more, read or not. */
+  release(): void
+}
+
+/**
+ * `onRecord` gets every record in order. Throws `SvcError('journal_locked')` when another daemon has the file,
+ * `SvcError('journal_corrupt')` with the line number when an earlier line is damaged, `SvcError('journal_newer')` when a
+ * newer version wrote a line, and `SvcError('journal_unusable')` when the file system refuses.
+ */
+export async function openJournal(deps: {
+  path: string
+  onRecord: (line: JournalLine) => void
+  onFailure: (err: unknown) => void
+  /** Asked with what the file holds before anything is changed; throws when it must not be gone on with. */
+  assertUsable?: (path: string, replay: ReplayReport) => Promise<void>
+  /** What is asked of the folder when the file is written anew. */
+  folder?: JournalFolder
+  /** The file is gone from its place: nothing will be recorded any more. Called once. */
+  onLost?: (error: SvcError) => void
+}): Promise<OpenedJournal> {
+  const lock = await lockJournal(deps.path, deps.onFailure)
+  const closing = new AbortController()
+  try {
+    const replay = await replayFile(lock.path, deps.onRecord)
+    await deps.assertUsable?.(lock.path, replay)
+    await dropUnfinished(lock.path)
+    const file = await open(lock.path, constants.O_RDWR | constants.O_CREAT, 0o600)
+    if (replay.records === 0) await syncFolder(dirname(lock.path))
+    if (replay.tornBytes > 0) await file.truncate(replay.bytes).then(() => file.sync())
+    const place = createJournalPlace(lock.path, file, (error) => {
+      deps.onFailure(error)
+      deps.onLost?.(error)
+    })
+    const journal: Journal = createJournal({
+      file,
+      bytes: replay.bytes,
+      nextSeq: replay.records + 1,
+      onFailure: deps.onFailure,
+      assertHeld() {
+        lock.assertHeld()
+        place.assertKept(journal.stats().bytes)
+      },
+    })
+    const looking = setInterval(() => {
+      try {
+        place.assertKept(journal.stats().bytes)
+      } catch {
+        clearInterval(looking)
+      }
+    }, lookMs).unref()
+    let compacting: Promise<unknown> = Promise.resolve()
+    return {
+      path: lock.path,
+      journal,
+      replay,
+      lost: place.lost,
+      compact({ held, records, release }) {
+        const { signal } = closing
+        const compacted = compactJournal({
+          path: lock.path,
+          journal,
+          held,
+          records,
+          onNextFile: place.expect,
+          signal,
+          ...(deps.folder && { folder: deps.folder }),
+        })
+          .finally(place.settle)
+          .finally(release)
+        compacting = compacted.catch(() => undefined)
+        return compacted
+      },
+      async close() {
+        closing.abort()
+        clearInterval(looking)
+        await compacting
+        await journal.close()
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    await lock.release()
+    throw unusable(error)
+  }
+}

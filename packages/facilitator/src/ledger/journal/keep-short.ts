@@ -1,0 +1,46 @@
+/** Looks at the journal again and again, and has it written anew when it has grown. */
+
+import { limits } from '../../limits.js'
+import type { Clock } from '../../payment/ports.js'
+import type { Log } from '../../telemetry/events.js'
+import { giveBackMemory } from '../give-back-memory.js'
+import type { OpenLedger } from '../open.js'
+import { pauseAfter } from './growth.js'
+
+type Storage = Pick<OpenLedger, 'compact' | 'replay'>
+
+/** The first look is not at once: a start must not wait for it. */
+export async function keepJournalShort(deps: {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+}): Promise<void> {
+  const { storage, clock, log, signal } = deps
+  const pace = { lookMs: limits.compactionLookMs, backOffMaxMs: limits.compactionBackOffMaxMs }
+  // What an earlier run left behind is shortened once, however small it is.
+  let bytesMin = storage.replay?.records ? 0 : limits.compactionBytesMin
+  let pauseMs: number = pace.lookMs
+  for (;;) {
+    await clock.sleep(pauseMs, signal)
+    if (signal.aborted) return
+    const inVain = !(await compact(storage, bytesMin, log))
+    pauseMs = pauseAfter(inVain, pauseMs, pace)
+    bytesMin = limits.compactionBytesMin
+  }
+}
+
+/** False when it was in vain, and should not be tried again soon. */
+async function compact(storage: Storage, bytesMin: number, log: Log): Promise<boolean> {
+  try {
+    const compaction = await storage.compact(bytesMin)
+    if (typeof compaction === 'string') return compaction === 'nothing_to_gain'
+    if (compaction.recordsBefore >= limits.replayedRecordsMany) giveBackMemory()
+    log({ event: 'journal.compacted', ...compaction })
+    return true
+  } catch (err) {
+    // The old file is as good, only longer.
+    log({ event: 'journal.compaction_failed', err })
+    return false
+  }
+}

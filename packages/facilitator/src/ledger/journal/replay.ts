@@ -1,0 +1,115 @@
+/** Reads a journal file from its beginning, and judges what is damaged. */
+import { type FileHandle, open } from 'node:fs/promises'
+import { SvcError } from '@svc-zerc20/protocol'
+import { decodeLine, type JournalLine } from './line.js'
+
+export type ReplayReport = {
+  readonly records: number
+  /** Of the records alone. */
+  readonly bytes: number
+  /** The last line was torn by a crash; what it would have said was never acknowledged. */
+  readonly tornBytes: number
+}
+
+const newline = 0x0a
+/** Small, so that reading a large journal leaves no large heap behind; a longer line makes it grow. */
+const readBytes = 1 << 18
+
+/** Reads a journal without locking or changing it. */
+export async function replayFile(path: string, onRecord: (line: JournalLine) => void): Promise<ReplayReport> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (!file) return { records: 0, bytes: 0, tornBytes: 0 }
+  const reader = createRecordReader(onRecord)
+  try {
+    // Without its newline a line was never acknowledged, whatever it says.
+    return reader.end(await readLines(file, 0, Number.POSITIVE_INFINITY, reader.read))
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Hands over every line between two places of a file, without its newline; the bytes are overwritten afterwards.
+ * Says how many bytes behind the last newline are left.
+ */
+export async function readLines(
+  file: FileHandle,
+  from: number,
+  to: number,
+  onLine: (line: Buffer) => void,
+): Promise<number> {
+  let buffer = Buffer.allocUnsafeSlow(readBytes)
+  let position = from
+  let held = 0
+  for (;;) {
+    if (held === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2)
+    const length = Math.min(buffer.length - held, to - position)
+    const { bytesRead } = length > 0 ? await file.read(buffer, held, length, position) : { bytesRead: 0 }
+    if (bytesRead === 0) return held
+    position += bytesRead
+    const filled = buffer.subarray(0, held + bytesRead)
+    let start = 0
+    for (let end = filled.indexOf(newline, held); end !== -1; end = filled.indexOf(newline, start)) {
+      onLine(filled.subarray(start, end))
+      start = end + 1
+    }
+    filled.copyWithin(0, start)
+    held = filled.length - start
+  }
+}
+
+/**
+ * A damaged line is forgiven only at the very end: there a crash tore it before it was acknowledged. Anywhere
+ * else it would be a payment that everyone was told about. A line with a good checksum was not torn, wherever it is:
+ * one that cannot be understood stops the start.
+ */
+function createRecordReader(onRecord: (line: JournalLine) => void) {
+  let number = 0
+  let records = 0
+  let bytes = 0
+  let damaged: { readonly line: number; readonly why: string; readonly bytes: number } | undefined
+
+  const stop = (line: number, why: string) =>
+    new SvcError('journal_corrupt', `settlement.journal: line ${line} is damaged: ${why}`)
+
+  function understood<T>(read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      const { code, message } = error as SvcError
+      throw code === 'journal_newer' ? newer(number, message) : stop(number, message)
+    }
+  }
+
+  return {
+    read(line: Buffer): void {
+      number += 1
+      if (damaged) throw stop(damaged.line, damaged.why)
+      const decoded = understood(() => decodeLine(line))
+      if (!decoded.ok) {
+        damaged = { line: number, why: decoded.message, bytes: line.length + 1 }
+        return
+      }
+      const { seq } = decoded.value
+      if (seq !== records + 1) {
+        throw stop(number, `it has the sequence number ${seq}, ${records + 1} was due`)
+      }
+      understood(() => onRecord(decoded.value))
+      records += 1
+      bytes += line.length + 1
+    },
+    end(restBytes: number): ReplayReport {
+      if (damaged && restBytes > 0) throw stop(damaged.line, damaged.why)
+      return { records, bytes, tornBytes: (damaged?.bytes ?? 0) + restBytes }
+    },
+  }
+}
+
+const newer = (line: number, why: string) =>
+  new SvcError(
+    'journal_newer',
+    `settlement.journal: line ${line} was written by a newer version of this program: ${why}. Nothing was changed; run that version, or a later one`,
+  )

@@ -1,0 +1,51 @@
+/** Unclaimed challenges that have not expired: how many there may be, and who has them. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Shares } from '../payment/issue/shares.js'
+import type { Challenge } from '../payment/ports.js'
+import { createExpiryOrder } from './expiry.js'
+
+export type OpenChallenges = {
+  size(): number
+  /** Whether one more may be opened, by this caller when it is known. */
+  hasRoom(key?: string): boolean
+  /** Without a caller it counts for all of them together, as after a restart: who asked is written nowhere. */
+  add(challenge: Challenge, key?: string): void
+  delete(nonce: ChallengeNonce): void
+  /** Takes out everything that expires at this second or before. */
+  takeUntil(second: number): readonly Challenge[]
+}
+
+export function createOpenChallenges({ max, shares }: { max: number; shares: Shares }): OpenChallenges {
+  const inOrder = createExpiryOrder()
+  const callers = new Map<ChallengeNonce, string>()
+
+  function letGo(nonce: ChallengeNonce): void {
+    const key = callers.get(nonce)
+    if (key === undefined) return
+    callers.delete(nonce)
+    shares.giveBack(key)
+  }
+
+  return {
+    size: inOrder.size,
+    hasRoom(key) {
+      const free = max - inOrder.size()
+      return key === undefined ? free > 0 : shares.rank(key, free) !== undefined
+    },
+    add(challenge, key) {
+      inOrder.add(challenge)
+      if (key === undefined) return
+      callers.set(challenge.nonce, key)
+      shares.take(key)
+    },
+    delete(nonce) {
+      inOrder.delete(nonce)
+      letGo(nonce)
+    },
+    takeUntil(second) {
+      const taken = inOrder.takeUntil(second)
+      for (const { nonce } of taken) letGo(nonce)
+      return taken
+    },
+  }
+}

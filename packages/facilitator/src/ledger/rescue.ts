@@ -1,0 +1,36 @@
+/** What a daemon remembers when its journal is gone, saved beside the place where that was. */
+
+import { fieldsOf } from './compaction.js'
+import { writeJournal } from './journal/compaction.js'
+import { rescuedOf } from './journal/place.js'
+import type { LedgerState } from './state.js'
+import type { LedgerSteps } from './steps.js'
+
+/** Saves anew each time; a failure is told to `onFailure`. */
+export function createRescue(deps: {
+  path: string
+  state: LedgerState
+  steps: Pick<LedgerSteps, 'alone'>
+  onFailure: (err: unknown) => void
+}): () => Promise<void> {
+  let saving: Promise<void> = Promise.resolve()
+
+  async function save(): Promise<void> {
+    const { events, release } = await deps.steps.alone(() => {
+      const taken = deps.state.shortest()
+      return { events: taken.events(), release: taken.release }
+    })
+    try {
+      await writeJournal(rescuedOf(deps.path), fieldsOf(events))
+    } catch (err) {
+      deps.onFailure(err)
+    } finally {
+      release()
+    }
+  }
+
+  return () => {
+    saving = saving.then(save)
+    return saving
+  }
+}

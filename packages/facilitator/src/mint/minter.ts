@@ -1,0 +1,97 @@
+/** Sends mints through the relayer's queue: tried against the chain first, recorded before they are seen. */
+import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { toHex } from 'viem/utils'
+import type { JsonRpc } from '../chain/json-rpc.js'
+import { mintedIn } from '../chain/transfer-log.js'
+import type { Ledger, MintCall, Minter, MintOutcome, SignedTransaction } from '../payment/ports.js'
+import type { RelayEnd, Relayer } from '../relayer/relayer.js'
+
+export function createMinter(deps: {
+  rpc: Pick<JsonRpc, 'batch'>
+  relayer: Pick<Relayer, 'address' | 'submit' | 'resume'>
+  token: Address
+  recordSigned: Ledger['recordMintSigned']
+}): Minter {
+  const { rpc, relayer, token } = deps
+  /** Two transactions of earlier runs may be for one payment. */
+  const underWay = new Map<ChallengeNonce, Set<Promise<MintOutcome>>>()
+
+  /** Ends the tracking before anyone hears of the outcome, so that whoever does may try again. */
+  function track(nonces: readonly ChallengeNonce[], running: Promise<MintOutcome>): Promise<MintOutcome> {
+    const outcome = running.finally(() => {
+      for (const nonce of nonces) {
+        const rest = underWay.get(nonce)
+        rest?.delete(outcome)
+        if (rest?.size === 0) underWay.delete(nonce)
+      }
+    })
+    for (const nonce of nonces) underWay.set(nonce, (underWay.get(nonce) ?? new Set()).add(outcome))
+    return outcome
+  }
+
+  const ownerFor = (nonces: readonly ChallengeNonce[]) => ({
+    purpose: 'mint' as const,
+    recordSigned: (transaction: SignedTransaction) => deps.recordSigned(transaction, nonces),
+    // The relayer sends it again: until that ends, another one would only revert.
+    onReorged: (ended: Promise<RelayEnd>) => void track(nonces, ended.then(toOutcome)),
+  })
+
+  async function run(call: MintCall): Promise<MintOutcome> {
+    const { to, data, gas, nonces } = call
+    try {
+      const refusal = await tryOut(call)
+      if (refusal) return refusal
+      const end = await relayer.submit({ ...ownerFor(nonces), to, data, gas })
+      return toOutcome(end)
+    } catch (err) {
+      // Nothing was sent: the relayer throws only before it has signed and recorded.
+      const isUnfunded = err instanceof SvcError && err.code === 'relayer_unfunded'
+      return { kind: 'failed', why: isUnfunded ? 'unfunded' : 'unavailable', err }
+    }
+  }
+
+  /** A mint that reverts costs gas and brings nothing. */
+  async function tryOut({ to, data, gas }: MintCall): Promise<MintOutcome | undefined> {
+    const call = { from: relayer.address, to, data, gas: toHex(gas) }
+    const [answer] = await rpc.batch([{ method: 'eth_call', params: [call, 'latest'] }])
+    if (!answer || 'result' in answer) return undefined
+    const { code, message, data: revert } = answer.error
+    const err = new SvcError('rpc_error', `eth_call: ${message}`, { cause: answer.error })
+    if (code !== executionReverted && !/revert/i.test(message)) throw err
+    return { kind: 'failed', why: 'would_revert', ...(isHex(revert) && { revert }), err }
+  }
+
+  function toOutcome(end: RelayEnd): MintOutcome {
+    if (end.kind === 'displaced') return { kind: 'failed', why: 'displaced' }
+    const { transactionHash: txHash, blockNumber, succeeded } = end.receipt
+    if (!succeeded) return { kind: 'failed', why: 'reverted', txHash }
+    try {
+      return { kind: 'mined', mint: { txHash, blockNumber, value: mintedIn(end.receipt, token) } }
+    } catch (err) {
+      return { kind: 'failed', why: 'unavailable', txHash, err }
+    }
+  }
+
+  return {
+    async mint(call) {
+      const earlier = call.nonces.flatMap((nonce) => [...(underWay.get(nonce) ?? [])])
+      const [first] = earlier
+      if (!first) return track(call.nonces, run(call))
+      // One that was mined is the answer, whatever became of the others.
+      const outcomes = await Promise.all(earlier)
+      return outcomes.find(({ kind }) => kind === 'mined') ?? first
+    },
+
+    resume({ transactions, nonces }) {
+      return track(nonces, relayer.resume({ ...ownerFor(nonces), forms: transactions }).then(toOutcome))
+    },
+
+    isUnderWay: (nonce) => underWay.has(nonce),
+  }
+}
+
+/** What nodes answer to an `eth_call` that the contract refused. */
+const executionReverted = 3
+
+const isHex = (data: unknown): data is `0x${string}` =>
+  typeof data === 'string' && /^0x([0-9a-f]{2})*$/i.test(data)

@@ -1,0 +1,48 @@
+/**
+ * Merkle paths under proved roots. The indexer is asked first, and its answer is hashed up to the root that the
+ * chain has; when it is down, behind or lying, our own tree from the token's logs answers instead.
+ */
+import { SvcError } from '@svc-zerc20/protocol'
+import { rootOfPath, transferLeaf } from '@svc-zerc20/zk'
+import type { ProvedRoot } from '../payment/finalize/ports.js'
+import type { AwaitingMint } from '../payment/ports.js'
+import type { Indexer } from './indexer.js'
+import type { OwnTree } from './own-tree.js'
+
+export type PathEvent =
+  /** The indexer gave no path that leads to the root on chain; our own tree was asked instead. */
+  { readonly event: 'indexer.failed'; readonly err: unknown }
+
+/** Siblings from the leaf upwards; they lead from this burn's leaf to the root. */
+export type MerklePaths = (
+  payment: AwaitingMint,
+  root: ProvedRoot,
+  signal: AbortSignal,
+) => Promise<readonly bigint[]>
+
+export function createMerklePaths(deps: {
+  readonly indexer: Indexer
+  readonly ownTree: OwnTree
+  readonly report: (event: PathEvent) => void
+}): MerklePaths {
+  return async (payment, root, signal) => {
+    const { leafIndex } = payment.burn
+    try {
+      return check(payment, root, await deps.indexer.siblings(leafIndex, root.size, signal))
+    } catch (err) {
+      if (signal.aborted) throw err
+      deps.report({ event: 'indexer.failed', err })
+      return check(payment, root, await deps.ownTree.siblings(leafIndex, root, signal))
+    }
+  }
+}
+
+function check(
+  { challenge, burn }: AwaitingMint,
+  root: ProvedRoot,
+  siblings: readonly bigint[],
+): readonly bigint[] {
+  const leaf = transferLeaf(2, { from: burn.from, to: challenge.payTo, value: burn.value })
+  if (rootOfPath(leaf, Number(burn.leafIndex), siblings) === root.root) return siblings
+  throw new SvcError('path_mismatch', 'the path of a leaf does not lead to the proved root')
+}

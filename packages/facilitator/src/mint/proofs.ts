@@ -1,0 +1,81 @@
+/** From a burn and a proved root to the call that mints it. */
+import { encodeWithdrawProof, verifierAbi } from '@svc-zerc20/contracts'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { withdrawInput } from '@svc-zerc20/zk'
+import { encodeFunctionData } from 'viem/utils'
+import type { ProveMint } from '../payment/finalize/ports.js'
+import type { BurnSecretsOf } from './burn-secrets.js'
+import type { MerklePaths } from './paths.js'
+
+/** Proves in processes of its own; the part of the prover's interface used here. */
+export type MintProver = {
+  prove(
+    circuit: string,
+    input: Readonly<Record<string, bigint | readonly bigint[]>>,
+    options: { readonly signal: AbortSignal },
+  ): Promise<{ readonly proof: readonly bigint[]; readonly signals: readonly bigint[] }>
+}
+
+export function createMintProofs(deps: {
+  readonly secretsOf: BurnSecretsOf
+  readonly paths: MerklePaths
+  readonly prover: MintProver
+  readonly verifier: Address
+  /** Ceiling for one mint: what is not used is not paid. */
+  readonly mintGas: bigint
+}): ProveMint {
+  return async (payment, root, signal) => {
+    const { burn, challenge } = payment
+    const { recipientHash, secret, recipient, payTo } = deps.secretsOf(challenge)
+    // A circuit would refuse it, and name a line of its own.
+    if (payTo() !== challenge.payTo) throw notDerived()
+    const siblings = await deps.paths(payment, root, signal)
+    const { circuit, input } = withdrawInput({
+      root: root.root,
+      recipientHash,
+      secret,
+      from: burn.from,
+      value: burn.value,
+      leafIndex: Number(burn.leafIndex),
+      siblings,
+    })
+    const { proof } = await deps.prover.prove(circuit, input, { signal }).catch((err) => {
+      throw isRefused(err) ? refused(err) : err
+    })
+    return {
+      to: deps.verifier,
+      gas: deps.mintGas,
+      nonces: [challenge.nonce],
+      data: encodeFunctionData({
+        abi: verifierAbi,
+        functionName: 'singleTeleport',
+        args: [
+          false,
+          root.size,
+          recipient,
+          encodeWithdrawProof(proof, [root.root, recipientHash, burn.value]),
+        ],
+      }),
+    }
+  }
+}
+
+const notDerived = () =>
+  new SvcError(
+    'address_not_derived',
+    'the address of this payment does not derive from SVC_TREASURY_PK, zerc20.generation and zerc20.pow_bits as they ' +
+      'are now: it was issued under others. Put back the ones of that time and start again; until then it waits, and ' +
+      'nothing is lost',
+  )
+
+/** The prover says so when the circuit does not accept what it is to prove. */
+const isRefused = (err: unknown): boolean => Object(err).code === 'bad_input'
+
+const refused = (cause: unknown) =>
+  new SvcError(
+    'witness_refused',
+    'the circuit does not accept this burn: the keys in zerc20.artifacts are of another circuit than this version ' +
+      'proves with, or the path to the root is of another tree. Run `svc-facilitator check`, which compares the keys ' +
+      'with the verifier; until then the payment waits, and nothing is lost',
+    { cause },
+  )

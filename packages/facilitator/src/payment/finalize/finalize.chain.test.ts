@@ -1,0 +1,232 @@
+/** Finalization against a chain, an indexer and a prover that fail for real; every proof is a real one. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { developmentRoles } from '@svc-zerc20/devnet'
+import { encodeFunctionData, type Hex } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type LyingIndexer, startLyingIndexer } from '../../../test/lying-indexer.js'
+import { startNetwork, type TestNetwork, until } from '../../../test/network.js'
+import { bodyOf } from '../../../test/payment.js'
+import { createLog } from '../../telemetry/log.js'
+
+const { provider } = developmentRoles
+const proofs = { timeout: 120_000 }
+
+let net: TestNetwork
+let indexer: LyingIndexer
+let payer: PrivateKeyAccount
+let expected = 0n
+const paid: Hex[] = []
+beforeAll(async () => {
+  indexer = await startLyingIndexer()
+  net = await startNetwork({
+    finalization: true,
+    config: { network: { indexer_url: indexer.url }, finalize: { confirmations: 3 } },
+  })
+  indexer.forwardTo(net.indexerUrl)
+  payer = await net.account({ gas: true })
+}, 240_000)
+afterEach(() => indexer.say('truth'))
+afterAll(async () => {
+  await net.close()
+  await indexer.close()
+})
+
+/** Blocks come one by one, so that mints get their depth. */
+async function untilFinalized(nonce: Hex): Promise<void> {
+  await until(async () => {
+    if ((await net.phaseOf(nonce)) === 'finalized') return true
+    await net.chain.mine()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return false
+  })
+}
+
+async function pay(amount: string): Promise<Hex> {
+  const { offer, body } = await net.permitPayment(payer, amount)
+  expect((await net.settle(body)).body).toMatchObject({ success: true, extra: { phase: 'accepted' } })
+  paid.push(offer.challengeNonce)
+  return offer.challengeNonce
+}
+
+async function expectFinalized(nonce: Hex, amount: bigint): Promise<void> {
+  await untilFinalized(nonce)
+  expected += amount
+  expect(await net.balanceOf(provider.address)).toBe(expected)
+  expect(await turnsOf(nonce, 'payment.finalized')).toHaveLength(1)
+}
+
+/** All that somebody without credentials is told who has the nonce and the payload, as a gasless burn shows them. */
+async function toldToStrangers(nonce: Hex, body: unknown): Promise<string> {
+  const answers = [await net.status(nonce), await net.settle(body), await net.verify(body)]
+  return JSON.stringify(
+    answers.map(({ status, headers, text }) => {
+      const { date, ...lasting } = Object.fromEntries(headers)
+      return [status, lasting, text]
+    }),
+  )
+}
+
+async function retry(nonce: Hex): Promise<unknown> {
+  return (await net.admin(`/payments/${nonce}/retry`, 'POST')).body.mint
+}
+
+const reported = (event: string) => net.events.filter((told) => told.event === event)
+
+/** The turns of a payment, as its operator sees them: the log does not tell whose mint it was. */
+async function turnsOf(nonce: Hex, ...events: readonly string[]): Promise<readonly unknown[]> {
+  const { timeline } = (await net.admin(`/payments/${nonce}`)).body as { timeline: { event: string }[] }
+  return timeline.filter(({ event }) => events.includes(event))
+}
+
+const setEmergency = (functionName: 'activateEmergency' | 'deactivateEmergency') =>
+  net.transact(privateKeyToAccount(developmentRoles.deployer.privateKey), {
+    to: net.deployment.verifier,
+    data: encodeFunctionData({ abi: verifierAbi, functionName }),
+  })
+
+/** Replaces everything from a transaction's block on by empty blocks. */
+async function reorgAway(txHash: Hex): Promise<void> {
+  const { blockNumber } = await net.client.getTransactionReceipt({ hash: txHash })
+  const head = await net.client.getBlockNumber()
+  const { transactions } = await net.chain.reorg(Number(head - blockNumber) + 1)
+  expect(transactions).toContain(txHash)
+}
+
+/** Kills processes that this one started and whose command line names a file. */
+function killChildren(file: string): void {
+  const pids = readdirSync('/proc/self/task').flatMap((task) =>
+    readFileSync(`/proc/self/task/${task}/children`, 'utf8').trim().split(' ').map(Number),
+  )
+  for (const pid of pids) {
+    if (pid > 0 && commandOf(pid).includes(file)) process.kill(pid, 'SIGKILL')
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    // It has ended meanwhile.
+    return ''
+  }
+}
+
+async function lastMint(): Promise<Hex> {
+  const events = await net.client.getContractEvents({
+    address: net.deployment.verifier,
+    abi: verifierAbi,
+    eventName: 'Teleport',
+    fromBlock: 0n,
+  })
+  return events.at(-1)?.transactionHash ?? '0x'
+}
+
+describe('finalization with real proofs', () => {
+  it(
+    'R-008 R-114 fault 19: ends with the mint, though the indexer lies and the prover is killed in the middle',
+    proofs,
+    async () => {
+      indexer.say('lies')
+      const nonce = await pay('1000')
+      await until(async () => (await turnsOf(nonce, 'mint.proving')).length > 0)
+      await until(async () => {
+        killChildren('proving-process')
+        return (await turnsOf(nonce, 'mint.failed')).length > 0
+      })
+      // The back-off need not be waited for.
+      expect(await retry(nonce)).toBe('due')
+      await expectFinalized(nonce, 1000n)
+      expect(await retry(nonce)).toBe('finalized')
+      expect(reported('indexer.failed').length).toBeGreaterThan(0)
+    },
+  )
+
+  it(
+    'R-007 fault 19: while nothing can be minted payments are accepted, and without an indexer, past the pause, it catches up',
+    proofs,
+    async () => {
+      indexer.say('nothing')
+      await setEmergency('activateEmergency')
+      let nonce: Hex
+      try {
+        nonce = await pay('2000')
+        await until(() => reported('finalize.waiting').length > 0)
+        expect(await turnsOf(nonce, 'mint.proving')).toEqual([])
+      } finally {
+        await setEmergency('deactivateEmergency')
+      }
+      await expectFinalized(nonce, 2000n)
+    },
+  )
+
+  it(
+    'fault 9: a reorg that takes the burn demotes the payment; burned again, it is minted once',
+    proofs,
+    async () => {
+      const proverOfRoots = net.pids.indexer ?? 0
+      process.kill(proverOfRoots, 'SIGSTOP')
+      let nonce: Hex
+      try {
+        nonce = await pay('3000')
+        const [burn] = await net.burnsOf(nonce)
+        await reorgAway(burn?.transactionHash ?? '0x')
+        await until(async () => (await turnsOf(nonce, 'burn.reorged', 'payment.demoted')).length > 0)
+      } finally {
+        process.kill(proverOfRoots, 'SIGCONT')
+      }
+      await expectFinalized(nonce, 3000n)
+      expect((await net.burnsOf(nonce)).length).toBe(1)
+    },
+  )
+
+  it('fault 9: a transfer that no block holds any more is never minted', async () => {
+    const offer = await net.challenge('4000')
+    const burnTxHash = await net.transfer(payer, offer.payTo, '4000')
+    const payload = { challengeNonce: offer.challengeNonce, burnTxHash }
+    expect((await net.settle(bodyOf(offer, payload))).body.success).toBe(true)
+    await reorgAway(burnTxHash)
+    await until(async () => (await turnsOf(offer.challengeNonce, 'payment.demoted')).length > 0)
+    expect((await net.status(offer.challengeNonce)).body.phase).toBe('open')
+    expect(await turnsOf(offer.challengeNonce, 'mint.proving')).toEqual([])
+    expect(await net.balanceOf(provider.address)).toBe(expected)
+  })
+
+  it(
+    'R-008 whoever has the nonce and the payload is told the same before and after the mint',
+    proofs,
+    async () => {
+      const { offer, body } = await net.permitPayment(payer, '4500')
+      expect((await net.settle(body)).body.success).toBe(true)
+      const before = await toldToStrangers(offer.challengeNonce, body)
+      expect(before).toContain('accepted')
+      await expectFinalized(offer.challengeNonce, 4500n)
+      expect(await toldToStrangers(offer.challengeNonce, body)).toBe(before)
+      expect(before.toLowerCase()).not.toContain(provider.address.slice(2).toLowerCase())
+    },
+  )
+
+  it('fault 10: a reorg under the mint has it sent again, and it counts once', proofs, async () => {
+    const nonce = await pay('5000')
+    await until(async () => (await turnsOf(nonce, 'mint.mined')).length > 0)
+    expect(await net.phaseOf(nonce)).toBe('accepted')
+    await reorgAway(await lastMint())
+    await expectFinalized(nonce, 5000n)
+  })
+
+  it('the log of all this pairs no mint with its burn, though the operator can ask for each', async () => {
+    const mints = net.events.filter(({ event }) => /^mint\.|^payment\.finalized$|^indexer\./.test(event))
+    expect(new Set(mints.map(({ event }) => event))).toContain('payment.finalized')
+    const lines: string[] = []
+    const log = createLog({ write: (line) => void lines.push(line) })
+    for (const event of mints) log(event)
+    for (const nonce of paid) {
+      const [burn] = await net.burnsOf(nonce)
+      for (const name of [nonce, burn?.transactionHash ?? nonce]) {
+        expect(lines.join('').toLowerCase()).not.toContain(name.slice(2).toLowerCase())
+      }
+      expect(await turnsOf(nonce, 'payment.finalized')).toHaveLength(1)
+    }
+  })
+})

@@ -1,0 +1,75 @@
+/** What finalization needs beside the ports of the payment flow. */
+import type { AwaitingMint, Burn, Challenge, Mint, MintCall } from '../ports.js'
+
+/** The newest root that the verifier has proved, and whether it mints at all at the moment. */
+export type ProvedRoot = {
+  /** Leaves under the root. */
+  readonly size: bigint
+  readonly root: bigint
+  readonly isPaused: boolean
+}
+
+/**
+ * What the verifier has minted for a payment. `shallow`: the whole value, in a block that a reorg could still
+ * take back.
+ */
+export type MintState = 'due' | 'shallow' | 'minted'
+
+/** The part of a payment that tells how much of it is minted: neither its address nor its leaf. */
+export type Mintable = {
+  readonly challenge: Pick<Challenge, 'nonce' | 'treasury' | 'powNonce'>
+  readonly burn: Pick<Burn, 'value'>
+}
+
+export type MintVerifier = {
+  latestRoot(): Promise<ProvedRoot>
+  /** One state per payment, in order. */
+  mintStates(payments: readonly Mintable[]): Promise<readonly MintState[]>
+  /** The mint by its event, whoever sent it; undefined when the node shows none. */
+  findMint(payment: AwaitingMint): Promise<Mint | undefined>
+}
+
+/**
+ * The burn as the chain has it now, also when a reorg moved it, and the blocks that hold it, its own included;
+ * undefined when no block holds it. Throws when the node cannot tell: then nothing is known.
+ */
+export type RereadBurn = (
+  challenge: Challenge,
+  burn: Burn,
+) => Promise<{ readonly burn: Burn; readonly depth: number } | undefined>
+
+/** Fresh randomness in every proof; the path was checked against the root. Throws when it cannot be proved now. */
+export type ProveMint = (payment: AwaitingMint, root: ProvedRoot, signal: AbortSignal) => Promise<MintCall>
+
+export type FinalizeEvent =
+  | {
+      readonly event: 'mint.proving'
+      readonly challengeNonce: string
+      readonly leaves: bigint
+      /** Waiting burns of this amount that the root covers, this one included: any of them could explain the mint. */
+      readonly company: number
+    }
+  | { readonly event: 'mint.proved'; readonly challengeNonce: string; readonly ms: number }
+  | { readonly event: 'mint.mined'; readonly challengeNonce: string }
+  | {
+      readonly event: 'mint.failed'
+      readonly challengeNonce: string
+      readonly reason: string
+      readonly err: unknown
+    }
+  | { readonly event: 'mint.resumed'; readonly challengeNonce: string }
+  | { readonly event: 'payment.finalized'; readonly challengeNonce: string }
+  /** No block holds the burn any more: the payment is open again and nothing is minted for it. */
+  | { readonly event: 'payment.demoted'; readonly challengeNonce: string; readonly txHash: string }
+  /** A block holds the burn of a demoted payment again: it is accepted again. */
+  | { readonly event: 'payment.returned'; readonly challengeNonce: string; readonly txHash: string }
+  /** Nothing is minted by this daemon. */
+  | { readonly event: 'finalize.on'; readonly artifacts: string }
+  | { readonly event: 'finalize.off'; readonly reason: string }
+  | {
+      readonly event: 'finalize.waiting'
+      readonly reason: string
+      readonly payments: number
+      readonly seconds: number
+    }
+  | { readonly event: 'finalize.failed'; readonly err: unknown }

@@ -1,0 +1,108 @@
+/**
+ * What becomes of transfers to an issued address that nobody presented, or that came beside the one that was. A proof
+ * mints one leaf, and the verifier counts what it minted for an address: the largest leaf is all that single proofs
+ * bring. What lies there beyond it waits for a proof over many leaves.
+ */
+import type { UnixSeconds } from '@svc-zerc20/protocol'
+import type { RecordedPayment } from '../books.js'
+import type { Burn, Challenge, LateReason } from '../ports.js'
+
+/** A transfer to an issued address, and when its block says it happened. */
+export type FoundTransfer = Burn & { readonly minedAt: UnixSeconds }
+
+export type TransfersVerdict =
+  /** Its payer may still present it, or has and it is under way: to be judged again then. */
+  | { readonly kind: 'wait'; readonly until: number }
+  /** The very transfer that was presented in time: it pays. */
+  | { readonly kind: 'accept'; readonly burn: Burn }
+  | { readonly kind: 'mint'; readonly burn: Burn; readonly reason: LateReason }
+  /** Nothing is to be gained by a mint. */
+  | { readonly kind: 'nothing' }
+
+/** A claim is looked at again after so many seconds. */
+const claimedAgainSeconds = 60
+
+export function judgeTransfers(given: {
+  readonly challenge: Challenge
+  /** Undefined once the ledger has forgotten the challenge. */
+  readonly payment: RecordedPayment | undefined
+  readonly transfers: readonly FoundTransfer[]
+  readonly now: number
+  /** Less than this is not worth a mint, unless it pays the challenge in full. */
+  readonly dustBelow: bigint
+  /**
+   * Whether an address is minted to again for a larger transfer that came later. Anybody can send one, and the second
+   * mint carries the tweak of the first: it would tell a stranger which mint was the payment's.
+   */
+  readonly mintsSecond: boolean
+}): TransfersVerdict {
+  const { challenge, payment, transfers, now, dustBelow, mintsSecond } = given
+  const largest = largestOf(transfers)
+  if (!largest) return { kind: 'nothing' }
+  if (payment && !payment.accepted) {
+    if (payment.claim) return judgeClaimed(given, payment)
+    if (!payment.late && now < challenge.expiresAt) return { kind: 'wait', until: challenge.expiresAt }
+  }
+  const counted = countedOf(payment)
+  if (counted > 0n && !mintsSecond) return { kind: 'nothing' }
+  const gain = largest.value - counted
+  const pays = counted === 0n && largest.value >= challenge.amount
+  if (gain <= 0n || (!pays && gain < dustBelow)) return { kind: 'nothing' }
+  const { minedAt: _, ...burn } = largest
+  return { kind: 'mint', burn, reason: reasonOf(challenge, payment, transfers, largest) }
+}
+
+/** Whoever presented it may be gone: what the chain holds is accepted all the same, and its answer waits. */
+function judgeClaimed(
+  { challenge, transfers, now }: Parameters<typeof judgeTransfers>[0],
+  { claim }: RecordedPayment,
+): TransfersVerdict {
+  const claimed = transfers.find(({ txHash, value }) => txHash === claim?.txHash && value >= challenge.amount)
+  if (!claimed) return { kind: 'wait', until: now + claimedAgainSeconds }
+  const { minedAt: _, ...burn } = claimed
+  return { kind: 'accept', burn }
+}
+
+function reasonOf(
+  { amount, expiresAt }: Challenge,
+  payment: RecordedPayment | undefined,
+  transfers: readonly FoundTransfer[],
+  largest: FoundTransfer,
+): LateReason {
+  if (countedOf(payment) > 0n) return 'second'
+  if (largest.value < amount) return totalOf(transfers) >= amount ? 'split' : 'underpaid'
+  return largest.minedAt < expiresAt ? 'unpresented' : 'late'
+}
+
+/** What is, or will be, minted of an address. */
+export const countedOf = (payment: RecordedPayment | undefined): bigint => {
+  const accepted = payment?.accepted?.burn.value ?? 0n
+  const late = payment?.late?.value
+  return late !== undefined && late > accepted ? late : accepted
+}
+
+/** The transfers beside the one burn that the ledger knows of: undefined when it knows of none. */
+export function besideBurnOf(
+  payment: RecordedPayment | undefined,
+  transfers: readonly FoundTransfer[],
+): readonly FoundTransfer[] {
+  const burn = payment?.accepted?.burn ?? payment?.late
+  if (!burn) return transfers
+  const isSameLeaf = (transfer: FoundTransfer) =>
+    transfer.txHash === burn.txHash && transfer.leafIndex === burn.leafIndex
+  // A reorg may have moved it to another leaf.
+  const known =
+    transfers.find(isSameLeaf) ??
+    transfers.find(({ txHash, value }) => txHash === burn.txHash && value === burn.value)
+  return transfers.filter((transfer) => transfer !== known)
+}
+
+export const totalOf = (transfers: readonly FoundTransfer[]): bigint =>
+  transfers.reduce((sum, { value }) => sum + value, 0n)
+
+/** Of equal ones the earliest. */
+export const largestOf = (transfers: readonly FoundTransfer[]): FoundTransfer | undefined =>
+  transfers.reduce<FoundTransfer | undefined>(
+    (largest, transfer) => (largest && largest.value >= transfer.value ? largest : transfer),
+    undefined,
+  )

@@ -1,0 +1,15 @@
+/** Puts on record a burn that buys nothing, and tells the operator what it is: late only when it was. */
+import type { Burn, Challenge, LateReason, Ledger, Report } from '../ports.js'
+
+export async function recordFound(
+  { ledger, report }: { readonly ledger: Pick<Ledger, 'recordLate'>; readonly report: Report },
+  challenge: Challenge,
+  burn: Burn,
+  reason: LateReason,
+): Promise<void> {
+  if ((await ledger.recordLate(challenge, burn, reason)) === 'known') return
+  const { nonce: challengeNonce } = challenge
+  const { txHash, value } = burn
+  if (reason === 'late') report({ event: 'burn.late', challengeNonce, txHash })
+  else report({ event: 'burn.found', challengeNonce, txHash, value, reason })
+}

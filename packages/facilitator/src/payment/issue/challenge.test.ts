@@ -1,0 +1,123 @@
+import { amountLimit, type BaseUnits } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import { addressOf, deployment, nonceOf, units } from '../../../test/challenges.js'
+import { stoppedClock } from '../../../test/clock.js'
+import { createMemoryLedger } from '../../../test/ledger.js'
+import { createIssueChallenge } from './challenge.js'
+
+/** Issues from a source of addresses that counts what it gave away. */
+function setup({ openMax = 10, ready = 10, relayMinAmount = 0n, minAmount = 0n, hangsUp = false } = {}) {
+  const clock = stoppedClock(1_700_000_000_999)
+  const ledger = createMemoryLedger({ clock, openMax, expiredRetentionSeconds: 0 })
+  let taken = 0
+  const givenBack: string[] = []
+  const hangUp = new AbortController()
+  const issue = createIssueChallenge({
+    deployment,
+    addresses: {
+      async take() {
+        if (taken === ready) return undefined
+        taken += 1
+        if (hangsUp) hangUp.abort()
+        return { challengeNonce: nonceOf(taken), payTo: addressOf(taken), powNonce: taken }
+      },
+      giveBack: ({ challengeNonce }) => void givenBack.push(challengeNonce),
+    },
+    ledger,
+    tickets: { of: (nonce) => `ticket of ${nonce}`, matches: () => false },
+    chain: { headNumber: () => 100n },
+    clock,
+    report: () => undefined,
+    ttlSeconds: 300,
+    addressWaitMs: 0,
+    minAmount,
+    relayMinAmount,
+  })
+  const asker = { key: 'caller', gone: hangUp.signal }
+  return {
+    issue: (listPrice: BaseUnits) => issue(listPrice, asker),
+    ledger,
+    taken: () => taken,
+    givenBack,
+  }
+}
+
+describe('issueChallenge', () => {
+  it('R-110 at the cap it refuses without spending an address', async () => {
+    const { issue, taken } = setup({ openMax: 1 })
+    expect((await issue(units(1n))).ok).toBe(true)
+    expect(await issue(units(1n))).toMatchObject({ ok: false, reason: 'challenge_limit' })
+    expect(taken()).toBe(1)
+  })
+
+  it('R-110 without an address it refuses and opens nothing', async () => {
+    const { issue, ledger } = setup({ ready: 0 })
+    expect(await issue(units(1n))).toMatchObject({ ok: false, reason: 'address_pool_empty' })
+    expect(ledger.openCount()).toBe(0)
+  })
+
+  it('gives the address back when the caller hung up meanwhile, and opens nothing', async () => {
+    const { issue, ledger, givenBack } = setup({ hangsUp: true })
+    expect((await issue(units(1n))).ok).toBe(false)
+    expect([ledger.openCount(), givenBack]).toEqual([0, [nonceOf(1)]])
+  })
+
+  it('gives the address back when the cap was reached meanwhile', async () => {
+    const { issue, ledger, givenBack } = setup({ openMax: 2 })
+    const answers = await Promise.all([1, 2, 3].map(() => issue(units(1n))))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(2)
+    expect([ledger.openCount(), givenBack]).toEqual([2, [nonceOf(3)]])
+  })
+
+  it('refuses amounts outside the bound and spends nothing on them', async () => {
+    const { issue, taken } = setup({})
+    for (const amount of [0n, amountLimit]) {
+      expect(await issue(units(amount))).toMatchObject({ ok: false, reason: 'invalid_amount' })
+    }
+    expect(taken()).toBe(0)
+  })
+
+  it('refuses less than the least amount it takes, and says what that is', async () => {
+    const { issue, taken } = setup({ minAmount: 1000n })
+    expect(await issue(units(999n))).toMatchObject({
+      ok: false,
+      reason: 'invalid_amount',
+      message: 'the least amount taken here is 1000',
+    })
+    expect(taken()).toBe(0)
+    expect((await issue(units(1000n))).ok).toBe(true)
+  })
+
+  it('below the least amount that is relayed, the offer and the record have no gasless path', async () => {
+    const { issue, ledger } = setup({ relayMinAmount: 1000n })
+    const dust = await issue(units(999n))
+    expect(dust.ok && dust.value).not.toHaveProperty('helper')
+    expect(dust.ok && dust.value).not.toHaveProperty('deadline')
+    expect((await ledger.find(nonceOf(1)))?.challenge).not.toHaveProperty('deadline')
+    const enough = await issue(units(1000n))
+    expect(enough.ok && enough.value).toMatchObject({ helper: expect.any(String), deadline: 1_700_000_300 })
+    expect((await ledger.find(nonceOf(2)))?.challenge.deadline).toBe(1_700_000_300)
+  })
+
+  it('R-009 R-015 keeps the record that every payment is compared with', async () => {
+    const { issue, ledger } = setup({})
+    await issue(units(1000n))
+    expect((await ledger.find(nonceOf(1)))?.challenge).toEqual({
+      nonce: nonceOf(1),
+      payTo: addressOf(1),
+      powNonce: 1,
+      treasury: deployment.treasury,
+      listPrice: 1000n,
+      amount: 1000n,
+      issuedAt: 1_700_000_000,
+      expiresAt: 1_700_000_300,
+      deadline: 1_700_000_300,
+      issuedAtBlock: 36n,
+    })
+  })
+
+  it('R-013 whole seconds: a challenge never lives longer than its lifetime', async () => {
+    const { issue } = setup({})
+    expect(await issue(units(1n))).toMatchObject({ ok: true, value: { expiresAt: 1_700_000_300 } })
+  })
+})

@@ -1,0 +1,101 @@
+/** List price → open challenge with a fresh payTo and nonce. */
+import {
+  accept,
+  type BaseUnits,
+  type FacilitatorApi,
+  type Result,
+  reject,
+  toChecksum,
+  type UnixSeconds,
+} from '@svc-zerc20/protocol'
+import type {
+  AddressSource,
+  Asker,
+  Chain,
+  Challenge,
+  Clock,
+  Deployment,
+  Ledger,
+  Report,
+  Tickets,
+} from '../ports.js'
+import { quote } from './quote.js'
+
+/** The head we saw may be undone, or may never have been: burns are looked for from a little before it. */
+const reorgMarginBlocks = 64n
+
+export type IssueChallenge = (
+  listPrice: BaseUnits,
+  asker: Asker,
+) => Promise<Result<FacilitatorApi.ChallengeOffer>>
+
+export function createIssueChallenge(deps: {
+  deployment: Deployment
+  addresses: AddressSource
+  ledger: Ledger
+  tickets: Tickets
+  chain: Pick<Chain, 'headNumber'>
+  clock: Clock
+  report: Report
+  ttlSeconds: number
+  addressWaitMs: number
+  /** Smaller payments are refused. */
+  minAmount: bigint
+  /** Below this amount the gasless path is not offered: relaying would cost more gas than it is worth. */
+  relayMinAmount: bigint
+}): IssueChallenge {
+  const { deployment, addresses, ledger, chain, clock, report } = deps
+
+  return async (listPrice, asker) => {
+    const quoted = quote(listPrice, deps.minAmount)
+    if (!quoted.ok) return quoted
+    // Before an address is taken: at the cap a flood would otherwise use up the proof of work.
+    if (await ledger.isFull(asker.key)) return reject('challenge_limit')
+    const address = await addresses.take(deps.addressWaitMs, asker)
+    if (!address) return reject('address_pool_empty')
+    if (asker.gone.aborted) {
+      addresses.giveBack(address, asker)
+      return reject('address_pool_empty')
+    }
+
+    const isRelayed = deployment.helper !== undefined && quoted.value.amount >= deps.relayMinAmount
+    const issuedAt = Math.floor(clock.now() / 1000) as UnixSeconds
+    const expiresAt = (issuedAt + deps.ttlSeconds) as UnixSeconds
+    const challenge: Challenge = {
+      nonce: address.challengeNonce,
+      payTo: address.payTo,
+      powNonce: address.powNonce,
+      treasury: deployment.treasury,
+      ...quoted.value,
+      issuedAt,
+      expiresAt,
+      // Equal to expiresAt, so that the chain itself refuses a relayed burn that would come too late.
+      ...(isRelayed && { deadline: expiresAt }),
+      issuedAtBlock: bigintMax(0n, chain.headNumber() - reorgMarginBlocks),
+    }
+    if ((await ledger.issue(challenge, asker.key)) === 'limit') {
+      addresses.giveBack(address, asker)
+      return reject('challenge_limit')
+    }
+    report({ event: 'challenge.issued', challengeNonce: challenge.nonce, amount: challenge.amount })
+    return accept({ ...toOffer(challenge, deployment), ticket: deps.tickets.of(challenge.nonce) })
+  }
+}
+
+const bigintMax = (a: bigint, b: bigint) => (a > b ? a : b)
+
+function toOffer(challenge: Challenge, deployment: Deployment): FacilitatorApi.ChallengeOffer {
+  return {
+    payTo: toChecksum(challenge.payTo),
+    amount: `${challenge.amount}`,
+    token: toChecksum(deployment.token),
+    chainId: deployment.chainId,
+    challengeNonce: challenge.nonce,
+    expiresAt: challenge.expiresAt,
+    ...(deployment.helper !== undefined &&
+      challenge.deadline !== undefined && {
+        helper: toChecksum(deployment.helper),
+        deadline: challenge.deadline,
+      }),
+  }
+}

@@ -1,0 +1,129 @@
+import { reject } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import { burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
+import { stoppedClock } from '../../../test/clock.js'
+import { createMemoryLedger } from '../../../test/ledger.js'
+import type { Burner, BurnOutcome, PaymentEvent } from '../ports.js'
+import { createBurns } from './burns.js'
+
+const challenge = challengeOf(1)
+const payload = permitPayloadOf(challenge)
+const { nonce } = challenge
+const failedWith = (reason: Parameters<typeof reject>[0]): BurnOutcome => ({
+  kind: 'failed',
+  rejection: reject(reason),
+})
+const burnedAgain: BurnOutcome = { kind: 'burned', burn: burnOf(9) }
+
+/** An accepted payment in a real ledger; the burner answers what a test tells it to, one outcome for each try. */
+async function setup(outcomes: readonly BurnOutcome[]) {
+  const clock = stoppedClock()
+  const ledger = createMemoryLedger({ clock, openMax: 9, expiredRetentionSeconds: 3600 })
+  await ledger.issue(challenge)
+  await ledger.claim(nonce, payload)
+  await ledger.accept(nonce, burnOf(5))
+  const events: PaymentEvent[] = []
+  const pauses: number[] = []
+  const closing = new AbortController()
+  const left = [...outcomes]
+  let listener: Parameters<Burner['onReorged']>[0] = () => undefined
+  const next = async () => left.shift() ?? failedWith('burn_failed')
+  const world = { onPause: async (): Promise<void> => undefined }
+  const burns = createBurns({
+    burner: {
+      burn: next,
+      find: next,
+      resume: () => [],
+      watch: () => undefined,
+      onReorged: (each) => {
+        listener = each
+      },
+    },
+    ledger,
+    payerWaits: { failed: () => undefined },
+    clock: {
+      ...clock,
+      sleep: async (ms) => {
+        pauses.push(ms)
+        await world.onPause()
+      },
+    },
+    report: (event) => events.push(event),
+    retryMs: { first: 1_000, max: 3_000 },
+    closing: closing.signal,
+  })
+  return {
+    world,
+    ledger,
+    burns,
+    pauses,
+    closing,
+    left,
+    named: (name: PaymentEvent['event']) => events.filter(({ event }) => event === name),
+    async reorg(): Promise<void> {
+      listener({ challenge, payload }, next(), 'gone')
+      await burns.idle()
+    },
+  }
+}
+
+describe('a burn that a reorg took back', () => {
+  it('is tried until it is accepted again while only the world stands in its way, later each time', async () => {
+    const { reorg, ledger, pauses, named } = await setup([
+      failedWith('chain_unavailable'),
+      failedWith('relayer_busy'),
+      failedWith('storage_unavailable'),
+      failedWith('chain_unavailable'),
+      burnedAgain,
+    ])
+    await reorg()
+    expect(pauses).toEqual([1_000, 2_000, 3_000, 3_000])
+    expect((await ledger.find(nonce))?.accepted?.burn).toEqual(burnOf(9))
+    expect(named('burn.lost')).toEqual([])
+  })
+
+  it('keeps its claim and the evidence of its burn when it cannot be executed any more', async () => {
+    const { reorg, ledger, burns, named } = await setup([failedWith('deadline_passed')])
+    await reorg()
+    expect(named('burn.lost')).toMatchObject([{ reason: 'deadline_passed' }])
+    // Whoever presents its payload again erases nothing either.
+    burns.start(challenge, payload, 'burnable')
+    await burns.idle()
+    const payment = await ledger.find(nonce)
+    expect(payment?.demoted?.burn).toEqual(burnOf(5))
+    expect(payment?.claim).toBeDefined()
+    expect(named('burn.failed')).toEqual([])
+    expect(named('burn.lost')).toHaveLength(2)
+  })
+
+  it('is not sent again once a block that holds it was found', async () => {
+    const { reorg, ledger, world, left } = await setup([failedWith('relayer_busy'), burnedAgain])
+    world.onPause = async () => void (await ledger.accept(nonce, burnOf(5)))
+    await reorg()
+    expect((await ledger.find(nonce))?.accepted?.burn).toEqual(burnOf(5))
+    expect(left).toHaveLength(1)
+  })
+
+  it('is left as it is when the daemon closes', async () => {
+    const { reorg, ledger, world, closing, left, named } = await setup([
+      failedWith('relayer_busy'),
+      burnedAgain,
+    ])
+    world.onPause = async () => closing.abort()
+    await reorg()
+    expect(left).toHaveLength(1)
+    expect((await ledger.find(nonce))?.demoted?.burn).toEqual(burnOf(5))
+    expect([named('burn.lost'), named('burn.interrupted')]).toMatchObject([[], [{ challengeNonce: nonce }]])
+  })
+})
+
+describe('a burn that somebody else saw', () => {
+  it('is accepted, though the burner that looked for it says that it failed', async () => {
+    const { ledger, burns, named, world } = await setup([failedWith('burn_not_found')])
+    world.onPause = () => new Promise(() => undefined)
+    burns.start(challenge, payload, 'burned')
+    expect(await burns.watch(nonce, 1_000)).toEqual({ kind: 'accepted' })
+    expect(await ledger.find(nonce)).toMatchObject({ claim: {}, accepted: { burn: burnOf(5) } })
+    expect(named('burn.failed')).toEqual([])
+  })
+})

@@ -1,0 +1,139 @@
+/**
+ * What verify and settle ask of a presented payment before anything is changed: the record, the
+ * requirements, the facts, the verdict.
+ */
+import {
+  accept,
+  type FacilitatorApi,
+  Payload,
+  type Rejection,
+  type Result,
+  reject,
+} from '@svc-zerc20/protocol'
+import { stateAt } from '../lifecycle.js'
+import type {
+  Burn,
+  Chain,
+  Challenge,
+  Clock,
+  Deployment,
+  Ledger,
+  OpenClaim,
+  PayerMeans,
+  Payment,
+  PermitChainFacts,
+  Signers,
+  Tickets,
+} from '../ports.js'
+import {
+  judgePermit,
+  judgePermitForm,
+  judgeRequirements,
+  judgeSelfTransfer,
+  meansOf,
+  type PermitVerdict,
+} from './judge.js'
+import type { PayerWaits } from './payer-waits.js'
+
+/** Where a presented payment stands in our own records, before the chain is asked. */
+export type Standing =
+  /** Not claimed and not expired: the payload has to be judged. */
+  | { readonly kind: 'unclaimed'; readonly payment: Payment; readonly ticketed: boolean }
+  /** This very payload is being burned or was accepted. */
+  | { readonly kind: 'claimed'; readonly payment: Payment; readonly ticketed: boolean }
+  | { readonly kind: 'expired'; readonly payment: Payment }
+  | { readonly kind: 'refused'; readonly rejection: Rejection; readonly payment?: Payment }
+
+export type ExamineDeps = {
+  readonly deployment: Deployment
+  readonly ledger: Pick<Ledger, 'find' | 'openClaims'>
+  readonly chain: Chain
+  readonly signers: Signers
+  readonly tickets: Tickets
+  readonly payerWaits: Pick<PayerWaits, 'waitMs'>
+  readonly clock: Clock
+  readonly confirmations: number
+}
+
+/** A permit that is good, and what it was judged by: claiming it asks once more whether the means suffice. */
+export type ExaminedPermit = { readonly verdict: PermitVerdict; readonly means: PayerMeans }
+
+export type Examine = {
+  standing(presented: FacilitatorApi.PresentedPayment): Promise<Standing>
+  permit(challenge: Challenge, payload: Payload.PermitPayload): Promise<Result<ExaminedPermit>>
+  selfTransfer(challenge: Challenge, payload: Payload.SelfTransferPayload): Promise<Result<Burn>>
+  /** The burn of a permit that somebody executed, though nobody claimed it in time. */
+  lateBurn(challenge: Challenge, payload: Payload.Payload): Promise<Result<Burn>>
+}
+
+export function createExamine(deps: ExamineDeps): Examine {
+  const { deployment, ledger, chain, signers, tickets, clock } = deps
+
+  const examine: Examine = {
+    async standing({ payload, requirements, ticket }) {
+      const payment = await ledger.find(payload.challengeNonce)
+      if (!payment) return { kind: 'refused', rejection: reject('unknown_challenge') }
+      const { challenge, claim } = payment
+      const mismatch = requirements && judgeRequirements(requirements, challenge, deployment)
+      if (mismatch) return { kind: 'refused', rejection: mismatch, payment }
+      const ticketed = ticket !== undefined && tickets.matches(challenge.nonce, ticket)
+      if (claim) {
+        const isTheirs = claim.identity === Payload.identity(payload) && (ticketed || !claim.ticketed)
+        return isTheirs
+          ? { kind: 'claimed', payment, ticketed }
+          : { kind: 'refused', rejection: reject('challenge_claimed'), payment }
+      }
+      const expired = stateAt(payment, clock.now()) === 'expired'
+      return expired ? { kind: 'expired', payment } : { kind: 'unclaimed', payment, ticketed }
+    },
+
+    async permit(challenge, payload) {
+      const malformed = judgePermitForm(challenge, payload)
+      if (malformed) return malformed
+      // Listed before the chain is asked: what ends meanwhile is counted once too often, never too little.
+      const openClaims = (await ledger.openClaims(payload.payer)).filter(
+        (claim) => claim.challenge.nonce !== challenge.nonce,
+      )
+      // Together, so that the signers are recovered while the node answers.
+      const [first, permitSigner, burnAuthorizationSigner] = await Promise.all([
+        chain.permitFacts(challenge, payload.payer),
+        signers.recoverPermit(payload),
+        signers.recoverBurnAuthorization(challenge, payload),
+      ])
+      const waitMs = deps.payerWaits.waitMs(payload.payer)
+      const judge = (facts: PermitChainFacts, executed: PayerMeans['executed']): Result<ExaminedPermit> => {
+        const all = { chain: facts, executed, permitSigner, burnAuthorizationSigner, openClaims, waitMs }
+        const verdict = judgePermit(challenge, payload, all)
+        return verdict.ok ? accept({ verdict: verdict.value, means: meansOf(all) }) : verdict
+      }
+      const judged = judge(first, new Set())
+      if (judged.ok || openClaims.length === 0 || !isAboutMeans(judged)) return judged
+      // A burn of an open claim may be in a block already, and not be accepted yet: then its amount is gone twice.
+      const [facts = first, ...others] = await chain.permitFactsTogether(
+        [challenge, ...openClaims.map((claim) => claim.challenge)],
+        payload.payer,
+      )
+      return judge(facts, executedOf(openClaims, others))
+    },
+
+    async selfTransfer(challenge, payload) {
+      const facts = await chain.selfTransferFacts(payload.burnTxHash, challenge.payTo, deps.confirmations)
+      return judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
+    },
+
+    async lateBurn(challenge, payload) {
+      if (payload.kind === 'self-transfer') return examine.selfTransfer(challenge, payload)
+      const verdict = await examine.permit(challenge, payload)
+      const isBurned = verdict.ok && verdict.value.verdict === 'burned'
+      const burn = isBurned ? await chain.findExecutedBurn(challenge, payload.payer) : undefined
+      return burn ? accept(burn) : reject('burn_not_found')
+    },
+  }
+  return examine
+}
+
+const executedOf = (claims: readonly OpenClaim[], facts: readonly PermitChainFacts[]) =>
+  new Set(claims.filter((_, i) => facts[i]?.executed).map(({ challenge }) => challenge.nonce))
+
+const isAboutMeans = ({ reason }: Rejection) =>
+  reason === 'permit_nonce_stale' || reason === 'insufficient_funds'

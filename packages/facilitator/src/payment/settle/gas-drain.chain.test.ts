@@ -1,0 +1,221 @@
+import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import { type Address, encodeFunctionData, parseEventLogs, parseGwei } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type SettleBody, startNetwork, type TestNetwork, until } from '../../../test/network.js'
+import { limits } from '../../limits.js'
+
+const amount = 1000n
+
+let net: TestNetwork
+beforeAll(async () => {
+  net = await startNetwork({ config: { settlement: { receipt_poll_ms: 300 } } })
+})
+afterEach(async () => {
+  net.chain.setFaults([])
+  await net.chain.resumeMining()
+})
+afterAll(() => net.close())
+
+/** What the relayer's transactions did: burns executed, burns that failed at its cost, and gas. */
+async function relayed() {
+  const receipts = await net.relayerReceipts()
+  const events = parseEventLogs({ abi: permitBurnerAbi, logs: receipts.flatMap(({ logs }) => logs) })
+  const named = (name: string) => events.filter(({ eventName }) => eventName === name).length
+  return {
+    executed: named('BurnExecuted'),
+    failed: named('BurnFailed'),
+    gas: receipts.reduce((sum, { gasUsed }) => sum + gasUsed, 0n),
+  }
+}
+
+async function relayedDuring(task: () => Promise<unknown>) {
+  const before = await relayed()
+  await task()
+  const after = await relayed()
+  return {
+    executed: after.executed - before.executed,
+    failed: after.failed - before.failed,
+    gas: after.gas - before.gas,
+  }
+}
+
+const call = (account: PrivateKeyAccount, data: `0x${string}`) =>
+  net.transact(account, { to: net.deployment.token, data })
+
+async function approve(account: PrivateKeyAccount, value: bigint): Promise<void> {
+  const args = [net.deployment.permitBurner, value] as const
+  await call(account, encodeFunctionData({ abi: tokenAbi, functionName: 'approve', args }))
+}
+
+/** Uses up permit nonces, as the account itself may do with permits of its own: the live one is higher then. */
+async function usePermitNonces(account: PrivateKeyAccount, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const { payload } = await net.permitPayment(account)
+    const { value, deadline, v, r, s } = payload.permit
+    const args = [
+      account.address,
+      net.deployment.permitBurner,
+      BigInt(value),
+      BigInt(deadline),
+      v,
+      r,
+      s,
+    ] as const
+    await call(account, encodeFunctionData({ abi: tokenAbi, functionName: 'permit', args }))
+  }
+}
+
+/** Sends the same payload until it is known how the burn ended. */
+const settleToEnd = (body: object): Promise<SettleBody> =>
+  until(async () => {
+    const { body: answer } = await net.settle(body)
+    return answer.errorReason === 'pending_burn' ? undefined : answer
+  })
+
+/** Settles a payment while its transaction cannot be mined, spoils it, and lets a block come. */
+async function spoilAfterSending(account: PrivateKeyAccount, to: Address): Promise<void> {
+  const { body } = await net.permitPayment(account, `${amount}`)
+  await net.chain.pauseMining()
+  expect((await net.settle(body)).body.errorReason).toBe('pending_burn')
+  await net.walletOf(account).writeContract({
+    address: net.deployment.token,
+    abi: tokenAbi,
+    functionName: 'transfer',
+    args: [to, await net.balanceOf(account.address)],
+    gas: 100_000n,
+    maxFeePerGas: parseGwei('500'),
+    maxPriorityFeePerGas: parseGwei('500'),
+  })
+  await net.chain.resumeMining()
+  expect(await settleToEnd(body)).toMatchObject({ success: false, errorReason: 'insufficient_funds' })
+}
+
+describe('one balance and one approval behind many challenges', () => {
+  it('buy one burn a round, and no round costs the relayer a burn that fails', async () => {
+    const attacker = await net.account({ tokens: 0n, gas: true })
+    const challenges = 20
+    await usePermitNonces(attacker, challenges)
+    for (let round = 0; round < 2; round++) {
+      await net.faucet.mintTokens(attacker.address, amount)
+      await approve(attacker, amount)
+      const payments = await Promise.all(
+        Array.from({ length: challenges }, (_, nonce) =>
+          net.permitPayment(attacker, `${amount}`, { nonce: BigInt(nonce) }),
+        ),
+      )
+      const answers: string[] = []
+      const { executed, failed, gas } = await relayedDuring(async () => {
+        const settled = await Promise.all(payments.map(({ body }) => settleToEnd(body)))
+        answers.push(...settled.map((body) => body.errorReason ?? 'success'))
+      })
+      expect([executed, failed]).toEqual([1, 0])
+      expect(gas).toBeLessThan(200_000n)
+      expect(answers.filter((answer) => answer === 'success')).toHaveLength(1)
+      expect(new Set(answers)).toEqual(new Set(['success', 'permit_nonce_stale']))
+    }
+  })
+
+  it('with an approval without end, the balance decides', async () => {
+    const attacker = await net.account({ tokens: 2n * amount, gas: true })
+    await usePermitNonces(attacker, 6)
+    await approve(attacker, 2n ** 256n - 1n)
+    const payments = await Promise.all(
+      Array.from({ length: 6 }, (_, nonce) =>
+        net.permitPayment(attacker, `${amount}`, { nonce: BigInt(nonce) }),
+      ),
+    )
+    const { executed, failed } = await relayedDuring(async () => {
+      const settled = await Promise.all(payments.map(({ body }) => settleToEnd(body)))
+      const refused = settled.filter((body) => body.errorReason === 'insufficient_funds')
+      expect(refused).toHaveLength(4)
+    })
+    expect([executed, failed]).toEqual([2, 0])
+  })
+})
+
+describe('a burn that fails when it is tried before it is sent', () => {
+  it('is refused by name, and the relayer spends nothing', async () => {
+    const payer = await net.account({ tokens: amount, gas: true })
+    const { offer, body } = await net.permitPayment(payer, `${amount}`)
+    await net.transfer(payer, net.deployment.token, amount)
+    // The node that is asked for the facts has not seen the transfer yet.
+    net.chain.setFaults([{ method: 'eth_call', kind: 'lag', blocks: 1, times: 1 }])
+    const spent = await relayedDuring(async () => {
+      expect(await settleToEnd(body)).toMatchObject({
+        success: false,
+        errorReason: 'insufficient_funds',
+        transaction: '',
+      })
+    })
+    expect(spent).toEqual({ executed: 0, failed: 0, gas: 0n })
+    expect((await net.status(offer.challengeNonce)).body.phase).toBe('open')
+  })
+
+  it('leaves the others of its batch alone', async () => {
+    const payers = await Promise.all(
+      Array.from({ length: 4 }, () => net.account({ tokens: amount, gas: true })),
+    )
+    const [spoiler] = payers
+    const payments = await Promise.all(payers.map((payer) => net.permitPayment(payer, `${amount}`)))
+    if (spoiler) await net.transfer(spoiler, net.deployment.token, amount)
+    net.chain.setFaults([{ method: 'eth_call', kind: 'lag', blocks: 1, times: 1 }])
+    const { executed, failed } = await relayedDuring(async () => {
+      const settled = await Promise.all(payments.map(({ body }) => settleToEnd(body)))
+      expect(settled.map((body) => body.errorReason)).toEqual([
+        'insufficient_funds',
+        undefined,
+        undefined,
+        undefined,
+      ])
+    })
+    expect([executed, failed]).toEqual([3, 0])
+  })
+
+  it('is tried again when the node that tried it is behind the one that was asked for the facts', async () => {
+    const payer = await net.account({ tokens: 0n })
+    await net.faucet.mintTokens(payer.address, amount)
+    const { body } = await net.permitPayment(payer, `${amount}`)
+    net.chain.setFaults([{ method: 'eth_call', kind: 'lag', blocks: 1, skip: 1, times: 2 }])
+    expect(await settleToEnd(body)).toMatchObject({ success: true })
+  })
+})
+
+describe('a payer that spoils burns once they are sent', () => {
+  it('waits longer each time, is told so, and pays again after its wait', async () => {
+    const spoiler = await net.account({ tokens: 0n, gas: true })
+    const refill = () => net.faucet.mintTokens(spoiler.address, amount)
+    for (const waitMs of [limits.payerWaitFirstMs, 2 * limits.payerWaitFirstMs]) {
+      await refill()
+      await spoilAfterSending(spoiler, net.deployment.token)
+      await refill()
+      const { body } = await net.permitPayment(spoiler, `${amount}`)
+      net.clock.advance(waitMs - 5_000)
+      const { body: verified } = await net.verify(body)
+      expect(verified.invalidReason).toBe('payer_must_wait')
+      expect(verified.invalidMessage).toMatch(/wait [1-5] s, or pay by self-transfer/)
+      const spent = await relayedDuring(() => net.settle(body))
+      expect(spent.gas).toBe(0n)
+      net.clock.advance(5_000)
+      await net.transfer(spoiler, net.deployment.token, amount)
+    }
+    await refill()
+    const { body } = await net.permitPayment(spoiler, `${amount}`)
+    expect(await settleToEnd(body)).toMatchObject({ success: true })
+  })
+})
+
+describe('a payer that pays once more while its first burn is mined and not accepted yet', () => {
+  it('is not asked for the first amount twice', async () => {
+    const payer = await net.account({ tokens: 2n * amount })
+    const first = await net.permitPayment(payer, `${amount}`)
+    net.chain.setFaults([{ method: 'eth_getTransactionReceipt', kind: 'result', value: null }])
+    expect((await net.settle(first.body)).body.errorReason).toBe('pending_burn')
+    expect(await net.balanceOf(payer.address)).toBe(amount)
+    const second = await net.permitPayment(payer, `${amount}`)
+    expect((await net.verify(second.body)).body).toMatchObject({ isValid: true })
+    net.chain.setFaults([])
+    expect(await settleToEnd(second.body)).toMatchObject({ success: true })
+    expect(await settleToEnd(first.body)).toMatchObject({ success: true })
+  })
+})

@@ -1,0 +1,43 @@
+/**
+ * Payers whose relayed burns failed on chain. Each failure cost the relayer gas, and only its payer can make a burn
+ * fail that was good when it was sent: so the next one waits, twice as long each time.
+ */
+import type { Address } from '@svc-zerc20/protocol'
+import { backOffMs } from '../finalize/retries.js'
+import type { Clock } from '../ports.js'
+
+export type PayerWaits = {
+  failed(payer: Address): void
+  /** How long this payer still has to wait; zero when it need not. */
+  waitMs(payer: Address): number
+}
+
+export function createPayerWaits(deps: {
+  clock: Pick<Clock, 'now'>
+  firstMs: number
+  maxMs: number
+  /** Without another failure for so long after its wait, a payer begins anew. */
+  forgetMs: number
+  /** Payers remembered; the ones that failed longest ago are forgotten first. */
+  payersMax: number
+}): PayerWaits {
+  const { clock, firstMs, maxMs } = deps
+  const waits = new Map<Address, { readonly failures: number; readonly untilMs: number }>()
+
+  function failuresOf(payer: Address): number {
+    const wait = waits.get(payer)
+    return wait && clock.now() < wait.untilMs + deps.forgetMs ? wait.failures : 0
+  }
+
+  return {
+    failed(payer) {
+      const failures = failuresOf(payer) + 1
+      waits.delete(payer)
+      waits.set(payer, { failures, untilMs: clock.now() + backOffMs(failures, firstMs, maxMs) })
+      const [oldest] = waits.keys()
+      if (waits.size > deps.payersMax && oldest !== undefined) waits.delete(oldest)
+    },
+
+    waitMs: (payer) => Math.max(0, (waits.get(payer)?.untilMs ?? 0) - clock.now()),
+  }
+}

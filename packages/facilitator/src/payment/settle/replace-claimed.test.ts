@@ -1,0 +1,69 @@
+import type { TxHash } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import { burnOf, challengeOf, permitPayloadOf, selfTransferOf, units } from '../../../test/challenges.js'
+import { stoppedClock } from '../../../test/clock.js'
+import { createMemoryLedger } from '../../../test/ledger.js'
+import type { Burn } from '../ports.js'
+import { replaceClaimed } from './replace-claimed.js'
+
+const challenge = challengeOf(1)
+const { nonce } = challenge
+const [presented, instead] = [burnOf(1), burnOf(2)]
+
+async function setup(payload: Parameters<ReturnType<typeof createMemoryLedger>['claim']>[1]) {
+  const ledger = createMemoryLedger({ clock: stoppedClock(), openMax: 9, expiredRetentionSeconds: 3600 })
+  await ledger.issue(challenge)
+  await ledger.claim(nonce, payload)
+  const onChain = new Set<TxHash>([instead.txHash])
+  const replace = async (...transfers: Burn[]) =>
+    replaceClaimed(
+      {
+        ledger,
+        reread: async (_, burn) => (onChain.has(burn.txHash) ? { burn, depth: 9 } : undefined),
+        report: () => undefined,
+      },
+      challenge,
+      await ledger.books.find(nonce),
+      transfers,
+    )
+  return { ledger, onChain, replace }
+}
+
+describe('a transfer that was presented and that no block holds any more', () => {
+  it('is replaced by the one that came in its stead', async () => {
+    const { ledger, replace } = await setup(selfTransferOf(challenge, 1))
+    expect(await replace(instead)).toBe(true)
+    expect((await ledger.find(nonce))?.accepted?.burn).toEqual(instead)
+  })
+
+  it('is replaced after it was accepted, too, and again when the first comes back', async () => {
+    const { ledger, replace, onChain } = await setup(selfTransferOf(challenge, 1))
+    await ledger.accept(nonce, presented)
+    await ledger.demote(nonce)
+    expect(await replace(instead)).toBe(true)
+    await ledger.demote(nonce)
+    onChain.clear()
+    onChain.add(presented.txHash)
+    expect(await replace(presented)).toBe(true)
+    expect((await ledger.find(nonce))?.accepted?.burn).toEqual(presented)
+  })
+
+  it('is not replaced while a block holds it, nor by less than what was asked', async () => {
+    const { replace, onChain } = await setup(selfTransferOf(challenge, 1))
+    expect(await replace({ ...instead, value: units(999n) })).toBe(false)
+    onChain.add(presented.txHash)
+    expect(await replace(instead)).toBe(false)
+  })
+
+  it('is not replaced by a transfer that is gone itself', async () => {
+    const { replace, onChain } = await setup(selfTransferOf(challenge, 1))
+    onChain.clear()
+    expect(await replace(instead)).toBe(false)
+  })
+
+  it('is none when a permit was presented', async () => {
+    const { ledger, replace } = await setup(permitPayloadOf(challenge))
+    await ledger.recordSigned({ nonce: 0, hash: presented.txHash, raw: '0x02' }, [nonce])
+    expect(await replace(instead)).toBe(false)
+  })
+})

@@ -1,0 +1,42 @@
+/**
+ * The transfer that was presented may be gone: a reorg dropped it, and its payer's wallet had sent the same payment
+ * again with a higher fee, under another hash. What lies at the address in its stead pays for what was claimed.
+ */
+import { type ChallengeNonce, Payload, type TxHash } from '@svc-zerc20/protocol'
+import type { RecordedPayment } from '../books.js'
+import type { RereadBurn } from '../finalize/ports.js'
+import type { Burn, Challenge, Ledger, Report } from '../ports.js'
+
+/** No block has it: nobody knows which one held a transfer that was not accepted yet. */
+const noBlock = `0x${'0'.repeat(64)}`
+
+/** True when another of these transfers was accepted. Throws when the node cannot tell what became of the first. */
+export async function replaceClaimed(
+  deps: { readonly ledger: Pick<Ledger, 'accept'>; readonly reread: RereadBurn; readonly report: Report },
+  challenge: Challenge,
+  payment: RecordedPayment | undefined,
+  transfers: readonly Burn[],
+): Promise<boolean> {
+  const { claim, accepted, demoted } = payment ?? {}
+  if (!claim?.txHash || accepted) return false
+  const { txHash } = claim
+  const { nonce, amount } = challenge
+  const isTransfer = [txHash, ...transfers.map((transfer) => transfer.txHash)].some(
+    (hash) => identityOf(nonce, hash) === claim.identity,
+  )
+  // A permit is the burner's: it sends it again itself.
+  if (!isTransfer) return false
+  const covering = transfers.filter(({ value }) => value >= amount)
+  const [other] = covering.toSorted((a, b) => (a.value < b.value ? 1 : a.value > b.value ? -1 : 0))
+  if (!other || covering.some((transfer) => transfer.txHash === txHash)) return false
+  // The node has the block of the other one, so it is not behind: what it does not show then is not there.
+  const lost = demoted?.burn ?? { ...other, txHash, blockHash: noBlock }
+  if (await deps.reread(challenge, lost)) return false
+  const current = await deps.reread(challenge, other)
+  if (!current || (await deps.ledger.accept(nonce, current.burn)) !== 'accepted') return false
+  deps.report({ event: 'payment.accepted', challengeNonce: nonce, txHash: current.burn.txHash })
+  return true
+}
+
+const identityOf = (challengeNonce: ChallengeNonce, burnTxHash: TxHash): string =>
+  Payload.identity({ kind: 'self-transfer', challengeNonce, burnTxHash })

@@ -1,0 +1,54 @@
+/** What a crash interrupted is taken up again: transactions first, then claims that had none yet. */
+
+import type { Ledger, Report } from '../ports.js'
+import type { Burns } from './burns.js'
+import type { Examine } from './examine.js'
+
+export type Recover = {
+  /**
+   * Hands every signed transaction back to the relayer, those of accepted burns to its watch for reorgs; before the
+   * relayer assigns new nonces.
+   */
+  resumeTransactions(): void
+  /**
+   * Judges claims without a transaction anew: they are burned, found burned, or released. A transfer of the payer's
+   * own is accepted when the chain holds it, and stays claimed for its payload otherwise.
+   */
+  restartClaims(): Promise<void>
+}
+
+export function createRecover(deps: {
+  ledger: Pick<Ledger, 'interrupted' | 'release' | 'accept'>
+  burns: Pick<Burns, 'start' | 'resume' | 'watchForReorg'>
+  examine: Pick<Examine, 'permit' | 'selfTransfer'>
+  report: Report
+}): Recover {
+  const { ledger, burns, examine, report } = deps
+  const { transactions, shallow, unsigned, transfers } = ledger.interrupted()
+  return {
+    resumeTransactions() {
+      for (const relayed of shallow) burns.watchForReorg(relayed)
+      for (const interrupted of transactions) {
+        burns.resume(interrupted)
+        for (const { challenge } of interrupted.items) {
+          report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
+        }
+      }
+    },
+
+    async restartClaims() {
+      for (const { challenge, payload } of unsigned) {
+        const examined = await examine.permit(challenge, payload)
+        if (examined.ok) burns.start(challenge, payload, examined.value.verdict)
+        else await ledger.release(challenge.nonce)
+        report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
+      }
+      for (const { challenge, payload } of transfers) {
+        const burn = await examine.selfTransfer(challenge, payload)
+        if (!burn.ok) continue
+        if ((await ledger.accept(challenge.nonce, burn.value)) !== 'accepted') continue
+        report({ event: 'payment.accepted', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
+      }
+    },
+  }
+}

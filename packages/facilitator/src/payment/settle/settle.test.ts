@@ -1,0 +1,170 @@
+import { accept, type FacilitatorApi, type Payload, reject, SvcError } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import { burnOf, challengeOf, deployment, permitPayloadOf, selfTransferOf } from '../../../test/challenges.js'
+import { stoppedClock } from '../../../test/clock.js'
+import { createMemoryLedger } from '../../../test/ledger.js'
+import type { BurnOutcome, PayerMeans, PaymentEvent } from '../ports.js'
+import { createBurns } from './burns.js'
+import { createExamine, type Examine } from './examine.js'
+import { createSettle } from './settle.js'
+
+const challenge = challengeOf(1)
+const means: PayerMeans = {
+  timestamp: challenge.issuedAt,
+  permitNonce: 0n,
+  balance: challenge.amount,
+  allowance: 0n,
+  executed: new Set(),
+}
+const burned: BurnOutcome = { kind: 'burned', burn: burnOf(5) }
+
+/** The flow with the real ledger; the relay and the chain answer what a test tells them to. */
+async function setup(options: {
+  outcomes?: (() => Promise<BurnOutcome>)[]
+  examined?: Partial<Examine>
+  retention?: number
+}) {
+  const clock = stoppedClock()
+  const ledger = createMemoryLedger({ clock, openMax: 9, expiredRetentionSeconds: options.retention ?? 3600 })
+  await ledger.issue(challenge)
+  const events: PaymentEvent[] = []
+  const report = (event: PaymentEvent) => events.push(event)
+  const outcomes = [...(options.outcomes ?? [async () => burned])]
+  const asked: string[] = []
+  const next = (how: string) => {
+    asked.push(how)
+    return (outcomes.shift() ?? (async () => burned))()
+  }
+  const burner = {
+    burn: () => next('burn'),
+    find: () => next('find'),
+    resume: () => [],
+    watch: () => undefined,
+    onReorged: () => undefined,
+  }
+  const tickets = { of: () => 'ticket', matches: () => false }
+  const standing = createExamine({ deployment, ledger, clock, tickets } as never).standing
+  const examine: Examine = {
+    standing,
+    permit: async () => accept({ verdict: 'burnable', means }),
+    lateBurn: (on, late) => examine.selfTransfer(on, late as Payload.SelfTransferPayload),
+    selfTransfer: async () => accept(burnOf(5)),
+    ...options.examined,
+  }
+  // Sleeps of the stopped clock end at once, so the bound is kept away from burns that need some turns.
+  const patient = { ...clock, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 20)) }
+  const burns = createBurns({
+    burner,
+    ledger,
+    payerWaits: { failed: () => undefined },
+    clock: patient,
+    report,
+    retryMs: { first: 1, max: 1 },
+    closing: new AbortController().signal,
+  })
+  const settle = createSettle({ deployment, examine, ledger, burns, report, receiptPollMs: 20 })
+  const present = (payload: FacilitatorApi.PresentedPayment['payload']) => settle({ payload })
+  return { clock, ledger, events, asked, present, burns }
+}
+
+describe('settle', () => {
+  it('R-113 a run that broke off is taken up by the same payload, and accepted once', async () => {
+    const { present, asked, events } = await setup({
+      outcomes: [() => Promise.reject(new SvcError('rpc_error', 'nonsense')), async () => burned],
+    })
+    const payload = permitPayloadOf(challenge)
+    await expect(present(payload)).rejects.toThrow('nonsense')
+    expect((await present(payload)).response).toMatchObject({ success: true })
+    expect(asked).toEqual(['burn', 'burn'])
+    expect(events.filter(({ event }) => event === 'payment.accepted')).toHaveLength(1)
+  })
+
+  it('R-132 a run that broke off after the burn is looked up, not sent again', async () => {
+    let executed = false
+    const { present, asked } = await setup({
+      outcomes: [() => Promise.reject(new Error('broke off')), async () => burned],
+      examined: { permit: async () => accept({ verdict: executed ? 'burned' : 'burnable', means }) },
+    })
+    const payload = permitPayloadOf(challenge)
+    await expect(present(payload)).rejects.toThrow('broke off')
+    executed = true
+    expect((await present(payload)).response.success).toBe(true)
+    expect(asked).toEqual(['burn', 'find'])
+  })
+
+  it('a run that broke off and cannot succeed any more keeps the hash it is known by', async () => {
+    let rejected = false
+    const { present, ledger } = await setup({
+      outcomes: [() => Promise.reject(new Error('broke off'))],
+      examined: {
+        permit: async () => (rejected ? reject('deadline_passed') : accept({ verdict: 'burnable', means })),
+      },
+    })
+    const payload = permitPayloadOf(challenge)
+    await expect(present(payload)).rejects.toThrow('broke off')
+    await ledger.recordSigned({ nonce: 0, hash: burnOf(7).txHash, raw: '0x02' }, [challenge.nonce])
+    rejected = true
+    expect((await present(payload)).response).toMatchObject({
+      errorReason: 'deadline_passed',
+      transaction: burnOf(7).txHash,
+    })
+  })
+
+  it.each(['relayer_busy', 'chain_unavailable', 'burn_failed'] as const)(
+    'a relay that ends with %s says so and leaves the challenge open for the same payload',
+    async (reason) => {
+      const { present, events } = await setup({
+        outcomes: [async () => ({ kind: 'failed', rejection: reject(reason) }), async () => burned],
+      })
+      const payload = permitPayloadOf(challenge)
+      expect((await present(payload)).response).toMatchObject({
+        success: false,
+        errorReason: reason,
+        transaction: '',
+      })
+      expect(events).toContainEqual({ event: 'burn.failed', challengeNonce: challenge.nonce, reason })
+      expect((await present(payload)).response.success).toBe(true)
+    },
+  )
+
+  it('R-018 a challenge that is forgotten while the chain is asked gives challenge_expired, not a defect', async () => {
+    const payloads = [permitPayloadOf(challenge), selfTransferOf(challenge, 5)]
+    for (const payload of payloads) {
+      const { present, clock, ledger } = await setup({
+        retention: 0,
+        examined: {
+          permit: async () => {
+            clock.advance(400_000)
+            await ledger.isFull()
+            return accept({ verdict: 'burnable', means })
+          },
+          selfTransfer: async () => {
+            clock.advance(400_000)
+            await ledger.isFull()
+            return accept(burnOf(5))
+          },
+        },
+      })
+      expect((await present(payload)).response).toMatchObject({
+        success: false,
+        errorReason: 'challenge_expired',
+      })
+    }
+  })
+
+  it('of payloads presented in one turn one is burned, whoever comes first', async () => {
+    const { present, asked, ledger } = await setup({})
+    const payload = permitPayloadOf(challenge)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const { response, grant } = await present(payload)
+        await grant?.use()
+        return response
+      }),
+    )
+    expect(asked).toEqual(['burn'])
+    expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    expect(answers.filter(({ errorReason }) => errorReason === 'already_accepted')).toHaveLength(7)
+    expect(await ledger.grantIsUsed(challenge.nonce)).toBe(true)
+  })
+})

@@ -1,0 +1,199 @@
+/** Presented payment → burn confirmed → accepted, answered with success exactly once. */
+import {
+  type ChallengeNonce,
+  type FacilitatorApi,
+  Network,
+  type Payload,
+  type Rejection,
+  reject,
+  SvcError,
+  type TxHash,
+  unreachable,
+} from '@svc-zerc20/protocol'
+import type { Challenge, Deployment, Ledger, PayerMeans, Payment, Report, SettleAnswer } from '../ports.js'
+import type { Burns } from './burns.js'
+import type { Examine } from './examine.js'
+
+export type Settle = (presented: FacilitatorApi.PresentedPayment) => Promise<SettleAnswer>
+
+export function createSettle(deps: {
+  deployment: Deployment
+  examine: Examine
+  ledger: Ledger
+  burns: Burns
+  report: Report
+  receiptPollMs: number
+}): Settle {
+  const { examine, ledger, burns, report } = deps
+  const network = Network.format(deps.deployment.chainId)
+
+  const refuse = (
+    { reason, message }: Rejection,
+    txHash?: TxHash,
+    extra?: FacilitatorApi.SettleResponse['extra'],
+  ): SettleAnswer => ({
+    response: {
+      success: false,
+      errorReason: reason,
+      errorMessage: message,
+      transaction: txHash ?? '',
+      network,
+      ...(extra && { extra }),
+    },
+  })
+
+  return async (presented) => {
+    const { payload } = presented
+    const standing = await examine.standing(presented)
+    switch (standing.kind) {
+      case 'refused':
+        return refuse(standing.rejection, standing.payment && knownHash(standing.payment))
+      case 'expired':
+        return refuseLate(standing.payment.challenge, payload)
+      case 'claimed':
+        return standing.payment.accepted || burns.isUnderWay(payload.challengeNonce)
+          ? answerClaimed(payload)
+          : settleNow(standing.payment.challenge, payload, standing.ticketed)
+      case 'unclaimed':
+        return settleNow(standing.payment.challenge, payload, standing.ticketed)
+      default:
+        return unreachable(standing)
+    }
+  }
+
+  function settleNow(
+    challenge: Challenge,
+    payload: Payload.Payload,
+    ticketed: boolean,
+  ): Promise<SettleAnswer> {
+    return payload.kind === 'permit'
+      ? settlePermit(challenge, payload, ticketed)
+      : settleSelfTransfer(challenge, payload, ticketed)
+  }
+
+  async function settlePermit(
+    challenge: Challenge,
+    payload: Payload.PermitPayload,
+    ticketed: boolean,
+  ): Promise<SettleAnswer> {
+    const examined = await examine.permit(challenge, payload)
+    if (!examined.ok) return refuse(examined, await hashOf(challenge.nonce))
+    const { verdict, means } = examined.value
+    // A burn that happened needs no means any more.
+    const refused = await claim(challenge.nonce, payload, ticketed, verdict === 'burned' ? undefined : means)
+    if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
+    // Also when it was claimed before: a run that broke off is taken up again, and the replay ledger on chain
+    // keeps it to one execution.
+    const payment = await ledger.find(challenge.nonce)
+    if (payment?.claim && !payment.accepted) burns.start(challenge, payload, verdict)
+    return answerClaimed(payload)
+  }
+
+  async function settleSelfTransfer(
+    challenge: Challenge,
+    payload: Payload.SelfTransferPayload,
+    ticketed: boolean,
+  ): Promise<SettleAnswer> {
+    const burn = await examine.selfTransfer(challenge, payload)
+    const shallow = !burn.ok && burn.reason === 'pending_burn'
+    if (!burn.ok && !shallow) return refuseTransfer(burn, payload)
+    // Claimed also while it lacks confirmations: presented in time, it may become deep enough after expiry.
+    const refused = await claim(challenge.nonce, payload, ticketed)
+    if (refused !== undefined && refused !== 'same_payload') return refuse(refused, payload.burnTxHash)
+    if (!burn.ok) return refuse(burn, payload.burnTxHash)
+    if ((await ledger.accept(challenge.nonce, burn.value)) === 'accepted') {
+      report({ event: 'payment.accepted', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
+    }
+    return answerClaimed(payload)
+  }
+
+  async function claim(
+    nonce: ChallengeNonce,
+    payload: Payload.Payload,
+    ticketed: boolean,
+    means?: PayerMeans,
+  ): Promise<Rejection | 'same_payload' | undefined> {
+    const outcome = await ledger.claim(nonce, payload, ticketed, means)
+    if (typeof outcome === 'object') return outcome
+    switch (outcome) {
+      case 'claimed':
+        return undefined
+      case 'same_payload':
+        return 'same_payload'
+      case 'other_payload':
+        return reject('challenge_claimed')
+      case 'permit_nonce_in_use':
+        return reject('permit_nonce_in_use')
+      case 'forgotten':
+        return reject('challenge_expired')
+      default:
+        return unreachable(outcome)
+    }
+  }
+
+  /** Waits for the burn of this payload up to the bound, then says how it ended. */
+  async function answerClaimed(payload: Payload.Payload): Promise<SettleAnswer> {
+    const { challengeNonce } = payload
+    const end = await burns.watch(challengeNonce, deps.receiptPollMs)
+    if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)
+    const payment = await ledger.find(challengeNonce)
+    if (!payment) throw new SvcError('payment_lost', `claimed payment ${challengeNonce} left the ledger`)
+    if (!payment.accepted) return refuse(reject('pending_burn'), knownHash(payment))
+
+    const { txHash } = payment.accepted.burn
+    const grant = await ledger.takeGrant(challengeNonce, deps.receiptPollMs)
+    // Somebody holds it and does not read the answer: the bound of a settle holds all the same.
+    if (grant === 'held') return refuse(reject('pending_burn'), txHash)
+    if (grant === 'used') return refuse(reject('already_accepted'), txHash, { phase: 'accepted' })
+    const payer = payload.kind === 'permit' ? { payer: payload.payer } : {}
+    return {
+      response: { success: true, transaction: txHash, network, ...payer, extra: { phase: 'accepted' } },
+      grant,
+    }
+  }
+
+  /** Transfers that cover nothing are told to the operator: the money is at payTo all the same. */
+  async function refuseTransfer(
+    rejection: Rejection,
+    payload: Payload.SelfTransferPayload,
+  ): Promise<SettleAnswer> {
+    const { challengeNonce, burnTxHash: txHash } = payload
+    const { reason } = rejection
+    if (reason === 'burn_split' || reason === 'burn_underpaid') {
+      const outcome = await ledger.recordUnmatched(challengeNonce, { txHash, reason })
+      // Heard of before, it is in the log already.
+      if (outcome !== 'known') report({ event: 'burn.unmatched', challengeNonce, txHash, reason })
+    }
+    return refuse(rejection, hashIfOnChain(rejection, payload))
+  }
+
+  async function hashOf(nonce: ChallengeNonce): Promise<TxHash | undefined> {
+    const payment = await ledger.find(nonce)
+    return payment && knownHash(payment)
+  }
+
+  /** Past expiry nothing is bought any more; a burn that did happen is recorded so that it is still minted. */
+  async function refuseLate(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer> {
+    const burn = await examine.lateBurn(challenge, payload)
+    if (!burn.ok) {
+      const txHash = payload.kind === 'permit' ? undefined : hashIfOnChain(burn, payload)
+      return refuse(reject('challenge_expired'), txHash)
+    }
+    if ((await ledger.recordLate(challenge, burn.value, 'late')) === 'recorded') {
+      report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
+    }
+    return refuse(reject('challenge_expired'), burn.value.txHash)
+  }
+}
+
+/** The payer's own hash is repeated only when the chain knows it. */
+function hashIfOnChain(
+  { reason }: Rejection,
+  { burnTxHash }: Payload.SelfTransferPayload,
+): TxHash | undefined {
+  return reason === 'burn_not_found' ? undefined : burnTxHash
+}
+
+function knownHash({ accepted, claim }: Payment): TxHash | undefined {
+  return accepted?.burn.txHash ?? claim?.txHash
+}

@@ -1,0 +1,170 @@
+/** Looks for burns on the chain, with the indexer's help where it has it right. */
+import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import {
+  type Address,
+  type BaseUnits,
+  type ChallengeNonce,
+  parseAddress,
+  parseTxHash,
+} from '@svc-zerc20/protocol'
+import { pad, parseEventLogs, toEventSelector } from 'viem/utils'
+import type { ChainReader } from '../chain/chain.js'
+import { readHead } from '../chain/head.js'
+import { type JsonRpc, wellFormed } from '../chain/json-rpc.js'
+import { scanLogs } from '../chain/scan-logs.js'
+import { burnExecutedTopic, type Log } from '../chain/transfer-log.js'
+import type { ClaimedTransfer, Indexer } from '../mint/indexer.js'
+import type { PathEvent } from '../mint/paths.js'
+import type { Burn, TransferLog } from '../payment/ports.js'
+import type { BurnSearch, ExecutedBurn } from './find-burns.js'
+
+type BurnSearchDeps = {
+  readonly rpc: Pick<JsonRpc, 'batch'>
+  readonly chain: Pick<ChainReader, 'balances' | 'selfTransferFacts'>
+  readonly indexer: Pick<Indexer, 'transfersTo'>
+  readonly token: Address
+  readonly helper: Address | undefined
+  /** A block at or before the first one that can hold a burn. */
+  readonly fromBlock: number
+  readonly signal: AbortSignal
+  readonly report: (event: PathEvent) => void
+  readonly limits: {
+    /** Addresses in one question. */
+    readonly lensQueriesMax: number
+    readonly logSpanBlocksMax: number
+  }
+}
+
+export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
+  const { chain, token, limits } = deps
+
+  async function balances(addresses: readonly Address[]): Promise<readonly bigint[]> {
+    const found: bigint[] = []
+    for (const some of inParts(addresses, limits.lensQueriesMax)) found.push(...(await chain.balances(some)))
+    return found
+  }
+
+  /** Believed when all it tells of is all that is there, and the receipt agrees. */
+  async function fromIndexer(address: Address, balance: bigint): Promise<Burn | undefined> {
+    try {
+      const transfers = await deps.indexer.transfersTo(address, deps.signal)
+      const told = transfers.reduce((sum, { value }) => sum + value, 0n)
+      return told === balance ? await readBurn(address, largestOf(transfers)) : undefined
+    } catch (err) {
+      if (deps.signal.aborted) throw err
+      deps.report({ event: 'indexer.failed', err })
+      return undefined
+    }
+  }
+
+  /** The transfer as its receipt has it; undefined when the receipt has another. */
+  async function readBurn(to: Address, claimed: ClaimedTransfer | undefined): Promise<Burn | undefined> {
+    if (!claimed) return undefined
+    const { receipt } = await chain.selfTransferFacts(claimed.txHash, to, 1)
+    const isIt = (transfer: TransferLog) => transfer.to === to && transfer.value === claimed.value
+    const transfer = receipt?.succeeded ? receipt.transfers.find(isIt) : undefined
+    if (!receipt || !transfer) return undefined
+    const { blockNumber, blockHash } = receipt
+    const { leafIndex, from, value } = transfer
+    return { txHash: claimed.txHash, blockNumber, blockHash, leafIndex, from, value }
+  }
+
+  /** From the token's logs, in one pass for all addresses. */
+  async function fromLogs(addresses: readonly Address[], fromBlock: number): Promise<Map<Address, Burn>> {
+    const transfers = new Map<Address, ClaimedTransfer[]>()
+    for (const some of inParts(addresses, limits.lensQueriesMax)) {
+      const topics = [transferTopic, null, some.map((address) => pad(address))]
+      const blocks = { fromBlock, spanBlocksMax: limits.logSpanBlocksMax }
+      for await (const { logs } of scanLogs(deps.rpc, { address: token, topics }, blocks)) {
+        for (const { to, ...transfer } of transfersOf(logs)) {
+          transfers.set(to, [...(transfers.get(to) ?? []), transfer])
+        }
+      }
+    }
+    const burns = new Map<Address, Burn>()
+    for (const [address, claimed] of transfers) {
+      const burn = await readBurn(address, largestOf(claimed))
+      if (burn) burns.set(address, burn)
+    }
+    return burns
+  }
+
+  /** A node that lied about its head when a challenge was issued must not hide its burn: then all is searched. */
+  async function firstBlockOf(payments: readonly { readonly issuedAtBlock: bigint }[]): Promise<number> {
+    const head = await readHead(deps.rpc)
+    const first = payments.reduce(
+      (least, { issuedAtBlock }) => Math.min(least, issuedAtBlock <= head ? Number(issuedAtBlock) : 0),
+      Number.MAX_SAFE_INTEGER,
+    )
+    return Math.max(first, deps.fromBlock)
+  }
+
+  return {
+    balances,
+
+    async largestTransfers(payments) {
+      const burns = new Map<Address, Burn>()
+      const missing: (typeof payments)[number][] = []
+      const held = await balances(payments.map(({ payTo }) => payTo))
+      for (const [i, payment] of payments.entries()) {
+        const balance = held[i] ?? 0n
+        if (balance === 0n) continue
+        const burn = await fromIndexer(payment.payTo, balance)
+        if (burn) burns.set(payment.payTo, burn)
+        else missing.push(payment)
+      }
+      if (missing.length === 0) return burns
+      const addresses = missing.map(({ payTo }) => payTo)
+      for (const [address, burn] of await fromLogs(addresses, await firstBlockOf(missing))) {
+        burns.set(address, burn)
+      }
+      return burns
+    },
+
+    async *executedBurns() {
+      if (!deps.helper) return
+      const filter = { address: deps.helper, topics: [burnExecutedTopic, null, pad(token)] }
+      const blocks = { fromBlock: deps.fromBlock, spanBlocksMax: limits.logSpanBlocksMax }
+      for await (const { logs } of scanLogs(deps.rpc, filter, blocks)) yield* executedIn(logs)
+    },
+  }
+}
+
+const transferTopic = toEventSelector('Transfer(address,address,uint256)')
+
+/** Of equal ones the earliest. */
+const largestOf = (transfers: readonly ClaimedTransfer[]): ClaimedTransfer | undefined =>
+  transfers.reduce<ClaimedTransfer | undefined>(
+    (largest, transfer) => (largest && largest.value >= transfer.value ? largest : transfer),
+    undefined,
+  )
+
+function transfersOf(logs: readonly Log[]): (ClaimedTransfer & { readonly to: Address })[] {
+  const parsed = wellFormed('eth_getLogs', () =>
+    parseEventLogs({ abi: tokenAbi, eventName: 'Transfer', logs: logs as never }),
+  )
+  return parsed.flatMap(({ args, transactionHash }) => {
+    const to = parseAddress(args.to)
+    const txHash = parseTxHash(transactionHash)
+    return to && txHash ? [{ to, txHash, value: args.value }] : []
+  })
+}
+
+function executedIn(logs: readonly Log[]): ExecutedBurn[] {
+  const parsed = wellFormed('eth_getLogs', () =>
+    parseEventLogs({ abi: permitBurnerAbi, eventName: 'BurnExecuted', logs: logs as never }),
+  )
+  return parsed.flatMap(({ args, transactionHash, blockNumber, blockHash }) => {
+    const payTo = parseAddress(args.burnAddress)
+    const from = parseAddress(args.payer)
+    const txHash = parseTxHash(transactionHash)
+    if (!payTo || !from || !txHash || !blockHash) return []
+    const nonce = args.challengeNonce as ChallengeNonce
+    const value = args.value as BaseUnits
+    return [{ nonce, payTo, from, value, txHash, blockHash, blockNumber: BigInt(blockNumber ?? 0) }]
+  })
+}
+
+function* inParts<T>(items: readonly T[], size: number): Iterable<readonly T[]> {
+  for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size)
+}

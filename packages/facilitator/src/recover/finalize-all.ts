@@ -1,0 +1,54 @@
+/** Rounds of finalization without a loop: as many as bring something, then it ends. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { count, type Finalize, type RoundEnd, type Step } from '../payment/finalize/finalize.js'
+import type { FinalizeEvent } from '../payment/finalize/ports.js'
+import type { Clock, Ledger } from '../payment/ports.js'
+
+/** Resolves with the last step of every payment that had its turn. */
+export async function finalizeAll(deps: {
+  readonly finalize: Pick<Finalize, 'round'>
+  readonly ledger: Pick<Ledger, 'awaitingMint'>
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly report: (event: FinalizeEvent) => void
+  readonly limits: {
+    readonly recoverPauseMs: number
+    /** Rounds in a row that bring nothing: while something fails, and while mints wait for their depth. */
+    readonly recoverFailedRoundsMax: number
+    readonly recoverStillRoundsMax: number
+  }
+}): Promise<RoundEnd> {
+  const { finalize, ledger, clock, signal, limits } = deps
+  const last = new Map<ChallengeNonce, Step>()
+  let stillRounds = 0
+
+  async function oneRound(): Promise<RoundEnd | undefined> {
+    try {
+      return await finalize.round(signal)
+    } catch (err) {
+      deps.report({ event: 'finalize.failed', err })
+      return undefined
+    }
+  }
+
+  function mayMove(end: RoundEnd | undefined): boolean {
+    if (count(last, 'confirming', 'mined') > 0) return stillRounds < limits.recoverStillRoundsMax
+    // Whoever failed backs off and is in no round meanwhile.
+    const isRetried = end === undefined || end.size === 0 || count(last, 'failed') > 0
+    return isRetried && stillRounds < limits.recoverFailedRoundsMax
+  }
+
+  while (!signal.aborted && (await isAnyLeft(ledger))) {
+    const end = await oneRound()
+    for (const [nonce, step] of end ?? []) last.set(nonce, step)
+    stillRounds = end && count(end, 'finalized', 'mined') > 0 ? 0 : stillRounds + 1
+    if (stillRounds > 0 && !mayMove(end)) break
+    await clock.sleep(limits.recoverPauseMs, signal)
+  }
+  return last
+}
+
+async function isAnyLeft(ledger: Pick<Ledger, 'awaitingMint'>): Promise<boolean> {
+  for await (const _ of ledger.awaitingMint()) return true
+  return false
+}

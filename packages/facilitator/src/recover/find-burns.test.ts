@@ -1,0 +1,161 @@
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  deployment,
+  nonceOf,
+  permitPayloadOf,
+  seconds,
+} from '../../test/challenges.js'
+import { stoppedClock } from '../../test/clock.js'
+import { createMemoryLedger } from '../../test/ledger.js'
+import type { Burn } from '../payment/ports.js'
+import { type ExecutedBurn, type FindBurnsDeps, findBurns } from './find-burns.js'
+
+const hourMs = 3_600_000
+
+/** A chain with transfers to addresses and a helper with events, around a real ledger that forgets nothing. */
+function setup() {
+  const clock = stoppedClock()
+  const ledger = createMemoryLedger({
+    clock,
+    openMax: 100,
+    expiredRetentionSeconds: Number.POSITIVE_INFINITY,
+  })
+  const transfers = new Map<Address, Burn>()
+  const executed: ExecutedBurn[] = []
+  const minted = new Set<ChallengeNonce>()
+  const derived: ChallengeNonce[] = []
+  const reported: string[] = []
+  const followed = new Set<ChallengeNonce>()
+  const deps: FindBurnsDeps = {
+    ledger,
+    search: {
+      balances: async (addresses) => addresses.map((address) => transfers.get(address)?.value ?? 0n),
+      largestTransfers: async () => transfers,
+      async *executedBurns() {
+        yield* executed
+      },
+    },
+    reread: async (_challenge, burn) => ({ burn: { ...burn, leafIndex: 7n }, depth: 1 }),
+    // As in `challengeOf`: the address has the number of the nonce.
+    async derive(nonce) {
+      derived.push(nonce)
+      return { payTo: addressOf(Number(BigInt(nonce))), powNonce: 11 }
+    },
+    areMinted: async (burns) => burns.map(({ nonce }) => minted.has(nonce)),
+    treasury: deployment.treasury,
+    firstBlock: 0n,
+    follow: async () => followed,
+    // The number of the block is its time, too.
+    minedAt: async (blockNumber) => seconds(Number(blockNumber)),
+    dustBelow: 0n,
+    clock,
+    report: ({ event }) => reported.push(event),
+    derivedAtOnceMax: 2,
+    say: () => undefined,
+  }
+  const executedBy = (seed: number, payTo = addressOf(seed)): ExecutedBurn => {
+    const { leafIndex: _, ...burn } = burnOf(seed)
+    return { ...burn, nonce: nonceOf(seed), payTo }
+  }
+  const find = async (...nonces: ChallengeNonce[]) => {
+    const found = await findBurns(deps, nonces)
+    return found.map(({ nonce, source, leftAlone }) => [nonce, source, ...(leftAlone ? [leftAlone] : [])])
+  }
+  return { clock, ledger, transfers, followed, executed, minted, derived, reported, executedBy, find }
+}
+
+describe('the burns of a facilitator', () => {
+  it('are those on record that are not finalized, with the ones a reorg took', async () => {
+    const { ledger, find } = setup()
+    for (const seed of [1, 2, 3]) {
+      await ledger.issue(challengeOf(seed))
+      await ledger.claim(nonceOf(seed), permitPayloadOf(challengeOf(seed), { nonce: BigInt(seed) }))
+      await ledger.accept(nonceOf(seed), burnOf(seed))
+    }
+    await ledger.finalize(nonceOf(1), { value: burnOf(1).value }, burnOf(1).value)
+    await ledger.demote(nonceOf(2))
+    await ledger.recordLate(challengeOf(4), burnOf(4), 'late')
+    expect(await find()).toEqual([
+      [nonceOf(3), 'journal'],
+      [nonceOf(4), 'journal'],
+      [nonceOf(2), 'journal', 'burn_lost'],
+    ])
+  })
+
+  it('fault 8: are transfers to addresses that expired; those that can still buy something stay as they are', async () => {
+    const { ledger, find, transfers, clock, reported } = setup()
+    await ledger.issue(challengeOf(1))
+    clock.advance(hourMs)
+    const later = { issuedAt: 1_700_003_600 as never, expiresAt: 1_700_003_900 as never }
+    for (const seed of [2, 3, 4]) await ledger.issue(challengeOf(seed, later))
+    await ledger.claim(nonceOf(3), permitPayloadOf(challengeOf(3)))
+    const lateBurn = { ...burnOf(1), blockNumber: 1_700_000_300n }
+    transfers.set(addressOf(1), lateBurn)
+    for (const seed of [2, 3]) transfers.set(addressOf(seed), burnOf(seed))
+    expect((await find()).sort()).toEqual([
+      [nonceOf(1), 'transfer'],
+      [nonceOf(2), 'transfer', 'open'],
+      [nonceOf(3), 'transfer', 'claimed'],
+    ])
+    expect(reported).toEqual(['burn.late'])
+    expect((await ledger.books.find(nonceOf(1)))?.late).toEqual(lateBurn)
+    expect((await ledger.books.find(nonceOf(2)))?.late).toBeUndefined()
+    // The second time it is on record.
+    expect((await find()).filter(([, source]) => source === 'journal')).toEqual([[nonceOf(1), 'journal']])
+  })
+
+  it('are not called late when they were mined in time, however late they are found', async () => {
+    const { ledger, find, transfers, clock, reported } = setup()
+    await ledger.issue(challengeOf(1))
+    clock.advance(hourMs)
+    transfers.set(addressOf(1), { ...burnOf(1), blockNumber: 1_700_000_299n })
+    expect(await find()).toEqual([[nonceOf(1), 'transfer']])
+    expect(reported).toEqual(['burn.found'])
+    expect(await ledger.books.find(nonceOf(1))).toMatchObject({ lateReason: 'unpresented' })
+    expect(await ledger.books.counts()).toMatchObject({ late: 0, found: 1 })
+  })
+
+  it('are transfers that following them put on record, and they are told as such', async () => {
+    const { ledger, find, followed } = setup()
+    await ledger.recordLate(challengeOf(4), burnOf(4), 'late')
+    followed.add(nonceOf(4))
+    expect(await find()).toEqual([[nonceOf(4), 'transfer']])
+  })
+
+  it('are burns of the helper that no record is left of, when their address derives from our seed', async () => {
+    const { ledger, find, executed, executedBy, minted, derived } = setup()
+    await ledger.issue(challengeOf(1))
+    minted.add(nonceOf(2))
+    executed.push(executedBy(1), executedBy(2), executedBy(3), executedBy(4, addressOf(99)), executedBy(5))
+    expect(await find()).toEqual([
+      [nonceOf(3), 'helper'],
+      [nonceOf(5), 'helper'],
+    ])
+    // Neither what is known nor what is minted costs work.
+    expect(derived).toEqual([3, 4, 5].map(nonceOf))
+    const recorded = await ledger.books.find(nonceOf(3))
+    expect(recorded).toMatchObject({
+      challenge: { payTo: addressOf(3), powNonce: 11, treasury: deployment.treasury, amount: 1000n },
+      late: { ...burnOf(3), leafIndex: 7n },
+      // The helper executes nothing past its deadline: whatever it was, it was not late.
+      lateReason: 'unrecorded',
+    })
+    expect(await ledger.books.find(nonceOf(4))).toBeUndefined()
+    expect(await find()).toEqual([
+      [nonceOf(3), 'journal'],
+      [nonceOf(5), 'journal'],
+    ])
+  })
+
+  it('are transfers to the addresses of nonces that somebody names', async () => {
+    const { find, transfers, minted, ledger } = setup()
+    for (const seed of [1, 2]) transfers.set(addressOf(seed), burnOf(seed))
+    minted.add(nonceOf(2))
+    expect(await find(nonceOf(1), nonceOf(2), nonceOf(3))).toEqual([[nonceOf(1), 'nonce']])
+    expect((await ledger.books.find(nonceOf(1)))?.late).toEqual(burnOf(1))
+  })
+})

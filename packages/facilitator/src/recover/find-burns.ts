@@ -1,0 +1,225 @@
+/**
+ * Finds every burn to an address of this facilitator that is not finalized: those on record, those that nobody
+ * presented in time, and those of payments that no record is left of.
+ */
+import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import type { Books, RecordedPayment } from '../payment/books.js'
+import type { RereadBurn } from '../payment/finalize/ports.js'
+import { judgeTransfers } from '../payment/found/judge-transfers.js'
+import { recordFound } from '../payment/found/record-found.js'
+import type { Burn, Challenge, Clock, Ledger, PaymentEvent } from '../payment/ports.js'
+import { replaceClaimed } from '../payment/settle/replace-claimed.js'
+
+export type FoundBurn = {
+  readonly nonce: ChallengeNonce
+  readonly burn: Burn
+  /** How it became known: a record of it, a transfer to a challenge on record, the helper's event, a given nonce. */
+  readonly source: 'journal' | 'transfer' | 'helper' | 'nonce'
+  /** Why it is left alone: its payer can still present it, has presented it, or a reorg took it. */
+  readonly leftAlone?: 'open' | 'claimed' | 'burn_lost'
+}
+
+/** A burn that the helper executed, as its event tells. */
+export type ExecutedBurn = Pick<Burn, 'txHash' | 'blockNumber' | 'blockHash' | 'from' | 'value'> & {
+  readonly nonce: ChallengeNonce
+  readonly payTo: Address
+}
+
+export type BurnSearch = {
+  /** What lies at burn addresses, in order. Nobody can move it, so nothing there means that nothing ever came. */
+  balances(addresses: readonly Address[]): Promise<readonly bigint[]>
+  /**
+   * The largest transfer to each of these addresses, read from its receipt, whoever claimed that it is there. Only
+   * one of several can be minted.
+   */
+  largestTransfers(
+    payments: readonly Pick<Challenge, 'payTo' | 'issuedAtBlock'>[],
+  ): Promise<ReadonlyMap<Address, Burn>>
+  executedBurns(): AsyncIterable<ExecutedBurn>
+}
+
+export type NonceAndValue = { readonly nonce: ChallengeNonce; readonly value: Burn['value'] }
+
+/** The part of a challenge that derives from the seed and its nonce. */
+export type DeriveAddress = (
+  nonce: ChallengeNonce,
+) => Promise<{ readonly payTo: Address; readonly powNonce: number }>
+
+export type FindBurnsDeps = {
+  readonly ledger: Pick<Ledger, 'awaitingMint' | 'demoted' | 'recordLate' | 'find' | 'accept'> & {
+    readonly books: Books
+  }
+  readonly search: BurnSearch
+  readonly reread: RereadBurn
+  readonly derive: DeriveAddress
+  /** Whether burns are minted: that can be told without their addresses, which cost work. */
+  areMinted(burns: readonly NonceAndValue[]): Promise<readonly boolean[]>
+  readonly treasury: Address
+  /** A block at or before the first one that can hold a burn. */
+  readonly firstBlock: bigint
+  /** Follows the token's transfers to every address issued, and says which burns that put on record. */
+  follow(): Promise<ReadonlySet<ChallengeNonce>>
+  /** When a block says it was mined. */
+  minedAt(blockNumber: bigint): Promise<UnixSeconds>
+  /** Less than this is not worth a mint, unless it pays a challenge in full. */
+  readonly dustBelow: bigint
+  readonly clock: Pick<Clock, 'now'>
+  readonly report: (event: PaymentEvent) => void
+  readonly derivedAtOnceMax: number
+  /** One line about a long search. */
+  readonly say: (line: string) => void
+}
+
+export async function findBurns(
+  deps: FindBurnsDeps,
+  nonces: readonly ChallengeNonce[],
+): Promise<readonly FoundBurn[]> {
+  const recorded = await onRecord(deps, await deps.follow())
+  const paid = await paidUnnoticed(deps)
+  const known = new Set([...recorded, ...paid].map(({ nonce }) => nonce))
+  const unknown = await executedUnknown(deps, known)
+  for (const { nonce } of unknown) known.add(nonce)
+  return [...recorded, ...paid, ...unknown, ...(await ofNonces(deps, known, nonces))]
+}
+
+async function onRecord(
+  { ledger }: FindBurnsDeps,
+  followed: ReadonlySet<ChallengeNonce>,
+): Promise<FoundBurn[]> {
+  const found: FoundBurn[] = []
+  for await (const { challenge, burn } of ledger.awaitingMint()) {
+    const { nonce } = challenge
+    found.push({ nonce, burn, source: followed.has(nonce) ? 'transfer' : 'journal' })
+  }
+  for await (const { challenge, burn } of ledger.demoted()) {
+    found.push({ nonce: challenge.nonce, burn, source: 'journal', leftAlone: 'burn_lost' })
+  }
+  return found
+}
+
+/** Challenges whose address got something, though no burn of theirs was accepted. */
+async function paidUnnoticed(deps: FindBurnsDeps): Promise<FoundBurn[]> {
+  const { ledger, search } = deps
+  const pages = await Promise.all(
+    (['open', 'expired'] as const).map((phase) =>
+      ledger.books.page({ phase, limit: Number.POSITIVE_INFINITY }),
+    ),
+  )
+  const unburned = pages.flatMap(({ payments }) => payments).filter(({ late, demoted }) => !late && !demoted)
+  const balances = await search.balances(unburned.map(({ challenge }) => challenge.payTo))
+  const paid = unburned.filter((_, i) => (balances[i] ?? 0n) > 0n)
+  if (paid.length > 0) deps.say(`${paid.length} of ${unburned.length} unused addresses got a transfer`)
+  const burns = await search.largestTransfers(paid.map(({ challenge }) => challenge))
+  const found: FoundBurn[] = []
+  for (const payment of paid) {
+    const { challenge } = payment
+    const burn = burns.get(challenge.payTo)
+    if (!burn) continue
+    if (await replaceClaimed(deps, challenge, payment, [burn])) {
+      found.push({ nonce: challenge.nonce, burn, source: 'transfer' })
+      continue
+    }
+    const leftAlone = whyLeftAlone(payment, deps.clock.now())
+    if (!leftAlone && !(await recordUnnoticed(deps, payment, burn))) continue
+    found.push({ nonce: challenge.nonce, burn, source: 'transfer', ...(leftAlone && { leftAlone }) })
+  }
+  return found
+}
+
+/** As a late burn it would buy nothing: as long as it can buy something, it is its payer's. */
+function whyLeftAlone({ claim, challenge }: RecordedPayment, nowMs: number): 'open' | 'claimed' | undefined {
+  if (claim) return 'claimed'
+  return nowMs < challenge.expiresAt * 1000 ? 'open' : undefined
+}
+
+/** False when it is not worth a mint. Whether it is late, its block says, and not the time at which it is found. */
+async function recordUnnoticed(deps: FindBurnsDeps, payment: RecordedPayment, burn: Burn): Promise<boolean> {
+  const { challenge } = payment
+  const verdict = judgeTransfers({
+    challenge,
+    payment,
+    transfers: [{ ...burn, minedAt: await deps.minedAt(burn.blockNumber) }],
+    now: deps.clock.now() / 1000,
+    dustBelow: deps.dustBelow,
+    // Nothing was minted for it yet.
+    mintsSecond: false,
+  })
+  if (verdict.kind !== 'mint') return false
+  await recordFound(deps, challenge, burn, verdict.reason)
+  return true
+}
+
+/** Burns of the helper for nonces that the ledger does not know: its journal was lost. */
+async function executedUnknown(
+  deps: FindBurnsDeps,
+  known: ReadonlySet<ChallengeNonce>,
+): Promise<FoundBurn[]> {
+  const unknown: ExecutedBurn[] = []
+  for await (const executed of deps.search.executedBurns()) {
+    if (!known.has(executed.nonce) && !(await deps.ledger.find(executed.nonce))) unknown.push(executed)
+  }
+  const minted = await deps.areMinted(unknown)
+  const left = unknown.filter((_, i) => !minted[i])
+  if (left.length > 0)
+    deps.say(`${left.length} burns of the helper are on no record: deriving their addresses`)
+  // Helpers are shared: most of them may be another facilitator's.
+  const ours: FoundBurn[] = []
+  for (let i = 0; i < left.length; i += deps.derivedAtOnceMax) {
+    const some = left.slice(i, i + deps.derivedAtOnceMax)
+    const found = await Promise.all(some.map((executed) => ownBurn(deps, executed)))
+    ours.push(...found.flatMap((burn) => burn ?? []))
+  }
+  if (left.length > 0) deps.say(`${ours.length} of them are ours`)
+  return ours
+}
+
+async function ownBurn(deps: FindBurnsDeps, executed: ExecutedBurn): Promise<FoundBurn | undefined> {
+  const { nonce } = executed
+  const { payTo, powNonce } = await deps.derive(nonce)
+  if (payTo !== executed.payTo) return undefined
+  const claimed = { ...executed, leafIndex: 0n }
+  const challenge = reconstruct(deps, { nonce, payTo, powNonce }, claimed)
+  const current = await deps.reread(challenge, claimed)
+  if (!current) return undefined
+  await recordFound(deps, challenge, current.burn, 'unrecorded')
+  return { nonce, burn: current.burn, source: 'helper' }
+}
+
+/** Burns that payers made themselves leave no nonce on the chain: somebody must name it. */
+async function ofNonces(
+  deps: FindBurnsDeps,
+  known: ReadonlySet<ChallengeNonce>,
+  nonces: readonly ChallengeNonce[],
+): Promise<FoundBurn[]> {
+  const found: FoundBurn[] = []
+  for (const nonce of nonces) {
+    if (known.has(nonce) || (await deps.ledger.find(nonce))) continue
+    const { payTo, powNonce } = await deps.derive(nonce)
+    const transfers = await deps.search.largestTransfers([{ payTo, issuedAtBlock: deps.firstBlock }])
+    const burn = transfers.get(payTo)
+    if (!burn) deps.say(`nothing was paid to the address of ${nonce}`)
+    const [minted] = burn ? await deps.areMinted([{ nonce, value: burn.value }]) : []
+    if (!burn || minted) continue
+    await recordFound(deps, reconstruct(deps, { nonce, payTo, powNonce }, burn), burn, 'unrecorded')
+    found.push({ nonce, burn, source: 'nonce' })
+  }
+  return found
+}
+
+/** As much of a lost challenge as a mint needs; what it asked for is not known any more. */
+function reconstruct(
+  { treasury, clock }: FindBurnsDeps,
+  derived: Pick<Challenge, 'nonce' | 'payTo' | 'powNonce'>,
+  { value, blockNumber }: Burn,
+): Challenge {
+  const now = Math.floor(clock.now() / 1000) as Challenge['issuedAt']
+  return {
+    ...derived,
+    amount: value,
+    listPrice: value,
+    issuedAt: now,
+    expiresAt: now,
+    treasury,
+    issuedAtBlock: blockNumber,
+  }
+}

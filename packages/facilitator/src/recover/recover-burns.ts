@@ -1,0 +1,253 @@
+/** `svc-facilitator recover`: finds every burn of this facilitator, finalizes what is not, and ends. */
+import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { deriveSeed } from '@svc-zerc20/zk'
+import { createDeriveAddress } from '../addresses/derive.js'
+import { issuedFolderOf } from '../addresses/issued/folder.js'
+import { createAddressMiner } from '../addresses/mining/miner.js'
+import { createRereadBurn } from '../chain/reread-burn.js'
+import { assertUnlocked } from '../ledger/journal/lock.js'
+import { limits } from '../limits.js'
+import type { Step } from '../payment/finalize/finalize.js'
+import type { Mintable, MintVerifier } from '../payment/finalize/ports.js'
+import type { AwaitingMint, Clock } from '../payment/ports.js'
+import { profileOf } from '../profile.js'
+import { assertRelayerKnown } from '../start/assert-relayer-known.js'
+import { type ChainSide, openChainSide } from '../start/chain-side.js'
+import { createFinalization, whyOff, wireIndexer, wireVerifier } from '../start/finalization.js'
+import { createFollowing, dustBelow } from '../start/following.js'
+import { createTelemetry } from '../start/operation.js'
+import { createPaymentFlow } from '../start/payment-flow.js'
+import type { StartOptions } from '../start/start.js'
+import { openStorage, type Storage } from '../start/storage.js'
+import { systemClock, systemRandom } from '../system.js'
+import { createTokenChain } from '../transfers/token-chain.js'
+import { createBurnSearch } from './burn-search.js'
+import { finalizeAll } from './finalize-all.js'
+import { type FindBurnsDeps, type FoundBurn, findBurns, type NonceAndValue } from './find-burns.js'
+import { type RecoveryReport, reportOf } from './report.js'
+
+export type RecoverOptions = StartOptions & {
+  readonly dryRun: boolean
+  /** Of burns that payers made themselves and no record is left of. */
+  readonly nonces: readonly ChallengeNonce[]
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+}
+
+type Recovery = Required<RecoverOptions> & {
+  readonly storage: Storage
+  readonly chainSide: ChainSide
+  readonly seed: Uint8Array
+  readonly verifier: MintVerifier
+  readonly telemetry: ReturnType<typeof createTelemetry>
+}
+
+/** May be killed and run again at any time: what it does is on record, or on the chain, before it counts. */
+export async function recoverBurns(given: RecoverOptions): Promise<RecoveryReport> {
+  const options = { clock: systemClock, random: systemRandom, acceptJournal: false, ...given }
+  const { config, secrets, clock } = options
+  const off = whyOff(config, profileOf(config))
+  if (off !== undefined) throw new SvcError('config_invalid', `nothing can be minted: ${off}`)
+  const telemetry = createTelemetry({ log: options.log, clock, linkMints: true })
+  const seed = deriveSeed(secrets.treasuryKey.reveal())
+  const { storage, close } = await openRecoveryStorage(options, seed)
+  try {
+    const chainSide = await openChainSide({ config, secrets, clock, telemetry })
+    await assertRelayerKnown({
+      storage,
+      rpc: chainSide.rpc,
+      relayer: chainSide.relayer.address,
+      // A dry run has a copy of the journal, and changes nothing.
+      acceptJournal: options.acceptJournal || options.dryRun,
+    })
+    const verifier = wireVerifier(config, chainSide, seed)
+    const recovery = { ...options, storage, chainSide, seed, verifier, telemetry }
+    const report = options.dryRun ? await look(recovery) : await recover(recovery)
+    chainSide.relayer.close()
+    chainSide.rpc.close()
+    return report
+  } finally {
+    telemetry.close()
+    await close()
+  }
+}
+
+/** Nothing that expired is forgotten here. A dry run works on a copy of the journal. */
+async function openRecoveryStorage(
+  { config, dryRun, clock, log, acceptJournal }: Required<RecoverOptions>,
+  seed: Uint8Array,
+) {
+  const expiredRetentionSeconds = Number.POSITIVE_INFINITY
+  const { journal } = config.settlement
+  if (!dryRun || journal === 'none') {
+    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, acceptJournal })
+    return { storage, close: () => storage.close() }
+  }
+  await assertUnlocked(journal)
+  const folder = mkdtempSync(join(tmpdir(), 'svc-recover-'))
+  // A copy of who paid for what must not outlive the run, whatever becomes of it.
+  const dropCopy = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const copy = join(folder, 'journal.jsonl')
+    if (existsSync(journal)) copyFileSync(journal, copy)
+    const issued = issuedFolderOf(journal)
+    if (existsSync(issued)) cpSync(issued, issuedFolderOf(copy), { recursive: true })
+    const own = { journal: copy, acceptJournal }
+    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, ...own })
+    return { storage, close: () => storage.close().finally(dropCopy) }
+  } catch (error) {
+    dropCopy()
+    throw error
+  }
+}
+
+async function recover(recovery: Recovery): Promise<RecoveryReport> {
+  const { config, storage, chainSide, seed, clock, telemetry, signal } = recovery
+  const { ledger } = storage
+  const flow = createPaymentFlow({
+    config,
+    chainSide,
+    ledger,
+    seed,
+    clock,
+    telemetry,
+    addresses: noAddresses,
+  })
+  const finalization = await createFinalization({
+    ...recovery,
+    profile: profileOf(config),
+    ledger,
+    pace: { delayMaxMs: 0, retryMs: { first: limits.recoverPauseMs, max: limits.recoverRetryMaxMs } },
+  })
+  try {
+    // As at a start: what a crash interrupted holds nonces of the relayer, and may be burns by now.
+    finalization.resumeMints()
+    flow.recover.resumeTransactions()
+    await chainSide.relayer.start()
+    await flow.recover.restartClaims()
+    await withinMs(flow.burns.idle(), config.settlement.receipt_poll_ms, clock)
+    const found = await find(recovery)
+    const { round = () => Promise.resolve(new Map()) } = finalization
+    const steps = await finalizeAll({
+      finalize: { round },
+      ledger,
+      clock,
+      signal,
+      report: telemetry.log,
+      limits,
+    })
+    return reportOf(found, ({ nonce }) => steps.get(nonce), false)
+  } finally {
+    await finalization.close()
+    await flow.close()
+  }
+}
+
+/** Finds and judges as `recover` would, and leaves it at that. */
+async function look(recovery: Recovery): Promise<RecoveryReport> {
+  const { storage, verifier } = recovery
+  const found = await find(recovery)
+  const awaiting: AwaitingMint[] = []
+  for await (const payment of storage.ledger.awaitingMint()) awaiting.push(payment)
+  const root = await verifier.latestRoot()
+  const steps = new Map<ChallengeNonce, Step | 'due'>()
+  for (const some of inParts(awaiting, limits.paymentsPerRoundMax)) {
+    const states = await verifier.mintStates(some)
+    for (const [i, { challenge, burn }] of some.entries()) {
+      const waits = root.isPaused ? 'verifier_paused' : burn.leafIndex >= root.size ? 'root_behind' : 'due'
+      steps.set(challenge.nonce, states[i] === 'due' ? waits : states[i] === 'shallow' ? 'confirming' : 'due')
+    }
+  }
+  return reportOf(found, ({ nonce }) => steps.get(nonce), true)
+}
+
+async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
+  const { config, storage, chainSide, seed, clock, telemetry, signal, say } = recovery
+  const { network, settlement } = config
+  const miner = createAddressMiner({ threads: availableParallelism() })
+  try {
+    return await findBurns(
+      {
+        ledger: storage.ledger,
+        search: createBurnSearch({
+          rpc: chainSide.rpc,
+          chain: chainSide.chain,
+          indexer: wireIndexer(config),
+          token: network.token,
+          helper: settlement.permit_burner,
+          fromBlock: network.deployed_block,
+          signal,
+          report: telemetry.log,
+          limits,
+        }),
+        reread: createRereadBurn(chainSide),
+        derive: createDeriveAddress(miner, seed, config),
+        areMinted: mintedBy(recovery),
+        treasury: settlement.treasury,
+        firstBlock: BigInt(network.deployed_block),
+        follow: () => followAll(recovery),
+        minedAt: (blockNumber) => timeOf(recovery, blockNumber),
+        dustBelow: dustBelow(config),
+        clock,
+        report: telemetry.log,
+        derivedAtOnceMax: limits.derivedAtOnceMax,
+        say,
+      },
+      recovery.nonces,
+    )
+  } finally {
+    await miner.close()
+  }
+}
+
+/** Transfers to any address that was issued in the last months, on record or not. */
+async function followAll(recovery: Recovery): Promise<ReadonlySet<ChallengeNonce>> {
+  const following = createFollowing(recovery)
+  const nonces = new Set<ChallengeNonce>()
+  for (;;) {
+    recovery.signal.throwIfAborted()
+    const { recorded, isDone, failures } = await following.round(recovery.signal)
+    for (const nonce of recorded) nonces.add(nonce)
+    if (failures.length > 0) throw failures[0]
+    if (isDone) return nonces
+  }
+}
+
+async function timeOf({ config, chainSide }: Recovery, blockNumber: bigint): Promise<UnixSeconds> {
+  const chain = createTokenChain({ ...chainSide, token: config.network.token, ...limits })
+  const block = await chain.block(Number(blockNumber))
+  if (!block) throw new SvcError('node_behind', `the node has no block ${blockNumber}`)
+  return block.time
+}
+
+/** What a mint reveals derives from nonce and treasury alone: neither address nor leaf are needed to ask for it. */
+function mintedBy({ verifier, config }: Recovery): FindBurnsDeps['areMinted'] {
+  const { treasury } = config.settlement
+  const toPayment = ({ nonce, value }: NonceAndValue): Mintable => ({
+    challenge: { nonce, treasury, powNonce: 0 },
+    burn: { value },
+  })
+  return async (burns) => {
+    const minted: boolean[] = []
+    for (const some of inParts(burns, limits.paymentsPerRoundMax)) {
+      const states = await verifier.mintStates(some.map(toPayment))
+      minted.push(...states.map((state) => state === 'minted'))
+    }
+    return minted
+  }
+}
+
+async function withinMs(task: Promise<void>, ms: number, clock: Clock): Promise<void> {
+  const done = new AbortController()
+  await Promise.race([task, clock.sleep(ms, done.signal)]).finally(() => done.abort())
+}
+
+/** Nothing is issued while burns are recovered. */
+const noAddresses = { take: async () => undefined, giveBack: () => undefined }
+
+function* inParts<T>(items: readonly T[], size: number): Iterable<readonly T[]> {
+  for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size)
+}

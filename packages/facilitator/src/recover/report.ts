@@ -1,0 +1,110 @@
+/** What `recover` found and what became of it, for people and for scripts. */
+import { unreachable } from '@svc-zerc20/protocol'
+import { table } from '../admin/print.js'
+import { type ExitCode, exitCodes } from '../finding.js'
+import type { Step } from '../payment/finalize/finalize.js'
+import type { FoundBurn } from './find-burns.js'
+
+export type RecoveredBurn = {
+  readonly challengeNonce: string
+  readonly transaction: string
+  readonly value: string
+  readonly source: FoundBurn['source']
+  /** `due` only in a dry run: it would be minted. */
+  readonly state: 'finalized' | 'due' | 'waiting' | 'failed'
+  readonly reason?: string
+}
+
+export type RecoveryReport = {
+  readonly dryRun: boolean
+  readonly found: number
+  readonly finalized: number
+  readonly due: number
+  readonly waiting: number
+  readonly failed: number
+  readonly burns: readonly RecoveredBurn[]
+}
+
+/** `stepOf` tells how far a burn came; undefined when it never had its turn. */
+export function reportOf(
+  found: readonly FoundBurn[],
+  stepOf: (burn: FoundBurn) => Step | 'due' | undefined,
+  dryRun: boolean,
+): RecoveryReport {
+  const burns = found.map((burn): RecoveredBurn => {
+    const standing = burn.leftAlone ? waiting(leftAloneReasons[burn.leftAlone]) : standingAt(stepOf(burn))
+    return {
+      challengeNonce: burn.nonce,
+      transaction: burn.burn.txHash,
+      value: `${burn.burn.value}`,
+      source: burn.source,
+      ...standing,
+    }
+  })
+  const count = (state: RecoveredBurn['state']) => burns.filter((burn) => burn.state === state).length
+  return {
+    dryRun,
+    found: burns.length,
+    finalized: count('finalized'),
+    due: count('due'),
+    waiting: count('waiting'),
+    failed: count('failed'),
+    burns,
+  }
+}
+
+type Standing = Pick<RecoveredBurn, 'state' | 'reason'>
+
+const waiting = (reason: string): Standing => ({ state: 'waiting', reason })
+
+const leftAloneReasons: Readonly<Record<NonNullable<FoundBurn['leftAlone']>, string>> = {
+  open: 'its payer can still present it',
+  claimed: 'its payer presented it: start the daemon',
+  burn_lost: 'a reorg took it, and no block holds it',
+}
+
+function standingAt(step: Step | 'due' | undefined): Standing {
+  switch (step) {
+    case 'finalized':
+    case 'due':
+      return { state: step }
+    case 'mined':
+    case 'confirming':
+      return waiting('minted, and not deep enough yet')
+    case 'root_behind':
+      return waiting('no proved root covers it yet')
+    case 'verifier_paused':
+      return waiting('the verifier is paused')
+    case 'burn_lost':
+      return waiting(leftAloneReasons.burn_lost)
+    case 'failed':
+      return { state: 'failed', reason: 'see above; it is worth another try' }
+    case 'interrupted':
+    case undefined:
+      return waiting('its turn did not come')
+    default:
+      return unreachable(step)
+  }
+}
+
+/** 75 when something is left that waits or is worth another try. A look alone leaves nothing undone. */
+export function exitCodeOf({ dryRun, found, finalized }: RecoveryReport): ExitCode {
+  return dryRun || found === finalized ? exitCodes.ok : exitCodes.tryAgain
+}
+
+export function print(report: RecoveryReport): string {
+  const { dryRun, found, finalized, due, waiting, failed } = report
+  const rows = report.burns.map(({ challengeNonce, transaction, value, source, state, reason }) => [
+    state,
+    value,
+    source,
+    challengeNonce,
+    transaction,
+    reason ?? '',
+  ])
+  const burns = rows.length
+    ? table([['state', 'value', 'source', 'challenge nonce', 'burn', ''], ...rows])
+    : ''
+  const totals = dryRun ? `${due} due, ${waiting} waiting` : `${finalized} finalized, ${waiting} waiting`
+  return `${burns}${found} found: ${totals}, ${failed} failed${dryRun ? '; nothing was changed' : ''}\n`
+}

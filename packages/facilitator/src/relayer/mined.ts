@@ -1,0 +1,162 @@
+/**
+ * Transactions that were mined lately: a reorg can take their blocks back. They are kept for some blocks, in all
+ * their signed forms, so that the same bytes can be sent again.
+ */
+import type { TxHash } from '@svc-zerc20/protocol'
+import type { Receipt } from '../chain/transfer-log.js'
+import type { Clock } from '../payment/ports.js'
+import type { Slot } from './slot.js'
+import type { Head, RelayReader } from './view.js'
+
+/** The block that holds a transaction. */
+export type MinedBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
+
+export type Mined = {
+  keep(slot: Slot, block: MinedBlock): void
+  nonces(): readonly number[]
+  /** Takes one out, when it is there. */
+  take(nonce: number): Slot | undefined
+  /** Asks whether the blocks still stand. */
+  look(head: Head): Promise<readonly Uprooted[]>
+}
+
+/** A reorg replaced its block. One that is surely gone is not kept any more, one that moved is, at its new place. */
+export type Uprooted =
+  | { readonly how: 'gone'; readonly slot: Slot }
+  | { readonly how: 'moved'; readonly slot: Slot; readonly receipt: Receipt }
+
+export type MinedLimits = {
+  readonly minedKeptMax: number
+  readonly minedKeptBytesMax: number
+  readonly reorgPollMs: number
+  readonly reorgedAfterMs: number
+}
+
+/** Receipts of full batches are large. */
+const receiptsTogetherMax = 8
+
+type Entry = {
+  readonly slot: Slot
+  readonly bytes: number
+  blockNumber: bigint
+  blockHash: string
+  /** No block was seen to hold it since then. */
+  goneSinceMs?: number
+}
+
+export function createMined(deps: {
+  reader: Pick<RelayReader, 'receipts' | 'blockHashes'>
+  clock: Clock
+  /** Blocks on top of its own for which a transaction is kept. */
+  watchBlocks: number
+  /** No block holds it at the moment: the node may have to get it again. */
+  onMissing: (slot: Slot) => void
+  limits: MinedLimits
+}): Mined {
+  const { reader, clock, limits } = deps
+  /** Oldest first. */
+  const entries = new Map<number, Entry>()
+  let bytes = 0
+  let looked: { readonly atMs: number; readonly headHash: string } | undefined
+  /** A block was seen to be replaced: every look asks again until all have their place. */
+  let isShaken = false
+
+  function drop(nonce: number): Entry | undefined {
+    const entry = entries.get(nonce)
+    if (entry && entries.delete(nonce)) bytes -= entry.bytes
+    return entry
+  }
+
+  function forgetDeep({ number }: Head): void {
+    for (const [nonce, { blockNumber }] of entries) {
+      if (number - blockNumber >= BigInt(deps.watchBlocks)) drop(nonce)
+    }
+  }
+
+  function isDue({ hash }: Head): boolean {
+    if (!looked) return true
+    return hash !== looked.headHash && clock.now() - looked.atMs >= limits.reorgPollMs
+  }
+
+  /** While the highest of their blocks stands, the ones below it do. */
+  async function highestStands(): Promise<boolean> {
+    const all = [...entries.values()]
+    const highest = all.reduce((top, entry) => (entry.blockNumber > top.blockNumber ? entry : top))
+    const [hash] = await reader.blockHashes([highest.blockNumber])
+    return hash === highest.blockHash
+  }
+
+  /** Those whose block was replaced by another one, or by none. */
+  async function findUprooted(): Promise<readonly Entry[]> {
+    const heights = [...new Set([...entries.values()].map(({ blockNumber }) => blockNumber))]
+    const hashes = await reader.blockHashes(heights)
+    const hashAt = new Map(heights.map((height, i) => [height, hashes[i]]))
+    return [...entries.values()].filter((entry) => {
+      const stands = hashAt.get(entry.blockNumber) === entry.blockHash
+      if (stands) delete entry.goneSinceMs
+      return !stands
+    })
+  }
+
+  /** What became of it, once that is sure: a node that lags shows it nowhere for a while. */
+  function follow(entry: Entry, receipts: readonly (Receipt | undefined | 'unreadable')[]): Uprooted[] {
+    const { slot } = entry
+    const receipt = receipts.find((found) => typeof found === 'object')
+    if (receipt) {
+      const hasMoved = receipt.blockHash !== entry.blockHash
+      entry.blockNumber = receipt.blockNumber
+      entry.blockHash = receipt.blockHash
+      delete entry.goneSinceMs
+      return hasMoved ? [{ how: 'moved', slot, receipt }] : []
+    }
+    if (receipts.includes('unreadable')) return []
+    entry.goneSinceMs ??= clock.now()
+    deps.onMissing(slot)
+    if (clock.now() - entry.goneSinceMs < limits.reorgedAfterMs) return []
+    drop(slot.nonce)
+    return [{ how: 'gone', slot }]
+  }
+
+  async function followAll(uprooted: readonly Entry[]): Promise<readonly Uprooted[]> {
+    isShaken = uprooted.length > 0
+    const followed: Uprooted[] = []
+    for (let i = 0; i < uprooted.length; i += receiptsTogetherMax) {
+      const some = uprooted.slice(i, i + receiptsTogetherMax)
+      const hashes = some.flatMap(({ slot }) => slot.forms.map(({ hash }) => hash))
+      const receipts = await reader.receipts(hashes)
+      const receiptOf = new Map<TxHash, (typeof receipts)[number]>(
+        hashes.map((hash, at) => [hash, receipts[at]]),
+      )
+      for (const entry of some) {
+        const own = entry.slot.forms.map(({ hash }) => receiptOf.get(hash))
+        followed.push(...follow(entry, own))
+      }
+    }
+    return followed
+  }
+
+  return {
+    keep(slot, { blockNumber, blockHash }) {
+      if (deps.watchBlocks === 0) return
+      const size = slot.forms.reduce((sum, { raw }) => sum + raw.length, 0)
+      entries.set(slot.nonce, { slot, bytes: size, blockNumber, blockHash })
+      bytes += size
+      for (const nonce of entries.keys()) {
+        if (entries.size <= limits.minedKeptMax && bytes <= limits.minedKeptBytesMax) break
+        drop(nonce)
+      }
+    },
+
+    nonces: () => [...entries.keys()],
+
+    take: (nonce) => drop(nonce)?.slot,
+
+    async look(head) {
+      forgetDeep(head)
+      if (entries.size === 0 || !(isShaken || isDue(head))) return []
+      if (isShaken || !(await highestStands())) return followAll(await findUprooted())
+      looked = { atMs: clock.now(), headHash: head.hash }
+      return []
+    },
+  }
+}

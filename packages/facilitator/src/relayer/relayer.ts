@@ -1,0 +1,223 @@
+/**
+ * Sends transactions of one key. A transaction keeps its nonce until that nonce is used on chain: it is sent
+ * again when the node may have forgotten it, replaced at a higher fee when it is stuck, and never moved to
+ * another nonce while it could still be mined. A nonce below ours that nobody uses is filled. So the queue
+ * cannot wedge and nothing is sent twice. Burns and mints share the key and its queue; burns go first.
+ */
+import { type Address, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { type JsonRpc, quantityOf } from '../chain/json-rpc.js'
+import type { Clock, SignedTransaction } from '../payment/ports.js'
+import type { Fee, Fees } from './fees.js'
+import type { MinedBlock } from './mined.js'
+import { createRelayQueue, type QueueLimits } from './queue.js'
+import { createSender } from './sender.js'
+import { openSlot, type Purpose, type RelayEnd, type RelayedCall, readForms, type Slot } from './slot.js'
+import { createTurns } from './turns.js'
+import { createRelayReader } from './view.js'
+import { createWatcher, type WatcherLimits } from './watcher.js'
+
+export type { Purpose, RelayEnd, RelayedCall, Reorg } from './slot.js'
+
+export type RelayerEvent =
+  | { readonly event: 'relayer.unfunded'; readonly address: string }
+  | { readonly event: 'relayer.fee_raised'; readonly nonce: number; readonly txHash: string }
+  | { readonly event: 'relayer.displaced'; readonly nonce: number }
+  | { readonly event: 'relayer.gap_filled'; readonly nonce: number }
+  | { readonly event: 'relayer.send_refused'; readonly nonce: number; readonly message: string }
+  | { readonly event: 'relayer.given_up'; readonly nonce: number; readonly txHash: string }
+  | { readonly event: 'relayer.reorged'; readonly nonce: number }
+  | {
+      readonly event: 'relayer.mined'
+      readonly nonce: number
+      readonly purpose: Purpose
+      readonly gas: bigint
+      readonly wei: bigint
+    }
+  | { readonly event: 'rpc.failed'; readonly err: unknown }
+
+export type Relayer = {
+  readonly address: Address
+  /** Reads the first free nonce. */
+  start(): Promise<void>
+  /**
+   * Throws only before anything was signed; afterwards it resolves, however long that takes. A mint waits while
+   * enough of them are out, and is refused with `relayer_unfunded` when paying for it could leave burns unpaid.
+   */
+  submit(call: RelayedCall): Promise<RelayEnd>
+  /** Takes up a transaction of an earlier run, in all its signed forms; to be called before `start`. */
+  resume(earlier: EarlierTransaction): Promise<RelayEnd>
+  /** A transaction of an earlier run that is mined and not deep yet; to be called before `start`. */
+  watch(earlier: EarlierTransaction, block: MinedBlock): void
+  /** What is signed and has not ended, oldest nonce first. */
+  queue(): readonly QueuedTransaction[]
+  /** Stops watching and sending; what was submitted stays without an end. */
+  close(): void
+}
+
+export type EarlierTransaction = Pick<RelayedCall, 'purpose' | 'recordSigned' | 'onReorged'> & {
+  /** Oldest first. */
+  readonly forms: readonly SignedTransaction[]
+}
+
+export type QueuedTransaction = {
+  readonly nonce: number
+  readonly purpose: Purpose
+  /** Of its newest signed form. */
+  readonly txHash: TxHash
+  /** How often it was signed: once, and again for each higher fee. */
+  readonly forms: number
+  readonly signedAtMs: number
+  /** The node said that the key cannot pay for it. */
+  readonly unfunded: boolean
+}
+
+export type RelayerLimits = QueueLimits &
+  WatcherLimits & {
+    readonly mintsInFlightMax: number
+    readonly mintQueueMax: number
+    readonly mintReserveGas: bigint
+  }
+
+export function createRelayer(deps: {
+  rpc: JsonRpc
+  fees: Fees
+  account: PrivateKeyAccount
+  chainId: number
+  confirmations: number
+  /** How many blocks deep a mined transaction is still watched, to be sent again after a reorg. */
+  reorgWatchBlocks: number
+  clock: Clock
+  report: (event: RelayerEvent) => void
+  onHead: (blockNumber: bigint) => void
+  limits: RelayerLimits
+}): Relayer {
+  const { rpc, fees, account, chainId, clock, report, limits } = deps
+  const address = addressOf(account)
+  const onFailure = (err: unknown) => report({ event: 'rpc.failed', err })
+  const reader = createRelayReader({ rpc, address, chainId, onUnreadable: onFailure })
+  const sender = createSender({ rpc, account, chainId, clock, report })
+  const turns = createTurns(limits)
+  let nextNonce: number | undefined
+  let isClosed = false
+  const queue = createRelayQueue({
+    ...deps,
+    reader,
+    sender,
+    turns,
+    address,
+    // Someone else counts with this key: our own count is worth nothing any more.
+    onForeign() {
+      nextNonce = undefined
+    },
+  })
+  const { look, longestPauseMs } = queue
+  const watcher = createWatcher({ look, longestPauseMs, onFailure, clock, limits })
+
+  /** The node's count of what is mined and waits; never a nonce that one of ours already has. */
+  async function countNonces(): Promise<number> {
+    const [answer] = await rpc.batch([{ method: 'eth_getTransactionCount', params: [address, 'pending'] }])
+    const counted = Number(quantityOf('eth_getTransactionCount', answer))
+    return queue.nonces().reduce((free, nonce) => Math.max(free, nonce + 1), counted)
+  }
+
+  async function submitNow(call: RelayedCall): Promise<RelayEnd> {
+    const fee = await fees.current()
+    if (call.purpose === 'mint') await checkFunds(call.gas, fee)
+    const { slot, ended } = await turns.take(call.purpose, async () => {
+      if (isClosed) throw new SvcError('relayer_closed', 'the relayer is not running')
+      const nonce = nextNonce ?? (await countNonces())
+      let end: Slot['end'] = () => undefined
+      const ended = new Promise<RelayEnd>((resolve) => {
+        end = resolve
+      })
+      const slot = await queue.open(call, nonce, fee, end)
+      nextNonce = nonce + 1
+      return { slot, ended }
+    })
+    await sentOrSlow(slot)
+    watcher.hurry()
+    return ended
+  }
+
+  /** A mint that cannot be paid for would keep its nonce, and every burn behind it, until there is money. */
+  async function checkFunds(gas: bigint, { maxFeePerGas }: Fee): Promise<void> {
+    const [answer] = await rpc.batch([{ method: 'eth_getBalance', params: [address, 'latest'] }])
+    const out = queue.slots.reduce((sum, { call }) => sum + call.gas, 0n)
+    if (quantityOf('eth_getBalance', answer) >= (out + gas + limits.mintReserveGas) * maxFeePerGas) return
+    report({ event: 'relayer.unfunded', address: account.address })
+    throw new SvcError('relayer_unfunded', 'the relayer has no money for a mint beside its burns')
+  }
+
+  /** A node that took the transaction may never say so: receipts are looked for all the same. */
+  async function sentOrSlow(slot: Slot): Promise<void> {
+    const sent = new AbortController()
+    const slow = clock.sleep(limits.receiptPollMaxMs, sent.signal)
+    await Promise.race([sender.send(slot).finally(() => sent.abort()), slow])
+  }
+
+  /** Of what an earlier run signed; not sent in this run, so the first look that misses it sends it again. */
+  function slotOf({ forms: signed, ...owner }: EarlierTransaction, end: Slot['end']): Slot | undefined {
+    const read = readForms(signed, address)
+    const nonce = signed.at(-1)?.nonce
+    if (!read || nonce === undefined) return undefined
+    const times = { signedAtMs: clock.now(), sentAtMs: 0 }
+    return openSlot({ nonce, call: { ...owner, ...read.call }, forms: read.forms, end }, times)
+  }
+
+  return {
+    address,
+
+    async start() {
+      nextNonce = await countNonces()
+    },
+
+    async submit(call) {
+      if (call.purpose === 'burn') return submitNow(call)
+      await turns.admitMint()
+      return submitNow(call).finally(turns.endMint)
+    },
+
+    resume(earlier) {
+      const { purpose } = earlier
+      const ended = new Promise<RelayEnd>((end) => {
+        const slot = slotOf(earlier, end)
+        if (slot) queue.add(slot)
+        else end({ kind: 'displaced', why: 'foreign' })
+      })
+      watcher.hurry()
+      if (purpose === 'burn') return ended
+      turns.countMint()
+      return ended.finally(turns.endMint)
+    },
+
+    watch(earlier, block) {
+      const slot = slotOf(earlier, () => undefined)
+      if (!slot) return
+      queue.keep(slot, block)
+      watcher.hurry()
+    },
+
+    queue: () =>
+      queue.slots
+        .flatMap(({ nonce, call, forms, signedAtMs, unfunded }) => {
+          const newest = forms.at(-1)
+          if (!newest) return []
+          const { purpose } = call
+          return [{ nonce, purpose, txHash: newest.hash, forms: forms.length, signedAtMs, unfunded }]
+        })
+        .sort((a, b) => a.nonce - b.nonce),
+
+    close() {
+      isClosed = true
+      queue.close()
+      watcher.close()
+    },
+  }
+}
+
+function addressOf(account: PrivateKeyAccount): Address {
+  const address = parseAddress(account.address)
+  if (address === undefined) throw new SvcError('relayer_failed', 'the relayer key has no address')
+  return address
+}

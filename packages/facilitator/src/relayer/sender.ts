@@ -1,0 +1,65 @@
+/** Signs transactions of one key and hands them to the node; what the node says to that is kept in the slot. */
+import { parseTxHash, SvcError } from '@svc-zerc20/protocol'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { keccak256 } from 'viem/utils'
+import type { JsonRpc } from '../chain/json-rpc.js'
+import type { Clock } from '../payment/ports.js'
+import type { Fee } from './fees.js'
+import { judgeRefusal } from './refusal.js'
+import type { RelayerEvent } from './relayer.js'
+import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
+
+export type Sender = {
+  /** Resolves once the call's owner has recorded the signed form. */
+  sign(call: RelayedCall, nonce: number, fee: Fee): Promise<Form>
+  /** Never rejects: a node that does not answer may have taken the transaction all the same. */
+  send(slot: Slot): Promise<void>
+}
+
+export function createSender(deps: {
+  rpc: Pick<JsonRpc, 'batch'>
+  account: PrivateKeyAccount
+  chainId: number
+  clock: Clock
+  report: (event: RelayerEvent) => void
+}): Sender {
+  const { rpc, account, clock, report } = deps
+
+  function hear(slot: Slot, form: Form, refused: string | undefined): void {
+    const refusal = refused === undefined ? 'known' : judgeRefusal(refused)
+    // Only now it waits for a block: the time without money does not count as being stuck.
+    if (slot.unfunded) slot.signedAtMs = slot.sentAtMs
+    slot.unfunded = refusal === 'unfunded'
+    form.isRefused = refusal === 'lasting'
+    if (refusal === 'known') slot.refusals = 0
+    if (refusal === 'lasting') slot.refusals += 1
+    if (slot.unfunded) report({ event: 'relayer.unfunded', address: account.address })
+    else if (refusal !== 'known')
+      report({ event: 'relayer.send_refused', nonce: slot.nonce, message: `${refused}` })
+  }
+
+  return {
+    async sign(call, nonce, fee) {
+      const { to, data, gas } = call
+      const transaction = { type: 'eip1559', chainId: deps.chainId, nonce, to, data, gas, ...fee } as const
+      const raw = await account.signTransaction(transaction)
+      const hash = parseTxHash(keccak256(raw))
+      if (hash === undefined) throw new SvcError('relayer_failed', 'a signed transaction has no hash')
+      await call.recordSigned({ nonce, hash, raw })
+      return newForm({ hash, raw, fee }, { isEmpty: data === '0x' })
+    },
+
+    async send(slot) {
+      const form = formToSend(slot)
+      if (!form) return
+      slot.sentAtMs = clock.now()
+      try {
+        const [answer] = await rpc.batch([{ method: 'eth_sendRawTransaction', params: [form.raw] }])
+        hear(slot, form, answer && 'error' in answer ? `${answer.error.message}` : undefined)
+      } catch (err) {
+        // The same bytes go out again, under the same nonce.
+        report({ event: 'rpc.failed', err })
+      }
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import type { Address, TxHash } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import type { Receipt } from '../chain/transfer-log.js'
+import { emptyCall, formToSend, newForm, nextStep, openSlot, type Slot } from './slot.js'
+
+const limits = { rebroadcastMs: 2_000, feeBumpAfterMs: 12_000, displacedAfterMs: 10_000, refusalsMax: 3 }
+const fee = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
+const formOf = (digit: number, isEmpty = false) =>
+  newForm({ hash: `0x${digit}` as TxHash, raw: '0x', fee }, { isEmpty })
+
+const slotOf = (forms = [formOf(1)]): Slot =>
+  openSlot(
+    {
+      nonce: 5,
+      call: { purpose: 'burn', ...emptyCall('0x' as Address) },
+      forms,
+      end: () => undefined,
+    },
+    { signedAtMs: 0, sentAtMs: 0 },
+  )
+
+const receiptAt = (blockNumber: bigint): Receipt => ({
+  transactionHash: '0x1' as TxHash,
+  succeeded: true,
+  blockNumber,
+  blockHash: '0x',
+  logs: [],
+})
+
+type Seen = { receipts?: (Receipt | undefined | 'unreadable')[]; head?: bigint; usedNonces?: number }
+
+/** What a slot does at a time, given what is seen: by default it waits at the front, unmined. */
+function stepAt(
+  slot: Slot,
+  now: number,
+  { receipts, head = 100n, usedNonces = 5 }: Seen = {},
+  confirmations = 1,
+) {
+  const shown = receipts ?? slot.forms.map(() => undefined)
+  return nextStep(slot, shown, { head: { number: head }, usedNonces }, { now, confirmations, limits })
+}
+
+describe('the next step of a slot', () => {
+  it('is to wait, then to send again, then to raise the fee when it is the oldest', () => {
+    const kinds = [0, 1_999, 2_000, 11_999, 12_000].map((now) => stepAt(slotOf(), now).kind)
+    expect(kinds).toEqual(['wait', 'wait', 'send_again', 'send_again', 'raise_fee'])
+    expect(stepAt(slotOf(), 12_000, { usedNonces: 4 }).kind).toBe('send_again')
+  })
+
+  it('is to send again, at the same fee, while there is no money', () => {
+    const slot = slotOf()
+    slot.unfunded = true
+    expect(stepAt(slot, 60_000).kind).toBe('send_again')
+  })
+
+  it.each([
+    ['its own block counts', 100n, 1, 'mined'],
+    ['too shallow', 100n, 2, 'wait'],
+    ['just deep enough', 99n, 2, 'mined'],
+    ['a receipt newer than the head', 103n, 1, 'mined'],
+    ['a receipt newer than the head, and one block is not enough', 103n, 2, 'wait'],
+  ] as const)('with a receipt depends on its depth: %s', (_what, block, confirmations, kind) => {
+    const seen = { receipts: [receiptAt(block)], usedNonces: 6 }
+    expect(stepAt(slotOf(), 0, seen, confirmations).kind).toBe(kind)
+  })
+
+  it('is the end of the call when the empty form was mined, and mined when another was', () => {
+    const slot = slotOf([formOf(1), formOf(2, true)])
+    const empty = stepAt(slot, 0, { receipts: [undefined, receiptAt(100n)] })
+    expect(empty).toEqual({ kind: 'displaced', why: 'refused' })
+    expect(stepAt(slot, 0, { receipts: [receiptAt(100n), undefined] }).kind).toBe('mined')
+  })
+
+  it('is displaced only after its nonce was used for long, and readably without a receipt', () => {
+    const slot = slotOf()
+    const used = { usedNonces: 6 }
+    expect(stepAt(slot, 1_000, used).kind).toBe('wait')
+    expect(stepAt(slot, 10_999, used).kind).toBe('wait')
+    expect(stepAt(slot, 11_000, { ...used, receipts: ['unreadable'] }).kind).toBe('wait')
+    expect(stepAt(slot, 11_000, used)).toEqual({ kind: 'displaced', why: 'foreign' })
+    // The count begins anew when the node takes its word back.
+    stepAt(slot, 12_000)
+    expect(stepAt(slot, 13_000, used).kind).toBe('wait')
+  })
+
+  it('is to give up once every form was refused for good, often enough, and only once', () => {
+    const slot = slotOf([formOf(1), formOf(2)])
+    slot.refusals = 3
+    for (const form of slot.forms) {
+      expect(stepAt(slot, 0).kind).toBe('wait')
+      form.isRefused = true
+    }
+    expect(stepAt(slot, 0).kind).toBe('give_up')
+    slot.refusals = 2
+    expect(stepAt(slot, 0).kind).toBe('wait')
+    slot.refusals = 9
+    slot.forms.push(formOf(3, true))
+    expect(stepAt(slot, 2_000).kind).toBe('send_again')
+  })
+})
+
+describe('the form to send', () => {
+  it('is the newest that was not refused for good, or the newest of all', () => {
+    const slot = slotOf([formOf(1), formOf(2), formOf(3)])
+    const [first, second, third] = slot.forms
+    expect(formToSend(slot)).toBe(third)
+    for (const form of [third, second]) if (form) form.isRefused = true
+    expect(formToSend(slot)).toBe(first)
+    if (first) first.isRefused = true
+    expect(formToSend(slot)).toBe(third)
+  })
+})

@@ -1,0 +1,150 @@
+/** One nonce of the relayer and the transaction that is to use it: what the chain shows decides the next step. */
+import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
+import type { Hex } from 'viem'
+import { parseTransaction } from 'viem/utils'
+import type { Receipt } from '../chain/transfer-log.js'
+import type { SignedTransaction } from '../payment/ports.js'
+import type { Fee } from './fees.js'
+import type { Head, RelayView } from './view.js'
+
+/** Burns are awaited by callers; mints are not, and never go first. */
+export type Purpose = 'burn' | 'mint'
+
+export type RelayedCall = {
+  readonly purpose: Purpose
+  readonly to: Address
+  readonly data: Hex
+  readonly gas: bigint
+  /** Awaited after signing and before anyone can see the transaction; again for each replacement. */
+  readonly recordSigned: (transaction: SignedTransaction) => Promise<void>
+  /**
+   * A reorg took it back after it had ended as mined; `ended` is how it ends this time. `gone`: no block holds it,
+   * and it is sent again. `moved`: another block does, where it may have done something else.
+   */
+  readonly onReorged?: (ended: Promise<RelayEnd>, how: Reorg) => void
+}
+
+export type Reorg = 'gone' | 'moved'
+
+export type RelayEnd =
+  | { readonly kind: 'mined'; readonly receipt: Receipt }
+  /**
+   * The call was not executed and cannot be any more. `foreign`: someone else used its nonce. `refused`: no node
+   * took it, and its nonce was used up by an empty transaction.
+   */
+  | { readonly kind: 'displaced'; readonly why: 'foreign' | 'refused' }
+
+/** A signed form of a transaction; a replacement at a higher fee is another form. */
+export type Form = {
+  readonly hash: TxHash
+  readonly raw: Hex
+  readonly fee: Fee
+  /** It does nothing but use up the nonce. */
+  readonly isEmpty: boolean
+  /** The node's latest word on it was a lasting refusal. */
+  isRefused: boolean
+}
+
+export type Slot = {
+  readonly nonce: number
+  /** What a further form would do: the call it was opened for, or nothing once that was given up. */
+  call: RelayedCall
+  /** Newest last; any of them may be the one that is mined. */
+  readonly forms: Form[]
+  signedAtMs: number
+  sentAtMs: number
+  nonceUsedSinceMs?: number
+  /** The node said that the key cannot pay: more money helps then, a higher fee does not. */
+  unfunded: boolean
+  /** Lasting refusals since the node last took a form. */
+  refusals: number
+  end: (end: RelayEnd) => void
+}
+
+export type SlotLimits = {
+  readonly rebroadcastMs: number
+  readonly feeBumpAfterMs: number
+  readonly displacedAfterMs: number
+  readonly refusalsMax: number
+}
+
+export type SlotStep = RelayEnd | { readonly kind: 'wait' | 'raise_fee' | 'send_again' | 'give_up' }
+
+/** More than a plain transfer takes on any chain; what is not used is not paid. */
+const emptyCallGas = 100_000n
+
+/** Uses up a nonce and does nothing else; there is nothing to remember about it. */
+export const emptyCall = (self: Address): Omit<RelayedCall, 'purpose'> => ({
+  to: self,
+  data: '0x',
+  gas: emptyCallGas,
+  recordSigned: async () => undefined,
+})
+
+export function openSlot(
+  opening: Pick<Slot, 'nonce' | 'call' | 'forms' | 'end'>,
+  times: { readonly signedAtMs: number; readonly sentAtMs: number },
+): Slot {
+  return { ...opening, ...times, unfunded: false, refusals: 0 }
+}
+
+/** The call and the forms of a transaction that an earlier run signed. */
+export function readForms(
+  transactions: readonly SignedTransaction[],
+  self: Address,
+): { readonly call: Pick<RelayedCall, 'to' | 'data' | 'gas'>; readonly forms: Form[] } | undefined {
+  const newest = transactions.at(-1)
+  if (!newest) return undefined
+  const { to, data, gas } = parseTransaction(newest.raw)
+  return {
+    call: { to: parseAddress(to) ?? self, data: data ?? '0x', gas: gas ?? emptyCallGas },
+    forms: transactions.map(({ hash, raw }) => newForm({ hash, raw, fee: feeOf(raw) })),
+  }
+}
+
+export const newForm = (
+  signed: Pick<Form, 'hash' | 'raw' | 'fee'>,
+  { isEmpty = false }: Partial<Pick<Form, 'isEmpty'>> = {},
+): Form => ({ ...signed, isEmpty, isRefused: false })
+
+/** The newest form that may be taken: when a node refuses a raised fee, it may still take the one before. */
+export const formToSend = ({ forms }: Slot): Form | undefined =>
+  forms.findLast(({ isRefused }) => !isRefused) ?? forms.at(-1)
+
+/** What to do about a slot, given what the node shows of it; remembers since when its nonce is used. */
+export function nextStep(
+  slot: Slot,
+  /** Of its forms, in order. */
+  receipts: RelayView['receipts'],
+  { head, usedNonces }: { readonly head: Pick<Head, 'number'>; readonly usedNonces: number },
+  { now, confirmations, limits }: { now: number; confirmations: number; limits: SlotLimits },
+): SlotStep {
+  const index = receipts.findIndex((found) => typeof found === 'object')
+  const receipt = receipts[index]
+  if (typeof receipt === 'object') {
+    delete slot.nonceUsedSinceMs
+    // The receipt may be of a block that came after the head was read: then it is the head.
+    const above = head.number > receipt.blockNumber ? head.number - receipt.blockNumber : 0n
+    if (above + 1n < BigInt(confirmations)) return { kind: 'wait' }
+    return slot.forms[index]?.isEmpty ? { kind: 'displaced', why: 'refused' } : { kind: 'mined', receipt }
+  }
+  if (usedNonces > slot.nonce) {
+    // A node that lags may show the nonce used before it shows the receipt.
+    slot.nonceUsedSinceMs ??= now
+    const isAbsent = !receipts.includes('unreadable')
+    const isSure = isAbsent && now - slot.nonceUsedSinceMs >= limits.displacedAfterMs
+    return isSure ? { kind: 'displaced', why: 'foreign' } : { kind: 'wait' }
+  }
+  delete slot.nonceUsedSinceMs
+  const isGivenUp = slot.forms.some(({ isEmpty }) => isEmpty)
+  const isRefused = slot.refusals >= limits.refusalsMax && slot.forms.every((form) => form.isRefused)
+  if (isRefused && !isGivenUp) return { kind: 'give_up' }
+  const isStuck = slot.nonce === usedNonces && now - slot.signedAtMs >= limits.feeBumpAfterMs
+  if (isStuck && !slot.unfunded) return { kind: 'raise_fee' }
+  return { kind: now - slot.sentAtMs >= limits.rebroadcastMs ? 'send_again' : 'wait' }
+}
+
+function feeOf(raw: Hex): Fee {
+  const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw)
+  return { maxFeePerGas, maxPriorityFeePerGas }
+}

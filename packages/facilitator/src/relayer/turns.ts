@@ -1,0 +1,69 @@
+/**
+ * Who gets the next nonce. One call at a time, so that a nonce is taken only once its transaction is signed and
+ * recorded. Burns go before mints, and only a few mints are out at once: whatever the mints do, a burn waits for
+ * no more than those few.
+ */
+import { SvcError } from '@svc-zerc20/protocol'
+import type { Purpose } from './slot.js'
+
+export type Turns = {
+  /** Runs `work` alone; of those that wait, burns come first. */
+  take<T>(purpose: Purpose, work: () => Promise<T>): Promise<T>
+  /** Resolves when one more mint may be out. Throws `relayer_busy` when too many wait for that. */
+  admitMint(): Promise<void>
+  /** A mint of an earlier run is out, whether or not there was a place for it. */
+  countMint(): void
+  /** A mint that was admitted or counted has ended. */
+  endMint(): void
+}
+
+export function createTurns(limits: { mintsInFlightMax: number; mintQueueMax: number }): Turns {
+  const waiting: Record<Purpose, (() => Promise<void>)[]> = { burn: [], mint: [] }
+  const mintsWaiting: (() => void)[] = []
+  let mintsOut = 0
+  let isRunning = false
+
+  async function run(): Promise<void> {
+    if (isRunning) return
+    isRunning = true
+    for (;;) {
+      const next = waiting.burn.shift() ?? waiting.mint.shift()
+      if (!next) break
+      await next()
+    }
+    isRunning = false
+  }
+
+  function admitNext(): void {
+    if (mintsOut >= limits.mintsInFlightMax) return
+    const next = mintsWaiting.shift()
+    if (!next) return
+    mintsOut += 1
+    next()
+  }
+
+  return {
+    take: (purpose, work) =>
+      new Promise((resolve, reject) => {
+        waiting[purpose].push(() => work().then(resolve, reject))
+        void run()
+      }),
+
+    async admitMint() {
+      if (mintsWaiting.length >= limits.mintQueueMax)
+        throw new SvcError('relayer_busy', 'too many mints wait for their transaction')
+      const admitted = new Promise<void>((resolve) => mintsWaiting.push(resolve))
+      admitNext()
+      await admitted
+    },
+
+    countMint() {
+      mintsOut += 1
+    },
+
+    endMint() {
+      mintsOut -= 1
+      admitNext()
+    },
+  }
+}

@@ -1,0 +1,84 @@
+/** What the node shows of one key's transactions, judged for sense before it is believed. */
+import { type Address, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { type BlockRef, blockCall, latestCall, readBlock, readLatest } from '../chain/head.js'
+import { type JsonRpc, quantityOf, type RpcAnswer, resultOf } from '../chain/json-rpc.js'
+import { parseReceipt, type Receipt } from '../chain/transfer-log.js'
+import { baseFeeOf } from './fees.js'
+
+export type Head = BlockRef & { readonly baseFee: bigint }
+
+export type RelayView = {
+  /** The node has the block that it named as its head. */
+  readonly headIsThere: boolean
+  /** Nonces below this one are used on chain. */
+  readonly usedNonces: number
+  /** Of the hashes asked for, in order. `unreadable`: the node did not say whether there is a receipt. */
+  readonly receipts: readonly (Receipt | undefined | 'unreadable')[]
+}
+
+/** Each is one round trip. */
+export type RelayReader = {
+  /** The cheapest question: while its answer stays the same, nothing was mined. */
+  head(): Promise<Head>
+  /** Throws when the node answers for another chain. */
+  view(head: BlockRef, hashes: readonly TxHash[]): Promise<RelayView>
+  receipts(hashes: readonly TxHash[]): Promise<RelayView['receipts']>
+  /** Hashes of the blocks at these heights, in order; undefined where there is none. */
+  blockHashes(heights: readonly bigint[]): Promise<readonly (string | undefined)[]>
+}
+
+export function createRelayReader(deps: {
+  rpc: Pick<JsonRpc, 'batch'>
+  address: Address
+  chainId: number
+  onUnreadable: (err: unknown) => void
+}): RelayReader {
+  const { rpc } = deps
+
+  /** One bad receipt must not hide the others: geth answers errors while it indexes. */
+  function readReceipt(answer: RpcAnswer | undefined): Receipt | undefined | 'unreadable' {
+    try {
+      return parseReceipt(resultOf('eth_getTransactionReceipt', answer))
+    } catch (err) {
+      deps.onUnreadable(err)
+      return 'unreadable'
+    }
+  }
+
+  const askReceipts = (hashes: readonly TxHash[]) =>
+    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
+
+  return {
+    async head() {
+      const [answer] = await rpc.batch([latestCall])
+      return { ...readLatest(answer), baseFee: baseFeeOf(resultOf('eth_getBlockByNumber', answer)) }
+    },
+
+    async view(head, hashes) {
+      const [chainId, headAnswer, count, ...receipts] = await rpc.batch([
+        { method: 'eth_chainId', params: [] },
+        blockCall(head.number),
+        { method: 'eth_getTransactionCount', params: [deps.address, 'latest'] },
+        ...askReceipts(hashes),
+      ])
+      const answering = quantityOf('eth_chainId', chainId)
+      // Nonces of another chain would make every transaction of ours look lost.
+      if (answering !== BigInt(deps.chainId)) {
+        throw new SvcError('wrong_chain', `the RPC answers for chain ${answering}, not ${deps.chainId}`)
+      }
+      return {
+        headIsThere: readBlock(headAnswer)?.hash === head.hash,
+        usedNonces: Number(quantityOf('eth_getTransactionCount', count)),
+        receipts: hashes.map((_, i) => readReceipt(receipts[i])),
+      }
+    },
+
+    async receipts(hashes) {
+      return (await rpc.batch(askReceipts(hashes))).map(readReceipt)
+    },
+
+    async blockHashes(heights) {
+      return (await rpc.batch(heights.map(blockCall))).map((answer) => readBlock(answer)?.hash)
+    },
+  }
+}

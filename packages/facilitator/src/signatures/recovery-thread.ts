@@ -1,0 +1,121 @@
+/**
+ * Recovers signers in a thread of its own: it is most of the work of a verify, and meanwhile this thread goes
+ * on serving. Whatever happens to the thread, an answer comes: without it the work is done here.
+ */
+import { Worker } from 'node:worker_threads'
+import { createCoalescer } from '../chain/coalesce.js'
+import { recoverAddress } from './recover-address.js'
+import { answerBytes, questionBytes } from './recovery-frame.js'
+
+export type RecoveryQuestion = {
+  readonly digest: Uint8Array
+  /** r ‖ s */
+  readonly compactSignature: Uint8Array
+  readonly parity: 0 | 1
+}
+
+export type RecoveryThread = {
+  /** The 20 bytes of the signer's address. */
+  recover(question: RecoveryQuestion): Promise<Uint8Array | undefined>
+  close(): Promise<void>
+}
+
+/** Boxed, because a question without a signer is answered, too. */
+type Answer = { readonly address: Uint8Array | undefined }
+
+export function createRecoveryThread(deps: {
+  questionsMax: number
+  messagesInFlightMax: number
+  onLost: (cause: unknown) => void
+  startWorker?: () => Worker
+}): RecoveryThread {
+  /** The thread answers in the order it was asked. */
+  const outstanding: { resolve: (answers: Uint8Array) => void; reject: (cause: unknown) => void }[] = []
+  let worker: Worker | undefined
+  let closed = false
+
+  function lost(cause: unknown): void {
+    if (worker === undefined) return
+    worker = undefined
+    for (const { reject } of outstanding.splice(0)) reject(cause)
+    if (!closed) deps.onLost(cause)
+  }
+
+  function launch(): void {
+    try {
+      worker = (deps.startWorker ?? startRecoveryWorker)()
+    } catch (cause) {
+      // The system refused another thread.
+      deps.onLost(cause)
+      return
+    }
+    worker.on('message', (answers: Uint8Array) => outstanding.shift()?.resolve(answers))
+    worker.on('error', lost)
+    worker.on('exit', (code) => lost(new Error(`the recovery thread exited with code ${code}`)))
+    // A daemon that is done does not wait for it.
+    worker.unref()
+  }
+
+  async function run(questions: readonly RecoveryQuestion[]): Promise<readonly Answer[]> {
+    const thread = worker
+    if (thread === undefined) return questions.map(here)
+    try {
+      const answers = await new Promise<Uint8Array>((resolve, reject) => {
+        outstanding.push({ resolve, reject })
+        thread.postMessage(pack(questions))
+      })
+      return questions.map((_, i) => unpack(answers, i))
+    } catch {
+      // Told to `onLost` already; the questions still want an answer.
+      return questions.map(here)
+    }
+  }
+
+  const questions = createCoalescer<RecoveryQuestion, Answer>({
+    run,
+    batchMax: deps.questionsMax,
+    inFlightMax: deps.messagesInFlightMax,
+  })
+  launch()
+
+  return {
+    async recover(question) {
+      const { address } = await questions.ask(question)
+      return address
+    },
+    async close() {
+      closed = true
+      await worker?.terminate()
+    },
+  }
+}
+
+/** The built file; no environment, because the daemon's holds keys. */
+function startRecoveryWorker(): Worker {
+  return new Worker(new URL('./recovery-worker.js', import.meta.url), {
+    name: 'svc-recovery',
+    // It keeps nothing between two answers: a small nursery saves memory and costs no time.
+    resourceLimits: { maxYoungGenerationSizeMb: 2 },
+    env: {},
+    execArgv: [],
+  })
+}
+
+function here({ digest, compactSignature, parity }: RecoveryQuestion): Answer {
+  return { address: recoverAddress(digest, compactSignature, parity) }
+}
+
+function pack(questions: readonly RecoveryQuestion[]): Uint8Array {
+  const bytes = new Uint8Array(questions.length * questionBytes)
+  for (const [i, { digest, compactSignature, parity }] of questions.entries()) {
+    bytes.set(digest, i * questionBytes)
+    bytes.set(compactSignature, i * questionBytes + 32)
+    bytes[i * questionBytes + 96] = parity
+  }
+  return bytes
+}
+
+function unpack(answers: Uint8Array, i: number): Answer {
+  const answer = answers.subarray(i * answerBytes, (i + 1) * answerBytes)
+  return { address: answer[0] === 1 ? answer.subarray(1) : undefined }
+}

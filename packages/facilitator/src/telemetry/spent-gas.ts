@@ -1,0 +1,32 @@
+/** What the relayer's transactions have cost since the start, by purpose. */
+
+import type { LogEvent } from './events.js'
+import type { Metrics } from './metrics.js'
+
+export type Spent = { readonly transactions: number; readonly gas: bigint; readonly wei: bigint }
+
+export type SpentGas = {
+  hear(event: LogEvent): void
+  of(purpose: 'burn' | 'mint'): Spent
+}
+
+export function createSpentGas(metrics: Pick<Metrics, 'count'>): SpentGas {
+  const none: Spent = { transactions: 0, gas: 0n, wei: 0n }
+  const spent = { burn: none, mint: none }
+  return {
+    hear(event) {
+      if (event.event !== 'relayer.mined') return
+      const { purpose, gas, wei } = event
+      const before = spent[purpose]
+      spent[purpose] = {
+        transactions: before.transactions + 1,
+        gas: before.gas + gas,
+        wei: before.wei + wei,
+      }
+      metrics.count('svc_relayer_mined_total', { purpose })
+      metrics.count('svc_relayer_gas_used_total', { purpose }, Number(gas))
+      metrics.count('svc_relayer_spent_wei_total', { purpose }, Number(wei))
+    },
+    of: (purpose) => spent[purpose],
+  }
+}

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Hex } from '../hex.js'
+import { treeHeight } from '../merkle-tree.js'
+import { ArtifactError } from './artifact-error.js'
+import { type CircuitName, circuitNames } from './circuit-name.js'
+import { readKeyFile } from './key-file.js'
+import { isForgeable, type VerificationKey, verificationKeyHash } from './verification-key.js'
+
+/** A file beside the manifest. */
+export type ArtifactFile = {
+  readonly file: string
+  /** Lower-case hexadecimal, no prefix. */
+  readonly sha256: string
+}
+
+/** What belongs to one circuit. */
+export type CircuitArtifacts = {
+  readonly constraints: number
+  /** Size of the evaluation domain: the power of two that holds the constraints. */
+  readonly domain: number
+  readonly wires: number
+  /** The compiled witness generator. */
+  readonly witness: ArtifactFile
+  readonly provingKey: ArtifactFile
+  readonly verificationKey: VerificationKey
+  readonly verificationKeyHash: Hex
+  /** Hashes of all steps of a ceremony, the beacon among them, as the proving key has them on record. */
+  readonly contributions?: readonly string[] | undefined
+}
+
+/** What the keys of a folder are good for. */
+export type Manifest = {
+  readonly format: 1
+  /** `development`: whoever made the keys can forge proofs. `ceremony`: only all who contributed together could. */
+  readonly setup: 'development' | 'ceremony'
+  readonly generation: 2
+  readonly powBits: number
+  readonly treeHeight: typeof treeHeight
+  readonly sourcesHash: string
+  readonly compiler: string
+  readonly circuits: Readonly<Record<CircuitName, CircuitArtifacts>>
+}
+
+/** Artifacts of one folder. */
+export type Artifacts = {
+  readonly folder: string
+  readonly manifest: Manifest
+  /** The bytes of a file, compared with the manifest's hash. Throws `ArtifactError`. */
+  read(circuit: CircuitName, part: 'witness' | 'provingKey'): Promise<Uint8Array>
+}
+
+export const manifestFile = 'manifest.json'
+
+const word = z.templateLiteral(['0x', z.string().regex(/^[0-9a-f]{64}$/)])
+const g1 = z.tuple([word, word])
+const g2 = z.tuple([word, word, word, word])
+const count = z.int().positive()
+const artifactFile = z.strictObject({
+  // A name and no path: a manifest must not lead out of its folder.
+  file: z.string().regex(/^[\w-][\w.-]*$/),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+})
+const circuitArtifacts = z.strictObject({
+  constraints: count,
+  domain: count,
+  wires: count,
+  witness: artifactFile,
+  provingKey: artifactFile,
+  verificationKey: z.strictObject({ alpha: g1, beta: g2, gamma: g2, delta: g2, ic: z.array(g1).min(2) }),
+  verificationKeyHash: word,
+  contributions: z.array(z.string().regex(/^[0-9a-f]{128}$/)).optional(),
+})
+const manifestSchema = z.strictObject({
+  format: z.literal(1),
+  setup: z.enum(['development', 'ceremony']),
+  generation: z.literal(2),
+  powBits: z.int().nonnegative(),
+  treeHeight: z.literal(treeHeight),
+  sourcesHash: z.string(),
+  compiler: z.string(),
+  circuits: z.record(z.enum(circuitNames), circuitArtifacts),
+})
+
+/** The manifest that the text is. Throws `ArtifactError`, also for keys that anybody could forge proofs under. */
+export function parseManifest(text: string): Manifest {
+  let parsed: Manifest
+  try {
+    parsed = manifestSchema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new ArtifactError('artifacts_malformed', 'the manifest is not one of this version', { cause })
+  }
+  for (const name of circuitNames) {
+    const { verificationKey, verificationKeyHash: told, contributions = [] } = parsed.circuits[name]
+    if ((parsed.setup === 'ceremony') !== contributions.length > 0) {
+      throw new ArtifactError(
+        'artifacts_malformed',
+        `${name}: a ceremony has contributions, and only a ceremony`,
+      )
+    }
+    if (verificationKeyHash(verificationKey) !== told) {
+      throw new ArtifactError(
+        'artifacts_altered',
+        `${name}: the verification key is not the one that was hashed`,
+      )
+    }
+    if (isForgeable(verificationKey)) {
+      throw new ArtifactError('artifacts_malformed', `${name}: delta equals gamma, anybody can forge proofs`)
+    }
+  }
+  return parsed
+}
+
+/** Reads the manifest of a folder. Throws `ArtifactError`. */
+export async function readArtifacts(folder: string): Promise<Artifacts> {
+  const manifest = parseManifest(new TextDecoder().decode(await readNamed(folder, manifestFile)))
+  return {
+    folder,
+    manifest,
+    async read(circuit, part) {
+      const { file, sha256 } = manifest.circuits[circuit][part]
+      const bytes = await readNamed(folder, file)
+      if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+        throw new ArtifactError('artifacts_altered', `${file} is not the file of the manifest`)
+      }
+      if (part === 'provingKey' && manifest.setup === 'ceremony') {
+        checkCeremony(file, bytes, manifest.circuits[circuit])
+      }
+      return bytes
+    },
+  }
+}
+
+/**
+ * The word `ceremony` alone is soon written: the key itself must have the contributions on record. Whether its points
+ * follow from them is what the ceremony's own verification finds out.
+ */
+function checkCeremony(file: string, bytes: Uint8Array, told: CircuitArtifacts): void {
+  const { contributions, verificationKey } = readKeyFile(bytes)
+  const hashes = contributions.map(({ hash }) => hash)
+  if (hashes.join() !== (told.contributions ?? []).join()) {
+    throw new ArtifactError(
+      'artifacts_altered',
+      `${file} has other contributions on record than the manifest`,
+    )
+  }
+  if (contributions.every(({ beacon }) => beacon)) {
+    throw new ArtifactError(
+      'artifacts_malformed',
+      `${file}: only a beacon contributed, anybody can forge proofs`,
+    )
+  }
+  if (contributions.at(-1)?.beacon !== true) {
+    const message = `${file}: the last contribution is no beacon, so somebody chose the key`
+    throw new ArtifactError('artifacts_malformed', message)
+  }
+  if (verificationKeyHash(verificationKey) !== told.verificationKeyHash) {
+    throw new ArtifactError('artifacts_altered', `${file} has another verification key than the manifest`)
+  }
+}
+
+async function readNamed(folder: string, file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(join(folder, file))
+  } catch (cause) {
+    throw new ArtifactError('artifacts_missing', `cannot read ${file} of the circuit artifacts`, { cause })
+  }
+}
