@@ -8,6 +8,7 @@ import {
   nonceOf,
   permitPayloadOf,
   seconds,
+  selfTransferOf,
 } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
@@ -17,7 +18,7 @@ import { type ExecutedBurn, type FindBurnsDeps, findBurns } from './find-burns.j
 const hourMs = 3_600_000
 
 /** A chain with transfers to addresses and a helper with events, around a real ledger that forgets nothing. */
-function setup() {
+function setup(changes: Partial<FindBurnsDeps> = {}) {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({
     clock,
@@ -40,6 +41,7 @@ function setup() {
       },
     },
     reread: async (_challenge, burn) => ({ burn: { ...burn, leafIndex: 7n }, depth: 1 }),
+    depth: 1,
     // As in `challengeOf`: the address has the number of the nonce.
     async derive(nonce) {
       derived.push(nonce)
@@ -56,6 +58,7 @@ function setup() {
     report: ({ event }) => reported.push(event),
     derivedAtOnceMax: 2,
     say: () => undefined,
+    ...changes,
   }
   const executedBy = (seed: number, payTo = addressOf(seed)): ExecutedBurn => {
     const { leafIndex: _, ...burn } = burnOf(seed)
@@ -106,6 +109,22 @@ describe('the burns of a facilitator', () => {
     expect((await ledger.books.find(nonceOf(2)))?.late).toBeUndefined()
     // The second time it is on record.
     expect((await find()).filter(([, source]) => source === 'journal')).toEqual([[nonceOf(1), 'journal']])
+  })
+
+  it('are those that replaced a transfer a reorg took, once they are deep', async () => {
+    const [lost, instead] = [burnOf(1), burnOf(2)]
+    let depth = 1
+    const { ledger, find, transfers } = setup({
+      depth: 2,
+      reread: async (_, { txHash }) => (txHash === lost.txHash ? undefined : { burn: instead, depth }),
+    })
+    await ledger.issue(challengeOf(1))
+    await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 1))
+    transfers.set(addressOf(1), instead)
+    expect(await find()).toEqual([[nonceOf(1), 'transfer', 'claimed']])
+    depth = 2
+    expect(await find()).toEqual([[nonceOf(1), 'transfer']])
+    expect((await ledger.find(nonceOf(1)))?.accepted?.burn).toEqual(instead)
   })
 
   it('are not called late when they were mined in time, however late they are found', async () => {

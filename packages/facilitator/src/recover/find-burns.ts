@@ -4,7 +4,7 @@
  */
 import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Books, RecordedPayment } from '../payment/books.js'
-import type { RereadBurn } from '../payment/finalize/ports.js'
+import type { OnChainDeps } from '../payment/found/is-on-chain.js'
 import { judgeTransfers } from '../payment/found/judge-transfers.js'
 import { recordFound } from '../payment/found/record-found.js'
 import type { Burn, Challenge, Clock, Ledger, PaymentEvent } from '../payment/ports.js'
@@ -45,12 +45,11 @@ export type DeriveAddress = (
   nonce: ChallengeNonce,
 ) => Promise<{ readonly payTo: Address; readonly powNonce: number }>
 
-export type FindBurnsDeps = {
+export type FindBurnsDeps = OnChainDeps & {
   readonly ledger: Pick<Ledger, 'awaitingMint' | 'demoted' | 'recordLate' | 'find' | 'accept'> & {
     readonly books: Books
   }
   readonly search: BurnSearch
-  readonly reread: RereadBurn
   readonly derive: DeriveAddress
   /** Whether burns are minted: that can be told without their addresses, which cost work. */
   areMinted(burns: readonly NonceAndValue[]): Promise<readonly boolean[]>

@@ -17,7 +17,7 @@ import { profileOf } from '../profile.js'
 import { assertRelayerKnown } from '../start/assert-relayer-known.js'
 import { type ChainSide, openChainSide } from '../start/chain-side.js'
 import { createFinalization, whyOff, wireIndexer, wireVerifier } from '../start/finalization.js'
-import { createFollowing, dustBelow } from '../start/following.js'
+import { createFollowing, dustBelow, foundDepth } from '../start/following.js'
 import { createTelemetry } from '../start/operation.js'
 import { createPaymentFlow } from '../start/payment-flow.js'
 import type { StartOptions } from '../start/start.js'
@@ -184,6 +184,7 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
           limits,
         }),
         reread: createRereadBurn(chainSide),
+        depth: foundDepth(config),
         derive: createDeriveAddress(miner, seed, config),
         areMinted: mintedBy(recovery),
         treasury: settlement.treasury,

@@ -37,6 +37,10 @@ export const dustBelow = ({ settlement }: Config): bigint => {
   return relayed < least ? least : relayed
 }
 
+/** Nobody waits for a transfer that was found: it may be as deep as a mint. */
+export const foundDepth = ({ settlement, finalize }: Config): number =>
+  Math.max(settlement.confirmations, finalize.confirmations)
+
 export function createFollowing(deps: {
   readonly config: Config
   readonly chainSide: ChainSide
@@ -45,11 +49,10 @@ export function createFollowing(deps: {
   readonly telemetry: Telemetry
 }): Following {
   const { config, chainSide, storage, clock, telemetry } = deps
-  const { network, settlement, daemon, finalize, zerc20 } = config
+  const { network, settlement, daemon, zerc20 } = config
   const { issued, ledger } = storage
   const { store } = issued
-  // Nobody waits for these: they may be as deep as a mint.
-  const depth = Math.max(settlement.confirmations, finalize.confirmations)
+  const depth = foundDepth(config)
   const follow = createFollow({
     store,
     ledger,

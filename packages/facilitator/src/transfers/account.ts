@@ -5,7 +5,7 @@
 import { type Address, type ChallengeNonce, unreachable } from '@svc-zerc20/protocol'
 import type { DoTransfersMatter, IssuedStore, StuckAddress } from '../addresses/issued/store.js'
 import type { Books, RecordedPayment } from '../payment/books.js'
-import type { RereadBurn } from '../payment/finalize/ports.js'
+import { isOnChain, type OnChainDeps } from '../payment/found/is-on-chain.js'
 import {
   besideBurnOf,
   countedOf,
@@ -51,19 +51,18 @@ type LookedAt = {
   readonly isRecorded?: boolean
 }
 
-export function createAccountTransfers(deps: {
+export type AccountDeps = OnChainDeps & {
   readonly store: IssuedStore
   readonly ledger: Pick<Ledger, 'accept' | 'recordLate' | 'moveBurn'> & { readonly books: Books }
-  readonly reread: RereadBurn
-  /** Blocks, its own included, that must hold a transfer before it counts. */
-  readonly depth: number
   readonly clock: Pick<Clock, 'now'>
   readonly report: Report
   /** Less than this is not worth a mint, unless it pays the challenge in full. */
   readonly dustBelow: bigint
   readonly mintsSecond: boolean
   readonly addressesPerRoundMax: number
-}): AccountTransfers {
+}
+
+export function createAccountTransfers(deps: AccountDeps): AccountTransfers {
   const { store, ledger, report } = deps
   const now = () => Math.floor(deps.clock.now() / 1000)
 
@@ -84,7 +83,7 @@ export function createAccountTransfers(deps: {
         return { again: verdict.until }
       case 'accept': {
         const { nonce: challengeNonce } = challenge
-        if (!(await isOnChain(challenge, verdict.burn))) return { again: now() + againSeconds }
+        if (!(await isOnChain(deps, challenge, verdict.burn))) return { again: now() + againSeconds }
         if ((await ledger.accept(challengeNonce, verdict.burn)) !== 'accepted') {
           return { again: now() + againSeconds }
         }
@@ -93,7 +92,7 @@ export function createAccountTransfers(deps: {
         return { again: now() }
       }
       case 'mint':
-        if (!(await isOnChain(challenge, verdict.burn))) return { again: now() + againSeconds }
+        if (!(await isOnChain(deps, challenge, verdict.burn))) return { again: now() + againSeconds }
         await recordFound(deps, challenge, verdict.burn, verdict.reason)
         await keepIfStuck(challenge, transfers)
         return { isRecorded: true }
@@ -105,13 +104,6 @@ export function createAccountTransfers(deps: {
     }
   }
 
-  /** It may have been found on a fork that is no more, and the node may be behind. Throws when the node cannot tell. */
-  async function isOnChain(challenge: Challenge, found: Burn): Promise<boolean> {
-    const read = await deps.reread(challenge, found)
-    const isSame = read?.burn.blockHash === found.blockHash && read.burn.leafIndex === found.leafIndex
-    return isSame && read.depth >= deps.depth
-  }
-
   /** A reorg took the burn on record, and another transfer came in its stead. */
   async function replaceLost({ challenge, payment, transfers }: Found): Promise<boolean> {
     const { late, accepted, finalized } = payment ?? {}
@@ -120,7 +112,7 @@ export function createAccountTransfers(deps: {
     if (!late || accepted || finalized || !other || beside.length < transfers.length) return false
     if (await deps.reread(challenge, late)) return false
     const { minedAt: _, ...burn } = other
-    if (!(await isOnChain(challenge, burn))) return false
+    if (!(await isOnChain(deps, challenge, burn))) return false
     await ledger.moveBurn(challenge.nonce, burn)
     return true
   }

@@ -1,6 +1,13 @@
 import type { TxHash } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import { burnOf, challengeOf, permitPayloadOf, selfTransferOf, units } from '../../../test/challenges.js'
+import {
+  burnOf,
+  challengeOf,
+  hashOf,
+  permitPayloadOf,
+  selfTransferOf,
+  units,
+} from '../../../test/challenges.js'
 import { stoppedClock } from '../../../test/clock.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Burn } from '../ports.js'
@@ -14,19 +21,22 @@ async function setup(payload: Parameters<ReturnType<typeof createMemoryLedger>['
   const ledger = createMemoryLedger({ clock: stoppedClock(), openMax: 9, expiredRetentionSeconds: 3600 })
   await ledger.issue(challenge)
   await ledger.claim(nonce, payload)
-  const onChain = new Set<TxHash>([instead.txHash])
+  const onChain = new Map<TxHash, { burn: Burn; depth: number }>()
+  const mine = (burn: Burn, depth = 3) => onChain.set(burn.txHash, { burn, depth })
+  mine(instead)
   const replace = async (...transfers: Burn[]) =>
     replaceClaimed(
       {
         ledger,
-        reread: async (_, burn) => (onChain.has(burn.txHash) ? { burn, depth: 9 } : undefined),
+        reread: async (_, burn) => onChain.get(burn.txHash),
+        depth: 3,
         report: () => undefined,
       },
       challenge,
       await ledger.books.find(nonce),
       transfers,
     )
-  return { ledger, onChain, replace }
+  return { ledger, onChain, mine, replace }
 }
 
 describe('a transfer that was presented and that no block holds any more', () => {
@@ -37,28 +47,36 @@ describe('a transfer that was presented and that no block holds any more', () =>
   })
 
   it('is replaced after it was accepted, too, and again when the first comes back', async () => {
-    const { ledger, replace, onChain } = await setup(selfTransferOf(challenge, 1))
+    const { ledger, replace, onChain, mine } = await setup(selfTransferOf(challenge, 1))
     await ledger.accept(nonce, presented)
     await ledger.demote(nonce)
     expect(await replace(instead)).toBe(true)
     await ledger.demote(nonce)
     onChain.clear()
-    onChain.add(presented.txHash)
+    mine(presented)
     expect(await replace(presented)).toBe(true)
     expect((await ledger.find(nonce))?.accepted?.burn).toEqual(presented)
   })
 
   it('is not replaced while a block holds it, nor by less than what was asked', async () => {
-    const { replace, onChain } = await setup(selfTransferOf(challenge, 1))
+    const { replace, mine } = await setup(selfTransferOf(challenge, 1))
     expect(await replace({ ...instead, value: units(999n) })).toBe(false)
-    onChain.add(presented.txHash)
+    mine(presented)
     expect(await replace(instead)).toBe(false)
   })
 
-  it('is not replaced by a transfer that is gone itself', async () => {
-    const { replace, onChain } = await setup(selfTransferOf(challenge, 1))
+  it('is not replaced by a transfer that is gone itself, is elsewhere now, or is not deep', async () => {
+    const { replace, onChain, mine } = await setup(selfTransferOf(challenge, 1))
     onChain.clear()
     expect(await replace(instead)).toBe(false)
+    mine({ ...instead, blockHash: hashOf(9) })
+    expect(await replace(instead)).toBe(false)
+    mine({ ...instead, leafIndex: 99n })
+    expect(await replace(instead)).toBe(false)
+    mine(instead, 2)
+    expect(await replace(instead)).toBe(false)
+    mine(instead)
+    expect(await replace(instead)).toBe(true)
   })
 
   it('is none when a permit was presented', async () => {

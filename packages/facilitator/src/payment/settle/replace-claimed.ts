@@ -4,7 +4,7 @@
  */
 import { type ChallengeNonce, Payload, type TxHash } from '@svc-zerc20/protocol'
 import type { RecordedPayment } from '../books.js'
-import type { RereadBurn } from '../finalize/ports.js'
+import { isOnChain, type OnChainDeps } from '../found/is-on-chain.js'
 import type { Burn, Challenge, Ledger, Report } from '../ports.js'
 
 /** No block has it: nobody knows which one held a transfer that was not accepted yet. */
@@ -12,7 +12,7 @@ const noBlock = `0x${'0'.repeat(64)}`
 
 /** True when another of these transfers was accepted. Throws when the node cannot tell what became of the first. */
 export async function replaceClaimed(
-  deps: { readonly ledger: Pick<Ledger, 'accept'>; readonly reread: RereadBurn; readonly report: Report },
+  deps: OnChainDeps & { readonly ledger: Pick<Ledger, 'accept'>; readonly report: Report },
   challenge: Challenge,
   payment: RecordedPayment | undefined,
   transfers: readonly Burn[],
@@ -32,9 +32,10 @@ export async function replaceClaimed(
   // The node has the block of the other one, so it is not behind: what it does not show then is not there.
   const lost = demoted?.burn ?? { ...other, txHash, blockHash: noBlock }
   if (await deps.reread(challenge, lost)) return false
-  const current = await deps.reread(challenge, other)
-  if (!current || (await deps.ledger.accept(nonce, current.burn)) !== 'accepted') return false
-  deps.report({ event: 'payment.accepted', challengeNonce: nonce, txHash: current.burn.txHash })
+  // A transfer that another reorg could take as easily buys nothing yet.
+  if (!(await isOnChain(deps, challenge, other))) return false
+  if ((await deps.ledger.accept(nonce, other)) !== 'accepted') return false
+  deps.report({ event: 'payment.accepted', challengeNonce: nonce, txHash: other.txHash })
   return true
 }
 
