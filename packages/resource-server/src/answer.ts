@@ -1,7 +1,7 @@
 /** Answers that the gate gives in place of the resource. */
 import { PAYMENT_REQUIRED_CACHE_CONTROL } from '@x402/core/server'
-import { OverLimit } from './client-limits.js'
 import { type FacilitatorFailure, isFacilitatorFailure } from './facilitator-client.js'
+import { OverLimit } from './over-limit.js'
 import type { Explanation } from './refusal.js'
 
 export type Answer = {
@@ -34,11 +34,17 @@ export function answerTo(error: unknown): Answer | undefined {
   return isFacilitatorFailure(error) ? badGateway(error) : undefined
 }
 
-export function tooMany({ retryAfterSeconds }: OverLimit, refused?: Explanation): Answer {
-  const words = {
-    error: 'You have asked too often; there is no offer for you now.',
-    action: `Ask again after ${retryAfterSeconds} s.`,
-  }
+export function tooMany({ retryAfterSeconds, of }: OverLimit, refused?: Explanation): Answer {
+  const words =
+    of === 'requests'
+      ? {
+          error: 'You have asked too often; there is no offer for you now.',
+          action: `Ask again after ${retryAfterSeconds} s.`,
+        }
+      : {
+          error: 'Too many payments of yours were refused; nobody has looked at this one.',
+          action: `Send the same payment again after ${retryAfterSeconds} s. Do not pay a second time.`,
+        }
   // A payment that was refused on the way is told with its own reason.
   return refuse(429, refused?.reason ?? 'too_many_requests', refused ?? words, {
     'retry-after': `${retryAfterSeconds}`,

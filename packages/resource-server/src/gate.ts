@@ -56,7 +56,7 @@ export function createGate<Request>(
   if (server.getRegisteredScheme(svc.network, svc.scheme) !== svc) {
     throw new SvcError('scheme_not_registered', 'the given server does not know this scheme: register it')
   }
-  const ready = createReady(server, svc)
+  const ready = createReady(server, svc, clock)
   const shares = createClientShares(clientLimits, clock)
 
   function visitOf({ request, path, handed }: Arrival<Request>): Visit | undefined {
@@ -68,6 +68,9 @@ export function createGate<Request>(
       handed,
       takeOffer: () => shares.takeOffer(key),
       takePresentation: () => shares.takePresentation(key),
+      checkPayment: (presented) => shares.refused.check(key, presented),
+      noteRefused: (presented, reason) => shares.refused.note(key, presented, reason),
+      mayResend: () => shares.mayResend(key),
     }
   }
 

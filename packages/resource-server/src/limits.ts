@@ -35,15 +35,36 @@ export const clientLimits = {
   unpaidPerMinute: 10,
   /** Requests a minute that carry a payment. */
   payingPerMinute: 60,
+  /**
+   * Payments a minute that the facilitator refused. Each may take from the rate that challenges come from, so this and
+   * the offers together stay below it.
+   */
+  refusedPerMinute: 8,
+  /** The same for one offer. A payer whose permit nonce was used by another payment signs again twice. */
+  refusedPerOfferPerMinute: 4,
+  /** Calls a minute that recover settles. Beyond them the payer is told to send its payment again. */
+  resendsPerMinute: 60,
   /** Clients remembered at a time, each for a minute after its last request. Beyond them all share one client's part. */
   clientsMax: 10_000,
+  /** Offers with refused payments remembered at a time. The oldest are forgotten first. */
+  refusedOffersMax: 10_000,
 } as const
 
 export type ClientLimits = {
   readonly unpaidPerMinute: number
   readonly payingPerMinute: number
+  readonly refusedPerMinute: number
+  readonly refusedPerOfferPerMinute: number
+  readonly resendsPerMinute: number
   readonly clientsMax: number
+  readonly refusedOffersMax: number
 }
+
+/** A client without a refusal for this time, and an offer likewise, is forgotten. */
+export const refusalsKeptMs = 600_000
+
+/** While the facilitator cannot be used, it is asked what it supports no more often than this. */
+export const supportedPauseMs = 1_000
 
 /** HMAC-SHA256 gains nothing from a longer key and is guessable with a shorter one. */
 export const secretBytesMin = 32

@@ -13,7 +13,7 @@ import {
   type x402ResourceServer,
 } from '@x402/core/server'
 import { answerTo, tooMany } from './answer.js'
-import { OverLimit } from './client-limits.js'
+import { OverLimit } from './over-limit.js'
 import type { Ready } from './readiness.js'
 import { type Explanation, explain } from './refusal.js'
 import { type Visit, visits } from './visit.js'

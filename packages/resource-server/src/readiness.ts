@@ -1,15 +1,18 @@
-/** Asks the facilitator what it supports: once when it answers, and with every request until it does. */
+/** Asks the facilitator what it supports: once when it answers, and again and again with pauses until it does. */
 import { Offer } from '@svc-zerc20/protocol'
 import type { x402ResourceServer } from '@x402/core/server'
 import { facilitatorFailure, isFacilitatorFailure } from './facilitator-client.js'
+import { supportedPauseMs } from './limits.js'
 import type { SvcScheme } from './scheme.js'
+import type { Clock } from './system.js'
 
 /** Rejects with FacilitatorFailure while the facilitator cannot be used. */
 export type Ready = () => Promise<void>
 
-export function createReady(server: x402ResourceServer, { network, scheme }: SvcScheme): Ready {
+export function createReady(server: x402ResourceServer, { network, scheme }: SvcScheme, clock: Clock): Ready {
   let isReady = false
   let asking: Promise<void> | undefined
+  let failed: { readonly error: unknown; readonly atMs: number } | undefined
   async function ask(): Promise<void> {
     await server.initialize().catch((error: unknown) => {
       throw failureIn(error) ?? error
@@ -21,9 +24,16 @@ export function createReady(server: x402ResourceServer, { network, scheme }: Svc
   }
   return async () => {
     if (isReady) return
-    asking ??= ask().finally(() => {
-      asking = undefined
-    })
+    // Requests cost a stranger nothing. Without a pause each of them would cost the seller a call.
+    if (failed !== undefined && Math.abs(clock.now() - failed.atMs) < supportedPauseMs) throw failed.error
+    asking ??= ask()
+      .catch((error: unknown) => {
+        failed = { error, atMs: clock.now() }
+        throw error
+      })
+      .finally(() => {
+        asking = undefined
+      })
     await asking
   }
 }

@@ -17,7 +17,9 @@ export type Refusal = {
   readonly transaction?: string | undefined
 }
 
-const actions: Record<(typeof reasons)[ReasonCode]['retry'], string> = {
+type Retry = (typeof reasons)[ReasonCode]['retry']
+
+const actions: Record<Retry, string> = {
   fresh_offer: 'Make a new payment for a new offer.',
   same_payload: 'Send the same payment again after a moment. Do not pay a second time.',
   later: 'Wait, then send the same payment again. Do not pay a second time.',
@@ -42,13 +44,15 @@ const actionsOf: Partial<Record<ReasonCode, string>> = {
 
 const isReason = (text: string): text is ReasonCode => Object.hasOwn(reasons, text)
 
+/** What may help after a refusal. A reason that is not in the table is final for its payload. */
+export const retryOf = (reason: string): Retry => (isReason(reason) ? reasons[reason].retry : 'fresh_offer')
+
 export function explain({ reason, message, transaction }: Refusal): Explanation {
   const known = isReason(reason) ? reasons[reason] : undefined
-  const retry = known?.retry ?? 'fresh_offer'
   return {
     reason,
     error: message ?? known?.help ?? reason,
-    action: (isReason(reason) && actionsOf[reason]) || actions[retry],
+    action: (isReason(reason) && actionsOf[reason]) || actions[retryOf(reason)],
     ...(transaction && { transaction }),
   }
 }

@@ -4,16 +4,21 @@ import type { SchemePaymentRequiredContext, VerifyResultContext } from '@x402/co
 import { facilitatorFailure } from './facilitator-client.js'
 import { errorText } from './refusal.js'
 import type { RequestOffers } from './request-offers.js'
+import { visits } from './visit.js'
 
 export function createRefusedPayment(requestOffers: RequestOffers) {
   return {
     /** The usual place: the facilitator said no, and the middleware is about to write the 402. */
-    async onAfterVerify({ result, paymentPayload, transportContext }: VerifyResultContext): Promise<void> {
+    async onAfterVerify(context: VerifyResultContext): Promise<void> {
+      const { result, paymentPayload, requirements, transportContext } = context
       if (result.isValid) return
       const request = requestOf(transportContext)
       const { burnTxHash } = paymentPayload.payload as Json.JsonObject
+      const reason = result.invalidReason ?? 'invalid_payment'
+      const challengeNonce = String(requirements.extra.challengeNonce)
+      visits.getStore()?.noteRefused({ challengeNonce, payload: paymentPayload.payload }, reason)
       requestOffers.refuse(request, {
-        reason: result.invalidReason ?? 'invalid_payment',
+        reason,
         message: result.invalidMessage,
         transaction: typeof burnTxHash === 'string' ? burnTxHash : undefined,
       })

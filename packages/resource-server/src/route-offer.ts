@@ -74,6 +74,10 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
       return { offer: dead, isEcho: false, reissue, dead }
     }
     const echo = payment && offers.restore(payment.accepted, bound, terms)
+    if (payment !== undefined && echo !== undefined) {
+      const challengeNonce = String(echo.extra.challengeNonce)
+      visit?.checkPayment({ challengeNonce, payload: payment.payload })
+    }
     // An echo that is not ours gets a fresh offer: it cannot match, so the payer is refused with a 402 that
     // can be paid, and the facilitator never hears of the payment.
     return { offer: echo ?? (await reissue()), isEcho: echo !== undefined, reissue, dead }
