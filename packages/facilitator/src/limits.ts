@@ -2,92 +2,92 @@
 export const limits = {
   /** A payment request is under 4 KiB; anything much larger is abuse. */
   bodyBytesMax: 65_536,
-  /** Receiving the head of a request, and all of it. With the pause between two looks: below 20 s. */
+  /** Time to receive the head of a request, and the whole request. Checked every `connectionLookMs`: below 20 s in all. */
   headMs: 10_000,
   requestMs: 19_000,
   connectionLookMs: 500,
-  /** Longer than common proxies keep theirs, so that none of them sends into a connection that is being closed. */
+  /** Idle connections stay open longer than at common proxies, so that no proxy sends into one that is being closed. */
   keptConnectionMs: 65_000,
-  /** Beyond the longest wait of a settle: a caller that neither sends nor reads for so long is cut off. */
+  /** A caller that neither sends nor reads for this long is cut off. Longer than any settle waits. */
   silentConnectionMs: 60_000,
   connectionsMax: 4_096,
-  /** A small part of them, for whoever connects from one address without a proxy in between. */
+  /** Connections from one address, unless it is a trusted proxy. */
   connectionsPerCallerMax: 256,
   /** How long `POST /challenge` waits for an address when the pool is empty. */
   addressWaitMs: 2_000,
-  /** A look at the chain for /ready and the metrics stays good for so long, and waits so long for an answer. */
+  /** How long a look at the chain serves /ready and the metrics, and how long a look waits for the node. */
   probeFreshMs: 3_000,
   probeWaitMs: 2_000,
-  /** After a failed write /ready has the disk tried again, at most once in so long; it waits so long for the disk. */
+  /** After a failed write, /ready tries the disk again at most this often, and waits this long for the disk. */
   journalRetryAfterMs: 1_000,
   journalTryWaitMs: 2_000,
-  /** Less room than this under the journal: it will not take many more payments. */
+  /** Free disk space below which /ready warns that the journal will soon be full. */
   journalFreeBytesMin: 16 * 1024 ** 2,
-  /** What is owed to the provider is summed up at most once in so long. */
+  /** The sum owed to the provider is computed at most this often. */
   owedFreshMs: 5_000,
-  /** Clocks may differ by half of a challenge's life, and by so much in any case. */
+  /** Clocks may always differ by this much, and otherwise by half of a challenge's lifetime. */
   clockSkewSecondsMin: 30,
-  /** From so many journal records on, what reading them left in memory is given back at once. */
+  /** After reading this many journal records, the memory used for reading is given back at once. */
   replayedRecordsMany: 10_000,
-  /** The journal is looked at so often, and made shorter where that is worth it; after a failure later each time. */
+  /** How often the journal is considered for compaction, and the longest pause after failures. */
   compactionLookMs: 5_000,
   compactionBackOffMaxMs: 600_000,
-  /** A shorter journal is left alone while the daemon runs. */
+  /** A journal below this size is not compacted while the daemon runs. */
   compactionBytesMin: 262_144,
-  /** Failures of one kind within so long are one line in the log; so many kinds are told apart. */
+  /** Failures of one kind are one log line per window. At most this many kinds are tracked at once. */
   logWindowMs: 60_000,
   logKindsMax: 200,
-  /** Payments whose latest events are kept for the admin surface, and events of one of them. */
+  /** Payments whose latest events the admin API can show, and events kept of each. */
   recentPaymentsMax: 2_000,
   recentEventsPerPaymentMax: 32,
-  /** Transfers that cover nothing, remembered for the operator; beyond that only the log tells, or dust fills the disk. */
+  /** Unmatched transfers kept for the operator. Further ones are only logged, so that dust cannot fill the disk. */
   unmatchedBurnsMax: 10_000,
   unmatchedPerChallengeMax: 8,
-  /** Transfers of the token in one question to the indexer, and addresses with transfers looked at in one round. */
+  /** Transfers in one answer of the indexer, and addresses with transfers handled in one round. */
   transfersPerPage: 500,
   foundAddressesPerRoundMax: 200,
-  /** Rounds in which an indexer that failed is not asked for transfers. */
+  /** Rounds to skip an indexer after it failed. */
   indexerRestRounds: 10,
-  /** Issued addresses written to the disk at once; those that come within this time share a write. */
+  /** Issued addresses in one write to the disk, and how long a write gathers them. */
   addressesPerWrite: 500,
   addressGatherMs: 200,
   addressRetryMs: 2_000,
-  /** So many that are not on the disk yet: no further challenge is issued. */
+  /** Issued addresses waiting for the disk; at this number no further challenge is issued. */
   addressesWaitingMax: 20_000,
-  /** Without a journal: addresses remembered in memory, the newest. */
+  /** Issued addresses kept in memory when there is no journal; the oldest are forgotten first. */
   addressesInMemoryMax: 20_000,
-  /** Addresses past their retention that are forgotten in one go. */
+  /** Addresses past their retention that one pass deletes. */
   addressesForgottenAtOnce: 1_000,
-  /** Transfers to one address that are kept, the largest of them: whoever sends dust shuts out no other address. */
+  /** Transfers kept per address, the largest ones, so that dust sent to one address cannot crowd out others. */
   foundPerAddressMax: 32,
-  /** Addresses with stuck money are counted for the metrics so often. */
+  /** How often addresses with stuck money are counted for the metrics. */
   stuckCountedEveryMs: 60_000,
-  /** Payments on one page of the admin surface: asked for nothing, and at most. */
+  /** Default and maximum page size of the admin API. */
   pageSize: 50,
   pageSizeMax: 500,
   /** Per-caller counters kept; the oldest are forgotten first. */
   rateLimitKeysMax: 10_000,
   /**
-   * Requests a minute for one payment that is awaited, whatever else its caller sends: one too early, verify and
-   * settle. And further ones, while its caller has room for them.
+   * Presentations a minute of one open challenge that always pass: one too early, verify and settle. Then the further
+   * ones that pass while their caller is below `knownChallengesPerMinMin`.
    */
   presentedSurePerMin: 3,
   presentedFurtherPerMin: 9,
   /**
-   * That room: refused and further ones of all payments of one caller together, unless its own rate is higher. With
-   * many challenges it would otherwise have many times its rate.
+   * Refused and further presentations a minute of one caller over all its challenges, unless its own rate is higher.
+   * Without this, many challenges would give a caller many times its rate.
    */
   knownChallengesPerMinMin: 120,
-  /** A seller that has a token and no rates of its own has so many times those of a stranger. */
+  /** A seller with a token but no rates of its own gets the rates of a stranger times this. */
   sellerRateTimes: 10,
-  /** Reserved for a seller that says nothing about it, and for all such sellers together. */
+  /** Share reserved for a seller that configures none, and the most for all such sellers together. */
   reservedUnsetPercent: 10,
   reservedUnsetPercentMax: 20,
-  /** How often the operator is told that a token is nobody's. */
+  /** How often an unknown bearer token is logged. */
   unknownTokenReportMs: 60_000,
-  /** Recovered signers kept, so that settle does not repeat what verify computed. */
+  /** Signers kept in a cache, so that settle does not repeat the work of verify. */
   signerCacheEntries: 4_096,
-  /** Recoveries in one message to the thread that does them, and messages it may have before it answers. */
+  /** Signatures in one message to the signer thread, and unanswered messages it may have. */
   recoveriesPerMessageMax: 32,
   recoveryMessagesInFlightMax: 2,
   rpcTimeoutMs: 10_000,
@@ -98,102 +98,102 @@ export const limits = {
   lensCallsInFlightMax: 2,
   /** Burns in one transaction: 50 items stay below the 2^24 gas cap of EIP-7825. */
   batchItemsMax: 50,
-  /** After a refused transaction halved the batches: so many that are mined in a row double them again. */
+  /** A refused transaction halves the batch size; this many mined in a row double it again. */
   batchGrowsAfter: 64,
   /** Unconfirmed burn transactions; while they are out, further burns gather for the next batch. */
   batchesInFlightMax: 8,
-  /** While a burn transaction is out, the next one waits so long for company: gas per burn falls by a third. */
+  /** While a burn transaction is out, the next batch gathers burns for this long: gas per burn falls by a third. */
   batchGatherMs: 20,
   /** Burns that may wait for a place in a batch; beyond that callers are told to come back. */
   burnQueueMax: 5_000,
   /** Gas the batch takes per item, and around all items; see `minimumBatchGas` of the helper. */
   burnItemGas: 300_000n,
   batchBaseGas: 60_000n,
-  /** Times a burn is tried out before it counts as one that would fail: nodes behind one address differ a little. */
+  /** Simulations that must fail before a burn is dropped: nodes behind one address differ a little. */
   trialsMax: 3,
-  /** Pauses before a burn that a reorg took back is tried again, while only the chain or the disk are in its way. */
+  /** First and longest pause before a burn that a reorg took back is tried again. */
   reorgedRetryFirstMs: 1_000,
   reorgedRetryMaxMs: 60_000,
-  /** Times a burn is put into a new transaction after its nonce was used by a foreign one. */
+  /** New transactions for one burn whose txNonce a foreign transaction used. */
   burnAttemptsMax: 5,
-  /** A payer whose relayed burn failed on chain waits so long, then twice as long each time, up to the bound. */
+  /** First and longest wait of a payer whose relayed burn failed on chain; doubled each time. */
   payerWaitFirstMs: 10_000,
   payerWaitMaxMs: 3_600_000,
-  /** Without another failure for so long after its wait, it begins anew. */
+  /** A payer without another failure for this long after its wait starts from the first wait again. */
   payerWaitForgetMs: 3_600_000,
-  /** Payers remembered for that; the ones that failed longest ago are forgotten first. */
+  /** Payers with a wait that are remembered; the oldest failures are forgotten first. */
   payersWaitingMax: 10_000,
-  /** Mint transactions that are out at once: a burn waits behind no more than these. */
+  /** Unconfirmed mint transactions: a burn waits behind no more than these. */
   mintsInFlightMax: 4,
   /** Mints that may wait for their transaction. */
   mintQueueMax: 1_000,
-  /** Gas for burns that the key must be able to pay beside a mint: a mint without money would hold up the queue. */
+  /** Gas for burns that the relayer must still be able to pay after a mint, so that a mint cannot block burns. */
   mintReserveGas: 1_500_000n,
   /** First and longest pause between two looks for receipts. */
   receiptPollFirstMs: 10,
   receiptPollMaxMs: 100,
   /** Longest pause between two questions while the node fails to answer. */
   rpcBackoffMaxMs: 2_000,
-  /** Looks at the burn addresses of a mined batch before a missing balance is believed. */
+  /** Reads of the burn addresses of a mined batch before a missing balance is believed. */
   laggingNodeLooksMax: 50,
-  /** A transaction that is still out is sent again, in case the node forgot it. */
+  /** How often an unconfirmed transaction is sent again, in case the node forgot it. */
   rebroadcastMs: 2_000,
-  /** Unmined for so long, the oldest transaction gets a higher fee. */
+  /** The oldest transaction gets a higher fee after it stayed unmined this long. */
   feeBumpAfterMs: 12_000,
   /** Replacements of one transaction; every node demands at least 10 % more for each. */
   feeBumpsMax: 10,
   feeBumpPercent: 25n,
-  /** A used nonce without a receipt of ours must persist so long before the transaction counts as displaced. */
+  /** How long a txNonce must be used without a receipt of ours before our transaction counts as displaced. */
   displacedAfterMs: 10_000,
-  /** Times in a row that the node refuses a transaction for good before its nonce is used up otherwise. */
+  /** Refusals in a row before the txNonce of a transaction is used up by an empty one. */
   refusalsMax: 5,
-  /** Looks at the head find nothing new, and so long ago everything was asked for: then it is asked for again. */
+  /** Re-read everything after this long, even if the head has not moved. */
   viewAgainMs: 1_000,
-  /** Mined transactions kept, to be sent again when a reorg takes them back; the hex digits of their bytes. */
+  /** Mined transactions kept, to be sent again after a reorg, and the hex digits of their bytes in all. */
   minedKeptMax: 1_000,
   minedKeptBytesMax: 16 * 1024 * 1024,
-  /** Accepted payments whose signed burns the journal keeps for that, the newest; the rest is as after a deep block. */
+  /** Accepted payments whose signed burns the journal keeps for that, the newest ones. */
   signedBurnsKeptMax: 4_096,
-  /** Pause between two looks at the blocks of mined transactions. */
+  /** How often the blocks of mined transactions are checked for a reorg. */
   reorgPollMs: 2_000,
-  /** No block must have been seen to hold a mined transaction for so long before it counts as taken back. */
+  /** A mined transaction counts as taken back after no block held it for this long. */
   reorgedAfterMs: 4_000,
-  /** Fees are asked for again when what is known is older. */
+  /** Fees older than this are read again. */
   feesFreshMs: 3_000,
-  /** Gas ceiling of one mint; a proof is checked for about 320 000. */
+  /** Gas limit of one mint. A mint takes about 320 000. */
   mintGas: 600_000n,
-  /** Payments one round of finalization looks at, mined ones that wait for their depth included. */
+  /** Payments in one round of finalization, those that wait for depth included. */
   paymentsPerRoundMax: 1_000,
-  /** Of those the ones in one batch of questions: two calls each. */
+  /** Payments of a round in one batch of RPC calls, two calls each. */
   mintStatesPerBatch: 50,
-  /** Of those the ones whose burn it reads again. */
+  /** Payments of a round whose burn is read again. */
   burnsPerRoundMax: 48,
-  /** Of those the ones it mints, so that what is mined by then is not recorded too late. */
+  /** Payments of a round that are minted. A longer round would record mined ones too late. */
   mintsPerRoundMax: 16,
-  /** Mints under way beyond those being proved. */
+  /** Mints beyond those being proved that may be under way. */
   mintsAheadMax: 2,
-  /** Looks for the transaction of a mint before it is recorded without one. */
+  /** Searches for the transaction of a mint before the payment is recorded without one. */
   mintLooksMax: 3,
-  /** A round waits so many periods for the block of a mint, and at least so long; then the next round looks. */
+  /** A round waits this many periods for the block of a mint, but at least `mintWaitMinMs`. */
   mintWaitPeriods: 2,
   mintWaitMinMs: 60_000,
-  /** Burns that wait for a root longer than this are told of, and again after as long. */
+  /** How long a burn waits for a root before the operator is told, and the pause before telling again. */
   rootPatienceMs: 600_000,
   /** Pauses of `recover` between rounds, and after a failure. */
   recoverPauseMs: 1_000,
   recoverRetryMaxMs: 4_000,
-  /** Rounds of `recover` in a row that bring nothing before it ends: while something fails, and while mints wait. */
+  /** Rounds in a row without progress before `recover` ends: while something fails, and while mints wait. */
   recoverFailedRoundsMax: 8,
   recoverStillRoundsMax: 60,
-  /** Lost challenges whose proof of work `recover` searches again at once. */
+  /** Lost challenges whose proof of work `recover` searches at the same time. */
   derivedAtOnceMax: 256,
-  /** Failures never hold finalization back for more periods than this. */
+  /** Longest pause of finalization after failures, in periods. */
   finalizeBackOffPeriodsMax: 10,
   indexerTimeoutMs: 10_000,
   /** Bytes of an indexer's answer: 64 paths of 40 words, or 100 transfers. */
   indexerAnswerBytesMax: 512 * 1024,
-  /** The head may be so many blocks old before the node is asked whether a newer one is there. */
+  /** Blocks that a search looks ahead when it asks whether the node has a newer head. */
   headStepBlocks: 16n,
-  /** Blocks in one question for the token's logs. */
+  /** Blocks in one request for the token's logs. */
   logSpanBlocksMax: 5_000,
 } as const

@@ -3,7 +3,7 @@ export const limits = {
   rpcTimeoutMs: 20_000,
   /** Bytes of a JSON-RPC answer: a full span of logs of a busy token stays far below. */
   rpcAnswerBytesMax: 64 * 1024 * 1024,
-  /** Blocks whose logs are asked for at once; halved when the node refuses, down to one. */
+  /** Blocks in one request for logs; halved when the node refuses, down to one. */
   spanBlocks: 5_000,
   /** Transfers written together; a block is never split. */
   transfersPerCommit: 32,
@@ -26,16 +26,16 @@ export const limits = {
   rootBackoffMs: 1_000,
   rootBackoffMaxMs: 60_000,
   receiptPollMs: 200,
-  /** Unmined for so long, a transaction is replaced by one with a higher fee. */
+  /** A transaction unmined for this long is replaced by one with a higher fee. */
   feeBumpAfterMs: 15_000,
   feeBumpsMax: 10,
   /** A request of this API is small; anything larger is abuse. */
   bodyBytesMax: 16_384,
-  /** Receiving the head of a request, and all of it. With the pause between two looks: below 20 s. */
+  /** Time to receive the head of a request, and the whole request. Checked every `connectionLookMs`: below 20 s in all. */
   headMs: 10_000,
   requestMs: 19_000,
   connectionLookMs: 500,
-  /** A caller that neither sends nor reads for so long is cut off. */
+  /** A caller that neither sends nor reads for this long is cut off. */
   silentConnectionMs: 60_000,
   connectionsMax: 1_024,
   connectionsPerCallerMax: 128,

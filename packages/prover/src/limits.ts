@@ -4,7 +4,7 @@ export const limits = {
   queuedJobsMax: 1024,
   /** A process that is silent for this long after a job was given to it is replaced. */
   jobMsMax: 600_000,
-  /** Pause after a process could not be started: the machine lacks memory or handles, and at once is too soon. */
+  /** Pause after a process could not be started, because the machine lacks memory or handles. */
   startPauseMs: 500,
   /** Politeness of the processes towards whoever answers requests on the same cores (POSIX nice). */
   processNiceness: 10,

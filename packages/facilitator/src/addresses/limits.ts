@@ -12,13 +12,13 @@ export const limits = {
   queuedTasksMax: 1024,
   /** Callers that may wait for an address at once. */
   waitersMax: 1024,
-  /** Share of the addresses that is in memory and not in the store: so many are lost when the process is killed. */
+  /** Share of the addresses that is in memory and not in the store. A kill loses these. */
   handShare: 0.5,
-  /** A pool is filled up at once when no more than this share of it is left, or of what is reserved for nobody. */
+  /** A pool is refilled at once when this share of it is left, or this share of its unreserved part. */
   lowWaterShare: 0.5,
-  /** Otherwise when nobody asked for so long, so that the search does not slow down whoever is asking. */
+  /** Above the low-water mark, refilling waits until nobody asked for this long: mining must not slow down callers. */
   quietMs: 250,
-  /** The hand is filled from the store when so little of it is left, and earlier while the pool is filled anyway. */
+  /** Share of the addresses in memory at which more are drawn from the store: normally, and while the pool refills. */
   drawShare: 0.125,
   drawShareFilling: 0.5,
   /** Mined addresses are saved together when they come within this time. */
