@@ -192,7 +192,7 @@ export const limits = {
   indexerTimeoutMs: 10_000,
   /** Bytes of an indexer's answer: 64 paths of 40 words, or 100 transfers. */
   indexerAnswerBytesMax: 512 * 1024,
-  /** Blocks that a search looks ahead when it asks whether the node has a newer head. */
+  /** A head further than this from the known one is looked up at the node before it is used. */
   headStepBlocks: 16n,
   /** Blocks in one request for the token's logs. */
   logSpanBlocksMax: 5_000,

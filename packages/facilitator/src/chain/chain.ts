@@ -48,7 +48,7 @@ export function createChain(deps: {
   logSpanBlocksMax: number
   /** A block at or before the first one that can hold a burn. */
   fromBlock: number
-  /** The head may be so many blocks old before the node is asked whether a newer one is there. */
+  /** A head further than this from the known one is looked up at the node before it is used. */
   headStepBlocks: bigint
 }): ChainReader {
   const { rpc, token, helper } = deps
