@@ -1,6 +1,7 @@
 /** Challenges and payloads for tests that need no chain. */
 import type { Address, BaseUnits, ChallengeNonce, Payload, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, Deployment } from '../src/payment/ports.js'
+import type { Deployment } from '../src/payment/ports.js'
+import type { Burn, Challenge } from '../src/payment/records.js'
 
 const bytes = (count: number, seed: number) => `0x${seed.toString(16).padStart(count * 2, '0')}`
 

@@ -12,7 +12,7 @@ import type {
 import fc from 'fast-check'
 import type { EndedPayment } from '../src/ledger/archive/packing.js'
 import { claimedPayload, type LedgerEvent } from '../src/ledger/events.js'
-import type { Burn, Challenge, Finalized, Mint, SignedTransaction } from '../src/payment/ports.js'
+import type { Burn, Challenge, Finalized, Mint, SignedTransaction } from '../src/payment/records.js'
 
 const hex = <T>(bytes: number) =>
   fc

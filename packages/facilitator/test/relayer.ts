@@ -5,7 +5,7 @@ import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { createJsonRpc } from '../src/chain/json-rpc.js'
-import type { SignedTransaction } from '../src/payment/ports.js'
+import type { SignedTransaction } from '../src/payment/records.js'
 import { createFees } from '../src/relayer/fees.js'
 import {
   createRelayer,

@@ -2,7 +2,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { burnAddressAt, deriveBurn, type Generation, seedFingerprint } from '@svc-zerc20/zk'
 import type { LedgerState } from '../ledger/state.js'
-import type { Challenge } from '../payment/ports.js'
+import type { Challenge } from '../payment/records.js'
 
 export type SeedCheck = {
   /** Tells one seed from another, and is no secret. */

@@ -10,7 +10,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeErrorResult, encodeFunctionData } from 'viem/utils'
-import type { Challenge } from '../payment/ports.js'
+import type { Challenge } from '../payment/records.js'
 import { canonical, splitSignature } from '../signatures/signers.js'
 
 export type BatchItem = { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, hashOf, seconds, units } from '../../test/challenges.js'
 import { scriptedRpc } from '../../test/scripted-rpc.js'
-import type { Burn, SelfTransferChainFacts } from '../payment/ports.js'
+import type { SelfTransferChainFacts } from '../payment/ports.js'
+import type { Burn } from '../payment/records.js'
 import { createRereadBurn } from './reread-burn.js'
 
 const challenge = challengeOf(1)

@@ -2,7 +2,8 @@
 import { parseBytes32, SvcError } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
 import type { RereadBurn } from '../payment/finalize/ports.js'
-import type { Burn, Chain, Challenge, TransferLog } from '../payment/ports.js'
+import type { Chain, TransferLog } from '../payment/ports.js'
+import type { Burn, Challenge } from '../payment/records.js'
 import { type JsonRpc, resultOf } from './json-rpc.js'
 
 export function createRereadBurn(deps: {

@@ -12,7 +12,8 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeAbiParameters, toEventSelector } from 'viem/utils'
-import type { Burn, Challenge, TransferLog } from '../payment/ports.js'
+import type { TransferLog } from '../payment/ports.js'
+import type { Burn, Challenge } from '../payment/records.js'
 import { wellFormed } from './json-rpc.js'
 
 export type Log = {

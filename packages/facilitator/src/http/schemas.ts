@@ -6,7 +6,7 @@
 import { Offer, parseChallengeNonce, type ReasonCode, reasons } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import { limits } from '../limits.js'
-import { lateReasons } from '../payment/ports.js'
+import { lateReasons } from '../payment/records.js'
 import { type WaitReason, waitReasons } from '../payment/waits.js'
 
 /** Names of the schemas that the document shares between endpoints. */

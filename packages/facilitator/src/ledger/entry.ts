@@ -8,7 +8,7 @@ import type {
   Finalized,
   LateReason,
   UnmatchedBurn,
-} from '../payment/ports.js'
+} from '../payment/records.js'
 import type { EndedPayment } from './archive/packing.js'
 import type { ClaimedPayload, LedgerEvent } from './events.js'
 

@@ -28,7 +28,7 @@ import {
   type Mint,
   type SignedTransaction,
   type UnmatchedBurn,
-} from '../payment/ports.js'
+} from '../payment/records.js'
 import type { JournalFields } from './journal/line.js'
 
 /** What a journal speaks of: replayed against anything else it would be worse than none. */

@@ -1,6 +1,6 @@
 /** Challenges in the order in which they expire, whatever order they came in: a changed TTL mixes the two. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Challenge } from '../payment/ports.js'
+import type { Challenge } from '../payment/records.js'
 
 export type ExpiryOrder = {
   size(): number

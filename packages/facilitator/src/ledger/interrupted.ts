@@ -1,12 +1,7 @@
 /** What a ledger holds that was under way when the last run of the daemon ended. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type {
-  Interrupted,
-  InterruptedMint,
-  Ledger,
-  ShallowBurns,
-  SignedTransaction,
-} from '../payment/ports.js'
+import type { Ledger } from '../payment/ledger-port.js'
+import type { Interrupted, InterruptedMint, ShallowBurns, SignedTransaction } from '../payment/records.js'
 import type { LedgerState } from './state.js'
 
 /** A burn that several transactions carried belongs to the newest: the older ones were displaced. */

@@ -8,16 +8,9 @@ import { type ChallengeNonce, Payload, SvcError, type UnixSeconds } from '@svc-z
 import type { IssuedAddresses } from '../addresses/issued/addresses.js'
 import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
 import { type Shares, unshared } from '../payment/issue/shares.js'
-import type {
-  Burn,
-  Challenge,
-  Clock,
-  Grant,
-  LateReason,
-  Ledger,
-  PayerMeans,
-  Payment,
-} from '../payment/ports.js'
+import type { Grant, Ledger } from '../payment/ledger-port.js'
+import type { Clock } from '../payment/ports.js'
+import type { Burn, Challenge, LateReason, PayerMeans, Payment } from '../payment/records.js'
 import { judgeMeans } from '../payment/settle/judge.js'
 import { awaitedBurnOf, type Entry, isKept } from './entry.js'
 import { claimedPayload, type LedgerEvent } from './events.js'

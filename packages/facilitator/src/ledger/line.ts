@@ -3,7 +3,7 @@
  * by expressions that know how this version forms them; anything else goes the long way and means the same.
  */
 import type { Address, BaseUnits, ChallengeNonce, Payload, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, Finalized } from '../payment/ports.js'
+import type { Burn, Challenge, Finalized } from '../payment/records.js'
 import { fromFields, type LedgerEvent, readPayload } from './events.js'
 import { fieldsOf, type JournalLine, linePattern } from './journal/line.js'
 

@@ -10,7 +10,7 @@ import {
 } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
-import type { Burn } from '../payment/ports.js'
+import type { Burn } from '../payment/records.js'
 import type { LedgerEvent } from './events.js'
 import type { JournalledLedger } from './ledger.js'
 import { createLedgerState } from './state.js'

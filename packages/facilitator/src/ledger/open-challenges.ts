@@ -1,7 +1,7 @@
 /** Unclaimed challenges that have not expired: how many there may be, and who has them. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Shares } from '../payment/issue/shares.js'
-import type { Challenge } from '../payment/ports.js'
+import type { Challenge } from '../payment/records.js'
 import { createExpiryOrder } from './expiry.js'
 
 export type OpenChallenges = {

@@ -1,6 +1,6 @@
 /** Claimed permits whose burn has not ended, by payer: what each of them may still take. */
 import type { Address, ChallengeNonce, Payload } from '@svc-zerc20/protocol'
-import type { Challenge, OpenClaim } from '../payment/ports.js'
+import type { Challenge, OpenClaim } from '../payment/records.js'
 
 export type OpenClaims = {
   /** A self-transfer takes nothing any more, and is left out. */

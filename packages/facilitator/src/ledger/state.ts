@@ -1,7 +1,7 @@
 /** What the events of the ledger amount to. Applied in order they give the same state, now or after a crash. */
 import { type BaseUnits, type ChallengeNonce, SvcError, unreachable } from '@svc-zerc20/protocol'
 import type { RecordedTransfer } from '../payment/books.js'
-import type { Accepted, Burn, Challenge, Finalized, SignedTransaction } from '../payment/ports.js'
+import type { Accepted, Burn, Challenge, Finalized, SignedTransaction } from '../payment/records.js'
 import { type ArchiveQuery, type ArchiveSnapshot, createLedgerArchive } from './archive/archive.js'
 import { awaitedBurnOf, type Entry, endingsOf, eventsOf, isKept, listed, toEntry } from './entry.js'
 import type { Binding, LedgerEvent } from './events.js'

@@ -16,7 +16,8 @@ import { hardhat } from 'viem/chains'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../../test/network.js'
 import { limits, startTestRelayer } from '../../test/relayer.js'
-import type { MintCall, SignedTransaction } from '../payment/ports.js'
+import type { MintCall } from '../payment/ports.js'
+import type { SignedTransaction } from '../payment/records.js'
 import { createMinter } from './minter.js'
 
 let chain: Chain

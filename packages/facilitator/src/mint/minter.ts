@@ -3,7 +3,9 @@ import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protoco
 import { toHex } from 'viem/utils'
 import type { JsonRpc } from '../chain/json-rpc.js'
 import { mintedIn } from '../chain/transfer-log.js'
-import type { Ledger, MintCall, Minter, MintOutcome, SignedTransaction } from '../payment/ports.js'
+import type { Ledger } from '../payment/ledger-port.js'
+import type { MintCall, Minter, MintOutcome } from '../payment/ports.js'
+import type { SignedTransaction } from '../payment/records.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'
 
 export function createMinter(deps: {

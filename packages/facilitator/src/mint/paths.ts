@@ -5,7 +5,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { rootOfPath, transferLeaf } from '@svc-zerc20/zk'
 import type { ProvedRoot } from '../payment/finalize/ports.js'
-import type { AwaitingMint } from '../payment/ports.js'
+import type { AwaitingMint } from '../payment/records.js'
 import type { Indexer } from './indexer.js'
 import type { OwnTree } from './own-tree.js'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { challengeOf } from '../../test/challenges.js'
 import { countsOf, pageOf, type RecordedPayment } from './books.js'
-import type { Burn } from './ports.js'
+import type { Burn } from './records.js'
 
 const burn = {
   txHash: '0x',

@@ -1,7 +1,7 @@
 /** What an operator may read of the ledger: pages of payments, newest first, and counts. Nothing here changes it. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { stateAt } from './lifecycle.js'
-import type { Burn, Finalized, LateReason, Payment, PaymentState, UnmatchedBurn } from './ports.js'
+import type { Burn, Finalized, LateReason, Payment, PaymentState, UnmatchedBurn } from './records.js'
 
 export type RecordedPayment = Payment & {
   readonly finalized?: Finalized

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, hashOf, permitPayloadOf, seconds, units } from '../../test/challenges.js'
 import { burnStateAt, type LifecycleEvent, lifecycle, stateAt } from './lifecycle.js'
-import type { Finalized, Payment, PaymentState } from './ports.js'
+import type { Finalized, Payment, PaymentState } from './records.js'
 
 const states: PaymentState[] = ['open', 'expired', 'accepted', 'finalized']
 const events: LifecycleEvent[] = ['ttl_elapsed', 'burn_confirmed', 'burn_vanished', 'mint_confirmed']

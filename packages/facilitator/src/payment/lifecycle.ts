@@ -1,5 +1,5 @@
 /** The states of a payment. This table is the only copy: the state of a payment is read from it. */
-import type { Finalized, Payment, PaymentState } from './ports.js'
+import type { Finalized, Payment, PaymentState } from './records.js'
 
 export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' | 'mint_confirmed'
 

@@ -1,6 +1,8 @@
 /** What was burned and is not the provider's yet: the first thing an operator wants to know. */
 import type { BaseUnits, ChallengeNonce } from '@svc-zerc20/protocol'
-import type { AwaitingMint, Clock, Ledger } from './ports.js'
+import type { Ledger } from './ledger-port.js'
+import type { Clock } from './ports.js'
+import type { AwaitingMint } from './records.js'
 import type { Wait, WaitReason } from './waits.js'
 
 export type Owed = {

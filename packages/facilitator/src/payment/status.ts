@@ -3,8 +3,9 @@
  * there is a mint. The answer of an accepted payment stays the same, byte for byte, when it is finalized.
  */
 import type { ChallengeNonce, FacilitatorApi } from '@svc-zerc20/protocol'
+import type { Ledger } from './ledger-port.js'
 import { burnStateAt } from './lifecycle.js'
-import type { Clock, Ledger } from './ports.js'
+import type { Clock } from './ports.js'
 
 export type Status = (nonce: ChallengeNonce) => Promise<FacilitatorApi.PaymentStatus | undefined>
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { addressOf, burnOf, hashOf, seconds, units } from '../../test/challenges.js'
 import { blocksUpTo, scriptedRpc } from '../../test/scripted-rpc.js'
 import type { ClaimedTransfer } from '../mint/indexer.js'
-import type { Burn } from '../payment/ports.js'
+import type { Burn } from '../payment/records.js'
 import { createBurnSearch } from './burn-search.js'
 
 const token = addressOf(0xa1)

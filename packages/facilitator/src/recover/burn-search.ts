@@ -15,7 +15,8 @@ import { scanLogs } from '../chain/scan-logs.js'
 import { burnExecutedTopic, type Log } from '../chain/transfer-log.js'
 import type { ClaimedTransfer, Indexer } from '../mint/indexer.js'
 import type { PathEvent } from '../mint/paths.js'
-import type { Burn, TransferLog } from '../payment/ports.js'
+import type { TransferLog } from '../payment/ports.js'
+import type { Burn } from '../payment/records.js'
 import type { BurnSearch, ExecutedBurn } from './find-burns.js'
 
 type BurnSearchDeps = {

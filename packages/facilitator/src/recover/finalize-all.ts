@@ -2,7 +2,8 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { count, type Finalize, type RoundEnd, type Step } from '../payment/finalize/finalize.js'
 import type { FinalizeEvent } from '../payment/finalize/ports.js'
-import type { Clock, Ledger } from '../payment/ports.js'
+import type { Ledger } from '../payment/ledger-port.js'
+import type { Clock } from '../payment/ports.js'
 
 /** Resolves with the last step of every payment that had its turn. */
 export async function finalizeAll(deps: {

@@ -12,7 +12,7 @@ import {
 } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
-import type { Burn } from '../payment/ports.js'
+import type { Burn } from '../payment/records.js'
 import { type ExecutedBurn, type FindBurnsDeps, findBurns } from './find-burns.js'
 
 const hourMs = 3_600_000

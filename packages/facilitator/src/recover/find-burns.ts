@@ -7,7 +7,10 @@ import type { Books, RecordedPayment } from '../payment/books.js'
 import type { OnChainDeps } from '../payment/found/is-on-chain.js'
 import { judgeTransfers } from '../payment/found/judge-transfers.js'
 import { recordFound } from '../payment/found/record-found.js'
-import type { Burn, Challenge, Clock, Ledger, PaymentEvent } from '../payment/ports.js'
+import type { Ledger } from '../payment/ledger-port.js'
+import type { Clock } from '../payment/ports.js'
+import type { Burn, Challenge } from '../payment/records.js'
+import type { PaymentEvent } from '../payment/report.js'
 import { replaceClaimed } from '../payment/settle/replace-claimed.js'
 
 export type FoundBurn = {

@@ -2,7 +2,7 @@ import type { Chain } from '@svc-zerc20/devnet'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../test/network.js'
 import { limits, type RelayerOptions, startTestRelayer, useChain } from '../../test/relayer.js'
-import type { SignedTransaction } from '../payment/ports.js'
+import type { SignedTransaction } from '../payment/records.js'
 
 let chain: Chain
 const { chain: started, onEnd } = useChain()

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { startLyingNode } from '../../test/lying-node.js'
 import { until } from '../../test/network.js'
 import { limits, startTestRelayer, useChain } from '../../test/relayer.js'
-import type { SignedTransaction } from '../payment/ports.js'
+import type { SignedTransaction } from '../payment/records.js'
 
 let chain: Chain
 const { chain: started, onEnd } = useChain()

@@ -3,7 +3,7 @@ import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import type { Receipt } from '../chain/transfer-log.js'
-import type { SignedTransaction } from '../payment/ports.js'
+import type { SignedTransaction } from '../payment/records.js'
 import type { Fee } from './fees.js'
 import type { Head, RelayView } from './view.js'
 

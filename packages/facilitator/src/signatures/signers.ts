@@ -1,7 +1,8 @@
 /** Recovers the signers of a permit payload. Pure computation, with a bounded memory of what it recovered. */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils'
 import { type Address, type BaseUnits, type Payload, parseAddress, TypedData } from '@svc-zerc20/protocol'
-import type { Challenge, Deployment, Signers } from '../payment/ports.js'
+import type { Deployment, Signers } from '../payment/ports.js'
+import type { Challenge } from '../payment/records.js'
 import { recoverAddress } from './recover-address.js'
 import type { RecoveryQuestion, RecoveryThread } from './recovery-thread.js'
 

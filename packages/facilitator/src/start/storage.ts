@@ -13,7 +13,8 @@ import { keepJournalShort } from '../ledger/journal/keep-short.js'
 import { type OpenLedger, openLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
 import { createShares } from '../payment/issue/shares.js'
-import type { Challenge, Clock } from '../payment/ports.js'
+import type { Clock } from '../payment/ports.js'
+import type { Challenge } from '../payment/records.js'
 import type { Log } from '../telemetry/events.js'
 
 type StorageDeps = {

@@ -15,7 +15,10 @@ import {
   totalOf,
 } from '../payment/found/judge-transfers.js'
 import { recordFound } from '../payment/found/record-found.js'
-import type { Burn, Challenge, Clock, Ledger, Report } from '../payment/ports.js'
+import type { Ledger } from '../payment/ledger-port.js'
+import type { Clock } from '../payment/ports.js'
+import type { Burn, Challenge } from '../payment/records.js'
+import type { Report } from '../payment/report.js'
 import { replaceClaimed } from '../payment/settle/replace-claimed.js'
 
 /** What stands in the way of an address is looked for again after so many seconds. */

@@ -3,7 +3,8 @@
  * after, many in one write, and until then the ledger and the journal may not forget the challenge.
  */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import type { Challenge, Clock } from '../../payment/ports.js'
+import type { Clock } from '../../payment/ports.js'
+import type { Challenge } from '../../payment/records.js'
 import type { IssuedStore } from './store.js'
 
 export type IssuedAddresses = {

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { ClassicLevel } from 'classic-level'
-import type { Challenge } from '../../payment/ports.js'
+import type { Challenge } from '../../payment/records.js'
 import { bindFolder, bindJournal, type IssuedBinding, type OpenedJournal } from './binding.js'
 import {
   ageIn,

@@ -1,6 +1,6 @@
 /** Issued addresses without a journal: the newest of them, until the daemon ends. */
 import type { Address } from '@svc-zerc20/protocol'
-import type { Challenge } from '../../payment/ports.js'
+import type { Challenge } from '../../payment/records.js'
 import {
   type FollowedBlock,
   type FoundLimits,

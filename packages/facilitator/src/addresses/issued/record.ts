@@ -1,7 +1,7 @@
 /** Keys and values of the folder of issued addresses: big-endian, so that the order of keys is the order of numbers. */
 import { type Address, parseUnixSeconds, SvcError } from '@svc-zerc20/protocol'
 import { readBurn, readChallenge, writeBurn, writeChallenge } from '../../ledger/events.js'
-import type { Challenge } from '../../payment/ports.js'
+import type { Challenge } from '../../payment/records.js'
 import type { Checkpoint, FollowedBlock, FoundTransfer } from './store.js'
 
 const number = (value: number | bigint): Buffer => {

@@ -4,7 +4,7 @@
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
-import type { Challenge } from '../../payment/ports.js'
+import type { Challenge } from '../../payment/records.js'
 
 export type { FoundTransfer }
 

@@ -4,7 +4,7 @@ import type { StuckAddress } from '../../addresses/issued/store.js'
 import type { Cursor, RecordedPayment } from '../../payment/books.js'
 import { stateAt } from '../../payment/lifecycle.js'
 import type { OwedBooks } from '../../payment/owed.js'
-import type { Burn, Finalized, Mint } from '../../payment/ports.js'
+import type { Burn, Finalized, Mint } from '../../payment/records.js'
 import { waitReasons } from '../../payment/waits.js'
 import type { TimelineEntry } from '../../telemetry/recent.js'
 

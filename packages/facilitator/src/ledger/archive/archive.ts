@@ -4,7 +4,7 @@
  * What was minted for it is kept apart, because most of a long archive may never be.
  */
 import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import type { Finalized } from '../../payment/ports.js'
+import type { Finalized } from '../../payment/records.js'
 import {
   type EndedPayment,
   endedBytes,

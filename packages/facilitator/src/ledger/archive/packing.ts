@@ -1,6 +1,6 @@
 /** An ended payment as bytes: hex first and in one piece, then numbers. */
 import type { Address, BaseUnits, ChallengeNonce, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, Finalized } from '../../payment/ports.js'
+import type { Burn, Challenge, Finalized } from '../../payment/records.js'
 
 /** Accepted, and its grant used; its mint may still come. */
 export type EndedPayment = {

@@ -5,7 +5,9 @@
  * take it back, whoever sent the mint. So a round can be repeated, or cut off anywhere, and nothing is minted twice.
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { AwaitingMint, Clock, Ledger, Mint, Minter, MintOutcome } from '../ports.js'
+import type { Ledger } from '../ledger-port.js'
+import type { Clock, Minter, MintOutcome } from '../ports.js'
+import type { AwaitingMint, Mint } from '../records.js'
 import { createWaits, type Wait, type WaitReason } from '../waits.js'
 import type { FinalizeEvent, MintState, MintVerifier, ProvedRoot, ProveMint, RereadBurn } from './ports.js'
 import { createRetries } from './retries.js'

@@ -1,5 +1,7 @@
 /** What finalization needs beside the ports of the payment flow. */
-import type { AwaitingMint, Burn, Challenge, Mint, MintCall } from '../ports.js'
+
+import type { MintCall } from '../ports.js'
+import type { AwaitingMint, Burn, Challenge, Mint } from '../records.js'
 
 /** The newest root that the verifier has proved, and whether it mints at all at the moment. */
 export type ProvedRoot = {

@@ -1,5 +1,5 @@
 import type { RereadBurn } from '../finalize/ports.js'
-import type { Burn, Challenge } from '../ports.js'
+import type { Burn, Challenge } from '../records.js'
 
 export type OnChainDeps = {
   readonly reread: RereadBurn

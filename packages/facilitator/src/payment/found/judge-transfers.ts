@@ -5,7 +5,7 @@
  */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
 import type { RecordedPayment } from '../books.js'
-import type { Burn, Challenge, LateReason } from '../ports.js'
+import type { Burn, Challenge, LateReason } from '../records.js'
 
 /** A transfer to an issued address, and when its block says it happened. */
 export type FoundTransfer = Burn & { readonly minedAt: UnixSeconds }

@@ -1,5 +1,8 @@
 /** Puts on record a burn that buys nothing, and tells the operator what it is: late only when it was. */
-import type { Burn, Challenge, LateReason, Ledger, Report } from '../ports.js'
+
+import type { Ledger } from '../ledger-port.js'
+import type { Burn, Challenge, LateReason } from '../records.js'
+import type { Report } from '../report.js'
 
 export async function recordFound(
   { ledger, report }: { readonly ledger: Pick<Ledger, 'recordLate'>; readonly report: Report },

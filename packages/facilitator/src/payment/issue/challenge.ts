@@ -8,17 +8,10 @@ import {
   toChecksum,
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
-import type {
-  AddressSource,
-  Asker,
-  Chain,
-  Challenge,
-  Clock,
-  Deployment,
-  Ledger,
-  Report,
-  Tickets,
-} from '../ports.js'
+import type { Ledger } from '../ledger-port.js'
+import type { AddressSource, Asker, Chain, Clock, Deployment, Tickets } from '../ports.js'
+import type { Challenge } from '../records.js'
+import type { Report } from '../report.js'
 import { quote } from './quote.js'
 
 /** The head we saw may be undone, or may never have been: burns are looked for from a little before it. */

@@ -1,6 +1,6 @@
 /** An operator's hand on the tap: new challenges can be paused while everything under way goes on. */
 import { reject } from '@svc-zerc20/protocol'
-import type { Report } from '../ports.js'
+import type { Report } from '../report.js'
 import type { IssueChallenge } from './challenge.js'
 
 export type Issuance = {

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
 import { stoppedClock } from '../../../test/clock.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
-import type { Burner, BurnOutcome, PaymentEvent } from '../ports.js'
+import type { Burner, BurnOutcome } from '../ports.js'
+import type { PaymentEvent } from '../report.js'
 import { createBurns } from './burns.js'
 
 const challenge = challengeOf(1)

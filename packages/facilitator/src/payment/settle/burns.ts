@@ -10,17 +10,10 @@ import {
   type TxHash,
 } from '@svc-zerc20/protocol'
 import { backOffMs } from '../finalize/retries.js'
-import type {
-  Burn,
-  Burner,
-  BurnOutcome,
-  Challenge,
-  Clock,
-  Interrupted,
-  Ledger,
-  Report,
-  ShallowBurns,
-} from '../ports.js'
+import type { Ledger } from '../ledger-port.js'
+import type { Burner, BurnOutcome, Clock } from '../ports.js'
+import type { Burn, Challenge, Interrupted, ShallowBurns } from '../records.js'
+import type { Report } from '../report.js'
 import type { PermitVerdict } from './judge.js'
 import type { PayerWaits } from './payer-waits.js'
 

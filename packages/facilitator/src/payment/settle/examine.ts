@@ -10,21 +10,10 @@ import {
   type Result,
   reject,
 } from '@svc-zerc20/protocol'
+import type { Ledger } from '../ledger-port.js'
 import { stateAt } from '../lifecycle.js'
-import type {
-  Burn,
-  Chain,
-  Challenge,
-  Clock,
-  Deployment,
-  Ledger,
-  OpenClaim,
-  PayerMeans,
-  Payment,
-  PermitChainFacts,
-  Signers,
-  Tickets,
-} from '../ports.js'
+import type { Chain, Clock, Deployment, PermitChainFacts, Signers, Tickets } from '../ports.js'
+import type { Burn, Challenge, OpenClaim, PayerMeans, Payment } from '../records.js'
 import {
   judgePermit,
   judgePermitForm,

@@ -18,7 +18,7 @@ import { startNetwork, type TestNetwork, until } from '../../../test/network.js'
 import { createSeedCheck } from '../../addresses/seed-check.js'
 import { openLedger } from '../../ledger/open.js'
 import { systemClock } from '../../system.js'
-import type { Challenge } from '../ports.js'
+import type { Challenge } from '../records.js'
 
 let net: TestNetwork
 const folder = mkdtempSync(join(tmpdir(), 'svc-frozen-'))

@@ -11,7 +11,8 @@ import {
   seconds,
   units,
 } from '../../../test/challenges.js'
-import type { Challenge, OpenClaim, PayerMeans, PermitChainFacts, SelfTransferChainFacts } from '../ports.js'
+import type { PermitChainFacts, SelfTransferChainFacts } from '../ports.js'
+import type { Challenge, OpenClaim, PayerMeans } from '../records.js'
 import {
   judgeMeans,
   judgePermit,

@@ -17,16 +17,8 @@ import {
   reject,
   type TxHash,
 } from '@svc-zerc20/protocol'
-import type {
-  Burn,
-  Challenge,
-  Deployment,
-  OpenClaim,
-  PayerMeans,
-  PermitChainFacts,
-  SelfTransferChainFacts,
-  TransferLog,
-} from '../ports.js'
+import type { Deployment, PermitChainFacts, SelfTransferChainFacts, TransferLog } from '../ports.js'
+import type { Burn, Challenge, OpenClaim, PayerMeans } from '../records.js'
 
 /** Rule 1: the requirements are untrusted; five fields must equal our own record. */
 export function judgeRequirements(

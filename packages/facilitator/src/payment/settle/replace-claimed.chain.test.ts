@@ -15,7 +15,7 @@ import { createChain } from '../../chain/chain.js'
 import { createJsonRpc } from '../../chain/json-rpc.js'
 import { createRereadBurn } from '../../chain/reread-burn.js'
 import { limits } from '../../limits.js'
-import type { Burn } from '../ports.js'
+import type { Burn } from '../records.js'
 import { replaceClaimed } from './replace-claimed.js'
 
 const depth = 3

@@ -10,7 +10,7 @@ import {
 } from '../../../test/challenges.js'
 import { stoppedClock } from '../../../test/clock.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
-import type { Burn } from '../ports.js'
+import type { Burn } from '../records.js'
 import { replaceClaimed } from './replace-claimed.js'
 
 const challenge = challengeOf(1)

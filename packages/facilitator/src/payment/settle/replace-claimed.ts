@@ -5,7 +5,9 @@
 import { type ChallengeNonce, Payload, type TxHash } from '@svc-zerc20/protocol'
 import type { RecordedPayment } from '../books.js'
 import { isOnChain, type OnChainDeps } from '../found/is-on-chain.js'
-import type { Burn, Challenge, Ledger, Report } from '../ports.js'
+import type { Ledger } from '../ledger-port.js'
+import type { Burn, Challenge } from '../records.js'
+import type { Report } from '../report.js'
 
 /** No block has it: nobody knows which one held a transfer that was not accepted yet. */
 const noBlock = `0x${'0'.repeat(64)}`

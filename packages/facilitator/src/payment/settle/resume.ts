@@ -1,6 +1,7 @@
 /** What a crash interrupted is taken up again: transactions first, then claims that had none yet. */
 
-import type { Ledger, Report } from '../ports.js'
+import type { Ledger } from '../ledger-port.js'
+import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
 

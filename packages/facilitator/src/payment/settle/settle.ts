@@ -10,7 +10,10 @@ import {
   type TxHash,
   unreachable,
 } from '@svc-zerc20/protocol'
-import type { Challenge, Deployment, Ledger, PayerMeans, Payment, Report, SettleAnswer } from '../ports.js'
+import type { Ledger } from '../ledger-port.js'
+import type { Deployment, SettleAnswer } from '../ports.js'
+import type { Challenge, PayerMeans, Payment } from '../records.js'
+import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
 

@@ -1,6 +1,6 @@
 /** Judges a payment as it stands this moment, and changes nothing. */
 import { type FacilitatorApi, type Rejection, reject, unreachable } from '@svc-zerc20/protocol'
-import type { Ledger } from '../ports.js'
+import type { Ledger } from '../ledger-port.js'
 import type { Examine } from './examine.js'
 
 export type Verify = (presented: FacilitatorApi.PresentedPayment) => Promise<FacilitatorApi.VerifyResponse>

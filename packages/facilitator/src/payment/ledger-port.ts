@@ -1,0 +1,124 @@
+/**
+ * The ledger as the payment flow needs it: what was promised, and to whom. Any store can keep it that gives these
+ * guarantees; every method may take a round trip.
+ */
+import type { Address, BaseUnits, ChallengeNonce, Payload, Rejection } from '@svc-zerc20/protocol'
+import type {
+  AwaitingMint,
+  Burn,
+  Challenge,
+  Interrupted,
+  InterruptedMint,
+  LateReason,
+  Mint,
+  OpenClaim,
+  PayerMeans,
+  Payment,
+  ShallowBurns,
+  SignedTransaction,
+  UnmatchedBurn,
+} from './records.js'
+
+/** The right to answer "success" for one payment, once. */
+export type Grant = {
+  /** The success answer reached the caller: the grant is used. */
+  use(): Promise<void>
+  /** The answer could not be written: the next caller may have the grant. */
+  giveBack(): Promise<void>
+}
+
+export type Ledger = {
+  /** Whether `issue` would refuse right now: asked before an address is spent on a challenge. */
+  isFull(key?: string): Promise<boolean>
+  /**
+   * Counts and inserts in one step: never more than the cap are open at once, and of those a caller has no more than
+   * its share. `limit` means that nothing was written.
+   */
+  issue(challenge: Challenge, key?: string): Promise<'issued' | 'limit'>
+  /** As fast for a payment that was minted as for one that was not: callers must not learn of the mint. */
+  find(nonce: ChallengeNonce): Promise<Payment | undefined>
+  /**
+   * Atomic: of concurrent claims on one challenge exactly one caller sees `claimed`, and of concurrent
+   * claims with one permit nonce of one payer exactly one is `claimed`. With `means`, a permit is claimed only
+   * while they cover it beside the payer's open claims of this very moment; otherwise the answer is why not.
+   * `forgotten` when the challenge expired and its retention ended since it was found.
+   */
+  claim(
+    nonce: ChallengeNonce,
+    payload: Payload.Payload,
+    ticketed?: boolean,
+    means?: PayerMeans,
+  ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten' | Rejection>
+  /** What this payer's claimed permits may still take from it. */
+  openClaims(payer: Address): Promise<readonly OpenClaim[]>
+  /**
+   * The burn surely did not and will not happen: the challenge can be claimed again. `kept` when nothing is claimed,
+   * or when the payment is accepted or was before a reorg: then somebody else saw its burn.
+   */
+  release(nonce: ChallengeNonce): Promise<'released' | 'kept'>
+  /** What was under way when the last run of the daemon ended, before this one changed anything. */
+  interrupted(): {
+    readonly transactions: readonly Interrupted[]
+    readonly shallow: readonly ShallowBurns[]
+    /** Claims for which nothing was signed yet. */
+    readonly unsigned: Interrupted['items']
+    /** Burns that payers made themselves, claimed and not accepted yet. */
+    readonly transfers: readonly {
+      readonly challenge: Challenge
+      readonly payload: Payload.SelfTransferPayload
+    }[]
+    /** A payment that several transactions were signed for is with each of them, oldest nonce first. */
+    readonly mints: readonly InterruptedMint[]
+  }
+  /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
+  recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
+  /**
+   * Idempotent: the first burn accepted for a challenge stays. `not_claimed` when nobody presented it, or its claim was
+   * released meanwhile: it buys nothing.
+   */
+  accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted' | 'not_claimed'>
+  /**
+   * A reorg took the accepted burn away: the payment waits for a burn again and cannot be finalized until it is
+   * accepted anew. A used grant stays used.
+   */
+  demote(nonce: ChallengeNonce): Promise<'demoted' | 'not_accepted' | 'already_finalized'>
+  /** A reorg put the burn of an accepted or late payment into another block, or to another leaf. */
+  moveBurn(nonce: ChallengeNonce, burn: Burn): Promise<void>
+  /** Demoted payments with the burn each of them lost. */
+  demoted(): AsyncIterable<{ readonly challenge: Challenge; readonly burn: Burn }>
+  /**
+   * Burns that are not minted yet, accepted and late ones, about oldest first. Payments may change while it is read:
+   * whoever acts on one of them asks again. Costs nothing for payments that are finalized.
+   */
+  awaitingMint(): AsyncIterable<AwaitingMint>
+  /** Remembers the transaction that mints for these payments, before anyone else can see it. */
+  recordMintSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
+  /**
+   * The mint of a burn of the value `burned`. Idempotent: the first mint stays. `outgrown` when a larger burn took the
+   * place of that one, and still awaits its mint. Throws when the payment has no burn that could have been minted.
+   */
+  finalize(
+    nonce: ChallengeNonce,
+    mint: Mint,
+    burned: BaseUnits,
+  ): Promise<'finalized' | 'already_finalized' | 'outgrown'>
+  /**
+   * Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. One leaf of an
+   * address is minted in whole, so only a larger one takes the place of one that is `known`.
+   */
+  recordLate(challenge: Challenge, burn: Burn, reason: LateReason): Promise<'recorded' | 'known'>
+  /**
+   * Remembers a transfer that covers nothing, once. `full` when there are so many already, of this challenge or of
+   * all, that remembering more would let dust fill the disk.
+   */
+  recordUnmatched(
+    nonce: ChallengeNonce,
+    transfer: Pick<UnmatchedBurn, 'txHash' | 'reason'>,
+  ): Promise<'recorded' | 'known' | 'full' | 'forgotten'>
+  /**
+   * Waits while another caller holds the grant, at most `boundMs` (then `held`); `used` once its answer was
+   * written.
+   */
+  takeGrant(nonce: ChallengeNonce, boundMs: number): Promise<Grant | 'used' | 'held'>
+  grantIsUsed(nonce: ChallengeNonce): Promise<boolean>
+}

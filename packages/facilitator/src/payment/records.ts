@@ -1,0 +1,124 @@
+/** The records of a payment: what is known of it, whoever keeps it. */
+import type { Address, BaseUnits, ChallengeNonce, Payload, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
+
+/** An issued challenge: the facilitator's own record that every request is compared with. */
+export type Challenge = {
+  readonly nonce: ChallengeNonce
+  readonly payTo: Address
+  readonly amount: BaseUnits
+  readonly listPrice: BaseUnits
+  readonly issuedAt: UnixSeconds
+  readonly expiresAt: UnixSeconds
+  /** Bound of the permit and burn authorization; present with the gasless path. */
+  readonly deadline?: UnixSeconds
+  /** With the seed and the nonce, everything needed to derive the burn secret again. */
+  readonly powNonce: number
+  /** The mint destination is fixed when the address is derived: a later change of config does not move it. */
+  readonly treasury: Address
+  /** A block at or before the first one that can hold the burn. */
+  readonly issuedAtBlock: bigint
+}
+
+/** The transfer that paid a challenge, as the chain recorded it. */
+export type Burn = {
+  readonly txHash: TxHash
+  readonly blockNumber: bigint
+  readonly blockHash: string
+  readonly leafIndex: bigint
+  readonly from: Address
+  readonly value: BaseUnits
+}
+
+/** The mint that brought a burn to the provider, as the chain recorded it. */
+export type Mint = {
+  /** Absent when the verifier says that it is minted, and nobody here knows by which transaction. */
+  readonly txHash?: TxHash
+  readonly blockNumber?: bigint
+  /** Less than the burn when a part of it had been minted before. */
+  readonly value: BaseUnits
+}
+
+/**
+ * Why a burn buys nothing and is only minted. `late`: mined, or presented, after expiry. `unpresented`: mined in time,
+ * and nobody presented it. `second`: larger than the one that counts, so that the difference can be minted. `split`
+ * and `underpaid`: less than the amount, with and without other transfers that make up for it. `unrecorded`: found on
+ * the chain, and no record tells what it bought.
+ */
+export const lateReasons = ['late', 'unpresented', 'second', 'split', 'underpaid', 'unrecorded'] as const
+export type LateReason = (typeof lateReasons)[number]
+
+/** A transfer to a burn address that covers nothing: too little, or only together with others. */
+export type UnmatchedBurn = {
+  readonly txHash: TxHash
+  /** A code of the table of reasons. */
+  readonly reason: string
+  readonly at: UnixSeconds
+}
+
+export type PaymentState = 'open' | 'expired' | 'accepted' | 'finalized'
+
+/** Without its mint: what requests are answered from. */
+export type Payment = {
+  readonly challenge: Challenge
+  /** By the one payload that is being, or was, burned for this challenge. */
+  readonly claim?: {
+    readonly identity: string
+    /** It was presented with the ticket of its offer, and so must be whoever asks again. */
+    readonly ticketed: boolean
+    readonly txHash?: TxHash
+  }
+  readonly accepted?: Accepted
+  /** It was accepted by this burn, which a reorg then took away; a new burn makes it accepted again. */
+  readonly demoted?: Accepted
+}
+
+export type Accepted = { readonly burn: Burn; readonly at: UnixSeconds }
+
+export type Finalized = { readonly mint: Mint; readonly at: UnixSeconds }
+
+/** A claimed permit whose burn has not ended: what it may still take from its payer. */
+export type OpenClaim = { readonly challenge: Challenge; readonly permitNonce: bigint }
+
+/** What a payer has to pay with, all of one block. */
+export type PayerMeans = {
+  readonly timestamp: UnixSeconds
+  readonly permitNonce: bigint
+  readonly balance: bigint
+  readonly allowance: bigint
+  /** Burns of open claims that this block already holds. */
+  readonly executed: ReadonlySet<ChallengeNonce>
+}
+
+/** A burn whose value is not the provider's yet. */
+export type AwaitingMint = {
+  readonly challenge: Challenge
+  readonly burn: Burn
+  /** Absent for a burn that came too late to buy anything. */
+  readonly acceptedAt?: UnixSeconds
+}
+
+/** A transaction of the relayer: after a crash the same bytes are sent again. */
+export type SignedTransaction = {
+  readonly nonce: number
+  readonly hash: TxHash
+  readonly raw: `0x${string}`
+}
+
+/** Burns that a crash interrupted: the signed forms of one transaction, and what it carries. */
+export type Interrupted = {
+  readonly transactions: readonly SignedTransaction[]
+  readonly items: readonly { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }[]
+  /** Others that it carries and that are accepted already: only a reorg concerns them. */
+  readonly accepted?: Interrupted['items']
+}
+
+/** Accepted burns of an earlier run that a reorg could still take back, and the block that holds them. */
+export type ShallowBurns = Pick<Interrupted, 'transactions' | 'items'> & {
+  readonly block: Pick<Burn, 'blockNumber' | 'blockHash'>
+}
+
+/** Mints that a crash interrupted: the signed forms of one transaction, and the payments it is for. */
+export type InterruptedMint = {
+  readonly transactions: readonly SignedTransaction[]
+  readonly nonces: readonly ChallengeNonce[]
+}

@@ -1,0 +1,35 @@
+/** What the payment flow tells the operator. */
+
+/** Tells the operator; never throws and never carries secrets or bodies. */
+export type Report = (event: PaymentEvent) => void
+
+export type PaymentEvent =
+  | { readonly event: 'challenge.issued'; readonly challengeNonce: string; readonly amount: bigint }
+  | { readonly event: 'payment.accepted'; readonly challengeNonce: string; readonly txHash: string }
+  | { readonly event: 'burn.broadcast'; readonly challengeNonce: string; readonly txHash: string }
+  | { readonly event: 'burn.resumed'; readonly challengeNonce: string }
+  | { readonly event: 'burn.failed'; readonly challengeNonce: string; readonly reason: string }
+  /** How the burn ended is not known here: the claim stays until the same payload is sent again. */
+  | { readonly event: 'burn.interrupted'; readonly challengeNonce: string; readonly err: unknown }
+  /** A transfer to payTo that covers nothing: too little, or only together with others. */
+  | {
+      readonly event: 'burn.unmatched'
+      readonly challengeNonce: string
+      readonly txHash: string
+      readonly reason: string
+    }
+  | { readonly event: 'burn.late'; readonly challengeNonce: string; readonly txHash: string }
+  /** A burn that was not late and buys nothing either: it is minted all the same. */
+  | {
+      readonly event: 'burn.found'
+      readonly challengeNonce: string
+      readonly txHash: string
+      readonly value: bigint
+      readonly reason: string
+    }
+  /** A reorg took back a burn that had been accepted. */
+  | { readonly event: 'burn.reorged'; readonly challengeNonce: string }
+  /** A burn that a reorg took back cannot be executed any more: what it bought was not paid for. */
+  | { readonly event: 'burn.lost'; readonly challengeNonce: string; readonly reason: string }
+  | { readonly event: 'issuance.paused' }
+  | { readonly event: 'issuance.resumed' }
