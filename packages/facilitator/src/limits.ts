@@ -88,8 +88,8 @@ export const limits = {
   /** Signers kept in a cache, so that settle does not repeat the work of verify. */
   signerCacheEntries: 4_096,
   /** Signatures in one message to the signer thread, and unanswered messages it may have. */
-  recoveriesPerMessageMax: 32,
-  recoveryMessagesInFlightMax: 2,
+  signersPerMessageMax: 32,
+  signerMessagesInFlightMax: 2,
   rpcTimeoutMs: 10_000,
   /** Bytes of a JSON-RPC answer: far above a receipt with a full batch of burns. */
   rpcAnswerBytesMax: 16 * 1024 * 1024,

@@ -27,7 +27,7 @@ export function encodeBatch(items: readonly BatchItem[], token: Address): Hex {
 export function toRequest({ challenge, payload }: BatchItem, token: Address) {
   const permit = canonical(payload.permit)
   const bind = canonical(splitSignature(payload.burnAuthSig))
-  // Both were recovered before the burn was claimed; without a canonical form that is impossible.
+  // Both signers were found before the burn was claimed; without a canonical form that is impossible.
   if (!permit || !bind) throw new SvcError('invariant', 'a claimed payload has no canonical signature')
   return {
     authorization: {

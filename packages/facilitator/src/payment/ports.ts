@@ -88,8 +88,8 @@ export type Tickets = {
 
 export type Signers = {
   /** Undefined when the signature has no canonical form. */
-  recoverPermit(payload: Payload.PermitPayload): Promise<Address | undefined>
-  recoverBurnAuthorization(challenge: Challenge, payload: Payload.PermitPayload): Promise<Address | undefined>
+  permitSigner(payload: Payload.PermitPayload): Promise<Address | undefined>
+  burnAuthorizationSigner(challenge: Challenge, payload: Payload.PermitPayload): Promise<Address | undefined>
 }
 
 export type BurnOutcome =

@@ -126,9 +126,9 @@ async function recover(recovery: Recovery): Promise<RecoveryReport> {
   try {
     // As at a start: what a crash interrupted holds nonces of the relayer, and may be burns by now.
     finalization.resumeMints()
-    flow.recover.resumeTransactions()
+    flow.resume.resumeTransactions()
     await chainSide.relayer.start()
-    await flow.recover.restartClaims()
+    await flow.resume.restartClaims()
     await withinMs(flow.burns.idle(), config.settlement.receipt_poll_ms, clock)
     const found = await find(recovery)
     const { round = () => Promise.resolve(new Map()) } = finalization

@@ -4,10 +4,11 @@
  */
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
+import type { Broadcast } from './broadcast.js'
 import type { Fee, Fees } from './fees.js'
 import { createMined, type Mined, type MinedLimits } from './mined.js'
+import type { Priority } from './priority.js'
 import type { RelayerEvent } from './relayer.js'
-import type { Sender } from './sender.js'
 import {
   emptyCall,
   nextStep,
@@ -18,7 +19,6 @@ import {
   type SlotLimits,
   type SlotStep,
 } from './slot.js'
-import type { Turns } from './turns.js'
 import type { Head, RelayReader } from './view.js'
 
 export type RelayQueue = {
@@ -50,9 +50,9 @@ const nowhere = { number: 0n }
 
 export function createRelayQueue(deps: {
   reader: RelayReader
-  sender: Sender
+  broadcast: Broadcast
   fees: Fees
-  turns: Pick<Turns, 'take'>
+  priority: Pick<Priority, 'take'>
   /** The key's own, for calls that do nothing. */
   address: Address
   confirmations: number
@@ -64,8 +64,8 @@ export function createRelayQueue(deps: {
   onForeign: () => void
   limits: QueueLimits
 }): RelayQueue {
-  const { reader, fees, turns, address, confirmations, clock, report, limits } = deps
-  const { sign, send } = deps.sender
+  const { reader, fees, priority, address, confirmations, clock, report, limits } = deps
+  const { sign, send } = deps.broadcast
   const slots: Slot[] = []
   const mined = createMined({
     reader,
@@ -179,7 +179,7 @@ export function createRelayQueue(deps: {
     const fee = last && fees.raised(last.fee)
     slot.signedAtMs = clock.now()
     if (fee && slot.forms.length <= limits.feeBumpsMax) {
-      const form = await turns.take(slot.call.purpose, () => sign(slot.call, slot.nonce, fee))
+      const form = await priority.take(slot.call.purpose, () => sign(slot.call, slot.nonce, fee))
       slot.forms.push(form)
       report({ event: 'relayer.fee_raised', nonce: slot.nonce, txHash: form.hash })
     }

@@ -9,14 +9,14 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { type JsonRpc, quantityOf } from '../chain/json-rpc.js'
 import type { Clock } from '../payment/ports.js'
 import type { SignedTransaction } from '../payment/records.js'
+import { createBroadcast } from './broadcast.js'
 import type { Fee, Fees } from './fees.js'
 import type { MinedBlock } from './mined.js'
+import { createPriority } from './priority.js'
 import { createRelayQueue, type QueueLimits } from './queue.js'
-import { createSender } from './sender.js'
 import { openSlot, type Purpose, type RelayEnd, type RelayedCall, readForms, type Slot } from './slot.js'
-import { createTurns } from './turns.js'
 import { createRelayReader } from './view.js'
-import { createWatcher, type WatcherLimits } from './watcher.js'
+import { createWatch, type WatchLimits } from './watch.js'
 
 export type { Purpose, RelayEnd, RelayedCall, Reorg } from './slot.js'
 
@@ -74,7 +74,7 @@ export type QueuedTransaction = {
 }
 
 export type RelayerLimits = QueueLimits &
-  WatcherLimits & {
+  WatchLimits & {
     readonly mintsInFlightMax: number
     readonly mintQueueMax: number
     readonly mintReserveGas: bigint
@@ -97,15 +97,15 @@ export function createRelayer(deps: {
   const address = addressOf(account)
   const onFailure = (err: unknown) => report({ event: 'rpc.failed', err })
   const reader = createRelayReader({ rpc, address, chainId, onUnreadable: onFailure })
-  const sender = createSender({ rpc, account, chainId, clock, report })
-  const turns = createTurns(limits)
+  const broadcast = createBroadcast({ rpc, account, chainId, clock, report })
+  const priority = createPriority(limits)
   let nextNonce: number | undefined
   let isClosed = false
   const queue = createRelayQueue({
     ...deps,
     reader,
-    sender,
-    turns,
+    broadcast,
+    priority,
     address,
     // Someone else counts with this key: our own count is worth nothing any more.
     onForeign() {
@@ -113,7 +113,7 @@ export function createRelayer(deps: {
     },
   })
   const { look, longestPauseMs } = queue
-  const watcher = createWatcher({ look, longestPauseMs, onFailure, clock, limits })
+  const watch = createWatch({ look, longestPauseMs, onFailure, clock, limits })
 
   /** The node's count of what is mined and waits; never a nonce that one of ours already has. */
   async function countNonces(): Promise<number> {
@@ -125,7 +125,7 @@ export function createRelayer(deps: {
   async function submitNow(call: RelayedCall): Promise<RelayEnd> {
     const fee = await fees.current()
     if (call.purpose === 'mint') await checkFunds(call.gas, fee)
-    const { slot, ended } = await turns.take(call.purpose, async () => {
+    const { slot, ended } = await priority.take(call.purpose, async () => {
       if (isClosed) throw new SvcError('relayer_closed', 'the relayer is not running')
       const nonce = nextNonce ?? (await countNonces())
       let end: Slot['end'] = () => undefined
@@ -137,7 +137,7 @@ export function createRelayer(deps: {
       return { slot, ended }
     })
     await sentOrSlow(slot)
-    watcher.hurry()
+    watch.hurry()
     return ended
   }
 
@@ -154,7 +154,7 @@ export function createRelayer(deps: {
   async function sentOrSlow(slot: Slot): Promise<void> {
     const sent = new AbortController()
     const slow = clock.sleep(limits.receiptPollMaxMs, sent.signal)
-    await Promise.race([sender.send(slot).finally(() => sent.abort()), slow])
+    await Promise.race([broadcast.send(slot).finally(() => sent.abort()), slow])
   }
 
   /** Of what an earlier run signed; not sent in this run, so the first look that misses it sends it again. */
@@ -175,8 +175,8 @@ export function createRelayer(deps: {
 
     async submit(call) {
       if (call.purpose === 'burn') return submitNow(call)
-      await turns.admitMint()
-      return submitNow(call).finally(turns.endMint)
+      await priority.admitMint()
+      return submitNow(call).finally(priority.endMint)
     },
 
     resume(earlier) {
@@ -186,17 +186,17 @@ export function createRelayer(deps: {
         if (slot) queue.add(slot)
         else end({ kind: 'displaced', why: 'foreign' })
       })
-      watcher.hurry()
+      watch.hurry()
       if (purpose === 'burn') return ended
-      turns.countMint()
-      return ended.finally(turns.endMint)
+      priority.countMint()
+      return ended.finally(priority.endMint)
     },
 
     watch(earlier, block) {
       const slot = slotOf(earlier, () => undefined)
       if (!slot) return
       queue.keep(slot, block)
-      watcher.hurry()
+      watch.hurry()
     },
 
     queue: () =>
@@ -212,7 +212,7 @@ export function createRelayer(deps: {
     close() {
       isClosed = true
       queue.close()
-      watcher.close()
+      watch.close()
     },
   }
 }

@@ -5,7 +5,7 @@ import { privateKeyToAccount, sign } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { challengeOf, deployment, permitPayloadOf } from '../../test/challenges.js'
 import { joinSignature, mirrored, signPermit, splitSignature as split } from '../../test/payment.js'
-import { canonical, createSigners, recoverSigner, splitSignature } from './signers.js'
+import { canonical, createSigners, signerOfDigest, splitSignature } from './signers.js'
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const privateKey = fc
@@ -15,14 +15,14 @@ const digest = fc
   .bigInt({ min: 0n, max: 2n ** 256n - 1n })
   .map((value) => `0x${value.toString(16).padStart(64, '0')}` as Hex)
 
-describe('recoverSigner', () => {
+describe('signerOfDigest', () => {
   it('R-037 recovers what viem recovers, for any key and message, with v written either way', async () => {
     await fc.assert(
       fc.asyncProperty(privateKey, digest, fc.boolean(), async (key, hash, short) => {
         const signature = split(await sign({ hash, privateKey: key, to: 'hex' }))
         const written = short ? { ...signature, v: signature.v - 27 } : signature
         const expected = await recoverAddress({ hash, signature: joinSignature(signature) })
-        expect(recoverSigner(hexToBytes(hash), written)).toBe(expected.toLowerCase())
+        expect(signerOfDigest(hexToBytes(hash), written)).toBe(expected.toLowerCase())
       }),
       { numRuns: 50 },
     )
@@ -32,7 +32,7 @@ describe('recoverSigner', () => {
     await fc.assert(
       fc.asyncProperty(privateKey, digest, async (key, hash) => {
         const signature = split(await sign({ hash, privateKey: key, to: 'hex' }))
-        expect(recoverSigner(hexToBytes(hash), mirrored(signature))).toBeUndefined()
+        expect(signerOfDigest(hexToBytes(hash), mirrored(signature))).toBeUndefined()
       }),
       { numRuns: 20 },
     )
@@ -42,7 +42,7 @@ describe('recoverSigner', () => {
     const bytes32 = digest
     await fc.assert(
       fc.asyncProperty(digest, bytes32, bytes32, fc.integer({ min: 0, max: 255 }), async (hash, r, s, v) => {
-        const signer = recoverSigner(hexToBytes(hash), { r, s, v })
+        const signer = signerOfDigest(hexToBytes(hash), { r, s, v })
         if (signer === undefined) return
         const signature = joinSignature({ r, s, v: v < 27 ? v + 27 : v })
         expect(signer).toBe((await recoverAddress({ hash, signature })).toLowerCase())
@@ -96,8 +96,8 @@ describe('createSigners', () => {
   it('R-035 R-036 recovers both messages as a wallet signs them', async () => {
     const signers = createSigners({ deployment, cacheEntries: 10 })
     const payload = await signed()
-    expect(await signers.recoverPermit(payload)).toBe(account.address.toLowerCase())
-    expect(await signers.recoverBurnAuthorization(challenge, payload)).toBe(account.address.toLowerCase())
+    expect(await signers.permitSigner(payload)).toBe(account.address.toLowerCase())
+    expect(await signers.burnAuthorizationSigner(challenge, payload)).toBe(account.address.toLowerCase())
   })
 
   it('remembers no more than it may, and a forgotten one recovers again', async () => {
@@ -105,8 +105,8 @@ describe('createSigners', () => {
     const payload = await signed()
     const other = { ...payload, permit: { ...payload.permit, nonce: 4n as BaseUnits } }
     for (let round = 0; round < 3; round++) {
-      expect(await signers.recoverPermit(payload)).toBe(account.address.toLowerCase())
-      expect(await signers.recoverPermit(other)).not.toBe(account.address.toLowerCase())
+      expect(await signers.permitSigner(payload)).toBe(account.address.toLowerCase())
+      expect(await signers.permitSigner(other)).not.toBe(account.address.toLowerCase())
     }
   })
 
@@ -114,8 +114,8 @@ describe('createSigners', () => {
     const { helper: _none, ...withoutHelper } = deployment
     const signers = createSigners({ deployment: withoutHelper, cacheEntries: 1 })
     const payload = await signed()
-    expect(await signers.recoverPermit(payload)).toBeUndefined()
-    expect(await signers.recoverBurnAuthorization(challenge, payload)).toBeUndefined()
+    expect(await signers.permitSigner(payload)).toBeUndefined()
+    expect(await signers.burnAuthorizationSigner(challenge, payload)).toBeUndefined()
   })
 
   it('reads 65 bytes as r, s and v', () => {

@@ -1,23 +1,23 @@
-/** Recovers the signers of a permit payload. Pure computation, with a bounded memory of what it recovered. */
+/** Finds the signers of a permit payload. Pure computation, with a bounded memory of the signers it found. */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils'
 import { type Address, type BaseUnits, type Payload, parseAddress, TypedData } from '@svc-zerc20/protocol'
 import type { Deployment, Signers } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
-import { recoverAddress } from './recover-address.js'
-import type { RecoveryQuestion, RecoveryThread } from './recovery-thread.js'
+import { signerOf } from './signer-of.js'
+import type { SignerQuestion, SignerThread } from './signer-thread.js'
 
-export type RecoverableSignature = { readonly r: string; readonly s: string; readonly v: number }
+export type SplitSignature = { readonly r: string; readonly s: string; readonly v: number }
 
 const secp256k1HalfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
 /** The form the contracts accept: low s, v of 27 or 28. Wallets that write v as 0 or 1 mean the same. */
-export function canonical({ r, s, v }: RecoverableSignature): RecoverableSignature | undefined {
+export function canonical({ r, s, v }: SplitSignature): SplitSignature | undefined {
   const parity = v >= 27 ? v - 27 : v
   if (parity !== 0 && parity !== 1) return undefined
   return BigInt(s) <= secp256k1HalfOrder ? { r, s, v: 27 + parity } : undefined
 }
 
-export function splitSignature(signature: string): RecoverableSignature {
+export function splitSignature(signature: string): SplitSignature {
   return {
     r: signature.slice(0, 66),
     s: `0x${signature.slice(66, 130)}`,
@@ -25,8 +25,8 @@ export function splitSignature(signature: string): RecoverableSignature {
   }
 }
 
-/** What a recovery needs, or undefined when the signature has no canonical form. */
-function toQuestion(digest: Uint8Array, signature: RecoverableSignature): RecoveryQuestion | undefined {
+/** The question that finds the signer, or undefined when the signature has no canonical form. */
+function toQuestion(digest: Uint8Array, signature: SplitSignature): SignerQuestion | undefined {
   const form = canonical(signature)
   if (!form) return undefined
   const compactSignature = hexToBytes(form.r.slice(2) + form.s.slice(2))
@@ -36,16 +36,16 @@ function toQuestion(digest: Uint8Array, signature: RecoverableSignature): Recove
 const toAddress = (bytes: Uint8Array | undefined) => bytes && parseAddress(`0x${bytesToHex(bytes)}`)
 
 /** The address whose key made the signature, or undefined when it has no canonical form or no public key. */
-export function recoverSigner(digest: Uint8Array, signature: RecoverableSignature): Address | undefined {
+export function signerOfDigest(digest: Uint8Array, signature: SplitSignature): Address | undefined {
   const question = toQuestion(digest, signature)
-  return question && toAddress(recoverAddress(digest, question.compactSignature, question.parity))
+  return question && toAddress(signerOf(digest, question.compactSignature, question.parity))
 }
 
 export function createSigners(deps: {
   deployment: Deployment
   cacheEntries: number
-  /** Does the recovery elsewhere; without it, it is done here. */
-  thread?: Pick<RecoveryThread, 'recover'>
+  /** Finds signers elsewhere; without it, they are found here. */
+  thread?: Pick<SignerThread, 'signerOf'>
 }): Signers {
   const { chainId, token, tokenName, helper } = deps.deployment
   const permitSeparator = TypedData.domainSeparator(TypedData.permitDomain(tokenName, chainId, token))
@@ -53,30 +53,30 @@ export function createSigners(deps: {
     helper && TypedData.domainSeparator(TypedData.burnAuthorizationDomain(chainId, helper))
   const known = new Map<string, Promise<Address | undefined>>()
 
-  async function recover(digest: Uint8Array, signature: RecoverableSignature): Promise<Address | undefined> {
-    if (!deps.thread) return recoverSigner(digest, signature)
+  async function find(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
+    if (!deps.thread) return signerOfDigest(digest, signature)
     const question = toQuestion(digest, signature)
-    return question && toAddress(await deps.thread.recover(question))
+    return question && toAddress(await deps.thread.signerOf(question))
   }
 
-  function remembered(digest: Uint8Array, signature: RecoverableSignature): Promise<Address | undefined> {
+  function remembered(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
     const key = `${bytesToHex(digest)}${signature.r}${signature.s}${signature.v}`
     const before = known.get(key)
     if (before) return before
-    const signer = recover(digest, signature)
+    const signer = find(digest, signature)
     if (known.size >= deps.cacheEntries) known.delete(known.keys().next().value as string)
     known.set(key, signer)
     return signer
   }
 
   return {
-    async recoverPermit({ payer, permit }: Payload.PermitPayload) {
+    async permitSigner({ payer, permit }: Payload.PermitPayload) {
       if (!helper) return undefined
       const { value, nonce, deadline } = permit
       const message = { owner: payer, spender: helper, value, nonce, deadline }
       return remembered(TypedData.permitDigest(permitSeparator, message), permit)
     },
-    async recoverBurnAuthorization(challenge: Challenge, { payer, burnAuthSig }: Payload.PermitPayload) {
+    async burnAuthorizationSigner(challenge: Challenge, { payer, burnAuthSig }: Payload.PermitPayload) {
       if (!burnSeparator || challenge.deadline === undefined) return undefined
       const digest = TypedData.burnAuthorizationDigest(burnSeparator, {
         token,

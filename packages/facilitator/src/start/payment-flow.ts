@@ -11,11 +11,11 @@ import type { AddressSource, Burner, Clock } from '../payment/ports.js'
 import { type Burns, createBurns } from '../payment/settle/burns.js'
 import { createExamine } from '../payment/settle/examine.js'
 import { createPayerWaits } from '../payment/settle/payer-waits.js'
-import { createRecover, type Recover } from '../payment/settle/resume.js'
+import { createResume, type Resume } from '../payment/settle/resume.js'
 import { createSettle, type Settle } from '../payment/settle/settle.js'
 import { createVerify, type Verify } from '../payment/settle/verify.js'
 import { createStatus, type Status } from '../payment/status.js'
-import { createRecoveryThread } from '../signatures/recovery-thread.js'
+import { createSignerThread } from '../signatures/signer-thread.js'
 import { createSigners } from '../signatures/signers.js'
 import type { ChainSide } from './chain-side.js'
 import type { Telemetry } from './operation.js'
@@ -26,7 +26,7 @@ export type PaymentFlow = {
   readonly settle: Settle
   readonly status: Status
   readonly burns: Burns
-  readonly recover: Recover
+  readonly resume: Resume
   /** Tries nothing again from now on; resolves when no burn is under way. */
   drain(): Promise<void>
   close(): Promise<void>
@@ -47,15 +47,15 @@ export function createPaymentFlow(deps: {
   const { settlement } = config
   const closing = new AbortController()
   const tickets = createTickets(deps.seed)
-  const recoveryThread = createRecoveryThread({
-    questionsMax: limits.recoveriesPerMessageMax,
-    messagesInFlightMax: limits.recoveryMessagesInFlightMax,
+  const signerThread = createSignerThread({
+    questionsMax: limits.signersPerMessageMax,
+    messagesInFlightMax: limits.signerMessagesInFlightMax,
     onLost: (err) => log({ event: 'recovery.lost', err }),
   })
   const signers = createSigners({
     deployment,
     cacheEntries: limits.signerCacheEntries,
-    thread: recoveryThread,
+    thread: signerThread,
   })
   const payerWaits = createPayerWaits({
     clock,
@@ -109,7 +109,7 @@ export function createPaymentFlow(deps: {
     }),
     status: createStatus({ ledger, clock }),
     burns,
-    recover: createRecover({ ledger, burns, examine, report: log }),
+    resume: createResume({ ledger, burns, examine, report: log }),
     drain() {
       draining.abort()
       return burns.idle()
@@ -117,7 +117,7 @@ export function createPaymentFlow(deps: {
     async close() {
       draining.abort()
       closing.abort()
-      await recoveryThread.close()
+      await signerThread.close()
     },
   }
 }

@@ -70,9 +70,9 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const following = createFollowing({ config, chainSide, storage, clock, telemetry })
 
   finalization.resumeMints()
-  if (profile.acceptsPayments) flow.recover.resumeTransactions()
+  if (profile.acceptsPayments) flow.resume.resumeTransactions()
   await relayer.start()
-  if (profile.acceptsPayments) await flow.recover.restartClaims()
+  if (profile.acceptsPayments) await flow.resume.restartClaims()
 
   const app = createHttpSide({
     config,

@@ -83,11 +83,11 @@ export function createExamine(deps: ExamineDeps): Examine {
       const openClaims = (await ledger.openClaims(payload.payer)).filter(
         (claim) => claim.challenge.nonce !== challenge.nonce,
       )
-      // Together, so that the signers are recovered while the node answers.
+      // Together, so that the signers are found while the node answers.
       const [first, permitSigner, burnAuthorizationSigner] = await Promise.all([
         chain.permitFacts(challenge, payload.payer),
-        signers.recoverPermit(payload),
-        signers.recoverBurnAuthorization(challenge, payload),
+        signers.permitSigner(payload),
+        signers.burnAuthorizationSigner(challenge, payload),
       ])
       const waitMs = deps.payerWaits.waitMs(payload.payer)
       const judge = (facts: PermitChainFacts, executed: PayerMeans['executed']): Result<ExaminedPermit> => {

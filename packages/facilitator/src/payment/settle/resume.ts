@@ -5,7 +5,7 @@ import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
 
-export type Recover = {
+export type Resume = {
   /**
    * Hands every signed transaction back to the relayer, those of accepted burns to its watch for reorgs; before the
    * relayer assigns new nonces.
@@ -18,12 +18,12 @@ export type Recover = {
   restartClaims(): Promise<void>
 }
 
-export function createRecover(deps: {
+export function createResume(deps: {
   ledger: Pick<Ledger, 'interrupted' | 'release' | 'accept'>
   burns: Pick<Burns, 'start' | 'resume' | 'watchForReorg'>
   examine: Pick<Examine, 'permit' | 'selfTransfer'>
   report: Report
-}): Recover {
+}): Resume {
   const { ledger, burns, examine, report } = deps
   const { transactions, shallow, unsigned, transfers } = ledger.interrupted()
   return {

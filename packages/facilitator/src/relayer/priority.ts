@@ -6,7 +6,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Purpose } from './slot.js'
 
-export type Turns = {
+export type Priority = {
   /** Runs `work` alone; of those that wait, burns come first. */
   take<T>(purpose: Purpose, work: () => Promise<T>): Promise<T>
   /** Resolves when one more mint may be out. Throws `relayer_busy` when too many wait for that. */
@@ -17,7 +17,7 @@ export type Turns = {
   endMint(): void
 }
 
-export function createTurns(limits: { mintsInFlightMax: number; mintQueueMax: number }): Turns {
+export function createPriority(limits: { mintsInFlightMax: number; mintQueueMax: number }): Priority {
   const waiting: Record<Purpose, (() => Promise<void>)[]> = { burn: [], mint: [] }
   const mintsWaiting: (() => void)[] = []
   let mintsOut = 0

@@ -1,34 +1,34 @@
 /**
- * Recovers signers in a thread of its own: it is most of the work of a verify, and meanwhile this thread goes
+ * Finds signers in a thread of its own. Finding them is most of the work of a verify, and meanwhile this thread goes
  * on serving. Whatever happens to the thread, an answer comes: without it the work is done here.
  */
 import { Worker } from 'node:worker_threads'
 import { createCoalescer } from '../chain/coalesce.js'
-import { recoverAddress } from './recover-address.js'
-import { answerBytes, questionBytes } from './recovery-frame.js'
+import { answerBytes, questionBytes } from './signer-frame.js'
+import { signerOf } from './signer-of.js'
 
-export type RecoveryQuestion = {
+export type SignerQuestion = {
   readonly digest: Uint8Array
   /** r ‖ s */
   readonly compactSignature: Uint8Array
   readonly parity: 0 | 1
 }
 
-export type RecoveryThread = {
+export type SignerThread = {
   /** The 20 bytes of the signer's address. */
-  recover(question: RecoveryQuestion): Promise<Uint8Array | undefined>
+  signerOf(question: SignerQuestion): Promise<Uint8Array | undefined>
   close(): Promise<void>
 }
 
 /** Boxed, because a question without a signer is answered, too. */
 type Answer = { readonly address: Uint8Array | undefined }
 
-export function createRecoveryThread(deps: {
+export function createSignerThread(deps: {
   questionsMax: number
   messagesInFlightMax: number
   onLost: (cause: unknown) => void
   startWorker?: () => Worker
-}): RecoveryThread {
+}): SignerThread {
   /** The thread answers in the order it was asked. */
   const outstanding: { resolve: (answers: Uint8Array) => void; reject: (cause: unknown) => void }[] = []
   let worker: Worker | undefined
@@ -43,7 +43,7 @@ export function createRecoveryThread(deps: {
 
   function launch(): void {
     try {
-      worker = (deps.startWorker ?? startRecoveryWorker)()
+      worker = (deps.startWorker ?? startSignerWorker)()
     } catch (cause) {
       // The system refused another thread.
       deps.onLost(cause)
@@ -51,12 +51,12 @@ export function createRecoveryThread(deps: {
     }
     worker.on('message', (answers: Uint8Array) => outstanding.shift()?.resolve(answers))
     worker.on('error', lost)
-    worker.on('exit', (code) => lost(new Error(`the recovery thread exited with code ${code}`)))
+    worker.on('exit', (code) => lost(new Error(`the signer thread exited with code ${code}`)))
     // A daemon that is done does not wait for it.
     worker.unref()
   }
 
-  async function run(questions: readonly RecoveryQuestion[]): Promise<readonly Answer[]> {
+  async function run(questions: readonly SignerQuestion[]): Promise<readonly Answer[]> {
     const thread = worker
     if (thread === undefined) return questions.map(here)
     try {
@@ -71,7 +71,7 @@ export function createRecoveryThread(deps: {
     }
   }
 
-  const questions = createCoalescer<RecoveryQuestion, Answer>({
+  const questions = createCoalescer<SignerQuestion, Answer>({
     run,
     batchMax: deps.questionsMax,
     inFlightMax: deps.messagesInFlightMax,
@@ -79,7 +79,7 @@ export function createRecoveryThread(deps: {
   launch()
 
   return {
-    async recover(question) {
+    async signerOf(question) {
       const { address } = await questions.ask(question)
       return address
     },
@@ -91,9 +91,9 @@ export function createRecoveryThread(deps: {
 }
 
 /** The built file; no environment, because the daemon's holds keys. */
-function startRecoveryWorker(): Worker {
-  return new Worker(new URL('./recovery-worker.js', import.meta.url), {
-    name: 'svc-recovery',
+function startSignerWorker(): Worker {
+  return new Worker(new URL('./signer-worker.js', import.meta.url), {
+    name: 'svc-signer',
     // It keeps nothing between two answers: a small nursery saves memory and costs no time.
     resourceLimits: { maxYoungGenerationSizeMb: 2 },
     env: {},
@@ -101,11 +101,11 @@ function startRecoveryWorker(): Worker {
   })
 }
 
-function here({ digest, compactSignature, parity }: RecoveryQuestion): Answer {
-  return { address: recoverAddress(digest, compactSignature, parity) }
+function here({ digest, compactSignature, parity }: SignerQuestion): Answer {
+  return { address: signerOf(digest, compactSignature, parity) }
 }
 
-function pack(questions: readonly RecoveryQuestion[]): Uint8Array {
+function pack(questions: readonly SignerQuestion[]): Uint8Array {
   const bytes = new Uint8Array(questions.length * questionBytes)
   for (const [i, { digest, compactSignature, parity }] of questions.entries()) {
     bytes.set(digest, i * questionBytes)

@@ -9,7 +9,7 @@ import type { SettleAnswer } from '../../payment/ports.js'
 import { createPresentations } from '../presentations.js'
 import { createRateLimit } from '../rate-limit.js'
 import { createServer } from '../server.js'
-import { registerPaymentApi } from './payment-api.js'
+import { registerPaymentApi } from './payments.js'
 
 const payload = selfTransferOf(challengeOf(1), 5)
 const legacyBody = { challengeNonce: payload.challengeNonce, burnTxHash: payload.burnTxHash }

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { signRecoverable } from 'tiny-secp256k1'
 import { afterEach, describe, expect, it } from 'vitest'
-import { recoverAddress } from './recover-address.js'
-import { createRecoveryThread, type RecoveryQuestion, type RecoveryThread } from './recovery-thread.js'
+import { signerOf } from './signer-of.js'
+import { createSignerThread, type SignerQuestion, type SignerThread } from './signer-thread.js'
 
-const threads: RecoveryThread[] = []
+const threads: SignerThread[] = []
 const losses: unknown[] = []
 
 afterEach(async () => {
@@ -13,8 +13,8 @@ afterEach(async () => {
   losses.length = 0
 })
 
-function threadWith(startWorker: () => Worker): RecoveryThread {
-  const thread = createRecoveryThread({
+function threadWith(startWorker: () => Worker): SignerThread {
+  const thread = createSignerThread({
     questionsMax: 4,
     messagesInFlightMax: 2,
     onLost: (cause) => losses.push(cause),
@@ -24,25 +24,25 @@ function threadWith(startWorker: () => Worker): RecoveryThread {
   return thread
 }
 
-const builtWorker = () => new Worker(new URL('../../dist/signatures/recovery-worker.js', import.meta.url))
+const builtWorker = () => new Worker(new URL('../../dist/signatures/signer-worker.js', import.meta.url))
 
-function signed(): RecoveryQuestion {
+function signed(): SignerQuestion {
   const digest = randomBytes(32)
   const { signature, recoveryId } = signRecoverable(digest, randomBytes(32))
   return { digest, compactSignature: signature, parity: recoveryId === 1 ? 1 : 0 }
 }
 
 /** A signature whose r is no coordinate of any point. */
-const unsignable = (): RecoveryQuestion => ({ ...signed(), compactSignature: new Uint8Array(64).fill(255) })
+const unsignable = (): SignerQuestion => ({ ...signed(), compactSignature: new Uint8Array(64).fill(255) })
 
-const here = ({ digest, compactSignature, parity }: RecoveryQuestion) =>
-  recoverAddress(digest, compactSignature, parity)
+const here = ({ digest, compactSignature, parity }: SignerQuestion) =>
+  signerOf(digest, compactSignature, parity)
 
-describe('createRecoveryThread', () => {
+describe('createSignerThread', () => {
   it('answers each of many questions with its own signer, also where there is none', async () => {
     const thread = threadWith(builtWorker)
     const questions = Array.from({ length: 25 }, (_, i) => (i % 7 === 3 ? unsignable() : signed()))
-    const answers = await Promise.all(questions.map((question) => thread.recover(question)))
+    const answers = await Promise.all(questions.map((question) => thread.signerOf(question)))
     expect(answers.map((answer) => answer && [...answer])).toEqual(
       questions.map(here).map((address) => address && [...address]),
     )
@@ -58,8 +58,8 @@ describe('createRecoveryThread', () => {
         }),
     )
     const questions = [signed(), signed(), signed()]
-    const first = await Promise.all(questions.map((question) => thread.recover(question)))
-    const second = await Promise.all(questions.map((question) => thread.recover(question)))
+    const first = await Promise.all(questions.map((question) => thread.signerOf(question)))
+    const second = await Promise.all(questions.map((question) => thread.signerOf(question)))
     expect(first).toEqual(questions.map(here))
     expect(second).toEqual(questions.map(here))
     expect(losses).toHaveLength(1)
@@ -70,7 +70,7 @@ describe('createRecoveryThread', () => {
       throw new Error('no threads left')
     })
     const question = signed()
-    expect(await thread.recover(question)).toEqual(here(question))
+    expect(await thread.signerOf(question)).toEqual(here(question))
     expect(losses).toHaveLength(1)
   })
 })

@@ -1,4 +1,4 @@
-/** How questions and answers of the recovery thread lie in one array of bytes each. */
+/** How questions and answers of the signer thread lie in one array of bytes each. */
 
 /** Digest (32), r ‖ s (64), parity (1). */
 export const questionBytes = 97

@@ -21,10 +21,10 @@ import { metricsContentType } from '../../telemetry/metrics.js'
 import type { RecentEvents } from '../../telemetry/recent.js'
 import { version } from '../../version.js'
 import { sendRejection } from '../problem.js'
-import type { Readiness } from '../public/health-api.js'
+import type { Readiness } from '../public/health.js'
 import * as schemas from '../schemas.js'
-import type { AdminAuth } from './admin-auth.js'
-import { viewCursor, viewPayment, viewStuck, viewTimeline } from './admin-view.js'
+import type { AdminAuth } from './auth.js'
+import { viewCursor, viewPayment, viewStuck, viewTimeline } from './view.js'
 
 /** The parts of the running daemon an operator looks at; each is asked when somebody looks. */
 export type AdminVitals = {

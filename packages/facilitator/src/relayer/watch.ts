@@ -1,22 +1,22 @@
 /** Looks at the chain again and again while there is something to look for: often at first, then less and less. */
 import type { Clock } from '../payment/ports.js'
 
-export type Watcher = {
+export type Watch = {
   /** Starts looking, or looks as often as at first when it already does: something new is out. */
   hurry(): void
   close(): void
 }
 
-export type WatcherLimits = { readonly receiptPollFirstMs: number; readonly rpcBackoffMaxMs: number }
+export type WatchLimits = { readonly receiptPollFirstMs: number; readonly rpcBackoffMaxMs: number }
 
-export function createWatcher(deps: {
+export function createWatch(deps: {
   look: () => Promise<void>
   /** The longest pause between two looks; undefined when there is nothing to look for. */
   longestPauseMs: () => number | undefined
   onFailure: (err: unknown) => void
   clock: Clock
-  limits: WatcherLimits
-}): Watcher {
+  limits: WatchLimits
+}): Watch {
   const { clock, limits } = deps
   let isWatching = false
   let isClosed = false

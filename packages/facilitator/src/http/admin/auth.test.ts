@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../secrets/secrets.js'
-import { createAdminAuth } from './admin-auth.js'
+import { createAdminAuth } from './auth.js'
 
 describe('the guard of the administrative surface', () => {
   it('R-141 opens for the token alone', () => {

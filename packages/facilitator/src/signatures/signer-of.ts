@@ -1,9 +1,9 @@
-/** One ECDSA recovery on bytes. Needs nothing else of the daemon, so that a thread can have it alone. */
+/** Finds the signer of one ECDSA signature, on bytes. A thread can load it without the rest of the daemon. */
 import { keccak_256 } from '@noble/hashes/sha3'
 import { recover } from 'tiny-secp256k1'
 
 /** The 20 bytes of the address whose key made the signature (r ‖ s), or undefined when there is no such key. */
-export function recoverAddress(
+export function signerOf(
   digest: Uint8Array,
   compactSignature: Uint8Array,
   parity: 0 | 1,

@@ -9,20 +9,20 @@ import { judgeRefusal } from './refusal.js'
 import type { RelayerEvent } from './relayer.js'
 import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
 
-export type Sender = {
+export type Broadcast = {
   /** Resolves once the call's owner has recorded the signed form. */
   sign(call: RelayedCall, nonce: number, fee: Fee): Promise<Form>
   /** Never rejects: a node that does not answer may have taken the transaction all the same. */
   send(slot: Slot): Promise<void>
 }
 
-export function createSender(deps: {
+export function createBroadcast(deps: {
   rpc: Pick<JsonRpc, 'batch'>
   account: PrivateKeyAccount
   chainId: number
   clock: Clock
   report: (event: RelayerEvent) => void
-}): Sender {
+}): Broadcast {
   const { rpc, account, clock, report } = deps
 
   function hear(slot: Slot, form: Form, refused: string | undefined): void {
