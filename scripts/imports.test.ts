@@ -32,6 +32,73 @@ const allowed: Record<string, readonly string[]> = {
   ],
 }
 
+/**
+ * Room → the rooms beside it that it may import. Files beside the rooms are shared: every room may import them, and the
+ * starting points (`main.ts`, `command-line.ts`, `index.ts`) may import everything.
+ */
+const rooms: Record<string, Record<string, readonly string[]>> = {
+  'packages/facilitator/src': {
+    // The flow, and what is told of it.
+    payment: [],
+    telemetry: ['payment'],
+    // What the operator sets.
+    config: [],
+    secrets: ['config'],
+    // The adapters.
+    chain: ['payment', 'telemetry'],
+    signatures: ['payment'],
+    relayer: ['payment', 'telemetry', 'chain'],
+    burner: ['payment', 'chain', 'relayer', 'signatures'],
+    mint: ['payment', 'telemetry', 'config', 'chain', 'relayer'],
+    addresses: ['payment', 'config'],
+    ledger: ['payment', 'telemetry', 'addresses'],
+    transfers: ['payment', 'telemetry', 'chain', 'addresses'],
+    // What people and machines ask.
+    health: ['payment', 'telemetry', 'config', 'chain', 'addresses', 'ledger'],
+    http: ['payment', 'telemetry', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'health'],
+    admin: ['config', 'http'],
+    check: ['payment', 'config', 'secrets', 'chain', 'addresses', 'ledger'],
+    // Wiring, and the command that wires a part of it.
+    start: [
+      'payment',
+      'telemetry',
+      'config',
+      'secrets',
+      'chain',
+      'signatures',
+      'relayer',
+      'burner',
+      'mint',
+      'addresses',
+      'ledger',
+      'transfers',
+      'health',
+      'http',
+    ],
+    recover: [
+      'payment',
+      'telemetry',
+      'config',
+      'chain',
+      'addresses',
+      'ledger',
+      'transfers',
+      'admin',
+      'start',
+    ],
+  },
+  'packages/devnet/src': {
+    node: [],
+    deploy: ['node'],
+    network: ['node', 'deploy'],
+  },
+}
+
+/** Edges that are still to go; nothing may be added. */
+const stillToGo = ['packages/facilitator/src/addresses/issued/record.ts imports ledger']
+
+const startingPoint = /^(?:main|command-line|index)\.ts$/
+
 const specifiers = (file: string): string[] =>
   [
     ...readText(file).matchAll(
@@ -41,6 +108,35 @@ const specifiers = (file: string): string[] =>
 
 const workspaceOf = (file: string): string =>
   Object.keys(allowed).find((workspace) => file.startsWith(`${workspace}/`)) ?? 'unknown'
+
+/** The files of the same workspace that a file imports. */
+const neighbours = (file: string): string[] =>
+  specifiers(file)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => join(dirname(file), specifier).replace(/\.js$/, '.ts'))
+
+/** One circle, as the nodes along it, or undefined when there is none. */
+function findCircle(graph: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>()
+  const path: string[] = []
+  function visit(node: string): string[] | undefined {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node]
+    if (done.has(node)) return undefined
+    path.push(node)
+    for (const next of graph.get(node) ?? []) {
+      const circle = visit(next)
+      if (circle) return circle
+    }
+    path.pop()
+    done.add(node)
+    return undefined
+  }
+  for (const node of graph.keys()) {
+    const circle = visit(node)
+    if (circle) return circle
+  }
+  return undefined
+}
 
 const staysIn = (folder: string, file: string, specifier: string): boolean =>
   specifier.startsWith('.') && join(dirname(file), specifier).startsWith(folder)
@@ -71,6 +167,47 @@ describe('imports point one way', () => {
         .map((specifier) => `${file} imports ${specifier}`)
     })
     expect(escaping).toEqual([])
+  })
+
+  it('from file to file, without a circle', () => {
+    expect(findCircle(new Map(files.map((file) => [file, neighbours(file)])))).toBeUndefined()
+  })
+
+  describe.each(Object.entries(rooms))('between the rooms of %s', (source, table) => {
+    const inside = files.filter((file) => file.startsWith(`${source}/`))
+    const roomOf = (file: string): string | undefined => {
+      const [room = '', ...rest] = file.slice(source.length + 1).split('/')
+      return rest.length === 0 ? undefined : room
+    }
+
+    it('every room is in the table, and the table names no other', () => {
+      const found = new Set(inside.map(roomOf).filter((room) => room !== undefined))
+      expect([...found].toSorted()).toEqual(Object.keys(table).toSorted())
+    })
+
+    it('only along the table', () => {
+      const forbidden = inside.flatMap((file) => {
+        if (roomOf(file) === undefined) return []
+        return neighbours(file)
+          .map(roomOf)
+          .filter((room) => room !== undefined && room !== roomOf(file))
+          .filter((room) => !table[roomOf(file) ?? '']?.includes(room ?? ''))
+          .map((room) => `${file} imports ${room}`)
+      })
+      expect([...new Set(forbidden)]).toEqual(stillToGo.filter((edge) => edge.startsWith(source)))
+    })
+
+    it('the table itself has no circle', () => {
+      expect(findCircle(new Map(Object.entries(table)))).toBeUndefined()
+    })
+
+    it('what all rooms share imports no room but the flow', () => {
+      const forbidden = inside
+        .filter((file) => roomOf(file) === undefined && !startingPoint.test(file.slice(source.length + 1)))
+        .flatMap((file) => neighbours(file).map((target) => ({ file, room: roomOf(target) })))
+        .filter(({ room }) => room !== undefined && room !== 'payment')
+      expect(forbidden).toEqual([])
+    })
   })
 
   it('the payment flow knows the protocol and nothing else: no chain client, no file, no clock', () => {

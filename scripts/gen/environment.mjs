@@ -1,7 +1,7 @@
 import {
   environmentVariables,
   keysOfOtherPrograms,
-} from '../../packages/facilitator/dist/secrets/environment.js'
+} from '../../packages/facilitator/dist/config/environment.js'
 
 const otherKeys = keysOfOtherPrograms.map((name) => `\`${name}\``).join(' and ')
 const row = (cells) => `| ${cells.join(' | ')} |`
@@ -11,7 +11,7 @@ export function renderEnvironment() {
   const rows = environmentVariables.map(({ name, required, allowed, about }) =>
     row([`\`${name}\``, required, allowed, about]),
   )
-  return `<!-- Generated from packages/facilitator/src/secrets/environment.ts by \`npm run gen\`. Do not edit. -->
+  return `<!-- Generated from packages/facilitator/src/config/environment.ts by \`npm run gen\`. Do not edit. -->
 
 # Environment of the facilitator
 

@@ -1,20 +1,19 @@
 export { deployContracts } from './deploy/deploy.js'
 export { type Deployment, devnetToken } from './deploy/deployment.js'
-export * from './network/accounts.js'
-export { createFaucet, type Faucet, faucetLimits } from './network/faucet.js'
+export { createFaucet, type Faucet, faucetLimits } from './deploy/faucet.js'
+export { type ControlServer, startControlServer } from './network/control-server.js'
 export {
   type LocalNetwork,
   type LocalNetworkOptions,
-  shopRoutes,
   startLocalNetwork,
 } from './network/local-network.js'
-export type { NetworkFile } from './network/network-file.js'
+export { type NetworkFile, shopRoutes } from './network/network-file.js'
 export { startIndexer } from './network/services.js'
+export * from './node/accounts.js'
 export { type Chain, type ChainOptions, startChain } from './node/chain.js'
 export { type Clock, systemClock } from './node/clock.js'
 export type { Fault, FaultEffect } from './node/faults/faults.js'
 export type { MiningMode } from './node/mining.js'
 export type { ReorgOptions, ReorgResult } from './node/reorg.js'
-export { type ControlServer, startControlServer } from './node/rpc/control-server.js'
 export { RpcError } from './node/rpc/rpc-error.js'
 export type { ChainStats } from './node/stats.js'

@@ -1,6 +1,6 @@
 import { type Address, type Hex, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { developmentRoles, spareAccounts } from '../src/network/accounts.js'
+import { developmentRoles, spareAccounts } from '../src/node/accounts.js'
 
 /** Where test transfers go: an account that sends nothing itself. */
 export const recipient: Address = spareAccounts[10]?.address ?? '0x'

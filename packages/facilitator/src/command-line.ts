@@ -2,8 +2,8 @@
 import { type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { Command, InvalidArgumentError } from 'commander'
 import { registerAdminCommands } from './admin/commands.js'
+import type { Environment } from './config/environment.js'
 import { exitCodes } from './finding.js'
-import type { Environment } from './secrets/secrets.js'
 
 export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>

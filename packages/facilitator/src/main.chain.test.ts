@@ -9,7 +9,7 @@ import { linesOf, withDaemon } from '../test/daemon.js'
 import { temporaryFiles } from '../test/files.js'
 import { until } from '../test/network.js'
 import { parseConfig } from './config/config.js'
-import { environmentVariables, keysOfOtherPrograms } from './secrets/environment.js'
+import { environmentVariables, keysOfOtherPrograms } from './config/environment.js'
 
 const { treasury, relayer } = developmentRoles
 const keys = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }

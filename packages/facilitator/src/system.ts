@@ -1,5 +1,6 @@
-/** The real clock and the real randomness: the only place that touches either. */
+/** The real clock and the real randomness: the only place that touches either; and one thing that disks need. */
 import { randomBytes } from 'node:crypto'
+import { open } from 'node:fs/promises'
 import type { Clock } from './payment/ports.js'
 
 export const systemClock: Clock = {
@@ -18,3 +19,9 @@ export const systemClock: Clock = {
 }
 
 export const systemRandom = { bytes: (length: number): Uint8Array => randomBytes(length) }
+
+/** Makes new and renamed entries of a folder survive a power failure. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  await folder.sync().finally(() => folder.close())
+}

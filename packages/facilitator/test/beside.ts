@@ -1,8 +1,9 @@
 /** A second facilitator on the network of a test, with a configuration that differs from the first one's. */
 import { readFileSync } from 'node:fs'
 import { type Config, parseConfig } from '../src/config/config.js'
+import type { Environment } from '../src/config/environment.js'
 import type { Clock } from '../src/payment/ports.js'
-import { type Environment, readSecrets } from '../src/secrets/secrets.js'
+import { readSecrets } from '../src/secrets/secrets.js'
 import { startFacilitator } from '../src/start/start.js'
 
 export function startBeside(

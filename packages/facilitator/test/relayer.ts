@@ -7,12 +7,8 @@ import { afterAll, afterEach, beforeAll } from 'vitest'
 import { createJsonRpc } from '../src/chain/json-rpc.js'
 import type { SignedTransaction } from '../src/payment/records.js'
 import { createFees } from '../src/relayer/fees.js'
-import {
-  createRelayer,
-  type RelayedCall,
-  type RelayerEvent,
-  type RelayerLimits,
-} from '../src/relayer/relayer.js'
+import { createRelayer, type RelayedCall, type RelayerLimits } from '../src/relayer/relayer.js'
+import type { RelayerEvent } from '../src/telemetry/reports.js'
 import { movableClock } from './clock.js'
 import { until } from './network.js'
 

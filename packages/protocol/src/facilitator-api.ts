@@ -1,8 +1,7 @@
 /** Bodies of the facilitator's endpoints. Schemas are loose: unknown keys are ignored and kept. */
-import { z } from 'zod'
 import { isObject, type JsonObject } from './json.js'
 import type { Network } from './network.js'
-import { addressSchema, amountSchema, extraSchema, scheme, x402Version as version } from './offer.js'
+import { scheme, x402Version as version } from './offer.js'
 import * as Payload from './payload.js'
 import { accept, type ReasonCode, type Result, reject } from './reasons.js'
 
@@ -12,15 +11,7 @@ import { accept, type ReasonCode, type Result, reject } from './reasons.js'
  */
 export type Phase = 'open' | 'expired' | 'accepted'
 
-/** Answer of `POST /challenge`, as strict in form as the offer that is made of it. */
-export const challengeOfferSchema = z.looseObject({
-  payTo: addressSchema,
-  amount: amountSchema,
-  token: addressSchema,
-  chainId: z.number().int().positive(),
-  ...extraSchema.shape,
-})
-export type ChallengeOffer = z.infer<typeof challengeOfferSchema>
+export { type ChallengeOffer, challengeOfferSchema } from './offer.js'
 
 export type VerifyResponse = {
   readonly isValid: boolean

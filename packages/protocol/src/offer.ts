@@ -1,7 +1,6 @@
 /** PaymentRequirements of this scheme, and the rule by which an echoed offer matches. */
 import { z } from 'zod'
 import { parseAddress, parseAmount, parseBaseUnits, parseChallengeNonce, parseUnixSeconds } from './brand.js'
-import type { ChallengeOffer } from './facilitator-api.js'
 import { deepEqual, isObject, isSubset, type JsonObject } from './json.js'
 import { format, parseChainId } from './network.js'
 import { accept, type Result, reject } from './reasons.js'
@@ -42,6 +41,16 @@ export const requirementsSchema = z.looseObject({
   maxTimeoutSeconds: z.number().nonnegative(),
   extra: extraSchema,
 })
+
+/** Answer of `POST /challenge`, as strict in form as the offer that is made of it. */
+export const challengeOfferSchema = z.looseObject({
+  payTo: addressSchema,
+  amount: amountSchema,
+  token: addressSchema,
+  chainId: z.number().int().positive(),
+  ...extraSchema.shape,
+})
+export type ChallengeOffer = z.infer<typeof challengeOfferSchema>
 
 export type SvcExtra = z.infer<typeof extraSchema>
 /** One entry of the 402 offer, as it stands on the wire: unknown fields included. */

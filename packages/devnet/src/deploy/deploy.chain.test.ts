@@ -4,11 +4,11 @@ import { circuitNames, type Manifest, readArtifacts } from '@svc-zerc20/zk'
 import { createPublicClient, http, isAddressEqual, parseEther, zeroAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { developmentRoles } from '../network/accounts.js'
-import { faucetLimits } from '../network/faucet.js'
+import { developmentRoles } from '../node/accounts.js'
 import { type Chain, startChain } from '../node/chain.js'
 import { deployContracts } from './deploy.js'
 import { devnetEndpointId, devnetToken } from './deployment.js'
+import { faucetLimits } from './faucet.js'
 
 const { deployer, payer, relayer } = developmentRoles
 let chain: Chain

@@ -9,7 +9,6 @@ import {
   verifierBytecode,
 } from '@svc-zerc20/contracts'
 import { type Address, encodeDeployData, encodeFunctionData, type Hex, zeroAddress } from 'viem'
-import { fundAccounts } from '../network/fund.js'
 import { type ChainClient, createChainClient } from './chain-client.js'
 import { ensureProofVerifiers, type ProofOptions } from './deploy-proofs.js'
 import {
@@ -21,6 +20,7 @@ import {
   plannedAddresses,
 } from './deployment.js'
 import { findDeployment } from './find-deployment.js'
+import { fundAccounts } from './fund.js'
 import { nextNonce, type Step, sendSteps } from './send-steps.js'
 
 /**

@@ -1,6 +1,6 @@
 import { stringify } from 'smol-toml'
 import { type Deployment, devnetPowBits } from '../deploy/deployment.js'
-import { developmentRoles } from './accounts.js'
+import { developmentRoles } from '../node/accounts.js'
 
 /** The facilitator's configuration file as data: tables of keys. */
 export type ConfigTables = { [table: string]: unknown }

@@ -7,15 +7,15 @@ import type { StartOptions, WrittenEvent } from '@svc-zerc20/facilitator'
 import { type Artifacts, readArtifacts } from '@svc-zerc20/zk'
 import { deployContracts } from '../deploy/deploy.js'
 import type { Deployment } from '../deploy/deployment.js'
+import { createFaucet, type Faucet } from '../deploy/faucet.js'
+import { developmentRoles } from '../node/accounts.js'
 import { type Chain, startChain } from '../node/chain.js'
 import type { MiningMode } from '../node/mining.js'
-import { startControlServer } from '../node/rpc/control-server.js'
-import { developmentRoles } from './accounts.js'
 import type { Child } from './child.js'
+import { startControlServer } from './control-server.js'
 import { type ConfigTables, facilitatorConfig, renderConfig, withOverrides } from './facilitator-config.js'
-import { createFaucet, type Faucet } from './faucet.js'
 import { lockFolder } from './folder-lock.js'
-import { removeNetworkFile } from './network-file.js'
+import { removeNetworkFile, shopRoutes } from './network-file.js'
 import {
   type FacilitatorEnv,
   type ShopEnv,
@@ -80,12 +80,6 @@ export type LocalNetwork = {
 
 /** Ends one part. */
 type Closer = () => Promise<void> | void
-
-/** What the example shop sells, in base units. */
-export const shopRoutes = {
-  cheap: { path: '/cheap', price: '1000' },
-  dear: { path: '/dear', price: '250000' },
-} as const
 
 export async function startLocalNetwork(options: LocalNetworkOptions = {}): Promise<LocalNetwork> {
   const closers: Closer[] = []

@@ -1,7 +1,24 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { developmentRoles } from './accounts.js'
-import { type LocalNetwork, shopRoutes } from './local-network.js'
+import type { Deployment } from '../deploy/deployment.js'
+import { developmentRoles } from '../node/accounts.js'
+
+/** What the example shop sells, in base units. */
+export const shopRoutes = {
+  cheap: { path: '/cheap', price: '1000' },
+  dear: { path: '/dear', price: '250000' },
+} as const
+
+/** The part of a running network that the file tells. */
+export type NetworkFacts = Pick<
+  NetworkFile,
+  'rpcUrl' | 'facilitatorUrl' | 'indexerUrl' | 'deciderUrl' | 'controlUrl' | 'adminToken' | 'configFile'
+> & {
+  readonly deployment: Deployment
+  readonly artifacts: string | undefined
+  readonly shopUrl: string | undefined
+  readonly directory: string
+}
 
 /** What other tools need to know of a running devnet. The keys in it are public development keys. */
 export type NetworkFile = {
@@ -34,7 +51,7 @@ export type NetworkFile = {
 const fileName = 'network.json'
 
 /** Written whole or not at all, so that a reader that waits for it never sees a half. */
-export function writeNetworkFile(network: LocalNetwork, pid: number): string {
+export function writeNetworkFile(network: NetworkFacts, pid: number): string {
   const { payer, treasury, relayer, provider } = developmentRoles
   const content: NetworkFile = {
     rpcUrl: network.rpcUrl,

@@ -8,7 +8,7 @@ import {
   startFacilitator,
 } from '@svc-zerc20/facilitator'
 import type { Deployment } from '../deploy/deployment.js'
-import { developmentRoles } from './accounts.js'
+import { developmentRoles } from '../node/accounts.js'
 import { type Child, startChild } from './child.js'
 
 /** The facilitator's keys and token, as it reads them from its environment. */

@@ -1,5 +1,5 @@
 import { type Address, parseEther } from 'viem'
-import { developmentAccounts } from '../network/accounts.js'
+import { developmentAccounts } from './accounts.js'
 import { createBlockBuilder } from './block-builder.js'
 import { createChainTime } from './chain-time.js'
 import { type Clock, systemClock } from './clock.js'

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, expect, test } from 'vitest'
 import { call, rpc, until } from '../../test/rpc.js'
 import { recipient, transfer, transfers } from '../../test/transfers.js'
-import { developmentRoles } from '../network/accounts.js'
+import { developmentRoles } from './accounts.js'
 import { type Chain, type ChainOptions, startChain } from './chain.js'
 
 let chain: Chain | undefined

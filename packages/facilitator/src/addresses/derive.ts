@@ -1,9 +1,13 @@
 /** The one-time address of a challenge from its nonce alone: derived, and its proof of work searched again. */
-import { type Address, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import { deriveBurn } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
-import type { DeriveAddress } from '../recover/find-burns.js'
 import type { AddressMiner } from './mining/miner.js'
+
+/** The part of a challenge that derives from the seed and its nonce. */
+export type DeriveAddress = (
+  nonce: ChallengeNonce,
+) => Promise<{ readonly payTo: Address; readonly powNonce: number }>
 
 /** The search starts where it once started, so it ends where it once ended. */
 export function createDeriveAddress(

@@ -1,7 +1,6 @@
 /** Whether files of an earlier run were made with the treasury key of today: with another one nothing could be minted. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { burnAddressAt, deriveBurn, type Generation, seedFingerprint } from '@svc-zerc20/zk'
-import type { LedgerState } from '../ledger/state.js'
 import type { Challenge } from '../payment/records.js'
 
 export type SeedCheck = {
@@ -9,6 +8,12 @@ export type SeedCheck = {
   readonly fingerprint: string
   /** Whether the address of a challenge derives from this seed. */
   derives(challenge: Challenge): boolean
+}
+
+/** The part of a journal that tells which seed it was written with. */
+export type JournalContent = {
+  binding(): { readonly seed?: string | undefined } | undefined
+  challenges(): Iterable<Challenge>
 }
 
 const generations: readonly Generation[] = [1, 2]
@@ -33,7 +38,7 @@ export function createSeedCheck(seed: Uint8Array, chainId: number): SeedCheck {
  * Throws `SvcError('seed_mismatch')`. A journal of an older version carries no fingerprint: then an address in it must
  * derive.
  */
-export function assertSameSeed(state: Pick<LedgerState, 'binding' | 'challenges'>, seed: SeedCheck): void {
+export function assertSameSeed(state: JournalContent, seed: SeedCheck): void {
   const known = state.binding()?.seed
   if (known === seed.fingerprint) return
   if (known !== undefined) throw mismatch()

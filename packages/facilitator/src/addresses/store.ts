@@ -2,7 +2,7 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
-import { syncFolder } from '../ledger/journal/sync-folder.js'
+import { syncFolder } from '../system.js'
 import type { AddressStore, StoredAddress } from './reserve.js'
 
 const format = 1

@@ -2,9 +2,9 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Command } from 'commander'
 import type { z } from 'zod'
+import type { Environment } from '../config/environment.js'
 import { exitCodes } from '../finding.js'
 import * as schemas from '../http/schemas.js'
-import type { Environment } from '../secrets/secrets.js'
 import { type AdminClient, createAdminClient } from './client.js'
 import {
   printChallenges,

@@ -3,7 +3,6 @@ import { verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEventLogs } from 'viem/utils'
-import type { BurnSecretsOf } from '../mint/burn-secrets.js'
 import type { Mintable, MintState, MintVerifier, ProvedRoot } from '../payment/finalize/ports.js'
 import type { AwaitingMint, Mint } from '../payment/records.js'
 import { readHead } from './head.js'
@@ -18,7 +17,10 @@ type Question =
 export function createVerifier(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly verifier: Address
-  readonly secretsOf: BurnSecretsOf
+  readonly secretsOf: (challenge: Mintable['challenge']) => {
+    readonly recipientHash: bigint
+    readonly recipient: { readonly tweak: Hex }
+  }
   /** Blocks, its own included, after which a mint counts. */
   readonly confirmations: number
   /** Payments asked for in one batch. */

@@ -2,8 +2,8 @@
 import type { Address } from '@svc-zerc20/protocol'
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
-import { createCoalescer } from '../chain/coalesce.js'
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from '../chain/json-rpc.js'
+import { createCoalescer } from '../coalesce.js'
 import { checkLimits } from './limits.js'
 
 type View = 'view' | 'pure'

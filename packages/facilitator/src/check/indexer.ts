@@ -1,7 +1,7 @@
 /** Whether the token indexer answers. Our own tree stands in for it, so that it only warns. */
 
+import { maskUrl } from '../config/credentials.js'
 import type { Finding } from '../finding.js'
-import { maskUrl } from '../secrets/credentials.js'
 import { checkLimits } from './limits.js'
 
 const key = 'network.indexer_url'

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
 import { temporaryFiles } from '../../test/files.js'
 import { describe as describeFinding } from '../finding.js'
-import { profileOf } from '../profile.js'
 import { parseConfig, readConfig, readConfigFile } from './config.js'
 import { configTables } from './keys.js'
+import { profileOf } from './profile.js'
 import { judgeAvailability } from './rules.js'
 
 const findingsOf = (text: string) => readConfig(text).findings

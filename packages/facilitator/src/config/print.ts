@@ -1,9 +1,8 @@
 /** The resolved configuration for people and machines, without anything secret. */
 import { stringify } from 'smol-toml'
-import { maskUrl } from '../secrets/credentials.js'
-import { environmentVariables } from '../secrets/environment.js'
-import type { Environment } from '../secrets/secrets.js'
 import type { Config } from './config.js'
+import { maskUrl } from './credentials.js'
+import { type Environment, environmentVariables } from './environment.js'
 import { configTables, type KeyEntry } from './keys.js'
 
 /** As TOML that could be a configuration file again; what the file left out is marked. */

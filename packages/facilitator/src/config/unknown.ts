@@ -1,7 +1,7 @@
 /** Keys of the file that nobody reads: a misspelling is warned about, a secret is refused. */
 import { parseAddress } from '@svc-zerc20/protocol'
 import type { Finding } from '../finding.js'
-import { looksLikeKey, soundsSecret } from '../secrets/credentials.js'
+import { looksLikeKey, soundsSecret } from './credentials.js'
 import { knownPaths, listTables, tables } from './keys.js'
 import type { LineOf } from './lines.js'
 

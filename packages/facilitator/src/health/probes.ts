@@ -2,12 +2,10 @@
 import type { Addresses } from '../addresses/addresses.js'
 import type { ChainProbe } from '../chain/probe.js'
 import type { Config } from '../config/config.js'
+import type { Profile } from '../config/profile.js'
 import type { OpenLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
-import type { Clock } from '../payment/ports.js'
-import type { Profile } from '../profile.js'
-import type { ChainSide } from '../start/chain-side.js'
-import type { Finalization } from '../start/finalization.js'
+import type { Clock, Deployment } from '../payment/ports.js'
 import type { ClockWatch } from './clock-watch.js'
 import type { DiskSpace } from './disk-space.js'
 import {
@@ -25,21 +23,22 @@ const gasOf = { burn: limits.batchBaseGas + limits.burnItemGas, mint: limits.min
 export function createReadinessProbes(deps: {
   readonly config: Config
   readonly profile: Profile
-  readonly chainSide: Pick<ChainSide, 'deployment'>
+  readonly deployment: Pick<Deployment, 'helper' | 'chainId'>
   readonly storage: Pick<OpenLedger, 'journalStats' | 'tryJournal'>
   readonly addresses: Pick<Addresses, 'ready'>
-  readonly finalization: Pick<Finalization, 'off'>
+  /** Why nothing is minted here, if nothing is. */
+  readonly finalizeOff: string | undefined
   readonly clock: Clock
   readonly probe: ChainProbe
   readonly clockWatch: ClockWatch
   readonly diskSpace: DiskSpace
 }): readonly ReadinessProbe[] {
   const { probe, clockWatch, config } = deps
-  const { helper, chainId } = deps.chainSide.deployment
+  const { helper, chainId } = deps.deployment
   const skewSecondsMax = Math.max(config.settlement.challenge_ttl_seconds / 2, limits.clockSkewSecondsMin)
   const relays = [
     ...(helper !== undefined && deps.profile.acceptsPayments ? (['burn'] as const) : []),
-    ...(deps.finalization.off === undefined ? (['mint'] as const) : []),
+    ...(deps.finalizeOff === undefined ? (['mint'] as const) : []),
   ].map((what) => ({ what, gas: gasOf[what] }))
 
   return [

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createMemoryNodes, createMerkleTree, fieldPrime, transferLeaf } from '@svc-zerc20/zk'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { addressOf, burnOf, challengeOf, deployment, units } from '../../test/challenges.js'
-import { createIndexer } from './indexer.js'
+import { createIndexer } from '../chain/indexer.js'
 import { createMerklePaths } from './paths.js'
 
 const leafIndex = 70

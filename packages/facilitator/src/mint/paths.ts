@@ -4,14 +4,11 @@
  */
 import { SvcError } from '@svc-zerc20/protocol'
 import { rootOfPath, transferLeaf } from '@svc-zerc20/zk'
+import type { Indexer } from '../chain/indexer.js'
 import type { ProvedRoot } from '../payment/finalize/ports.js'
 import type { AwaitingMint } from '../payment/records.js'
-import type { Indexer } from './indexer.js'
+import type { PathEvent } from '../telemetry/reports.js'
 import type { OwnTree } from './own-tree.js'
-
-export type PathEvent =
-  /** The indexer gave no path that leads to the root on chain; our own tree was asked instead. */
-  { readonly event: 'indexer.failed'; readonly err: unknown }
 
 /** Siblings from the leaf upwards; they lead from this burn's leaf to the root. */
 export type MerklePaths = (

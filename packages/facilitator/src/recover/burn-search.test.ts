@@ -2,7 +2,7 @@ import { encodeAbiParameters, pad, toEventSelector, toHex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { addressOf, burnOf, hashOf, seconds, units } from '../../test/challenges.js'
 import { blocksUpTo, scriptedRpc } from '../../test/scripted-rpc.js'
-import type { ClaimedTransfer } from '../mint/indexer.js'
+import type { ClaimedTransfer } from '../chain/indexer.js'
 import type { Burn } from '../payment/records.js'
 import { createBurnSearch } from './burn-search.js'
 

@@ -10,13 +10,13 @@ import {
 import { pad, parseEventLogs, toEventSelector } from 'viem/utils'
 import type { ChainReader } from '../chain/chain.js'
 import { readHead } from '../chain/head.js'
+import type { ClaimedTransfer, Indexer } from '../chain/indexer.js'
 import { type JsonRpc, wellFormed } from '../chain/json-rpc.js'
 import { scanLogs } from '../chain/scan-logs.js'
 import { burnExecutedTopic, type Log } from '../chain/transfer-log.js'
-import type { ClaimedTransfer, Indexer } from '../mint/indexer.js'
-import type { PathEvent } from '../mint/paths.js'
 import type { TransferLog } from '../payment/ports.js'
 import type { Burn } from '../payment/records.js'
+import type { PathEvent } from '../telemetry/reports.js'
 import type { BurnSearch, ExecutedBurn } from './find-burns.js'
 
 type BurnSearchDeps = {

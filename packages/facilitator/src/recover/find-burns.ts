@@ -2,7 +2,9 @@
  * Finds every burn to an address of this facilitator that is not finalized: those on record, those that nobody
  * presented in time, and those of payments that no record is left of.
  */
+
 import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import type { DeriveAddress } from '../addresses/derive.js'
 import type { Books, RecordedPayment } from '../payment/books.js'
 import type { OnChainDeps } from '../payment/found/is-on-chain.js'
 import { judgeTransfers } from '../payment/found/judge-transfers.js'
@@ -42,11 +44,6 @@ export type BurnSearch = {
 }
 
 export type NonceAndValue = { readonly nonce: ChallengeNonce; readonly value: Burn['value'] }
-
-/** The part of a challenge that derives from the seed and its nonce. */
-export type DeriveAddress = (
-  nonce: ChallengeNonce,
-) => Promise<{ readonly payTo: Address; readonly powNonce: number }>
 
 export type FindBurnsDeps = OnChainDeps & {
   readonly ledger: Pick<Ledger, 'awaitingMint' | 'demoted' | 'recordLate' | 'find' | 'accept'> & {

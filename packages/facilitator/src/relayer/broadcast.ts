@@ -4,9 +4,9 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { keccak256 } from 'viem/utils'
 import type { JsonRpc } from '../chain/json-rpc.js'
 import type { Clock } from '../payment/ports.js'
+import type { RelayerEvent } from '../telemetry/reports.js'
 import type { Fee } from './fees.js'
 import { judgeRefusal } from './refusal.js'
-import type { RelayerEvent } from './relayer.js'
 import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
 
 export type Broadcast = {

@@ -4,11 +4,11 @@
  */
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
+import type { RelayerEvent } from '../telemetry/reports.js'
 import type { Broadcast } from './broadcast.js'
 import type { Fee, Fees } from './fees.js'
 import { createMined, type Mined, type MinedLimits } from './mined.js'
 import type { Priority } from './priority.js'
-import type { RelayerEvent } from './relayer.js'
 import {
   emptyCall,
   nextStep,

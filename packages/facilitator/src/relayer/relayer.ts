@@ -9,6 +9,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { type JsonRpc, quantityOf } from '../chain/json-rpc.js'
 import type { Clock } from '../payment/ports.js'
 import type { SignedTransaction } from '../payment/records.js'
+import type { RelayerEvent } from '../telemetry/reports.js'
 import { createBroadcast } from './broadcast.js'
 import type { Fee, Fees } from './fees.js'
 import type { MinedBlock } from './mined.js'
@@ -19,23 +20,6 @@ import { createRelayReader } from './view.js'
 import { createWatch, type WatchLimits } from './watch.js'
 
 export type { Purpose, RelayEnd, RelayedCall, Reorg } from './slot.js'
-
-export type RelayerEvent =
-  | { readonly event: 'relayer.unfunded'; readonly address: string }
-  | { readonly event: 'relayer.fee_raised'; readonly nonce: number; readonly txHash: string }
-  | { readonly event: 'relayer.displaced'; readonly nonce: number }
-  | { readonly event: 'relayer.gap_filled'; readonly nonce: number }
-  | { readonly event: 'relayer.send_refused'; readonly nonce: number; readonly message: string }
-  | { readonly event: 'relayer.given_up'; readonly nonce: number; readonly txHash: string }
-  | { readonly event: 'relayer.reorged'; readonly nonce: number }
-  | {
-      readonly event: 'relayer.mined'
-      readonly nonce: number
-      readonly purpose: Purpose
-      readonly gas: bigint
-      readonly wei: bigint
-    }
-  | { readonly event: 'rpc.failed'; readonly err: unknown }
 
 export type Relayer = {
   readonly address: Address

@@ -4,9 +4,14 @@ import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hexToBytes } from 'viem/utils'
 import type { Config, PartialConfig } from '../config/config.js'
+import {
+  adminTokenCharactersMin,
+  belongsToHistory,
+  type Environment,
+  isTakenOut,
+} from '../config/environment.js'
 import { describe, type Finding, isFailure } from '../finding.js'
 import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
-import { adminTokenCharactersMin, belongsToHistory, isTakenOut } from './environment.js'
 import { isLoopback } from './loopback.js'
 
 /** A value that never shows itself in logs, errors or dumps; `reveal` is easy to search for. */
@@ -39,8 +44,6 @@ export type Secrets = {
   readonly relayer: Secret<PrivateKeyAccount>
   readonly adminToken?: Secret<string>
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 export type SecretsReading = { readonly secrets: Secrets | undefined; readonly findings: readonly Finding[] }
 

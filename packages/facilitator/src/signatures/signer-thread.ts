@@ -3,7 +3,7 @@
  * on serving. Whatever happens to the thread, an answer comes: without it the work is done here.
  */
 import { Worker } from 'node:worker_threads'
-import { createCoalescer } from '../chain/coalesce.js'
+import { createCoalescer } from '../coalesce.js'
 import { answerBytes, questionBytes } from './signer-frame.js'
 import { signerOf } from './signer-of.js'
 

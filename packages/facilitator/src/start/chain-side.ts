@@ -10,7 +10,7 @@ import type { Clock, Deployment } from '../payment/ports.js'
 import { createFees } from '../relayer/fees.js'
 import { createRelayer, type Relayer } from '../relayer/relayer.js'
 import type { Secrets } from '../secrets/secrets.js'
-import type { Telemetry } from './operation.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
 
 export type ChainSide = {
   readonly rpc: JsonRpc

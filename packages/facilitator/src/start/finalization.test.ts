@@ -6,7 +6,7 @@ import { stoppedClock } from '../../test/clock.js'
 import { minimalConfig } from '../../test/config.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { parseConfig } from '../config/config.js'
-import { profileOf } from '../profile.js'
+import { profileOf } from '../config/profile.js'
 import type { LogEvent } from '../telemetry/events.js'
 import { createFinalization, type FinalizationDeps, paceOf } from './finalization.js'
 

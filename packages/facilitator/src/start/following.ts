@@ -5,12 +5,12 @@ import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
 import { backOffMs } from '../payment/finalize/retries.js'
 import type { Clock } from '../payment/ports.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
 import { type AccountTransfers, createAccountTransfers } from '../transfers/account.js'
 import { createFollow } from '../transfers/follow.js'
 import { createTokenChain } from '../transfers/token-chain.js'
 import type { ChainSide } from './chain-side.js'
 import { wireIndexer } from './finalization.js'
-import type { Telemetry } from './operation.js'
 import type { Storage } from './storage.js'
 
 export type Following = {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Addresses } from '../addresses/addresses.js'
 import { createChainProbe } from '../chain/probe.js'
 import type { Config } from '../config/config.js'
+import type { Profile } from '../config/profile.js'
 import { sellerKey, sellerRatesOf } from '../config/sellers.js'
 import { createClockWatch } from '../health/clock-watch.js'
 import { createDiskSpace } from '../health/disk-space.js'
@@ -20,12 +21,12 @@ import { limits } from '../limits.js'
 import { createIssuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
-import type { Profile } from '../profile.js'
 import type { Secrets } from '../secrets/secrets.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
 import type { Finalization } from './finalization.js'
 import type { Following } from './following.js'
-import { registerOperation, type Telemetry } from './operation.js'
+import { registerOperatorRoutes } from './operator-routes.js'
 import type { PaymentFlow } from './payment-flow.js'
 
 export function createHttpSide(deps: {
@@ -102,7 +103,7 @@ export function createHttpSide(deps: {
   const diskSpace = storage.journalStats()
     ? createDiskSpace(config.settlement.journal)
     : async () => undefined
-  registerOperation(app, {
+  registerOperatorRoutes(app, {
     telemetry,
     clock,
     chainId,
@@ -110,7 +111,14 @@ export function createHttpSide(deps: {
     adminAuth,
     probe,
     clockWatch,
-    readinessProbes: createReadinessProbes({ ...deps, probe, clockWatch, diskSpace }),
+    readinessProbes: createReadinessProbes({
+      ...deps,
+      deployment,
+      finalizeOff: deps.finalization.off,
+      probe,
+      clockWatch,
+      diskSpace,
+    }),
     issuance,
     retryMint: deps.finalization.retry,
     stuckTransfers: deps.following.stuck,

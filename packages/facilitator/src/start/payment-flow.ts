@@ -17,8 +17,8 @@ import { createVerify, type Verify } from '../payment/settle/verify.js'
 import { createStatus, type Status } from '../payment/status.js'
 import { createSignerThread } from '../signatures/signer-thread.js'
 import { createSigners } from '../signatures/signers.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
-import type { Telemetry } from './operation.js'
 
 export type PaymentFlow = {
   readonly issueChallenge: IssueChallenge

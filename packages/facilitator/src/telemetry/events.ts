@@ -1,9 +1,7 @@
 /** Every log event and its fields. Secrets and bodies are in none of them. */
-import type { PathEvent } from '../mint/paths.js'
 import type { FinalizeEvent } from '../payment/finalize/ports.js'
 import type { PaymentEvent } from '../payment/report.js'
-import type { RelayerEvent } from '../relayer/relayer.js'
-import type { FollowEvent } from '../transfers/follow.js'
+import type { FollowEvent, PathEvent, RelayerEvent } from './reports.js'
 
 export type LifecycleEvent =
   | {

@@ -5,7 +5,8 @@ import { addressOf, challengeOf, hashOf, seconds, units } from '../../test/chall
 import { stoppedClock } from '../../test/clock.js'
 import { createIssuedMemory } from '../addresses/issued/memory.js'
 import type { PlacedTransfer } from '../chain/transfer-log.js'
-import { createFollow, type FollowEvent } from './follow.js'
+import type { FollowEvent } from '../telemetry/reports.js'
+import { createFollow } from './follow.js'
 import type { TokenChain } from './token-chain.js'
 
 /** Block hashes are those of a fork from some block on. */

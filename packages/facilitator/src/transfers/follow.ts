@@ -8,21 +8,14 @@
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { type Generation, nextHashChain } from '@svc-zerc20/zk'
 import type { Checkpoint, FollowedBlock, IssuedStore } from '../addresses/issued/store.js'
+import type { ClaimedLeaf, Indexer } from '../chain/indexer.js'
 import type { PlacedTransfer } from '../chain/transfer-log.js'
-import type { ClaimedLeaf, Indexer } from '../mint/indexer.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Clock } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
+import type { FollowEvent } from '../telemetry/reports.js'
 import { checkpointsOf, withCheckpoints } from './checkpoints.js'
 import type { TokenBlock, TokenChain, TokenState } from './token-chain.js'
-
-export type FollowEvent =
-  /** The indexer did not tell the transfers that the chain has; told once until it does. */
-  | { readonly event: 'follow.indexer_failed'; readonly err: unknown }
-  /** Blocks that were followed are not on the chain any more: they are read again from an earlier one. */
-  | { readonly event: 'follow.reorged'; readonly block: number; readonly from: number }
-  /** More transfers came to an address than are kept of it. */
-  | { readonly event: 'follow.dust'; readonly challengeNonce: string; readonly txHash: string }
 
 export type Follow = {
   /**

@@ -3,10 +3,10 @@ import { tokenAbi } from '@svc-zerc20/contracts'
 import { type Address, parseBytes32, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { encodeFunctionData, toHex } from 'viem/utils'
 import { readHead } from '../chain/head.js'
+import type { ClaimedLeaf } from '../chain/indexer.js'
 import { type JsonRpc, quantityOf, type RpcCall, resultOf } from '../chain/json-rpc.js'
 import { scanLogs } from '../chain/scan-logs.js'
 import { indexedTransferTopic, type PlacedTransfer, placedTransfersIn } from '../chain/transfer-log.js'
-import type { ClaimedLeaf } from '../mint/indexer.js'
 import type { Chain } from '../payment/ports.js'
 
 export type TokenState = { readonly size: bigint; readonly hashChain: bigint }

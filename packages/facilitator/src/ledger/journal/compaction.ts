@@ -6,11 +6,11 @@
 import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
+import { syncFolder } from '../../system.js'
 import type { JournalExtent } from './growth.js'
 import type { Journal, JournalEnd } from './journal.js'
 import { decodeLine, encodeLine, fieldsOf, type JournalFields } from './line.js'
 import { readLines } from './replay.js'
-import { syncFolder } from './sync-folder.js'
 
 export type Compaction = {
   readonly recordsBefore: number

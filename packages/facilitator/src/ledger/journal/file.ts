@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { SvcError } from '@svc-zerc20/protocol'
+import { syncFolder } from '../../system.js'
 import { type Compaction, compactJournal, dropUnfinished, type JournalFolder } from './compaction.js'
 import type { JournalExtent } from './growth.js'
 import { createJournal, type Journal } from './journal.js'
@@ -10,7 +11,6 @@ import type { JournalFields, JournalLine } from './line.js'
 import { lockJournal, unusable } from './lock.js'
 import { createJournalPlace } from './place.js'
 import { type ReplayReport, replayFile } from './replay.js'
-import { syncFolder } from './sync-folder.js'
 
 /** How often an idle journal looks whether its file is still there; a busy one looks at every write. */
 const lookMs = 2_000

@@ -1,8 +1,8 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { type Address, encodeFunctionData, type Hex, parseEther, parseUnits } from 'viem'
-import { type ChainClient, createChainClient } from '../deploy/chain-client.js'
-import { devnetToken } from '../deploy/deployment.js'
 import { createSerial } from '../node/serial.js'
+import { type ChainClient, createChainClient } from './chain-client.js'
+import { devnetToken } from './deployment.js'
 
 /** What one request may get at most, and what it gets when it does not say. */
 export const faucetLimits = {

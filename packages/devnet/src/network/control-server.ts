@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { parseAddress, parseBaseUnits } from '@svc-zerc20/protocol'
 import type { Address, Hex } from 'viem'
-import { type Faucet, faucetLimits } from '../../network/faucet.js'
-import { listenOnLoopback, loopbackHost, readBody } from './loopback.js'
+import { type Faucet, faucetLimits } from '../deploy/faucet.js'
+import { listenOnLoopback, loopbackHost, readBody } from '../node/rpc/loopback.js'
 
 export type ControlServer = { url: string; port: number; close(): Promise<void> }
 

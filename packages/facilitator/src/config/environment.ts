@@ -1,5 +1,7 @@
 /** Every environment variable of the daemon, for the reader of the environment and for the reference. */
 
+export type Environment = Readonly<Record<string, string | undefined>>
+
 export type EnvironmentVariable = {
   readonly name: string
   readonly required: string

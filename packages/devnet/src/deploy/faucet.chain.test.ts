@@ -3,10 +3,10 @@ import { type Address, createPublicClient, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { post } from '../../test/rpc.js'
-import { deployContracts } from '../deploy/deploy.js'
+import { type ControlServer, startControlServer } from '../network/control-server.js'
+import { developmentRoles } from '../node/accounts.js'
 import { type Chain, startChain } from '../node/chain.js'
-import { type ControlServer, startControlServer } from '../node/rpc/control-server.js'
-import { developmentRoles } from './accounts.js'
+import { deployContracts } from './deploy.js'
 import { createFaucet, type Faucet, faucetLimits } from './faucet.js'
 
 let chain: Chain

@@ -1,5 +1,5 @@
 /** What a profile permits. Only `local`, said explicitly, moves money; nothing is inferred. */
-import type { Config } from './config/config.js'
+import type { Config } from './config.js'
 
 export type Profile = { readonly name: string; readonly acceptsPayments: boolean }
 

@@ -1,6 +1,6 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { type Address, isAddressEqual, parseEther } from 'viem'
-import type { ChainClient } from '../deploy/chain-client.js'
+import type { ChainClient } from './chain-client.js'
 import { faucetLimits, faucetOf } from './faucet.js'
 
 const nativeWeiMin = parseEther('1')

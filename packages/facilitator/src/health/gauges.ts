@@ -1,0 +1,86 @@
+/** What a scrape shows of the daemon's parts at that moment: each gauge asks the part that knows. */
+import type { Addresses } from '../addresses/addresses.js'
+import type { ChainProbe } from '../chain/probe.js'
+import type { JournalStats } from '../ledger/journal/journal.js'
+import type { Issuance } from '../payment/issue/issuance.js'
+import type { OwedBooks } from '../payment/owed.js'
+import type { Clock } from '../payment/ports.js'
+import { type WaitReason, waitReasons } from '../payment/waits.js'
+import type { Metrics } from '../telemetry/metrics.js'
+import type { ClockWatch } from './clock-watch.js'
+import type { ReadinessProblem } from './readiness.js'
+
+export type GaugeSources = {
+  readonly metrics: Pick<Metrics, 'source'>
+  readonly clock: Clock
+  readonly probe: Pick<ChainProbe, 'last'>
+  readonly clockWatch: Pick<ClockWatch, 'skewSeconds'>
+  readonly issuance: Pick<Issuance, 'isPaused'>
+  readonly owed: Pick<OwedBooks, 'last'>
+  readonly ledger: { openCount(): number; size(): number }
+  readonly openChallengesMax: number
+  readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
+  readonly relayer: { queue(): { readonly length: number } }
+  readonly journalStats: () => JournalStats | undefined
+  readonly relayerBalance: () => bigint | undefined
+  /** As of the last look; undefined before the first. */
+  readonly problems: () => readonly ReadinessProblem[] | undefined
+  readonly freeBytes: () => number | undefined
+}
+
+export function registerGauges(deps: GaugeSources): void {
+  const { probe, ledger, journalStats, problems } = deps
+  const { source } = deps.metrics
+  registerOwedGauges(deps)
+  const orUndefined = (value: bigint | undefined) => (value === undefined ? undefined : Number(value))
+  source('svc_ready', () => (problems()?.length === 0 ? 1 : 0))
+  source('svc_issuance_paused', () => (deps.issuance.isPaused() ? 1 : 0))
+  source('svc_challenges_open', ledger.openCount)
+  source('svc_challenges_open_max', () => deps.openChallengesMax)
+  source('svc_ledger_payments', ledger.size)
+  source('svc_relayer_pending', () => deps.relayer.queue().length)
+  source('svc_relayer_balance_wei', () => orUndefined(deps.relayerBalance()))
+  source('svc_addresses_ready', deps.addresses.ready)
+  source('svc_addresses_target', () => deps.addresses.target)
+  source('svc_addresses_mined_total', () => deps.addresses.figures().mined)
+  source('svc_addresses_restored_total', () => deps.addresses.figures().restored)
+  source('svc_address_mining_seconds_total', () => deps.addresses.figures().miningSeconds)
+  source('svc_address_waits_total', () => deps.addresses.figures().waits)
+  source('svc_address_refusals_total', () => deps.addresses.figures().refusals)
+  source('svc_chain_head_block', () => {
+    const view = probe.last()
+    return view?.reachable ? Number(view.headNumber) : undefined
+  })
+  source('svc_clock_skew_seconds', deps.clockWatch.skewSeconds)
+  source('svc_journal_disk_free_bytes', deps.freeBytes)
+  source('svc_journal_records_total', () => journalStats()?.records)
+  source('svc_journal_syncs_total', () => journalStats()?.syncs)
+  source('svc_journal_bytes', () => journalStats()?.bytes)
+  source('svc_journal_failed', () => {
+    const stats = journalStats()
+    return stats && (stats.failed ? 1 : 0)
+  })
+}
+
+/** The first alert: the provider is not being paid. */
+function registerOwedGauges({ owed, clock, metrics }: GaugeSources): void {
+  const { source } = metrics
+  source('svc_mints_awaiting', () => owed.last()?.payments)
+  source('svc_mints_owed_base_units', () => {
+    const value = owed.last()?.value
+    return value === undefined ? undefined : Number(value)
+  })
+  source('svc_mints_oldest_seconds', () => {
+    const known = owed.last()
+    return known && (known.oldestAt === undefined ? 0 : Math.max(0, clock.now() / 1000 - known.oldestAt))
+  })
+  source('svc_mints_waiting', () => {
+    const reasons = owed.last()?.reasons
+    if (!reasons) return undefined
+    // Reasons that nobody waits for are 0, not missing: an alert must see them fall.
+    return (Object.keys(waitReasons) as WaitReason[]).map((reason) => ({
+      labels: { reason },
+      value: reasons.get(reason) ?? 0,
+    }))
+  })
+}

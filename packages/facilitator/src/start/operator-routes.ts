@@ -1,0 +1,108 @@
+/** The operator's routes, wired: what they show comes from every part of the daemon. */
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { FastifyInstance } from 'fastify'
+import type { Addresses } from '../addresses/addresses.js'
+import type { ChainProbe } from '../chain/probe.js'
+import type { Profile } from '../config/profile.js'
+import type { ClockWatch } from '../health/clock-watch.js'
+import type { DiskSpace } from '../health/disk-space.js'
+import { registerGauges } from '../health/gauges.js'
+import { askAll, type ReadinessProbe, type ReadinessProblem } from '../health/readiness.js'
+import { registerAdminApi } from '../http/admin/api.js'
+import type { AdminAuth } from '../http/admin/auth.js'
+import { type Readiness, registerHealthApi } from '../http/public/health.js'
+import type { JournalStats } from '../ledger/journal/journal.js'
+import type { Books } from '../payment/books.js'
+import type { Issuance } from '../payment/issue/issuance.js'
+import type { OwedBooks } from '../payment/owed.js'
+import type { Clock } from '../payment/ports.js'
+import type { QueuedTransaction } from '../relayer/relayer.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
+import type { Following } from './following.js'
+
+export type OperatorDeps = {
+  readonly telemetry: Telemetry
+  readonly clock: Clock
+  readonly chainId: number
+  readonly profile: Profile
+  readonly adminAuth: AdminAuth
+  readonly probe: ChainProbe
+  readonly clockWatch: ClockWatch
+  /** What readiness asks, part by part. */
+  readonly readinessProbes: readonly ReadinessProbe[]
+  readonly issuance: Issuance
+  readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
+  readonly stuckTransfers: Following['stuck']
+  /** Why nothing is minted here, if nothing is. */
+  readonly finalizeOff: string | undefined
+  readonly owed: OwedBooks
+  readonly ledger: { readonly books: Books; openCount(): number; size(): number }
+  readonly openChallengesMax: number
+  readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
+  readonly relayer: { readonly address: Address; queue(): readonly QueuedTransaction[] }
+  readonly journalStats: () => JournalStats | undefined
+  readonly diskSpace: DiskSpace
+}
+
+/** Registers `/health`, `/ready`, `/openapi.json` and `/admin/*`. */
+export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps): void {
+  const { telemetry, clock, probe, ledger, relayer } = deps
+  let problems: readonly ReadinessProblem[] | undefined
+  let freeBytes: number | undefined
+
+  const readiness: Readiness = async () => {
+    problems = await askAll(deps.readinessProbes)
+    return { problems }
+  }
+  const relayerBalance = () => {
+    const view = probe.last()
+    return view?.reachable ? view.relayerBalance : undefined
+  }
+  const diskSpace: DiskSpace = async () => {
+    freeBytes = await deps.diskSpace()
+    return freeBytes
+  }
+
+  registerGauges({
+    ...deps,
+    metrics: telemetry.metrics,
+    relayerBalance,
+    problems: () => problems,
+    freeBytes: () => freeBytes,
+  })
+  registerHealthApi(app, { readiness })
+  registerAdminApi(app, {
+    chainId: deps.chainId,
+    profile: deps.profile,
+    clock,
+    auth: deps.adminAuth,
+    books: ledger.books,
+    owed: deps.owed,
+    finalizeOff: deps.finalizeOff,
+    issuance: deps.issuance,
+    recent: telemetry.recent,
+    retryMint: deps.retryMint,
+    stuckTransfers: deps.stuckTransfers,
+    readiness,
+    async renderMetrics() {
+      // Looks at chain, disk and books if nobody did lately, so that what is told is fresh.
+      await Promise.all([readiness(), diskSpace(), deps.owed.look()])
+      return telemetry.metrics.render()
+    },
+    vitals: {
+      startedAtMs: clock.now(),
+      openChallenges: ledger.openCount,
+      openChallengesMax: deps.openChallengesMax,
+      addressesReady: deps.addresses.ready,
+      addressesTarget: deps.addresses.target,
+      relayerAddress: relayer.address,
+      relayerBalance,
+      relayerQueue: relayer.queue,
+      spent: telemetry.spent.of,
+      chain: probe.last,
+      clockSkewSeconds: deps.clockWatch.skewSeconds,
+      journal: deps.journalStats,
+      diskSpace,
+    },
+  })
+}

@@ -1,0 +1,52 @@
+/** What is told of the daemon's work: one event goes to the log, the metrics, the recent events and the gas spent. */
+import { limits } from '../limits.js'
+import type { Clock } from '../payment/ports.js'
+import { version } from '../version.js'
+import type { Log, LogWriter } from './events.js'
+import { createMetrics, type Metrics } from './metrics.js'
+import { registerProcessVitals } from './process-vitals.js'
+import { createRecentEvents, type RecentEvents } from './recent.js'
+import { createSpentGas, type SpentGas } from './spent-gas.js'
+import { unlinked } from './unlinked.js'
+
+export type Telemetry = {
+  /** Tells the log, the metrics and the recent events. */
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly recent: RecentEvents
+  /** What the relayer paid since the start. */
+  readonly spent: SpentGas
+  close(): void
+}
+
+export function createTelemetry(deps: {
+  readonly log: LogWriter
+  readonly clock: Clock
+  /** Whether the log may tell which payment a mint is for. */
+  readonly linkMints: boolean
+}): Telemetry {
+  const { clock } = deps
+  const metrics = createMetrics()
+  const recent = createRecentEvents({
+    clock,
+    paymentsMax: limits.recentPaymentsMax,
+    eventsPerPaymentMax: limits.recentEventsPerPaymentMax,
+  })
+  const spent = createSpentGas(metrics)
+  const vitals = registerProcessVitals(metrics)
+  const startedAt = Math.floor(clock.now() / 1000)
+  metrics.source('svc_build_info', () => [{ labels: { version }, value: 1 }])
+  metrics.source('svc_start_time_seconds', () => startedAt)
+  return {
+    log(event) {
+      deps.log(deps.linkMints ? event : unlinked(event))
+      metrics.hear(event)
+      recent.hear(event)
+      spent.hear(event)
+    },
+    metrics,
+    recent,
+    spent,
+    close: vitals.close,
+  }
+}
