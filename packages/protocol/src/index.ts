@@ -1,3 +1,4 @@
+export * from './bounded-map.js'
 export * from './brand.js'
 export * from './errors.js'
 export * as FacilitatorApi from './facilitator-api.js'

@@ -4,7 +4,7 @@
  * asked for. That gives root and path at every past size without an undo log.
  */
 import assert from 'node:assert/strict'
-import { SvcError } from '@svc-zerc20/protocol'
+import { createBoundedMap, SvcError } from '@svc-zerc20/protocol'
 import type { Generation } from './generation.js'
 import type { Transfer } from './hash-chain.js'
 import { hash2, hash3 } from './poseidon.js'
@@ -83,7 +83,7 @@ const rememberedSizesMax = 8
 export function createMerkleTree(deps: { store: NodeStore; size: number }): MerkleTree {
   const { store } = deps
   let { size: present } = deps
-  const edges = new Map<number, readonly bigint[]>()
+  const edges = createBoundedMap<number, readonly bigint[]>(rememberedSizesMax)
 
   function complete(level: number, index: number): bigint {
     const node = store.get(level, index)
@@ -104,7 +104,6 @@ export function createMerkleTree(deps: { store: NodeStore; size: number }): Merk
       // Nothing at all under this node yet: its hash is known.
       else edge.push(size % 2 ** (level + 1) === 0 ? emptyAt(level + 1) : hash2(below, emptyAt(level)))
     }
-    if (edges.size >= rememberedSizesMax) edges.delete(edges.keys().next().value ?? size)
     edges.set(size, edge)
     return edge
   }

@@ -1,5 +1,6 @@
 /** Requests per minute and key, in fixed windows. Bounded memory: the oldest keys are forgotten first. */
 import { isIPv6 } from 'node:net'
+import { createBoundedMap } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 
 export type RateLimit = {
@@ -11,7 +12,7 @@ const windowMs = 60_000
 
 export function createRateLimit(deps: { perMinute: number; keysMax: number; clock: Clock }): RateLimit {
   const { perMinute, keysMax, clock } = deps
-  const windows = new Map<string, { startedMs: number; count: number }>()
+  const windows = createBoundedMap<string, { startedMs: number; count: number }>(keysMax)
   return {
     take(key) {
       if (perMinute <= 0) return 'ok'
@@ -24,8 +25,6 @@ export function createRateLimit(deps: { perMinute: number; keysMax: number; cloc
         known.count += 1
         return 'ok'
       }
-      windows.delete(key)
-      if (windows.size >= keysMax) windows.delete(windows.keys().next().value as string)
       windows.set(key, { startedMs: now, count: 1 })
       return 'ok'
     },

@@ -1,6 +1,13 @@
 /** Finds the signers of a permit payload. Pure computation, with a bounded memory of the signers it found. */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils'
-import { type Address, type BaseUnits, type Payload, parseAddress, TypedData } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type BaseUnits,
+  createBoundedMap,
+  type Payload,
+  parseAddress,
+  TypedData,
+} from '@svc-zerc20/protocol'
 import type { Deployment, Signers } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 import { signerOf } from './signer-of.js'
@@ -51,7 +58,7 @@ export function createSigners(deps: {
   const permitSeparator = TypedData.domainSeparator(TypedData.permitDomain(tokenName, chainId, token))
   const burnSeparator =
     helper && TypedData.domainSeparator(TypedData.burnAuthorizationDomain(chainId, helper))
-  const known = new Map<string, Promise<Address | undefined>>()
+  const known = createBoundedMap<string, Promise<Address | undefined>>(deps.cacheEntries)
 
   async function find(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
     if (!deps.thread) return signerOfDigest(digest, signature)
@@ -64,7 +71,6 @@ export function createSigners(deps: {
     const before = known.get(key)
     if (before) return before
     const signer = find(digest, signature)
-    if (known.size >= deps.cacheEntries) known.delete(known.keys().next().value as string)
     known.set(key, signer)
     return signer
   }

@@ -1,4 +1,5 @@
 /** The latest events of payments, for an operator who looks into one. Memory only: the log keeps them all. */
+import { createBoundedMap } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 import type { LogEvent } from './events.js'
 
@@ -24,14 +25,16 @@ export function createRecentEvents(deps: {
   /** Events kept of one payment; its first ones stay. */
   eventsPerPaymentMax: number
 }): RecentEvents {
-  const byNonce = new Map<string, TimelineEntry[]>()
+  const byNonce = createBoundedMap<string, TimelineEntry[]>(deps.paymentsMax)
 
   return {
     hear(event) {
       if (!('challengeNonce' in event)) return
       const at = Math.floor(deps.clock.now() / 1000)
       const { challengeNonce } = event
-      const entries = byNonce.get(challengeNonce) ?? []
+      const known = byNonce.get(challengeNonce)
+      const entries = known ?? []
+      if (!known) byNonce.set(challengeNonce, entries)
       if (entries.length < deps.eventsPerPaymentMax) {
         entries.push({
           at,
@@ -41,15 +44,8 @@ export function createRecentEvents(deps: {
           ...('company' in event && { company: event.company }),
         })
       }
-      byNonce.set(challengeNonce, entries)
-      dropOldest(byNonce, deps.paymentsMax)
     },
 
     of: (challengeNonce) => byNonce.get(challengeNonce) ?? [],
   }
-}
-
-function dropOldest(map: Map<string, unknown>, max: number): void {
-  const [oldest] = map.keys()
-  if (map.size > max && oldest !== undefined) map.delete(oldest)
 }

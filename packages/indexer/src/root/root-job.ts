@@ -2,7 +2,7 @@
  * Brings the verifier's proved root up to the token's leaves. Every round begins with what the chain says now, so a
  * reorg, a restart or somebody else's proof needs no special case: the next round starts from another place.
  */
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Address, createBoundedMap, SvcError } from '@svc-zerc20/protocol'
 import type { RootWitness } from '@svc-zerc20/zk'
 import type { Hex } from 'viem'
 import { backoffMs, codeOf, sentenceOf } from '../backoff.js'
@@ -61,7 +61,7 @@ export function createRootJob(
   const checkpoints: Checkpoints = createCheckpoints({ chain, database, transactions, verifier, log })
   const prove = createWatchedProof({ prover, chain, checkpoints, database, clock, log, lookMs })
   const pace = createPace()
-  const proofs = new Map<string, readonly bigint[]>()
+  const proofs = createBoundedMap<string, readonly bigint[]>(limits.proofsKept)
   let pendingSince: number | undefined
   let generatedIndex: number | undefined
   let failures = 0
@@ -130,7 +130,6 @@ export function createRootJob(
     log({ event: 'root.proved', circuit, newIndex, ms })
     pace.proved(circuit, ms)
     generatedIndex = newIndex
-    if (proofs.size >= limits.proofsKept) proofs.delete(proofs.keys().next().value ?? key)
     proofs.set(key, proof)
     return proof
   }

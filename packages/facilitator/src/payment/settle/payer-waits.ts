@@ -2,7 +2,7 @@
  * Payers whose relayed burns failed on chain. Each failure cost the relayer gas, and only its payer can make a burn
  * fail that was good when it was sent: so the next one waits, twice as long each time.
  */
-import type { Address } from '@svc-zerc20/protocol'
+import { type Address, createBoundedMap } from '@svc-zerc20/protocol'
 import { backOffMs } from '../finalize/retries.js'
 import type { Clock } from '../ports.js'
 
@@ -22,7 +22,9 @@ export function createPayerWaits(deps: {
   payersMax: number
 }): PayerWaits {
   const { clock, firstMs, maxMs } = deps
-  const waits = new Map<Address, { readonly failures: number; readonly untilMs: number }>()
+  const waits = createBoundedMap<Address, { readonly failures: number; readonly untilMs: number }>(
+    deps.payersMax,
+  )
 
   function failuresOf(payer: Address): number {
     const wait = waits.get(payer)
@@ -32,10 +34,7 @@ export function createPayerWaits(deps: {
   return {
     failed(payer) {
       const failures = failuresOf(payer) + 1
-      waits.delete(payer)
       waits.set(payer, { failures, untilMs: clock.now() + backOffMs(failures, firstMs, maxMs) })
-      const [oldest] = waits.keys()
-      if (waits.size > deps.payersMax && oldest !== undefined) waits.delete(oldest)
     },
 
     waitMs: (payer) => Math.max(0, (waits.get(payer)?.untilMs ?? 0) - clock.now()),
