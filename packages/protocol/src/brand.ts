@@ -43,6 +43,8 @@ const parseHexOf = (pattern: RegExp, text: unknown): string | undefined =>
 
 export const parseHex = (text: unknown) => parseHexOf(anyHex, text) as Hex | undefined
 export const parseAddress = (text: unknown) => parseHexOf(pattern20, text) as Address | undefined
+/** Nobody's address: stands for "none" in calls, offers and logs. */
+export const zeroAddress = `0x${'0'.repeat(40)}` as Address
 export const parseChallengeNonce = (text: unknown) =>
   parseHexOf(pattern32, text) as ChallengeNonce | undefined
 export const parseTxHash = (text: unknown) => parseHexOf(pattern32, text) as TxHash | undefined

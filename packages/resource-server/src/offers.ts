@@ -1,5 +1,5 @@
 /** Offers of one seller: issued sealed, restored from an echo, or dead. Keeps nothing between requests. */
-import { Json, type Network, Offer, parseAddress } from '@svc-zerc20/protocol'
+import { Json, type Network, Offer, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
 import type { PaymentRequirements } from '@x402/core/types'
 import { type Facilitator, facilitatorFailure, type OnProblem } from './facilitator-client.js'
 import type { Bound, Seal } from './seal.js'
@@ -44,7 +44,6 @@ export const reservedExtra = [
   'assetTransferMethod',
 ]
 
-const zeroAddress = `0x${'0'.repeat(40)}`
 const zeroNonce = `0x${'0'.repeat(64)}`
 
 export function createOffers(deps: OffersDeps): Offers {

@@ -1,6 +1,6 @@
 /** Reads the chain: receipts, and everything else through one deployless lens call per block view. */
 import { paymentLensAbi, paymentLensBytecode, permitBurnerAbi } from '@svc-zerc20/contracts'
-import { type Address, SvcError, type TxHash, type UnixSeconds } from '@svc-zerc20/protocol'
+import { type Address, SvcError, type TxHash, type UnixSeconds, zeroAddress } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeDeployData, encodeEventTopics } from 'viem/utils'
 import { createCoalescer } from '../coalesce.js'
@@ -10,7 +10,6 @@ import { type BlockRef, isBacked, latestCall, readHead, readLatest } from './hea
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
 import { scanLogs } from './scan-logs.js'
 import { burnsIn, parseReceipt, transfersIn } from './transfer-log.js'
-import { zeroAddress } from './zero-address.js'
 
 /** Code that is neither empty nor an EIP-7702 delegation; the lens' `AccountCode.Contract`. */
 const contractCode = 2

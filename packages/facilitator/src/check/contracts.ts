@@ -7,9 +7,8 @@ import {
   tokenAbi,
   verifierAbi,
 } from '@svc-zerc20/contracts'
-import { type Address, parseAddress, TypedData, toChecksum } from '@svc-zerc20/protocol'
+import { type Address, parseAddress, TypedData, toChecksum, zeroAddress } from '@svc-zerc20/protocol'
 import { emptyRoots, upstreamPowBits } from '@svc-zerc20/zk'
-import { zeroAddress } from '../chain/zero-address.js'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 import type { ChainView } from './chain-view.js'

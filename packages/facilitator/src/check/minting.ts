@@ -8,9 +8,8 @@ import {
   verifierAbi,
   verifierRuntime,
 } from '@svc-zerc20/contracts'
-import { type Address, parseAddress } from '@svc-zerc20/protocol'
+import { type Address, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
 import { type CircuitArtifacts, circuitNames, type Manifest } from '@svc-zerc20/zk'
-import { zeroAddress } from '../chain/zero-address.js'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 import { conditionsMissing } from '../secrets/secrets.js'

@@ -7,9 +7,8 @@ import {
   withdrawVerifierAbi,
   withdrawVerifierRuntime,
 } from '@svc-zerc20/contracts'
-import { type Address, parseAddress } from '@svc-zerc20/protocol'
+import { type Address, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
 import { type CircuitName, rootBatches } from '@svc-zerc20/zk'
-import { zeroAddress } from '../chain/zero-address.js'
 import type { ChainView } from './chain-view.js'
 
 export type ProofSlot = {

@@ -1,6 +1,13 @@
 /** The kinds of values a configuration key can have: how each is read, and how it is said in words. */
 import { isIP } from 'node:net'
-import { type Address, type BaseUnits, parseAddress, parseBaseUnits, toChecksum } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type BaseUnits,
+  parseAddress,
+  parseBaseUnits,
+  toChecksum,
+  zeroAddress,
+} from '@svc-zerc20/protocol'
 
 export type ValueType<T> = {
   /** Short, for the reference. */
@@ -12,8 +19,6 @@ export type ValueType<T> = {
   /** What is wrong with a value that is not allowed, where that says more than what would be; completes "key: …". */
   explain?(value: unknown): string | undefined
 }
-
-const zeroAddress = `0x${'0'.repeat(40)}`
 
 export const address: ValueType<Address> = {
   name: 'address',
