@@ -5,7 +5,7 @@ import { elementBytes } from './field.js'
 export type Group = 'G1' | 'G2'
 
 /** Bytes of an affine point in a key file: coordinates in Montgomery form, infinity as zeros. */
-export const pointBytes: Record<Group, number> = { G1: 64, G2: 128 }
+const pointBytes: Record<Group, number> = { G1: 64, G2: 128 }
 
 /** Digits of a scalar are this wide: a wider table means fewer additions but more misses of the cache. */
 const windowBits = 11

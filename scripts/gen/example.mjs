@@ -19,12 +19,12 @@ export const payerKey = `0x${'11'.repeat(32)}`
 const account = privateKeyToAccount(payerKey)
 
 export const payer = account.address.toLowerCase()
-export const tokenName = 'Private Dollar'
-export const issuedAt = 1_800_000_000
-export const burnTxHash = hashOf('burn')
+const tokenName = 'Private Dollar'
+const issuedAt = 1_800_000_000
+const burnTxHash = hashOf('burn')
 
 /** What `POST /challenge` answered. */
-export const challenge = {
+const challenge = {
   payTo: addressOf('payTo'),
   amount: '10000',
   token: addressOf('token'),

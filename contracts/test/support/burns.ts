@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { permitBurnerAbi, permitBurnerBytecode, tokenAbi, tokenBytecode } from '../../generated/index.js'
 import type { Chain } from './chain.js'
 
-export const permitTypes = {
+const permitTypes = {
   Permit: [
     { name: 'owner', type: 'address' },
     { name: 'spender', type: 'address' },
@@ -14,7 +14,7 @@ export const permitTypes = {
   ],
 } as const
 
-export const burnAuthorizationTypes = {
+const burnAuthorizationTypes = {
   BurnAuthorization: [
     { name: 'token', type: 'address' },
     { name: 'payer', type: 'address' },

@@ -29,7 +29,7 @@ import {
 import { deployToken } from './burns.js'
 import type { Chain } from './chain.js'
 
-export const eid = 7
+const eid = 7
 
 /** One key for each circuit. */
 export type Keys = {

@@ -19,7 +19,7 @@ export type Daemon = {
 }
 
 /** Waits until the daemon is ready; throws when it ends before. */
-export async function startDaemon(file: string, env: Record<string, string>): Promise<Daemon> {
+async function startDaemon(file: string, env: Record<string, string>): Promise<Daemon> {
   const daemon = startCommand(['start', '--config', file], env)
   let early: Ended | undefined
   void daemon.ended.then((ended) => {

@@ -26,7 +26,7 @@ const height = fc.bigInt({ min: 0n, max: 2n ** 64n })
 const seconds = fc.nat({ max: Number.MAX_SAFE_INTEGER }).map((value) => value as UnixSeconds)
 const identity = hex<string>(16).map((text) => text.slice(2))
 
-export const anyChallenge: fc.Arbitrary<Challenge> = fc
+const anyChallenge: fc.Arbitrary<Challenge> = fc
   .record(
     {
       nonce,
@@ -56,7 +56,7 @@ export const anyChallenge: fc.Arbitrary<Challenge> = fc
   )
   .map((challenge) => challenge as Challenge)
 
-export const anyBurn: fc.Arbitrary<Burn> = fc.record({
+const anyBurn: fc.Arbitrary<Burn> = fc.record({
   txHash: hash,
   blockNumber: height,
   blockHash: hex<string>(32),
@@ -70,7 +70,7 @@ const anyMint: fc.Arbitrary<Mint> = fc.record(
   { requiredKeys: ['value'] },
 )
 
-export const anyFinalized: fc.Arbitrary<Finalized> = fc.record({ mint: anyMint, at: seconds })
+const anyFinalized: fc.Arbitrary<Finalized> = fc.record({ mint: anyMint, at: seconds })
 
 export const anyEnded: fc.Arbitrary<EndedPayment> = fc.record(
   { challenge: anyChallenge, identity, burn: anyBurn, at: seconds, finalized: anyFinalized },

@@ -12,7 +12,7 @@ export const hexOf = (bytes: number) =>
     })
 
 export const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
-export const amountText = fc.bigInt({ min: 1n, max: 2n ** 248n - 1n }).map(String)
+const amountText = fc.bigInt({ min: 1n, max: 2n ** 248n - 1n }).map(String)
 export const unixSeconds = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 export const chainId = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
 

@@ -59,7 +59,7 @@ export async function requestOffer(net: CrashNetwork, amount: string): Promise<C
   }
 }
 
-export async function pay(
+async function pay(
   net: CrashNetwork,
   account: PrivateKeyAccount,
   offer: ChallengeOffer,

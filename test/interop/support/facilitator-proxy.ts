@@ -32,8 +32,6 @@ export type Exchange = {
 /** What happens to a call; `drop` ends the shop's connection without an answer. */
 export type Script = (exchange: Exchange) => Promise<Answer | 'drop'>
 
-export type FacilitatorProxy = Awaited<ReturnType<typeof startFacilitatorProxy>>
-
 export async function startFacilitatorProxy(target: string) {
   const calls: Call[] = []
   const scripts: { path: string; script: Script; times: number }[] = []

@@ -59,7 +59,7 @@ const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
 /** The known key that was probably meant: the same name in another table, or the closest spelling. */
-export function nearest(path: string): string | undefined {
+function nearest(path: string): string | undefined {
   const name = lastName(path)
   const elsewhere = knownPaths.filter((known) => known.endsWith(`.${name}`))
   if (elsewhere.length === 1) return elsewhere[0]

@@ -18,7 +18,7 @@ export function unsigned(value: number): number[] {
 }
 
 /** Signed LEB128, as constants are written. */
-export function signed(value: bigint): number[] {
+function signed(value: bigint): number[] {
   const bytes: number[] = []
   let rest = value
   for (;;) {

@@ -9,7 +9,7 @@ export type JournalFields = { readonly event: string; readonly [field: string]: 
 export type JournalLine = { readonly seq: number; readonly text: string }
 
 /** Raised only when a reader of the older version would misunderstand a record. */
-export const journalVersion = 1
+const journalVersion = 1
 
 /** How a line begins and ends around what it says; an expression matches the whole line with these. */
 export const linePattern = {

@@ -3,7 +3,7 @@ import { isBefore, type JournalMark, readMark, writeMark } from './mark.js'
 
 export type MarkKeeper = { close(): Promise<void> }
 
-export const markEveryMs = 10_000
+const markEveryMs = 10_000
 
 /** `position` says how far the journal is on the disk. `isNew` replaces a mark that is ahead of it. */
 export function keepMark(path: string, position: () => JournalMark, isNew: boolean): MarkKeeper {

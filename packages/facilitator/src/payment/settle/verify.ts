@@ -41,6 +41,6 @@ export function createVerify(deps: { examine: Examine; ledger: Pick<Ledger, 'gra
   }
 }
 
-export function toInvalid({ reason, message }: Rejection): FacilitatorApi.VerifyResponse {
+function toInvalid({ reason, message }: Rejection): FacilitatorApi.VerifyResponse {
   return { isValid: false, invalidReason: reason, invalidMessage: message }
 }
