@@ -63,8 +63,8 @@ export type ClientLimits = {
 /** A client without a refusal for this time, and an offer likewise, is forgotten. */
 export const refusalsKeptMs = 600_000
 
-/** While the facilitator cannot be used, it is asked what it supports no more often than this. */
-export const supportedPauseMs = 1_000
+/** While the facilitator cannot be used, it is asked what it supports this often, whoever brings the requests. */
+export const supportedPerMinute = 60
 
 /** HMAC-SHA256 gains nothing from a longer key and is guessable with a shorter one. */
 export const secretBytesMin = 32

@@ -1,8 +1,9 @@
-/** Asks the facilitator what it supports: once when it answers, and again and again with pauses until it does. */
+/** Asks the facilitator what it supports: once when it answers, and with later requests until it does. */
 import { Offer } from '@svc-zerc20/protocol'
 import type { x402ResourceServer } from '@x402/core/server'
+import { type Bucket, filled, secondsUntilOne, takenFrom } from './bucket.js'
 import { facilitatorFailure, isFacilitatorFailure } from './facilitator-client.js'
-import { supportedPauseMs } from './limits.js'
+import { supportedPerMinute } from './limits.js'
 import type { SvcScheme } from './scheme.js'
 import type { Clock } from './system.js'
 
@@ -12,7 +13,8 @@ export type Ready = () => Promise<void>
 export function createReady(server: x402ResourceServer, { network, scheme }: SvcScheme, clock: Clock): Ready {
   let isReady = false
   let asking: Promise<void> | undefined
-  let failed: { readonly error: unknown; readonly atMs: number } | undefined
+  let asks: Bucket | undefined
+  let latestFailure: unknown
   async function ask(): Promise<void> {
     await server.initialize().catch((error: unknown) => {
       throw failureIn(error) ?? error
@@ -22,18 +24,22 @@ export function createReady(server: x402ResourceServer, { network, scheme }: Svc
     }
     isReady = true
   }
+  // Requests cost a stranger nothing. Without a limit each of them would cost the seller a call. One failure must not
+  // keep buyers out, so the next request asks again at once while there is room.
+  async function askWithinLimit(): Promise<void> {
+    asks = filled(asks, supportedPerMinute, clock.now())
+    if (secondsUntilOne(asks, supportedPerMinute) > 0) throw latestFailure
+    asks = takenFrom(asks)
+    await ask().catch((error: unknown) => {
+      latestFailure = error
+      throw error
+    })
+  }
   return async () => {
     if (isReady) return
-    // Requests cost a stranger nothing. Without a pause each of them would cost the seller a call.
-    if (failed !== undefined && Math.abs(clock.now() - failed.atMs) < supportedPauseMs) throw failed.error
-    asking ??= ask()
-      .catch((error: unknown) => {
-        failed = { error, atMs: clock.now() }
-        throw error
-      })
-      .finally(() => {
-        asking = undefined
-      })
+    asking ??= askWithinLimit().finally(() => {
+      asking = undefined
+    })
     await asking
   }
 }

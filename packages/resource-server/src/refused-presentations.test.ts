@@ -8,7 +8,7 @@ import { openExpress, openHono } from '../test/gated-shops.js'
 import { type RawAnswer, sendRaw } from '../test/raw-request.js'
 import { offerOf, paying, paymentFor, schemeFor } from '../test/shop.js'
 import { clientLimits, type GateOptions, limits, type PaidSale, sellOnNext } from './index.js'
-import { refusalsKeptMs, supportedPauseMs } from './limits.js'
+import { refusalsKeptMs, supportedPerMinute } from './limits.js'
 import { createRefusedPresentations, type Presented } from './refused-presentations.js'
 
 // Outside a bundler only the CommonJS build of the next adapter finds `next/server`.
@@ -281,13 +281,27 @@ describe.each([
     expect(facilitator.counts().settle).toBe(payingPerMinute + resendsPerMinute)
   })
 
-  it('a facilitator that cannot be used is asked what it supports once a second, whoever asks', async () => {
+  it('a facilitator that cannot be used is asked what it supports a bounded number of times, whoever asks', async () => {
     facilitator.script.supported = () => ({ status: 503, body: { error: 'starting' } })
     const ask = await start()
-    for (let i = 0; i < 20; i++) expect((await ask(`stranger ${i}`)).status).toBe(502)
-    expect(facilitator.calls.map(({ path }) => path)).toEqual(['/supported'])
+    for (let i = 0; i < 2 * supportedPerMinute; i++) expect((await ask(`stranger ${i}`)).status).toBe(502)
+    const { calls } = facilitator
+    expect(calls.map(({ path }) => path)).toEqual(Array(supportedPerMinute).fill('/supported'))
     sayYes()
-    nowMs += supportedPauseMs
+    nowMs += 60_000 / supportedPerMinute
     expect((await ask('honest')).status).toBe(402)
+  })
+
+  it('a facilitator that failed once at the start is asked again by the very next request', async () => {
+    const usual = facilitator.script.supported
+    let isFirst = true
+    facilitator.script.supported = (call) => {
+      const answer = isFirst ? 'drop' : usual(call)
+      isFirst = false
+      return answer
+    }
+    const ask = await start()
+    const statuses = [(await ask('honest')).status, (await ask('honest')).status]
+    expect(statuses[1]).toBe(402)
   })
 })
