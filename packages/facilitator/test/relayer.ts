@@ -1,12 +1,11 @@
 /** A relayer on the embedded chain, with a key of its own, and short words for what its tests do to it. */
 import { type Chain, startChain } from '@svc-zerc20/devnet'
+import { createFees, createJsonRpc } from '@svc-zerc20/evm'
 import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import { createJsonRpc } from '../src/chain/json-rpc.js'
 import type { SignedTransaction } from '../src/payment/records.js'
-import { createFees } from '../src/relayer/fees.js'
 import { createRelayer, type RelayedCall, type RelayerLimits } from '../src/relayer/relayer.js'
 import type { RelayerEvent } from '../src/telemetry/reports.js'
 import { movableClock } from './clock.js'

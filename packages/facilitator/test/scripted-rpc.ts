@@ -1,5 +1,5 @@
 /** A node that answers from a table, for adapters whose chain a test wants to write down. */
-import type { JsonRpc, RpcAnswer } from '../src/chain/json-rpc.js'
+import type { JsonRpc, RpcAnswer } from '@svc-zerc20/evm'
 
 type Answer = (...params: never[]) => unknown
 

@@ -43,7 +43,7 @@ const parseHexOf = (pattern: RegExp, text: unknown): string | undefined =>
 
 export const parseHex = (text: unknown) => parseHexOf(anyHex, text) as Hex | undefined
 export const parseAddress = (text: unknown) => parseHexOf(pattern20, text) as Address | undefined
-/** Nobody's address: stands for "none" in calls, offers and logs. */
+/** Nobody's address: stands for "none" in calls, offers and logs, and for the sender of a mint. */
 export const zeroAddress = `0x${'0'.repeat(40)}` as Address
 export const parseChallengeNonce = (text: unknown) =>
   parseHexOf(pattern32, text) as ChallengeNonce | undefined

@@ -1,7 +1,8 @@
 /** Relays permit burns: those that arrive together share one transaction, and each succeeds or fails alone. */
+import type { Receipt } from '@svc-zerc20/evm'
 import { type Address, type ChallengeNonce, type Rejection, reject, SvcError } from '@svc-zerc20/protocol'
+import { burnsIn, verdictsIn } from '../chain/burn-logs.js'
 import { type ChainReader, isBefore } from '../chain/chain.js'
-import { burnsIn, type Receipt, verdictsIn } from '../chain/transfer-log.js'
 import { createCoalescer } from '../coalesce.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../payment/ports.js'

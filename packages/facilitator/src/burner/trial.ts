@@ -1,10 +1,10 @@
 /** Tries a batch of burns at the newest block, in one `eth_call` that changes nothing. */
 import { burnTrialAbi, burnTrialBytecode } from '@svc-zerc20/contracts'
+import { type JsonRpc, resultOf, wellFormed } from '@svc-zerc20/evm'
 import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeDeployData } from 'viem/utils'
 import type { LensBlock } from '../chain/chain.js'
-import { type JsonRpc, resultOf, wellFormed } from '../chain/json-rpc.js'
 import { type BatchItem, toRequest } from './call.js'
 
 export type Trial = {

@@ -1,9 +1,9 @@
+import { indexedTransferTopic } from '@svc-zerc20/evm'
 import { encodeAbiParameters, numberToHex, pad } from 'viem/utils'
 import { expect, it } from 'vitest'
 import { addressOf, challengeOf, deployment, hashOf } from '../../test/challenges.js'
 import { blocksUpTo, scriptedRpc } from '../../test/scripted-rpc.js'
 import { createChain } from './chain.js'
-import { indexedTransferTopic } from './transfer-log.js'
 
 const challenge = challengeOf(1, { issuedAtBlock: 1_000n })
 const payer = addressOf(0xfa)

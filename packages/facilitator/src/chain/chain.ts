@@ -1,15 +1,27 @@
 /** Reads the chain: receipts, and everything else through one deployless lens call per block view. */
 import { paymentLensAbi, paymentLensBytecode, permitBurnerAbi } from '@svc-zerc20/contracts'
+import {
+  type BlockRef,
+  isBacked,
+  type JsonRpc,
+  latestCall,
+  parseReceipt,
+  type RpcAnswer,
+  type RpcCall,
+  readHead,
+  readLatest,
+  resultOf,
+  scanLogs,
+  transfersIn,
+  wellFormed,
+} from '@svc-zerc20/evm'
 import { type Address, SvcError, type TxHash, type UnixSeconds, zeroAddress } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeDeployData, encodeEventTopics } from 'viem/utils'
 import { createCoalescer } from '../coalesce.js'
 import type { Chain, PermitChainFacts } from '../payment/ports.js'
 import type { Burn, Challenge } from '../payment/records.js'
-import { type BlockRef, isBacked, latestCall, readHead, readLatest } from './head.js'
-import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
-import { scanLogs } from './scan-logs.js'
-import { burnsIn, parseReceipt, transfersIn } from './transfer-log.js'
+import { burnsIn } from './burn-logs.js'
 
 /** Code that is neither empty nor an EIP-7702 delegation; the lens' `AccountCode.Contract`. */
 const contractCode = 2

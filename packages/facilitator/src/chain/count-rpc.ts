@@ -1,6 +1,6 @@
 /** Counts what the node is asked, for the metrics. */
+import { type JsonRpc, resultOf } from '@svc-zerc20/evm'
 import type { Metrics } from '../telemetry/metrics.js'
-import { type JsonRpc, resultOf } from './json-rpc.js'
 
 export function countRpc(rpc: JsonRpc, metrics: Pick<Metrics, 'count' | 'observe'>): JsonRpc {
   const batch: JsonRpc['batch'] = async (calls) => {

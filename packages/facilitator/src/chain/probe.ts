@@ -5,9 +5,9 @@
  * Slow is not down. While an answer is on its way, what was seen last counts, marked as slow: payments wait for the
  * node as long, and succeed. Down is a node that refuses several times in a row, or whose answer never comes.
  */
+import { type JsonRpc, quantityOf, resultOf } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
-import { type JsonRpc, quantityOf, resultOf } from './json-rpc.js'
 
 export type ChainView =
   | {

@@ -1,10 +1,10 @@
 /** Looks again for a burn that was confirmed once: a reorg may have moved it or taken it away. */
+import { type JsonRpc, resultOf } from '@svc-zerc20/evm'
 import { parseBytes32, SvcError } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
 import type { RereadBurn } from '../payment/finalize/ports.js'
 import type { Chain, TransferLog } from '../payment/ports.js'
 import type { Burn, Challenge } from '../payment/records.js'
-import { type JsonRpc, resultOf } from './json-rpc.js'
 
 export function createRereadBurn(deps: {
   readonly chain: Pick<Chain, 'selfTransferFacts' | 'findExecutedBurn' | 'headNumber'>

@@ -1,14 +1,20 @@
 /** Reads the verifier contract: the newest proved root, and what was minted for a payment. */
 import { verifierAbi } from '@svc-zerc20/contracts'
+import {
+  type ChainLog,
+  type JsonRpc,
+  type RpcAnswer,
+  type RpcCall,
+  readHead,
+  resultOf,
+  scanLogs,
+  wellFormed,
+} from '@svc-zerc20/evm'
 import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEventLogs } from 'viem/utils'
 import type { Mintable, MintState, MintVerifier, ProvedRoot } from '../payment/finalize/ports.js'
 import type { AwaitingMint, Mint } from '../payment/records.js'
-import { readHead } from './head.js'
-import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
-import { scanLogs } from './scan-logs.js'
-import type { Log } from './transfer-log.js'
 
 type Question =
   | { readonly functionName: 'latestProvedIndex' | 'paused' }
@@ -110,7 +116,7 @@ export function createVerifier(deps: {
   }
 }
 
-function mintIn(logs: readonly Log[], tweak: Hex): Mint | undefined {
+function mintIn(logs: readonly ChainLog[], tweak: Hex): Mint | undefined {
   const teleports = wellFormed('eth_getLogs', () =>
     parseEventLogs({ abi: verifierAbi, eventName: 'Teleport', logs: logs as never }),
   )

@@ -1,8 +1,8 @@
 /** Reads the chain for a check: whatever is asked at the same time shares one round trip. */
+import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
-import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from '../chain/json-rpc.js'
 import { createCoalescer } from '../coalesce.js'
 import { checkLimits } from './limits.js'
 

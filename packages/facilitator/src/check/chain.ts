@@ -1,7 +1,7 @@
 /** The RPC, its chain, the clock and the relayer's money: one round trip answers everything. */
+import { createJsonRpc } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { formatEther } from 'viem/utils'
-import { createJsonRpc } from '../chain/json-rpc.js'
 import type { PartialConfig } from '../config/config.js'
 import { type Finding, format } from '../finding.js'
 import { limits } from '../limits.js'

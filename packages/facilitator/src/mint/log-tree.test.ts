@@ -1,10 +1,9 @@
+import { indexedTransferTopic } from '@svc-zerc20/evm'
 import { createMemoryNodes, createMerkleTree, rootOfPath, transferLeaf } from '@svc-zerc20/zk'
 import { encodeAbiParameters, pad, toHex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { addressOf, units } from '../../test/challenges.js'
 import { blocksUpTo, scriptedRpc } from '../../test/scripted-rpc.js'
-import { scanLogs } from '../chain/scan-logs.js'
-import { indexedTransferTopic } from '../chain/transfer-log.js'
 import { createLogTree } from './log-tree.js'
 
 const token = addressOf(0xa1)
@@ -22,14 +21,13 @@ const logOf = (leafIndex: number, seed: number) => {
   return { address: token, topics: [indexedTransferTopic, pad(toHex(leafIndex))], data }
 }
 
-/** A chain with one transfer a block, which refuses questions about more than some blocks. */
-function chainOf(seeds: number[], blocksMax = Number.POSITIVE_INFINITY) {
+/** A chain with one transfer a block. */
+function chainOf(seeds: number[]) {
   const spans: string[] = []
   const rpc = scriptedRpc({
     ...blocksUpTo(() => seeds.length - 1),
     eth_getLogs({ fromBlock, toBlock }: { fromBlock: string; toBlock: string }) {
       const [from, to] = [Number(fromBlock), Number(toBlock)]
-      if (to - from + 1 > blocksMax) throw new Error('block range too large')
       spans.push(`${from}-${to}`)
       return seeds.slice(from, to + 1).map((seed, i) => logOf(from + i, seed))
     },
@@ -74,30 +72,5 @@ describe('our own tree', () => {
     await expect(tree.siblings(0n, { ...rootOf(3), root: 1n })).rejects.toThrow('do not give the proved root')
     const gap = createLogTree(rpc, { token, fromBlock: 1, spanBlocksMax: 100 })
     await expect(gap.siblings(0n, rootOf(3))).rejects.toThrow('skip from leaf 0 to 1')
-  })
-})
-
-describe('a scan of logs', () => {
-  it('asks for fewer blocks at once while the node refuses, and for more again', async () => {
-    const { rpc, spans } = chainOf(
-      Array.from({ length: 40 }, (_, i) => i + 1),
-      7,
-    )
-    let logs = 0
-    for await (const span of scanLogs(
-      rpc,
-      { address: token, topics: [] },
-      { fromBlock: 0, spanBlocksMax: 32 },
-    )) {
-      logs += span.logs.length
-    }
-    expect(logs).toBe(40)
-    expect(spans[0]).toBe('0-3')
-  })
-
-  it('gives up when the node refuses a single block', async () => {
-    const { rpc } = chainOf([1, 2, 3], 0)
-    const scan = scanLogs(rpc, { address: token, topics: [] }, { fromBlock: 0, spanBlocksMax: 32 })
-    await expect(scan.next()).rejects.toThrow('block range too large')
   })
 })

@@ -1,9 +1,7 @@
 /** The token's Merkle tree, built from its logs as a node tells them. Heavy: it runs in a thread of its own. */
+import { type ChainLog, indexedTransferTopic, type JsonRpc, scanLogs, transfersIn } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { createMemoryNodes, createMerkleTree, type MerkleTree, transferLeaf } from '@svc-zerc20/zk'
-import type { JsonRpc } from '../chain/json-rpc.js'
-import { scanLogs } from '../chain/scan-logs.js'
-import { indexedTransferTopic, type Log, transfersIn } from '../chain/transfer-log.js'
 import type { ProvedRoot } from '../payment/finalize/ports.js'
 
 export type LogTree = {
@@ -25,7 +23,7 @@ export function createLogTree(rpc: Pick<JsonRpc, 'batch'>, options: LogTreeOptio
   let tree = emptyTree()
   let nextBlock = fromBlock
 
-  function append(logs: readonly Log[]): void {
+  function append(logs: readonly ChainLog[]): void {
     const transfers = transfersIn(logs, token)
     for (const [i, { leafIndex }] of transfers.entries()) {
       if (leafIndex !== BigInt(tree.size() + i)) {

@@ -1,8 +1,8 @@
 /** Sends mints through the relayer's queue: tried against the chain first, recorded before they are seen. */
+import type { JsonRpc } from '@svc-zerc20/evm'
 import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
-import type { JsonRpc } from '../chain/json-rpc.js'
-import { mintedIn } from '../chain/transfer-log.js'
+import { mintedIn } from '../chain/burn-logs.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { MintCall, Minter, MintOutcome } from '../payment/ports.js'
 import type { SignedTransaction } from '../payment/records.js'

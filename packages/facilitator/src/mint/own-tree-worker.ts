@@ -1,7 +1,7 @@
 /** The thread's side of `createOwnTree`: one question at a time, answered from logs it reads itself. */
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
-import { createJsonRpc } from '../chain/json-rpc.js'
+import { createJsonRpc } from '@svc-zerc20/evm'
 import { createLogTree } from './log-tree.js'
 import type { TreeAnswer, TreeQuestion, TreeThreadData } from './own-tree.js'
 

@@ -1,5 +1,6 @@
 /** Looks for burns on the chain, with the indexer's help where it has it right. */
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import { type ChainLog, type JsonRpc, readHead, scanLogs, wellFormed } from '@svc-zerc20/evm'
 import {
   type Address,
   type BaseUnits,
@@ -8,12 +9,9 @@ import {
   parseTxHash,
 } from '@svc-zerc20/protocol'
 import { pad, parseEventLogs, toEventSelector } from 'viem/utils'
+import { burnExecutedTopic } from '../chain/burn-logs.js'
 import type { ChainReader } from '../chain/chain.js'
-import { readHead } from '../chain/head.js'
 import type { ClaimedTransfer, Indexer } from '../chain/indexer.js'
-import { type JsonRpc, wellFormed } from '../chain/json-rpc.js'
-import { scanLogs } from '../chain/scan-logs.js'
-import { burnExecutedTopic, type Log } from '../chain/transfer-log.js'
 import type { TransferLog } from '../payment/ports.js'
 import type { Burn } from '../payment/records.js'
 import type { PathEvent } from '../telemetry/reports.js'
@@ -140,7 +138,7 @@ const largestOf = (transfers: readonly ClaimedTransfer[]): ClaimedTransfer | und
     undefined,
   )
 
-function transfersOf(logs: readonly Log[]): (ClaimedTransfer & { readonly to: Address })[] {
+function transfersOf(logs: readonly ChainLog[]): (ClaimedTransfer & { readonly to: Address })[] {
   const parsed = wellFormed('eth_getLogs', () =>
     parseEventLogs({ abi: tokenAbi, eventName: 'Transfer', logs: logs as never }),
   )
@@ -151,7 +149,7 @@ function transfersOf(logs: readonly Log[]): (ClaimedTransfer & { readonly to: Ad
   })
 }
 
-function executedIn(logs: readonly Log[]): ExecutedBurn[] {
+function executedIn(logs: readonly ChainLog[]): ExecutedBurn[] {
   const parsed = wellFormed('eth_getLogs', () =>
     parseEventLogs({ abi: permitBurnerAbi, eventName: 'BurnExecuted', logs: logs as never }),
   )

@@ -1,12 +1,10 @@
 /** Signs transactions of one key and hands them to the node; what the node says to that is kept in the slot. */
+import { type Fee, type JsonRpc, judgeRefusal } from '@svc-zerc20/evm'
 import { parseTxHash, SvcError } from '@svc-zerc20/protocol'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { keccak256 } from 'viem/utils'
-import type { JsonRpc } from '../chain/json-rpc.js'
 import type { Clock } from '../payment/ports.js'
 import type { RelayerEvent } from '../telemetry/reports.js'
-import type { Fee } from './fees.js'
-import { judgeRefusal } from './refusal.js'
 import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
 
 export type Broadcast = {

@@ -2,8 +2,8 @@
  * Transactions that were mined lately: a reorg can take their blocks back. They are kept for some blocks, in all
  * their signed forms, so that the same bytes can be sent again.
  */
+import type { Receipt } from '@svc-zerc20/evm'
 import type { TxHash } from '@svc-zerc20/protocol'
-import type { Receipt } from '../chain/transfer-log.js'
 import type { Clock } from '../payment/ports.js'
 import type { Slot } from './slot.js'
 import type { Head, RelayReader } from './view.js'

@@ -2,11 +2,11 @@
  * The transactions that are signed and have not ended, each in the slot of its nonce. A look at the chain moves them
  * on: mined, displaced, sent again, raised, given up; and those that a reorg took back come in again.
  */
+import type { Fee, Fees } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 import type { RelayerEvent } from '../telemetry/reports.js'
 import type { Broadcast } from './broadcast.js'
-import type { Fee, Fees } from './fees.js'
 import { createMined, type Mined, type MinedLimits } from './mined.js'
 import type { Priority } from './priority.js'
 import {

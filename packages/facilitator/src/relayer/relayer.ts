@@ -4,14 +4,13 @@
  * another nonce while it could still be mined. A nonce below ours that nobody uses is filled. So the queue
  * cannot wedge and nothing is sent twice. Burns and mints share the key and its queue; burns go first.
  */
+import { type Fee, type Fees, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
 import { type Address, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { type JsonRpc, quantityOf } from '../chain/json-rpc.js'
 import type { Clock } from '../payment/ports.js'
 import type { SignedTransaction } from '../payment/records.js'
 import type { RelayerEvent } from '../telemetry/reports.js'
 import { createBroadcast } from './broadcast.js'
-import type { Fee, Fees } from './fees.js'
 import type { MinedBlock } from './mined.js'
 import { createPriority } from './priority.js'
 import { createRelayQueue, type QueueLimits } from './queue.js'

@@ -1,6 +1,6 @@
+import type { Receipt } from '@svc-zerc20/evm'
 import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import type { Receipt } from '../chain/transfer-log.js'
 import { emptyCall, formToSend, newForm, nextStep, openSlot, type Slot } from './slot.js'
 
 const limits = { rebroadcastMs: 2_000, feeBumpAfterMs: 12_000, displacedAfterMs: 10_000, refusalsMax: 3 }

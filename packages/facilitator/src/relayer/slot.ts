@@ -1,10 +1,9 @@
 /** One nonce of the relayer and the transaction that is to use it: what the chain shows decides the next step. */
+import type { Fee, Receipt } from '@svc-zerc20/evm'
 import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
-import type { Receipt } from '../chain/transfer-log.js'
 import type { SignedTransaction } from '../payment/records.js'
-import type { Fee } from './fees.js'
 import type { Head, RelayView } from './view.js'
 
 /** Burns are awaited by callers; mints are not, and never go first. */

@@ -1,9 +1,19 @@
 /** What the node shows of one key's transactions, judged for sense before it is believed. */
+import {
+  type BlockRef,
+  baseFeeOf,
+  blockCall,
+  type JsonRpc,
+  latestCall,
+  parseReceipt,
+  quantityOf,
+  type Receipt,
+  type RpcAnswer,
+  readBlock,
+  readLatest,
+  resultOf,
+} from '@svc-zerc20/evm'
 import { type Address, SvcError, type TxHash } from '@svc-zerc20/protocol'
-import { type BlockRef, blockCall, latestCall, readBlock, readLatest } from '../chain/head.js'
-import { type JsonRpc, quantityOf, type RpcAnswer, resultOf } from '../chain/json-rpc.js'
-import { parseReceipt, type Receipt } from '../chain/transfer-log.js'
-import { baseFeeOf } from './fees.js'
 
 export type Head = BlockRef & { readonly baseFee: bigint }
 

@@ -2,8 +2,8 @@
  * The chain counts the relayer's transactions, and the journal knows every one of them before it is sent. More on the
  * chain than in the journal: it is an old copy, or somebody else uses the key.
  */
+import { type JsonRpc, quantityOf } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
-import { type JsonRpc, quantityOf } from '../chain/json-rpc.js'
 import { old } from '../ledger/journal/mark.js'
 import type { OpenLedger } from '../ledger/open.js'
 

@@ -4,10 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { addressOf, challengeOf, hashOf, seconds, units } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { createIssuedMemory } from '../addresses/issued/memory.js'
-import type { PlacedTransfer } from '../chain/transfer-log.js'
 import type { FollowEvent } from '../telemetry/reports.js'
 import { createFollow } from './follow.js'
-import type { TokenChain } from './token-chain.js'
+import type { PlacedTransfer, TokenChain } from './token-chain.js'
 
 /** Block hashes are those of a fork from some block on. */
 function forkingChain() {

@@ -5,17 +5,17 @@
  * so it can leave out and change nothing, and each transfer to one of our addresses is read from its receipt. When it
  * is down, behind or lying, the token's logs are read instead.
  */
+
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { type Generation, nextHashChain } from '@svc-zerc20/zk'
 import type { Checkpoint, FollowedBlock, IssuedStore } from '../addresses/issued/store.js'
 import type { ClaimedLeaf, Indexer } from '../chain/indexer.js'
-import type { PlacedTransfer } from '../chain/transfer-log.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Clock } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 import type { FollowEvent } from '../telemetry/reports.js'
 import { checkpointsOf, withCheckpoints } from './checkpoints.js'
-import type { TokenBlock, TokenChain, TokenState } from './token-chain.js'
+import type { PlacedTransfer, TokenBlock, TokenChain, TokenState } from './token-chain.js'
 
 export type Follow = {
   /**

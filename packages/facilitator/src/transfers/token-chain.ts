@@ -1,14 +1,22 @@
 /** What following a token needs of a node: its state in one block, its transfers between blocks, and single facts. */
 import { tokenAbi } from '@svc-zerc20/contracts'
+import {
+  indexedTransferTopic,
+  type JsonRpc,
+  placedTransfersIn,
+  quantityOf,
+  type RpcCall,
+  readHead,
+  resultOf,
+  scanLogs,
+} from '@svc-zerc20/evm'
 import { type Address, parseBytes32, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { encodeFunctionData, toHex } from 'viem/utils'
-import { readHead } from '../chain/head.js'
 import type { ClaimedLeaf } from '../chain/indexer.js'
-import { type JsonRpc, quantityOf, type RpcCall, resultOf } from '../chain/json-rpc.js'
-import { scanLogs } from '../chain/scan-logs.js'
-import { indexedTransferTopic, type PlacedTransfer, placedTransfersIn } from '../chain/transfer-log.js'
-import type { Chain } from '../payment/ports.js'
+import type { Chain, TransferLog } from '../payment/ports.js'
+import type { Burn } from '../payment/records.js'
 
+export type PlacedTransfer = TransferLog & Pick<Burn, 'txHash' | 'blockNumber' | 'blockHash'>
 export type TokenState = { readonly size: bigint; readonly hashChain: bigint }
 export type TokenBlock = { readonly number: number; readonly hash: string; readonly token: TokenState }
 

@@ -2,7 +2,7 @@
  * Brings the verifier's proved root up to the token's leaves. Every round begins with what the chain says now, so a
  * reorg, a restart or somebody else's proof needs no special case: the next round starts from another place.
  */
-import { type Address, createBoundedMap, SvcError } from '@svc-zerc20/protocol'
+import { type Address, createBoundedMap, SvcError, zeroAddress } from '@svc-zerc20/protocol'
 import type { RootWitness } from '@svc-zerc20/zk'
 import type { Hex } from 'viem'
 import { backoffMs, codeOf, sentenceOf } from '../backoff.js'
@@ -39,7 +39,6 @@ export type RootJob = {
 }
 
 const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, lookMs: 500 } as const
-const nobody: string = '0x0000000000000000000000000000000000000000'
 
 /** Creates the job; it sends transactions, so there is one per key. */
 export function createRootJob(
@@ -98,7 +97,7 @@ export function createRootJob(
       provedIndex,
       Math.min(size, provedIndex + limits.leavesPerReservation),
     )
-    const areMints = first.every(({ from }) => from === nobody) && size - provedIndex === first.length
+    const areMints = first.every(({ from }) => from === zeroAddress) && size - provedIndex === first.length
     return clock.now() - pendingSince >= (areMints ? mintGatherMs : gatherMs)
   }
 

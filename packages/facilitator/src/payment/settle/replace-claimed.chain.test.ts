@@ -2,7 +2,9 @@
  * A reorg takes the transfer that was presented back into the mempool, and the payer's wallet replaces it there by one
  * with a higher fee. Both are real: the same account, the same nonce, two hashes.
  */
+
 import { tokenAbi } from '@svc-zerc20/contracts'
+import { createJsonRpc } from '@svc-zerc20/evm'
 import type { Address, ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
 import { type Hex, parseGwei } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
@@ -12,7 +14,6 @@ import { createMemoryLedger } from '../../../test/ledger.js'
 import { startNetwork, type TestNetwork, until } from '../../../test/network.js'
 import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
 import { createChain } from '../../chain/chain.js'
-import { createJsonRpc } from '../../chain/json-rpc.js'
 import { createRereadBurn } from '../../chain/reread-burn.js'
 import { limits } from '../../limits.js'
 import type { Burn } from '../records.js'

@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { stoppedClock } from '../../test/clock.js'
-import type { JsonRpc, RpcAnswer } from '../chain/json-rpc.js'
 import { createFees } from './fees.js'
+import type { JsonRpc, RpcAnswer } from './json-rpc.js'
 
 const gwei = 1_000_000_000n
+
+function clockAtRest() {
+  let now = 0
+  return {
+    now: () => now,
+    advance(ms: number) {
+      now += ms
+    },
+  }
+}
 
 type Setting = { baseFee?: unknown; tip?: RpcAnswer; feePerGasMax?: bigint; tipPerGasMax?: bigint }
 
@@ -18,7 +27,7 @@ function startFees(setting: Setting = {}) {
       return [{ result: { number: '0x1', baseFeePerGas: said.baseFee } }, said.tip]
     },
   } as unknown as JsonRpc
-  const clock = stoppedClock()
+  const clock = clockAtRest()
   const fees = createFees({ rpc, clock, freshMs: 3_000, bumpPercent: 25n, feePerGasMax, tipPerGasMax })
   return { fees, clock, said, asked: () => asked }
 }

@@ -1,8 +1,8 @@
 /** Reads a contract's logs over many blocks, in as many questions as the node makes necessary. */
 import type { Address } from '@svc-zerc20/protocol'
-import { readHead } from './head.js'
+import { readHead } from './blocks.js'
 import { type JsonRpc, resultOf } from './json-rpc.js'
-import type { Log } from './transfer-log.js'
+import type { ChainLog } from './receipts.js'
 
 export type LogFilter = {
   readonly address: Address
@@ -11,7 +11,7 @@ export type LogFilter = {
 }
 
 /** The logs of some blocks in a row. */
-export type LogSpan = { readonly logs: readonly Log[]; readonly lastBlock: number }
+export type ScannedLogs = { readonly logs: readonly ChainLog[]; readonly lastBlock: number }
 
 /**
  * From `fromBlock` to `toBlock`, or to the head as it was at the start, in order. Throws when the node refuses a single
@@ -29,38 +29,61 @@ export async function* scanLogs(
     readonly toBlock?: number
     readonly spanBlocksMax: number
   },
-): AsyncGenerator<LogSpan> {
+): AsyncGenerator<ScannedLogs> {
   const head = toBlock ?? Number(await readHead(rpc))
-  let span = spanBlocksMax
+  const span = createLogSpan(spanBlocksMax)
   for (let next = fromBlock; next <= head; ) {
-    const lastBlock = Math.min(next + span - 1, head)
-    let logs: readonly Log[]
+    const lastBlock = span.lastBlock(next, head)
+    let logs: readonly ChainLog[]
     try {
       logs = await readLogs(rpc, filter, next, lastBlock)
     } catch (err) {
-      // Nodes bound the blocks or the logs of one answer, each in its own way.
-      if (span === 1) throw err
-      span = Math.max(1, Math.floor(Math.min(span, lastBlock - next + 1) / shrinkBy))
+      if (!span.refused(lastBlock - next + 1)) throw err
       continue
     }
     yield { logs, lastBlock }
     next = lastBlock + 1
-    span = Math.min(span * 2, spanBlocksMax)
+    span.answered()
   }
+}
+
+/** How many blocks one question covers. Nodes bound the blocks or the logs of one answer, each in its own way. */
+export type LogSpan = {
+  /** The last block of a question that begins at `from` and must not go beyond `end`. */
+  lastBlock(from: number, end: number): number
+  /** The node failed to answer about this many blocks. False when no smaller question is left. */
+  refused(blocks: number): boolean
+  answered(): void
 }
 
 /** Quickly, so that a node that answers nothing at all is found out soon. */
 const shrinkBy = 8
 
-async function readLogs(
+export function createLogSpan(blocksMax: number): LogSpan {
+  let span = blocksMax
+  return {
+    lastBlock: (from, end) => Math.min(from + span - 1, end),
+    refused(blocks) {
+      if (span === 1) return false
+      span = Math.max(1, Math.floor(Math.min(span, blocks) / shrinkBy))
+      return true
+    },
+    answered() {
+      span = Math.min(span * 2, blocksMax)
+    },
+  }
+}
+
+/** The logs of the blocks `from` to `to`, in one question. */
+export async function readLogs(
   rpc: Pick<JsonRpc, 'batch'>,
   filter: LogFilter,
   from: number,
   to: number,
-): Promise<readonly Log[]> {
+): Promise<readonly ChainLog[]> {
   const params = [{ ...filter, fromBlock: hex(from), toBlock: hex(to) }]
   const [answer] = await rpc.batch([{ method: 'eth_getLogs', params }])
-  return resultOf('eth_getLogs', answer) as Log[]
+  return resultOf('eth_getLogs', answer) as ChainLog[]
 }
 
 const hex = (number: number): string => `0x${number.toString(16)}`

@@ -2,6 +2,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { SvcError } from '@svc-zerc20/protocol'
+import { parseQuantity } from './quantities.js'
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 /** The node's answer to one call; an error here is the node's word, not a failed round trip. */
@@ -16,6 +17,7 @@ export type JsonRpc = {
   batch(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]>
   /** One call; throws `SvcError('rpc_error')` when the node refuses it. */
   call(method: string, params: readonly unknown[]): Promise<unknown>
+  /** Ends what is under way; whatever is asked afterwards is `rpc_unreachable`. */
   close(): void
 }
 
@@ -29,12 +31,14 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
     ? `Basic ${Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64')}`
     : undefined
   let nextId = 1
+  let isClosed = false
 
   const unreachable = (why: string, cause?: unknown) =>
     new SvcError('rpc_unreachable', `the RPC at ${url.host} ${why}`, { cause })
 
   function post(body: string): Promise<string> {
     return new Promise((resolve, reject) => {
+      if (isClosed) throw unreachable('is not asked any more: the client was closed')
       const request = transport.request(
         {
           protocol: url.protocol,
@@ -61,7 +65,7 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
           response.on('error', (cause) => reject(unreachable('broke off', cause)))
           response.on('end', () => {
             const { statusCode } = response
-            if (statusCode !== 200) reject(unreachable(`answered with status ${statusCode}`))
+            if (!answeringStatuses.has(statusCode)) reject(unreachable(`answered with status ${statusCode}`))
             else resolve(Buffer.concat(chunks).toString('utf8'))
           })
         },
@@ -103,8 +107,23 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
       const [answer] = await batch([{ method, params }])
       return resultOf(method, answer)
     },
-    close: () => agent.destroy(),
+    close() {
+      isClosed = true
+      agent.destroy()
+    },
   }
+}
+
+/** With status 400 some nodes refuse a call in the usual form. Other statuses are of whatever stands before the node. */
+const answeringStatuses = new Set<number | undefined>([200, 400])
+
+/** The results of all calls, in order and in one round trip; throws `SvcError('rpc_error')` at the first refusal. */
+export async function callAll(
+  rpc: Pick<JsonRpc, 'batch'>,
+  calls: readonly RpcCall[],
+): Promise<readonly unknown[]> {
+  const answers = await rpc.batch(calls)
+  return calls.map(({ method }, i) => resultOf(method, answers[i]))
 }
 
 /** Some nodes put both members into every answer: a refusal wins, and a null in its place is none. */
@@ -134,7 +153,7 @@ export function resultOf(method: string, answer: RpcAnswer | undefined): unknown
 
 /** A result that is a number, such as a count or a block number. */
 export function quantityOf(method: string, answer: RpcAnswer | undefined): bigint {
-  const result = resultOf(method, answer)
-  if (typeof result === 'string' && /^0x[0-9a-f]+$/i.test(result)) return BigInt(result)
+  const quantity = parseQuantity(resultOf(method, answer))
+  if (quantity !== undefined) return quantity
   throw new SvcError('rpc_error', `${method}: the RPC answered with something that is no quantity`)
 }

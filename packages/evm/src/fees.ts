@@ -1,7 +1,7 @@
 /** What a transaction should pay for gas right now. */
 
-import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from '../chain/json-rpc.js'
-import type { Clock } from '../payment/ports.js'
+import { latestCall } from './blocks.js'
+import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from './json-rpc.js'
 
 export type Fee = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
 
@@ -16,17 +16,21 @@ export type Fees = {
   sawBaseFee(baseFeePerGas: bigint): void
 }
 
+/** In wei, for nodes that suggest none. */
 const fallbackTip = 1_000_000_000n
 
-export function createFees(deps: {
-  rpc: JsonRpc
-  clock: Clock
-  freshMs: number
-  bumpPercent: bigint
-  /** In wei: whatever the node says, no transaction pays more for its gas, or more of it as a tip. */
-  feePerGasMax: bigint
-  tipPerGasMax: bigint
-}): Fees {
+/** In wei: whatever the node says, no transaction pays more for its gas, or more of it as a tip. */
+export type FeeCeiling = { readonly feePerGasMax: bigint; readonly tipPerGasMax: bigint }
+
+export function createFees(
+  deps: {
+    readonly rpc: Pick<JsonRpc, 'batch'>
+    readonly clock: { now(): number }
+    /** For how long a tip is remembered. */
+    readonly freshMs: number
+    readonly bumpPercent: bigint
+  } & FeeCeiling,
+): Fees {
   const { rpc, clock } = deps
   let known: { baseFee: bigint; tip: bigint; at: number } | undefined
 
@@ -45,10 +49,7 @@ export function createFees(deps: {
   return {
     async current() {
       if (known && clock.now() - known.at < deps.freshMs) return due(known.baseFee, known.tip)
-      const [block, tip] = await rpc.batch([
-        { method: 'eth_getBlockByNumber', params: ['latest', false] },
-        { method: 'eth_maxPriorityFeePerGas', params: [] },
-      ])
+      const [block, tip] = await rpc.batch([latestCall, { method: 'eth_maxPriorityFeePerGas', params: [] }])
       known = {
         baseFee: baseFeeOf(resultOf('eth_getBlockByNumber', block)),
         tip: tipOf(tip),

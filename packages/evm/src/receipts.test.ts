@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseReceipt } from './transfer-log.js'
+import { parseReceipt } from './receipts.js'
 
 const good = {
   transactionHash: `0x${'1'.repeat(64)}`,

@@ -2,11 +2,12 @@
  * How far the chain reaches. A node can name any number once; a height counts only when the node also has the block
  * at it. Otherwise one absurd answer would move every search past the burns it looks for.
  */
-import { parseBytes32, SvcError } from '@svc-zerc20/protocol'
+import { type Bytes32, parseBytes32, SvcError } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
-import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
+import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from './json-rpc.js'
+import { parseQuantity } from './quantities.js'
 
-export type BlockRef = { readonly number: bigint; readonly hash: string }
+export type BlockRef = { readonly number: bigint; readonly hash: Bytes32 }
 
 const method = 'eth_getBlockByNumber'
 
@@ -21,7 +22,9 @@ export function readBlock(answer: RpcAnswer | undefined): BlockRef | undefined {
   if (block === null || block === undefined) return undefined
   const hash = parseBytes32(block.hash)
   if (hash === undefined) throw new SvcError('rpc_error', `${method}: a block without its hash`)
-  return { number: wellFormed(method, () => BigInt(block.number as string)), hash }
+  const number = parseQuantity(block.number)
+  if (number === undefined) throw new SvcError('rpc_error', `${method}: a block without its number`)
+  return { number, hash }
 }
 
 export function readLatest(answer: RpcAnswer | undefined): BlockRef {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeRefusal, type Refusal } from './refusal.js'
+import { judgeRefusal, type Refusal, type RefusalCause, refusalCause } from './refusals.js'
 
 /** As geth, Nethermind, Besu, Erigon and the embedded node word them. */
 const said: Record<Refusal, readonly string[]> = {
@@ -59,4 +59,21 @@ describe('judgeRefusal', () => {
       expect(judgeRefusal(message)).toBe(refusal)
     },
   )
+})
+
+describe('refusalCause', () => {
+  const causes: readonly (readonly [string, RefusalCause])[] = [
+    ['already known', 'held'],
+    ['transaction already in mempool', 'held'],
+    ['nonce too low: next nonce 5, tx nonce 4', 'nonce_used'],
+    ['the nonce was already used', 'nonce_used'],
+    ['insufficient balance for transfer', 'unfunded'],
+    ['replacement transaction underpriced', 'underpriced'],
+    ['NonceGap, Future nonce. Expected nonce: 4', 'nonce_gap'],
+    ['txpool is full', 'node_busy'],
+    ['exceeds block gas limit', 'invalid'],
+  ]
+  it.each(causes)('hears in %j that it is %s', (message, cause) => {
+    expect(refusalCause(message)).toBe(cause)
+  })
 })

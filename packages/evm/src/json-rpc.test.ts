@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createJsonRpc, quantityOf, resultOf } from './json-rpc.js'
+import { callAll, createJsonRpc, quantityOf, resultOf } from './json-rpc.js'
 
 type Sent = { id: number; method: string; params: unknown[] }
 const closers: (() => unknown)[] = []
@@ -78,6 +78,14 @@ describe('a batch', () => {
     expect(await rpc.batch(calls(2))).toEqual([{ error }, { result: 2 }])
   })
 
+  it("gives the node's refusal although it comes with status 400", async () => {
+    const { rpc } = await startNode((sent, response) => {
+      const answers = sent.map(({ id }) => ({ id, error: { code: -32602, message: 'Invalid params' } }))
+      response.writeHead(400).end(JSON.stringify(answers))
+    })
+    expect(await rpc.batch(calls(2))).toMatchObject([{ error: { code: -32602 } }, { error: {} }])
+  })
+
   it('of two callers at once does not mix their answers', async () => {
     const { rpc } = await startNode(answering(({ id, params }) => ({ id, result: params[0] })))
     const [a, b] = await Promise.all([rpc.batch(calls(3)), rpc.batch(calls(2))])
@@ -88,6 +96,7 @@ describe('a batch', () => {
 describe('a round trip that fails', () => {
   const broken: [string, (sent: Sent[], response: ServerResponse) => void][] = [
     ['status 500', (_, response) => void response.writeHead(500).end('oops')],
+    ['status 400', (_, response) => void response.writeHead(400).end('bad request')],
     ['status 429', (_, response) => void response.writeHead(429).end('{}')],
     ['a redirect', (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1' }).end()],
     ['words', (_, response) => void response.end('<html>')],
@@ -131,6 +140,13 @@ describe('a round trip that fails', () => {
     await expect(rpc.batch(calls(1))).rejects.toMatchObject({ code: 'rpc_unreachable' })
   })
 
+  it('is every one that begins after the client was closed, and the node hears nothing of it', async () => {
+    const { rpc, bodies } = await startNode(answering(({ id }) => ({ id, result: id })))
+    rpc.close()
+    await expect(rpc.batch(calls(1))).rejects.toMatchObject({ code: 'rpc_unreachable' })
+    expect(bodies).toEqual([])
+  })
+
   it("shows the host and never the URL's credentials or key", async () => {
     const { rpc } = await startNode((_, response) => void response.writeHead(401).end(), {
       login: 'me:hunter2@',
@@ -170,6 +186,18 @@ it.runIf(hasIpv6)('reaches a node by its IPv6 address', async () => {
 })
 
 describe('reading an answer', () => {
+  it('gives all results in the order of the calls, or the first refusal', async () => {
+    const { rpc } = await startNode(
+      answering(({ id }) => (id < 3 ? { id, result: id } : { id, error: { code: 3, message: 'no' } })),
+    )
+    expect(await callAll(rpc, calls(2))).toEqual([1, 2])
+    await expect(callAll(rpc, calls(2))).rejects.toMatchObject({
+      code: 'rpc_error',
+      message: 'eth_0: no',
+      cause: { code: 3 },
+    })
+  })
+
   it("throws the node's own words", () => {
     expect(() => resultOf('eth_call', { error: { code: 3, message: 'execution reverted' } })).toThrow(
       'eth_call: execution reverted',

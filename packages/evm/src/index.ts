@@ -1,0 +1,31 @@
+export { type BlockRef, blockCall, isBacked, latestCall, readBlock, readHead, readLatest } from './blocks.js'
+export { baseFeeOf, createFees, type Fee, type FeeCeiling, type Fees } from './fees.js'
+export {
+  type IndexedTransfer,
+  indexedTransferTopic,
+  type PlacedTransfer,
+  parsePlacedTransfer,
+  placedTransfersIn,
+  transfersIn,
+} from './indexed-transfer.js'
+export {
+  callAll,
+  createJsonRpc,
+  type JsonRpc,
+  quantityOf,
+  type RpcAnswer,
+  type RpcCall,
+  resultOf,
+  wellFormed,
+} from './json-rpc.js'
+export { parseCount, parseQuantity } from './quantities.js'
+export { type ChainLog, isEventOf, parseReceipt, type Receipt } from './receipts.js'
+export { judgeRefusal, type Refusal, type RefusalCause, refusalCause } from './refusals.js'
+export {
+  createLogSpan,
+  type LogFilter,
+  type LogSpan,
+  readLogs,
+  type ScannedLogs,
+  scanLogs,
+} from './scan-logs.js'
