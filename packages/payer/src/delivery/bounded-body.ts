@@ -1,0 +1,76 @@
+/** Bodies of sellers, read within bounds. Sizes are of what arrives decoded, so that a small bomb counts whole. */
+import type { Clock } from '../clock.js'
+import { PayerError } from '../payer-error.js'
+
+export type BodyBounds = {
+  readonly bytesMax: number
+  /** Longest wait for the next piece. */
+  readonly idleMsMax: number
+  /** Longest time for the whole of it. */
+  readonly totalMsMax: number
+}
+
+/** The response with a body that fails by name beyond the bounds. Nothing runs while nobody reads it. */
+export function boundBody(response: Response, bounds: BodyBounds, clock: Clock): Response {
+  if (response.body === null) return response
+  const reader = response.body.getReader()
+  const take = createTake(reader, bounds, clock)
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const piece = await take()
+          if (piece === undefined) controller.close()
+          else controller.enqueue(piece)
+        } catch (error) {
+          controller.error(error)
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+  return withBody(response, body)
+}
+
+/** The response with its whole body in memory. */
+export async function readWhole(response: Response, bounds: BodyBounds, clock: Clock): Promise<Response> {
+  if (response.body === null) return response
+  const take = createTake(response.body.getReader(), bounds, clock)
+  const pieces: Uint8Array[] = []
+  for (let piece = await take(); piece !== undefined; piece = await take()) pieces.push(piece)
+  return withBody(response, new Blob(pieces as Uint8Array<ArrayBuffer>[]))
+}
+
+/** Reads piece by piece; undefined is the end. Beyond a bound the connection is closed. */
+function createTake(reader: ReadableStreamDefaultReader<Uint8Array>, bounds: BodyBounds, clock: Clock) {
+  const untilMs = clock.now() + bounds.totalMsMax
+  let bytesLeft = bounds.bytesMax
+
+  async function next(): Promise<Uint8Array | undefined> {
+    const waitMs = Math.min(bounds.idleMsMax, untilMs - clock.now())
+    if (waitMs <= 0) throw new PayerError('answer_timeout', `the body took over ${bounds.totalMsMax} ms`)
+    const read = new AbortController()
+    const late = clock.sleep(waitMs, read.signal).then(() => 'late' as const)
+    const first = await Promise.race([reader.read(), late]).finally(() => read.abort())
+    if (first === 'late') throw new PayerError('answer_timeout', `the body stopped for ${waitMs} ms`)
+    if (first.done) return undefined
+    bytesLeft -= first.value.byteLength
+    if (bytesLeft < 0) {
+      throw new PayerError('answer_too_large', `the body has more than ${bounds.bytesMax} bytes`)
+    }
+    return first.value
+  }
+
+  return () =>
+    next().catch((error) => {
+      reader.cancel(error).catch(() => undefined)
+      throw error
+    })
+}
+
+function withBody(response: Response, body: Blob | ReadableStream<Uint8Array>): Response {
+  const { status, statusText, headers, url, redirected } = response
+  const bounded = new Response(body, { status, statusText, headers })
+  return Object.defineProperties(bounded, { url: { value: url }, redirected: { value: redirected } })
+}

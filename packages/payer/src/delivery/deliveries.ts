@@ -1,0 +1,109 @@
+/** From a finished payload to the resource: what was sent where, and how it ended. */
+import { type ChallengeNonce, Json } from '@svc-zerc20/protocol'
+import type { PayerLimits } from '../limits.js'
+import type { PermitNonces } from '../signing/permit-nonces.js'
+import type { Outcome } from './outcome.js'
+import type { DeliveryState, PaymentMemory, PaymentRecord } from './payment-memory.js'
+
+/** Where an offer came from. */
+export type Origin = Required<Pick<PaymentRecord, 'request' | 'target' | 'echo'>>
+
+export type Deliveries = {
+  /** Remembers where an offer came from, for a payment of it that gets stuck before it is presented. */
+  offered(challengeNonce: ChallengeNonce, origin: Origin): void
+  originOf(challengeNonce: ChallengeNonce): Origin | undefined
+  /** An undelivered payment for this request, claimed for the caller alone. */
+  claim(request: string): Promise<PaymentRecord | undefined>
+  /** Notes that a payment is being presented. Unknown challenges are left alone. */
+  presenting(
+    challengeNonce: ChallengeNonce,
+    request: string,
+    header: string,
+  ): Promise<PaymentRecord | undefined>
+  /**
+   * Notes how a presentation ended, and what to do now: send the same payload again, or ask for another one of the
+   * same challenge, because a different payment used its permit nonce.
+   */
+  ended(challengeNonce: ChallengeNonce, outcome: Outcome): Promise<'send_again' | 'sign_again' | 'done'>
+}
+
+const stateAfter: Record<Outcome, DeliveryState> = {
+  accepted: 'delivered',
+  delivered: 'delivered',
+  send_again: 'undelivered',
+  sign_again: 'refused',
+  refused: 'refused',
+  unserved: 'undelivered',
+  unknown: 'undelivered',
+}
+
+export function createDeliveries({
+  memory,
+  nonces,
+  limits,
+}: {
+  readonly memory: PaymentMemory
+  readonly nonces: Pick<PermitNonces, 'release'>
+  readonly limits: Pick<PayerLimits, 'resendsMax' | 'resignsMax' | 'offersSeenMax'>
+}): Deliveries {
+  const freeNonce = (challengeNonce: ChallengeNonce, outcome: Outcome) => {
+    // Without a clear answer the burn may be under way: the hold ends by the chain or by its age.
+    if (outcome === 'send_again' || outcome === 'unknown') return
+    nonces.release(challengeNonce, outcome === 'accepted')
+  }
+
+  /** The record after an outcome, and what comes next. */
+  function after(
+    record: PaymentRecord,
+    outcome: Outcome,
+  ): [PaymentRecord, 'send_again' | 'sign_again' | 'done'] {
+    const { payload, header, ...unsigned } = record
+    if (outcome === 'send_again' && record.resends < limits.resendsMax) {
+      return [{ ...record, delivery: 'open', resends: record.resends + 1 }, 'send_again']
+    }
+    const outrunNonce = permitNonceOf(payload)
+    const resigns = (record.resigns ?? 0) + 1
+    if (outcome === 'sign_again' && outrunNonce !== undefined && resigns <= limits.resignsMax) {
+      return [{ ...unsigned, delivery: 'open', outrunNonce, resigns }, 'sign_again']
+    }
+    return [{ ...record, delivery: stateAfter[outcome] }, 'done']
+  }
+
+  const origins = new Map<ChallengeNonce, Origin>()
+
+  return {
+    offered(challengeNonce, origin) {
+      origins.set(challengeNonce, origin)
+      const [oldest] = origins.keys()
+      if (oldest !== undefined && origins.size > limits.offersSeenMax) origins.delete(oldest)
+    },
+
+    originOf: (challengeNonce) => origins.get(challengeNonce),
+
+    claim: (request) => memory.claimUndelivered(request),
+
+    presenting: (challengeNonce, request, header) =>
+      memory.update(
+        challengeNonce,
+        (before) => before && { ...before, delivery: 'open', request: before.request ?? request, header },
+      ),
+
+    async ended(challengeNonce, outcome) {
+      freeNonce(challengeNonce, outcome)
+      let next: 'send_again' | 'sign_again' | 'done' = 'done'
+      await memory.update(challengeNonce, (record) => {
+        // An answer that comes late never takes a delivery back.
+        if (!record || record.delivery === 'delivered') return record
+        const [then, what] = after(record, outcome)
+        next = what
+        return then
+      })
+      return next
+    },
+  }
+}
+
+function permitNonceOf(payload: PaymentRecord['payload']): string | undefined {
+  const permit = payload?.permit
+  return Json.isObject(permit) && typeof permit.nonce === 'string' ? permit.nonce : undefined
+}

@@ -1,0 +1,75 @@
+/** One request to a seller and its answer, within bounds. */
+import { Headers } from '@svc-zerc20/protocol'
+import type { Clock } from '../clock.js'
+import type { PayerLimits } from '../limits.js'
+import { PayerError } from '../payer-error.js'
+import { boundBody, readWhole } from './bounded-body.js'
+
+/** Sends without following redirects. A 402 comes with its whole body, anything else with one that is bounded. */
+export type Exchange = (request: Request, answerMsMax: number) => Promise<Response>
+
+export type ExchangeLimits = Pick<
+  PayerLimits,
+  'refusalBytesMax' | 'answerMsMax' | 'resourceBytesMax' | 'resourceIdleMsMax' | 'resourceMsMax'
+>
+
+export function createExchange({
+  fetch,
+  clock,
+  limits,
+}: {
+  readonly fetch: typeof globalThis.fetch
+  readonly clock: Clock
+  readonly limits: ExchangeLimits
+}): Exchange {
+  const refusal = {
+    bytesMax: limits.refusalBytesMax,
+    idleMsMax: limits.answerMsMax,
+    totalMsMax: limits.answerMsMax,
+  }
+  const resource = {
+    bytesMax: limits.resourceBytesMax,
+    idleMsMax: limits.resourceIdleMsMax,
+    totalMsMax: limits.resourceMsMax,
+  }
+
+  /** The headers of the answer, or `answer_timeout`; also when the given fetch does not heed its signal. */
+  async function answerTo(request: Request, answerMsMax: number): Promise<Response> {
+    const late = new AbortController()
+    const answered = new AbortController()
+    const signal = AbortSignal.any([request.signal, late.signal])
+    const timeout = clock.sleep(answerMsMax, answered.signal).then(() => {
+      if (answered.signal.aborted) return new Promise<never>(() => undefined)
+      const error = new PayerError('answer_timeout', `no answer within ${answerMsMax} ms`)
+      late.abort(error)
+      throw error
+    })
+    try {
+      return await Promise.race([fetch(new Request(request, { signal })), timeout])
+    } catch (error) {
+      throw isHeaderOverflow(error)
+        ? new PayerError('answer_too_large', 'the headers', { cause: error })
+        : error
+    } finally {
+      answered.abort()
+    }
+  }
+
+  return async (request, answerMsMax) => {
+    const response = await answerTo(request, answerMsMax)
+    for (const name of [Headers.paymentRequired, Headers.paymentResponse]) {
+      if ((response.headers.get(name)?.length ?? 0) <= Headers.headerCharsMax) continue
+      response.body?.cancel().catch(() => undefined)
+      throw new PayerError('answer_too_large', `the header ${name}`)
+    }
+    return response.status === 402
+      ? readWhole(response, refusal, clock)
+      : boundBody(response, resource, clock)
+  }
+}
+
+/** What Node's fetch says when the headers are longer than its parser takes. */
+function isHeaderOverflow(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause && cause.code === 'UND_ERR_HEADERS_OVERFLOW'
+}

@@ -1,0 +1,78 @@
+/** The request without a payment: redirects followed with care, and an offer that can still be paid. */
+import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
+import type { PayerLimits } from '../limits.js'
+import { PayerError } from '../payer-error.js'
+import type { Deliveries } from './deliveries.js'
+import type { Exchange } from './exchange.js'
+import { isRedirect, isSameOrigin, redirectTarget, requestAt, type Target } from './redirects.js'
+
+export type UnpaidLimits = Pick<PayerLimits, 'answerMsMax' | 'redirectsMax' | 'freshOffersMax'>
+
+/**
+ * Asks and remembers which URL made which offer. An offer is handed on only when every redirect to it stayed on the
+ * origin that was asked: another one could name a price, or have a purchase delivered to itself.
+ */
+export function createUnpaidRequest({
+  exchange,
+  deliveries,
+  leavesTime,
+  limits,
+}: {
+  readonly exchange: Exchange
+  readonly deliveries: Pick<Deliveries, 'offered'>
+  readonly leavesTime: (offer: unknown) => Promise<boolean>
+  readonly limits: UnpaidLimits
+}): (request: Request) => Promise<Response> {
+  /** The final answer, and where it came from. */
+  async function follow(request: Request): Promise<{ response: Response; target: Target; strayed: boolean }> {
+    let target: Target = { method: request.method, url: request.url }
+    let strayed = false
+    for (let hops = 0; ; hops += 1) {
+      const response = await exchange(requestAt(request, target), limits.answerMsMax)
+      if (!isRedirect(response) || request.redirect === 'manual') return { response, target, strayed }
+      response.body?.cancel().catch(() => undefined)
+      if (request.redirect === 'error' || hops >= limits.redirectsMax) {
+        throw new PayerError('redirect_refused', `${request.url} redirects more than ${hops} times`)
+      }
+      target = redirectTarget(target, response)
+      strayed ||= !isSameOrigin(target.url, request.url)
+    }
+  }
+
+  return async (request) => {
+    for (let fresh = 0; ; fresh += 1) {
+      const { response, target, strayed } = await follow(request)
+      const offered = response.status === 402 ? readOffered(response) : undefined
+      if (offered === undefined) return response
+      if (strayed) {
+        throw new PayerError('redirect_refused', `${request.url} leads to an offer of ${target.url}`)
+      }
+      const isPayable = offered.offers.length === 0 || (await some(offered.offers, leavesTime))
+      if (!isPayable && fresh < limits.freshOffersMax) continue
+      for (const nonce of offered.nonces) {
+        deliveries.offered(nonce, { request: keyOf(request), target, echo: offered.echo })
+      }
+      return response
+    }
+  }
+}
+
+/** What a payment is made for: the request as the caller made it. */
+export const keyOf = (request: Request) => `${request.method} ${request.url}`
+
+async function some<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
+  for (const item of items) if (await test(item)) return true
+  return false
+}
+
+/** Our offers in a 402; those of other schemes and unreadable ones are for the official client. */
+function readOffered(response: Response) {
+  const decoded = Headers.decode(response.headers.get(Headers.paymentRequired))
+  const required = decoded.ok && Json.isObject(decoded.value) ? decoded.value : {}
+  const { accepts, resource, extensions } = required
+  const offers = (Array.isArray(accepts) ? accepts : []).filter((raw) => Offer.parse(raw).ok)
+  const nonces = offers
+    .map((offer) => parseChallengeNonce(offer.extra.challengeNonce))
+    .filter((nonce): nonce is ChallengeNonce => nonce !== undefined)
+  return { echo: { resource, extensions }, offers, nonces }
+}

@@ -1,0 +1,104 @@
+/** The scheme for `x402Client.register`. */
+import { Offer } from '@svc-zerc20/protocol'
+import type { SchemeNetworkClient } from '@x402/core/types'
+import { type Clock, unixSeconds } from '../clock.js'
+import { createDeliveries, type Deliveries } from '../delivery/deliveries.js'
+import { judgeAnswer } from '../delivery/outcome.js'
+import type { PayerLimits } from '../limits.js'
+import { createBlockSeconds } from '../signing/block-time.js'
+import { createPayerChain } from '../signing/chain.js'
+import { createHelperTrust, type HelperTrust } from '../signing/helper-trust.js'
+import { createPermitNonces, type PermitNonces } from '../signing/permit-nonces.js'
+import { createSelfTransfer } from '../signing/self-transfer.js'
+import { signPermit } from '../signing/sign-permit.js'
+import { checkFresh, checkPermitOffer, isFresh, type PayableOffer, readOffer } from './check-offer.js'
+import { createMakePayload, type WirePayload } from './make-payload.js'
+import { type PayerConfig, type PayerOptions, readOptions } from './payer-options.js'
+
+export type PayerScheme = SchemeNetworkClient & {
+  /** What happened to the payments made; `deliverPayments` works on it. */
+  readonly deliveries: Deliveries
+  /** Whether a well-formed offer lives long enough to be paid in the way this payer would pay it. */
+  leavesTime(offer: unknown): Promise<boolean>
+  readonly limits: PayerLimits
+  readonly clock: Clock
+}
+
+/**
+ * Creates the payer for one account on one network. Make one and register it with every client: the memory
+ * of payments and the order of permit nonces live in it.
+ *
+ * @example
+ * const payer = createPayerScheme({
+ *   account, rpcUrl, network: 'eip155:31337', allowedTokens: [token], maxAmountPerPayment: '1000000',
+ * })
+ * const client = withSpendControls(new x402Client(), [{ network: 'eip155:31337', asset: token }])
+ * const pay = wrapFetchWithPayment(deliverPayments(fetch, payer), client.register('eip155:31337', payer))
+ */
+export function createPayerScheme(options: PayerOptions): PayerScheme {
+  const config = readOptions(options)
+  const { account, mode, fallback, pins, memory, chainId, clock, limits } = config
+  const chain = createPayerChain(config)
+  const { allowedHelpers } = pins
+  const helperTrust = createHelperTrust({ codeAt: chain.codeAt, chainId, allowedHelpers, limits })
+  const nonces = createPermitNonces({ readFacts: chain.permitFacts, clock, limits })
+  const deliveries = createDeliveries({ memory, nonces, limits })
+  const payByPermit = createPayByPermit(config, nonces, helperTrust)
+  const blockSeconds = createBlockSeconds({ readBlock: chain.readBlock, clock, limits })
+  const secondsNeeded = async () => 2 * (await blockSeconds()) + limits.transferMarginSeconds
+  const payByTransfer = createSelfTransfer({ signer: account, chain, secondsNeeded, memory, clock, limits })
+  const transfers = (offer: PayableOffer) =>
+    mode === 'self-transfer' || (fallback === 'self-transfer' && offer.helper === undefined)
+  const pay = (offer: PayableOffer, outrunNonce: bigint | undefined) =>
+    transfers(offer) ? payByTransfer(offer) : payByPermit(offer, outrunNonce)
+  const makePayload = createMakePayload({ pay, pins, memory, deliveries, clock, limits })
+
+  return {
+    scheme: Offer.scheme,
+    deliveries,
+    limits,
+    clock,
+
+    async leavesTime(raw) {
+      const offer = readOffer(Offer.x402Version, raw)
+      return isFresh(offer, unixSeconds(clock), transfers(offer) ? await secondsNeeded() : 0)
+    },
+
+    async createPaymentPayload(x402Version, paymentRequirements) {
+      return { x402Version, payload: { ...(await makePayload(x402Version, paymentRequirements)) } }
+    },
+
+    schemeHooks: {
+      /** The official fetch client sends again once when told `recovered`, and then asks for a payload anew. */
+      async onPaymentResponse({ requirements, settleResponse, paymentRequired }) {
+        const { challengeNonce } = readOffer(Offer.x402Version, requirements)
+        const outcome = judgeAnswer({ settleResponse, paymentRequired })
+        const next = await deliveries.ended(challengeNonce, outcome)
+        if (next === 'done') return
+        await clock.sleep(limits.resendDelayMs)
+        return { recovered: true }
+      },
+    },
+  }
+}
+
+/** Looks at the helper, waits for the permit nonce to be free, then signs. */
+function createPayByPermit(
+  { account, payer, clock, limits }: PayerConfig,
+  nonces: PermitNonces,
+  helperTrust: HelperTrust,
+): (offer: PayableOffer, outrunNonce: bigint | undefined) => Promise<WirePayload> {
+  return async (offer, outrunNonce) => {
+    const payable = checkPermitOffer(offer, unixSeconds(clock), limits.signatureSecondsMax)
+    await helperTrust(payable.helper)
+    if (outrunNonce !== undefined) await nonces.moved(payable.token, outrunNonce)
+    const facts = await nonces.hold(payable.token, payable.challengeNonce, payable.deadline)
+    try {
+      checkFresh(payable, unixSeconds(clock)) // the turn may have come late
+      return await signPermit(account, payer, payable, facts)
+    } catch (error) {
+      nonces.release(payable.challengeNonce, false)
+      throw error
+    }
+  }
+}

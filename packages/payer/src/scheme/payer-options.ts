@@ -1,0 +1,107 @@
+/** What an operator sets, read once into what the payer works with. */
+import {
+  type Address,
+  type BaseUnits,
+  Network,
+  parseAddress,
+  parseBaseUnits,
+  SvcError,
+} from '@svc-zerc20/protocol'
+import type { LocalAccount } from 'viem'
+import { type Clock, systemClock } from '../clock.js'
+import { createPaymentMemory, type PaymentMemory } from '../delivery/payment-memory.js'
+import { defaultLimits, type PayerLimits } from '../limits.js'
+import type { OfferPins } from './check-offer.js'
+
+const modes = ['permit', 'self-transfer'] as const
+export type PayerMode = (typeof modes)[number]
+
+/** The key of the paying account: any viem local account. */
+export type PayerAccount = Pick<LocalAccount, 'address' | 'signTypedData' | 'signTransaction'>
+
+export type PayerOptions = {
+  readonly account: PayerAccount
+  readonly rpcUrl: string
+  /** The only network whose offers are paid; the RPC endpoint must serve it. */
+  readonly network: Network.Network
+  /** Highest amount of one payment, in base units; `unlimited` lets a seller ask for everything. */
+  readonly maxAmountPerPayment: string | 'unlimited'
+  /** Tokens that may be spent; `any` lets a seller name every token the account holds. */
+  readonly allowedTokens: readonly string[] | 'any'
+  /**
+   * Helper contracts a permit may name as spender, and no others. Without it a helper is signed for when its
+   * runtime code is that of our `SvcPermitBurner`. An account without code is signed for in neither case.
+   */
+  readonly allowedHelpers?: readonly string[]
+  /** `permit` (default) only signs; `self-transfer` broadcasts and pays gas. */
+  readonly mode?: PayerMode
+  /** What to do in permit mode when an offer has no gasless path. Without it such offers are refused. */
+  readonly fallback?: 'self-transfer'
+  readonly memory?: PaymentMemory
+  readonly clock?: Clock
+  readonly limits?: Partial<PayerLimits>
+}
+
+export type PayerConfig = {
+  readonly account: PayerAccount
+  readonly payer: Address
+  readonly rpcUrl: string
+  readonly chainId: number
+  readonly mode: PayerMode
+  readonly fallback: 'self-transfer' | undefined
+  readonly pins: OfferPins
+  readonly memory: PaymentMemory
+  readonly clock: Clock
+  readonly limits: PayerLimits
+}
+
+/** Rejects what cannot be right with a named error, before any offer is looked at. */
+export function readOptions(options: PayerOptions): PayerConfig {
+  const { account, rpcUrl, network, mode = 'permit', fallback, clock = systemClock } = options
+  const limits: PayerLimits = { ...defaultLimits, ...options.limits }
+  const chainId = Network.parseChainId(network)
+  if (chainId === undefined) throw misconfigured(`network: ${network} is not eip155:<chainId>`)
+  if (!modes.includes(mode)) throw misconfigured(`mode: ${mode} is not one of ${modes.join(', ')}`)
+  if (fallback !== undefined && fallback !== 'self-transfer') {
+    throw misconfigured(`fallback: ${fallback} is not self-transfer`)
+  }
+  const pins: OfferPins = {
+    network,
+    allowedTokens: readTokens(options.allowedTokens),
+    allowedHelpers: options.allowedHelpers?.map((text) => readAddress('allowedHelpers', text)),
+    maxAmountPerPayment: readCap(options.maxAmountPerPayment),
+  }
+  const memory = options.memory ?? createPaymentMemory({ clock, limits })
+  const payer = readAddress('account.address', account.address)
+  return { account, payer, rpcUrl, chainId, mode, fallback, pins, memory, clock, limits }
+}
+
+// Callers without types leave things out, so the two choices about money are checked for being there at all.
+
+function readCap(text: string | undefined): BaseUnits | undefined {
+  if (text === undefined) {
+    throw misconfigured(
+      "maxAmountPerPayment is missing: write the highest amount of one payment in base units, or 'unlimited'",
+    )
+  }
+  if (text === 'unlimited') return undefined
+  const cap = parseBaseUnits(text)
+  if (cap === undefined) throw misconfigured(`maxAmountPerPayment: ${text} is no plain integer in base units`)
+  return cap
+}
+
+function readTokens(tokens: readonly string[] | 'any' | undefined): readonly Address[] | undefined {
+  if (tokens === 'any') return undefined
+  if (!Array.isArray(tokens) || tokens.length === 0) {
+    throw misconfigured("allowedTokens is missing: write the addresses of tokens that may be spent, or 'any'")
+  }
+  return tokens.map((text) => readAddress('allowedTokens', text))
+}
+
+function readAddress(name: string, text: string): Address {
+  const address = parseAddress(text)
+  if (address === undefined) throw misconfigured(`${name}: ${text} is not an address`)
+  return address
+}
+
+const misconfigured = (message: string) => new SvcError('payer_misconfigured', message)

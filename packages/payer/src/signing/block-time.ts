@@ -1,0 +1,41 @@
+/** How long a block of the chain takes, as its latest blocks tell. */
+import type { Clock } from '../clock.js'
+import type { PayerLimits } from '../limits.js'
+
+/** A block as far as its time goes. */
+export type BlockTime = { readonly number: bigint; readonly timestamp: bigint }
+
+/** Seconds a block takes, rounded up and within bounds. Never rejects: what cannot be measured is taken to be slow. */
+export type BlockSeconds = () => Promise<number>
+
+export function createBlockSeconds({
+  readBlock,
+  clock,
+  limits,
+}: {
+  readonly readBlock: (number: bigint | 'latest') => Promise<BlockTime>
+  readonly clock: Clock
+  readonly limits: Pick<PayerLimits, 'blockSample' | 'blockSecondsMax' | 'blockTimeMsMax'>
+}): BlockSeconds {
+  let measured: { readonly seconds: number; readonly untilMs: number } | undefined
+
+  async function measure(): Promise<number> {
+    const latest = await readBlock('latest')
+    const span = Math.min(Number(latest.number), limits.blockSample)
+    if (span === 0) return limits.blockSecondsMax
+    const earlier = await readBlock(latest.number - BigInt(span))
+    const seconds = Math.ceil(Number(latest.timestamp - earlier.timestamp) / span)
+    return Math.min(Math.max(seconds, 1), limits.blockSecondsMax)
+  }
+
+  return async () => {
+    if (measured && clock.now() < measured.untilMs) return measured.seconds
+    try {
+      const seconds = await measure()
+      measured = { seconds, untilMs: clock.now() + limits.blockTimeMsMax }
+      return seconds
+    } catch {
+      return limits.blockSecondsMax
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/** Shape B: the payer burns on its own and shows the receipt. */
+import { type Hex, Payload, parseHex, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
+import { keccak256, type LocalAccount } from 'viem'
+import { type Clock, unixSeconds } from '../clock.js'
+import type { PaymentMemory } from '../delivery/payment-memory.js'
+import type { PayerLimits } from '../limits.js'
+import { PayerError } from '../payer-error.js'
+import { checkFresh, type PayableOffer } from '../scheme/check-offer.js'
+import type { PayerChain } from './chain.js'
+import { createSerial } from './serial.js'
+
+export type TransferSigner = Pick<LocalAccount, 'signTransaction'>
+type Burn = { readonly hash: TxHash; readonly raw: Hex }
+
+/**
+ * Pays an offer by a transfer to its burn address and waits for the receipt. Called again for the same
+ * challenge it sends the same signed bytes and waits further; it never signs a second transfer.
+ */
+export function createSelfTransfer({
+  signer,
+  chain,
+  secondsNeeded,
+  memory,
+  clock,
+  limits,
+}: {
+  readonly signer: TransferSigner
+  readonly chain: Pick<PayerChain, 'prepareTransfer' | 'whyRefused' | 'broadcast' | 'receiptStatus'>
+  /** How long an offer must live for its transfer to be mined in time. */
+  readonly secondsNeeded: () => Promise<number>
+  readonly memory: PaymentMemory
+  readonly clock: Clock
+  readonly limits: Pick<PayerLimits, 'receiptWaitMsMax' | 'receiptPollMs'>
+}): (offer: PayableOffer) => Promise<Record<string, unknown>> {
+  // The account's next nonce is known only once the transfer before has reached the node.
+  const serial = createSerial()
+
+  async function sign(offer: PayableOffer): Promise<Burn> {
+    const needed = await secondsNeeded()
+    checkFresh(offer, unixSeconds(clock), needed)
+    const { token, payTo: to, amount: value } = offer
+    const raw = parseHex(await signer.signTransaction(await chain.prepareTransfer({ token, to, value })))
+    const hash = raw && parseTxHash(keccak256(raw))
+    if (!raw || !hash) throw new PayerError('signature_unusable', 'the signed transaction is not hex')
+    const burn = { hash, raw }
+    // Remembered before it is sent: whatever happens from here on, this challenge has its one transaction.
+    await memory.update(offer.challengeNonce, (record) => record && { ...record, burn })
+    return burn
+  }
+
+  async function signAndSend(offer: PayableOffer): Promise<TxHash> {
+    const { hash, raw } = await sign(offer)
+    const sent = await chain.broadcast(hash, raw)
+    if (sent.result === 'refused') {
+      await memory.update(offer.challengeNonce, (record) => {
+        if (!record) return undefined
+        const { burn: _, ...unburned } = record
+        return unburned
+      })
+      const { token, payTo: to, amount: value } = offer
+      throw await chain.whyRefused({ token, to, value }, sent.cause)
+    }
+    return hash
+  }
+
+  async function awaitReceipt(offer: PayableOffer, hash: TxHash): Promise<void> {
+    const until = Math.min(clock.now() + limits.receiptWaitMsMax, offer.expiresAt * 1_000)
+    let cause: unknown
+    for (;;) {
+      try {
+        const status = await chain.receiptStatus(hash)
+        if (status === 'success') return
+        if (status === 'reverted') {
+          throw new PayerError('burn_reverted', `to ${offer.payTo}`, { burnTxHash: hash })
+        }
+      } catch (error) {
+        if (error instanceof PayerError) throw error
+        cause = error // a node that fails to answer says nothing about the burn
+      }
+      if (clock.now() >= until) {
+        throw new PayerError('burn_unconfirmed', `to ${offer.payTo}`, { burnTxHash: hash, cause })
+      }
+      await clock.sleep(limits.receiptPollMs)
+    }
+  }
+
+  return async (offer) => {
+    const { challengeNonce } = offer
+    const begun = (await memory.get(challengeNonce))?.burn
+    // The same bytes can be mined once only, so sending them again is safe if the first try was lost.
+    if (begun) await chain.broadcast(begun.hash, begun.raw)
+    const hash = begun?.hash ?? (await serial(() => signAndSend(offer)))
+    await awaitReceipt(offer, hash)
+    return Payload.toWire({ kind: 'self-transfer', challengeNonce, burnTxHash: hash })
+  }
+}
