@@ -3,7 +3,6 @@
 
 const fees = 'fees: the table is checked, but the daemon does not start with one yet'
 const history = 'payment history is not part of this version'
-const payer = "the payer's command line, policies and tools come with a later version"
 
 const kept = (text) => ({ text })
 const later = (reason, text) => ({ text, later: reason })
@@ -99,19 +98,19 @@ export const sections = {
     'R-088': later(history, 'Names and lifetimes only refine a complete proof issuer.'),
   },
   'Environment of the payer': {
-    'R-090': later(payer, 'Paying needs the key, asking the price does not.'),
-    'R-091': later(payer, 'The RPC endpoint is the local one unless told.'),
-    'R-092': later(payer, 'Gasless unless told to transfer.'),
-    'R-093': later(payer, 'Thirty seconds of patience unless told.'),
-    'R-094': later(payer, 'No request leaves for a host that is not allowed.'),
-    'R-095': later(payer, 'Offers of the local network only, unless told.'),
-    'R-096': later(payer, 'A token can be pinned.'),
-    'R-097': later(payer, 'A cap for one payment.'),
-    'R-098': later(payer, 'A cap for all payments in one token.'),
-    'R-099': later(payer, 'Above a threshold a human is asked; without one nobody is.'),
-    'R-100': later(payer, 'The human has two minutes unless told.'),
-    'R-101': later(payer, 'An amount that is no plain integer stops the start, by name.'),
-    'R-102': later(payer, 'Agents can neither see nor change keys and limits.'),
+    'R-090': kept('Paying needs the key, asking the price does not.'),
+    'R-091': kept('The RPC endpoint is the local one unless told.'),
+    'R-092': kept('Gasless unless told to transfer.'),
+    'R-093': kept('Thirty seconds of patience unless told.'),
+    'R-094': kept('No request leaves for a host that is not allowed.'),
+    'R-095': kept('Offers of the local network only, unless told.'),
+    'R-096': kept('A token can be pinned.'),
+    'R-097': kept('A cap for one payment.'),
+    'R-098': kept('A cap for all payments in one token.'),
+    'R-099': kept('Above a threshold a human is asked; without one nobody is.'),
+    'R-100': kept('The human has two minutes unless told.'),
+    'R-101': kept('An amount that is no plain integer stops the start, by name.'),
+    'R-102': kept('Agents can neither see nor change keys and limits.'),
   },
   States: {
     'R-110': kept('Profile, cap and rate decide whether a challenge is issued, and each is fresh.'),

@@ -1,0 +1,102 @@
+/** The forms that values of the environment and of the policy file have. Each one reads text or says what is wrong. */
+import { type Address, type BaseUnits, Network, parseAddress, parseBaseUnits } from '@svc-zerc20/protocol'
+import { type HostRule, parseHostRules } from '../policy/hosts.js'
+import type { Reading } from '../reading.js'
+import { Secret } from './secret.js'
+
+export type Form<T> = {
+  /** The form wanted, as an error and the reference page say it. */
+  readonly wanted: string
+  /** The value, or what is wrong with the text in words that never repeat a secret. */
+  read(text: string): Reading<T>
+}
+
+/** Order of the curve: every private key is below it. */
+const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const shownCharsMax = 60
+
+const looksLikeKey = (text: string) => /[0-9a-f]{60,}/i.test(text)
+
+/** A value in an error: short and printable, and never what could be a key. */
+export function show(text: string): string {
+  if (text === '') return 'the value is empty'
+  if (looksLikeKey(text)) return 'the value looks like a private key and is not shown'
+  const printable = text.replace(/[^\x20-\x7e]/g, '?')
+  return `${JSON.stringify(printable.length > shownCharsMax ? `${printable.slice(0, shownCharsMax)}…` : printable)} is not`
+}
+
+const fault = (text: string) => ({ fault: show(text) })
+const orFault = <T>(value: T | undefined, text: string): Reading<T> =>
+  value === undefined ? fault(text) : { value }
+
+export const privateKey: Form<Secret<`0x${string}`>> = {
+  wanted: '0x and 64 hex digits, within the range of the curve',
+  read(text) {
+    if (text === '') return { fault: 'the value is empty' }
+    if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
+      return { fault: `the value has ${text.length} characters or other ones than hex digits` }
+    }
+    const number = BigInt(text)
+    if (number === 0n || number >= secp256k1Order) return { fault: 'the number is outside the curve' }
+    return { value: new Secret(text as `0x${string}`) }
+  },
+}
+
+export const url: Form<string> = {
+  wanted: 'an http or https URL',
+  read(text) {
+    const isWeb = URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)
+    // The text may hold the key of an account at a provider.
+    return isWeb ? { value: text } : { fault: text === '' ? 'the value is empty' : 'the value is none' }
+  },
+}
+
+export const baseUnits: Form<BaseUnits> = {
+  wanted: 'a plain integer in base units of the token, like 1000000',
+  read: (text) => orFault(parseBaseUnits(text), text),
+}
+
+export const milliseconds: Form<number> = {
+  wanted: 'a positive integer of milliseconds, at most 2147483647',
+  read: (text) => orFault(wholeNumber(text, 1, 2_147_483_647), text),
+}
+
+export const percent: Form<number> = {
+  wanted: 'an integer of percent, 0 to 1000000',
+  read: (text) => orFault(wholeNumber(text, 0, 1_000_000), text),
+}
+
+export const network: Form<Network.Network> = {
+  wanted: 'eip155:<chainId>',
+  read: (text) =>
+    orFault(Network.parseChainId(text) === undefined ? undefined : (text as Network.Network), text),
+}
+
+export const address: Form<Address> = {
+  wanted: 'an address: 0x and 40 hex digits',
+  read: (text) => orFault(parseAddress(text), text),
+}
+
+export const hosts: Form<HostRule> = {
+  wanted: 'hostnames separated by commas, each with a port if only that one is meant, or *',
+  read: (text) => (looksLikeKey(text) ? fault(text) : parseHostRules(text.split(','))),
+}
+
+export const text: Form<string> = {
+  wanted: 'a text that is not empty',
+  read: (given) => (given === '' ? { fault: 'the value is empty' } : { value: given }),
+}
+
+export const oneOf = <const T extends string>(...words: T[]): Form<T> => ({
+  wanted: words.join(' or '),
+  read: (given) =>
+    orFault(
+      words.find((word) => word === given),
+      given,
+    ),
+})
+
+function wholeNumber(text: string, min: number, max: number): number | undefined {
+  const value = /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : undefined
+  return value !== undefined && value >= min && value <= max ? value : undefined
+}

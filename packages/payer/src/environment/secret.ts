@@ -1,0 +1,24 @@
+/** A value that never shows itself in output, logs, errors or dumps; `reveal` is easy to search for. */
+export class Secret<T> {
+  readonly #value: T
+
+  constructor(value: T) {
+    this.#value = value
+  }
+
+  reveal(): T {
+    return this.#value
+  }
+
+  toJSON(): string {
+    return '[secret]'
+  }
+
+  toString(): string {
+    return '[secret]'
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return '[secret]'
+  }
+}

@@ -1,0 +1,16 @@
+/** Where the payer keeps what must outlive it. */
+import { isAbsolute, join, resolve } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+import type { Environment } from './read-environment.js'
+
+/** `SVC_STATE_DIR`, else the folder that the XDG base directories name. A relative XDG path counts as unset, by its rules. */
+export function stateFolder(given: string | undefined, environment: Environment): string {
+  if (given !== undefined) return resolve(given)
+  const { XDG_STATE_HOME: xdg, HOME: home } = environment
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'svc-pay')
+  if (home !== undefined && isAbsolute(home)) return join(home, '.local', 'state', 'svc-pay')
+  throw new SvcError(
+    'payer_misconfigured',
+    'SVC_STATE_DIR: there is no home folder; wanted is a folder for the state',
+  )
+}

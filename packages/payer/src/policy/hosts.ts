@@ -1,0 +1,92 @@
+/**
+ * Which hosts may be spoken to. A rule names one host exactly: there are no patterns, because `*.shop.example` is
+ * wider than most people think. Both sides are compared as the URL standard writes them, so that capitals, a trailing dot,
+ * unusual spellings of an IPv4 address and Unicode names are the same host on both sides, or none.
+ */
+import type { Reading } from '../reading.js'
+
+export type Host = {
+  /** As `URL.hostname` writes it, without a trailing dot; IPv6 in brackets. */
+  readonly hostname: string
+  /** Undefined allows every port. */
+  readonly port: string | undefined
+}
+
+export type HostRule = 'any' | readonly Host[]
+
+const hostsMax = 1_000
+
+/** Reads a list of hosts; `*` alone allows all. */
+export function parseHostRules(entries: readonly string[]): Reading<HostRule> {
+  const names = entries.map((entry) => entry.trim())
+  if (names.length === 1 && names[0] === '*') return { value: 'any' }
+  if (names.length > hostsMax) return { fault: `there are more than ${hostsMax} hosts` }
+  const hosts: Host[] = []
+  for (const name of names) {
+    const host = parseHost(name)
+    if (host === undefined) return { fault: faultOf(name) }
+    hosts.push(host)
+  }
+  return { value: hosts }
+}
+
+function faultOf(name: string): string {
+  if (name === '') return 'an entry is empty'
+  const shown = JSON.stringify(name.slice(0, 80).replace(/[^\x20-\x7e]/g, '?'))
+  if (name === '*') return '* stands beside other entries, which it would make meaningless'
+  if (name.includes('*')) return `${shown} is a pattern, and hosts are named exactly`
+  return `${shown} is no hostname`
+}
+
+function parseHost(name: string): Host | undefined {
+  // A bare IPv6 address has colons of its own.
+  const written = /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(name) ? `[${name}]` : name
+  if (/[\s/?#@\\*]/.test(written) || written === '') return undefined
+  if (!URL.canParse(`http://${written}`)) return undefined
+  // Parsed once for each scheme: the standard drops a port that is the scheme's own.
+  const { hostname, port } = new URL(`http://${written}`)
+  const { port: otherPort } = new URL(`https://${written}`)
+  const canonical = withoutDot(hostname)
+  return canonical === '' ? undefined : { hostname: canonical, port: port || otherPort || undefined }
+}
+
+const withoutDot = (hostname: string) => hostname.replace(/\.$/, '')
+
+/** The host a URL leads to, as rules compare it; undefined when no payment may go there whatever the rules say. */
+export function hostOf(url: string): Required<Host> | undefined {
+  if (!URL.canParse(url)) return undefined
+  const { protocol, hostname, port, username, password } = new URL(url)
+  if (protocol !== 'http:' && protocol !== 'https:') return undefined
+  // A name before an @ is there to be mistaken for the host.
+  if (username !== '' || password !== '') return undefined
+  const canonical = withoutDot(hostname)
+  // Two dots at the end are no name, and a resolver may read them as one.
+  if (canonical === '' || canonical.endsWith('.')) return undefined
+  return { hostname: canonical, port: port || (protocol === 'https:' ? '443' : '80') }
+}
+
+/** Whether a URL leads to a host that the rule allows. */
+export function allowsUrl(rule: HostRule, url: string): boolean {
+  const host = hostOf(url)
+  if (host === undefined) return false
+  if (rule === 'any') return true
+  return rule.some(
+    ({ hostname, port }) => hostname === host.hostname && (port === undefined || port === host.port),
+  )
+}
+
+/** Hosts that both rules allow. */
+export function narrowHosts(outer: HostRule, inner: HostRule): HostRule {
+  if (outer === 'any') return inner
+  if (inner === 'any') return outer
+  return inner.flatMap((host) => {
+    const same = outer.filter(({ hostname }) => hostname === host.hostname)
+    if (same.some(({ port }) => port === undefined || port === host.port)) return [host]
+    return host.port === undefined ? same : []
+  })
+}
+
+export const describeHosts = (rule: HostRule): string =>
+  rule === 'any'
+    ? '*'
+    : rule.map(({ hostname, port }) => (port ? `${hostname}:${port}` : hostname)).join(',') || 'none'
