@@ -42,6 +42,38 @@ export const payerErrors = {
     means: 'The seller says that another payment used this permit nonce, and the chain does not show it.',
     todo: 'Make the request again later; nothing more was signed.',
   },
+  host_refused: {
+    means: 'No request leaves for a host that is not allowed; nothing was sent there.',
+    todo: 'Add the host to SVC_ALLOWED_HOSTS, if you mean to speak to it.',
+  },
+  total_exceeded: {
+    means: 'All payments in this token together would pass their cap; nothing was signed.',
+    todo: 'Raise SVC_MAX_TOTAL, if it is worth that to you.',
+  },
+  host_total_exceeded: {
+    means: 'All payments to this host together would pass their cap; nothing was signed.',
+    todo: 'Raise SVC_MAX_PER_HOST, if it is worth that to you.',
+  },
+  day_total_exceeded: {
+    means: 'The payments of the last 24 hours would pass their cap; nothing was signed.',
+    todo: 'Wait, or raise SVC_MAX_PER_DAY, if it is worth that to you.',
+  },
+  not_approved: {
+    means: 'This payment needs the approval of a human and did not get it; nothing was signed.',
+    todo: 'Ask the operator, then make the request again.',
+  },
+  key_missing: {
+    means: 'Paying needs the key of an account; nothing was signed.',
+    todo: 'Set SVC_PAYER_PK, or give createPayer an account.',
+  },
+  not_offered: {
+    means: 'The seller wants a payment and offers no way that this payer knows; nothing was signed.',
+    todo: 'Tell the seller, or pay with another client.',
+  },
+  state_unusable: {
+    means: 'The state folder cannot be used, so that limits could not be kept; nothing was signed.',
+    todo: 'Mend the folder, or name another with SVC_STATE_DIR; its totals then begin at zero.',
+  },
   redirect_refused: {
     means: 'A payment is made only to the URL that asked for it, on the origin that was requested.',
     todo: 'Request the final URL itself, if you mean to pay there.',
@@ -122,8 +154,13 @@ type Facts = {
   readonly reason?: string | undefined
   /** What to do, where the case knows better than the code. */
   readonly todo?: string | undefined
+  /** The rule of the policy that refused. */
+  readonly rule?: RefusedRule | undefined
   readonly cause?: unknown
 }
+
+/** A rule of the policy that refused, what it allows and what was asked. */
+export type RefusedRule = { readonly rule: string; readonly limit: string; readonly asked: string }
 
 /**
  * A payment that this side refused or could not make. Code, advice and burn hash also stand in the message,
@@ -138,6 +175,7 @@ export class PayerError extends SvcError {
   readonly reason: string | undefined
   /** Set when a burn transaction exists: look there before paying again. */
   readonly burnTxHash: TxHash | undefined
+  readonly rule: RefusedRule | undefined
 
   constructor(code: PayerErrorCode, detail: string, facts: Facts = {}) {
     const { means, todo } = payerErrors[code]
@@ -149,5 +187,6 @@ export class PayerError extends SvcError {
     this.todo = advice
     this.reason = facts.reason
     this.burnTxHash = facts.burnTxHash
+    this.rule = facts.rule
   }
 }

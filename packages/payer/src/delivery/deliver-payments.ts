@@ -31,8 +31,8 @@ type Presented = { readonly response: Response; readonly answer: Answer; readonl
  * - Answers have bounds in time and size.
  */
 export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
-  const { deliveries, limits, clock } = payer
-  const exchange = createExchange({ fetch, clock, limits })
+  const { deliveries, guard, limits, clock } = payer
+  const exchange = createExchange({ fetch, checkUrl: guard.checkUrl, clock, limits })
   const ask = createUnpaidRequest({ exchange, deliveries, leavesTime: payer.leavesTime, limits })
 
   /** Presents a payment until its answer is final. */
@@ -42,7 +42,8 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
       const response = await send(request, record, header)
       const answer = readAnswer(response)
       const outcome = judgeAnswer(answer)
-      const next = await deliveries.ended(challengeNonce, outcome)
+      const { transaction } = answer.settleResponse ?? {}
+      const next = await deliveries.ended(challengeNonce, outcome, { status: response.status, transaction })
       if (next === 'done') return { response, answer, outcome }
       response.body?.cancel().catch(() => undefined)
       if (next === 'sign_again') header = await signedAgain(record, answer, outcome)

@@ -1,6 +1,7 @@
 /** From a finished payload to the resource: what was sent where, and how it ended. */
 import { type ChallengeNonce, Json } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
+import type { EndFacts, Guard } from '../policy/guard.js'
 import type { PermitNonces } from '../signing/permit-nonces.js'
 import type { Outcome } from './outcome.js'
 import type { DeliveryState, PaymentMemory, PaymentRecord } from './payment-memory.js'
@@ -24,7 +25,11 @@ export type Deliveries = {
    * Notes how a presentation ended, and what to do now: send the same payload again, or ask for another one of the
    * same challenge, because a different payment used its permit nonce.
    */
-  ended(challengeNonce: ChallengeNonce, outcome: Outcome): Promise<'send_again' | 'sign_again' | 'done'>
+  ended(
+    challengeNonce: ChallengeNonce,
+    outcome: Outcome,
+    facts?: EndFacts,
+  ): Promise<'send_again' | 'sign_again' | 'done'>
 }
 
 const stateAfter: Record<Outcome, DeliveryState> = {
@@ -40,10 +45,12 @@ const stateAfter: Record<Outcome, DeliveryState> = {
 export function createDeliveries({
   memory,
   nonces,
+  guard,
   limits,
 }: {
   readonly memory: PaymentMemory
   readonly nonces: Pick<PermitNonces, 'release'>
+  readonly guard: Pick<Guard, 'ended'>
   readonly limits: Pick<PayerLimits, 'resendsMax' | 'resignsMax' | 'offersSeenMax'>
 }): Deliveries {
   const freeNonce = (challengeNonce: ChallengeNonce, outcome: Outcome) => {
@@ -88,7 +95,7 @@ export function createDeliveries({
         (before) => before && { ...before, delivery: 'open', request: before.request ?? request, header },
       ),
 
-    async ended(challengeNonce, outcome) {
+    async ended(challengeNonce, outcome, facts = {}) {
       freeNonce(challengeNonce, outcome)
       let next: 'send_again' | 'sign_again' | 'done' = 'done'
       await memory.update(challengeNonce, (record) => {
@@ -98,6 +105,7 @@ export function createDeliveries({
         next = what
         return then
       })
+      if (next === 'done') await guard.ended(challengeNonce, outcome, facts)
       return next
     },
   }

@@ -15,10 +15,13 @@ export type ExchangeLimits = Pick<
 
 export function createExchange({
   fetch,
+  checkUrl,
   clock,
   limits,
 }: {
   readonly fetch: typeof globalThis.fetch
+  /** Rejects before a request leaves for a URL that is not allowed. */
+  readonly checkUrl: (url: string) => Promise<void>
   readonly clock: Clock
   readonly limits: ExchangeLimits
 }): Exchange {
@@ -56,6 +59,7 @@ export function createExchange({
   }
 
   return async (request, answerMsMax) => {
+    await checkUrl(request.url)
     const response = await answerTo(request, answerMsMax)
     for (const name of [Headers.paymentRequired, Headers.paymentResponse]) {
       if ((response.headers.get(name)?.length ?? 0) <= Headers.headerCharsMax) continue

@@ -1,20 +1,24 @@
 import { type Address, type BaseUnits, parseAddress } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { address, type OfferChanges, offerAt } from '../../test/offers.js'
-import { checkFresh, checkOffer, checkPermitOffer, type OfferPins, readOffer } from './check-offer.js'
+import { judgeOffer } from '../policy/offer-rules.js'
+import type { Policy } from '../policy/policy.js'
+import { assertPasses } from '../policy/verdict.js'
+import { checkFresh, checkPermitOffer, readOffer } from './check-offer.js'
+
+type OfferPins = Pick<Policy, 'network' | 'allowedTokens' | 'maxAmountPerPayment'>
 
 const now = 1_700_000_000
 const open: OfferPins = {
   network: 'eip155:31337',
   allowedTokens: undefined,
-  allowedHelpers: undefined,
   maxAmountPerPayment: undefined,
 }
 const brand = (n: number) => parseAddress(address(n)) as Address
 
 const check = (changes: OfferChanges = {}, pins: Partial<OfferPins> = {}, at = now) => {
   const offer = readOffer(2, offerAt(now, changes))
-  checkOffer(offer, { ...open, ...pins }, at, 2_592_000)
+  assertPasses(judgeOffer(offer, { ...open, ...pins }, at, 2_592_000))
   return checkPermitOffer(offer, at, 3_600)
 }
 

@@ -11,6 +11,8 @@ import {
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
 import { PayerError } from '../payer-error.js'
+import { judgePermit } from '../policy/offer-rules.js'
+import { assertPasses } from '../policy/verdict.js'
 
 /** The facts of an offer that a payment depends on, parsed once. */
 export type PayableOffer = {
@@ -26,14 +28,6 @@ export type PayableOffer = {
 
 /** An offer that can be paid by permit. */
 export type PermitOffer = PayableOffer & { readonly helper: Address; readonly deadline: UnixSeconds }
-
-/** What the operator of the payer allows an offer to ask for. Undefined is `any`, or `unlimited`. */
-export type OfferPins = {
-  readonly network: Network.Network
-  readonly allowedTokens: readonly Address[] | undefined
-  readonly allowedHelpers: readonly Address[] | undefined
-  readonly maxAmountPerPayment: BaseUnits | undefined
-}
 
 const zeroAddress = `0x${'0'.repeat(40)}`
 
@@ -65,28 +59,6 @@ export function readOffer(x402Version: number, raw: unknown): PayableOffer {
   return { ...facts, challengeNonce, chainId, token, payTo: burnAddress, amount: value }
 }
 
-/** Refuses what the operator did not allow and what is too old to pay. */
-export function checkOffer(
-  offer: PayableOffer,
-  pins: OfferPins,
-  nowSeconds: number,
-  offerSecondsMax: number,
-): void {
-  if (Network.format(offer.chainId) !== pins.network) {
-    throw new PayerError('offer_network', `the offer is for eip155:${offer.chainId}, not ${pins.network}`)
-  }
-  if (pins.allowedTokens && !pins.allowedTokens.includes(offer.token)) {
-    throw new PayerError('offer_token', `token ${offer.token}`)
-  }
-  if (pins.maxAmountPerPayment !== undefined && offer.amount > pins.maxAmountPerPayment) {
-    throw new PayerError('offer_amount', `${offer.amount} is above ${pins.maxAmountPerPayment} base units`)
-  }
-  checkFresh(offer, nowSeconds)
-  if (offer.expiresAt > nowSeconds + offerSecondsMax) {
-    throw new PayerError('offer_deadline', `the offer expires only at ${offer.expiresAt}`)
-  }
-}
-
 /** Whether an offer lives longer than `neededSeconds` from now. */
 export const isFresh = (offer: PayableOffer, nowSeconds: number, neededSeconds = 0): boolean =>
   offer.expiresAt > nowSeconds + neededSeconds
@@ -105,12 +77,7 @@ export function checkPermitOffer(
   signatureSecondsMax: number,
 ): PermitOffer {
   const { helper, deadline } = offer
-  if (helper === undefined) throw new PayerError('permit_not_offered', 'extra.helper is absent')
-  if (deadline === undefined) throw new PayerError('offer_deadline', 'extra.deadline is absent')
-  if (deadline <= nowSeconds) throw new PayerError('offer_deadline', `the deadline ${deadline} has passed`)
-  if (deadline > nowSeconds + signatureSecondsMax) {
-    const ahead = deadline - nowSeconds
-    throw new PayerError('offer_deadline', `the deadline is ${ahead} s away, above ${signatureSecondsMax} s`)
-  }
+  assertPasses(judgePermit(offer, { allowedHelpers: undefined }, nowSeconds, signatureSecondsMax))
+  if (helper === undefined || deadline === undefined) throw new PayerError('permit_not_offered', 'no helper')
   return { ...offer, helper, deadline }
 }

@@ -5,14 +5,22 @@ import { type Clock, unixSeconds } from '../clock.js'
 import { createDeliveries, type Deliveries } from '../delivery/deliveries.js'
 import { judgeAnswer } from '../delivery/outcome.js'
 import type { PayerLimits } from '../limits.js'
+import { PayerError } from '../payer-error.js'
+import { createGuard, type Guard, type GuardPorts } from '../policy/guard.js'
+import type { Way } from '../policy/permission.js'
 import { createBlockSeconds } from '../signing/block-time.js'
-import { createPayerChain } from '../signing/chain.js'
+import { createPayerChain, type PayerChain } from '../signing/chain.js'
 import { createHelperTrust, type HelperTrust } from '../signing/helper-trust.js'
 import { createPermitNonces, type PermitNonces } from '../signing/permit-nonces.js'
 import { createSelfTransfer } from '../signing/self-transfer.js'
 import { signPermit } from '../signing/sign-permit.js'
+import { createInTokens } from '../signing/token-label.js'
+import { noAudit } from '../store/audit-log.js'
+import { createMemoryCell } from '../store/cell.js'
+import { createReconcile } from '../totals/reconcile.js'
+import { createTotals } from '../totals/totals.js'
 import { checkFresh, checkPermitOffer, isFresh, type PayableOffer, readOffer } from './check-offer.js'
-import { createMakePayload, type WirePayload } from './make-payload.js'
+import { createMakePayload } from './make-payload.js'
 import { type PayerConfig, type PayerOptions, readOptions } from './payer-options.js'
 
 export type PayerScheme = SchemeNetworkClient & {
@@ -20,9 +28,14 @@ export type PayerScheme = SchemeNetworkClient & {
   readonly deliveries: Deliveries
   /** Whether a well-formed offer lives long enough to be paid in the way this payer would pay it. */
   leavesTime(offer: unknown): Promise<boolean>
+  /** Decides whether money may move. `deliverPayments` asks it for every host. */
+  readonly guard: Guard
   readonly limits: PayerLimits
   readonly clock: Clock
 }
+
+/** What `createPayer` brings, and a bare scheme has only as long as the process lives. */
+export type GuardParts = Pick<GuardPorts, 'totals' | 'audit' | 'approver'>
 
 /**
  * Creates the payer for one account on one network. Make one and register it with every client: the memory
@@ -37,31 +50,50 @@ export type PayerScheme = SchemeNetworkClient & {
  */
 export function createPayerScheme(options: PayerOptions): PayerScheme {
   const config = readOptions(options)
-  const { account, mode, fallback, pins, memory, chainId, clock, limits } = config
-  const chain = createPayerChain(config)
-  const { allowedHelpers } = pins
+  const totals = createTotals({ cell: createMemoryCell(), clock: config.clock })
+  return createGuardedScheme(config, createPayerChain(config), {
+    totals,
+    audit: noAudit,
+    approver: undefined,
+  })
+}
+
+/** The scheme over one choke point. Everything that pays is made of it. */
+export function createGuardedScheme(config: PayerConfig, chain: PayerChain, parts: GuardParts): PayerScheme {
+  const { account, payer, mode, fallback, policy, memory, chainId, clock, limits } = config
+  const { allowedHelpers } = policy
+  const reconcile = createReconcile({ ...parts, memory, burnState: chain.burnState, clock })
+  const inTokens = createInTokens(chain.tokenLabel)
+  const guard = createGuard({ ...parts, policy, payer, inTokens, reconcile, clock, limits })
   const helperTrust = createHelperTrust({ codeAt: chain.codeAt, chainId, allowedHelpers, limits })
   const nonces = createPermitNonces({ readFacts: chain.permitFacts, clock, limits })
-  const deliveries = createDeliveries({ memory, nonces, limits })
-  const payByPermit = createPayByPermit(config, nonces, helperTrust)
+  const deliveries = createDeliveries({ memory, nonces, guard, limits })
+  const payByPermit = createPayByPermit(config, nonces, helperTrust, guard)
   const blockSeconds = createBlockSeconds({ readBlock: chain.readBlock, clock, limits })
   const secondsNeeded = async () => 2 * (await blockSeconds()) + limits.transferMarginSeconds
-  const payByTransfer = createSelfTransfer({ signer: account, chain, secondsNeeded, memory, clock, limits })
-  const transfers = (offer: PayableOffer) =>
-    mode === 'self-transfer' || (fallback === 'self-transfer' && offer.helper === undefined)
-  const pay = (offer: PayableOffer, outrunNonce: bigint | undefined) =>
-    transfers(offer) ? payByTransfer(offer) : payByPermit(offer, outrunNonce)
-  const makePayload = createMakePayload({ pay, pins, memory, deliveries, clock, limits })
+  const payByTransfer = createSelfTransfer({
+    ...{ signer: account, payer, signing: guard.signing, chain, secondsNeeded, memory, clock, limits },
+  })
+  const wayOf = ({ helper }: PayableOffer): Way =>
+    mode === 'self-transfer' || (fallback === 'self-transfer' && helper === undefined)
+      ? 'self-transfer'
+      : 'permit'
+  const pay: Parameters<typeof createMakePayload>[0]['pay'] = (offer, permission, outrunNonce) =>
+    wayOf(offer) === 'self-transfer'
+      ? payByTransfer(offer, permission)
+      : payByPermit(offer, permission, outrunNonce)
+  const makePayload = createMakePayload({ pay, wayOf, guard, memory, deliveries })
 
   return {
     scheme: Offer.scheme,
     deliveries,
+    guard,
     limits,
     clock,
 
     async leavesTime(raw) {
       const offer = readOffer(Offer.x402Version, raw)
-      return isFresh(offer, unixSeconds(clock), transfers(offer) ? await secondsNeeded() : 0)
+      return isFresh(offer, unixSeconds(clock), wayOf(offer) === 'self-transfer' ? await secondsNeeded() : 0)
     },
 
     async createPaymentPayload(x402Version, paymentRequirements) {
@@ -73,7 +105,9 @@ export function createPayerScheme(options: PayerOptions): PayerScheme {
       async onPaymentResponse({ requirements, settleResponse, paymentRequired }) {
         const { challengeNonce } = readOffer(Offer.x402Version, requirements)
         const outcome = judgeAnswer({ settleResponse, paymentRequired })
-        const next = await deliveries.ended(challengeNonce, outcome)
+        const next = await deliveries.ended(challengeNonce, outcome, {
+          transaction: settleResponse?.transaction,
+        })
         if (next === 'done') return
         await clock.sleep(limits.resendDelayMs)
         return { recovered: true }
@@ -87,15 +121,17 @@ function createPayByPermit(
   { account, payer, clock, limits }: PayerConfig,
   nonces: PermitNonces,
   helperTrust: HelperTrust,
-): (offer: PayableOffer, outrunNonce: bigint | undefined) => Promise<WirePayload> {
-  return async (offer, outrunNonce) => {
+  { signing }: Pick<Guard, 'signing'>,
+): Parameters<typeof createMakePayload>[0]['pay'] {
+  return async (offer, permission, outrunNonce) => {
+    if (permission === undefined) throw new PayerError('offer_changed', `challenge ${offer.challengeNonce}`)
     const payable = checkPermitOffer(offer, unixSeconds(clock), limits.signatureSecondsMax)
     await helperTrust(payable.helper)
     if (outrunNonce !== undefined) await nonces.moved(payable.token, outrunNonce)
     const facts = await nonces.hold(payable.token, payable.challengeNonce, payable.deadline)
     try {
       checkFresh(payable, unixSeconds(clock)) // the turn may have come late
-      return await signPermit(account, payer, payable, facts)
+      return await signPermit(account, payer, payable, facts, { permission, signing })
     } catch (error) {
       nonces.release(payable.challengeNonce, false)
       throw error

@@ -1,46 +1,56 @@
 /** One payload for one challenge; another one only when the first can no longer burn. */
 import { type ChallengeNonce, Json, type Offer } from '@svc-zerc20/protocol'
-import { type Clock, unixSeconds } from '../clock.js'
 import type { Deliveries } from '../delivery/deliveries.js'
 import type { PaymentMemory } from '../delivery/payment-memory.js'
-import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
-import { checkOffer, type OfferPins, type PayableOffer, readOffer } from './check-offer.js'
+import type { Guard } from '../policy/guard.js'
+import type { Permission, Way } from '../policy/permission.js'
+import { type PayableOffer, readOffer } from './check-offer.js'
 
 export type WirePayload = Readonly<Record<string, unknown>>
 
 export function createMakePayload({
   pay,
-  pins,
+  wayOf,
+  guard,
   memory,
   deliveries,
-  clock,
-  limits,
 }: {
   /**
    * Signs or burns for an offer. Called again only for a challenge whose burn is already on its way, or whose permit
    * was outrun by a payment with the same nonce.
    */
-  readonly pay: (offer: PayableOffer, outrunNonce: bigint | undefined) => Promise<WirePayload>
-  readonly pins: OfferPins
+  readonly pay: (
+    offer: PayableOffer,
+    permission: Permission | undefined,
+    outrunNonce: bigint | undefined,
+  ) => Promise<WirePayload>
+  readonly wayOf: (offer: PayableOffer) => Way
+  readonly guard: Pick<Guard, 'permit' | 'abandoned'>
   readonly memory: PaymentMemory
   readonly deliveries: Pick<Deliveries, 'originOf'>
-  readonly clock: Clock
-  readonly limits: Pick<PayerLimits, 'offerSecondsMax'>
 }): (x402Version: number, requirements: unknown) => Promise<WirePayload> {
   const underWay = new Map<
     ChallengeNonce,
     { readonly accepted: unknown; readonly made: Promise<WirePayload> }
   >()
 
-  async function begin(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<void> {
-    checkOffer(offer, pins, unixSeconds(clock), limits.offerSecondsMax)
+  /** Asks for leave, and stores the intent before anything is signed. */
+  async function begin(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<Permission> {
     const { challengeNonce } = offer
     const origin = deliveries.originOf(challengeNonce)
-    await memory.update(
-      challengeNonce,
-      (before) => before ?? { challengeNonce, accepted, delivery: 'open', resends: 0, ...origin },
-    )
+    const target = origin?.target ?? (await memory.get(challengeNonce))?.target
+    const permission = await guard.permit({ offer, accepted, way: wayOf(offer), target })
+    try {
+      await memory.update(
+        challengeNonce,
+        (before) => before ?? { challengeNonce, accepted, delivery: 'open', resends: 0, ...origin },
+      )
+    } catch (error) {
+      await guard.abandoned(challengeNonce)
+      throw error
+    }
+    return permission
   }
 
   async function make(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<WirePayload> {
@@ -49,19 +59,20 @@ export function createMakePayload({
     if (known) checkUnchanged(known.accepted, accepted, challengeNonce)
     if (known?.payload) return known.payload
     // A transfer that was already signed is only waited for, so its offer may have expired meanwhile.
-    if (!known?.burn) await begin(offer, accepted)
+    const permission = known?.burn ? undefined : await begin(offer, accepted)
     try {
       const outrun = known?.outrunNonce
-      const payload = await pay(offer, outrun === undefined ? undefined : BigInt(outrun))
+      const payload = await pay(offer, permission, outrun === undefined ? undefined : BigInt(outrun))
       await memory.update(challengeNonce, (record) => record && { ...record, payload })
       return payload
     } catch (error) {
-      await memory.update(challengeNonce, (record) => {
+      const left = await memory.update(challengeNonce, (record) => {
         if (record?.outrunNonce !== undefined) return { ...record, delivery: 'refused' }
         if (!record?.burn) return undefined // nothing left this process
         const reverted = error instanceof PayerError && error.code === 'burn_reverted'
         return { ...record, delivery: reverted ? 'refused' : 'undelivered' }
       })
+      if (left === undefined) await guard.abandoned(challengeNonce)
       throw error
     }
   }

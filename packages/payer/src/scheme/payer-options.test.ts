@@ -13,14 +13,14 @@ const options: PayerOptions = {
 
 describe('the options of the payer', () => {
   it('default to permit mode, and know the words for no pins', () => {
-    const { mode, fallback, chainId, pins } = readOptions(options)
+    const { mode, fallback, chainId, policy } = readOptions(options)
     expect({ mode, fallback, chainId }).toEqual({ mode: 'permit', fallback: undefined, chainId: 31_337 })
-    expect(pins).toEqual({ network: 'eip155:31337' })
+    expect(policy).toMatchObject({ network: 'eip155:31337', allowedTokens: undefined, hosts: 'any' })
   })
 
   it('take addresses in any case', () => {
     const allowedTokens = [address(0xabc).toUpperCase().replace('0X', '0x')]
-    expect(readOptions({ ...options, allowedTokens }).pins.allowedTokens).toEqual([address(0xabc)])
+    expect(readOptions({ ...options, allowedTokens }).policy.allowedTokens).toEqual([address(0xabc)])
   })
 
   it.each<[string, Partial<PayerOptions>]>([

@@ -11,7 +11,7 @@ import type { LocalAccount } from 'viem'
 import { type Clock, systemClock } from '../clock.js'
 import { createPaymentMemory, type PaymentMemory } from '../delivery/payment-memory.js'
 import { defaultLimits, type PayerLimits } from '../limits.js'
-import type { OfferPins } from './check-offer.js'
+import type { Policy } from '../policy/policy.js'
 
 const modes = ['permit', 'self-transfer'] as const
 export type PayerMode = (typeof modes)[number]
@@ -49,7 +49,7 @@ export type PayerConfig = {
   readonly chainId: number
   readonly mode: PayerMode
   readonly fallback: 'self-transfer' | undefined
-  readonly pins: OfferPins
+  readonly policy: Policy
   readonly memory: PaymentMemory
   readonly clock: Clock
   readonly limits: PayerLimits
@@ -65,7 +65,8 @@ export function readOptions(options: PayerOptions): PayerConfig {
   if (fallback !== undefined && fallback !== 'self-transfer') {
     throw misconfigured(`fallback: ${fallback} is not self-transfer`)
   }
-  const pins: OfferPins = {
+  const policy: Policy = {
+    ...nothingFurther,
     network,
     allowedTokens: readTokens(options.allowedTokens),
     allowedHelpers: options.allowedHelpers?.map((text) => readAddress('allowedHelpers', text)),
@@ -73,8 +74,19 @@ export function readOptions(options: PayerOptions): PayerConfig {
   }
   const memory = options.memory ?? createPaymentMemory({ clock, limits })
   const payer = readAddress('account.address', account.address)
-  return { account, payer, rpcUrl, chainId, mode, fallback, pins, memory, clock, limits }
+  return { account, payer, rpcUrl, chainId, mode, fallback, policy, memory, clock, limits }
 }
+
+/** The rules that `createPayer` has and a bare scheme leaves to its caller. */
+const nothingFurther = {
+  hosts: 'any',
+  maxTotal: undefined,
+  maxPerHost: undefined,
+  maxPerDay: undefined,
+  approveAbove: undefined,
+  approvalTimeoutMs: 0,
+  priceRisePercent: 0,
+} as const
 
 // Callers without types leave things out, so the two choices about money are checked for being there at all.
 

@@ -15,10 +15,14 @@ import { prepareTransactionRequest } from 'viem/actions'
 import type { PayerLimits } from '../limits.js'
 import { PayerError, type PayerErrorCode } from '../payer-error.js'
 import type { BlockTime } from './block-time.js'
+import { createReadBurnState, type ReadBurnState } from './burn-state.js'
 import type { PermitFacts } from './permit-nonces.js'
+import type { TokenLabel } from './token-label.js'
 
 const tokenAbi = parseAbi([
   'function name() view returns (string)',
+  'function symbol() view returns (string)',
+  'function decimals() view returns (uint8)',
   'function nonces(address owner) view returns (uint256)',
   'function balanceOf(address owner) view returns (uint256)',
   'function transfer(address to, uint256 value) returns (bool)',
@@ -41,6 +45,10 @@ export type PayerChain = {
   /** The code of an account, `0x` when it has none. */
   codeAt(address: Address): Promise<string>
   readBlock(number: bigint | 'latest'): Promise<BlockTime>
+  /** What a token calls itself, and its decimals. */
+  tokenLabel(token: Address): Promise<TokenLabel>
+  /** Whether a promised burn exists, or can no longer come to exist. */
+  readonly burnState: ReadBurnState
   /** An unsigned transfer with the account's next nonce. Rejects when the transfer would fail, and says why. */
   prepareTransfer(transfer: Transfer): Promise<TransactionSerializable>
   /** Why the node would not have a transfer: no tokens, no gas money, the token's word, or the node's. */
@@ -112,6 +120,18 @@ export function createPayerChain({
         throw unavailable(`the code of ${address} could not be read`, cause)
       }
     },
+
+    async tokenLabel(token) {
+      await checkChain()
+      const read = { address: token, abi: tokenAbi } as const
+      const [symbol, decimals] = await Promise.all([
+        client.readContract({ ...read, functionName: 'symbol' }),
+        client.readContract({ ...read, functionName: 'decimals' }),
+      ])
+      return { symbol, decimals }
+    },
+
+    burnState: createReadBurnState(client, checkChain),
 
     async prepareTransfer({ token, to, value }) {
       const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [to, value] })

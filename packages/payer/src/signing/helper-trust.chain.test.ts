@@ -81,7 +81,7 @@ describe('a helper is not signed for', () => {
     refused(net.pauper.address, /without code/, { allowedHelpers: [net.pauper.address] }))
 
   it('that is not pinned although others are', () =>
-    refused(net.helper, /not in allowedHelpers/, { allowedHelpers: [net.token] }))
+    refused(net.helper, /rule helper: asked/, { allowedHelpers: [net.token] }))
 
   it('that is another contract', () => refused(net.token, /does not have the code of our SvcPermitBurner/))
 

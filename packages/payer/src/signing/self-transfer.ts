@@ -1,13 +1,15 @@
 /** Shape B: the payer burns on its own and shows the receipt. */
-import { type Hex, Payload, parseHex, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
-import { keccak256, type LocalAccount } from 'viem'
+import { type Address, type Hex, Payload, parseHex, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
+import { keccak256, type LocalAccount, serializeTransaction } from 'viem'
 import { type Clock, unixSeconds } from '../clock.js'
 import type { PaymentMemory } from '../delivery/payment-memory.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
+import { assertCovers, type Permission } from '../policy/permission.js'
 import { checkFresh, type PayableOffer } from '../scheme/check-offer.js'
 import type { PayerChain } from './chain.js'
 import { createSerial } from './serial.js'
+import type { Leave } from './sign-permit.js'
 
 export type TransferSigner = Pick<LocalAccount, 'signTransaction'>
 type Burn = { readonly hash: TxHash; readonly raw: Hex }
@@ -18,6 +20,8 @@ type Burn = { readonly hash: TxHash; readonly raw: Hex }
  */
 export function createSelfTransfer({
   signer,
+  payer,
+  signing,
   chain,
   secondsNeeded,
   memory,
@@ -25,21 +29,27 @@ export function createSelfTransfer({
   limits,
 }: {
   readonly signer: TransferSigner
+  readonly payer: Address
+  readonly signing: Leave['signing']
   readonly chain: Pick<PayerChain, 'prepareTransfer' | 'whyRefused' | 'broadcast' | 'receiptStatus'>
   /** How long an offer must live for its transfer to be mined in time. */
   readonly secondsNeeded: () => Promise<number>
   readonly memory: PaymentMemory
   readonly clock: Clock
   readonly limits: Pick<PayerLimits, 'receiptWaitMsMax' | 'receiptPollMs'>
-}): (offer: PayableOffer) => Promise<Record<string, unknown>> {
+}): (offer: PayableOffer, permission: Permission | undefined) => Promise<Record<string, unknown>> {
   // The account's next nonce is known only once the transfer before has reached the node.
   const serial = createSerial()
 
-  async function sign(offer: PayableOffer): Promise<Burn> {
+  async function sign(offer: PayableOffer, permission: Permission | undefined): Promise<Burn> {
+    if (permission === undefined) throw new PayerError('offer_changed', `challenge ${offer.challengeNonce}`)
     const needed = await secondsNeeded()
     checkFresh(offer, unixSeconds(clock), needed)
     const { token, payTo: to, amount: value } = offer
-    const raw = parseHex(await signer.signTransaction(await chain.prepareTransfer({ token, to, value })))
+    const transaction = await chain.prepareTransfer({ token, to, value })
+    assertCovers(permission, payer, 'self-transfer', offer)
+    await signing(offer.challengeNonce, { transaction: keccak256(serializeTransaction(transaction)) })
+    const raw = parseHex(await signer.signTransaction(transaction))
     const hash = raw && parseTxHash(keccak256(raw))
     if (!raw || !hash) throw new PayerError('signature_unusable', 'the signed transaction is not hex')
     const burn = { hash, raw }
@@ -48,8 +58,8 @@ export function createSelfTransfer({
     return burn
   }
 
-  async function signAndSend(offer: PayableOffer): Promise<TxHash> {
-    const { hash, raw } = await sign(offer)
+  async function signAndSend(offer: PayableOffer, permission: Permission | undefined): Promise<TxHash> {
+    const { hash, raw } = await sign(offer, permission)
     const sent = await chain.broadcast(hash, raw)
     if (sent.result === 'refused') {
       await memory.update(offer.challengeNonce, (record) => {
@@ -84,12 +94,12 @@ export function createSelfTransfer({
     }
   }
 
-  return async (offer) => {
+  return async (offer, permission) => {
     const { challengeNonce } = offer
     const begun = (await memory.get(challengeNonce))?.burn
     // The same bytes can be mined once only, so sending them again is safe if the first try was lost.
     if (begun) await chain.broadcast(begun.hash, begun.raw)
-    const hash = begun?.hash ?? (await serial(() => signAndSend(offer)))
+    const hash = begun?.hash ?? (await serial(() => signAndSend(offer, permission)))
     await awaitReceipt(offer, hash)
     return Payload.toWire({ kind: 'self-transfer', challengeNonce, burnTxHash: hash })
   }

@@ -3,6 +3,7 @@ import { concatHex, type Hex, recoverTypedDataAddress, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { address, bytes32, offerAt } from '../../test/offers.js'
+import { grant, termsHash } from '../policy/permission.js'
 import { type PermitOffer, readOffer } from '../scheme/check-offer.js'
 import { type PermitSigner, signPermit } from './sign-permit.js'
 
@@ -12,7 +13,9 @@ const facts = { tokenName: 'Zed Dollar', nonce: 7n }
 
 async function signed(signer: PermitSigner = account) {
   const offer = readOffer(2, offerAt(now)) as PermitOffer
-  const wire = await signPermit(signer, account.address.toLowerCase() as never, offer, facts)
+  const payer = account.address.toLowerCase() as never
+  const permission = grant(offer.challengeNonce, termsHash(payer, 'permit', offer))
+  const wire = await signPermit(signer, payer, offer, facts, { permission, signing: async () => undefined })
   const parsed = Payload.parse(JSON.parse(JSON.stringify(wire)))
   if (!parsed.ok || parsed.value.kind !== 'permit') throw new Error('not a permit payload')
   return { wire, payload: parsed.value }

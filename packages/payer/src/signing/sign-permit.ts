@@ -3,17 +3,28 @@ import {
   type Address,
   type BaseUnits,
   type Bytes32,
+  type ChallengeNonce,
   Payload,
   parseSignature,
   type Signature,
   TypedData,
 } from '@svc-zerc20/protocol'
-import type { LocalAccount } from 'viem'
+import { hashTypedData, type LocalAccount } from 'viem'
 import { PayerError } from '../payer-error.js'
+import { assertCovers, type Permission } from '../policy/permission.js'
 import type { PermitOffer } from '../scheme/check-offer.js'
 import type { PermitFacts } from './permit-nonces.js'
 
 export type PermitSigner = Pick<LocalAccount, 'signTypedData'>
+
+/** Leave to sign, and where the hashes of what is signed are noted first. */
+export type Leave = {
+  readonly permission: Permission
+  readonly signing: (
+    challengeNonce: ChallengeNonce,
+    hashes: Readonly<Record<string, string>>,
+  ) => Promise<void>
+}
 
 /** Signs the permit and the burn authorization of an offer, both bound to its deadline. */
 export async function signPermit(
@@ -21,7 +32,9 @@ export async function signPermit(
   payer: Address,
   offer: PermitOffer,
   facts: PermitFacts,
+  leave: Leave,
 ): Promise<Record<string, unknown>> {
+  assertCovers(leave.permission, payer, 'permit', offer)
   const { challengeNonce, chainId, token, payTo, amount: value, helper } = offer
   const nonce = facts.nonce as BaseUnits
   const deadline = BigInt(offer.deadline) as BaseUnits
@@ -39,6 +52,10 @@ export async function signPermit(
     value,
     challengeNonce,
     deadline,
+  })
+  await leave.signing(challengeNonce, {
+    permit: hashTypedData(permit),
+    burnAuthorization: hashTypedData(burn),
   })
   const permitSig = canonical(await signer.signTypedData(permit))
   const burnAuthSig = canonical(await signer.signTypedData(burn))

@@ -1,0 +1,58 @@
+/** What a human is asked, and how long. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Clock } from '../clock.js'
+
+/** One question: everything a human needs to say yes or no. All of it is fit to be printed. */
+export type ApprovalRequest = {
+  readonly challengeNonce: ChallengeNonce
+  /** The hash over what will be signed. An answer is for this hash and no other. */
+  readonly terms: string
+  readonly method: string
+  readonly host: string
+  readonly path: string
+  readonly network: string
+  readonly token: string
+  readonly payer: string
+  /** In base units. */
+  readonly amount: string
+  /** In tokens, as `1.5 USDC`; absent when the token does not tell its decimals. */
+  readonly tokens?: string
+  /** The part of the amount that is a fee, in base units. */
+  readonly fee?: string
+  /** What may still be spent in total after this payment, in base units, or `unlimited`. */
+  readonly remaining: string
+  /** Why a human is asked. */
+  readonly why: string
+  readonly until: number
+}
+
+/** Asks a human. Anything but `true`, an error included, means no. The signal ends the question. */
+export type Approver = (request: ApprovalRequest, signal: AbortSignal) => Promise<boolean>
+
+/** Asks once, and takes silence for a no. */
+export async function askHuman(
+  approver: Approver,
+  request: ApprovalRequest,
+  timeoutMs: number,
+  clock: Clock,
+): Promise<'approved' | 'denied' | 'silent' | 'failed'> {
+  const over = new AbortController()
+  const silence = clock.sleep(timeoutMs, over.signal).then(() => 'silent' as const)
+  const answer = Promise.resolve()
+    .then(() => approver(request, over.signal))
+    .then(
+      (said) => (said === true ? ('approved' as const) : ('denied' as const)),
+      () => 'failed' as const,
+    )
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    over.abort()
+  }
+}
+
+/** Asks in several places at once. The first yes or no counts; a place that fails leaves it to the others. */
+export const firstOf =
+  (...approvers: readonly Approver[]): Approver =>
+  (request, signal) =>
+    Promise.any(approvers.map((approver) => approver(request, signal)))

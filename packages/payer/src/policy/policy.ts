@@ -1,0 +1,51 @@
+/** What an operator allows. Nothing a seller or an agent says changes it. */
+import type { Address, BaseUnits, Network } from '@svc-zerc20/protocol'
+import { type HostRule, narrowHosts } from './hosts.js'
+
+export type Policy = {
+  readonly network: Network.Network
+  readonly hosts: HostRule
+  /** Undefined allows any. */
+  readonly allowedTokens: readonly Address[] | undefined
+  /** Undefined goes by the helper's code. */
+  readonly allowedHelpers: readonly Address[] | undefined
+  /** Caps in base units; undefined is no cap. */
+  readonly maxAmountPerPayment: BaseUnits | undefined
+  readonly maxTotal: BaseUnits | undefined
+  readonly maxPerHost: BaseUnits | undefined
+  readonly maxPerDay: BaseUnits | undefined
+  /** Above it a human is asked; undefined asks nobody. */
+  readonly approveAbove: BaseUnits | undefined
+  readonly approvalTimeoutMs: number
+  /** How much more than before a route may ask, in percent. */
+  readonly priceRisePercent: number
+}
+
+/** Limits that are laid over others. */
+export type Tightening = Partial<Omit<Policy, 'network' | 'approvalTimeoutMs'>>
+
+/** Both together: of every limit the tighter one. No tightening can make anything looser. */
+export function tighten(policy: Policy, by: Tightening): Policy {
+  return {
+    ...policy,
+    hosts: narrowHosts(policy.hosts, by.hosts ?? 'any'),
+    allowedTokens: both(policy.allowedTokens, by.allowedTokens),
+    allowedHelpers: both(policy.allowedHelpers, by.allowedHelpers),
+    maxAmountPerPayment: lower(policy.maxAmountPerPayment, by.maxAmountPerPayment),
+    maxTotal: lower(policy.maxTotal, by.maxTotal),
+    maxPerHost: lower(policy.maxPerHost, by.maxPerHost),
+    maxPerDay: lower(policy.maxPerDay, by.maxPerDay),
+    approveAbove: lower(policy.approveAbove, by.approveAbove),
+    priceRisePercent: Math.min(policy.priceRisePercent, by.priceRisePercent ?? policy.priceRisePercent),
+  }
+}
+
+function lower(a: BaseUnits | undefined, b: BaseUnits | undefined): BaseUnits | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return a < b ? a : b
+}
+
+function both(a: readonly Address[] | undefined, b: readonly Address[] | undefined) {
+  if (a === undefined || b === undefined) return a ?? b
+  return b.filter((address) => a.includes(address))
+}

@@ -1,0 +1,39 @@
+import { PayerError, type PayerErrorCode } from '../payer-error.js'
+
+/** The name of a rule, as `inspect`, refusals and the audit log write it. */
+export type RuleName =
+  | 'host'
+  | 'network'
+  | 'token'
+  | 'helper'
+  | 'per-payment'
+  | 'total'
+  | 'per-host'
+  | 'per-day'
+  | 'expiry'
+  | 'deadline'
+  | 'approval'
+  | 'price'
+
+/** What one rule says about one purchase. */
+export type Verdict = {
+  readonly rule: RuleName
+  /** `ask` passes once a human approves. */
+  readonly passes: 'yes' | 'no' | 'ask'
+  /** What the rule allows. */
+  readonly limit: string
+  /** What the offer asks for. */
+  readonly asked: string
+  /** The error that a refusal becomes. */
+  readonly code: PayerErrorCode
+}
+
+/** A refusal in words: the rule, its limit, and what was asked. */
+export const refusalOf = ({ rule, limit, asked, code }: Verdict): PayerError =>
+  new PayerError(code, `rule ${rule}: asked ${asked}, allowed ${limit}`, { rule: { rule, limit, asked } })
+
+/** Throws the first refusal among verdicts. */
+export function assertPasses(verdicts: readonly Verdict[]): void {
+  const refused = verdicts.find(({ passes }) => passes === 'no')
+  if (refused) throw refusalOf(refused)
+}

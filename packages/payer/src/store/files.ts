@@ -1,0 +1,55 @@
+/** Files that survive a crash. */
+import { randomBytes } from 'node:crypto'
+import { mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Only the owner may look: what is in these folders says what was bought, and where. */
+const folderMode = 0o700
+const fileMode = 0o600
+
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: folderMode })
+}
+
+/** Writes a new file under a name that nobody else has, and resolves once it is on the disk. */
+export async function writeAside(folder: string, text: string): Promise<string> {
+  const path = join(folder, `${randomBytes(12).toString('hex')}.tmp`)
+  const file = await open(path, 'wx', fileMode)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return path
+}
+
+/** Resolves once the names in a folder are on the disk. Some systems cannot do that, and need not. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => undefined)
+  try {
+    await handle?.sync()
+  } catch {
+    // Windows keeps names in order by itself.
+  } finally {
+    await handle?.close()
+  }
+}
+
+/** Appends one line in a single write, and resolves once it is on the disk. A torn line before it is ended first. */
+export async function appendLine(path: string, line: string): Promise<void> {
+  const file = await open(path, 'a+', fileMode)
+  try {
+    const { size } = await file.stat()
+    const last = Buffer.alloc(1)
+    if (size > 0) await file.read(last, 0, 1, size - 1)
+    const isTorn = size > 0 && last.toString() !== '\n'
+    await file.appendFile(`${isTorn ? '\n' : ''}${line}\n`)
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+}
+
+export const errorCode = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

@@ -1,0 +1,151 @@
+/**
+ * A cell in a folder that any number of processes share, without a lock that a killed process could leave behind.
+ *
+ * The value lives in files that are numbered up. Whoever changes it writes the next number under a name of its own, and
+ * links that name to the next number. Linking fails when the number exists, so that of several writers exactly one
+ * succeeds and the others begin anew from its value. A process that is killed leaves either the old value or the new one.
+ *
+ * Old numbers are removed. A writer that slept meanwhile could then link a number that was given out and removed long
+ * ago. It finds out right afterwards: the newest file is never removed, so there is one with a higher number, and that one
+ * does not list the writer's commit.
+ */
+import { randomBytes, randomInt } from 'node:crypto'
+import { link, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Json } from '@svc-zerc20/protocol'
+import type { Clock } from '../clock.js'
+import { PayerError } from '../payer-error.js'
+import type { Cell } from './cell.js'
+import { errorCode, makeFolder, syncFolder, writeAside } from './files.js'
+
+/** How often a change is begun anew because somebody else was faster. */
+const attemptsMax = 2_000
+/** Longest pause before it is begun anew; grows up to this. */
+const pauseMsMax = 50
+/** Commits that a file lists, its own included. */
+const commitsListed = 64
+/** Age at which a file that nobody linked is rubbish of a process that was killed. */
+const asideMsMax = 600_000
+
+type Version<T> = {
+  readonly number: number
+  readonly commits: readonly string[]
+  readonly value: T | undefined
+}
+
+export function createVersionedFile<T>({
+  folder,
+  parse,
+  clock,
+}: {
+  readonly folder: string
+  /** Reads what was written, or says undefined to what it cannot read. */
+  readonly parse: (value: unknown) => T | undefined
+  readonly clock: Clock
+}): Cell<T> {
+  const pathOf = (number: number) => join(folder, `${number}.json`)
+
+  async function newest(): Promise<Version<T>> {
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const number = Math.max(0, ...(await numbersIn(folder)))
+      if (number === 0) return { number: 0, commits: [], value: undefined }
+      const text = await readFile(pathOf(number), 'utf8').catch((error) => {
+        if (errorCode(error) === 'ENOENT') return undefined // a newer one has taken its place
+        throw unusable(folder, error)
+      })
+      if (text !== undefined) return { number, ...parseVersion(text, pathOf(number), parse) }
+    }
+    throw unusable(folder, new Error('its files change too fast to be read'))
+  }
+
+  /** Whether the commit became part of the value. */
+  async function commit(before: Version<T>, value: T, id: string): Promise<boolean> {
+    const number = before.number + 1
+    const commits = [id, ...before.commits].slice(0, commitsListed)
+    const aside = await writeAside(folder, JSON.stringify({ version: 1, commits, value }))
+    try {
+      await link(aside, pathOf(number))
+    } catch (error) {
+      if (errorCode(error) === 'EEXIST') return false
+      throw error
+    } finally {
+      await rm(aside, { force: true })
+    }
+    await syncFolder(folder)
+    const now = await newest()
+    if (now.number !== number && !now.commits.includes(id)) {
+      await rm(pathOf(number), { force: true })
+      return false
+    }
+    await clean(before.number)
+    return true
+  }
+
+  /** Removes what nobody needs: the versions before the last, and what killed processes left. */
+  async function clean(below: number): Promise<void> {
+    for (const name of await readdir(folder)) {
+      const number = numberOf(name)
+      const path = join(folder, name)
+      if (number !== undefined ? number < below : name.endsWith('.tmp') && (await isOld(path))) {
+        await rm(path, { force: true })
+      }
+    }
+  }
+
+  async function isOld(path: string): Promise<boolean> {
+    const found = await stat(path).catch(() => undefined)
+    return found !== undefined && clock.now() - found.mtimeMs > asideMsMax
+  }
+
+  return {
+    read: async () => (await newest()).value,
+
+    async update(change) {
+      await makeFolder(folder).catch((error) => {
+        throw unusable(folder, error)
+      })
+      for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+        const before = await newest()
+        const after = change(before.value)
+        if (before.value !== undefined && after === before.value) return after
+        const id = randomBytes(8).toString('hex')
+        const isDone = await commit(before, after, id).catch((error) => {
+          throw error instanceof PayerError ? error : unusable(folder, error)
+        })
+        if (isDone) return after
+        await clock.sleep(randomInt(1, Math.min(2 + attempt * 2, pauseMsMax)))
+      }
+      throw unusable(folder, new Error('too many processes change it'))
+    },
+  }
+}
+
+const numberOf = (name: string): number | undefined =>
+  /^[1-9]\d{0,14}\.json$/.test(name) ? Number.parseInt(name, 10) : undefined
+
+async function numbersIn(folder: string): Promise<number[]> {
+  try {
+    return (await readdir(folder)).map(numberOf).filter((number) => number !== undefined)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return []
+    throw unusable(folder, error)
+  }
+}
+
+function parseVersion<T>(text: string, path: string, parse: (value: unknown) => T | undefined) {
+  let raw: unknown
+  try {
+    raw = JSON.parse(text)
+  } catch (error) {
+    throw unusable(path, error)
+  }
+  if (!Json.isObject(raw) || raw.version !== 1 || !Array.isArray(raw.commits)) {
+    throw unusable(path, new Error('it was not written by this version of the payer'))
+  }
+  const value = parse(raw.value)
+  if (value === undefined) throw unusable(path, new Error('its content cannot be read'))
+  return { commits: raw.commits.map(String), value }
+}
+
+const unusable = (path: string, error: unknown) =>
+  new PayerError('state_unusable', `${path}: ${(error as Error).message}`, { cause: error })

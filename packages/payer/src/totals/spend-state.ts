@@ -1,0 +1,151 @@
+/** What was spent and what may still be, as plain data, and how it changes. */
+import { Json } from '@svc-zerc20/protocol'
+
+/** Money that is promised: it counts as spent until it is known that it never will be. */
+export type Reservation = {
+  readonly pair: string
+  readonly host: string
+  readonly route: string
+  readonly amount: string
+  readonly hour: number
+  readonly way: 'permit' | 'self-transfer'
+  readonly token: string
+  readonly payTo: string
+  readonly helper: string | undefined
+  readonly payer: string
+  readonly expiresAt: number
+  readonly deadline: number | undefined
+  /** Who reserved it. Nobody else signs for this challenge. */
+  readonly owner: string
+  /** The hash over what may be signed. */
+  readonly terms: string
+  /** Leave to sign was given; before, a human is still being asked. */
+  readonly isGranted: boolean
+  /** A human approved this price. */
+  readonly isApproved: boolean
+}
+
+type Amounts = Readonly<Record<string, string>>
+
+export type SpendState = {
+  /** Network and token → spent since the beginning. */
+  readonly totals: Amounts
+  /** Network, token and host → spent there since the beginning. */
+  readonly hosts: Amounts
+  /** Network, token and hour → spent in it. */
+  readonly hours: Amounts
+  readonly reservations: Readonly<Record<string, Reservation>>
+  /** Network, token and route → the price that later ones are held against. */
+  readonly prices: Amounts
+}
+
+export const emptyState: SpendState = { totals: {}, hosts: {}, hours: {}, reservations: {}, prices: {} }
+
+/** Hours that count as a day: the one that runs, and 24 whole ones before it. */
+const hoursOfDay = 25
+/** Routes whose price is remembered. The oldest is forgotten first. */
+const pricesMax = 1_000
+
+export const pairOf = (network: string, token: string) => `${network}/${token}`
+export const hourOf = (nowMs: number) => Math.floor(nowMs / 3_600_000)
+
+export type Used = {
+  /** Spent and reserved together. */
+  readonly total: bigint
+  readonly host: bigint
+  readonly day: bigint
+  /** The part of the total that is only reserved. */
+  readonly reserved: bigint
+}
+
+/** What counts against the caps of one network and token, and of one host among them. */
+export function usedOf(state: SpendState, pair: string, host: string, nowMs: number): Used {
+  const open = Object.values(state.reservations).filter((each) => each.pair === pair)
+  const reserved = sum(open.map(({ amount }) => amount))
+  const first = hourOf(nowMs) - hoursOfDay + 1
+  const today = Object.entries(state.hours)
+    .filter(([key]) => key.startsWith(`${pair} `) && Number(key.slice(pair.length + 1)) >= first)
+    .map(([, amount]) => amount)
+  return {
+    reserved,
+    total: of(state.totals, pair) + reserved,
+    host:
+      of(state.hosts, `${pair} ${host}`) +
+      sum(open.filter((each) => each.host === host).map((r) => r.amount)),
+    day: sum(today) + sum(open.filter(({ hour }) => hour >= first).map((r) => r.amount)),
+  }
+}
+
+export const priceOf = (state: SpendState, pair: string, route: string): bigint | undefined => {
+  const known = state.prices[`${pair} ${route}`]
+  return known === undefined ? undefined : BigInt(known)
+}
+
+export function withReservation(state: SpendState, nonce: string, reservation: Reservation): SpendState {
+  return { ...state, reservations: { ...state.reservations, [nonce]: reservation } }
+}
+
+/** The reservation is gone: nothing was spent. The same state where there is none. */
+export function withoutReservation(state: SpendState, nonce: string): SpendState {
+  if (!Object.hasOwn(state.reservations, nonce)) return state
+  const { [nonce]: _, ...reservations } = state.reservations
+  return { ...state, reservations }
+}
+
+/** The reservation became a payment. The same state where there is none. */
+export function withSpent(state: SpendState, nonce: string): SpendState {
+  const reservation = Object.hasOwn(state.reservations, nonce) ? state.reservations[nonce] : undefined
+  if (reservation === undefined) return state
+  const { pair, host, hour, amount } = reservation
+  const oldest = hour - 2 * hoursOfDay
+  const hours = Object.entries(state.hours).filter(
+    ([key]) => Number(key.slice(key.lastIndexOf(' '))) > oldest,
+  )
+  return {
+    ...withoutReservation(state, nonce),
+    totals: add(state.totals, pair, amount),
+    hosts: add(state.hosts, `${pair} ${host}`, amount),
+    hours: add(Object.fromEntries(hours), `${pair} ${hour}`, amount),
+    prices: withPrice(state.prices, reservation),
+  }
+}
+
+/**
+ * A price is held against the lowest one paid since a human last approved one, so that many small steps up are seen as
+ * well as one large one.
+ */
+function withPrice(prices: Amounts, { pair, route, amount, isApproved }: Reservation): Amounts {
+  const key = `${pair} ${route}`
+  const { [key]: before, ...others } = prices
+  const isKept = before !== undefined && !isApproved && BigInt(before) < BigInt(amount)
+  const entries = [...Object.entries(others), [key, isKept ? before : amount] as const]
+  return Object.fromEntries(entries.slice(-pricesMax))
+}
+
+const of = (amounts: Amounts, key: string) => BigInt(amounts[key] ?? '0')
+const sum = (amounts: readonly string[]) => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
+const add = (amounts: Amounts, key: string, amount: string): Amounts => ({
+  ...amounts,
+  [key]: `${of(amounts, key) + BigInt(amount)}`,
+})
+
+/** Reads what a cell kept. A number that cannot be read must stop the payer, not count as nothing. */
+export function parseSpendState(raw: unknown): SpendState | undefined {
+  if (!Json.isObject(raw)) return undefined
+  const { totals, hosts, hours, prices, reservations } = raw
+  if (![totals, hosts, hours, prices].every(isAmounts)) return undefined
+  if (!Json.isObject(reservations) || !Object.values(reservations).every(isReservation)) return undefined
+  return raw as SpendState
+}
+
+const isAmount = (value: unknown) => typeof value === 'string' && /^\d{1,90}$/.test(value)
+const isAmounts = (value: unknown) => Json.isObject(value) && Object.values(value).every(isAmount)
+const isReservation = (value: unknown) =>
+  Json.isObject(value) &&
+  isAmount(value.amount) &&
+  [value.pair, value.host, value.route, value.token, value.payTo, value.payer, value.terms].every(
+    (text) => typeof text === 'string',
+  ) &&
+  Number.isSafeInteger(value.hour) &&
+  Number.isSafeInteger(value.expiresAt) &&
+  ['permit', 'self-transfer'].includes(String(value.way))

@@ -1,0 +1,80 @@
+/** Totals that hold for everybody who shares their cell. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Clock } from '../clock.js'
+import { type Cap, judgeCaps } from '../policy/cap-rules.js'
+import type { Verdict } from '../policy/verdict.js'
+import type { Cell } from '../store/cell.js'
+import {
+  emptyState,
+  priceOf,
+  type Reservation,
+  type SpendState,
+  type Used,
+  usedOf,
+  withoutReservation,
+  withReservation,
+  withSpent,
+} from './spend-state.js'
+
+export type Reserved = { readonly owner: string } | { readonly refused: Verdict }
+
+export type Totals = {
+  used(pair: string, host: string): Promise<Used>
+  /** The price that a route is held against, or undefined when nothing was paid there. */
+  price(pair: string, route: string): Promise<bigint | undefined>
+  reservation(nonce: ChallengeNonce): Promise<Reservation | undefined>
+  /**
+   * Atomic over all processes: reserves the amount when it fits beneath every cap, and says which it does not fit
+   * beneath otherwise. A challenge that has a reservation keeps that one, and its owner is told.
+   */
+  reserve(nonce: ChallengeNonce, reservation: Reservation, caps: readonly Cap[]): Promise<Reserved>
+  /** Notes that a human approved a reservation and its price. */
+  approve(nonce: ChallengeNonce): Promise<void>
+  /** The money is gone. */
+  spend(nonce: ChallengeNonce): Promise<void>
+  /** The money will never be asked for. */
+  release(nonce: ChallengeNonce): Promise<void>
+  state(): Promise<SpendState>
+}
+
+export function createTotals({
+  cell,
+  clock,
+}: {
+  readonly cell: Cell<SpendState>
+  readonly clock: Clock
+}): Totals {
+  const state = async () => (await cell.read()) ?? emptyState
+  const change = async (next: (before: SpendState) => SpendState) => {
+    await cell.update((before = emptyState) => next(before))
+  }
+
+  return {
+    state,
+    used: async (pair, host) => usedOf(await state(), pair, host, clock.now()),
+    reservation: async (nonce) => (await state()).reservations[nonce],
+    price: async (pair, route) => priceOf(await state(), pair, route),
+
+    async reserve(nonce, reservation, caps) {
+      let reserved: Reserved = reservation
+      await change((before) => {
+        const { [nonce]: known } = before.reservations
+        const used = usedOf(before, reservation.pair, reservation.host, clock.now())
+        const verdicts = judgeCaps(caps, used, BigInt(reservation.amount))
+        const refused = known ? undefined : verdicts.find(({ passes }) => passes === 'no')
+        reserved = refused ? { refused } : (known ?? reservation)
+        return refused || known ? before : withReservation(before, nonce, reservation)
+      })
+      return reserved
+    },
+
+    approve: (nonce) =>
+      change((before) => {
+        const reservation = Object.hasOwn(before.reservations, nonce) && before.reservations[nonce]
+        if (!reservation || reservation.isApproved) return before
+        return withReservation(before, nonce, { ...reservation, isGranted: true, isApproved: true })
+      }),
+    spend: (nonce) => change((before) => withSpent(before, nonce)),
+    release: (nonce) => change((before) => withoutReservation(before, nonce)),
+  }
+}
