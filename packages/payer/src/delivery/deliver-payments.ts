@@ -106,7 +106,10 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     try {
       header = await headerOf(record)
     } catch (error) {
-      if (error instanceof PayerError && error.code === 'burn_reverted') return undefined
+      const code = error instanceof PayerError ? error.code : undefined
+      // A process that was killed before it signed leaves an intent, and nothing was sent for it.
+      const isOnlyIntent = code === 'offer_expired' && !record.payload && !record.burn
+      if (code === 'burn_reverted' || isOnlyIntent) return undefined
       throw error
     }
     const presented = await present(request, record, header)

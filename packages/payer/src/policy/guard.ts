@@ -39,6 +39,8 @@ export type Guard = {
   permit(purchase: Purchase): Promise<Permission>
   /** Notes what is about to be signed, by its hashes. */
   signing(challengeNonce: ChallengeNonce, hashes: Readonly<Record<string, string>>): Promise<void>
+  /** Ends reservations whose burns the chain can rule out by now. */
+  reconcile(): Promise<void>
   /** Nothing that was signed left this process, and nothing will: the reservation ends. */
   abandoned(challengeNonce: ChallengeNonce): Promise<void>
   /** A presentation ended. Only an accepted payment ends its reservation: a refused signature can still be used. */
@@ -202,6 +204,8 @@ export function createGuard(ports: GuardPorts): Guard {
         throw error
       }
     },
+
+    reconcile: ports.reconcile,
 
     signing: (challengeNonce, hashes) => audit.append({ event: 'signing', challengeNonce, ...hashes }),
 

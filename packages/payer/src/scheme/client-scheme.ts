@@ -26,6 +26,8 @@ import { type PayerConfig, type PayerOptions, readOptions } from './payer-option
 export type PayerScheme = SchemeNetworkClient & {
   /** What happened to the payments made; `deliverPayments` works on it. */
   readonly deliveries: Deliveries
+  /** How this payer would pay an offer. */
+  wayOf(offer: PayableOffer): Way
   /** Whether a well-formed offer lives long enough to be paid in the way this payer would pay it. */
   leavesTime(offer: unknown): Promise<boolean>
   /** Decides whether money may move. `deliverPayments` asks it for every host. */
@@ -88,6 +90,7 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
     scheme: Offer.scheme,
     deliveries,
     guard,
+    wayOf,
     limits,
     clock,
 

@@ -7,8 +7,8 @@ import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import { assertCovers, type Permission } from '../policy/permission.js'
 import { checkFresh, type PayableOffer } from '../scheme/check-offer.js'
+import { createSerial } from '../serial.js'
 import type { PayerChain } from './chain.js'
-import { createSerial } from './serial.js'
 import type { Leave } from './sign-permit.js'
 
 export type TransferSigner = Pick<LocalAccount, 'signTransaction'>

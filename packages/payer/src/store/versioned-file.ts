@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { Json } from '@svc-zerc20/protocol'
 import type { Clock } from '../clock.js'
 import { PayerError } from '../payer-error.js'
+import { createSerial } from '../serial.js'
 import type { Cell } from './cell.js'
 import { errorCode, makeFolder, syncFolder, writeAside } from './files.js'
 
@@ -26,6 +27,12 @@ const pauseMsMax = 50
 const commitsListed = 64
 /** Age at which a file that nobody linked is rubbish of a process that was killed. */
 const asideMsMax = 600_000
+
+/**
+ * Versions that stay. A list of the folder that is made while others write may miss what they write, and must still find
+ * what was the newest when it began.
+ */
+const versionsKept = 8
 
 type Version<T> = {
   readonly number: number
@@ -61,6 +68,7 @@ export function createVersionedFile<T>({
   /** Whether the commit became part of the value. */
   async function commit(before: Version<T>, value: T, id: string): Promise<boolean> {
     const number = before.number + 1
+    if (before.number === 0) await makeFolder(folder)
     const commits = [id, ...before.commits].slice(0, commitsListed)
     const aside = await writeAside(folder, JSON.stringify({ version: 1, commits, value }))
     try {
@@ -72,12 +80,12 @@ export function createVersionedFile<T>({
       await rm(aside, { force: true })
     }
     await syncFolder(folder)
-    const now = await newest()
-    if (now.number !== number && !now.commits.includes(id)) {
+    const numbers = await numbersIn(folder)
+    if (Math.max(...numbers) > number && !(await newest()).commits.includes(id)) {
       await rm(pathOf(number), { force: true })
       return false
     }
-    await clean(before.number)
+    if (numbers.length > 2 * versionsKept) await clean(number - versionsKept)
     return true
   }
 
@@ -97,26 +105,29 @@ export function createVersionedFile<T>({
     return found !== undefined && clock.now() - found.mtimeMs > asideMsMax
   }
 
+  // Callers in one process wait for each other, instead of trying in vain.
+  const serial = createSerial()
+
   return {
     read: async () => (await newest()).value,
 
-    async update(change) {
-      await makeFolder(folder).catch((error) => {
-        throw unusable(folder, error)
+    update: (change) => serial(() => update(change)),
+  }
+
+  async function update(change: (before: T | undefined) => T): Promise<T> {
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const before = await newest()
+      const after = change(before.value)
+      if (before.value !== undefined && after === before.value) return after
+      const id = randomBytes(8).toString('hex')
+      const isDone = await commit(before, after, id).catch((error) => {
+        if (errorCode(error) === 'ENOENT') return false // the folder was removed meanwhile
+        throw error instanceof PayerError ? error : unusable(folder, error)
       })
-      for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-        const before = await newest()
-        const after = change(before.value)
-        if (before.value !== undefined && after === before.value) return after
-        const id = randomBytes(8).toString('hex')
-        const isDone = await commit(before, after, id).catch((error) => {
-          throw error instanceof PayerError ? error : unusable(folder, error)
-        })
-        if (isDone) return after
-        await clock.sleep(randomInt(1, Math.min(2 + attempt * 2, pauseMsMax)))
-      }
-      throw unusable(folder, new Error('too many processes change it'))
-    },
+      if (isDone) return after
+      await clock.sleep(randomInt(1, Math.min(2 + attempt * 2, pauseMsMax)))
+    }
+    throw unusable(folder, new Error('too many processes change it'))
   }
 }
 

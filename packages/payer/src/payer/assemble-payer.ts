@@ -1,0 +1,125 @@
+/** The parts of a payer put together: one scheme, one guard, one memory. */
+
+import { Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import type { Approver } from '../approval/approval.js'
+import type { Clock } from '../clock.js'
+import { createExchange } from '../delivery/exchange.js'
+import { createPaymentMemory } from '../delivery/payment-memory.js'
+import { createUnpaidRequest } from '../delivery/unpaid-request.js'
+import { defaultLimits, type PayerLimits } from '../limits.js'
+import { PayerError } from '../payer-error.js'
+import type { Policy } from '../policy/policy.js'
+import { createGuardedScheme, type PayerScheme } from '../scheme/client-scheme.js'
+import type { PayerAccount, PayerMode } from '../scheme/payer-options.js'
+import { createPayerChain, type PayerChain } from '../signing/chain.js'
+import { noAudit } from '../store/audit-log.js'
+import { createMemoryCell } from '../store/cell.js'
+import { openState, type PayerState } from '../store/open-state.js'
+import { createTotals } from '../totals/totals.js'
+import { buy, type PayOptions, type Purchased } from './pay.js'
+import { type Quote, quoteOf } from './quote.js'
+
+export type Payer = {
+  /** What a request would cost and what the rules say to it. Needs no key, reserves nothing, signs nothing. */
+  quote(input: string | URL | Request, init?: RequestInit): Promise<Quote>
+  /**
+   * Makes a request and pays for it where it is asked to and allowed to. A payment whose answer was lost is presented
+   * again first. Throws `PayerError` with what refused or failed.
+   */
+  pay(input: string | URL | Request, init?: RequestInit, options?: PayOptions): Promise<Purchased>
+  /** For official clients: `x402Client.register(network, payer.scheme)` above `deliverPayments(fetch, payer.scheme)`. */
+  readonly scheme: PayerScheme
+  readonly policy: Policy
+}
+
+/** Everything a payer is made of, read and checked. */
+export type PayerParts = {
+  /** Undefined can quote and cannot pay. */
+  readonly account: PayerAccount | undefined
+  readonly rpcUrl: string
+  readonly mode: PayerMode
+  readonly fallback: 'self-transfer' | undefined
+  readonly policy: Policy
+  /** Undefined keeps everything in the process. */
+  readonly stateFolder: string | undefined
+  readonly timeoutMs: number
+  readonly approver: Approver | undefined
+  readonly fetch: typeof globalThis.fetch
+  readonly clock: Clock
+  readonly limits: Partial<PayerLimits> | undefined
+}
+
+/**
+ * What a seller needs beside making the resource: it verifies for at most 10 s, settles for 17 and recovers for 10. A payer
+ * that hangs up earlier can lose an answer that it has paid for, so this much is waited on top of its patience.
+ */
+export const paymentMs = 10_000 + 17_000 + 10_000
+
+/** The payer, and the parts of it that only our own programs use. */
+export type AssembledPayer = Payer & {
+  readonly state: PayerState | undefined
+  readonly chain: PayerChain
+  readonly reconcile: () => Promise<void>
+}
+
+export function assemblePayer(parts: PayerParts): AssembledPayer {
+  const { policy, timeoutMs, clock, fetch } = parts
+  const limits: PayerLimits = {
+    ...defaultLimits,
+    answerMsMax: timeoutMs,
+    paidAnswerMsMax: timeoutMs + paymentMs,
+    ...parts.limits,
+  }
+  const chainId = Network.parseChainId(policy.network)
+  const account = parts.account ?? keyless
+  const payer = parseAddress(account.address)
+  if (chainId === undefined || payer === undefined)
+    throw new SvcError('payer_misconfigured', 'network or account')
+  const state =
+    parts.stateFolder === undefined ? undefined : openState({ folder: parts.stateFolder, clock, limits })
+  const memory = state?.memory ?? createPaymentMemory({ clock, limits })
+  const totals = state?.totals ?? createTotals({ cell: createMemoryCell(), clock })
+  const audit = state?.audit ?? noAudit
+  const config = { ...parts, account, payer, chainId, memory, limits }
+  const chain = createPayerChain(config)
+  const scheme = createGuardedScheme(config, chain, { totals, audit, approver: parts.approver })
+  const exchange = createExchange({ fetch, checkUrl: scheme.guard.checkUrl, clock, limits })
+  const ask = createUnpaidRequest({
+    exchange,
+    deliveries: scheme.deliveries,
+    leavesTime: scheme.leavesTime,
+    limits,
+  })
+
+  return {
+    policy,
+    scheme,
+    state,
+    chain,
+    reconcile: scheme.guard.reconcile,
+
+    async quote(input, init) {
+      const request = new Request(input, init)
+      const response = await ask(request)
+      const quote = await quoteOf(request, response, scheme)
+      response.body?.cancel().catch(() => undefined)
+      return quote
+    },
+
+    async pay(input, init, options = {}) {
+      if (parts.account === undefined) throw new PayerError('key_missing', 'there is no account to pay from')
+      return buy(new Request(input, init), scheme, fetch, options)
+    },
+  }
+}
+
+const noKey = async (): Promise<never> => {
+  throw new PayerError('key_missing', 'there is no account to pay from')
+}
+
+/** Stands where an account would: it has an address that nobody owns, and signs nothing. */
+const keyless: PayerAccount = {
+  address: `0x${'0'.repeat(39)}1`,
+  signTypedData: noKey,
+  signTransaction: noKey,
+}

@@ -1,0 +1,190 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { countSignatures } from '../../test/counting-account.js'
+import { startNetwork, type TestNetwork } from '../../test/network.js'
+import type { OfferChanges } from '../../test/offers.js'
+import { type Step, startPaywall } from '../../test/paywall.js'
+import { type CreatePayerOptions, createPayer } from '../index.js'
+
+let net: TestNetwork
+const closers: (() => Promise<unknown>)[] = []
+beforeAll(async () => {
+  net = await startNetwork()
+})
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+afterAll(() => net.close())
+
+async function paywall(steps: Step[] = [], offer: OfferChanges | ((count: number) => OfferChanges) = {}) {
+  const seller = await startPaywall(net, { steps, offer })
+  closers.push(seller.close)
+  return seller
+}
+
+async function stateFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-pay-state-'))
+  closers.push(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const optionsOf = (state: string, changes: Partial<CreatePayerOptions> = {}): CreatePayerOptions => ({
+  account: net.payer,
+  rpcUrl: net.rpcUrl,
+  network: net.network,
+  allowedHosts: ['127.0.0.1'],
+  allowedTokens: [net.token],
+  maxAmountPerPayment: '1000',
+  maxTotal: '10000',
+  state,
+  ...changes,
+  limits: { resendDelayMs: 1, receiptPollMs: 5, noncePollMs: 5, ...changes.limits },
+})
+
+const auditOf = async (state: string) =>
+  (await readFile(join(state, 'audit.jsonl'), 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { event: string } & Record<string, unknown>)
+
+describe('a quote', () => {
+  it('R-090 needs no key, names the price and what each rule says, and signs nothing', async () => {
+    const seller = await paywall([], { extra: { fee: { amount: '10', bps: 100 } } })
+    const { account: _, ...keyless } = optionsOf('memory')
+    const payer = createPayer(keyless)
+    const quote = await payer.quote(seller.url)
+    expect(quote).toMatchObject({ status: 402, method: 'GET', url: seller.url })
+    expect(quote.offers[0]).toMatchObject({ offer: { amount: 1_000n }, fee: '10', isAllowed: true })
+    expect(quote.offers[0]?.verdicts.map(({ rule }) => rule)).toEqual([
+      ...['host', 'network', 'token', 'per-payment', 'expiry', 'helper', 'deadline'],
+      ...['total', 'per-host', 'per-day', 'approval', 'price'],
+    ])
+    await expect(payer.pay(seller.url)).rejects.toMatchObject({ code: 'key_missing' })
+    expect(seller.presented).toHaveLength(0)
+  })
+
+  it('of a price above the cap says which rule refuses it', async () => {
+    const seller = await paywall([], { amount: '1001' })
+    const [offer] = (await createPayer(optionsOf('memory')).quote(seller.url)).offers
+    expect(offer?.isAllowed).toBe(false)
+    expect(offer?.verdicts.filter(({ passes }) => passes === 'no')).toEqual([
+      { rule: 'per-payment', passes: 'no', limit: '1000 base units', asked: '1001', code: 'offer_amount' },
+    ])
+  })
+})
+
+describe.each(['permit', 'self-transfer'] as const)('paying by %s', (mode) => {
+  it('buys the resource and counts it once, in a log that says what was signed', async () => {
+    const seller = await paywall()
+    const state = await stateFolder()
+    const { response, payment } = await createPayer(optionsOf(state, { mode })).pay(seller.url)
+    expect(await response.text()).toBe('the resource')
+    expect(payment).toMatchObject({ amount: '1000', token: net.token, isResumed: false })
+    expect(payment?.transaction).toMatch(/^0x[0-9a-f]{64}$/)
+    const audit = await auditOf(state)
+    expect(audit.map(({ event }) => event)).toEqual(['allowed', 'signing', 'paid', 'served'])
+    const hash = expect.stringMatching(/^0x[0-9a-f]{64}$/)
+    expect(audit[1]).toMatchObject(
+      mode === 'permit' ? { permit: hash, burnAuthorization: hash } : { transaction: hash },
+    )
+    expect(await readFile(join(state, 'audit.jsonl'), 'utf8')).not.toContain(
+      seller.presented[0]?.payment.payload,
+    )
+  })
+
+  it('in another process presents the payment whose answer was lost, and pays nothing more', async () => {
+    const seller = await paywall(['break'])
+    const state = await stateFolder()
+    await expect(createPayer(optionsOf(state, { mode })).pay(seller.url)).rejects.toMatchObject({
+      code: 'payment_unanswered',
+    })
+    const held = await net.balanceOf(net.payer.address)
+    const { account, signed } = countSignatures(net.payer)
+    const { response, payment } = await createPayer(optionsOf(state, { mode, account })).pay(seller.url)
+    expect([response.status, payment?.isResumed]).toEqual([200, true])
+    expect(signed).toEqual({ typedData: 0, transactions: 0 })
+    expect([seller.offers.length, new Set(seller.presented.map(({ header }) => header)).size]).toEqual([1, 1])
+    expect(await net.balanceOf(net.payer.address)).toBe(held)
+  })
+
+  it('R-098 keeps to a total over processes, per token', async () => {
+    const seller = await paywall()
+    const state = await stateFolder()
+    for (const paid of [1, 2]) {
+      await createPayer(optionsOf(state, { mode, maxTotal: '2500' })).pay(seller.url)
+      expect(seller.presented).toHaveLength(paid)
+    }
+    const { account, signed } = countSignatures(net.payer)
+    await expect(
+      createPayer(optionsOf(state, { mode, maxTotal: '2500', account })).pay(seller.url),
+    ).rejects.toMatchObject({
+      code: 'total_exceeded',
+      rule: { rule: 'total', limit: '2500', asked: '1000 above 2000 already spent or reserved' },
+    })
+    expect(signed).toEqual({ typedData: 0, transactions: 0 })
+  })
+})
+
+describe('a reservation', () => {
+  it('of a payment that a seller refused stays, because the seller still has the signature', async () => {
+    const seller = await paywall([{ reason: 'challenge_expired' }])
+    const state = await stateFolder()
+    const options = optionsOf(state, { maxTotal: '1500' })
+    await expect(createPayer(options).pay(seller.url)).rejects.toMatchObject({ code: 'payment_refused' })
+    await expect(createPayer(options).pay(seller.url)).rejects.toMatchObject({ code: 'total_exceeded' })
+  })
+
+  it('ends when nothing was signed', async () => {
+    const seller = await paywall([], (count) =>
+      count === 0 ? { extra: { helper: net.relayer.address } } : {},
+    )
+    const state = await stateFolder()
+    const options = optionsOf(state, { maxTotal: '1000' })
+    await expect(createPayer(options).pay(seller.url)).rejects.toMatchObject({ code: 'offer_helper' })
+    expect((await createPayer(options).pay(seller.url)).response.status).toBe(200)
+  })
+
+  it('is refused for totals that somebody removed', async () => {
+    const seller = await paywall()
+    const state = await stateFolder()
+    await createPayer(optionsOf(state)).pay(seller.url)
+    await rm(join(state, 'spending'), { recursive: true })
+    const { account, signed } = countSignatures(net.payer)
+    await expect(createPayer(optionsOf(state, { account })).pay(seller.url)).rejects.toMatchObject({
+      code: 'state_unusable',
+    })
+    expect(signed.typedData).toBe(0)
+  })
+
+  it('ends once the deadline has passed on the chain and there is no burn; with a burn it counts as spent', async () => {
+    const short = () => {
+      const soon = Math.floor(Date.now() / 1_000) + 4
+      return { extra: { expiresAt: soon, deadline: soon } }
+    }
+    const seller = await paywall(
+      [{ reason: 'challenge_expired' }, { reason: 'challenge_expired', burn: true }],
+      short,
+    )
+    const state = await stateFolder()
+    let aheadMs = 0
+    const clock = {
+      now: () => Date.now() + aheadMs,
+      sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+    }
+    const payer = createPayer(optionsOf(state, { maxTotal: '2000', clock }))
+    await expect(payer.pay(seller.url)).rejects.toMatchObject({ code: 'payment_refused' })
+    await expect(payer.pay(seller.url)).rejects.toMatchObject({ code: 'payment_refused' })
+    aheadMs = 600_000
+    await payer.scheme.guard.reconcile()
+    const events = async () => (await auditOf(state)).map(({ event }) => event)
+    expect((await events()).filter((event) => event === 'paid')).toHaveLength(1)
+    expect(await events()).not.toContain('released')
+    // The last test of this file: offers of sellers that read the true time are stale to this chain from here on.
+    await net.chain.increaseTime(600)
+    await net.chain.mine()
+    await payer.scheme.guard.reconcile()
+    expect((await events()).filter((event) => event === 'released')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,69 @@
+/** What a URL asks for, and what the rules say to it. Nothing is reserved or signed, and no key is needed. */
+import { Headers, Json, Offer } from '@svc-zerc20/protocol'
+import type { Verdict } from '../policy/verdict.js'
+import { type PayableOffer, readOffer } from '../scheme/check-offer.js'
+import type { PayerScheme } from '../scheme/client-scheme.js'
+
+/** One offer of a 402 that this payer can read. */
+export type QuotedOffer = {
+  readonly accepted: Offer.PaymentRequirements
+  readonly offer: PayableOffer
+  /** The part of the amount that is a fee, in base units. */
+  readonly fee: string | undefined
+  readonly verdicts: readonly Verdict[]
+  /** No rule refuses it. A human may still have to be asked. */
+  readonly isAllowed: boolean
+}
+
+export type Quote = {
+  readonly url: string
+  readonly method: string
+  /** The status of the answer; anything but 402 costs nothing. */
+  readonly status: number
+  readonly offers: readonly QuotedOffer[]
+  /** Entries of the 402 in schemes that this payer does not pay. */
+  readonly otherSchemes: readonly string[]
+  /** What the seller says that it sells: a stranger's words. */
+  readonly description: string | undefined
+}
+
+const wordsMax = 500
+
+/** Reads the offers of an answer and judges each. */
+export async function quoteOf(
+  request: Pick<Request, 'url' | 'method'>,
+  response: Pick<Response, 'status' | 'headers'>,
+  scheme: Pick<PayerScheme, 'guard' | 'deliveries' | 'wayOf'>,
+): Promise<Quote> {
+  const decoded = Headers.decode(response.headers.get(Headers.paymentRequired))
+  const required = response.status === 402 && decoded.ok && Json.isObject(decoded.value) ? decoded.value : {}
+  const entries = Array.isArray(required.accepts) ? required.accepts.filter(Json.isObject) : []
+  const offers: QuotedOffer[] = []
+  for (const raw of required.x402Version === Offer.x402Version ? entries : []) {
+    if (raw.scheme === Offer.scheme) offers.push(await judged(raw))
+  }
+  const { resource } = required
+  const words = Json.isObject(resource) ? resource.description : undefined
+  return {
+    url: request.url,
+    method: request.method,
+    status: response.status,
+    offers,
+    otherSchemes: entries
+      .map(({ scheme: name }) => printable(String(name)))
+      .filter((name) => name !== Offer.scheme),
+    description: typeof words === 'string' && words !== '' ? printable(words) : undefined,
+  }
+
+  async function judged(raw: Json.JsonObject): Promise<QuotedOffer> {
+    const offer = readOffer(Offer.x402Version, raw)
+    const accepted = raw as Offer.PaymentRequirements
+    const target = scheme.deliveries.originOf(offer.challengeNonce)?.target
+    const verdicts = await scheme.guard.judge({ offer, accepted, way: scheme.wayOf(offer), target })
+    const isAllowed = verdicts.every(({ passes }) => passes !== 'no')
+    return { accepted, offer, fee: accepted.extra.fee?.amount, verdicts, isAllowed }
+  }
+}
+
+/** A stranger's words: short, and without characters that move a cursor. */
+const printable = (text: string) => text.slice(0, wordsMax).replace(/[^\x20-\x7e]/g, '?')

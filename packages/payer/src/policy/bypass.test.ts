@@ -1,0 +1,468 @@
+/**
+ * Ways around the limits, and that there are none. The chain is not there: a payment that all rules allow fails with
+ * `chain_unavailable`, right before it would be signed.
+ */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { countSignatures } from '../../test/counting-account.js'
+import { type Behaviour, startHostileSeller } from '../../test/hostile-seller.js'
+import type { TestNetwork } from '../../test/network.js'
+import { address, bytes32 } from '../../test/offers.js'
+import { systemClock } from '../clock.js'
+import type { Approver, CreatePayerOptions, PayOptions } from '../index.js'
+import { createPayer } from '../index.js'
+import { defaultLimits } from '../limits.js'
+import { partsFromEnvironment } from '../payer/payer-from-environment.js'
+import { openState } from '../store/open-state.js'
+
+const network = { network: 'eip155:31337', token: address(1), helper: address(3) } as unknown as TestNetwork
+const deadRpc = 'http://127.0.0.1:9'
+const key = generatePrivateKey()
+
+let seller: Awaited<ReturnType<typeof startHostileSeller>>
+let behave: Behaviour
+let state: string
+beforeAll(async () => {
+  seller = await startHostileSeller(network, (exchange) => behave(exchange))
+})
+afterAll(() => seller.close())
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'svc-pay-bypass-'))
+  seller.requests.length = 0
+})
+afterEach(() => rm(state, { recursive: true, force: true }))
+
+const asks =
+  (changes: Parameters<Parameters<Behaviour>[0]['offer']>[0] = {}): Behaviour =>
+  ({ offer, demand }) =>
+    demand(offer(changes))
+const leadsTo =
+  (location: () => string): Behaviour =>
+  ({ response }) =>
+    response.writeHead(307, { location: location() }).end()
+const port = () => new URL(seller.url).port
+
+const optionsOf = (changes: Partial<CreatePayerOptions> = {}): CreatePayerOptions => ({
+  account: privateKeyToAccount(key),
+  rpcUrl: deadRpc,
+  network: 'eip155:31337',
+  allowedHosts: ['127.0.0.1'],
+  allowedTokens: [address(1)],
+  allowedHelpers: [address(3)],
+  maxAmountPerPayment: '1000',
+  maxTotal: '5000',
+  state,
+  ...changes,
+})
+
+/** Puts an amount into the totals of the state folder, spent at a host and route of the seller. */
+async function spent(
+  amount: string,
+  host = '127.0.0.1',
+  route = `GET ${seller.url}`,
+  hour = Math.floor(Date.now() / 3_600_000),
+) {
+  const { totals } = openState({ folder: state, clock: systemClock, limits: defaultLimits })
+  const nonce = bytes32(Math.floor(Math.random() * 1e9)) as never
+  const pair = `eip155:31337/${address(1)}`
+  await totals.reserve(
+    nonce,
+    {
+      ...{ owner: 'o', terms: 't', isGranted: true, isApproved: false, pair, host, route, amount, hour },
+      ...{ way: 'permit', token: address(1), payTo: address(2), helper: address(3), payer: address(4) },
+      ...{ expiresAt: 1, deadline: 1 },
+    },
+    [],
+  )
+  await totals.spend(nonce)
+}
+
+async function attempt(options: CreatePayerOptions, url = seller.url, pay: PayOptions = {}) {
+  const { account, signed } = countSignatures(options.account ?? privateKeyToAccount(key))
+  const error = await createPayer({ ...options, account })
+    .pay(url, undefined, pay)
+    .then(
+      () => ({ code: 'paid' }),
+      (thrown) => thrown as { code: string; message: string },
+    )
+  expect(signed).toEqual({ typedData: 0, transactions: 0 })
+  return error
+}
+
+type Case = {
+  readonly name: string
+  readonly code: string
+  readonly behave?: Behaviour
+  readonly options?: Partial<CreatePayerOptions>
+  readonly before?: () => Promise<unknown>
+  readonly url?: () => string
+  readonly pay?: PayOptions
+  readonly requests?: number
+}
+
+const hosts: Case[] = [
+  {
+    name: 'R-094 a host that is not allowed',
+    code: 'host_refused',
+    options: { allowedHosts: ['shop.example'] },
+    requests: 0,
+  },
+  { name: 'R-094 no host at all', code: 'host_refused', options: { allowedHosts: [] }, requests: 0 },
+  {
+    name: 'R-094 another name of this machine',
+    code: 'host_refused',
+    url: () => seller.url.replace('127.0.0.1', 'localhost'),
+    requests: 0,
+  },
+  {
+    name: 'R-094 another address of this machine',
+    code: 'host_refused',
+    url: () => seller.url.replace('127.0.0.1', '127.0.0.2'),
+    requests: 0,
+  },
+  {
+    name: 'R-094 IPv6 of an IPv4 address',
+    code: 'host_refused',
+    url: () => seller.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'),
+    requests: 0,
+  },
+  {
+    name: 'R-094 another port than the one allowed',
+    code: 'host_refused',
+    options: { allowedHosts: ['127.0.0.1:1'] },
+    requests: 0,
+  },
+  {
+    name: 'R-094 a redirect to another host, which is not followed there',
+    code: 'host_refused',
+    behave: leadsTo(() => `http://localhost:${port()}/x`),
+    requests: 1,
+  },
+  {
+    name: 'R-094 a redirect to another host by a name before an @',
+    code: 'redirect_refused',
+    behave: leadsTo(() => `http://127.0.0.1@localhost:${port()}/x`),
+    requests: 1,
+  },
+  {
+    name: 'R-094 a redirect to a file',
+    code: 'redirect_refused',
+    behave: leadsTo(() => 'file:///etc/passwd'),
+    requests: 1,
+  },
+  {
+    name: 'R-094 a redirect without a scheme',
+    code: 'host_refused',
+    behave: leadsTo(() => `//localhost:${port()}/x`),
+    requests: 1,
+  },
+]
+
+const pins: Case[] = [
+  { name: 'R-095 another network', code: 'offer_network', behave: asks({ network: 'eip155:1' }) },
+  { name: 'R-096 another token', code: 'offer_token', behave: asks({ asset: address(9) }) },
+  { name: 'another helper', code: 'offer_helper', behave: asks({ extra: { helper: address(9) } }) },
+  {
+    name: 'another scheme only',
+    code: 'not_offered',
+    behave: ({ demand }) => demand({ scheme: 'exact', network: 'eip155:31337' }),
+  },
+  {
+    name: 'R-018 an offer that has expired',
+    code: 'offer_expired',
+    behave: asks({ extra: { expiresAt: 1 } }),
+    requests: 3,
+  },
+  {
+    name: 'a signature that stays good for a day',
+    code: 'offer_deadline',
+    behave: asks({ extra: { deadline: Math.floor(Date.now() / 1_000) + 86_400 } }),
+  },
+]
+
+const caps: Case[] = [
+  {
+    name: 'R-097 one unit above the cap of one payment',
+    code: 'offer_amount',
+    behave: asks({ amount: '1001' }),
+  },
+  {
+    name: 'R-097 an amount of 2^248 - 1',
+    code: 'offer_amount',
+    behave: asks({ amount: `${2n ** 248n - 1n}` }),
+  },
+  { name: 'a lower cap for this payment', code: 'offer_amount', pay: { max: 999n as never } },
+  {
+    name: 'a higher cap for this payment, which raises nothing',
+    code: 'offer_amount',
+    behave: asks({ amount: '1001' }),
+    pay: { max: 9_999n as never },
+  },
+  { name: 'R-098 one unit above the total', code: 'total_exceeded', before: () => spent('4001') },
+  { name: 'R-098 the total when it is zero', code: 'total_exceeded', options: { maxTotal: '0' } },
+  {
+    name: 'the total, spent at other hosts',
+    code: 'total_exceeded',
+    before: () => spent('4500', 'shop.example'),
+  },
+  {
+    name: 'one unit above the cap of a host',
+    code: 'host_total_exceeded',
+    options: { maxPerHost: '1500' },
+    before: () => spent('501'),
+  },
+  {
+    name: 'the cap of a host at its other ports',
+    code: 'host_total_exceeded',
+    options: { maxPerHost: '1500' },
+    before: () => spent('501', '127.0.0.1', 'GET http://127.0.0.1:1/x'),
+  },
+  {
+    name: 'one unit above the cap of a day',
+    code: 'day_total_exceeded',
+    options: { maxPerDay: '1500' },
+    before: () => spent('501'),
+  },
+  {
+    name: 'the cap of a day, right after midnight',
+    code: 'day_total_exceeded',
+    options: { maxPerDay: '1500' },
+    before: () => spent('501', undefined, undefined, Math.floor(Date.now() / 3_600_000) - 24),
+  },
+]
+
+const answering =
+  (answer: unknown): Approver =>
+  async () =>
+    answer as boolean
+const approvals: Case[] = [
+  {
+    name: 'R-099 an amount above the threshold with nobody to ask',
+    code: 'not_approved',
+    options: { approveAbove: '999' },
+  },
+  { name: 'R-099 a no', code: 'not_approved', options: { approveAbove: '999', approve: answering(false) } },
+  {
+    name: 'an answer that is no yes',
+    code: 'not_approved',
+    options: { approveAbove: '999', approve: answering('yes') },
+  },
+  {
+    name: 'an object for an answer',
+    code: 'not_approved',
+    options: { approveAbove: '999', approve: answering({}) },
+  },
+  {
+    name: 'an approver that fails',
+    code: 'not_approved',
+    options: { approveAbove: '999', approve: () => Promise.reject(new Error('no terminal')) },
+  },
+  {
+    name: 'R-100 silence',
+    code: 'not_approved',
+    options: { approveAbove: '999', approvalTimeoutMs: 20, approve: () => new Promise(() => undefined) },
+  },
+  {
+    name: 'a yes that comes after the offer has expired',
+    code: 'offer_expired',
+    behave: (exchange) => asks({ extra: { expiresAt: Math.floor(Date.now() / 1_000) + 1 } })(exchange),
+    options: {
+      approveAbove: '999',
+      approve: async (_, signal) => {
+        await systemClock.sleep(2_100, signal)
+        return true
+      },
+    },
+  },
+  {
+    name: 'a price that rose by more than allowed',
+    code: 'not_approved',
+    options: { approveAbove: '1000' },
+    before: () => spent('799'),
+  },
+  {
+    name: 'a price that rose in small steps',
+    code: 'not_approved',
+    options: { approveAbove: '1000' },
+    before: async () => {
+      for (const price of ['700', '800', '850']) await spent(price)
+    },
+  },
+]
+
+describe.each([
+  ['hosts', hosts],
+  ['pins', pins],
+  ['caps', caps],
+  ['approval', approvals],
+])('nothing is signed beyond the limits of %s', (_, cases) => {
+  it.each(cases)(
+    '$name',
+    async ({ code, behave: how = asks(), options, before, url = () => seller.url, pay, requests }) => {
+      behave = how
+      await before?.()
+      const error = await attempt(optionsOf(options), url(), pay)
+      expect(error).toMatchObject({ code })
+      expect(seller.requests).toHaveLength(requests ?? 1)
+      // Whatever was refused holds no money back.
+      const { totals } = openState({ folder: state, clock: systemClock, limits: defaultLimits })
+      expect((await totals.state()).reservations).toEqual({})
+    },
+  )
+})
+
+describe('up to the limits a payment goes on to the chain', () => {
+  const passing: Case[] = [
+    {
+      name: 'R-094 any host where all are allowed',
+      code: '',
+      options: { allowedHosts: 'any' },
+      url: () => seller.url.replace('127.0.0.1', 'localhost'),
+    },
+    { name: 'R-097 the very cap of one payment', code: '' },
+    { name: 'R-098 the very total', code: '', before: () => spent('4000') },
+    { name: 'the very cap of a host', code: '', options: { maxPerHost: '1500' }, before: () => spent('500') },
+    {
+      name: 'what was spent at another host',
+      code: '',
+      options: { maxPerHost: '1500' },
+      before: () => spent('1500', 'shop.example'),
+    },
+    { name: 'the very cap of a day', code: '', options: { maxPerDay: '1500' }, before: () => spent('500') },
+    {
+      name: 'what was spent the day before yesterday',
+      code: '',
+      options: { maxPerDay: '1500' },
+      before: () => spent('1500', undefined, undefined, Math.floor(Date.now() / 3_600_000) - 25),
+    },
+    {
+      name: 'R-099 the very threshold, where nobody is asked',
+      code: '',
+      options: { approveAbove: '1000', approve: answering(false) },
+    },
+    { name: 'R-099 a yes', code: '', options: { approveAbove: '999', approve: answering(true) } },
+    { name: 'a higher price where nobody is asked', code: '', before: () => spent('100') },
+    {
+      name: 'a price that rose a little',
+      code: '',
+      options: { approveAbove: '1000' },
+      before: () => spent('800'),
+    },
+    {
+      name: 'a price that is higher on another route',
+      code: '',
+      options: { approveAbove: '1000' },
+      before: () => spent('100', undefined, 'GET http://127.0.0.1/other'),
+    },
+  ]
+  it.each(passing)('$name', async ({ options, before, url = () => seller.url }) => {
+    behave = asks()
+    await before?.()
+    // Without a pinned helper the code of the helper is looked at first, on the chain that is not there.
+    const { allowedHelpers: _, ...unpinned } = optionsOf(options)
+    expect(await attempt(unpinned, url())).toMatchObject({ code: 'chain_unavailable' })
+  })
+})
+
+describe('what a human is asked', () => {
+  it('R-099 says host, path, amount, fee, what is left, and is bound to what will be signed', async () => {
+    behave = asks({ extra: { fee: { amount: '7', bps: 70 } } })
+    await spent('1500')
+    const asked: unknown[] = []
+    const approve: Approver = async (request) => asked.push(request) < 0
+    await attempt(optionsOf({ approveAbove: '10', approve }))
+    await attempt(optionsOf({ approveAbove: '10', approve }))
+    expect(asked[0]).toMatchObject({
+      ...{ host: '127.0.0.1', path: '/thing', method: 'GET', amount: '1000', fee: '7', remaining: '2500' },
+      ...{ network: 'eip155:31337', token: address(1), terms: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+    })
+    const [first, second] = asked as { terms: string }[]
+    expect(first?.terms).not.toBe(second?.terms)
+  })
+})
+
+describe('the policy file', () => {
+  const environment = {
+    SVC_PAYER_PK: key,
+    SVC_ALLOWED_TOKEN: address(1),
+    SVC_MAX_TOTAL: '5000',
+    SVC_MAX_PER_PAYMENT: '1000',
+  }
+  const policyOf = async (toml: string, more: Record<string, string> = {}) => {
+    const file = join(state, 'policy.toml')
+    await writeFile(file, toml)
+    const { parts } = partsFromEnvironment({
+      ...environment,
+      SVC_STATE_DIR: state,
+      SVC_POLICY_FILE: file,
+      ...more,
+    })
+    return parts.policy
+  }
+
+  it.each([
+    ['a higher cap', 'max_total = "9000"', { maxTotal: 5_000n }],
+    ['a lower cap', 'max_total = 4000', { maxTotal: 4_000n }],
+    ['a cap where there was none', 'max_per_day = "10"', { maxPerDay: 10n }],
+    ['other hosts', 'allowed_hosts = ["evil.example"]', { hosts: [] }],
+    [
+      'one host of several',
+      'allowed_hosts = ["localhost"]',
+      { hosts: [{ hostname: 'localhost', port: undefined }] },
+    ],
+    ['other tokens', `allowed_tokens = ["${address(8)}"]`, { allowedTokens: [] }],
+    ['approval', 'approve_above = 5', { approveAbove: 5n }],
+    [
+      'limits of our account',
+      `[accounts."${privateKeyToAccount(key).address}"]\nmax_total = 7`,
+      { maxTotal: 7n },
+    ],
+    ['limits of another account', `[accounts."${address(7)}"]\nmax_total = 7`, { maxTotal: 5_000n }],
+    ['limits of another project', '[projects.other]\nmax_total = 7', { maxTotal: 5_000n }],
+  ])('can only be tighter: %s', async (_, toml, expected) =>
+    expect(await policyOf(toml)).toMatchObject(expected),
+  )
+
+  it('adds the limits of the project that is named', async () => {
+    const toml = 'max_total = 900\n[projects.research]\nmax_total = 800\nmax_per_payment = 9000'
+    expect(await policyOf(toml, { SVC_PROJECT: 'research' })).toMatchObject({
+      maxTotal: 800n,
+      maxAmountPerPayment: 1_000n,
+    })
+  })
+
+  it.each([
+    ['a misspelled limit', 'max_totl = "1"', 'did you mean max_total?'],
+    ['a cap that is no integer', 'max_total = 1.5', 'plain integer'],
+    ['a cap that is negative', 'max_total = -1', 'plain integer'],
+    ['hosts in one text', 'allowed_hosts = "a"', 'a list of texts'],
+    ['an account that is no address', '[accounts.me]\nmax_total = 1', 'no address'],
+    ['a fault in somebody else’s table', '[projects.other]\nmax_totl = 1', 'projects.other.max_totl'],
+    ['no TOML', 'max_total', 'policy.toml'],
+  ])('is refused with %s', async (_, toml, words) => {
+    await expect(policyOf(toml)).rejects.toMatchObject({ code: 'payer_misconfigured' })
+    await expect(policyOf(toml)).rejects.toThrow(words)
+  })
+
+  it('is refused when it is not there, or lacks the project', async () => {
+    const missing = { ...environment, SVC_STATE_DIR: state, SVC_POLICY_FILE: join(state, 'none.toml') }
+    expect(() => partsFromEnvironment(missing)).toThrow(/SVC_POLICY_FILE.*none.toml/)
+    expect(() => partsFromEnvironment({ ...environment, SVC_STATE_DIR: state, SVC_PROJECT: 'x' })).toThrow(
+      'SVC_PROJECT',
+    )
+    await expect(policyOf('max_total = 1', { SVC_PROJECT: 'x' })).rejects.toThrow('SVC_PROJECT names it')
+  })
+})
+
+it('keeps its folder for its owner alone', async () => {
+  behave = asks()
+  await attempt(optionsOf({ maxTotal: '0', state: join(state, 'own') }))
+  const { stat } = await import('node:fs/promises')
+  expect((await stat(join(state, 'own'))).mode & 0o777).toBe(0o700)
+  for (const name of await readdir(join(state, 'own'))) {
+    expect((await stat(join(state, 'own', name))).mode & 0o077, name).toBe(0)
+  }
+})

@@ -1,0 +1,124 @@
+/** The payments of an account, each in a folder of its own, for all processes that share the state folder. */
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ChallengeNonce, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
+import { type Clock, unixSeconds } from '../clock.js'
+import type { PaymentMemory, PaymentRecord } from '../delivery/payment-memory.js'
+import type { PayerLimits } from '../limits.js'
+import { PayerError } from '../payer-error.js'
+import type { Cell } from './cell.js'
+import { errorCode } from './files.js'
+import { type Holder, holderNow, isGone } from './holder.js'
+import { createVersionedFile } from './versioned-file.js'
+
+/** A record and who is at work on it. Without a record the payment was dropped. */
+type Stored = { readonly record?: PaymentRecord; readonly holder: Holder }
+
+export type DurablePayments = PaymentMemory & {
+  /** Every payment that is remembered. One that a killed process left open is undelivered. */
+  list(): Promise<readonly PaymentRecord[]>
+}
+
+/** From this number on, payments that are over make room. */
+const crowded = 64
+
+export function createDurablePayments({
+  folder,
+  clock,
+  limits,
+}: {
+  readonly folder: string
+  readonly clock: Clock
+  readonly limits: Pick<PayerLimits, 'paymentsMax' | 'retentionSeconds'>
+}): DurablePayments {
+  const cellOf = (nonce: ChallengeNonce): Cell<Stored> =>
+    createVersionedFile({ folder: join(folder, nonce), parse: parseStored, clock })
+
+  async function nonces(): Promise<ChallengeNonce[]> {
+    try {
+      const names = await readdir(folder)
+      return names.map(parseChallengeNonce).filter((nonce) => nonce !== undefined)
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return []
+      throw new PayerError('state_unusable', `${folder}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+
+  const drop = (nonce: ChallengeNonce) => rm(join(folder, nonce), { recursive: true, force: true })
+
+  async function makeRoom(): Promise<void> {
+    const all = await nonces()
+    if (all.length < Math.min(crowded, limits.paymentsMax)) return
+    let left = all.length
+    for (const nonce of all) {
+      const stored = await cellOf(nonce).read()
+      if (stored?.record && !isOver(stored.record)) continue
+      await drop(nonce)
+      left -= 1
+    }
+    if (left >= limits.paymentsMax) throw new PayerError('memory_full', `${left} payments are remembered`)
+  }
+
+  /** Nobody will ask for it again, and no money hangs on it. */
+  const isOver = ({ accepted, delivery }: PaymentRecord) =>
+    (delivery === 'delivered' || delivery === 'refused') &&
+    accepted.extra.expiresAt + limits.retentionSeconds <= unixSeconds(clock)
+
+  const isFree = ({ record, holder }: Stored) =>
+    record?.delivery === 'undelivered' || (record?.delivery === 'open' && isGone(holder, clock))
+
+  return {
+    get: async (nonce) => (await cellOf(nonce).read())?.record,
+
+    async update(nonce, change) {
+      const cell = cellOf(nonce)
+      if ((await cell.read())?.record === undefined) {
+        if (change(undefined) === undefined) return undefined
+        await makeRoom()
+      }
+      const { record } = await cell.update((before) => {
+        const after = change(before?.record)
+        return { ...(after && { record: after }), holder: holderNow(clock) }
+      })
+      if (record === undefined) await drop(nonce)
+      return record
+    },
+
+    async claimUndelivered(request) {
+      for (const nonce of await nonces()) {
+        const cell = cellOf(nonce)
+        const stored = await cell.read()
+        if (!stored || stored.record?.request !== request || !isFree(stored)) continue
+        let isMine = false
+        const { record } = await cell.update((before) => {
+          const { record: now } = before ?? {}
+          isMine = before !== undefined && now !== undefined && isFree(before)
+          if (!before || !now || !isMine) return before ?? { holder: holderNow(clock) }
+          return { record: { ...now, delivery: 'open' }, holder: holderNow(clock) }
+        })
+        if (isMine && record) return record
+      }
+      return undefined
+    },
+
+    async list() {
+      const stored = await Promise.all((await nonces()).map((nonce) => cellOf(nonce).read()))
+      return stored.flatMap((each) => {
+        if (!each?.record) return []
+        return [isFree(each) ? { ...each.record, delivery: 'undelivered' as const } : each.record]
+      })
+    },
+  }
+}
+
+const deliveries = ['open', 'undelivered', 'delivered', 'refused']
+
+function parseStored(raw: unknown): Stored | undefined {
+  if (!Json.isObject(raw) || !Json.isObject(raw.holder)) return undefined
+  const { record } = raw
+  if (record === undefined) return raw as Stored
+  if (!Json.isObject(record) || !Offer.parse(record.accepted).ok) return undefined
+  if (!parseChallengeNonce(record.challengeNonce) || !deliveries.includes(String(record.delivery)))
+    return undefined
+  return raw as Stored
+}

@@ -1,0 +1,89 @@
+/** The state folder: totals, payments, approvals and the audit log, for all processes that share it. */
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../clock.js'
+import type { PayerLimits } from '../limits.js'
+import { PayerError } from '../payer-error.js'
+import { emptyState, parseSpendState, type SpendState } from '../totals/spend-state.js'
+import { createTotals, type Totals } from '../totals/totals.js'
+import { type AuditLog, auditFile, createAuditLog } from './audit-log.js'
+import type { Cell } from './cell.js'
+import { createDurablePayments, type DurablePayments } from './durable-payments.js'
+import { createVersionedFile } from './versioned-file.js'
+
+export type PayerState = {
+  readonly totals: Totals
+  readonly audit: AuditLog
+  readonly memory: DurablePayments
+  readonly approvalsFolder: string
+}
+
+/** Nothing is written before it is used. */
+export function openState({
+  folder,
+  clock,
+  limits,
+}: {
+  readonly folder: string
+  readonly clock: Clock
+  readonly limits: PayerLimits
+}): PayerState {
+  const cell = createSpendCell(folder, clock)
+  const log = createAuditLog({ folder, clock })
+  return {
+    totals: createTotals({ cell, clock }),
+    audit: {
+      async append(entry) {
+        await cell.read() // the totals come first, so that a log without them means that they were lost
+        await log.append(entry)
+      },
+    },
+    memory: createDurablePayments({ folder: join(folder, 'payments'), clock, limits }),
+    approvalsFolder: join(folder, 'approvals'),
+  }
+}
+
+/** Totals that were removed must not begin at zero: whoever could remove them could spend everything again. */
+function createSpendCell(folder: string, clock: Clock): Cell<SpendState> {
+  const spending = join(folder, 'spending')
+  const inner = createVersionedFile({ folder: spending, parse: parseSpendState, clock })
+
+  async function begin(): Promise<void> {
+    if ((await inner.read()) !== undefined) return
+    const log = await stat(join(folder, auditFile)).catch(() => undefined)
+    // Another process may have begun between the two looks.
+    if (log && log.size > 0 && (await inner.read()) === undefined) throw lost(spending)
+    await inner.update((before) => before ?? emptyState)
+  }
+
+  let begun: Promise<void> | undefined
+  const ready = () => {
+    begun ??= begin().catch((error) => {
+      begun = undefined
+      throw error
+    })
+    return begun
+  }
+
+  return {
+    async read() {
+      await ready()
+      const state = await inner.read()
+      if (state === undefined) throw lost(spending)
+      return state
+    },
+    async update(change) {
+      await ready()
+      return inner.update((before) => {
+        if (before === undefined) throw lost(spending)
+        return change(before)
+      })
+    },
+  }
+}
+
+const lost = (folder: string) =>
+  new PayerError(
+    'state_unusable',
+    `${folder} has no totals, though the audit log beside it knows of payments`,
+  )
