@@ -18,7 +18,7 @@ const shownCharsMax = 60
 const looksLikeKey = (text: string) => /[0-9a-f]{60,}/i.test(text)
 
 /** A value in an error: short and printable, and never what could be a key. */
-export function show(text: string): string {
+function show(text: string): string {
   if (text === '') return 'the value is empty'
   if (looksLikeKey(text)) return 'the value looks like a private key and is not shown'
   const printable = text.replace(/[^\x20-\x7e]/g, '?')

@@ -53,7 +53,7 @@ export type PayerParts = {
  * What a seller needs beside making the resource: it verifies for at most 10 s, settles for 17 and recovers for 10. A payer
  * that hangs up earlier can lose an answer that it has paid for, so this much is waited on top of its patience.
  */
-export const paymentMs = 10_000 + 17_000 + 10_000
+const paymentMs = 10_000 + 17_000 + 10_000
 
 /** The payer, and the parts of it that only our own programs use. */
 export type AssembledPayer = Payer & {

@@ -5,8 +5,6 @@ import { allowsUrl, describeHosts, hostOf } from './hosts.js'
 import type { Policy } from './policy.js'
 import type { Verdict } from './verdict.js'
 
-export type OfferLimits = { readonly offerSecondsMax: number; readonly signatureSecondsMax: number }
-
 /** Whether requests may leave for a URL. */
 export function judgeHost({ hosts }: Pick<Policy, 'hosts'>, url: string): Verdict {
   const host = hostOf(url)

@@ -51,7 +51,7 @@ const keys: {
   price_rise_percent: { sets: 'priceRisePercent', read: form(Forms.percent) },
 }
 
-export const policyFileKeys = Object.keys(keys)
+const policyFileKeys = Object.keys(keys)
 
 type Chosen = { readonly account: string | undefined; readonly project: string | undefined }
 

@@ -9,6 +9,7 @@ import {
   parseAmount,
   parseChallengeNonce,
   type UnixSeconds,
+  zeroAddress,
 } from '@svc-zerc20/protocol'
 import { PayerError } from '../payer-error.js'
 import { judgePermit } from '../policy/offer-rules.js'
@@ -28,8 +29,6 @@ export type PayableOffer = {
 
 /** An offer that can be paid by permit. */
 export type PermitOffer = PayableOffer & { readonly helper: Address; readonly deadline: UnixSeconds }
-
-const zeroAddress = `0x${'0'.repeat(40)}`
 
 /** Reads the facts of an offer; form only, so that a payment already made stays readable past its expiry. */
 export function readOffer(x402Version: number, raw: unknown): PayableOffer {
@@ -53,7 +52,7 @@ export function readOffer(x402Version: number, raw: unknown): PayableOffer {
   if (!challengeNonce || !chainId || !token || !burnAddress || !value) {
     throw new PayerError('offer_malformed', 'a field could not be read')
   }
-  if ([token, burnAddress, facts.helper].includes(zeroAddress as Address)) {
+  if ([token, burnAddress, facts.helper].includes(zeroAddress)) {
     throw new PayerError('offer_malformed', 'an address of the offer is zero')
   }
   return { ...facts, challengeNonce, chainId, token, payTo: burnAddress, amount: value }
