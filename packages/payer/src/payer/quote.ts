@@ -1,7 +1,7 @@
 /** What a URL asks for, and what the rules say to it. Nothing is reserved or signed, and no key is needed. */
 import { Headers, Json, Offer } from '@svc-zerc20/protocol'
+import { type PayableOffer, readOffer } from '../offer/payable-offer.js'
 import type { Verdict } from '../policy/verdict.js'
-import { type PayableOffer, readOffer } from '../scheme/check-offer.js'
 import type { PayerScheme } from '../scheme/client-scheme.js'
 
 /** One offer of a 402 that this payer can read. */

@@ -1,6 +1,6 @@
 /** What one offer may ask for, whatever was spent before. */
 import { type Address, Network } from '@svc-zerc20/protocol'
-import type { PayableOffer } from '../scheme/check-offer.js'
+import type { PayableOffer } from '../offer/payable-offer.js'
 import { allowsUrl, describeHosts, hostOf } from './hosts.js'
 import type { Policy } from './policy.js'
 import type { Verdict } from './verdict.js'

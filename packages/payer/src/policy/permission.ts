@@ -1,8 +1,8 @@
 /** The leave to sign, for exactly one purchase. Only the guard gives it, and whatever signs asks for it. */
 import { createHash } from 'node:crypto'
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { PayableOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
-import type { PayableOffer } from '../scheme/check-offer.js'
 
 /** How money leaves: somebody else burns with our signature, or we do. */
 export type Way = 'permit' | 'self-transfer'

@@ -5,6 +5,7 @@ import { type Clock, unixSeconds } from '../clock.js'
 import { createDeliveries, type Deliveries } from '../delivery/deliveries.js'
 import { judgeAnswer } from '../delivery/outcome.js'
 import type { PayerLimits } from '../limits.js'
+import { checkFresh, isFresh, type PayableOffer, readOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
 import { createGuard, type Guard, type GuardPorts } from '../policy/guard.js'
 import type { Way } from '../policy/permission.js'
@@ -19,9 +20,9 @@ import { noAudit } from '../store/audit-log.js'
 import { createMemoryCell } from '../store/cell.js'
 import { createReconcile } from '../totals/reconcile.js'
 import { createTotals } from '../totals/totals.js'
-import { checkFresh, checkPermitOffer, isFresh, type PayableOffer, readOffer } from './check-offer.js'
 import { createMakePayload } from './make-payload.js'
 import { type PayerConfig, type PayerOptions, readOptions } from './payer-options.js'
+import { checkPermitOffer } from './permit-offer.js'
 
 export type PayerScheme = SchemeNetworkClient & {
   /** What happened to the payments made; `deliverPayments` works on it. */

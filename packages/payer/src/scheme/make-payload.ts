@@ -2,10 +2,10 @@
 import { type ChallengeNonce, Json, type Offer } from '@svc-zerc20/protocol'
 import type { Deliveries } from '../delivery/deliveries.js'
 import type { PaymentMemory } from '../delivery/payment-memory.js'
+import { type PayableOffer, readOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
 import type { Guard } from '../policy/guard.js'
 import type { Permission, Way } from '../policy/permission.js'
-import { type PayableOffer, readOffer } from './check-offer.js'
 
 export type WirePayload = Readonly<Record<string, unknown>>
 

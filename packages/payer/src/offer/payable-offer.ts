@@ -1,4 +1,4 @@
-/** What must hold before anything is signed or sent for an offer. */
+/** An offer as a payment needs it: read once, by its form. */
 import {
   type Address,
   type BaseUnits,
@@ -12,8 +12,6 @@ import {
   zeroAddress,
 } from '@svc-zerc20/protocol'
 import { PayerError } from '../payer-error.js'
-import { judgePermit } from '../policy/offer-rules.js'
-import { assertPasses } from '../policy/verdict.js'
 
 /** The facts of an offer that a payment depends on, parsed once. */
 export type PayableOffer = {
@@ -67,16 +65,4 @@ export function checkFresh(offer: PayableOffer, nowSeconds: number, neededSecond
   if (isFresh(offer, nowSeconds, neededSeconds)) return
   const left = `expiresAt is ${offer.expiresAt}, now is ${nowSeconds}`
   throw new PayerError('offer_expired', neededSeconds > 0 ? `${left}, ${neededSeconds} s are needed` : left)
-}
-
-/** Narrows an offer to the permit path. Whether its helper can be trusted is for `helper-trust.ts` to say. */
-export function checkPermitOffer(
-  offer: PayableOffer,
-  nowSeconds: number,
-  signatureSecondsMax: number,
-): PermitOffer {
-  const { helper, deadline } = offer
-  assertPasses(judgePermit(offer, { allowedHelpers: undefined }, nowSeconds, signatureSecondsMax))
-  if (helper === undefined || deadline === undefined) throw new PayerError('permit_not_offered', 'no helper')
-  return { ...offer, helper, deadline }
 }

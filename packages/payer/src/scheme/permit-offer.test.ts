@@ -1,10 +1,11 @@
 import { type Address, type BaseUnits, parseAddress } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { address, type OfferChanges, offerAt } from '../../test/offers.js'
+import { checkFresh, readOffer } from '../offer/payable-offer.js'
 import { judgeOffer } from '../policy/offer-rules.js'
 import type { Policy } from '../policy/policy.js'
 import { assertPasses } from '../policy/verdict.js'
-import { checkFresh, checkPermitOffer, readOffer } from './check-offer.js'
+import { checkPermitOffer } from './permit-offer.js'
 
 type OfferPins = Pick<Policy, 'network' | 'allowedTokens' | 'maxAmountPerPayment'>
 
