@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, nonceOf } from '../../test/challenges.js'
 import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
-import type { RoundEnd, Step } from '../payment/finalize/finalize.js'
+import type { RoundEnd, Step } from '../payment/finalize/round.js'
 import { finalizeAll } from './finalize-all.js'
 
 const limits = { recoverPauseMs: 1_000, recoverFailedRoundsMax: 3, recoverStillRoundsMax: 5 }

@@ -1,7 +1,8 @@
 /** Rounds of finalization without a loop: as many as bring something, then it ends. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import { count, type Finalize, type RoundEnd, type Step } from '../payment/finalize/finalize.js'
+import type { Finalize } from '../payment/finalize/finalize.js'
 import type { FinalizeEvent } from '../payment/finalize/ports.js'
+import { count, type RoundEnd, type Step } from '../payment/finalize/round.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Clock } from '../payment/ports.js'
 

@@ -2,7 +2,7 @@
 import { unreachable } from '@svc-zerc20/protocol'
 import { table } from '../admin/print.js'
 import { type ExitCode, exitCodes } from '../finding.js'
-import type { Step } from '../payment/finalize/finalize.js'
+import type { Step } from '../payment/finalize/round.js'
 import type { FoundBurn } from './find-burns.js'
 
 export type RecoveredBurn = {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { nonceOf } from '../../../test/challenges.js'
-import type { RoundEnd, Step } from './finalize.js'
 import { pauseMs, startFinalizeLoop } from './loop.js'
+import type { RoundEnd, Step } from './round.js'
 
 const periodMs = 15_000
 const pace = { periodMs, backOffMaxMs: 10 * periodMs }

@@ -1,9 +1,10 @@
 /** Runs rounds of finalization: one a period, soon again while there is work, later and later while all of it fails. */
 
 import type { Clock } from '../ports.js'
-import { count, type Finalize, type RoundEnd } from './finalize.js'
+import type { Finalize } from './finalize.js'
 import type { FinalizeEvent } from './ports.js'
 import { backOffMs } from './retries.js'
+import { count, type RoundEnd } from './round.js'
 
 export type FinalizeLoop = {
   /** Starts the next round at once, or right after the one under way. */

@@ -1,0 +1,61 @@
+/** Burns that a reorg moved, took away or brought back, on their way to a mint. */
+import type { Ledger } from '../ledger-port.js'
+import type { AwaitingMint } from '../records.js'
+import type { FinalizeEvent, RereadBurn } from './ports.js'
+import type { Progress } from './progress.js'
+
+export type ReorgedBurns = {
+  /** Accepts burns again that a reorg took away and a later block brought back. */
+  acceptReturned(signal: AbortSignal): Promise<void>
+  /** The payment with its burn as the chain holds it now; undefined when no block holds it. */
+  withCurrentBurn(payment: AwaitingMint): Promise<AwaitingMint | undefined>
+}
+
+export function createReorgedBurns(deps: {
+  readonly ledger: Pick<Ledger, 'demote' | 'demoted' | 'accept' | 'moveBurn'>
+  readonly reread: RereadBurn
+  readonly progress: Progress
+  readonly report: (event: FinalizeEvent) => void
+  /** Blocks that must hold a burn which came back after a reorg. */
+  readonly burnConfirmations: number
+}): ReorgedBurns {
+  const { ledger, reread, progress, report } = deps
+  const { retries } = progress
+  return {
+    async acceptReturned(signal) {
+      for await (const { challenge, burn } of ledger.demoted()) {
+        const { nonce } = challenge
+        if (signal.aborted) return
+        if (!retries.isDue(nonce)) continue
+        const returned = await reread(challenge, burn).catch(() => undefined)
+        if (!returned || returned.depth < deps.burnConfirmations) {
+          // A burn that stays away must not hold up the rest.
+          retries.failed(nonce)
+          continue
+        }
+        retries.forget(nonce)
+        if ((await ledger.accept(nonce, returned.burn)) !== 'accepted') continue
+        report({ event: 'payment.returned', challengeNonce: nonce, txHash: returned.burn.txHash })
+      }
+    },
+
+    async withCurrentBurn(payment) {
+      const { challenge, burn, acceptedAt } = payment
+      const current = (await reread(challenge, burn))?.burn
+      if (current) {
+        if (current.leafIndex === burn.leafIndex && current.blockHash === burn.blockHash) return payment
+        await ledger.moveBurn(challenge.nonce, current)
+        return { ...payment, burn: current }
+      }
+      if (acceptedAt === undefined) {
+        // It bought nothing that could be taken back: it only waits, longer each time.
+        progress.failed(challenge.nonce, 'burn_lost', undefined)
+        return undefined
+      }
+      await ledger.demote(challenge.nonce)
+      progress.forget(challenge.nonce)
+      report({ event: 'payment.demoted', challengeNonce: challenge.nonce, txHash: burn.txHash })
+      return undefined
+    },
+  }
+}

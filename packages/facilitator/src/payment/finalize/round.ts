@@ -1,0 +1,45 @@
+/** One round of finalization: what it did for each payment, and what it may still do. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+
+/** What a round did for a payment, or why the payment waits. */
+export type Step =
+  | 'finalized'
+  /** The mint is in a block. */
+  | 'mined'
+  /** Minted, or being minted, and not deep enough yet. */
+  | 'confirming'
+  /** No proved root covers the burn yet. */
+  | 'root_behind'
+  | 'verifier_paused'
+  /** No block holds the burn any more. */
+  | 'burn_lost'
+  | 'failed'
+  /** The round was cut off. */
+  | 'interrupted'
+
+/** The step of each payment that was due. */
+export type RoundEnd = ReadonlyMap<ChallengeNonce, Step>
+
+export type Round = {
+  readonly signal: AbortSignal
+  readonly cutOff: Promise<'cut_off'>
+  /** Burns of this amount that wait under the root: any of them could explain a mint of it. */
+  readonly companyOf: (value: bigint) => number
+  mintsLeft: number
+  burnsLeft: number
+}
+
+/** How many payments of a round took one of these steps. */
+export const count = (end: RoundEnd, ...steps: readonly Step[]): number =>
+  [...end.values()].filter((step) => steps.includes(step)).length
+
+/** Resolves when the signal aborts. Release it after the round: the signal lives as long as the daemon. */
+export function cutOffBy(signal: AbortSignal): { cutOff: Promise<'cut_off'>; release(): void } {
+  let onAbort: () => void = () => undefined
+  const cutOff = new Promise<'cut_off'>((resolve) => {
+    onAbort = () => resolve('cut_off')
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort)
+  })
+  return { cutOff, release: () => signal.removeEventListener('abort', onAbort) }
+}

@@ -1,0 +1,58 @@
+/** Proves a payment under a root and sends its mint. */
+import type { Clock, Minter, MintOutcome } from '../ports.js'
+import type { AwaitingMint } from '../records.js'
+import type { FinalizeEvent, MintVerifier, ProvedRoot, ProveMint } from './ports.js'
+import type { Progress } from './progress.js'
+import type { Round, Step } from './round.js'
+
+export type SendMint = (payment: AwaitingMint, root: ProvedRoot, round: Round) => Promise<Step>
+
+export function createSendMint(deps: {
+  readonly verifier: Pick<MintVerifier, 'mintStates'>
+  readonly prove: ProveMint
+  readonly minter: Pick<Minter, 'mint'>
+  readonly progress: Progress
+  readonly clock: Clock
+  readonly report: (event: FinalizeEvent) => void
+  /** How long a round waits for the block of one mint. */
+  readonly mintWaitMs: number
+}): SendMint {
+  const { progress, clock, report } = deps
+
+  async function end(payment: AwaitingMint, outcome: MintOutcome): Promise<Step> {
+    const challengeNonce = payment.challenge.nonce
+    if (outcome.kind === 'failed') {
+      const [state] = outcome.why === 'would_revert' ? await deps.verifier.mintStates([payment]) : []
+      // Somebody else sent it while we proved.
+      if (state === 'shallow' || state === 'minted') return 'confirming'
+      return progress.failed(challengeNonce, outcome.why, outcome.err)
+    }
+    progress.retries.forget(challengeNonce)
+    report({ event: 'mint.mined', challengeNonce })
+    return 'mined'
+  }
+
+  return async (payment, root, round) => {
+    const challengeNonce = payment.challenge.nonce
+    const company = round.companyOf(payment.burn.value)
+    report({ event: 'mint.proving', challengeNonce, leaves: root.size, company })
+    const startedAt = clock.now()
+    const call = await deps.prove(payment, root, round.signal)
+    report({ event: 'mint.proved', challengeNonce, ms: clock.now() - startedAt })
+    // A queue that stands still must not hold up the rounds: burns that a reorg took would go unnoticed meanwhile.
+    // Until the mint ends, the minter says that it is under way, and nobody sends another.
+    const minted = deps.minter.mint(call)
+    const bound = new AbortController()
+    const elapsed = clock.sleep(deps.mintWaitMs, bound.signal).then(() => 'elapsed' as const)
+    const outcome = await Promise.race([minted, round.cutOff, elapsed]).finally(() => bound.abort())
+    // A transaction that was sent is on record: the next run resumes it.
+    if (outcome === 'cut_off') return 'interrupted'
+    if (outcome !== 'elapsed') return end(payment, outcome)
+    minted
+      .then((late) => end(payment, late))
+      .catch((err) => {
+        if (!round.signal.aborted) progress.failed(challengeNonce, 'unavailable', err)
+      })
+    return 'confirming'
+  }
+}
