@@ -1,12 +1,14 @@
 /** How many burns share a transaction: fewer after the node refused one, and slowly more again. */
 export type BatchSize = {
   now(): number
-  /** The node did not take a transaction with so many burns. */
+  /** The node did not take a transaction with this number of burns. */
   refused(items: number): void
   mined(): void
 }
 
-export function createBatchSize(limits: { batchItemsMax: number; batchGrowsAfter: number }): BatchSize {
+export type BatchLimits = { readonly batchItemsMax: number; readonly batchGrowsAfter: number }
+
+export function createBatchSize(limits: BatchLimits): BatchSize {
   let size = limits.batchItemsMax
   let minedInRow = 0
   return {
