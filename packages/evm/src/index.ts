@@ -29,3 +29,4 @@ export {
   type ScannedLogs,
   scanLogs,
 } from './scan-logs.js'
+export { createSender, type Sender, type SenderLimits } from './sender.js'

@@ -52,8 +52,8 @@ describe('a scan of logs', () => {
 })
 
 describe('the span of a question', () => {
-  it('shrinks to an eighth of what was refused, grows to twice its size, and keeps to its bounds', () => {
-    const span = createLogSpan(1_000)
+  it('shrinks to a fraction of what was refused, grows to twice its size, and keeps to its bounds', () => {
+    const span = createLogSpan({ blocksMax: 1_000, shrinkBy: 8 })
     expect(span.lastBlock(1, 5_000)).toBe(1_000)
     expect(span.refused(1_000)).toBe(true)
     expect(span.lastBlock(1, 5_000)).toBe(125)

@@ -31,7 +31,7 @@ export async function* scanLogs(
   },
 ): AsyncGenerator<ScannedLogs> {
   const head = toBlock ?? Number(await readHead(rpc))
-  const span = createLogSpan(spanBlocksMax)
+  const span = createLogSpan({ blocksMax: spanBlocksMax, shrinkBy })
   for (let next = fromBlock; next <= head; ) {
     const lastBlock = span.lastBlock(next, head)
     let logs: readonly ChainLog[]
@@ -59,7 +59,14 @@ export type LogSpan = {
 /** Quickly, so that a node that answers nothing at all is found out soon. */
 const shrinkBy = 8
 
-export function createLogSpan(blocksMax: number): LogSpan {
+export function createLogSpan({
+  blocksMax,
+  shrinkBy,
+}: {
+  readonly blocksMax: number
+  /** A refusal divides the span by this. */
+  readonly shrinkBy: number
+}): LogSpan {
   let span = blocksMax
   return {
     lastBlock: (from, end) => Math.min(from + span - 1, end),

@@ -1,7 +1,7 @@
 /** The command line of `svc-indexer`: options and help. What they do is given from outside. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { proverKeyName } from './env.js'
-import { defaultCeilingGwei } from './root/fees.js'
+import { defaultCeilingGwei } from './root/fee-ceiling.js'
 
 /** What was asked for on the command line or in the environment. */
 export type Arguments = {

@@ -11,7 +11,14 @@ export type LogEvent =
   | { event: 'root.reserved'; index: number; transaction: string }
   | { event: 'root.proving'; circuit: string; oldIndex: number; newIndex: number; pending: number }
   | { event: 'root.proved'; circuit: string; newIndex: number; ms: number }
-  | { event: 'root.submitted'; newIndex: number; checkpoint: number; transaction: string; gasUsed: bigint }
+  | {
+      event: 'root.submitted'
+      newIndex: number
+      checkpoint: number
+      transaction: string
+      /** Undefined when the node does not tell. */
+      gasUsed: bigint | undefined
+    }
   | { event: 'root.outrun'; oldIndex: number; newIndex: number; provedIndex: number }
   | { event: 'root.failed'; code: string; err: unknown; retryMs: number }
 

@@ -1,17 +1,18 @@
 /** Composition root: folder, sync, HTTP and, when asked for, the job that proves roots. */
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { createJsonRpc, createSender } from '@svc-zerc20/evm'
 import { parseAddress, SvcError, toChecksum } from '@svc-zerc20/protocol'
-import { type Chain, createChain } from './chain.js'
+import { type Chain, createChain } from './chain/chain.js'
 import { type Clock, systemClock } from './clock.js'
-import { type Binding, openDatabase } from './database.js'
 import type { Log } from './events.js'
-import { assertChain, createFollower } from './follower.js'
 import { registerApi } from './http/api.js'
 import { createServer } from './http/server.js'
-import { createJsonRpc } from './json-rpc.js'
-import { defaultCeilingGwei, feeCeiling } from './root/fees.js'
+import { limits } from './limits.js'
+import { defaultCeilingGwei, feeCeiling } from './root/fee-ceiling.js'
 import { createRootJob, type RootJobOptions } from './root/root-job.js'
-import { createTransactions } from './root/transactions.js'
 import type { Status } from './status.js'
+import { type Binding, openDatabase } from './store/database.js'
+import { assertChain, createFollower } from './sync/follower.js'
 
 export type IndexerOptions = {
   readonly rpcUrl: string
@@ -53,17 +54,21 @@ export async function createIndexer(options: IndexerOptions): Promise<Indexer> {
   if (token === undefined) throw new SvcError('bad_option', `token: ${options.token} is no address`)
   if (verifier === undefined) throw new SvcError('bad_option', `verifier: ${options.verifier} is no address`)
   const ending = new AbortController()
-  const rpc = createJsonRpc({ url: options.rpcUrl, signal: ending.signal })
+  const rpc = createJsonRpc({ url: options.rpcUrl, ...limits.rpc })
   const chain = createChain({ rpc, token, verifier })
-  const database = await openDatabase({ folder, ...folderOf({ chainId, token, fromBlock }, chain) })
+  const opening = openDatabase({ folder, ...folderOf({ chainId, token, fromBlock }, chain) })
+  opening.catch(rpc.close)
+  const database = await opening
   const loops: Promise<void>[] = []
   const job =
     options.rootProver &&
     createRootJob({
       ...options.rootProver,
-      transactions: createTransactions({
+      sender: createSender({
         ...{ rpc, chainId, clock, privateKey: options.rootProver.privateKey },
         ceiling: options.rootProver.ceiling ?? feeCeiling(defaultCeilingGwei),
+        errors: verifierAbi,
+        limits,
       }),
       verifier,
       chain,
@@ -96,6 +101,7 @@ export async function createIndexer(options: IndexerOptions): Promise<Indexer> {
   registerApi(app, { database, chainId, token, status })
   const close = async () => {
     ending.abort()
+    rpc.close()
     await app.close()
     await Promise.all(loops)
     await database.close()

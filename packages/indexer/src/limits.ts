@@ -1,8 +1,7 @@
 /** Every bound of the indexer that is not an option, with its unit. */
 export const limits = {
-  rpcTimeoutMs: 20_000,
-  /** Bytes of a JSON-RPC answer: a full span of logs of a busy token stays far below. */
-  rpcAnswerBytesMax: 64 * 1024 * 1024,
+  /** A full span of logs of a busy token stays far below these bytes. */
+  rpc: { timeoutMs: 20_000, answerBytesMax: 64 * 1024 * 1024 },
   /** Blocks in one request for logs; halved when the node refuses, down to one. */
   spanBlocks: 5_000,
   /** Transfers written together; a block is never split. */
@@ -29,6 +28,7 @@ export const limits = {
   /** A transaction unmined for this long is replaced by one with a higher fee. */
   feeBumpAfterMs: 15_000,
   feeBumpsMax: 10,
+  feeBumpPercent: 25n,
   /** A request of this API is small; anything larger is abuse. */
   bodyBytesMax: 16_384,
   /** Time to receive the head of a request, and the whole request. Checked every `connectionLookMs`: below 20 s in all. */

@@ -7,7 +7,7 @@ import { type Arguments, createProgram, exitCodes } from './command-line.js'
 import { proverKeyName, takeProverKey } from './env.js'
 import { createIndexer } from './indexer.js'
 import { createLog } from './log.js'
-import { feeCeiling } from './root/fees.js'
+import { feeCeiling } from './root/fee-ceiling.js'
 import type { RootJobOptions } from './root/root-job.js'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Address, Bytes32, TxHash } from '@svc-zerc20/protocol'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type ChainedTransfer, type Database, openDatabase } from '../database.js'
+import { type ChainedTransfer, type Database, openDatabase } from '../store/database.js'
 import { registerApi } from './api.js'
 import { createServer } from './server.js'
 

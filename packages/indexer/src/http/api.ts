@@ -1,10 +1,10 @@
 /** The token indexer's HTTP surface in the shapes of generation 2. */
 import { type Address, toChecksum } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../database.js'
 import { limits } from '../limits.js'
-import type { StoredTransfer } from '../record.js'
 import type { Status } from '../status.js'
+import type { Database } from '../store/database.js'
+import type { StoredTransfer } from '../store/record.js'
 import {
   parseAllEventsQuery,
   parseEventsQuery,

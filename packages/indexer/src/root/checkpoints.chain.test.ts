@@ -1,19 +1,19 @@
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
+import { createJsonRpc, createSender, type JsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { createPublicClient, http } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startWorld, transfers, type World } from '../../test/world.js'
-import { type Chain, createChain } from '../chain.js'
+import { type Chain, createChain } from '../chain/chain.js'
 import { systemClock } from '../clock.js'
-import { type Database, openDatabase } from '../database.js'
 import type { LogEvent } from '../events.js'
-import { createJsonRpc } from '../json-rpc.js'
-import { createSync } from '../sync.js'
+import { limits } from '../limits.js'
+import { type Database, openDatabase } from '../store/database.js'
+import { createSync } from '../sync/sync.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
-import { defaultCeilingGwei, feeCeiling } from './fees.js'
+import { defaultCeilingGwei, feeCeiling } from './fee-ceiling.js'
 import { hashChainAt } from './root-step.js'
-import { createTransactions } from './transactions.js'
 
 let world: World
 let chain: Chain
@@ -23,6 +23,7 @@ let sync: () => Promise<void>
 const ending = new AbortController()
 const { signal } = ending
 let events: LogEvent[] = []
+let rpc: JsonRpc
 
 beforeEach(async () => {
   world = await startWorld()
@@ -30,7 +31,7 @@ beforeEach(async () => {
   const { chainId } = world.deployment
   const token = parseAddress(world.deployment.token) as Address
   const verifier = parseAddress(world.deployment.verifier) as Address
-  const rpc = createJsonRpc({ url: world.chain.rpcUrl, signal })
+  rpc = createJsonRpc({ url: world.chain.rpcUrl, ...limits.rpc })
   chain = createChain({ rpc, token, verifier })
   database = await openDatabase({
     folder: world.folder,
@@ -43,9 +44,10 @@ beforeEach(async () => {
   })
   const { privateKey } = developmentRoles.rootProver
   const ceiling = feeCeiling(defaultCeilingGwei)
-  const transactions = createTransactions({ rpc, chainId, privateKey, clock: systemClock, ceiling })
+  const errors = verifierAbi
+  const sender = createSender({ rpc, chainId, privateKey, clock: systemClock, ceiling, errors, limits })
   const log = (event: LogEvent) => events.push(event)
-  checkpoints = createCheckpoints({ chain, database, transactions, verifier, log, transfersPerCallMax: 20 })
+  checkpoints = createCheckpoints({ chain, database, sender, verifier, log, transfersPerCallMax: 20 })
   const follower = createSync({ chain, database, confirmations: 0, log })
   sync = async () => {
     while ((await follower.step()) === 'moved');
@@ -53,6 +55,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
+  rpc.close()
   await database.close()
   await world.close()
 })

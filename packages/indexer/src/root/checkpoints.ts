@@ -1,11 +1,11 @@
 /** Leaf counts whose hash chain the verifier keeps: a root proof must lead to one of them. */
+import type { Sender } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import type { Chain, VerifierState } from '../chain.js'
-import type { Database } from '../database.js'
+import type { Chain, VerifierState } from '../chain/chain.js'
 import type { Log } from '../events.js'
 import { limits } from '../limits.js'
+import type { Database } from '../store/database.js'
 import { hashChainAt, reserveCall, reserveEarlierCall } from './root-step.js'
-import type { Transactions } from './transactions.js'
 
 export type Checkpoints = {
   /** Takes notice of what the verifier reserved last, whoever did it. */
@@ -22,12 +22,12 @@ export type Checkpoints = {
 export function createCheckpoints(deps: {
   chain: Chain
   database: Database
-  transactions: Transactions
+  sender: Pick<Sender, 'send'>
   verifier: Address
   log: Log
   transfersPerCallMax?: number
 }): Checkpoints {
-  const { chain, database, transactions, verifier, log } = deps
+  const { chain, database, sender, verifier, log } = deps
   const { transfersPerCallMax = limits.transfersPerCallMax } = deps
   let seen: number[] = []
 
@@ -66,7 +66,7 @@ export function createCheckpoints(deps: {
     async reserveIfDue({ reservedIndex, provedIndex }, signal) {
       const { size } = database.head()
       if (reservedIndex > provedIndex && size - reservedIndex < limits.leavesPerReservation) return false
-      const { transactionHash } = await transactions.send({ to: verifier, data: reserveCall() }, signal)
+      const { transactionHash } = await sender.send({ to: verifier, data: reserveCall() }, signal)
       const state = await chain.verifierNow()
       observe(state)
       log({ event: 'root.reserved', index: state.reservedIndex, transaction: transactionHash })
@@ -81,7 +81,7 @@ export function createCheckpoints(deps: {
       while (checkpoint > farthest) {
         const index = Math.max(newIndex, checkpoint - transfersPerCallMax)
         const data = reserveEarlierCall(database, index, checkpoint)
-        const { transactionHash } = await transactions.send({ to: verifier, data }, signal)
+        const { transactionHash } = await sender.send({ to: verifier, data }, signal)
         log({ event: 'root.reserved', index, transaction: transactionHash })
         checkpoint = index
       }

@@ -2,21 +2,20 @@
  * Brings the verifier's proved root up to the token's leaves. Every round begins with what the chain says now, so a
  * reorg, a restart or somebody else's proof needs no special case: the next round starts from another place.
  */
+import type { FeeCeiling, Sender } from '@svc-zerc20/evm'
 import { type Address, createBoundedMap, SvcError, zeroAddress } from '@svc-zerc20/protocol'
 import type { RootWitness } from '@svc-zerc20/zk'
 import type { Hex } from 'viem'
 import { backoffMs, codeOf, sentenceOf } from '../backoff.js'
-import type { Chain } from '../chain.js'
+import type { Chain } from '../chain/chain.js'
 import type { Clock } from '../clock.js'
-import type { Database } from '../database.js'
 import type { Log } from '../events.js'
 import { limits } from '../limits.js'
+import type { Database } from '../store/database.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
-import type { FeeCeiling } from './fees.js'
 import { createPace } from './pace.js'
 import { planRoot, type RootPlan } from './root-plan.js'
 import { proveCall, transfersBetween, witnessOf } from './root-step.js'
-import type { Transactions } from './transactions.js'
 import { createWatchedProof, isOutrun, type RootProver } from './watched-proof.js'
 
 export type RootJobOptions = {
@@ -40,24 +39,24 @@ export type RootJob = {
 
 const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, lookMs: 500 } as const
 
-/** Creates the job; it sends transactions, so there is one per key. */
+/** Creates the job; it sends sender, so there is one per key. */
 export function createRootJob(
   deps: RootJobOptions & {
     chain: Chain
     database: Database
-    transactions: Transactions
+    sender: Pick<Sender, 'send'>
     verifier: Address
     clock: Clock
     log: Log
   },
 ): RootJob {
-  const { chain, database, transactions, verifier, prover, clock, log } = deps
+  const { chain, database, sender, verifier, prover, clock, log } = deps
   const {
     gatherMs = defaults.gatherMs,
     mintGatherMs = defaults.mintGatherMs,
     lookMs = defaults.lookMs,
   } = deps
-  const checkpoints: Checkpoints = createCheckpoints({ chain, database, transactions, verifier, log })
+  const checkpoints: Checkpoints = createCheckpoints({ chain, database, sender, verifier, log })
   const prove = createWatchedProof({ prover, chain, checkpoints, database, clock, log, lookMs })
   const pace = createPace()
   const proofs = createBoundedMap<string, readonly bigint[]>(limits.proofsKept)
@@ -145,8 +144,8 @@ export function createRootJob(
     const startedAt = clock.now()
     const checkpoint = await checkpoints.nearest({ newIndex, oldIndex, known: target }, signal)
     const data = proveCall(database, { plan, newRoot, proof, checkpoint })
-    const { transactionHash, gasUsed } = await transactions.send({ to: verifier, data }, signal)
-    log({ event: 'root.submitted', newIndex, checkpoint, transaction: transactionHash, gasUsed })
+    const { transactionHash, cost } = await sender.send({ to: verifier, data }, signal)
+    log({ event: 'root.submitted', newIndex, checkpoint, transaction: transactionHash, gasUsed: cost?.gas })
     pace.submitted(clock.now() - startedAt)
   }
 

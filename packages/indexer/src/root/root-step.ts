@@ -3,8 +3,8 @@ import { encodeRootProof, verifierAbi } from '@svc-zerc20/contracts'
 import { SvcError } from '@svc-zerc20/protocol'
 import { type RootWitness, rootBatches, rootInput, transferLeaf } from '@svc-zerc20/zk'
 import { encodeFunctionData, type Hex } from 'viem'
-import type { Database } from '../database.js'
-import type { StoredTransfer } from '../record.js'
+import type { Database } from '../store/database.js'
+import type { StoredTransfer } from '../store/record.js'
 import type { RootPlan } from './root-plan.js'
 
 /** Transfers `[from, to)`. Throws `SvcError('transfers_gone')` when a reorg has taken some. */

@@ -8,7 +8,8 @@ import { mkdirSync } from 'node:fs'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { createMerkleTree, type MerklePath, type NodeStore, transferLeaf, treeHeight } from '@svc-zerc20/zk'
 import { ClassicLevel } from 'classic-level'
-import { limits } from './limits.js'
+import type { ReportedTransfer } from '../chain/transfer.js'
+import { limits } from '../limits.js'
 import {
   decodeBlock,
   decodeCount,
@@ -23,10 +24,9 @@ import {
   type StoredTransfer,
   type SyncedBlock,
 } from './record.js'
-import type { TransferLog } from './transfer-log.js'
 
 /** A transfer with the hash chain that the sync computed and compared. */
-export type ChainedTransfer = TransferLog & { readonly hashChain: bigint }
+export type ChainedTransfer = ReportedTransfer & { readonly hashChain: bigint }
 
 export type Database = {
   /** The last block whose transfers are on the disk. */

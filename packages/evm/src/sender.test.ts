@@ -1,51 +1,56 @@
-import { parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { parseAddress } from '@svc-zerc20/protocol'
 import { type Hex, keccak256, parseGwei, parseTransaction } from 'viem'
 import { expect, test } from 'vitest'
-import type { Clock } from '../clock.js'
-import type { JsonRpc } from '../json-rpc.js'
-import { defaultCeilingGwei, feeCeiling } from './fees.js'
-import { createTransactions } from './transactions.js'
+import type { FeeCeiling } from './fees.js'
+import type { JsonRpc, RpcAnswer } from './json-rpc.js'
+import { createSender } from './sender.js'
 
 const privateKey: Hex = `0x${'ab'.repeat(32)}`
 const to = parseAddress(`0x${'11'.repeat(20)}`)
 const hex = (value: bigint | number): Hex => `0x${value.toString(16)}`
 
 /** Time that passes as fast as somebody waits for it. */
-function hastyClock(): Clock {
+function hastyClock() {
   let now = 0
   return {
     now: () => now,
-    async sleep(ms) {
+    async sleep(ms: number) {
       now += ms
     },
   }
 }
+
+const limits = { receiptPollMs: 200, feeBumpAfterMs: 15_000, feeBumpsMax: 10, feeBumpPercent: 25n }
+const minedAt = { blockNumber: hex(1), blockHash: `0x${'cd'.repeat(32)}` }
+const ceilingOf = (feeGwei: number, tipGwei: number): FeeCeiling => ({
+  feePerGasMax: parseGwei(`${feeGwei}`),
+  tipPerGasMax: parseGwei(`${tipGwei}`),
+})
 
 type Node = { baseFee?: bigint; tip?: bigint; mined?: boolean; underpriced?: boolean }
 
 /** A node that says what a test wants it to, and the transactions it was given. */
 function scriptedNode({ baseFee, tip, mined = false, underpriced = false }: Node) {
   const taken: Hex[] = []
-  const answers: Record<string, (params: readonly unknown[]) => unknown> = {
-    eth_estimateGas: () => hex(100_000),
-    eth_getTransactionCount: () => hex(0),
-    eth_getBlockByNumber: () => (baseFee === undefined ? {} : { baseFeePerGas: hex(baseFee) }),
-    eth_maxPriorityFeePerGas() {
-      if (tip === undefined) throw new SvcError('rpc_error', 'the method does not exist')
-      return hex(tip)
-    },
+  const refused = (message: string) => ({ error: { code: -32000, message } })
+  const answers: Record<string, (params: readonly unknown[]) => RpcAnswer> = {
+    eth_estimateGas: () => ({ result: hex(100_000) }),
+    eth_getTransactionCount: () => ({ result: hex(0) }),
+    eth_getBlockByNumber: () => ({ result: baseFee === undefined ? {} : { baseFeePerGas: hex(baseFee) } }),
+    eth_maxPriorityFeePerGas: () =>
+      tip === undefined ? refused('the method does not exist') : { result: hex(tip) },
     eth_sendRawTransaction([raw]) {
       taken.push(raw as Hex)
-      if (underpriced) throw new SvcError('rpc_error', 'replacement transaction underpriced')
-      return keccak256(raw as Hex)
+      return underpriced ? refused('replacement transaction underpriced') : { result: keccak256(raw as Hex) }
     },
-    eth_getTransactionReceipt: ([transactionHash]) =>
-      mined ? { transactionHash, gasUsed: hex(1), status: hex(1) } : null,
+    eth_getTransactionReceipt: ([transactionHash]) => ({
+      result: mined ? { transactionHash, ...minedAt, status: hex(1), logs: [] } : null,
+    }),
   }
-  const call: JsonRpc['call'] = async (method, params) => answers[method]?.(params)
-  const rpc: JsonRpc = {
-    call,
-    batch: (calls) => Promise.all(calls.map((one) => call(one.method, one.params))),
+  const rpc: Pick<JsonRpc, 'batch'> = {
+    batch: async (calls) =>
+      calls.map(({ method, params }) => answers[method]?.(params) ?? refused(`${method} is unknown`)),
   }
   const fees = () =>
     taken.map((raw) => {
@@ -55,10 +60,11 @@ function scriptedNode({ baseFee, tip, mined = false, underpriced = false }: Node
   return { rpc, fees }
 }
 
-async function send(rpc: JsonRpc, ceiling = feeCeiling(defaultCeilingGwei)) {
+async function send(rpc: Pick<JsonRpc, 'batch'>, ceiling: FeeCeiling = ceilingOf(500, 100)) {
   if (to === undefined) throw new Error('no address')
-  const transactions = createTransactions({ rpc, chainId: 1, privateKey, clock: hastyClock(), ceiling })
-  return transactions.send({ to, data: '0x' }, new AbortController().signal)
+  const clock = hastyClock()
+  const sender = createSender({ rpc, chainId: 1, privateKey, clock, ceiling, errors: verifierAbi, limits })
+  return sender.send({ to, data: '0x' }, new AbortController().signal)
 }
 
 test('a transaction offers twice the base fee and the suggested tip', async () => {
@@ -81,7 +87,7 @@ test('whatever the node says is due, the first offer stays below the ceiling and
 
 test('raises end below the ceiling, where the same transaction is offered until it is given up', async () => {
   const { rpc, fees } = scriptedNode({ baseFee: parseGwei('10'), tip: parseGwei('10') })
-  const ceiling = feeCeiling({ maxFeeGwei: 60, maxTipGwei: 20 })
+  const ceiling = ceilingOf(60, 20)
   await expect(send(rpc, ceiling)).rejects.toMatchObject({ code: 'transaction_stuck' })
   const offered = fees()
   expect(new Set(offered.map(({ maxFeePerGas }) => maxFeePerGas)).size).toBe(4)
@@ -94,7 +100,7 @@ test('raises end below the ceiling, where the same transaction is offered until 
 
 test('what the pool holds at more than the ceiling is not outbid', async () => {
   const { rpc, fees } = scriptedNode({ baseFee: parseGwei('30'), tip: 0n, underpriced: true })
-  const ceiling = feeCeiling({ maxFeeGwei: 60, maxTipGwei: 20 })
+  const ceiling = ceilingOf(60, 20)
   await expect(send(rpc, ceiling)).rejects.toMatchObject({ code: 'transaction_stuck' })
   expect(fees()).toHaveLength(1)
 })

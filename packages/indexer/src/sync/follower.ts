@@ -1,11 +1,11 @@
 /** The sync as a loop that never gives up. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { backoffMs, codeOf, sentenceOf } from './backoff.js'
-import type { Chain, VerifierState } from './chain.js'
-import type { Clock } from './clock.js'
-import type { Database } from './database.js'
-import type { Log } from './events.js'
-import { limits } from './limits.js'
+import { backoffMs, codeOf, sentenceOf } from '../backoff.js'
+import type { Chain, VerifierState } from '../chain/chain.js'
+import type { Clock } from '../clock.js'
+import type { Log } from '../events.js'
+import { limits } from '../limits.js'
+import type { Database } from '../store/database.js'
 import { createSync } from './sync.js'
 
 /** Throws `SvcError('wrong_chain')` when the node is on another one. */

@@ -1,26 +1,29 @@
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
+import { createJsonRpc, createSender, type JsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { encodeFunctionData } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startWorld, until, type World } from '../../test/world.js'
 import type { Clock } from '../clock.js'
-import { createJsonRpc } from '../json-rpc.js'
-import { defaultCeilingGwei, feeCeiling } from './fees.js'
+import { limits } from '../limits.js'
+import { defaultCeilingGwei, feeCeiling } from './fee-ceiling.js'
 import { reserveCall } from './root-step.js'
-import { createTransactions } from './transactions.js'
 
 let world: World
 let ending: AbortController
+let rpc: JsonRpc
 const { rootProver } = developmentRoles
 
 beforeEach(async () => {
   world = await startWorld()
   ending = new AbortController()
+  rpc = createJsonRpc({ url: world.chain.rpcUrl, ...limits.rpc })
 })
 
 afterEach(async () => {
   ending.abort()
+  rpc.close()
   await world.close()
 })
 
@@ -36,11 +39,11 @@ function hastyClock(): Clock {
   }
 }
 
-function transactions(clock: Clock = hastyClock()) {
-  const rpc = createJsonRpc({ url: world.chain.rpcUrl, signal: ending.signal })
+function senderOn(clock: Clock = hastyClock()) {
   const { privateKey } = rootProver
   const ceiling = feeCeiling(defaultCeilingGwei)
-  return createTransactions({ rpc, chainId: world.chain.chainId, privateKey, clock, ceiling })
+  const { chainId } = world.chain
+  return createSender({ rpc, chainId, privateKey, clock, ceiling, errors: verifierAbi, limits })
 }
 
 const verifier = (): Address => {
@@ -53,7 +56,7 @@ type Pending = { hash: string; nonce: string; maxFeePerGas: string }
 const pending = async () => (await world.chain.request('eth_pendingTransactions')) as Pending[]
 
 test('an unmined transaction is replaced under its nonce by one with a higher fee', async () => {
-  const sent = transactions().send({ to: verifier(), data: reserveCall() }, ending.signal)
+  const sent = senderOn().send({ to: verifier(), data: reserveCall() }, ending.signal)
   const [first] = await until(async () => ((await pending()).length > 0 ? pending() : undefined))
   const raised = await until(async () => {
     const [now] = await pending()
@@ -62,16 +65,16 @@ test('an unmined transaction is replaced under its nonce by one with a higher fe
   expect(raised.nonce).toBe(first?.nonce)
   expect(BigInt(raised.maxFeePerGas)).toBeGreaterThanOrEqual((BigInt(first?.maxFeePerGas ?? 0) * 5n) / 4n)
   await world.chain.mine()
-  expect(await sent).toMatchObject({ gasUsed: expect.any(BigInt) })
+  expect(await sent).toMatchObject({ cost: { gas: expect.any(BigInt) } })
 })
 
 test('what an earlier run left unmined is replaced', async () => {
   const abandoned = new AbortController()
-  const old = transactions().send({ to: verifier(), data: reserveCall() }, abandoned.signal)
+  const old = senderOn().send({ to: verifier(), data: reserveCall() }, abandoned.signal)
   const [left] = await until(async () => ((await pending()).length > 0 ? pending() : undefined))
   abandoned.abort()
   await expect(old).rejects.toMatchObject({ code: 'transaction_stuck' })
-  const sent = transactions().send({ to: verifier(), data: reserveCall() }, ending.signal)
+  const sent = senderOn().send({ to: verifier(), data: reserveCall() }, ending.signal)
   await until(async () => {
     const waiting = await pending()
     return waiting.length === 1 && waiting[0]?.nonce === left?.nonce && waiting[0]?.hash !== left?.hash
@@ -84,7 +87,7 @@ test('an answer that is lost is no second transaction', async () => {
   world.chain.setFaults([
     { method: 'eth_sendRawTransaction', kind: 'dropResponse', executed: true, times: 1 },
   ])
-  const sent = transactions().send({ to: verifier(), data: reserveCall() }, ending.signal)
+  const sent = senderOn().send({ to: verifier(), data: reserveCall() }, ending.signal)
   await until(async () => (await pending()).length === 1)
   await world.chain.mine()
   await sent
@@ -94,7 +97,7 @@ test('an answer that is lost is no second transaction', async () => {
 
 test("a call that cannot succeed is refused in the contract's own words and costs nothing", async () => {
   const data = encodeFunctionData({ abi: verifierAbi, functionName: 'proveTransferRoot', args: ['0x'] })
-  await expect(transactions().send({ to: verifier(), data }, ending.signal)).rejects.toMatchObject({
+  await expect(senderOn().send({ to: verifier(), data }, ending.signal)).rejects.toMatchObject({
     code: 'transaction_refused',
     message: `UnauthorizedProver(${rootProver.address})`,
   })
@@ -102,7 +105,7 @@ test("a call that cannot succeed is refused in the contract's own words and cost
 })
 
 test('a reorg that takes the transaction before it ends the wait', async () => {
-  const sender = transactions()
+  const sender = senderOn()
   const first = sender.send({ to: verifier(), data: reserveCall() }, ending.signal)
   await until(async () => (await pending()).length === 1)
   await world.chain.mine()

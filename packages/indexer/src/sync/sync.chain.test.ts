@@ -1,8 +1,8 @@
 import { createMemoryNodes, createMerkleTree, nextHashChain, transferLeaf } from '@svc-zerc20/zk'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { startWorld, transfers, until, type World } from '../test/world.js'
-import type { LogEvent } from './events.js'
-import { createIndexer, type Indexer, type IndexerOptions } from './indexer.js'
+import { startWorld, transfers, until, type World } from '../../test/world.js'
+import type { LogEvent } from '../events.js'
+import { createIndexer, type Indexer, type IndexerOptions } from '../indexer.js'
 
 let world: World
 let indexers: Indexer[] = []

@@ -3,14 +3,15 @@
  * computed from the transfers and compared with what the token says in the very block the span ends with, and a
  * stored block whose hash left the chain takes what came after it with it.
  */
+import { createLogSpan } from '@svc-zerc20/evm'
 import { SvcError } from '@svc-zerc20/protocol'
 import { nextHashChain } from '@svc-zerc20/zk'
-import type { BlockRef, Chain } from './chain.js'
-import type { ChainedTransfer, Database } from './database.js'
-import type { Log } from './events.js'
-import { limits } from './limits.js'
-import type { SyncedBlock } from './record.js'
-import type { TransferLog } from './transfer-log.js'
+import type { BlockRef, Chain } from '../chain/chain.js'
+import type { ReportedTransfer } from '../chain/transfer.js'
+import type { Log } from '../events.js'
+import { limits } from '../limits.js'
+import type { ChainedTransfer, Database } from '../store/database.js'
+import type { SyncedBlock } from '../store/record.js'
 
 /** `idle`: all there is was read. `moved`: read on at once. */
 export type SyncOutcome = 'idle' | 'moved'
@@ -30,7 +31,7 @@ export function createSync(deps: {
   spanBlocksMax?: number
 }): Sync {
   const { chain, database, confirmations, log, spanBlocksMax = limits.spanBlocks } = deps
-  let spanBlocks: number = spanBlocksMax
+  const span = createLogSpan({ blocksMax: spanBlocksMax, shrinkBy: 2 })
 
   async function step(): Promise<SyncOutcome> {
     const head = database.head()
@@ -42,7 +43,7 @@ export function createSync(deps: {
     if (known === undefined) return 'idle'
     const target = latest.number - confirmations
     if (target <= head.number) return 'idle'
-    const to = Math.min(head.number + spanBlocks, target)
+    const to = span.lastBlock(head.number + 1, target)
     // Asked for by its number, the newest one too: a node can name any number as its head.
     const [end] = await chain.blocksAt([to])
     if (end === undefined) return 'idle'
@@ -59,23 +60,22 @@ export function createSync(deps: {
     return block !== undefined && block.hash !== stored.hash
   }
 
-  async function readSpan(from: number, to: number): Promise<readonly TransferLog[] | undefined> {
+  async function readSpan(from: number, to: number): Promise<readonly ReportedTransfer[] | undefined> {
     try {
       const logs = await chain.transfers(from, to)
-      spanBlocks = Math.min(spanBlocks * 2, spanBlocksMax)
+      span.answered()
       return logs
     } catch (error) {
-      // Nodes refuse spans with too many logs, each in words of its own.
-      const isRefusal = error instanceof SvcError && error.code === 'rpc_error'
-      if (!isRefusal || from === to) throw error
-      spanBlocks = Math.max(1, Math.floor((to - from + 1) / 2))
+      // Nodes refuse spans with too many logs, each in words of its own; the answer may also be too large.
+      const isOfNode = error instanceof SvcError && error.code.startsWith('rpc_')
+      if (!isOfNode || !span.refused(to - from + 1)) throw error
       return undefined
     }
   }
 
   async function readOn(
     head: SyncedBlock,
-    logs: readonly TransferLog[],
+    logs: readonly ReportedTransfer[],
     end: BlockRef,
     isTarget: boolean,
   ): Promise<SyncOutcome> {
@@ -189,7 +189,7 @@ const moved = ({ number }: BlockRef) =>
   new SvcError('block_moved', `block ${number} was replaced while it was read`)
 
 /** The hash chain after each transfer; indices must go on where the head ended. */
-function follow(head: SyncedBlock, logs: readonly TransferLog[]): ChainedTransfer[] {
+function follow(head: SyncedBlock, logs: readonly ReportedTransfer[]): ChainedTransfer[] {
   let { size, hashChain } = head
   return logs.map((log) => {
     if (log.index !== size || log.blockNumber <= head.number) {

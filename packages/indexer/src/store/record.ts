@@ -1,9 +1,9 @@
 /** Keys and values of the database: big-endian, so that the order of keys is the order of numbers. */
 import type { Address, Bytes32, TxHash } from '@svc-zerc20/protocol'
-import type { TransferLog } from './transfer-log.js'
+import type { ReportedTransfer } from '../chain/transfer.js'
 
 /** A transfer with what the indexer computed after it. */
-export type StoredTransfer = Omit<TransferLog, 'blockHash'> & {
+export type StoredTransfer = Omit<ReportedTransfer, 'blockHash'> & {
   /** The token's hash chain after this transfer. */
   readonly hashChain: bigint
   /** The tree's root after this transfer. */

@@ -1,25 +1,27 @@
 /** What only a long history shows: spans that nobody vouches for yet, and a common block far below. */
+import { createJsonRpc, type JsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { startWorld, transfers, type World } from '../test/world.js'
-import { type Chain, createChain } from './chain.js'
-import { type Database, openDatabase } from './database.js'
-import type { LogEvent } from './events.js'
-import { createJsonRpc } from './json-rpc.js'
+import { startWorld, transfers, type World } from '../../test/world.js'
+import { type Chain, createChain } from '../chain/chain.js'
+import type { LogEvent } from '../events.js'
+import { limits } from '../limits.js'
+import { type Database, openDatabase } from '../store/database.js'
 import { createSync } from './sync.js'
 
 let world: World
 let chain: Chain
 let database: Database
 let events: LogEvent[] = []
-const { signal } = new AbortController()
+let rpc: JsonRpc
 
 beforeEach(async () => {
   world = await startWorld()
   events = []
   const token = parseAddress(world.deployment.token) as Address
   const verifier = parseAddress(world.deployment.verifier) as Address
-  chain = createChain({ rpc: createJsonRpc({ url: world.chain.rpcUrl, signal }), token, verifier })
+  rpc = createJsonRpc({ url: world.chain.rpcUrl, ...limits.rpc })
+  chain = createChain({ rpc, token, verifier })
   database = await openDatabase({
     folder: world.folder,
     binding: { chainId: world.chain.chainId, token, fromBlock: 0 },
@@ -32,6 +34,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
+  rpc.close()
   await database.close()
   await world.close()
 })

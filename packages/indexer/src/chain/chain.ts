@@ -1,10 +1,21 @@
 /** What the indexer reads from a node. An answer of the wrong form is the node's failure, found here. */
 import { tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
+import {
+  blockCall,
+  type BlockRef as ChainBlock,
+  callAll,
+  indexedTransferTopic,
+  type JsonRpc,
+  latestCall,
+  quantityOf,
+  type RpcCall,
+  readBlock,
+  readLatest,
+  readLogs,
+} from '@svc-zerc20/evm'
 import { type Address, type Bytes32, parseBytes32, SvcError } from '@svc-zerc20/protocol'
-import { type Abi, encodeFunctionData, type Hex } from 'viem'
-import { z } from 'zod'
-import type { JsonRpc, RpcCall } from './json-rpc.js'
-import { parseTransferLog, quantity, type TransferLog, transferTopic } from './transfer-log.js'
+import { type Abi, encodeFunctionData } from 'viem'
+import { parseTransfer, type ReportedTransfer } from './transfer.js'
 
 export type BlockRef = { readonly number: number; readonly hash: Bytes32 }
 
@@ -20,7 +31,7 @@ export type Chain = {
   latestAnd(number: number): Promise<{ latest: BlockRef; known: BlockRef | undefined }>
   blocksAt(numbers: readonly number[]): Promise<readonly (BlockRef | undefined)[]>
   /** Transfers of the token in the order of the chain. */
-  transfers(fromBlock: number, toBlock: number): Promise<readonly TransferLog[]>
+  transfers(fromBlock: number, toBlock: number): Promise<readonly ReportedTransfer[]>
   /** What the token says about itself in exactly that block, not in another one of the same height. */
   tokenAt(block: BlockRef): Promise<{ index: number; hashChain: bigint }>
   verifierNow(): Promise<VerifierState>
@@ -30,12 +41,11 @@ export type Chain = {
 }
 
 /** Creates a reader of one token and its verifier. */
-export function createChain(deps: { rpc: JsonRpc; token: Address; verifier: Address }): Chain {
+export function createChain(deps: { rpc: Pick<JsonRpc, 'batch'>; token: Address; verifier: Address }): Chain {
   const { rpc, token, verifier } = deps
 
   async function words(calls: readonly ContractCall[]): Promise<readonly bigint[]> {
-    const results = await rpc.batch(calls.map(toRpcCall))
-    return results.map((result) => parse('eth_call', wordShape, result))
+    return (await callAll(rpc, calls.map(toRpcCall))).map(readWord)
   }
 
   const ofVerifier = (functionName: string, args: readonly unknown[] = []): ContractCall => ({
@@ -47,21 +57,22 @@ export function createChain(deps: { rpc: JsonRpc; token: Address; verifier: Addr
   })
 
   return {
-    chainId: async () => parse('eth_chainId', quantity, await rpc.call('eth_chainId', [])),
+    async chainId() {
+      const [answer] = await rpc.batch([{ method: 'eth_chainId', params: [] }])
+      return Number(quantityOf('eth_chainId', answer))
+    },
     async latestAnd(number) {
-      const [latest, known] = await rpc.batch([blockCall('latest'), blockCall(hexOf(number))])
-      const head = parseBlock(latest)
-      if (head === undefined)
-        throw new SvcError('rpc_error', 'eth_getBlockByNumber: there is no latest block')
-      return { latest: head, known: parseBlock(known) }
+      const [latest, known] = await rpc.batch([latestCall, blockCall(BigInt(number))])
+      const found = readBlock(known)
+      return { latest: counted(readLatest(latest)), known: found && counted(found) }
     },
     async blocksAt(numbers) {
-      return (await rpc.batch(numbers.map((number) => blockCall(hexOf(number))))).map(parseBlock)
+      const answers = await rpc.batch(numbers.map((number) => blockCall(BigInt(number))))
+      return answers.map(readBlock).map((block) => block && counted(block))
     },
     async transfers(fromBlock, toBlock) {
-      const span = { fromBlock: hexOf(fromBlock), toBlock: hexOf(toBlock) }
-      const logs = await rpc.call('eth_getLogs', [{ address: token, topics: [transferTopic], ...span }])
-      return parse('eth_getLogs', z.array(z.unknown()), logs).map(parseTransferLog)
+      const filter = { address: token, topics: [indexedTransferTopic] }
+      return (await readLogs(rpc, filter, fromBlock, toBlock)).map(parseTransfer)
     },
     async tokenAt({ hash }) {
       const of = { to: token, abi: tokenAbi, args: [], block: { blockHash: hash } }
@@ -101,27 +112,18 @@ const toRpcCall = ({ to, block, ...call }: ContractCall): RpcCall => ({
   params: [{ to, data: encodeFunctionData(call) }, block],
 })
 
-const hexOf = (number: number): Hex => `0x${number.toString(16)}`
-
-const blockCall = (at: string): RpcCall => ({ method: 'eth_getBlockByNumber', params: [at, false] })
-
-const wordShape = z
-  .string()
-  .regex(/^0x[0-9a-f]{64}$/i)
-  .transform(BigInt)
-
-const hashShape = z
-  .custom<string>((text) => parseBytes32(text) !== undefined)
-  .transform((text) => parseBytes32(text) as Bytes32)
-const blockShape = z.object({ number: quantity, hash: hashShape }).nullable()
-
-const parseBlock = (raw: unknown): BlockRef | undefined =>
-  parse('eth_getBlockByNumber', blockShape, raw) ?? undefined
-
-function parse<T>(method: string, shape: z.ZodType<T>, raw: unknown): T {
-  const parsed = shape.safeParse(raw)
-  if (parsed.success) return parsed.data
-  throw new SvcError('rpc_error', `${method}: the RPC answered with a malformed result`, {
-    cause: parsed.error,
-  })
+function readWord(result: unknown): bigint {
+  const word = parseBytes32(result)
+  if (word === undefined) throw malformed('eth_call')
+  return BigInt(word)
 }
+
+/** Heights are counted in plain numbers here. */
+function counted({ number, hash }: ChainBlock): BlockRef {
+  const height = Number(number)
+  if (!Number.isSafeInteger(height)) throw malformed('eth_getBlockByNumber')
+  return { number: height, hash }
+}
+
+const malformed = (method: string) =>
+  new SvcError('rpc_error', `${method}: the RPC answered with a malformed result`)

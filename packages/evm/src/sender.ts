@@ -1,0 +1,161 @@
+/**
+ * Sends for one key, one transaction at a time. A transaction keeps its txNonce until that txNonce is used: unmined, it
+ * is sent again with a higher fee up to the ceiling, and the receipt of any of its forms counts. What an earlier run
+ * left in the pool has the same txNonce and is replaced.
+ */
+import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Abi, decodeErrorResult, formatGwei, type Hex, keccak256 } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { createFees, type Fee, type FeeCeiling } from './fees.js'
+import { callAll, type JsonRpc, quantityOf } from './json-rpc.js'
+import { parseCount, parseQuantity } from './quantities.js'
+import { parseReceipt, type Receipt } from './receipts.js'
+import { refusalCause } from './refusals.js'
+
+export type Sender = {
+  /**
+   * Resolves once it is mined and succeeded. Throws `SvcError('transaction_refused')` with the contract's own error
+   * when it could not succeed, `transaction_reverted`, `transaction_displaced` or `transaction_stuck`.
+   */
+  send(call: { to: Address; data: Hex }, signal: AbortSignal): Promise<Receipt>
+}
+
+export type SenderLimits = {
+  readonly receiptPollMs: number
+  /** A transaction that stays unmined for this long is replaced by one with a higher fee. */
+  readonly feeBumpAfterMs: number
+  readonly feeBumpsMax: number
+  readonly feeBumpPercent: bigint
+}
+
+/** Creates the sender. Callers wait for one transaction before they send the next. */
+export function createSender(deps: {
+  readonly rpc: Pick<JsonRpc, 'batch'>
+  readonly chainId: number
+  readonly privateKey: Hex
+  readonly clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> }
+  readonly ceiling: FeeCeiling
+  /** The ABI that names the contract's errors. */
+  readonly errors: Abi
+  readonly limits: SenderLimits
+}): Sender {
+  const { rpc, chainId, clock, errors, limits } = deps
+  const account = privateKeyToAccount(deps.privateKey)
+  const fees = createFees({ rpc, clock, freshMs: 0, bumpPercent: limits.feeBumpPercent, ...deps.ceiling })
+  const countCall = { method: 'eth_getTransactionCount', params: [account.address, 'latest'] }
+
+  async function prepare(call: { to: Address; data: Hex }) {
+    try {
+      const [results, fee] = await Promise.all([
+        callAll(rpc, [
+          { method: 'eth_estimateGas', params: [{ from: account.address, ...call }, 'latest'] },
+          countCall,
+        ]),
+        fees.current(),
+      ])
+      const gas = parseQuantity(results[0])
+      const txNonce = parseCount(results[1])
+      if (gas === undefined || txNonce === undefined) {
+        throw new SvcError('rpc_error', 'the RPC answered with something that is no quantity')
+      }
+      return { gas: (gas * 5n) / 4n, txNonce, fee }
+    } catch (error) {
+      throw inWords(error, errors)
+    }
+  }
+
+  async function broadcast(raw: Hex): Promise<'sent' | 'underpriced' | 'nonce_used'> {
+    try {
+      await callAll(rpc, [{ method: 'eth_sendRawTransaction', params: [raw] }])
+      return 'sent'
+    } catch (error) {
+      // A node that did not answer may have it all the same: its receipt decides.
+      if (!isRefusal(error)) return 'sent'
+      const cause = refusalCause(error.message)
+      if (cause === 'held') return 'sent'
+      if (cause === 'underpriced' || cause === 'nonce_used') return cause
+      throw inWords(error, errors)
+    }
+  }
+
+  /** The receipt of any form; throws when no form can get one any more. */
+  async function receiptOf(hashes: readonly Hex[], txNonce: number): Promise<Receipt | undefined> {
+    const asked = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
+    const [used, ...receipts] = await callAll(rpc, [countCall, ...asked])
+    const found = receipts.map(parseReceipt).find((receipt) => receipt !== undefined)
+    if (!found) {
+      if (quantityOf(countCall.method, { result: used }) >= BigInt(txNonce)) return undefined
+      throw new SvcError('transaction_displaced', `a reorg took the transaction before nonce ${txNonce}`)
+    }
+    if (!found.succeeded) throw new SvcError('transaction_reverted', `${found.transactionHash} reverted`)
+    return found
+  }
+
+  /** Looks for a receipt until it is time to raise the fee. A node that does not answer is asked again. */
+  async function receiptWithin(
+    hashes: readonly Hex[],
+    txNonce: number,
+    signal: AbortSignal,
+  ): Promise<Receipt | undefined> {
+    const until = clock.now() + limits.feeBumpAfterMs
+    while (clock.now() < until && !signal.aborted) {
+      try {
+        const receipt = await receiptOf(hashes, txNonce)
+        if (receipt !== undefined) return receipt
+      } catch (error) {
+        if (!(error instanceof SvcError) || !error.code.startsWith('rpc_')) throw error
+      }
+      await clock.sleep(limits.receiptPollMs, signal)
+    }
+    return undefined
+  }
+
+  return {
+    async send(call, signal) {
+      const { gas, txNonce, fee: first } = await prepare(call)
+      const hashes: Hex[] = []
+      let fee: Fee = first
+      for (let bumps = 0; bumps <= limits.feeBumpsMax && !signal.aborted; bumps++) {
+        const form = { type: 'eip1559', chainId, nonce: txNonce, gas, ...call, ...fee } as const
+        const raw = await account.signTransaction(form)
+        const outcome = await broadcast(raw)
+        const hash = keccak256(raw)
+        if (outcome === 'sent' && !hashes.includes(hash)) hashes.push(hash)
+        const higher = fees.raised(fee)
+        if (hashes.length > 0 && (outcome !== 'underpriced' || higher === undefined)) {
+          const receipt = await receiptWithin(hashes, txNonce, signal)
+          if (receipt !== undefined) return receipt
+        }
+        if (outcome === 'nonce_used') {
+          throw new SvcError('transaction_displaced', `nonce ${txNonce} was used by another transaction`)
+        }
+        // At the ceiling the same transaction is sent again, unless the pool holds one that pays more.
+        if (higher === undefined && hashes.length === 0) break
+        fee = higher ?? fee
+      }
+      throw new SvcError(
+        'transaction_stuck',
+        `nonce ${txNonce} is still unused, with ${formatGwei(fee.maxFeePerGas)} gwei offered for gas`,
+      )
+    },
+  }
+}
+
+const isRefusal = (error: unknown): error is SvcError =>
+  error instanceof SvcError && error.code === 'rpc_error'
+
+/** Puts the contract's own error into words, when the node passed it on. */
+function inWords(error: unknown, errors: Abi): unknown {
+  if (!isRefusal(error)) return error
+  const { data } = (error.cause ?? {}) as { data?: unknown }
+  const revert = typeof data === 'object' && data !== null ? (data as { data?: unknown }).data : data
+  if (typeof revert !== 'string' || !/^0x[0-9a-f]{8}/i.test(revert)) {
+    return new SvcError('transaction_refused', error.message, { cause: error })
+  }
+  try {
+    const { errorName, args = [] } = decodeErrorResult({ abi: errors, data: revert as Hex })
+    return new SvcError('transaction_refused', `${errorName}(${args.join(', ')})`, { cause: error })
+  } catch {
+    return new SvcError('transaction_refused', `${error.message} (${revert.slice(0, 10)})`, { cause: error })
+  }
+}
