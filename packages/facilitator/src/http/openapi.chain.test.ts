@@ -2,8 +2,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { startBeside } from '../../test/beside.js'
-import { type Answer, startNetwork, type TestNetwork, until } from '../../test/network.js'
+import { type Answer, startNetwork, type TestNetwork } from '../../test/network.js'
 import { bodyOf } from '../../test/payment.js'
 import { limits } from '../limits.js'
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../../test/support/until.js'
 import { postFrom } from '../../../test/from-address.js'
-import { startNetwork, type TestNetwork, until } from '../../../test/network.js'
+import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { openSocket } from '../../../test/raw-socket.js'
 
 const poolSize = 128

@@ -1,6 +1,7 @@
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startNetwork, type TestNetwork, until } from '../../../test/network.js'
+import { until } from '../../../../../test/support/until.js'
+import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { limits } from '../../limits.js'
 
 let net: TestNetwork

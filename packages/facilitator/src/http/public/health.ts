@@ -9,7 +9,8 @@ export type Readiness = () => Promise<{ readonly problems: readonly ReadinessPro
 const retryAfterSeconds = 5
 
 export function registerHealthApi(app: FastifyInstance, { readiness }: { readiness: Readiness }): void {
-  const document = JSON.stringify(openApiDocument())
+  /** Made when it is first asked for: few ask, and a start need not wait for it. */
+  let document: string | undefined
 
   app.get('/health', async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'live' }),
@@ -23,7 +24,8 @@ export function registerHealthApi(app: FastifyInstance, { readiness }: { readine
     return reply.send({ ready, problems })
   })
 
-  app.get('/openapi.json', async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(document),
-  )
+  app.get('/openapi.json', async (_request, reply) => {
+    document ??= JSON.stringify(openApiDocument())
+    return reply.type('application/json; charset=utf-8').send(document)
+  })
 }

@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startNetwork, type TestNetwork, until } from '../../../test/network.js'
+import { until } from '../../../../../test/support/until.js'
+import { startNetwork, type TestNetwork } from '../../../test/network.js'
 
 let net: TestNetwork
 let journal: string
