@@ -8,10 +8,9 @@ import { readConfigFile } from './config/config.js'
 import { printConfig, printConfigJson } from './config/print.js'
 import { describe, type ExitCode, exitCodeOf, exitCodes, type Finding, format, isFailure } from './finding.js'
 import { limits } from './limits.js'
-import { recoverBurns } from './recover/recover-burns.js'
 import * as RecoveryReport from './recover/report.js'
 import { takeEnvironment } from './secrets/secrets.js'
-import { type Facilitator, startFacilitator } from './start/start.js'
+import type { Facilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
 import { systemClock } from './system.js'
 import type { LogWriter } from './telemetry/events.js'
@@ -33,6 +32,8 @@ const mistakes = new Set([
 ])
 
 const signals = ['SIGTERM', 'SIGINT'] as const
+
+// Server, ledger and prover are imported by the commands that run them: the others answer in half of the time.
 
 const env = takeEnvironment()
 const output = createProcessLog()
@@ -120,6 +121,7 @@ async function recover(file: string, { json, ...options }: RecoverCommand): Prom
   for (const signal of signals) process.once(signal, () => stopping.abort())
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const log = createProgress(say)
+  const { recoverBurns } = await import('./recover/recover-burns.js')
   const report = await recoverBurns({ ...ready, ...options, log, say, signal: stopping.signal })
   process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : RecoveryReport.print(report))
   process.exitCode = RecoveryReport.exitCodeOf(report)
@@ -131,6 +133,7 @@ async function start(file: string, options: { acceptJournal: boolean }, summed: 
   for (const finding of findings.filter(({ level }) => level !== 'ok')) {
     log({ event: 'facilitator.warning', message: describe(finding) })
   }
+  const { startFacilitator } = await import('./start/start.js')
   const facilitator = await startFacilitator({ ...ready, ...options, log })
   for (const signal of signals) {
     process.once(signal, () => {
