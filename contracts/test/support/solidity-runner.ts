@@ -10,7 +10,8 @@ import {
 } from '@nomicfoundation/edr'
 import { type Compilation, contractsDir } from '../../compiler.mjs'
 
-const fuzzRuns = 256
+/** Few in `npm test`, where they would take half of the chain's time; `npm run test:fuzz` makes 256. */
+const fuzzRuns = Number(process.env.FUZZ_RUNS ?? 32)
 // Far above what any test needs, so that code which fails to bound a wasteful token ends instead of hanging.
 const testGasLimit = 60_000_000n
 // A fixed seed: the same sources give the same run, and a failure can be looked at again.
