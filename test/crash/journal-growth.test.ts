@@ -1,8 +1,9 @@
 /** A journal under a flood of challenges that nobody pays, in one run of the daemon. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../support/until.js'
 import { ask, prepare, present, requestOffer } from './support/client.js'
-import { type CrashNetwork, startCrashNetwork, until } from './support/network.js'
+import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 
 const flood = 700
 const retentionSeconds = 1

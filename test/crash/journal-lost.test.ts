@@ -11,8 +11,9 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../support/until.js'
 import { ask, type MadePayment, prepare, present } from './support/client.js'
-import { type CrashNetwork, startCrashNetwork, until } from './support/network.js'
+import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 
 let net: CrashNetwork
 /** Copies of the journal and of everything beside it: after one payment, and after two. */

@@ -3,8 +3,9 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../support/until.js'
 import { prepare, present } from './support/client.js'
-import { type CrashNetwork, startCrashNetwork, until } from './support/network.js'
+import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 
 let net: CrashNetwork
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 /** The daemon is killed at a known point, started again on its journal, and nothing is lost or done twice. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../support/until.js'
 import { ask, prepare, present, presentUntilAnswered, requestOffer } from './support/client.js'
-import { type CrashNetwork, startCrashNetwork, until } from './support/network.js'
+import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 
 let net: CrashNetwork
 beforeAll(async () => {
@@ -14,6 +15,9 @@ const eventsOf = (nonce: string) =>
     .records()
     .filter((record) => JSON.stringify(record).includes(nonce))
     .map(({ event }) => event)
+
+/** The kill must come before the daemon does what follows the record. */
+const atOnce = { everyMs: 2 }
 
 const hasRecord = (event: string, nonce: string) => () => eventsOf(nonce).includes(event)
 
@@ -28,7 +32,7 @@ describe('killed with a burn under way', () => {
     const [mined, waiting] = [await net.relayerCount('latest'), await net.relayerCount('pending')]
     net.chain.setFaults([{ method: 'eth_sendRawTransaction', kind: 'hang', executed: false }])
     const answer = present(net, payment)
-    await until(hasRecord('burn_signed', nonce))
+    await until(hasRecord('burn_signed', nonce), atOnce)
     await net.kill()
     expect(await answer).toBe('none')
     expect([await net.relayerCount('latest'), await net.relayerCount('pending')]).toEqual([mined, waiting])
@@ -104,9 +108,8 @@ describe('killed as soon as a record is on the disk', () => {
   it.each(kinds)('%s: a relayed payment ends with one burn and one grant', async (kind) => {
     const account = await net.account()
     const before = net.records().filter(({ event }) => event === kind).length
-    const killed = until(() => net.records().filter(({ event }) => event === kind).length > before).then(() =>
-      net.kill(),
-    )
+    const isRecorded = () => net.records().filter(({ event }) => event === kind).length > before
+    const killed = until(isRecorded, atOnce).then(() => net.kill())
     const buying = prepare(net, account).then(async (payment) => ({
       payment,
       end: await presentUntilAnswered(net, payment),
@@ -127,7 +130,7 @@ describe('killed as soon as a record is on the disk', () => {
       const account = await net.account({ gas: true })
       const payment = await prepare(net, account, 'self-transfer')
       const { challengeNonce } = payment.offer
-      const killed = until(hasRecord(kind, challengeNonce)).then(() => net.kill())
+      const killed = until(hasRecord(kind, challengeNonce), atOnce).then(() => net.kill())
       const presented = presentUntilAnswered(net, payment)
       await killed
       await net.restart()
@@ -149,7 +152,7 @@ describe('killed as soon as a record is on the disk', () => {
     const waiting = await net.relayerCount('pending')
     const answer = present(net, payment)
     await until(async () => (await net.relayerCount('pending')) > waiting)
-    const killed = until(hasRecord('claim_released', challengeNonce)).then(() => net.kill())
+    const killed = until(hasRecord('claim_released', challengeNonce), atOnce).then(() => net.kill())
     await net.chain.resumeMining()
     await Promise.all([killed, drained, answer])
     await net.restart()
@@ -200,7 +203,7 @@ describe('restarted', () => {
   it('a challenge whose answer was lost is nobody’s: it expires, and another is issued', async () => {
     const killed = (async () => {
       const before = net.records().length
-      await until(() => net.records().length > before)
+      await until(() => net.records().length > before, atOnce)
       await net.kill()
     })()
     const offer = requestOffer(net, '1000')

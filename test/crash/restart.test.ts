@@ -1,8 +1,9 @@
 /** What a start makes of the journal it finds. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
+import { until } from '../support/until.js'
 import { ask, prepare, present, requestOffer } from './support/client.js'
-import { type CrashNetwork, startCrashNetwork, until } from './support/network.js'
+import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 
 let net: CrashNetwork
 afterEach(() => net.close())

@@ -3,8 +3,9 @@
  * them. Each must be on record once, with its value. `CRASH_SEED` repeats the instants of an earlier run.
  */
 import { expect, it, onTestFailed } from 'vitest'
+import { until } from '../support/until.js'
 import { ask, requestOffer } from './support/client.js'
-import { startCrashNetwork, until } from './support/network.js'
+import { startCrashNetwork } from './support/network.js'
 import { seeded } from './support/seeded.js'
 
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)

@@ -14,9 +14,9 @@ import type { PaymentRequirements } from '@x402/core/types'
 import { createPublicClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../interop/support/network.js'
 import { fetchOffer, payOffer } from '../interop/support/payments.js'
 import { paying, receipt } from '../interop/support/wire.js'
+import { until } from '../support/until.js'
 
 const script = (name: string) => fileURLToPath(new URL(`../../examples/dist/${name}.js`, import.meta.url))
 const payer = privateKeyToAccount(developmentRoles.payer.privateKey)

@@ -17,12 +17,3 @@ export async function rpc<T>(url: string, method: string, params: unknown[] = []
   if (error !== undefined) throw new Error(`${method}: ${error.code} ${error.message}`)
   return result as T
 }
-
-/** Asks again until there is something; the test's own timeout is the bound. */
-export async function until<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
-  for (;;) {
-    const answer = await ask()
-    if (answer !== null && answer !== undefined && answer !== false) return answer
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-}

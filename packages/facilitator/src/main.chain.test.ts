@@ -4,10 +4,10 @@ import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zer
 import { parse, stringify } from 'smol-toml'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../test/support/until.js'
 import { runCommand } from '../test/command.js'
 import { linesOf, withDaemon } from '../test/daemon.js'
 import { temporaryFiles } from '../test/files.js'
-import { until } from '../test/network.js'
 import { parseConfig } from './config/config.js'
 import { environmentVariables, keysOfOtherPrograms } from './config/environment.js'
 

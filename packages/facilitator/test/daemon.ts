@@ -1,6 +1,7 @@
 /** The built daemon as a process of its own, from its first line to its end. */
+
+import { until } from '../../../test/support/until.js'
 import { type Ended, startCommand } from './command.js'
-import { until } from './network.js'
 
 export type LogLine = { event: string; url?: string; message?: string; profile?: string; err?: unknown }
 

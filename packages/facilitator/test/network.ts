@@ -10,6 +10,7 @@ import {
 import { type Address, createPublicClient, createWalletClient, custom, type Hex, parseEther } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
+import { until } from '../../../test/support/until.js'
 import { movableClock } from './clock.js'
 import { bodyOf, type ChallengeOffer, type PermitChanges, signPermit } from './payment.js'
 
@@ -206,16 +207,5 @@ function parseJson(text: string): Record<string, unknown> {
     return JSON.parse(text) as Record<string, unknown>
   } catch {
     return {}
-  }
-}
-
-/** Asks again until the answer is good; the test's own timeout is the bound. */
-export async function until<T>(
-  ask: () => T | undefined | false | Promise<T | undefined | false>,
-): Promise<T> {
-  for (;;) {
-    const answer = await ask()
-    if (answer !== undefined && answer !== false) return answer
-    await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createMemoryNodes, createMerkleTree, transferLeaf } from '@svc-zerc20/zk'
 import { afterEach, expect, test } from 'vitest'
-import { get, post, startWorld, transfers, until, type World } from '../test/world.js'
+import { until } from '../../../test/support/until.js'
+import { get, post, startWorld, transfers, type World } from '../test/world.js'
 import type { Status } from './status.js'
 
 let world: World | undefined

@@ -92,17 +92,6 @@ export const recipient = (number: number): Address => `0x${(0xb000 + number).toS
 export const transfers = (count: number, first = 0): { to: Address; value: bigint }[] =>
   Array.from({ length: count }, (_, at) => ({ to: recipient(first + at), value: BigInt(first + at + 1) }))
 
-/** Asks again until there is something; the test's own timeout is the bound. */
-export async function until<T>(
-  ask: () => T | undefined | false | Promise<T | undefined | false>,
-): Promise<T> {
-  for (;;) {
-    const answer = await ask()
-    if (answer !== undefined && answer !== false) return answer
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
-
 /** JSON or text of an answer, with its status. */
 export async function get(url: string): Promise<{ status: number; type: string | null; body: unknown }> {
   return read(await fetch(url))

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startIndexer } from '@svc-zerc20/devnet'
-import { type CrashNetwork, until } from './network.js'
+import { until } from '../../support/until.js'
+import type { CrashNetwork } from './network.js'
 
 export type IndexerRuns = ReturnType<typeof createIndexerRuns>
 

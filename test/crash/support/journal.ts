@@ -1,5 +1,5 @@
 /** Reads a journal from the description of its format, with no code of the daemon. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
 export type JournalRecord = { readonly event: string; readonly [field: string]: unknown }
@@ -20,6 +20,21 @@ export function readJournal(path: string): JournalRecord[] {
     if (v !== 1 || seq !== i + 1) throw new Error(`line ${i + 1} has version ${v} and sequence ${seq}`)
     return record
   })
+}
+
+/**
+ * Reads a journal that is asked for often: only when its file has changed, so that a test which waits for a record takes
+ * no time from the daemon that writes it. A file that is not there has no records.
+ */
+export function createJournalReader(path: string): () => readonly JournalRecord[] {
+  let read: { readonly state: string; readonly records: readonly JournalRecord[] } | undefined
+  return () => {
+    const { ino, size, mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {}
+    if (ino === undefined) return []
+    const state = `${ino} ${size} ${mtimeMs}`
+    if (read?.state !== state) read = { state, records: readJournal(path) }
+    return read.records
+  }
 }
 
 /** What the journal says of one payment. */

@@ -1,6 +1,6 @@
 /** The real daemon as a process on an embedded chain, to be killed and started again on its journal. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
@@ -8,7 +8,7 @@ import { developmentRoles, type LocalNetworkOptions, startLocalNetwork } from '@
 import { type Address, createPublicClient, createWalletClient, type Hex, http, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
-import { readJournal } from './journal.js'
+import { createJournalReader } from './journal.js'
 
 export type CrashNetwork = Awaited<ReturnType<typeof startCrashNetwork>>
 
@@ -75,6 +75,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
   const journal = join(directory, 'journal.jsonl')
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0, pollingInterval: 20 })
   const firstPid = local.pids.facilitator
+  const records = createJournalReader(journal)
   let url = local.facilitatorUrl
   let isClosed = false
   let run: Run = {
@@ -119,7 +120,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
       await run.ended
     },
 
-    records: () => (existsSync(journal) ? readJournal(journal) : []),
+    records,
 
     async account({ tokens = 1_000_000n, gas = false } = {}) {
       const account = privateKeyToAccount(generatePrivateKey())
@@ -192,9 +193,4 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
       await local.close()
     },
   }
-}
-
-/** Waits for something that will come; a test that waits in vain ends by its own timeout. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 2))
 }

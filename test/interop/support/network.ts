@@ -65,8 +65,3 @@ export async function startInterop(options: LocalNetworkOptions = {}) {
     },
   }
 }
-
-/** Waits for something that will come; a test that waits in vain ends by its own timeout. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10))
-}

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { afterEach, expect, test } from 'vitest'
-import { call, rpc, until } from '../../test/rpc.js'
+import { until } from '../../../../test/support/until.js'
+import { call, rpc } from '../../test/rpc.js'
 import { transfer, transfers } from '../../test/transfers.js'
 import { developmentRoles } from './accounts.js'
 import { type Chain, type ChainOptions, startChain } from './chain.js'

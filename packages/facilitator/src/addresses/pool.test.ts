@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { addressOf, verifyBurnAddress } from '@svc-zerc20/zk'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 // The built files, because a worker thread can only load those.
 import { type AddressMiner, createAddressMiner } from '../../dist/addresses/mining/miner.js'
 import { startMineWorker } from '../../dist/addresses/mining/slot.js'
@@ -15,7 +16,6 @@ import {
 import { createHandClock } from '../../test/hand-clock.js'
 import { createMemoryStore } from '../../test/memory-store.js'
 import { seededRandom } from '../../test/seeded-random.js'
-import { until } from '../../test/until.js'
 
 const terms = {
   generation: 2,

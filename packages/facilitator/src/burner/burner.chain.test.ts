@@ -3,8 +3,9 @@ import { type ReasonCode, reasons } from '@svc-zerc20/protocol'
 import { type Hex, parseEther, parseGwei, toHex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { startLyingNode } from '../../test/lying-node.js'
-import { type SettleBody, startNetwork, type TestNetwork, until } from '../../test/network.js'
+import { type SettleBody, startNetwork, type TestNetwork } from '../../test/network.js'
 import { limits } from '../limits.js'
 
 const relayer = privateKeyToAccount(developmentRoles.relayer.privateKey)

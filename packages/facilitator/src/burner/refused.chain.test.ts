@@ -1,8 +1,9 @@
 import { startChain } from '@svc-zerc20/devnet'
 import { type Hex, parseTransaction } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { startLyingNode } from '../../test/lying-node.js'
-import { startNetwork, type TestNetwork, until } from '../../test/network.js'
+import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { limits } from '../limits.js'
 
 /** Gas of a transaction with so many burns. */

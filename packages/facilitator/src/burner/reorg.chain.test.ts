@@ -3,7 +3,8 @@ import { developmentRoles } from '@svc-zerc20/devnet'
 import { type Hex, parseGwei } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startNetwork, type TestNetwork, until } from '../../test/network.js'
+import { until } from '../../../../test/support/until.js'
+import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { limits } from '../limits.js'
 
 const relayer = privateKeyToAccount(developmentRoles.relayer.privateKey)

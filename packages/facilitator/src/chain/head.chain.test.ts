@@ -3,8 +3,9 @@ import { startChain } from '@svc-zerc20/devnet'
 import { encodeFunctionData } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { startLyingNode } from '../../test/lying-node.js'
-import { startNetwork, type TestNetwork, until } from '../../test/network.js'
+import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { bodyOf, burnRequestOf } from '../../test/payment.js'
 
 let chain: Awaited<ReturnType<typeof startChain>>

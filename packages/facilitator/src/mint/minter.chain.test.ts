@@ -14,7 +14,7 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { until } from '../../test/network.js'
+import { until } from '../../../../test/support/until.js'
 import { limits, startTestRelayer } from '../../test/relayer.js'
 import type { MintCall } from '../payment/ports.js'
 import type { SignedTransaction } from '../payment/records.js'

@@ -1,6 +1,6 @@
 import type { Chain } from '@svc-zerc20/devnet'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../test/network.js'
+import { until } from '../../../../test/support/until.js'
 import { limits, type RelayerOptions, startTestRelayer, useChain } from '../../test/relayer.js'
 import type { SignedTransaction } from '../payment/records.js'
 

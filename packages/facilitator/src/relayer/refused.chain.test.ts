@@ -1,8 +1,8 @@
 import type { Chain } from '@svc-zerc20/devnet'
 import { type Hex, parseTransaction } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { startLyingNode } from '../../test/lying-node.js'
-import { until } from '../../test/network.js'
 import { limits, startTestRelayer, useChain } from '../../test/relayer.js'
 import type { SignedTransaction } from '../payment/records.js'
 

@@ -1,8 +1,8 @@
 import type { Chain } from '@svc-zerc20/devnet'
 import { type Hex, parseEther } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { startLyingNode } from '../../test/lying-node.js'
-import { until } from '../../test/network.js'
 import { feesFreshMs, limits, type RelayerOptions, startTestRelayer, useChain } from '../../test/relayer.js'
 import type { RelayEnd } from './relayer.js'
 

@@ -1,7 +1,7 @@
 import type { Chain } from '@svc-zerc20/devnet'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { startLyingNode } from '../../test/lying-node.js'
-import { until } from '../../test/network.js'
 import { limits, type RelayerOptions, startTestRelayer, useChain } from '../../test/relayer.js'
 import type { RelayEnd, Reorg } from './relayer.js'
 

@@ -3,8 +3,9 @@ import { developmentRoles } from '@svc-zerc20/devnet'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { movableClock } from '../../test/clock.js'
-import { startNetwork, type TestNetwork, until } from '../../test/network.js'
+import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { startOwnFacilitator } from '../../test/own-facilitator.js'
 
 const { provider } = developmentRoles

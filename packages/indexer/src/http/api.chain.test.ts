@@ -1,6 +1,7 @@
 import { rootOfPath, transferLeaf } from '@svc-zerc20/zk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { get, post, recipient, startWorld, transfers, until, type World } from '../../test/world.js'
+import { until } from '../../../../test/support/until.js'
+import { get, post, recipient, startWorld, transfers, type World } from '../../test/world.js'
 import { createIndexer, type Indexer } from '../indexer.js'
 
 let world: World

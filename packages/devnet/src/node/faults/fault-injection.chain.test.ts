@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { call, post, rpc, until } from '../../../test/rpc.js'
+import { until } from '../../../../../test/support/until.js'
+import { call, post, rpc } from '../../../test/rpc.js'
 import { recipient, transfer } from '../../../test/transfers.js'
 import { type Chain, startChain } from '../chain.js'
 

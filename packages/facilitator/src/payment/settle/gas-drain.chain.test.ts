@@ -2,7 +2,8 @@ import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
 import { type Address, encodeFunctionData, parseEventLogs, parseGwei } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type SettleBody, startNetwork, type TestNetwork, until } from '../../../test/network.js'
+import { until } from '../../../../../test/support/until.js'
+import { type SettleBody, startNetwork, type TestNetwork } from '../../../test/network.js'
 import { limits } from '../../limits.js'
 
 const amount = 1000n

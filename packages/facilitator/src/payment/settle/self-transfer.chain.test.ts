@@ -2,7 +2,8 @@ import { permitBurnerAbi, tokenAbi, tokenBytecode } from '@svc-zerc20/contracts'
 import { encodeDeployData, encodeFunctionData, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startNetwork, type TestNetwork, until } from '../../../test/network.js'
+import { until } from '../../../../../test/support/until.js'
+import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { bodyOf, burnRequestOf, type ChallengeOffer } from '../../../test/payment.js'
 
 let net: TestNetwork

@@ -3,7 +3,8 @@ import { developmentRoles } from '@svc-zerc20/devnet'
 import { encodeFunctionData, parseGwei } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startNetwork, type TestNetwork, until } from '../../../test/network.js'
+import { until } from '../../../../../test/support/until.js'
+import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { bodyOf } from '../../../test/payment.js'
 
 let net: TestNetwork

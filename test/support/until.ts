@@ -1,0 +1,20 @@
+/** The first pause between two questions; pauses grow from there, so that waiting takes no time from the work. */
+const firstPauseMs = 2
+const pauseGrowth = 1.2
+const pauseMsMax = 25
+
+/**
+ * Asks again until there is an answer: anything but undefined, null and false. The test's own timeout is the bound. With
+ * `everyMs` all pauses have that length, for a test that must act at the very instant.
+ */
+export async function until<T>(
+  ask: () => T | undefined | null | false | Promise<T | undefined | null | false>,
+  { everyMs }: { readonly everyMs?: number } = {},
+): Promise<T> {
+  for (let pauseMs = everyMs ?? firstPauseMs; ; ) {
+    const answer = await ask()
+    if (answer !== undefined && answer !== null && answer !== false) return answer
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    if (everyMs === undefined) pauseMs = Math.min(pauseMs * pauseGrowth, pauseMsMax)
+  }
+}
