@@ -1,12 +1,40 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const common = { environment: 'node', retry: 0, passWithNoTests: false } as const
+/** These load the chain's engine from sources of their own, and a process can have it only once. */
+const engineTests = ['packages/devnet/src/**/*.chain.test.ts', 'contracts/test/solidity.test.ts']
+
+const chain = { testTimeout: 60_000, hookTimeout: 60_000 }
+
+/**
+ * Files share what they import, because loading viem, snarkjs and fastify anew for every file takes longer than many of
+ * the files. Built workspaces are loaded by Node itself, as every other dependency.
+ */
+const common = {
+  environment: 'node' as const,
+  retry: 0,
+  passWithNoTests: false,
+  isolate: false,
+  server: { deps: { external: [/\/dist\/.*\.js$/] } },
+}
+
+/** Longest first: a file of minutes that began last would leave the other workers idle. */
+const slowestFirst = ['e2e', 'circuits', 'chain-engine', 'chain', 'unit']
+
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project }: TestSpecification) => slowestFirst.indexOf(project.name)
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
+  }
+}
 
 // Projects by what a test needs: nothing, an embedded chain, the circuit compiler, or the whole system as processes.
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/summary-reporter.mjs'],
-    maxWorkers: 2,
+    // One more than the smallest machine has cores: a test that waits for a block, a proof or a process needs none.
+    maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         test: {
@@ -20,11 +48,14 @@ export default defineConfig({
       {
         test: {
           ...common,
+          ...chain,
           name: 'chain',
           include: ['packages/*/src/**/*.chain.test.ts', 'contracts/test/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          exclude: [...engineTests, '**/node_modules/**', '**/dist/**'],
         },
+      },
+      {
+        test: { ...common, ...chain, name: 'chain-engine', isolate: true, include: engineTests },
       },
       {
         test: {
@@ -32,8 +63,6 @@ export default defineConfig({
           name: 'circuits',
           // Most of these compile circuits, in processes of their own.
           include: ['circuits/src/**/*.test.ts'],
-          // Files share what they import: loading snarkjs anew takes longer than some of them.
-          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
