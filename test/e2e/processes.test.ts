@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,39 +15,26 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fetchOffer, payOffer } from '../interop/support/payments.js'
 import { paying, receipt } from '../interop/support/wire.js'
+import { type NodeProcess, startNode } from '../support/node-process.js'
 import { until } from '../support/until.js'
 
 const script = (name: string) => fileURLToPath(new URL(`../../examples/dist/${name}.js`, import.meta.url))
 const payer = privateKeyToAccount(developmentRoles.payer.privateKey)
 const shopSecret = 'the secret of the shop that is started again'
 
-/** A process with nothing of our environment but the path. */
-function run(name: string, args: readonly string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [script(name), ...args], {
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const output = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk: Buffer) => {
-    output.stdout += chunk.toString('utf8')
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    output.stderr += chunk.toString('utf8')
-  })
-  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
-  return { child, output, ended }
-}
+const run = (name: string, args: readonly string[], env: Record<string, string>) =>
+  startNode([script(name), ...args], env)
 
 /** Buys with the example as a user would: one command, keys in the environment. */
 async function buy({ rpcUrl, deployment }: LocalNetwork, url: string, mode: string) {
-  const { output, ended } = run('buyer', [url], {
+  const { code, stdout, stderr } = await run('buyer', [url], {
     SVC_PAYER_PK: developmentRoles.payer.privateKey,
     SVC_RPC_URL: rpcUrl,
     SVC_MODE: mode,
     SVC_MAX_PER_PAYMENT: shopRoutes.dear.price,
     SVC_ALLOWED_TOKEN: deployment.token,
-  })
-  return { code: await ended, ...output }
+  }).ended
+  return { code, stdout, stderr }
 }
 
 /** The example shop on a facilitator that runs already. */
@@ -60,18 +46,18 @@ async function openShop({ facilitatorUrl, deployment }: LocalNetwork) {
     SHOP_SECRET: shopSecret,
   })
   const url = await new Promise<string>((resolve, reject) => {
-    shop.child.stdout?.on('data', () => {
+    shop.onOutput(() => {
       const line = /^\{.*\}$/m.exec(shop.output.stdout)?.[0]
       if (line !== undefined) resolve(JSON.parse(line).url)
     })
-    shop.ended.then((code) => reject(new Error(`the shop ended with ${code}: ${shop.output.stderr}`)))
+    shop.ended.then(({ how, stderr }) => reject(new Error(`the shop ended with ${how}: ${stderr}`)))
   })
   return { ...shop, url }
 }
 
-async function stop({ child, ended }: { child: ChildProcess; ended: Promise<number | null> }) {
-  child.kill('SIGTERM')
-  return ended
+async function stop({ signal, ended }: NodeProcess): Promise<number | null> {
+  signal('SIGTERM')
+  return (await ended).code
 }
 
 describe('facilitator and shop as processes', () => {

@@ -1,6 +1,6 @@
 /** Bytes on a socket that are hardly HTTP. */
-import { connect } from 'node:net'
 import fc from 'fast-check'
+import { openSocket } from '../support/raw-socket.js'
 
 const crlf = '\r\n'
 const head = (...lines: string[]) => `${lines.join(crlf)}${crlf}${crlf}`
@@ -81,14 +81,9 @@ export const rawRequests: fc.Arbitrary<Buffer> = fc.oneof(
 )
 
 /** Sends the bytes, says that no more will come, and gives everything that came back until the server hung up. */
-export function sendRaw(origin: string, bytes: Buffer): Promise<string> {
-  return new Promise((resolve) => {
-    const { hostname, port } = new URL(origin)
-    const chunks: Buffer[] = []
-    const socket = connect(Number(port), hostname, () => socket.end(bytes))
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-    // A reset is an answer too.
-    socket.on('error', () => undefined)
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')))
-  })
+export async function sendRaw(origin: string, bytes: Buffer): Promise<string> {
+  const { socket, closed, text } = await openSocket(origin)
+  socket.end(bytes)
+  await closed
+  return text()
 }

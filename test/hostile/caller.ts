@@ -1,31 +1,7 @@
 /** A caller that writes bytes and not requests, from an address of its own: all of 127.0.0.0/8 is this machine. */
-import { connect, type Socket } from 'node:net'
+import { openSocket } from '../support/raw-socket.js'
 
 const crlf = '\r\n'
-
-export type Wire = {
-  readonly socket: Socket
-  /** What has come so far. */
-  heard(): string
-  /** Resolves when the connection is closed, by whomever, with the milliseconds it lived. */
-  readonly closed: Promise<number>
-}
-
-/** Opens a connection; one that is refused is closed already. */
-export async function dial(origin: string, from: string): Promise<Wire> {
-  const { hostname, port } = new URL(origin)
-  const chunks: Buffer[] = []
-  const socket = connect({ port: Number(port), host: hostname, localAddress: from })
-  const openedAt = performance.now()
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  // A reset is an answer too.
-  socket.on('error', () => undefined)
-  const closed = new Promise<number>((resolve) =>
-    socket.once('close', () => resolve(performance.now() - openedAt)),
-  )
-  await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), closed])
-  return { socket, heard: () => Buffer.concat(chunks).toString('latin1'), closed }
-}
 
 export type Heard = {
   /** Of every answer that came, in order. */
@@ -37,10 +13,10 @@ export type Heard = {
 
 /** Writes the bytes and gives what came back until the server hung up. */
 export async function say(origin: string, from: string, bytes: string | Buffer): Promise<Heard> {
-  const wire = await dial(origin, from)
-  wire.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
-  await wire.closed
-  return read(wire.heard())
+  const { socket, closed, text } = await openSocket(origin, from)
+  socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
+  await closed
+  return read(text())
 }
 
 export function read(text: string): Heard {

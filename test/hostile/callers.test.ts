@@ -8,7 +8,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { challenge, dial, type Heard, head, read, request, say, type Wire } from './caller.js'
+import { openSocket, type RawSocket } from '../support/raw-socket.js'
+import { challenge, type Heard, head, read, request, say } from './caller.js'
 
 const rates = { rate_limit_per_min: 120, challenge_per_key_per_min: 20, max_open_challenges: 1_000 }
 /** What the documents state for a head, and for a whole request. */
@@ -60,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => net.close())
 
 async function drip(what: string, beginning: string, rest: string) {
-  const wire = await dial(net.facilitatorUrl, nextAddress())
+  const wire = await openSocket(net.facilitatorUrl, nextAddress())
   wire.socket.write(beginning)
   let at = 0
   const timer = setInterval(() => {
@@ -68,7 +69,7 @@ async function drip(what: string, beginning: string, rest: string) {
   }, 100)
   const livedMs = await wire.closed
   clearInterval(timer)
-  return { what, livedMs, heard: read(wire.heard()) }
+  return { what, livedMs, heard: read(wire.text()) }
 }
 
 const residentKiB = () =>
@@ -350,7 +351,7 @@ const deeds: Record<string, () => Promise<void>> = {
   async 'a hundred callers that hang up at once'() {
     const before = await openChallenges()
     for (let i = 0; i < 100; i++) {
-      const wire = await dial(net.facilitatorUrl, nextAddress())
+      const wire = await openSocket(net.facilitatorUrl, nextAddress())
       wire.socket.write(challenge())
       wire.socket.resetAndDestroy()
       await wire.closed
@@ -383,9 +384,9 @@ const deeds: Record<string, () => Promise<void>> = {
   },
   async 'answers that nobody reads'() {
     const before = residentKiB()
-    const deaf: Wire[] = []
+    const deaf: RawSocket[] = []
     for (let i = 0; i < 50; i++) {
-      const wire = await dial(net.facilitatorUrl, nextAddress())
+      const wire = await openSocket(net.facilitatorUrl, nextAddress())
       wire.socket.pause()
       wire.socket.write(request('GET', '/openapi.json', { keep: true }).repeat(100))
       deaf.push(wire)
@@ -396,7 +397,7 @@ const deeds: Record<string, () => Promise<void>> = {
   },
   async 'more connections than one caller may have'() {
     const from = nextAddress()
-    const wires = await Promise.all(Array.from({ length: 1_100 }, () => dial(net.facilitatorUrl, from)))
+    const wires = await Promise.all(Array.from({ length: 1_100 }, () => openSocket(net.facilitatorUrl, from)))
     expectOnly(await tell(challenge()), 200)
     const refused = () => wires.filter(({ socket }) => socket.destroyed).length
     while (refused() < 1_100 - 256) await new Promise((resolve) => setTimeout(resolve, 20))

@@ -282,7 +282,7 @@ describe('svc-facilitator', () => {
         expect(stdout).toContain(part)
     }
     const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-    expect(await runCommand(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+    expect(await runCommand(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
   it.each([

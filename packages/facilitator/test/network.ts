@@ -10,8 +10,8 @@ import {
 import { type Address, createPublicClient, createWalletClient, custom, type Hex, parseEther } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
+import { movableClock } from '../../../test/support/clocks.js'
 import { until } from '../../../test/support/until.js'
-import { movableClock } from './clock.js'
 import { bodyOf, type ChallengeOffer, type PermitChanges, signPermit } from './payment.js'
 
 export type Answer<T = Record<string, unknown>> = {

@@ -5,11 +5,11 @@ import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll } from 'vitest'
+import { movableClock } from '../../../test/support/clocks.js'
 import { until } from '../../../test/support/until.js'
 import type { SignedTransaction } from '../src/payment/records.js'
 import { createRelayer, type RelayedCall, type RelayerLimits } from '../src/relayer/relayer.js'
 import type { RelayerEvent } from '../src/telemetry/reports.js'
-import { movableClock } from './clock.js'
 
 export const limits: RelayerLimits = {
   receiptPollFirstMs: 2,

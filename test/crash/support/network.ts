@@ -1,5 +1,4 @@
 /** The real daemon as a process on an embedded chain, to be killed and started again on its journal. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -8,6 +7,7 @@ import { developmentRoles, type LocalNetworkOptions, startLocalNetwork } from '@
 import { type Address, createPublicClient, createWalletClient, type Hex, http, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
+import { startNode } from '../../support/node-process.js'
 import { createJournalReader } from './journal.js'
 
 export type CrashNetwork = Awaited<ReturnType<typeof startCrashNetwork>>
@@ -35,37 +35,22 @@ export type RunChanges = {
 
 function runDaemon(configFile: string, { command = 'start', args = [], env = {} }: RunChanges = {}): Run {
   const { treasury, relayer } = developmentRoles
-  const child: ChildProcess = spawn(process.execPath, [script, command, '--config', configFile, ...args], {
-    env: {
-      PATH: process.env.PATH ?? '',
-      SVC_TREASURY_PK: treasury.privateKey,
-      SVC_RELAYER_PK: relayer.privateKey,
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const daemon = startNode([script, command, '--config', configFile, ...args], {
+    SVC_TREASURY_PK: treasury.privateKey,
+    SVC_RELAYER_PK: relayer.privateKey,
+    ...env,
   })
-  let output = ''
-  const ended = new Promise<string>((resolve) => {
-    child.once('close', (code, signal) => resolve(`${code ?? signal}`))
-  })
+  const output = () => daemon.output.stdout + daemon.output.stderr
+  const ended = daemon.ended.then(({ how }) => how)
   const ready = new Promise<string>((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
-      output += chunk.toString('utf8')
-      const url = /"event":"facilitator\.ready","url":"([^"]+)"/.exec(output)?.[1]
+    daemon.onOutput(() => {
+      const url = /"event":"facilitator\.ready","url":"([^"]+)"/.exec(daemon.output.stdout)?.[1]
       if (url !== undefined) resolve(url)
-    }
-    child.stdout?.on('data', hear)
-    child.stderr?.on('data', hear)
-    void ended.then((how) => reject(new Error(`the daemon ended with ${how}: ${output}`)))
+    })
+    void ended.then((how) => reject(new Error(`the daemon ended with ${how}: ${output()}`)))
   })
   ready.catch(() => undefined)
-  return {
-    pid: child.pid ?? 0,
-    ready,
-    ended,
-    output: () => output,
-    signal: (signal) => child.kill(signal),
-  }
+  return { pid: daemon.pid, ready, ended, output, signal: daemon.signal }
 }
 
 export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inProcess'> = {}) {

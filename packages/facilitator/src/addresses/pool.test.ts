@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { addressOf, verifyBurnAddress } from '@svc-zerc20/zk'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { handClock } from '../../../../test/support/clocks.js'
 import { until } from '../../../../test/support/until.js'
 // The built files, because a worker thread can only load those.
 import { type AddressMiner, createAddressMiner } from '../../dist/addresses/mining/miner.js'
@@ -13,7 +14,6 @@ import {
   createAddressPool,
   type ReadyAddress,
 } from '../../dist/addresses/pool.js'
-import { createHandClock } from '../../test/hand-clock.js'
 import { createMemoryStore } from '../../test/memory-store.js'
 import { seededRandom } from '../../test/seeded-random.js'
 
@@ -78,7 +78,7 @@ describe('ready addresses', () => {
   })
 
   test('are not searched for while callers come and half of the pool is left, then in one go', async () => {
-    const clock = createHandClock()
+    const clock = handClock()
     const pool = createPool({ targetSize: 8, clock })
     await until(() => pool.size() === 8)
     for (let taken = 0; taken < 3; taken++) await pool.take(0)
@@ -94,7 +94,7 @@ describe('ready addresses', () => {
   })
 
   test('are searched for when it is quiet, however many are left', async () => {
-    const clock = createHandClock()
+    const clock = handClock()
     const pool = createPool({ targetSize: 8, clock })
     await until(() => pool.size() === 8)
     await pool.take(0)
@@ -179,7 +179,7 @@ describe('waiting', () => {
   })
 
   test('an empty pool lets a caller go after the time it gave', async () => {
-    const clock = createHandClock()
+    const clock = handClock()
     const pool = createPool({ ...hardTerms, miner: createMiner(), clock })
     expect(await pool.take(0)).toBeUndefined()
     const taken = pool.take(250)
@@ -228,7 +228,7 @@ describe('failures', () => {
       started += 1
       return started <= 4 ? new Worker('process.exit(1)', { eval: true }) : startMineWorker()
     })
-    const clock = createHandClock()
+    const clock = handClock()
     const errors: unknown[] = []
     const pool = createPool({ miner, clock, onError: (error) => errors.push(error), targetSize: 1 })
     await until(() => clock.sleeps.length === 1)
@@ -247,7 +247,7 @@ describe('failures', () => {
         parentPort.on('message', () => parentPort.postMessage({ outcome: 'found', powNonce: 0, payTo }))`,
         { eval: true },
       )
-    const clock = createHandClock()
+    const clock = handClock()
     const errors: unknown[] = []
     const pool = createPool({ miner: createMiner(liar), clock, onError: (error) => errors.push(error) })
     await until(() => errors.length === 1)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createHandClock } from '../../test/hand-clock.js'
+import { handClock } from '../../../../test/support/clocks.js'
 import { createWaitLine, type WaitLine } from './wait-line.js'
 
 /** Serves whoever is next by these ranks; everybody has the same when none are given. */
@@ -10,7 +10,7 @@ function serve(line: WaitLine<string>, item: string, rank: (key: string) => numb
 }
 
 test('serves callers of one rank in the order they came', async () => {
-  const line = createWaitLine<string>(createHandClock())
+  const line = createWaitLine<string>(handClock())
   const joined = [line.join(1, 'x'), line.join(1, 'y'), line.join(1, 'x')]
   expect(['a', 'b', 'c'].map((item) => serve(line, item))).toEqual(['x', 'y', 'x'])
   expect(await Promise.all(joined)).toEqual(['a', 'b', 'c'])
@@ -18,7 +18,7 @@ test('serves callers of one rank in the order they came', async () => {
 })
 
 test('serves the lowest rank first, and nobody without one', async () => {
-  const line = createWaitLine<string>(createHandClock())
+  const line = createWaitLine<string>(handClock())
   const joined = [line.join(1, 'barred'), line.join(1, 'second'), line.join(1, 'first')]
   const ranks: Record<string, number> = { second: 3, first: -1 }
   const rank = (key: string) => ranks[key]
@@ -33,7 +33,7 @@ test('serves the lowest rank first, and nobody without one', async () => {
 })
 
 test('whoever gives up or hangs up leaves the line, and the next moves up', async () => {
-  const clock = createHandClock()
+  const clock = handClock()
   const line = createWaitLine<string>(clock)
   const hangUp = new AbortController()
   const [first, second, third] = [line.join(10, 'x'), line.join(20, 'x', hangUp.signal), line.join(30, 'x')]
@@ -49,7 +49,7 @@ test('whoever gives up or hangs up leaves the line, and the next moves up', asyn
 })
 
 test('leaves no sleep behind when served or dismissed', async () => {
-  const clock = createHandClock()
+  const clock = handClock()
   const line = createWaitLine<string>(clock)
   const [first, second] = [line.join(10, 'x'), line.join(10, 'x')]
   serve(line, 'a')

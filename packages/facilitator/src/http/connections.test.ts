@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { drip, openSocket, type RawSocket } from '../../../../test/support/raw-socket.js'
 import { connectionBounds as bounds } from '../../test/connections.js'
-import { drip, openSocket, type RawSocket } from '../../test/raw-socket.js'
 import { type ConnectionBounds, type Connections, limitConnections } from './connections.js'
 import { createServer } from './server.js'
 

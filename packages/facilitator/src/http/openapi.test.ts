@@ -3,7 +3,7 @@ import { FacilitatorApi, Network, Payload, parseAmount, reject } from '@svc-zerc
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { stoppedClock } from '../../test/clock.js'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import { connectionBounds } from '../../test/connections.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { createOwedBooks } from '../payment/owed.js'

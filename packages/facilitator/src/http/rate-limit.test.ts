@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { stoppedClock } from '../../test/clock.js'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import { createRateLimit, rateLimitKey } from './rate-limit.js'
 
 describe('createRateLimit', () => {

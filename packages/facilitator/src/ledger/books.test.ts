@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import {
   burnOf,
   challengeOf,
@@ -9,7 +10,6 @@ import {
   seconds,
   units,
 } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { countsOf, type PageQuery, pageOf, type RecordedPayment } from '../payment/books.js'
 import type { JournalledLedger } from './ledger.js'

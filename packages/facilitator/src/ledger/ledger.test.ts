@@ -1,6 +1,7 @@
 import type { Payload } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { movableClock, stoppedClock } from '../../../../test/support/clocks.js'
 import {
   addressOf,
   burnOf,
@@ -9,7 +10,6 @@ import {
   seconds,
   selfTransferOf,
 } from '../../test/challenges.js'
-import { movableClock, stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { createLedger, noEventLog } from './ledger.js'
 import { createLedgerState } from './state.js'

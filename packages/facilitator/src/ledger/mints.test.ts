@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import {
   burnOf,
   challengeOf,
@@ -8,7 +9,6 @@ import {
   seconds,
   units,
 } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import type { Burn } from '../payment/records.js'
 import type { LedgerEvent } from './events.js'

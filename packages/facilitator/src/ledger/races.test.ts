@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import { burnOf, challengeOf, permitPayloadOf } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
 import type { LedgerEvent } from './events.js'
 import { createLedger, type EventLog } from './ledger.js'
 import { createLedgerState } from './state.js'

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { ChallengeNonce, Payload } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import {
   addressOf,
   burnOf,
@@ -12,7 +13,6 @@ import {
   selfTransferOf,
   units,
 } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
 import { type FailingDisk, openFailingDisk } from '../../test/failing-disk.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { toFields } from './events.js'

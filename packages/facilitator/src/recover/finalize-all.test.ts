@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import { burnOf, challengeOf, nonceOf } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import type { RoundEnd, Step } from '../payment/finalize/round.js'
 import { finalizeAll } from './finalize-all.js'

@@ -1,5 +1,6 @@
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import {
   addressOf,
   burnOf,
@@ -10,7 +11,6 @@ import {
   seconds,
   selfTransferOf,
 } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import type { Burn } from '../payment/records.js'
 import { type ExecutedBurn, type FindBurnsDeps, findBurns } from './find-burns.js'

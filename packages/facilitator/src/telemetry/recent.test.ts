@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stoppedClock } from '../../test/clock.js'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import { createRecentEvents } from './recent.js'
 
 const setup = () => {

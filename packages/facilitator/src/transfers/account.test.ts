@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import { addressOf, burnOf, challengeOf, hashOf, nonceOf, seconds, units } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { createIssuedMemory } from '../addresses/issued/memory.js'
 import type { FoundTransfer } from '../addresses/issued/store.js'

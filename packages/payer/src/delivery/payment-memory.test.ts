@@ -1,11 +1,11 @@
 import type { ChallengeNonce, Offer } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import { fakeClock } from '../../test/fake-clock.js'
+import { jumpingClock } from '../../../../test/support/clocks.js'
 import { bytes32, offerAt } from '../../test/offers.js'
 import { createPaymentMemory, type PaymentRecord } from './payment-memory.js'
 
 const setUp = (paymentsMax = 100) => {
-  const clock = fakeClock()
+  const clock = jumpingClock()
   const memory = createPaymentMemory({ clock, limits: { paymentsMax, retentionSeconds: 3_600 } })
   const record = (n: number, changes: Partial<PaymentRecord> = {}): PaymentRecord => ({
     challengeNonce: bytes32(n) as ChallengeNonce,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { fakeClock } from '../../test/fake-clock.js'
+import { jumpingClock } from '../../../../test/support/clocks.js'
 import { createBlockSeconds } from './block-time.js'
 
 const limits = { blockSample: 16, blockSecondsMax: 30, blockTimeMsMax: 600_000 }
 
 /** A chain whose blocks are this far apart. */
 function setUp(secondsApart: number, height = 1_000n) {
-  const clock = fakeClock()
+  const clock = jumpingClock()
   const chain = { secondsApart, reads: 0, broken: false }
   const blockSeconds = createBlockSeconds({
     clock,

@@ -1,6 +1,6 @@
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import { fakeClock } from '../../test/fake-clock.js'
+import { jumpingClock } from '../../../../test/support/clocks.js'
 import { address, bytes32 } from '../../test/offers.js'
 import { createPermitNonces } from './permit-nonces.js'
 
@@ -9,7 +9,7 @@ const token = address(1) as Address
 const challenge = (n: number) => bytes32(n) as ChallengeNonce
 
 function setUp() {
-  const clock = fakeClock()
+  const clock = jumpingClock()
   const chain = { nonce: 0n, reads: 0 }
   const nonces = createPermitNonces({
     clock,
@@ -126,7 +126,7 @@ describe('permit nonces', () => {
   })
 
   it('can be asked for again after the chain could not be read', async () => {
-    const clock = fakeClock()
+    const clock = jumpingClock()
     let broken = true
     const nonces = createPermitNonces({
       clock,

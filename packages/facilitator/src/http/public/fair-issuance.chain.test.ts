@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openSocket } from '../../../../../test/support/raw-socket.js'
 import { until } from '../../../../../test/support/until.js'
 import { postFrom } from '../../../test/from-address.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
-import { openSocket } from '../../../test/raw-socket.js'
 
 const poolSize = 128
 const openMax = 40

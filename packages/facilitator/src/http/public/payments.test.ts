@@ -1,7 +1,7 @@
 import { reject } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { challengeOf, selfTransferOf } from '../../../test/challenges.js'
-import { stoppedClock } from '../../../test/clock.js'
 import { connectionBounds } from '../../../test/connections.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Grant } from '../../payment/ledger-port.js'

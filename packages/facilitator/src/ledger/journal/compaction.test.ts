@@ -198,7 +198,7 @@ describe('compaction', () => {
         onFailure() {},
       })
       await compact({ held: replay, records: numbers(), release() {} })`)
-    expect(await ended).toMatchObject({ how: 'SIGKILL', errors: '' })
+    expect(await ended).toMatchObject({ how: 'SIGKILL', stderr: '' })
     expect(statSync(`${path}.new`).size).toBeGreaterThan(0)
     expect(readFileSync(path, 'utf8')).toBe(before)
     const { compact, close } = await openNumbers(path)

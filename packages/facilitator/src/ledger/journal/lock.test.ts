@@ -41,7 +41,7 @@ describe('fault 6 two daemons on one journal', () => {
     const third = runScript(`
       import { lockJournal } from ${builtModule('ledger/journal/lock')}
       await lockJournal(${JSON.stringify(path)})`)
-    expect((await third.ended).errors).toContain('journal_locked')
+    expect((await third.ended).stderr).toContain('journal_locked')
   })
 
   it('a killed daemon holds nothing: its lock is taken over at once, lock file or not', async () => {

@@ -1,7 +1,7 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { describe, expect, it, vi } from 'vitest'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { burnOf, challengeOf, hashOf, nonceOf, permitPayloadOf, units } from '../../../test/challenges.js'
-import { stoppedClock } from '../../../test/clock.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { MintOutcome } from '../ports.js'
 import type { Burn, Mint } from '../records.js'

@@ -1,7 +1,7 @@
 import { amountLimit, type BaseUnits } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { addressOf, deployment, nonceOf, units } from '../../../test/challenges.js'
-import { stoppedClock } from '../../../test/clock.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import { createIssueChallenge } from './challenge.js'
 

@@ -1,7 +1,7 @@
 import { reject } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
-import { stoppedClock } from '../../../test/clock.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Burner, BurnOutcome } from '../ports.js'
 import type { PaymentEvent } from '../report.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { addressOf } from '../../../test/challenges.js'
-import { stoppedClock } from '../../../test/clock.js'
 import { createPayerWaits } from './payer-waits.js'
 
 const payer = addressOf(1)

@@ -1,5 +1,6 @@
 import type { TxHash } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
 import {
   burnOf,
   challengeOf,
@@ -8,7 +9,6 @@ import {
   selfTransferOf,
   units,
 } from '../../../test/challenges.js'
-import { stoppedClock } from '../../../test/clock.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Burn } from '../records.js'
 import { replaceClaimed } from './replace-claimed.js'

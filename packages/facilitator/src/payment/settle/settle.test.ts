@@ -1,7 +1,7 @@
 import { accept, type FacilitatorApi, type Payload, reject, SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { burnOf, challengeOf, deployment, permitPayloadOf, selfTransferOf } from '../../../test/challenges.js'
-import { stoppedClock } from '../../../test/clock.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { BurnOutcome } from '../ports.js'
 import type { PayerMeans } from '../records.js'

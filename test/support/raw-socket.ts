@@ -9,6 +9,10 @@ export type RawSocket = {
   readonly closed: Promise<number>
 }
 
+/**
+ * Opens a connection; one that is refused is closed already. With `from`, the caller has an address of its own: all of
+ * 127.0.0.0/8 is this machine.
+ */
 export async function openSocket(origin: string, from?: string): Promise<RawSocket> {
   const { hostname, port } = new URL(origin)
   const chunks: Buffer[] = []
