@@ -11,6 +11,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { until } from '../support/until.js'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
@@ -24,12 +25,7 @@ export type Payment = {
 
 /** Obtains a challenge and signs for it. `burnTxHash` names a transaction of the chain that pays nothing. */
 export async function createPayment(facilitatorUrl: string, burnTxHash: Hex): Promise<Payment> {
-  const response = await fetch(`${facilitatorUrl}/challenge`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ amount: '1000' }),
-  })
-  const offer = FacilitatorApi.challengeOfferSchema.parse(await response.json())
+  const offer = await until(() => requestOffer(facilitatorUrl))
   const { challengeNonce } = offer
   const permit = await signPermit(offer)
   const selfTransfer = { challengeNonce, burnTxHash }
@@ -43,6 +39,18 @@ export async function createPayment(facilitatorUrl: string, burnTxHash: Hex): Pr
     official: { permit: official(permit), selfTransfer: official(selfTransfer) },
     legacy: { permit, selfTransfer },
   }
+}
+
+/** Nothing while the pool of addresses is empty: a daemon that has just started is still filling it. */
+async function requestOffer(facilitatorUrl: string): Promise<FacilitatorApi.ChallengeOffer | undefined> {
+  const response = await fetch(`${facilitatorUrl}/challenge`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ amount: '1000' }),
+  })
+  const body = await response.json()
+  if (response.status === 503 && Object(body).reason === 'address_pool_empty') return undefined
+  return FacilitatorApi.challengeOfferSchema.parse(body)
 }
 
 function requirementsOf(offer: FacilitatorApi.ChallengeOffer): JsonObject {
