@@ -7,7 +7,7 @@ export type JournalRecord = { readonly event: string; readonly [field: string]: 
 const tail = /,"crc":"([0-9a-f]{8})"\}$/
 
 /** Every record that is whole, in order; a torn end is passed over, anything else that is wrong throws. */
-export function readJournal(path: string): JournalRecord[] {
+function readJournal(path: string): JournalRecord[] {
   const lines = readFileSync(path, 'utf8').split('\n')
   // Behind the last newline is nothing, or a line that was never finished.
   return lines.slice(0, -1).map((line, i) => {
