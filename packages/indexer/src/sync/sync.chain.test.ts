@@ -1,7 +1,7 @@
 import { createMemoryNodes, createMerkleTree, nextHashChain, transferLeaf } from '@svc-zerc20/zk'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { startWorld, transfers, type World } from '../../test/world.js'
 import { until } from '../../../../test/support/until.js'
+import { startWorld, transfers, type World } from '../../test/world.js'
 import type { LogEvent } from '../events.js'
 import { createIndexer, type Indexer, type IndexerOptions } from '../indexer.js'
 
