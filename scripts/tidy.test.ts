@@ -1,7 +1,7 @@
 /** House rules that a machine can check. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listFiles, productFiles, readText, root } from './source-files.js'
 
@@ -12,6 +12,12 @@ const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
   { what: /\bconsole\./, where: /^$/ },
   { what: /\bprocess\.env\b/, where: /\/secrets\.ts$|\/env\.ts$|\/child\.ts$|^examples\/|^bench\// },
 ]
+
+/** Sources in one folder, tests not counted. */
+const folderSourcesMax = 16
+
+/** Folders that still have more; nothing may be added. */
+const stillCrowded = ['packages/indexer/src', 'packages/resource-server/src']
 
 const node = (...args: string[]) =>
   execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
@@ -28,6 +34,15 @@ describe('house rules', () => {
     expect(files.filter((file) => /\b(?:TODO|FIXME|XXX)\b/.test(readText(file)))).toEqual([])
   })
 
+  it('has no folder of sources that a newcomer cannot take in at once', () => {
+    const counts = new Map<string, number>()
+    for (const file of productFiles().filter((file) => /^packages\/[^/]+\/src\//.test(file))) {
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+    }
+    const crowded = [...counts].filter(([, count]) => count > folderSourcesMax).map(([folder]) => folder)
+    expect(crowded.filter((folder) => !stillCrowded.includes(folder))).toEqual([])
+  })
+
   it('skips and focuses no test', () => {
     const focused = /\b(?:it|test|describe)\.(?:skip|only|todo)\b/
     expect(listFiles(/\.test\.ts$/).filter((file) => focused.test(readText(file)))).toEqual([])
@@ -42,6 +57,18 @@ describe('house rules', () => {
         .map((path) => `${document}: ${path}`),
     )
     expect(missing).toEqual([])
+  })
+
+  it("answers a newcomer's questions with two paths at most, each of which exists", () => {
+    const [, map = ''] = /## Where is what\n([\s\S]*?)\n## /.exec(readText('AGENTS.md')) ?? []
+    const answers = map.split(/^- /m).slice(1)
+    expect(answers.length).toBeGreaterThan(4)
+    for (const answer of answers) {
+      const paths = [...answer.matchAll(/`([\w.-]+(?:\/[\w.-]+)+\/?)`/g)].map((match) => match[1] ?? '')
+      expect(paths.length, answer).toBeGreaterThan(0)
+      expect(paths.length, answer).toBeLessThanOrEqual(2)
+      expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+    }
   })
 
   it('documents no npx with a bare name, which the public registry may answer', () => {

@@ -98,16 +98,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     network,
     async close() {
       const drained = [app.close().finally(() => flow.drain()), finalization.close(), following.close()]
-      const idle = new AbortController()
-      const grace = clock.sleep(config.daemon.shutdown_grace_ms, idle.signal)
-      const ends = await Promise.race([Promise.allSettled(drained), grace]).finally(() => idle.abort())
-      const failed = (ends ?? []).filter((end) => end.status === 'rejected')
-      await closeAll([
-        ...failed.map(
-          ({ reason }) =>
-            () =>
-              Promise.reject(reason),
-        ),
+      await closeInOrder(drained, clock, config.daemon.shutdown_grace_ms, [
         () => app.server.closeAllConnections(),
         () => flow.close(),
         () => addresses.close(),
@@ -119,4 +110,25 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
       ])
     },
   }
+}
+
+/** Waits for the parts that drain, at most as long as the grace, and then closes the rest in order. */
+async function closeInOrder(
+  drained: readonly Promise<unknown>[],
+  clock: Clock,
+  graceMs: number,
+  steps: readonly (() => unknown)[],
+): Promise<void> {
+  const idle = new AbortController()
+  const grace = clock.sleep(graceMs, idle.signal)
+  const ends = await Promise.race([Promise.allSettled(drained), grace]).finally(() => idle.abort())
+  const failed = (ends ?? []).filter((end) => end.status === 'rejected')
+  await closeAll([
+    ...failed.map(
+      ({ reason }) =>
+        () =>
+          Promise.reject(reason),
+    ),
+    ...steps,
+  ])
 }

@@ -10,7 +10,7 @@ import type { Clock, Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Wait } from '../waits.js'
 import type { FinalizeEvent, MintState, MintVerifier, ProvedRoot, ProveMint, RereadBurn } from './ports.js'
-import { createProgress } from './progress.js'
+import { createProgress, type Progress } from './progress.js'
 import { createRecordMint } from './record-mint.js'
 import { createReorgedBurns } from './reorged-burns.js'
 import { cutOffBy, type Round, type RoundEnd, type Step } from './round.js'
@@ -60,23 +60,13 @@ export type FinalizeDeps = {
 }
 
 export function createFinalize(deps: FinalizeDeps): Finalize {
-  const { ledger, verifier, limits } = deps
+  const { verifier, limits } = deps
   const progress = createProgress(deps)
   const { retries, waits, minted } = progress
   const reorgedBurns = createReorgedBurns({ ...deps, progress })
   const sendMint = createSendMint({ ...deps, ...limits, progress })
   const recordMint = createRecordMint({ ...deps, ...limits, progress })
   const tellWaiting = createTellWaiting({ ...deps, ...limits, waits })
-
-  /** Payments that are due, about oldest burn first. */
-  async function candidates(): Promise<AwaitingMint[]> {
-    const due: AwaitingMint[] = []
-    for await (const payment of ledger.awaitingMint()) {
-      const isDue = progress.isDue(payment.challenge.nonce)
-      if (isDue && due.length < limits.paymentsPerRoundMax) due.push(payment)
-    }
-    return due
-  }
 
   async function advance(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<Step | undefined> {
     if (deps.minter.isUnderWay(payment.challenge.nonce)) return 'confirming'
@@ -106,7 +96,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
   async function runRound(signal: AbortSignal, cutOff: Promise<'cut_off'>): Promise<RoundEnd> {
     await reorgedBurns.acceptReturned(signal)
-    const due = await candidates()
+    const due = await candidates(deps, progress)
     const end = new Map<ChallengeNonce, Step>()
     if (due.length === 0) return end
     const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
@@ -158,6 +148,16 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
     waitOf: waits.of,
   }
+}
+
+/** Payments that are due, about oldest burn first. */
+async function candidates({ ledger, limits }: FinalizeDeps, progress: Progress): Promise<AwaitingMint[]> {
+  const due: AwaitingMint[] = []
+  for await (const payment of ledger.awaitingMint()) {
+    const isDue = progress.isDue(payment.challenge.nonce)
+    if (isDue && due.length < limits.paymentsPerRoundMax) due.push(payment)
+  }
+  return due
 }
 
 type Seen = { readonly payment: AwaitingMint; readonly state: MintState }
