@@ -1,6 +1,6 @@
-import { checksumAddress } from './checksum-address.js'
+import { type Address, toChecksum } from '@svc-zerc20/protocol'
 import type { Generation } from './generation.js'
-import { bigEndian, type Hex } from './hex.js'
+import { bigEndian, type Hex, hexOf } from './hex.js'
 import { fieldPrime, hash2, hash3 } from './poseidon.js'
 
 /** Bits of an address, and so of the hash it is the low end of. */
@@ -36,5 +36,5 @@ export function checkPow(hash: bigint, powBits: number): boolean {
 
 /** The address a burn hash stands for, EIP-55 checksummed. */
 export function addressOf(hash: bigint): Hex {
-  return checksumAddress(bigEndian(hash & addressMask, 20))
+  return toChecksum(hexOf(bigEndian(hash & addressMask, 20)) as Address)
 }

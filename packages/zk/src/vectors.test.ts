@@ -1,8 +1,8 @@
+import { parseAddress, toChecksum } from '@svc-zerc20/protocol'
 import { describe, expect, test } from 'vitest'
 import { vectors } from '../test/vectors.js'
 import { burnAddressAt, deriveBurn, verifyBurnAddress } from './burn-address.js'
 import { type PowPuzzle, secretAt } from './burn-hash.js'
-import { checksumAddress } from './checksum-address.js'
 import { encodeFullBurnAddress } from './full-burn-address.js'
 import { upstreamPowBits } from './generation.js'
 import { nextHashChain } from './hash-chain.js'
@@ -11,7 +11,7 @@ import { fieldPrime, hash2, hash3 } from './poseidon.js'
 import { recipientHash, recipientWord } from './recipient-hash.js'
 import { deriveSeed } from './seed.js'
 
-const checksummed = (address: Hex) => checksumAddress(bytesOf(address, 20))
+const checksummed = (address: Hex) => toChecksum(parseAddress(address) ?? expect.fail())
 
 function emptyRoots(height: number): bigint[] {
   const roots = [0n]
