@@ -9,7 +9,7 @@ import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './s
 
 export type Broadcast = {
   /** Resolves once the call's owner has recorded the signed form. */
-  sign(call: RelayedCall, nonce: number, fee: Fee): Promise<Form>
+  sign(call: RelayedCall, txNonce: number, fee: Fee): Promise<Form>
   /** Never rejects: a node that does not answer may have taken the transaction all the same. */
   send(slot: Slot): Promise<void>
 }
@@ -33,17 +33,25 @@ export function createBroadcast(deps: {
     if (refusal === 'lasting') slot.refusals += 1
     if (slot.unfunded) report({ event: 'relayer.unfunded', address: account.address })
     else if (refusal !== 'known')
-      report({ event: 'relayer.send_refused', nonce: slot.nonce, message: `${refused}` })
+      report({ event: 'relayer.send_refused', nonce: slot.txNonce, message: `${refused}` })
   }
 
   return {
-    async sign(call, nonce, fee) {
+    async sign(call, txNonce, fee) {
       const { to, data, gas } = call
-      const transaction = { type: 'eip1559', chainId: deps.chainId, nonce, to, data, gas, ...fee } as const
+      const transaction = {
+        type: 'eip1559',
+        chainId: deps.chainId,
+        nonce: txNonce,
+        to,
+        data,
+        gas,
+        ...fee,
+      } as const
       const raw = await account.signTransaction(transaction)
       const hash = parseTxHash(keccak256(raw))
       if (hash === undefined) throw new SvcError('relayer_failed', 'a signed transaction has no hash')
-      await call.recordSigned({ nonce, hash, raw })
+      await call.recordSigned({ nonce: txNonce, hash, raw })
       return newForm({ hash, raw, fee }, { isEmpty: data === '0x' })
     },
 

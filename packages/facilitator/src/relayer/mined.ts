@@ -13,9 +13,9 @@ export type MinedBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
 
 export type Mined = {
   keep(slot: Slot, block: MinedBlock): void
-  nonces(): readonly number[]
+  txNonces(): readonly number[]
   /** Takes one out, when it is there. */
-  take(nonce: number): Slot | undefined
+  take(txNonce: number): Slot | undefined
   /** Asks whether the blocks still stand. */
   look(head: Head): Promise<readonly Uprooted[]>
 }
@@ -61,41 +61,21 @@ export function createMined(deps: {
   /** A block was seen to be replaced: every look asks again until all have their place. */
   let isShaken = false
 
-  function drop(nonce: number): Entry | undefined {
-    const entry = entries.get(nonce)
-    if (entry && entries.delete(nonce)) bytes -= entry.bytes
+  function drop(txNonce: number): Entry | undefined {
+    const entry = entries.get(txNonce)
+    if (entry && entries.delete(txNonce)) bytes -= entry.bytes
     return entry
   }
 
   function forgetDeep({ number }: Head): void {
-    for (const [nonce, { blockNumber }] of entries) {
-      if (number - blockNumber >= BigInt(deps.watchBlocks)) drop(nonce)
+    for (const [txNonce, { blockNumber }] of entries) {
+      if (number - blockNumber >= BigInt(deps.watchBlocks)) drop(txNonce)
     }
   }
 
   function isDue({ hash }: Head): boolean {
     if (!looked) return true
     return hash !== looked.headHash && clock.now() - looked.atMs >= limits.reorgPollMs
-  }
-
-  /** While the highest of their blocks stands, the ones below it do. */
-  async function highestStands(): Promise<boolean> {
-    const all = [...entries.values()]
-    const highest = all.reduce((top, entry) => (entry.blockNumber > top.blockNumber ? entry : top))
-    const [hash] = await reader.blockHashes([highest.blockNumber])
-    return hash === highest.blockHash
-  }
-
-  /** Those whose block was replaced by another one, or by none. */
-  async function findUprooted(): Promise<readonly Entry[]> {
-    const heights = [...new Set([...entries.values()].map(({ blockNumber }) => blockNumber))]
-    const hashes = await reader.blockHashes(heights)
-    const hashAt = new Map(heights.map((height, i) => [height, hashes[i]]))
-    return [...entries.values()].filter((entry) => {
-      const stands = hashAt.get(entry.blockNumber) === entry.blockHash
-      if (stands) delete entry.goneSinceMs
-      return !stands
-    })
   }
 
   /** What became of it, once that is sure: a node that lags shows it nowhere for a while. */
@@ -113,7 +93,7 @@ export function createMined(deps: {
     entry.goneSinceMs ??= clock.now()
     deps.onMissing(slot)
     if (clock.now() - entry.goneSinceMs < limits.reorgedAfterMs) return []
-    drop(slot.nonce)
+    drop(slot.txNonce)
     return [{ how: 'gone', slot }]
   }
 
@@ -139,24 +119,52 @@ export function createMined(deps: {
     keep(slot, { blockNumber, blockHash }) {
       if (deps.watchBlocks === 0) return
       const size = slot.forms.reduce((sum, { raw }) => sum + raw.length, 0)
-      entries.set(slot.nonce, { slot, bytes: size, blockNumber, blockHash })
+      entries.set(slot.txNonce, { slot, bytes: size, blockNumber, blockHash })
       bytes += size
-      for (const nonce of entries.keys()) {
+      for (const txNonce of entries.keys()) {
         if (entries.size <= limits.minedKeptMax && bytes <= limits.minedKeptBytesMax) break
-        drop(nonce)
+        drop(txNonce)
       }
     },
 
-    nonces: () => [...entries.keys()],
+    txNonces: () => [...entries.keys()],
 
-    take: (nonce) => drop(nonce)?.slot,
+    take: (txNonce) => drop(txNonce)?.slot,
 
     async look(head) {
       forgetDeep(head)
       if (entries.size === 0 || !(isShaken || isDue(head))) return []
-      if (isShaken || !(await highestStands())) return followAll(await findUprooted())
+      const all = [...entries.values()]
+      if (isShaken || !(await highestStands(reader, all))) {
+        return followAll(await findUprooted(reader, [...entries.values()]))
+      }
       looked = { atMs: clock.now(), headHash: head.hash }
       return []
     },
   }
+}
+
+/** While the highest of their blocks stands, the ones below it do. */
+async function highestStands(
+  reader: Pick<RelayReader, 'blockHashes'>,
+  all: readonly Entry[],
+): Promise<boolean> {
+  const highest = all.reduce((top, entry) => (entry.blockNumber > top.blockNumber ? entry : top))
+  const [hash] = await reader.blockHashes([highest.blockNumber])
+  return hash === highest.blockHash
+}
+
+/** Those whose block was replaced by another one, or by none. */
+async function findUprooted(
+  reader: Pick<RelayReader, 'blockHashes'>,
+  all: readonly Entry[],
+): Promise<readonly Entry[]> {
+  const heights = [...new Set(all.map(({ blockNumber }) => blockNumber))]
+  const hashes = await reader.blockHashes(heights)
+  const hashAt = new Map(heights.map((height, i) => [height, hashes[i]]))
+  return all.filter((entry) => {
+    const stands = hashAt.get(entry.blockNumber) === entry.blockHash
+    if (stands) delete entry.goneSinceMs
+    return !stands
+  })
 }

@@ -1,5 +1,5 @@
 /**
- * The transactions that are signed and have not ended, each in the slot of its nonce. A look at the chain moves them
+ * The transactions that are signed and have not ended, each in the slot of its transaction nonce. A look at the chain moves them
  * on: mined, displaced, sent again, raised, given up; and those that a reorg took back come in again.
  */
 import type { Fee, Fees } from '@svc-zerc20/evm'
@@ -7,6 +7,7 @@ import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 import type { RelayerEvent } from '../telemetry/reports.js'
 import type { Broadcast } from './broadcast.js'
+import { createIsGap } from './gap.js'
 import { createMined, type Mined, type MinedLimits } from './mined.js'
 import type { Priority } from './priority.js'
 import {
@@ -17,20 +18,20 @@ import {
   type RelayedCall,
   type Slot,
   type SlotLimits,
-  type SlotStep,
 } from './slot.js'
+import { createTakeStep } from './take-step.js'
 import type { Head, RelayReader } from './view.js'
 
 export type RelayQueue = {
   readonly slots: readonly Slot[]
-  /** Signs a call for a nonce; from then on it has a slot. */
-  open(call: RelayedCall, nonce: number, fee: Fee, end: Slot['end']): Promise<Slot>
+  /** Signs a call for a transaction nonce; from then on it has a slot. */
+  open(call: RelayedCall, txNonce: number, fee: Fee, end: Slot['end']): Promise<Slot>
   /** Takes in what was signed earlier. */
   add(slot: Slot): void
   /** Watches what was mined earlier. */
   keep: Mined['keep']
-  /** Nonces that are ours, also of what was mined lately. */
-  nonces(): readonly number[]
+  /** Transaction nonces that are ours, also of what was mined lately. */
+  txNonces(): readonly number[]
   look(): Promise<void>
   /** The longest pause between two looks; undefined when there is nothing to look for. */
   longestPauseMs(): number | undefined
@@ -64,7 +65,7 @@ export function createRelayQueue(deps: {
   onForeign: () => void
   limits: QueueLimits
 }): RelayQueue {
-  const { reader, fees, priority, address, confirmations, clock, report, limits } = deps
+  const { reader, fees, address, confirmations, clock, report, limits } = deps
   const { sign, send } = deps.broadcast
   const slots: Slot[] = []
   const mined = createMined({
@@ -74,23 +75,24 @@ export function createRelayQueue(deps: {
     onMissing: (slot) => void sendAgain(slot),
     limits,
   })
+  const takeStep = createTakeStep(deps)
+  const isGap = createIsGap({ clock, patienceMs: limits.feeBumpAfterMs })
   /** The newest head that the node was seen to have: what is deep is counted from here. */
   let believed: Head | undefined
   let viewed: { readonly headHash: string; readonly atMs: number; readonly isHalf: boolean } | undefined
-  let gap: { readonly nonce: number; readonly sinceMs: number } | undefined
   let isClosed = false
 
-  async function open(call: RelayedCall, nonce: number, fee: Fee, end: Slot['end']): Promise<Slot> {
-    const form = await sign(call, nonce, fee)
+  async function open(call: RelayedCall, txNonce: number, fee: Fee, end: Slot['end']): Promise<Slot> {
+    const form = await sign(call, txNonce, fee)
     const now = clock.now()
-    const slot = openSlot({ nonce, call, forms: [form], end }, { signedAtMs: now, sentAtMs: now })
+    const slot = openSlot({ txNonce, call, forms: [form], end }, { signedAtMs: now, sentAtMs: now })
     slots.push(slot)
     return slot
   }
 
   function longestPauseMs(): number | undefined {
     if (slots.length > 0) return limits.receiptPollMaxMs
-    return mined.nonces().length > 0 ? limits.reorgPollMs : undefined
+    return mined.txNonces().length > 0 ? limits.reorgPollMs : undefined
   }
 
   /** The head is asked for first: as long as it stays, nothing was mined, and little else is worth a question. */
@@ -101,7 +103,7 @@ export function createRelayQueue(deps: {
     const isKnown = viewed?.headHash === head.hash && !viewed.isHalf
     const isFresh = viewed !== undefined && clock.now() - viewed.atMs < limits.viewAgainMs
     if (slots.length > 0 && !(isKnown && isFresh)) await lookAtSlots(head)
-    if (isClosed || mined.nonces().length === 0) return
+    if (isClosed || mined.txNonces().length === 0) return
     if (believed?.hash !== head.hash) {
       const [hash] = await reader.blockHashes([head.number])
       if (hash === head.hash) believe(head)
@@ -136,76 +138,31 @@ export function createRelayQueue(deps: {
         { ...view, head: believed ?? nowhere },
         { now, confirmations, limits },
       )
-      await take(slot, step)
+      if (step.kind === 'mined' || step.kind === 'displaced') finish(slot, step)
+      else await takeStep(slot, step)
     }
     await fillGap(view.usedNonces)
     // A nonce that is used and a receipt that is missing: the node has not said all of this block yet.
     const isHalf =
       !view.headIsThere ||
       view.receipts.includes('unreadable') ||
-      slots.some((slot) => slot.nonceUsedSinceMs !== undefined)
+      slots.some((slot) => slot.txNonceUsedSinceMs !== undefined)
     viewed = { headHash: head.hash, atMs: now, isHalf }
-  }
-
-  async function take(slot: Slot, step: SlotStep): Promise<void> {
-    if (step.kind === 'mined' || step.kind === 'displaced') finish(slot, step)
-    else if (step.kind === 'raise_fee') await raiseFee(slot)
-    else if (step.kind === 'give_up') await giveUp(slot)
-    // Not awaited: a send that hangs must not keep us from seeing receipts.
-    else if (step.kind === 'send_again') void send(slot)
   }
 
   async function sendAgain(slot: Slot): Promise<void> {
     if (clock.now() - slot.sentAtMs >= limits.rebroadcastMs) await send(slot)
   }
 
-  /**
-   * The node will not take the call as it is. Its nonce is used up by an empty transaction, so that those behind
-   * it can go on, and its owner may put the call into others. Should a form of it be mined all the same, then
-   * under this nonce: one of the two, never both.
-   */
-  async function giveUp(slot: Slot): Promise<void> {
-    const call = { ...slot.call, ...emptyCall(address) }
-    const form = await sign(call, slot.nonce, await fees.current())
-    slot.call = call
-    slot.forms.push(form)
-    slot.signedAtMs = clock.now()
-    report({ event: 'relayer.given_up', nonce: slot.nonce, txHash: form.hash })
-    void send(slot)
-  }
-
-  async function raiseFee(slot: Slot): Promise<void> {
-    const last = slot.forms.at(-1)
-    const fee = last && fees.raised(last.fee)
-    slot.signedAtMs = clock.now()
-    if (fee && slot.forms.length <= limits.feeBumpsMax) {
-      const form = await priority.take(slot.call.purpose, () => sign(slot.call, slot.nonce, fee))
-      slot.forms.push(form)
-      report({ event: 'relayer.fee_raised', nonce: slot.nonce, txHash: form.hash })
-    }
-    void send(slot)
-  }
-
-  /**
-   * A nonce below all of ours that stays unused keeps everything waiting: what an earlier process sent was
-   * evicted, or a reorg took back what we sent. The latter goes out again, anything else becomes an empty
-   * transaction to ourselves.
-   */
-  async function fillGap(nonce: number): Promise<void> {
-    const isGap = slots.length > 0 && slots.every((slot) => slot.nonce > nonce)
-    if (!isGap) {
-      gap = undefined
-      return
-    }
-    const now = clock.now()
-    if (gap?.nonce !== nonce) gap = { nonce, sinceMs: now }
-    if (now - gap.sinceMs < limits.feeBumpAfterMs) return
-    report({ event: 'relayer.gap_filled', nonce })
-    const lost = mined.take(nonce)
+  /** A gap is filled with what a reorg took back, or with an empty transaction to ourselves. */
+  async function fillGap(txNonce: number): Promise<void> {
+    if (!isGap(slots, txNonce)) return
+    report({ event: 'relayer.gap_filled', nonce: txNonce })
+    const lost = mined.take(txNonce)
     if (lost) reopen(lost)
     else {
       const call = { purpose: 'burn', ...emptyCall(address) } as const
-      void send(await open(call, nonce, await fees.current(), () => undefined))
+      void send(await open(call, txNonce, await fees.current(), () => undefined))
     }
   }
 
@@ -213,11 +170,11 @@ export function createRelayQueue(deps: {
     slots.splice(slots.indexOf(slot), 1)
     if (end.kind === 'mined') {
       const { gas = 0n, wei = 0n } = end.receipt.cost ?? {}
-      report({ event: 'relayer.mined', nonce: slot.nonce, purpose: slot.call.purpose, gas, wei })
+      report({ event: 'relayer.mined', nonce: slot.txNonce, purpose: slot.call.purpose, gas, wei })
       mined.keep(slot, end.receipt)
     }
     if (end.kind === 'displaced' && end.why === 'foreign') {
-      report({ event: 'relayer.displaced', nonce: slot.nonce })
+      report({ event: 'relayer.displaced', nonce: slot.txNonce })
       deps.onForeign()
     }
     slot.end(end)
@@ -230,7 +187,7 @@ export function createRelayQueue(deps: {
     })
     slot.signedAtMs = clock.now()
     slots.push(slot)
-    report({ event: 'relayer.reorged', nonce: slot.nonce })
+    report({ event: 'relayer.reorged', nonce: slot.txNonce })
     slot.call.onReorged?.(ended, 'gone')
     void send(slot)
   }
@@ -240,7 +197,7 @@ export function createRelayQueue(deps: {
     open,
     add: (slot) => void slots.push(slot),
     keep: mined.keep,
-    nonces: () => [...mined.nonces(), ...slots.map(({ nonce }) => nonce)],
+    txNonces: () => [...mined.txNonces(), ...slots.map(({ txNonce }) => txNonce)],
     look,
     longestPauseMs,
     close() {

@@ -15,6 +15,7 @@ import type { MinedBlock } from './mined.js'
 import { createPriority } from './priority.js'
 import { createRelayQueue, type QueueLimits } from './queue.js'
 import { openSlot, type Purpose, type RelayEnd, type RelayedCall, readForms, type Slot } from './slot.js'
+import { createTxNonces } from './tx-nonces.js'
 import { createRelayReader } from './view.js'
 import { createWatch, type WatchLimits } from './watch.js'
 
@@ -82,7 +83,6 @@ export function createRelayer(deps: {
   const reader = createRelayReader({ rpc, address, chainId, onUnreadable: onFailure })
   const broadcast = createBroadcast({ rpc, account, chainId, clock, report })
   const priority = createPriority(limits)
-  let nextNonce: number | undefined
   let isClosed = false
   const queue = createRelayQueue({
     ...deps,
@@ -91,35 +91,27 @@ export function createRelayer(deps: {
     priority,
     address,
     // Someone else counts with this key: our own count is worth nothing any more.
-    onForeign() {
-      nextNonce = undefined
-    },
+    onForeign: () => txNonces.forget(),
   })
+  const txNonces = createTxNonces({ rpc, address, ours: queue.txNonces })
   const { look, longestPauseMs } = queue
   const watch = createWatch({ look, longestPauseMs, onFailure, clock, limits })
-
-  /** The node's count of what is mined and waits; never a nonce that one of ours already has. */
-  async function countNonces(): Promise<number> {
-    const [answer] = await rpc.batch([{ method: 'eth_getTransactionCount', params: [address, 'pending'] }])
-    const counted = Number(quantityOf('eth_getTransactionCount', answer))
-    return queue.nonces().reduce((free, nonce) => Math.max(free, nonce + 1), counted)
-  }
 
   async function submitNow(call: RelayedCall): Promise<RelayEnd> {
     const fee = await fees.current()
     if (call.purpose === 'mint') await checkFunds(call.gas, fee)
     const { slot, ended } = await priority.take(call.purpose, async () => {
       if (isClosed) throw new SvcError('relayer_closed', 'the relayer is not running')
-      const nonce = nextNonce ?? (await countNonces())
+      const txNonce = await txNonces.next()
       let end: Slot['end'] = () => undefined
       const ended = new Promise<RelayEnd>((resolve) => {
         end = resolve
       })
-      const slot = await queue.open(call, nonce, fee, end)
-      nextNonce = nonce + 1
+      const slot = await queue.open(call, txNonce, fee, end)
+      txNonces.used(txNonce)
       return { slot, ended }
     })
-    await sentOrSlow(slot)
+    await sentOrSlow(broadcast.send(slot), clock, limits.receiptPollMaxMs)
     watch.hurry()
     return ended
   }
@@ -133,27 +125,11 @@ export function createRelayer(deps: {
     throw new SvcError('relayer_unfunded', 'the relayer has no money for a mint beside its burns')
   }
 
-  /** A node that took the transaction may never say so: receipts are looked for all the same. */
-  async function sentOrSlow(slot: Slot): Promise<void> {
-    const sent = new AbortController()
-    const slow = clock.sleep(limits.receiptPollMaxMs, sent.signal)
-    await Promise.race([broadcast.send(slot).finally(() => sent.abort()), slow])
-  }
-
-  /** Of what an earlier run signed; not sent in this run, so the first look that misses it sends it again. */
-  function slotOf({ forms: signed, ...owner }: EarlierTransaction, end: Slot['end']): Slot | undefined {
-    const read = readForms(signed, address)
-    const nonce = signed.at(-1)?.nonce
-    if (!read || nonce === undefined) return undefined
-    const times = { signedAtMs: clock.now(), sentAtMs: 0 }
-    return openSlot({ nonce, call: { ...owner, ...read.call }, forms: read.forms, end }, times)
-  }
-
   return {
     address,
 
     async start() {
-      nextNonce = await countNonces()
+      await txNonces.count()
     },
 
     async submit(call) {
@@ -165,7 +141,7 @@ export function createRelayer(deps: {
     resume(earlier) {
       const { purpose } = earlier
       const ended = new Promise<RelayEnd>((end) => {
-        const slot = slotOf(earlier, end)
+        const slot = slotOf(earlier, address, clock.now(), end)
         if (slot) queue.add(slot)
         else end({ kind: 'displaced', why: 'foreign' })
       })
@@ -176,21 +152,13 @@ export function createRelayer(deps: {
     },
 
     watch(earlier, block) {
-      const slot = slotOf(earlier, () => undefined)
+      const slot = slotOf(earlier, address, clock.now(), () => undefined)
       if (!slot) return
       queue.keep(slot, block)
       watch.hurry()
     },
 
-    queue: () =>
-      queue.slots
-        .flatMap(({ nonce, call, forms, signedAtMs, unfunded }) => {
-          const newest = forms.at(-1)
-          if (!newest) return []
-          const { purpose } = call
-          return [{ nonce, purpose, txHash: newest.hash, forms: forms.length, signedAtMs, unfunded }]
-        })
-        .sort((a, b) => a.nonce - b.nonce),
+    queue: () => queue.slots.flatMap(toQueued).sort((a, b) => a.nonce - b.nonce),
 
     close() {
       isClosed = true
@@ -204,4 +172,31 @@ function addressOf(account: PrivateKeyAccount): Address {
   const address = parseAddress(account.address)
   if (address === undefined) throw new SvcError('relayer_failed', 'the relayer key has no address')
   return address
+}
+
+/** A node that took the transaction may never say so: receipts are looked for all the same. */
+async function sentOrSlow(sending: Promise<void>, clock: Clock, slowMs: number): Promise<void> {
+  const sent = new AbortController()
+  const slow = clock.sleep(slowMs, sent.signal)
+  await Promise.race([sending.finally(() => sent.abort()), slow])
+}
+
+/** Of what an earlier run signed; not sent in this run, so the first look that misses it sends it again. */
+function slotOf(
+  { forms: signed, ...owner }: EarlierTransaction,
+  self: Address,
+  now: number,
+  end: Slot['end'],
+): Slot | undefined {
+  const read = readForms(signed, self)
+  const txNonce = signed.at(-1)?.nonce
+  if (!read || txNonce === undefined) return undefined
+  const times = { signedAtMs: now, sentAtMs: 0 }
+  return openSlot({ txNonce, call: { ...owner, ...read.call }, forms: read.forms, end }, times)
+}
+
+function toQueued({ txNonce: nonce, call, forms, signedAtMs, unfunded }: Slot): QueuedTransaction[] {
+  const newest = forms.at(-1)
+  if (!newest) return []
+  return [{ nonce, purpose: call.purpose, txHash: newest.hash, forms: forms.length, signedAtMs, unfunded }]
 }

@@ -11,7 +11,7 @@ const formOf = (digit: number, isEmpty = false) =>
 const slotOf = (forms = [formOf(1)]): Slot =>
   openSlot(
     {
-      nonce: 5,
+      txNonce: 5,
       call: { purpose: 'burn', ...emptyCall('0x' as Address) },
       forms,
       end: () => undefined,

@@ -1,4 +1,4 @@
-/** One nonce of the relayer and the transaction that is to use it: what the chain shows decides the next step. */
+/** One transaction nonce of the relayer and the transaction that is to use it: what the chain shows decides the next step. */
 import type { Fee, Receipt } from '@svc-zerc20/evm'
 import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
@@ -45,14 +45,14 @@ export type Form = {
 }
 
 export type Slot = {
-  readonly nonce: number
+  readonly txNonce: number
   /** What a further form would do: the call it was opened for, or nothing once that was given up. */
   call: RelayedCall
   /** Newest last; any of them may be the one that is mined. */
   readonly forms: Form[]
   signedAtMs: number
   sentAtMs: number
-  nonceUsedSinceMs?: number
+  txNonceUsedSinceMs?: number
   /** The node said that the key cannot pay: more money helps then, a higher fee does not. */
   unfunded: boolean
   /** Lasting refusals since the node last took a form. */
@@ -81,7 +81,7 @@ export const emptyCall = (self: Address): Omit<RelayedCall, 'purpose'> => ({
 })
 
 export function openSlot(
-  opening: Pick<Slot, 'nonce' | 'call' | 'forms' | 'end'>,
+  opening: Pick<Slot, 'txNonce' | 'call' | 'forms' | 'end'>,
   times: { readonly signedAtMs: number; readonly sentAtMs: number },
 ): Slot {
   return { ...opening, ...times, unfunded: false, refusals: 0 }
@@ -121,24 +121,24 @@ export function nextStep(
   const index = receipts.findIndex((found) => typeof found === 'object')
   const receipt = receipts[index]
   if (typeof receipt === 'object') {
-    delete slot.nonceUsedSinceMs
+    delete slot.txNonceUsedSinceMs
     // The receipt may be of a block that came after the head was read: then it is the head.
     const above = head.number > receipt.blockNumber ? head.number - receipt.blockNumber : 0n
     if (above + 1n < BigInt(confirmations)) return { kind: 'wait' }
     return slot.forms[index]?.isEmpty ? { kind: 'displaced', why: 'refused' } : { kind: 'mined', receipt }
   }
-  if (usedNonces > slot.nonce) {
+  if (usedNonces > slot.txNonce) {
     // A node that lags may show the nonce used before it shows the receipt.
-    slot.nonceUsedSinceMs ??= now
+    slot.txNonceUsedSinceMs ??= now
     const isAbsent = !receipts.includes('unreadable')
-    const isSure = isAbsent && now - slot.nonceUsedSinceMs >= limits.displacedAfterMs
+    const isSure = isAbsent && now - slot.txNonceUsedSinceMs >= limits.displacedAfterMs
     return isSure ? { kind: 'displaced', why: 'foreign' } : { kind: 'wait' }
   }
-  delete slot.nonceUsedSinceMs
+  delete slot.txNonceUsedSinceMs
   const isGivenUp = slot.forms.some(({ isEmpty }) => isEmpty)
   const isRefused = slot.refusals >= limits.refusalsMax && slot.forms.every((form) => form.isRefused)
   if (isRefused && !isGivenUp) return { kind: 'give_up' }
-  const isStuck = slot.nonce === usedNonces && now - slot.signedAtMs >= limits.feeBumpAfterMs
+  const isStuck = slot.txNonce === usedNonces && now - slot.signedAtMs >= limits.feeBumpAfterMs
   if (isStuck && !slot.unfunded) return { kind: 'raise_fee' }
   return { kind: now - slot.sentAtMs >= limits.rebroadcastMs ? 'send_again' : 'wait' }
 }

@@ -2,13 +2,7 @@
  * Burns under way. Each runs from claim to accepted (or released) on its own, whether or not a caller still
  * waits for it: a `/settle` only watches.
  */
-import {
-  type ChallengeNonce,
-  type Payload,
-  type Rejection,
-  SvcError,
-  type TxHash,
-} from '@svc-zerc20/protocol'
+import { type ChallengeNonce, type Payload, SvcError } from '@svc-zerc20/protocol'
 import { backOffMs } from '../finalize/retries.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../ports.js'
@@ -16,15 +10,12 @@ import type { Burn, Challenge, Interrupted, ShallowBurns } from '../records.js'
 import type { Report } from '../report.js'
 import type { PermitVerdict } from './judge.js'
 import type { PayerWaits } from './payer-waits.js'
+import { type BurnEnd, createUnderWay } from './under-way.js'
 
 type Item = Interrupted['items'][number]
 
 /** Nothing is wrong with the burn: the chain, the relayer or the disk stand in its way, and that passes. */
 const passing: ReadonlySet<string> = new Set(['chain_unavailable', 'relayer_busy', 'storage_unavailable'])
-
-export type BurnEnd =
-  | { readonly kind: 'accepted' }
-  | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
 
 export type Burns = {
   /**
@@ -55,7 +46,7 @@ export function createBurns(deps: {
   closing: AbortSignal
 }): Burns {
   const { burner, ledger, clock, report, retryMs, closing } = deps
-  const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
+  const underWay = createUnderWay(deps)
 
   async function accept(nonce: ChallengeNonce, burn: Burn): Promise<BurnEnd> {
     if ((await ledger.accept(nonce, burn)) === 'accepted') {
@@ -125,21 +116,12 @@ export function createBurns(deps: {
     return { kind: 'accepted' }
   }
 
-  function track(challenge: Challenge, running: Promise<BurnEnd>): void {
-    const end = running.finally(() => {
-      if (underWay.get(challenge.nonce) === end) underWay.delete(challenge.nonce)
-    })
-    underWay.set(challenge.nonce, end)
-    // The claim stays: the same payload, sent again, takes the burn up where it broke off.
-    end.catch((err) => report({ event: 'burn.interrupted', challengeNonce: challenge.nonce, err }))
-  }
-
   burner.onReorged((item, burned, how) => {
     const { challenge } = item
     // It may not even be recorded as accepted yet.
-    const before = Promise.resolve(underWay.get(challenge.nonce)).catch(() => undefined)
+    const before = Promise.resolve(underWay.of(challenge.nonce)).catch(() => undefined)
     const goOn = how === 'moved' ? follow : runAgain
-    track(
+    underWay.track(
       challenge,
       before.then(() => goOn(item, burned)),
     )
@@ -147,34 +129,26 @@ export function createBurns(deps: {
 
   return {
     start(challenge, payload, verdict) {
-      if (underWay.has(challenge.nonce)) return
+      if (underWay.of(challenge.nonce)) return
       const isBurned = verdict === 'burned'
       const burned = isBurned ? burner.find(challenge, payload) : burner.burn(challenge, payload)
-      track(challenge, run({ challenge, payload }, burned))
+      underWay.track(challenge, run({ challenge, payload }, burned))
     },
 
     resume(interrupted) {
       const outcomes = burner.resume(interrupted)
       for (const [i, item] of interrupted.items.entries()) {
         const outcome = outcomes[i]
-        if (outcome) track(item.challenge, run(item, outcome))
+        if (outcome) underWay.track(item.challenge, run(item, outcome))
       }
     },
 
     watchForReorg: (burns) => burner.watch(burns),
 
-    watch(nonce, boundMs) {
-      const end = underWay.get(nonce)
-      if (!end) return undefined
-      const bound = new AbortController()
-      const elapsed = clock.sleep(boundMs, bound.signal).then(() => 'pending' as const)
-      return Promise.race([end, elapsed]).finally(() => bound.abort())
-    },
+    watch: underWay.watch,
 
-    isUnderWay: (nonce) => underWay.has(nonce),
+    isUnderWay: (nonce) => underWay.of(nonce) !== undefined,
 
-    async idle() {
-      await Promise.allSettled(underWay.values())
-    },
+    idle: underWay.idle,
   }
 }

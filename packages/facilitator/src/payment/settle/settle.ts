@@ -16,6 +16,7 @@ import type { Challenge, PayerMeans, Payment } from '../records.js'
 import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
+import { createRefusals } from './refusals.js'
 
 export type Settle = (presented: FacilitatorApi.PresentedPayment) => Promise<SettleAnswer>
 
@@ -29,21 +30,7 @@ export function createSettle(deps: {
 }): Settle {
   const { examine, ledger, burns, report } = deps
   const network = Network.format(deps.deployment.chainId)
-
-  const refuse = (
-    { reason, message }: Rejection,
-    txHash?: TxHash,
-    extra?: FacilitatorApi.SettleResponse['extra'],
-  ): SettleAnswer => ({
-    response: {
-      success: false,
-      errorReason: reason,
-      errorMessage: message,
-      transaction: txHash ?? '',
-      network,
-      ...(extra && { extra }),
-    },
-  })
+  const { refuse, refuseTransfer, refuseLate } = createRefusals({ network, examine, ledger, report })
 
   return async (presented) => {
     const { payload } = presented
@@ -83,7 +70,13 @@ export function createSettle(deps: {
     if (!examined.ok) return refuse(examined, await hashOf(challenge.nonce))
     const { verdict, means } = examined.value
     // A burn that happened needs no means any more.
-    const refused = await claim(challenge.nonce, payload, ticketed, verdict === 'burned' ? undefined : means)
+    const refused = await claim(
+      ledger,
+      challenge.nonce,
+      payload,
+      ticketed,
+      verdict === 'burned' ? undefined : means,
+    )
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
     // Also when it was claimed before: a run that broke off is taken up again, and the replay ledger on chain
     // keeps it to one execution.
@@ -101,37 +94,13 @@ export function createSettle(deps: {
     const shallow = !burn.ok && burn.reason === 'pending_burn'
     if (!burn.ok && !shallow) return refuseTransfer(burn, payload)
     // Claimed also while it lacks confirmations: presented in time, it may become deep enough after expiry.
-    const refused = await claim(challenge.nonce, payload, ticketed)
+    const refused = await claim(ledger, challenge.nonce, payload, ticketed)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused, payload.burnTxHash)
     if (!burn.ok) return refuse(burn, payload.burnTxHash)
     if ((await ledger.accept(challenge.nonce, burn.value)) === 'accepted') {
       report({ event: 'payment.accepted', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
     }
     return answerClaimed(payload)
-  }
-
-  async function claim(
-    nonce: ChallengeNonce,
-    payload: Payload.Payload,
-    ticketed: boolean,
-    means?: PayerMeans,
-  ): Promise<Rejection | 'same_payload' | undefined> {
-    const outcome = await ledger.claim(nonce, payload, ticketed, means)
-    if (typeof outcome === 'object') return outcome
-    switch (outcome) {
-      case 'claimed':
-        return undefined
-      case 'same_payload':
-        return 'same_payload'
-      case 'other_payload':
-        return reject('challenge_claimed')
-      case 'permit_nonce_in_use':
-        return reject('permit_nonce_in_use')
-      case 'forgotten':
-        return reject('challenge_expired')
-      default:
-        return unreachable(outcome)
-    }
   }
 
   /** Waits for the burn of this payload up to the bound, then says how it ended. */
@@ -155,48 +124,37 @@ export function createSettle(deps: {
     }
   }
 
-  /** Transfers that cover nothing are told to the operator: the money is at payTo all the same. */
-  async function refuseTransfer(
-    rejection: Rejection,
-    payload: Payload.SelfTransferPayload,
-  ): Promise<SettleAnswer> {
-    const { challengeNonce, burnTxHash: txHash } = payload
-    const { reason } = rejection
-    if (reason === 'burn_split' || reason === 'burn_underpaid') {
-      const outcome = await ledger.recordUnmatched(challengeNonce, { txHash, reason })
-      // Heard of before, it is in the log already.
-      if (outcome !== 'known') report({ event: 'burn.unmatched', challengeNonce, txHash, reason })
-    }
-    return refuse(rejection, hashIfOnChain(rejection, payload))
-  }
-
   async function hashOf(nonce: ChallengeNonce): Promise<TxHash | undefined> {
     const payment = await ledger.find(nonce)
     return payment && knownHash(payment)
   }
-
-  /** Past expiry nothing is bought any more; a burn that did happen is recorded so that it is still minted. */
-  async function refuseLate(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer> {
-    const burn = await examine.lateBurn(challenge, payload)
-    if (!burn.ok) {
-      const txHash = payload.kind === 'permit' ? undefined : hashIfOnChain(burn, payload)
-      return refuse(reject('challenge_expired'), txHash)
-    }
-    if ((await ledger.recordLate(challenge, burn.value, 'late')) === 'recorded') {
-      report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
-    }
-    return refuse(reject('challenge_expired'), burn.value.txHash)
-  }
-}
-
-/** The payer's own hash is repeated only when the chain knows it. */
-function hashIfOnChain(
-  { reason }: Rejection,
-  { burnTxHash }: Payload.SelfTransferPayload,
-): TxHash | undefined {
-  return reason === 'burn_not_found' ? undefined : burnTxHash
 }
 
 function knownHash({ accepted, claim }: Payment): TxHash | undefined {
   return accepted?.burn.txHash ?? claim?.txHash
+}
+
+async function claim(
+  ledger: Pick<Ledger, 'claim'>,
+  nonce: ChallengeNonce,
+  payload: Payload.Payload,
+  ticketed: boolean,
+  means?: PayerMeans,
+): Promise<Rejection | 'same_payload' | undefined> {
+  const outcome = await ledger.claim(nonce, payload, ticketed, means)
+  if (typeof outcome === 'object') return outcome
+  switch (outcome) {
+    case 'claimed':
+      return undefined
+    case 'same_payload':
+      return 'same_payload'
+    case 'other_payload':
+      return reject('challenge_claimed')
+    case 'permit_nonce_in_use':
+      return reject('permit_nonce_in_use')
+    case 'forgotten':
+      return reject('challenge_expired')
+    default:
+      return unreachable(outcome)
+  }
 }

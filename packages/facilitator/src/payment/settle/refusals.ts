@@ -1,0 +1,77 @@
+/** Settle answers without success, and what is recorded of money that bought nothing. */
+import {
+  type FacilitatorApi,
+  type Network,
+  type Payload,
+  type Rejection,
+  reject,
+  type TxHash,
+} from '@svc-zerc20/protocol'
+import type { Ledger } from '../ledger-port.js'
+import type { SettleAnswer } from '../ports.js'
+import type { Challenge } from '../records.js'
+import type { Report } from '../report.js'
+import type { Examine } from './examine.js'
+
+export type Refusals = {
+  refuse(rejection: Rejection, txHash?: TxHash, extra?: FacilitatorApi.SettleResponse['extra']): SettleAnswer
+  /** Transfers that cover nothing are told to the operator: the money is at payTo all the same. */
+  refuseTransfer(rejection: Rejection, payload: Payload.SelfTransferPayload): Promise<SettleAnswer>
+  /** Past expiry nothing is bought any more; a burn that did happen is recorded so that it is still minted. */
+  refuseLate(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer>
+}
+
+export function createRefusals(deps: {
+  network: Network.Network
+  examine: Pick<Examine, 'lateBurn'>
+  ledger: Pick<Ledger, 'recordUnmatched' | 'recordLate'>
+  report: Report
+}): Refusals {
+  const { network, ledger, report } = deps
+
+  const refuse: Refusals['refuse'] = ({ reason, message }, txHash, extra) => ({
+    response: {
+      success: false,
+      errorReason: reason,
+      errorMessage: message,
+      transaction: txHash ?? '',
+      network,
+      ...(extra && { extra }),
+    },
+  })
+
+  return {
+    refuse,
+
+    async refuseTransfer(rejection, payload) {
+      const { challengeNonce, burnTxHash: txHash } = payload
+      const { reason } = rejection
+      if (reason === 'burn_split' || reason === 'burn_underpaid') {
+        const outcome = await ledger.recordUnmatched(challengeNonce, { txHash, reason })
+        // Heard of before, it is in the log already.
+        if (outcome !== 'known') report({ event: 'burn.unmatched', challengeNonce, txHash, reason })
+      }
+      return refuse(rejection, hashIfOnChain(rejection, payload))
+    },
+
+    async refuseLate(challenge, payload) {
+      const burn = await deps.examine.lateBurn(challenge, payload)
+      if (!burn.ok) {
+        const txHash = payload.kind === 'permit' ? undefined : hashIfOnChain(burn, payload)
+        return refuse(reject('challenge_expired'), txHash)
+      }
+      if ((await ledger.recordLate(challenge, burn.value, 'late')) === 'recorded') {
+        report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
+      }
+      return refuse(reject('challenge_expired'), burn.value.txHash)
+    },
+  }
+}
+
+/** The payer's own hash is repeated only when the chain knows it. */
+function hashIfOnChain(
+  { reason }: Rejection,
+  { burnTxHash }: Payload.SelfTransferPayload,
+): TxHash | undefined {
+  return reason === 'burn_not_found' ? undefined : burnTxHash
+}
