@@ -35,13 +35,19 @@ export type TestNetwork = Awaited<ReturnType<typeof startNetwork>>
 
 /**
  * With `chain`, that one is used, and `rpcUrl` says how the facilitator reaches it. With `daemon`, the facilitator is
- * a process of its own, whose clock cannot be moved.
+ * a process of its own, whose clock cannot be moved. Unless `waitsForAddress` is false, the first burn address is ready
+ * when this resolves.
  */
 export async function startNetwork({
   chain: given,
   daemon = false,
+  waitsForAddress = true,
   ...options
-}: Omit<LocalNetworkOptions, 'inProcess'> & { chain?: Chain; daemon?: boolean } = {}) {
+}: Omit<LocalNetworkOptions, 'inProcess'> & {
+  chain?: Chain
+  daemon?: boolean
+  waitsForAddress?: boolean
+} = {}) {
   const clock = movableClock()
   // Whoever counts what the node is asked must not be disturbed; tests of following say how often.
   const { daemon: daemonKeys, ...tables } = (options.config ?? {}) as { daemon?: object }
@@ -66,6 +72,15 @@ export async function startNetwork({
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
+
+  /** With the operator's token. */
+  const admin = (path: string, method = 'GET') =>
+    send(`/admin${path}`, { method, headers: { authorization: `Bearer ${local.adminToken}` } })
+
+  const addresses = async () =>
+    ((await admin('/status')).body as { addresses: { ready: number; target: number } }).addresses
+  // On a busy machine the miner starts later than a caller of `/challenge` waits.
+  if (waitsForAddress) await until(async () => (await addresses()).ready > 0)
 
   /** The faucet may still be polling for a receipt it has seen: whoever counts waits until nobody asks. */
   const { stats } = chain
@@ -102,6 +117,15 @@ export async function startNetwork({
       ...changes,
     })
 
+  /** A challenge and a good permit payload for it. */
+  async function permitPayment(account: PrivateKeyAccount, amount = '1000', changes: PermitChanges = {}) {
+    const { status, text, body } = await post('/challenge', { amount })
+    if (status !== 200) throw new Error(`/challenge answered ${status}: ${text}`)
+    const offer = body as ChallengeOffer
+    const payload = await permitFor(offer, account, changes)
+    return { offer, payload, body: bodyOf(offer, payload) }
+  }
+
   return {
     ...local,
     chain,
@@ -128,22 +152,45 @@ export async function startNetwork({
       return body as ChallengeOffer
     },
 
-    /** A challenge and a good permit payload for it. */
-    async permitPayment(account: PrivateKeyAccount, amount = '1000', changes: PermitChanges = {}) {
-      const { status, text, body } = await post('/challenge', { amount })
-      if (status !== 200) throw new Error(`/challenge answered ${status}: ${text}`)
-      const offer = body as ChallengeOffer
-      const payload = await permitFor(offer, account, changes)
-      return { offer, payload, body: bodyOf(offer, payload) }
+    permitPayment,
+
+    /**
+     * One payment for each account, all at once. A caller that takes more than three times what it leaves waits for
+     * the miner, and may be refused. So the pool is large enough, and filled far enough, before anyone asks.
+     */
+    async permitPayments(
+      accounts: readonly PrivateKeyAccount[],
+      amount = '1000',
+      changes: PermitChanges = {},
+    ) {
+      await until(
+        async () => {
+          const { ready, target } = await addresses()
+          if (accounts.length > target - target / 4) throw new Error(`${target} addresses are too few`)
+          return accounts.length <= ready - target / 4
+        },
+        { everyMs: rarelyMs },
+      )
+      return Promise.all(accounts.map((account) => permitPayment(account, amount, changes)))
+    },
+
+    /**
+     * Lets time pass until it is so: a step for each question to the node. Steps by the real clock outrun the
+     * deadline of a payment where the facilitator is slow to look.
+     */
+    async passTime(stepMs: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
+      while (!(await isSo())) {
+        clock.advance(stepMs)
+        const asked = stats().httpRequests
+        await until(async () => stats().httpRequests > asked || (await isSo()))
+      }
     },
 
     verify: (body: unknown) => post('/verify', body) as Promise<Answer<VerifyBody>>,
     settle: (body: unknown) => post('/settle', body) as Promise<Answer<SettleBody>>,
     status: (nonce: string) => send(`/payments/${nonce}`),
 
-    /** With the operator's token. */
-    admin: (path: string, method = 'GET') =>
-      send(`/admin${path}`, { method, headers: { authorization: `Bearer ${local.adminToken}` } }),
+    admin,
 
     /** As the operator sees it: finality is nobody else's business. */
     async phaseOf(nonce: string): Promise<unknown> {
@@ -201,6 +248,9 @@ export async function startNetwork({
     },
   }
 }
+
+/** Whoever asks all the time keeps the processor from mining addresses. */
+const rarelyMs = 100
 
 function parseJson(text: string): Record<string, unknown> {
   try {

@@ -96,7 +96,7 @@ describe('fault 12 the relayer runs out of gas money in the middle of the queue'
   it('says so by name, keeps every burn, and goes on after funding', async () => {
     const setBalance = (wei: bigint) => net.chain.request('hardhat_setBalance', [relayer.address, toHex(wei)])
     const payers = await Promise.all(Array.from({ length: 6 }, () => net.account()))
-    const payments = await Promise.all(payers.map((account) => net.permitPayment(account)))
+    const payments = await net.permitPayments(payers)
     const alerts = count('relayer.unfunded')
     await setBalance(0n)
     const early = await Promise.all(payments.map(({ body }) => net.settle(body)))
@@ -121,10 +121,7 @@ describe('someone else uses the relayer key', () => {
     expect((await net.settle(body)).body.errorReason).toBe('pending_burn')
     await net.chain.resumeMining()
     const displaced = count('relayer.displaced')
-    await until(() => {
-      net.clock.advance(limits.displacedAfterMs)
-      return count('relayer.displaced') > displaced
-    })
+    await net.passTime(limits.displacedAfterMs, () => count('relayer.displaced') > displaced)
     await expectOneBurn(offer.challengeNonce, await untilEnded(body))
   })
 })
@@ -148,10 +145,7 @@ describe('fault 18 a node that lies or lags', () => {
     net.chain.setFaults([{ method: 'eth_getTransactionReceipt', kind: 'result', value: null }])
     expect((await net.settle(body)).body.errorReason).toBe('pending_burn')
     const displaced = count('relayer.displaced')
-    await until(() => {
-      net.clock.advance(limits.displacedAfterMs)
-      return count('relayer.displaced') > displaced
-    })
+    await net.passTime(limits.displacedAfterMs, () => count('relayer.displaced') > displaced)
     net.chain.setFaults([])
     await expectOneBurn(offer.challengeNonce, await untilEnded(body))
   })
@@ -165,10 +159,7 @@ describe('fault 18 a node that lies or lags', () => {
       { method: 'eth_getTransactionCount', kind: 'result', value: '0xffff' },
     ])
     const failures = count('rpc.failed')
-    await until(() => {
-      net.clock.advance(limits.displacedAfterMs)
-      return count('rpc.failed') > failures + 3
-    })
+    await net.passTime(limits.displacedAfterMs, () => count('rpc.failed') > failures + 3)
     net.chain.setFaults([])
     await net.chain.resumeMining()
     await expectOneBurn(offer.challengeNonce, await untilEnded(body))
@@ -229,10 +220,7 @@ describe('a reorg before the burn is confirmed', () => {
     expect(await burns()).toEqual([])
     expect((await deep.settle(body)).body.errorReason).toBe('pending_burn')
     await deep.chain.resumeMining()
-    await until(async () => {
-      deep.clock.advance(limits.rebroadcastMs)
-      return (await burns()).length === 1
-    })
+    await deep.passTime(limits.rebroadcastMs, async () => (await burns()).length === 1)
     await deep.chain.mine()
     await expectOneBurn(offer.challengeNonce, await untilEnded(body, 0, deep), deep)
     const [stayed] = await burns()
@@ -246,7 +234,7 @@ describe('everything at once', () => {
     'every payment ends in one burn, or in a named failure without one (SEED=%i)',
     async (seed) => {
       const wild = await startNetwork({
-        config: { settlement: { receipt_poll_ms: 200, confirmations: 2 } },
+        config: { settlement: { receipt_poll_ms: 200, confirmations: 2 }, zerc20: { pool_size: 48 } },
         mining: { mode: 'interval', intervalMs: 25 },
       })
       try {
@@ -277,12 +265,9 @@ async function runWild(wild: TestNetwork, seed: number): Promise<void> {
   const { chain, clock } = wild
   const random = seededRandom(seed)
   const payers = await Promise.all(Array.from({ length: 24 }, () => wild.account()))
-  const payments = await Promise.all(payers.map((account) => wild.permitPayment(account)))
   // Every fourth payer signs the same permit nonce for a second challenge: only one of the two can be burned.
-  const rivals = await Promise.all(
-    payers.filter((_, i) => i % 4 === 0).map((account) => wild.permitPayment(account)),
-  )
-  const all = [...payments, ...rivals]
+  const rivals = payers.filter((_, i) => i % 4 === 0)
+  const all = await wild.permitPayments([...payers, ...rivals])
   const causing = causeTrouble(wild, random)
   // Every payload is presented twice at once.
   const asking = all.map(({ body }) => Promise.all([untilEnded(body, 0, wild), untilEnded(body, 0, wild)]))

@@ -41,11 +41,10 @@ const phaseOf = async (nonce: Hex) => (await net.status(nonce)).body.phase
 describe('a batch that the node does not take', () => {
   it('is tried in halves until it fits: every burn is executed once, and later ones fit at once', async () => {
     const payers = await Promise.all(Array.from({ length: 10 }, () => net.account()))
-    const payments = await Promise.all(payers.map((account) => net.permitPayment(account)))
+    const payments = await net.permitPayments(payers)
     refuseAbove(gasOf(4))
     await Promise.all(payments.map(({ body }) => net.settle(body)))
-    await until(async () => {
-      net.clock.advance(limits.rebroadcastMs)
+    await net.passTime(limits.rebroadcastMs, async () => {
       const phases = await Promise.all(payments.map(({ offer }) => phaseOf(offer.challengeNonce)))
       return phases.every((phase) => phase === 'accepted')
     })
@@ -53,7 +52,7 @@ describe('a batch that the node does not take', () => {
     expect(count('relayer.given_up')).toBeGreaterThan(0)
     expect([count('burn.failed'), count('relayer.displaced')]).toEqual([0, 0])
     const givenUp = count('relayer.given_up')
-    const later = await Promise.all(payers.map((account) => net.permitPayment(account)))
+    const later = await net.permitPayments(payers)
     const answers = await Promise.all(later.map(({ body }) => net.settle(body)))
     await until(async () => {
       const phases = await Promise.all(later.map(({ offer }) => phaseOf(offer.challengeNonce)))

@@ -37,23 +37,16 @@ async function loseAccepted() {
   return { challengeNonce, body, transaction: answer.transaction as Hex }
 }
 
-async function passUntil(isSo: () => boolean | Promise<boolean>, stepMs: number): Promise<void> {
-  await until(async () => {
-    net.clock.advance(stepMs)
-    return isSo()
-  })
-}
-
 const phaseOf = async (challengeNonce: Hex) => (await net.status(challengeNonce)).body.phase
 
 describe('fault 9 a reorg after the payment was accepted', () => {
   it('the operator hears of it, the payment is demoted, and accepted again by the same transaction', async () => {
     const { challengeNonce, body, transaction } = await loseAccepted()
-    await passUntil(() => seen('burn.reorged', challengeNonce) === 1, limits.rebroadcastMs)
+    await net.passTime(limits.rebroadcastMs, () => seen('burn.reorged', challengeNonce) === 1)
     expect(await phaseOf(challengeNonce)).not.toBe('accepted')
     expect(await net.burnsOf(challengeNonce)).toEqual([])
     await net.chain.resumeMining()
-    await passUntil(async () => (await phaseOf(challengeNonce)) === 'accepted', limits.rebroadcastMs)
+    await net.passTime(limits.rebroadcastMs, async () => (await phaseOf(challengeNonce)) === 'accepted')
     const burns = await net.burnsOf(challengeNonce)
     expect(burns.map(({ transactionHash }) => transactionHash)).toEqual([transaction])
     expect(seen('payment.accepted', challengeNonce)).toBe(2)
@@ -72,8 +65,11 @@ describe('fault 9 a reorg after the payment was accepted', () => {
     })
     await net.chain.mine()
     await net.chain.resumeMining()
-    await passUntil(() => seen('burn.reorged', challengeNonce) === 1, limits.reorgedAfterMs)
-    await passUntil(async () => (await phaseOf(challengeNonce)) === 'accepted', limits.displacedAfterMs / 2)
+    await net.passTime(limits.reorgedAfterMs, () => seen('burn.reorged', challengeNonce) === 1)
+    await net.passTime(
+      limits.displacedAfterMs / 2,
+      async () => (await phaseOf(challengeNonce)) === 'accepted',
+    )
     const burns = await net.burnsOf(challengeNonce)
     expect(burns).toHaveLength(1)
     expect(burns[0]?.transactionHash).not.toBe(transaction)
@@ -86,10 +82,10 @@ describe('fault 9 a reorg after the payment was accepted', () => {
   ])('the payer spends the money otherwise, %s: the payment stays demoted', async (_when, together) => {
     const { challengeNonce } = await loseAccepted()
     await transferFirst(await net.balanceOf(payer.address))
-    await passUntil(async () => (await pending()) >= together, limits.rebroadcastMs)
+    await net.passTime(limits.rebroadcastMs, async () => (await pending()) >= together)
     await net.chain.mine()
     await net.chain.resumeMining()
-    await passUntil(() => seen('burn.lost', challengeNonce) === 1, limits.rebroadcastMs)
+    await net.passTime(limits.rebroadcastMs, () => seen('burn.lost', challengeNonce) === 1)
     expect(seen('burn.reorged', challengeNonce)).toBe(1)
     expect(await phaseOf(challengeNonce)).not.toBe('accepted')
     expect(await net.burnsOf(challengeNonce)).toEqual([])
@@ -111,7 +107,7 @@ describe('fault 9 a reorg after the payment was accepted', () => {
     await net.chain.mine()
     await net.chain.resumeMining()
     await until(async () => (await net.burnsOf(challengeNonce)).length === 1)
-    await passUntil(async () => Number(await leafOf()) === before + 1, limits.reorgPollMs)
+    await net.passTime(limits.reorgPollMs, async () => Number(await leafOf()) === before + 1)
     expect(await net.burnsOf(challengeNonce)).toHaveLength(1)
     expect(await phaseOf(challengeNonce)).toBe('accepted')
     expect(seen('burn.reorged', challengeNonce)).toBe(0)

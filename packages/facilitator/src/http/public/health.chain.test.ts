@@ -105,7 +105,10 @@ describe('GET /ready', () => {
 
 describe('GET /ready of a daemon without ready addresses', () => {
   it('names the addresses', async () => {
-    const slow = await startNetwork({ config: { zerc20: { pow_bits: 32, pool_size: 1 } } })
+    const slow = await startNetwork({
+      waitsForAddress: false,
+      config: { zerc20: { pow_bits: 32, pool_size: 1 } },
+    })
     try {
       const { status, body } = await slow.send('/ready')
       expect([status, body.problems]).toEqual([

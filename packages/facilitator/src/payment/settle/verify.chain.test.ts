@@ -11,7 +11,9 @@ let net: TestNetwork
 let payer: PrivateKeyAccount
 beforeAll(async () => {
   // Requests to the node are counted: nothing may be asked in the background.
-  net = await startNetwork({ config: { settlement: { reorg_watch_blocks: 0 } } })
+  net = await startNetwork({
+    config: { settlement: { reorg_watch_blocks: 0 }, zerc20: { pool_size: 96 } },
+  })
   payer = await net.account({ gas: true })
 })
 afterEach(() => net.chain.resumeMining())
@@ -71,9 +73,7 @@ describe('verify', () => {
 
   it('many at once share few requests to the node', async () => {
     const nonce = await net.permitNonce(payer.address)
-    const payments = await Promise.all(
-      Array.from({ length: 60 }, () => net.permitPayment(payer, '10', { nonce })),
-    )
+    const payments = await net.permitPayments(Array(60).fill(payer), '10', { nonce })
     let answers: Awaited<ReturnType<TestNetwork['verify']>>[] = []
     const requests = await net.nodeRequestsDuring(async () => {
       answers = await Promise.all(payments.map(({ body }) => net.verify(body)))
@@ -88,7 +88,7 @@ describe('settlements that arrive together', () => {
     const payers = await Promise.all(Array.from({ length: 30 }, () => net.account()))
     const drained = payers.slice(0, 3)
     for (const { address } of drained) await net.faucet.sendNative(address, 10n ** 18n)
-    const payments = await Promise.all(payers.map((account) => net.permitPayment(account)))
+    const payments = await net.permitPayments(payers)
     const sent = await net.client.getTransactionCount({ address: relayer })
     await net.chain.pauseMining()
     const settling = payments.map(({ body }) => net.settle(body))
