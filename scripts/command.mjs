@@ -1,4 +1,4 @@
-// `npm run devnet`, `npm run facilitator`, `npm run indexer`: the commands of this tree, installed and built first when
+// `npm run devnet`, `npm run facilitator`, `npm run indexer`, `npm run pay`: the commands of this tree, installed and built first when
 // they are not. Never `npx` with a bare name: it asks the public registry for what it does not find here.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

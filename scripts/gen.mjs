@@ -12,6 +12,7 @@ import { renderConformance } from './gen/conformance.mjs'
 import { renderEnvironment } from './gen/environment.mjs'
 import { renderLogEvents } from './gen/log-events.mjs'
 import { renderMetrics } from './gen/metrics.mjs'
+import { renderPayCommandLine } from './gen/pay-command-line.mjs'
 import { renderPayerEnvironment } from './gen/payer-environment.mjs'
 import { renderReasons } from './gen/reasons.mjs'
 import { renderAmounts } from './gen/vectors/amounts.mjs'
@@ -33,6 +34,7 @@ const generated = [
   { path: 'docs/reference/metrics.md', render: renderMetrics },
   { path: 'docs/reference/openapi.json', render: renderOpenApi },
   { path: 'docs/reference/payer-environment.md', render: renderPayerEnvironment },
+  { path: 'docs/reference/svc-pay.md', render: renderPayCommandLine },
   { path: 'docs/reference/reasons.md', render: renderReasons },
   { path: 'test/vectors/protocol/amounts.json', render: renderAmounts },
   { path: 'test/vectors/protocol/headers.json', render: renderHeaders },

@@ -1,26 +1,5 @@
 import { createProgram } from '../../packages/facilitator/dist/command-line.js'
-
-const columns = 100
-
-/** The help of a command as it prints it. */
-function helpOf(command) {
-  let text = ''
-  command.configureOutput({
-    writeOut: (part) => {
-      text += part
-    },
-    getOutHelpWidth: () => columns,
-    getOutHasColors: () => false,
-  })
-  command.outputHelp()
-  return text.trimEnd()
-}
-
-function sectionsOf(command, depth, prefix) {
-  const name = `${prefix}${command.name()}`
-  const section = `${'#'.repeat(depth)} \`${name}\`\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n`
-  return [section, ...command.commands.flatMap((inner) => sectionsOf(inner, 3, `${name} `))]
-}
+import { sectionsOf } from './help-pages.mjs'
 
 /** docs/reference/command-line.md */
 export function renderCommandLine() {

@@ -12,7 +12,7 @@ export const payerErrors = {
   },
   offer_token: {
     means: 'The token is not one this payer may spend; nothing was signed.',
-    todo: 'Add it to allowedTokens, if you mean to spend it.',
+    todo: 'Set SVC_ALLOWED_TOKEN or allowedTokens to it, if you mean to spend it.',
   },
   offer_helper: {
     means: 'The helper contract is not one this payer trusts; nothing was signed.',
@@ -20,7 +20,7 @@ export const payerErrors = {
   },
   offer_amount: {
     means: 'The amount is above what one payment may cost; nothing was signed.',
-    todo: 'Raise maxAmountPerPayment, if it is worth that to you.',
+    todo: 'Raise SVC_MAX_PER_PAYMENT or maxAmountPerPayment, if it is worth that to you.',
   },
   offer_expired: {
     means: 'The offer expired, or does not leave the time its payment needs; nothing was signed.',
@@ -44,7 +44,7 @@ export const payerErrors = {
   },
   host_refused: {
     means: 'No request leaves for a host that is not allowed; nothing was sent there.',
-    todo: 'Add the host to SVC_ALLOWED_HOSTS, if you mean to speak to it.',
+    todo: 'Add the host to SVC_ALLOWED_HOSTS or allowedHosts, if you mean to speak to it.',
   },
   total_exceeded: {
     means: 'All payments in this token together would pass their cap; nothing was signed.',

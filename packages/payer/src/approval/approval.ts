@@ -50,3 +50,9 @@ export async function askHuman(
     over.abort()
   }
 }
+
+/** Asks in several places at once. The first yes or no counts; a place that fails leaves it to the others. */
+export const firstOf =
+  (...approvers: readonly Approver[]): Approver =>
+  (request, signal) =>
+    Promise.any(approvers.map((approver) => approver(request, signal)))

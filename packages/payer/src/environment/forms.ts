@@ -22,7 +22,8 @@ function show(text: string): string {
   if (text === '') return 'the value is empty'
   if (looksLikeKey(text)) return 'the value looks like a private key and is not shown'
   const printable = text.replace(/[^\x20-\x7e]/g, '?')
-  return `${JSON.stringify(printable.length > shownCharsMax ? `${printable.slice(0, shownCharsMax)}…` : printable)} is not`
+  const short = printable.length > shownCharsMax ? `${printable.slice(0, shownCharsMax)}…` : printable
+  return `${JSON.stringify(short)} does not fit`
 }
 
 const fault = (text: string) => ({ fault: show(text) })

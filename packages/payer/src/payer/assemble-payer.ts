@@ -1,6 +1,6 @@
 /** The parts of a payer put together: one scheme, one guard, one memory. */
 
-import { Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { type Address, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import type { Approver } from '../approval/approval.js'
 import type { Clock } from '../clock.js'
 import { createExchange } from '../delivery/exchange.js'
@@ -12,10 +12,11 @@ import type { Policy } from '../policy/policy.js'
 import { createGuardedScheme, type PayerScheme } from '../scheme/client-scheme.js'
 import type { PayerAccount, PayerMode } from '../scheme/payer-options.js'
 import { createPayerChain, type PayerChain } from '../signing/chain.js'
+import { createInTokens } from '../signing/token-label.js'
 import { noAudit } from '../store/audit-log.js'
 import { createMemoryCell } from '../store/cell.js'
 import { openState, type PayerState } from '../store/open-state.js'
-import { createTotals } from '../totals/totals.js'
+import { createTotals, type Totals } from '../totals/totals.js'
 import { buy, type PayOptions, type Purchased } from './pay.js'
 import { type Quote, quoteOf } from './quote.js'
 
@@ -58,8 +59,14 @@ const paymentMs = 10_000 + 17_000 + 10_000
 /** The payer, and the parts of it that only our own programs use. */
 export type AssembledPayer = Payer & {
   readonly state: PayerState | undefined
+  readonly totals: Totals
   readonly chain: PayerChain
-  readonly reconcile: () => Promise<void>
+  /** The address of the account, where there is one. */
+  readonly address: Address | undefined
+  /** An amount in tokens, as `1.5 USDC`, or undefined when the token does not tell. */
+  readonly inTokens: (token: Address, amount: bigint) => Promise<string | undefined>
+  /** Presents a payment that is stored for a request, and makes no other. */
+  resume(request: Request, onStep?: PayOptions['onStep']): Promise<Purchased>
 }
 
 export function assemblePayer(parts: PayerParts): AssembledPayer {
@@ -95,8 +102,10 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
     policy,
     scheme,
     state,
+    totals,
     chain,
-    reconcile: scheme.guard.reconcile,
+    address: parts.account && payer,
+    inTokens: createInTokens(chain.tokenLabel),
 
     async quote(input, init) {
       const request = new Request(input, init)
@@ -110,6 +119,8 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
       if (parts.account === undefined) throw new PayerError('key_missing', 'there is no account to pay from')
       return buy(new Request(input, init), scheme, fetch, options)
     },
+
+    resume: (request, onStep) => buy(request, scheme, fetch, { onStep, isOnlyStored: true }),
   }
 }
 

@@ -75,6 +75,17 @@ describe('a quote', () => {
   })
 })
 
+describe('a quote of a helper', () => {
+  it('that is no burner of ours says so before anything is paid', async () => {
+    const seller = await paywall([], { extra: { helper: net.token } })
+    const [offer] = (await createPayer(optionsOf('memory')).quote(seller.url)).offers
+    expect(offer?.verdicts.find(({ passes }) => passes === 'no')).toMatchObject({
+      rule: 'helper',
+      code: 'offer_helper',
+    })
+  })
+})
+
 describe.each(['permit', 'self-transfer'] as const)('paying by %s', (mode) => {
   it('buys the resource and counts it once, in a log that says what was signed', async () => {
     const seller = await paywall()

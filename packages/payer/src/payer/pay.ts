@@ -51,7 +51,7 @@ export async function buy(
   request: Request,
   scheme: PayerScheme,
   fetch: typeof globalThis.fetch,
-  { max, onStep = () => undefined }: PayOptions,
+  { max, onStep = () => undefined, isOnlyStored = false }: PayOptions & { readonly isOnlyStored?: boolean },
 ): Promise<Purchased> {
   let claimed: PaymentRecord | undefined
   const deliver = deliverPayments(fetch, {
@@ -68,7 +68,7 @@ export async function buy(
   onStep({ step: 'asking' })
   const paid = request.clone()
   const first = await deliver(request)
-  if (first.status !== 402) {
+  if (first.status !== 402 || isOnlyStored) {
     const isOurs = claimed !== undefined && readAnswer(first).settleResponse !== undefined
     return {
       response: first,

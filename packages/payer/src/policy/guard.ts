@@ -56,6 +56,8 @@ export type GuardPorts = {
   readonly audit: AuditLog
   /** Undefined where no human can be asked; what needs one is then refused. */
   readonly approver: Approver | undefined
+  /** Rejects with `offer_helper` a helper that would not be signed for. */
+  readonly checkHelper: (helper: Address) => Promise<void>
   /** An amount in tokens, as `1.5 USDC`, or undefined when the token does not tell. */
   readonly inTokens: (token: Address, amount: bigint) => Promise<string | undefined>
   /** Ends reservations whose burns the chain can rule out by now. */
@@ -75,6 +77,22 @@ export function createGuard(ports: GuardPorts): Guard {
       ...judgeOffer(offer, policy, now, limits.offerSecondsMax),
       ...(way === 'permit' ? judgePermit(offer, policy, now, limits.signatureSecondsMax) : []),
     ]
+  }
+
+  /** The verdict about the helper, after a look at its code. Before signing that look is taken in any case. */
+  async function withHelperCode({ offer: { helper } }: Purchase, verdicts: Verdict[]): Promise<Verdict[]> {
+    const passes = (verdict: Verdict) => verdict.rule === 'helper' && verdict.passes === 'yes'
+    if (helper === undefined || !verdicts.some(passes)) return verdicts
+    const fault = await ports.checkHelper(helper).then(
+      () => undefined,
+      (error: PayerError) => error,
+    )
+    if (fault === undefined) return verdicts
+    const isRefused = fault.code === 'offer_helper'
+    const asked = isRefused ? fault.detail : `${helper}, whose code could not be read now`
+    return verdicts.map((verdict) =>
+      passes(verdict) ? { ...verdict, asked, passes: isRefused ? 'no' : 'yes' } : verdict,
+    )
   }
 
   const reservationOf = ({ offer, way, target, accepted }: Purchase): Reservation => {
@@ -174,7 +192,8 @@ export function createGuard(ports: GuardPorts): Guard {
     async judge(purchase) {
       const { pair, host } = reservationOf(purchase)
       const caps = judgeCaps(capsOf(policy), await totals.used(pair, host), purchase.offer.amount)
-      return [...judgeAlone(purchase), ...caps, ...(await approvalVerdicts(purchase))]
+      const alone = await withHelperCode(purchase, judgeAlone(purchase))
+      return [...alone, ...caps, ...(await approvalVerdicts(purchase))]
     },
 
     async permit(purchase) {

@@ -67,8 +67,10 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
   const { allowedHelpers } = policy
   const reconcile = createReconcile({ ...parts, memory, burnState: chain.burnState, clock })
   const inTokens = createInTokens(chain.tokenLabel)
-  const guard = createGuard({ ...parts, policy, payer, inTokens, reconcile, clock, limits })
   const helperTrust = createHelperTrust({ codeAt: chain.codeAt, chainId, allowedHelpers, limits })
+  const guard = createGuard({
+    ...{ ...parts, policy, payer, checkHelper: helperTrust, inTokens, reconcile, clock, limits },
+  })
   const nonces = createPermitNonces({ readFacts: chain.permitFacts, clock, limits })
   const deliveries = createDeliveries({ memory, nonces, guard, limits })
   const payByPermit = createPayByPermit(config, nonces, helperTrust, guard)

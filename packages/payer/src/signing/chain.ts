@@ -45,6 +45,7 @@ export type PayerChain = {
   /** The code of an account, `0x` when it has none. */
   codeAt(address: Address): Promise<string>
   readBlock(number: bigint | 'latest'): Promise<BlockTime>
+  balanceOf(token: Address, owner: Address): Promise<bigint>
   /** What a token calls itself, and its decimals. */
   tokenLabel(token: Address): Promise<TokenLabel>
   /** Whether a promised burn exists, or can no longer come to exist. */
@@ -119,6 +120,11 @@ export function createPayerChain({
       } catch (cause) {
         throw unavailable(`the code of ${address} could not be read`, cause)
       }
+    },
+
+    async balanceOf(token, owner) {
+      await checkChain()
+      return client.readContract({ address: token, abi: tokenAbi, functionName: 'balanceOf', args: [owner] })
     },
 
     async tokenLabel(token) {

@@ -1,0 +1,91 @@
+/**
+ * Questions in the state folder, answered by `svc-pay approve` in another terminal. An answer carries the hash of what
+ * the human saw, and counts for a payment with that very hash alone.
+ */
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Json, parseChallengeNonce } from '@svc-zerc20/protocol'
+import type { Clock } from '../clock.js'
+import { errorCode, makeFolder, writeAside } from '../store/files.js'
+import type { ApprovalRequest, Approver } from './approval.js'
+
+const pollMs = 200
+
+export function createFolderApprover({
+  folder,
+  clock,
+  onAsked = () => undefined,
+}: {
+  readonly folder: string
+  readonly clock: Clock
+  /** Told once the question can be answered. */
+  readonly onAsked?: (request: ApprovalRequest) => void
+}): Approver {
+  return async (request, signal) => {
+    const { question, answer } = pathsOf(folder, request.challengeNonce)
+    await put(folder, question, request)
+    try {
+      onAsked(request)
+      while (!signal.aborted) {
+        const found = await readJson(answer)
+        if (found !== undefined) return found.terms === request.terms && found.isApproved === true
+        await clock.sleep(pollMs, signal)
+      }
+      return false
+    } finally {
+      await rm(question, { force: true })
+      await rm(answer, { force: true })
+    }
+  }
+}
+
+/** The questions that can still be answered, oldest first. */
+export async function listQuestions(folder: string, clock: Clock): Promise<readonly ApprovalRequest[]> {
+  const names = await readdir(folder).catch((error) => {
+    if (errorCode(error) === 'ENOENT') return []
+    throw error
+  })
+  const found = await Promise.all(
+    names.filter((name) => name.endsWith('.question')).map((name) => readJson(join(folder, name))),
+  )
+  return found
+    .filter(isRequest)
+    .filter(({ until }) => until > clock.now())
+    .sort((a, b) => a.until - b.until)
+}
+
+/** Answers the question that was shown, and no other. */
+export async function answerQuestion(
+  folder: string,
+  shown: ApprovalRequest,
+  isApproved: boolean,
+): Promise<void> {
+  await put(folder, pathsOf(folder, shown.challengeNonce).answer, { terms: shown.terms, isApproved })
+}
+
+const pathsOf = (folder: string, nonce: string) => ({
+  question: join(folder, `${nonce}.question`),
+  answer: join(folder, `${nonce}.answer`),
+})
+
+async function put(folder: string, path: string, value: object): Promise<void> {
+  await makeFolder(folder)
+  await rename(await writeAside(folder, JSON.stringify(value)), path)
+}
+
+async function readJson(path: string): Promise<Json.JsonObject | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return Json.isObject(value) ? value : {}
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
+    return {}
+  }
+}
+
+const texts = ['terms', 'method', 'host', 'path', 'network', 'token', 'payer', 'amount', 'remaining', 'why']
+const isRequest = (value: unknown): value is ApprovalRequest =>
+  Json.isObject(value) &&
+  parseChallengeNonce(value.challengeNonce) !== undefined &&
+  texts.every((name) => typeof value[name] === 'string') &&
+  typeof value.until === 'number'

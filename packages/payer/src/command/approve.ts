@@ -1,0 +1,54 @@
+/** `approve`: the human's terminal, for payments that wait elsewhere. It needs a terminal: a yes cannot be piped in. */
+import { createInterface } from 'node:readline/promises'
+import { SvcError } from '@svc-zerc20/protocol'
+import type { ApprovalRequest } from '../approval/approval.js'
+import { answerQuestion, listQuestions } from '../approval/folder.js'
+import { textOf } from '../approval/question.js'
+import type { Clock } from '../clock.js'
+import { exitCodes } from './exit-codes.js'
+import type { Io, Report } from './output.js'
+
+export async function approve(
+  folder: string,
+  { id, list }: { readonly id: string | undefined; readonly list: boolean },
+  io: Io,
+  clock: Clock,
+): Promise<Report> {
+  const waiting = await listQuestions(folder, clock)
+  const chosen = waiting.filter(({ challengeNonce }) => id === undefined || challengeNonce.startsWith(id))
+  if (list) return listed(chosen)
+  if (chosen.length === 0) {
+    return { exitCode: exitCodes.ok, result: { answered: [] }, text: 'no payment waits for approval\n' }
+  }
+  const answered: { challengeNonce: string; isApproved: boolean }[] = []
+  for (const request of chosen) {
+    const isApproved = await ask(request, io)
+    await answerQuestion(folder, request, isApproved)
+    answered.push({ challengeNonce: request.challengeNonce, isApproved })
+  }
+  const text = answered.map(
+    ({ challengeNonce, isApproved }) => `${isApproved ? 'approved' : 'refused'} ${challengeNonce}\n`,
+  )
+  return { exitCode: exitCodes.ok, result: { answered }, text: text.join('') }
+}
+
+function listed(waiting: readonly ApprovalRequest[]): Report {
+  const text = waiting.map((request) => `${request.challengeNonce}\n${textOf(request)}\n`).join('\n')
+  return { exitCode: exitCodes.ok, result: { waiting }, text: text || 'no payment waits for approval\n' }
+}
+
+async function ask(request: ApprovalRequest, { terminal, stderr }: Io): Promise<boolean> {
+  if (terminal === undefined) {
+    throw new SvcError(
+      'payer_misconfigured',
+      'approve needs a terminal: a human reads the question and types the answer',
+    )
+  }
+  const line = createInterface({ input: terminal, output: stderr })
+  try {
+    stderr.write(`\nA payment needs your approval:\n${textOf(request)}\n`)
+    return (await line.question('Type yes to pay, anything else to refuse: ')).trim() === 'yes'
+  } finally {
+    line.close()
+  }
+}

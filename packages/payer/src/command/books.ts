@@ -1,0 +1,171 @@
+/** `history`, `limits` and `status`: what was decided, what is left, what became of one payment. */
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import type { AssembledPayer } from '../payer/assemble-payer.js'
+import { describeHosts } from '../policy/hosts.js'
+import type { Policy } from '../policy/policy.js'
+import { type AuditRecord, readAudit } from '../store/read-audit.js'
+import { usedOf } from '../totals/spend-state.js'
+import { exitCodes } from './exit-codes.js'
+import { type Report, table } from './output.js'
+
+/** One purchase in the log: its facts, and its last event. */
+type HistoryRow = {
+  readonly at: string
+  readonly state: string
+  readonly amount: string
+  readonly token: string
+  readonly host: string
+  readonly route: string
+  readonly way: string
+  readonly challengeNonce: string
+  readonly transaction: string
+  readonly why: string
+}
+
+const columns = [
+  'at',
+  'state',
+  'amount',
+  'token',
+  'host',
+  'route',
+  'way',
+  'challengeNonce',
+  'transaction',
+  'why',
+] as const
+const shown = ['at', 'state', 'amount', 'route', 'transaction', 'why'] as const
+
+export async function history(
+  folder: string,
+  { csv, last }: { csv: boolean; last: number },
+): Promise<Report> {
+  const { records, unreadable } = await readAudit(folder)
+  const rows = rowsOf(records).slice(-last)
+  const heads = csv ? columns : shown
+  const lines = [heads, ...rows.map((row) => heads.map((column) => row[column]))]
+  const text = csv ? lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('') : table(lines)
+  const note = unreadable > 0 && !csv ? `${unreadable} lines of the log cannot be read\n` : ''
+  return {
+    exitCode: exitCodes.ok,
+    result: { payments: rows, unreadable },
+    text: rows.length === 0 && !csv ? `nothing was bought or refused yet\n${note}` : text + note,
+  }
+}
+
+function rowsOf(records: readonly AuditRecord[]): HistoryRow[] {
+  const rows = new Map<string, HistoryRow>()
+  for (const [place, record] of records.entries()) {
+    const key = textOf(record.challengeNonce) || `${place}`
+    const before = rows.get(key)
+    const [network = '', token = ''] = textOf(record.pair).split('/')
+    rows.set(key, {
+      at: before?.at ?? record.at,
+      state: record.event,
+      amount: before?.amount || textOf(record.amount),
+      token: before?.token || (token && `${network}/${token}`),
+      host: before?.host || textOf(record.host) || textOf(record.asked),
+      route: before?.route || textOf(record.route) || textOf(record.asked),
+      way: before?.way || textOf(record.way),
+      challengeNonce: textOf(record.challengeNonce),
+      transaction: textOf(record.transaction) || before?.transaction || '',
+      why: whyOf(record) || before?.why || '',
+    })
+  }
+  return [...rows.values()]
+}
+
+const whyOf = ({ rule, asked, limit, why }: AuditRecord) =>
+  rule ? `rule ${textOf(rule)}: asked ${textOf(asked)}, allowed ${textOf(limit)}` : textOf(why)
+
+const textOf = (value: unknown) => (value === undefined || value === null ? '' : String(value))
+/** A cell that no spreadsheet takes for a formula. */
+const csvCell = (cell: string) => `"${(/^[=+\-@\t]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`
+
+export async function limits(payer: AssembledPayer): Promise<Report> {
+  const { policy, totals } = payer
+  const state = await totals.state()
+  const pairs = new Set([
+    ...Object.keys(state.totals),
+    ...Object.values(state.reservations).map(({ pair }) => pair),
+  ])
+  const used = [...pairs].map((pair) => {
+    const { total, reserved, day } = usedOf(state, pair, '', payer.scheme.clock.now())
+    const left = policy.maxTotal === undefined ? 'unlimited' : `${policy.maxTotal - total}`
+    return { pair, spent: `${total - reserved}`, reserved: `${reserved}`, lastDay: `${day}`, left }
+  })
+  const rules = policyRows(policy)
+  const head = ['network/token', 'spent', 'reserved', 'last 24 h', 'left of the total']
+  const body = used.map(({ pair, spent, reserved, lastDay, left }) => [pair, spent, reserved, lastDay, left])
+  const text = `${table(rules)}\n${used.length === 0 ? 'nothing was spent yet\n' : table([head, ...body])}`
+  return { exitCode: exitCodes.ok, result: { policy: Object.fromEntries(rules), used }, text }
+}
+
+function policyRows(policy: Policy): [string, string][] {
+  const cap = (value: bigint | undefined) => (value === undefined ? 'unlimited' : `${value}`)
+  return [
+    ['hosts', describeHosts(policy.hosts)],
+    ['network', policy.network],
+    ['tokens', policy.allowedTokens?.join(',') ?? 'any'],
+    ['helpers', policy.allowedHelpers?.join(',') ?? 'with the code of our burner'],
+    ['per payment', cap(policy.maxAmountPerPayment)],
+    ['total', cap(policy.maxTotal)],
+    ['per host', cap(policy.maxPerHost)],
+    ['per day', cap(policy.maxPerDay)],
+    ['approval above', policy.approveAbove === undefined ? 'nobody is asked' : `${policy.approveAbove}`],
+    ['price rise', `${policy.priceRisePercent} %`],
+  ]
+}
+
+/** Own store and chain. A facilitator is asked only when it is named, because it learns who asks. */
+export async function status(
+  payer: AssembledPayer,
+  nonce: ChallengeNonce,
+  facilitator: string | undefined,
+  folder: string,
+): Promise<Report> {
+  const record = await payer.state?.memory.get(nonce)
+  const reservation = await payer.totals.reservation(nonce)
+  const log = (await readAudit(folder)).records.filter(({ challengeNonce }) => challengeNonce === nonce)
+  const burn = reservation ? await payer.chain.burnState(nonce, reservation, record?.burn) : undefined
+  const asked = facilitator === undefined ? undefined : await askFacilitator(payer, nonce, facilitator)
+  if (!record && !reservation && log.length === 0 && asked === undefined) {
+    throw new SvcError('unknown_payment', `challenge ${nonce}: this payer knows nothing of it`)
+  }
+  const last = log.at(-1)
+  const result = {
+    challengeNonce: nonce,
+    delivery: record?.delivery,
+    request: record?.request,
+    transaction: record?.burn?.hash ?? log.map(({ transaction }) => transaction).find(Boolean),
+    reservation: reservation && { amount: reservation.amount, expiresAt: reservation.expiresAt, burn },
+    events: log,
+    facilitator: asked,
+  }
+  const rows: [string, string][] = [
+    ['challenge', nonce],
+    ['request', record?.request ?? textOf(log.map(({ route }) => route).find(Boolean))],
+    ['delivery', record?.delivery ?? 'no longer remembered'],
+    ['last event', last ? `${last.event} at ${last.at}` : 'none'],
+    ['transaction', textOf(result.transaction) || 'none known'],
+    ['money', reservation ? `${reservation.amount} reserved; the chain says ${burn}` : 'nothing reserved'],
+    ...(asked === undefined ? [] : [['facilitator', JSON.stringify(asked)] as [string, string]]),
+  ]
+  return { exitCode: exitCodes.ok, result, text: table(rows) }
+}
+
+const facilitatorBytesMax = 65_536
+
+async function askFacilitator(payer: AssembledPayer, nonce: ChallengeNonce, url: string): Promise<unknown> {
+  if (!URL.canParse(url)) throw new SvcError('payer_misconfigured', '--facilitator wants a URL')
+  const address = new URL(`${url.replace(/\/$/, '')}/payments/${nonce}`).href
+  await payer.scheme.guard.checkUrl(address)
+  const signal = AbortSignal.timeout(payer.scheme.limits.answerMsMax)
+  const response = await fetch(address, { redirect: 'error', signal })
+  const text = (await response.text()).slice(0, facilitatorBytesMax)
+  try {
+    return { status: response.status, ...(JSON.parse(text) as object) }
+  } catch {
+    return { status: response.status }
+  }
+}

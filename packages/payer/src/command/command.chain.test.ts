@@ -1,0 +1,310 @@
+/** `svc-pay` as a process, beside a chain and a seller. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { developmentRoles } from '@svc-zerc20/devnet'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startNetwork, type TestNetwork } from '../../test/network.js'
+import type { OfferChanges } from '../../test/offers.js'
+import { type Step, startPaywall } from '../../test/paywall.js'
+import { answerQuestion, listQuestions } from '../approval/folder.js'
+import { systemClock } from '../clock.js'
+import { runProgram } from './program.js'
+
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const key = developmentRoles.payer.privateKey
+
+let net: TestNetwork
+let state: string
+const closers: (() => Promise<unknown>)[] = []
+beforeAll(async () => {
+  net = await startNetwork()
+})
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'svc-pay-cli-'))
+  closers.push(() => rm(state, { recursive: true, force: true }))
+})
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+afterAll(() => net.close())
+
+async function paywall(steps: Step[] = [], offer: OfferChanges = {}) {
+  const seller = await startPaywall(net, { steps, offer })
+  closers.push(seller.close)
+  return seller
+}
+
+type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+function environmentOf(more: Record<string, string | undefined>): Record<string, string> {
+  const { PATH } = process.env
+  const environment = {
+    ...{ PATH, HOME: state, SVC_PAYER_PK: key, SVC_RPC_URL: net.rpcUrl, SVC_STATE_DIR: join(state, 'state') },
+    ...{ SVC_ALLOWED_TOKEN: net.token, SVC_MAX_PER_PAYMENT: '1000', SVC_MAX_TOTAL: '5000' },
+    ...more,
+  }
+  const set = Object.entries(environment).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(set) as Record<string, string>
+}
+
+/** The command as a process of its own. */
+function start(args: readonly string[], more: Record<string, string | undefined> = {}) {
+  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
+    cwd: state,
+    env: environmentOf(more),
+  })
+  child.stdin?.end()
+  const stdout = collect(child.stdout)
+  const stderr = collect(child.stderr)
+  const ended = once(child, 'close').then(([code]): Ended => ({ code, stdout: stdout(), stderr: stderr() }))
+  return { child, ended }
+}
+
+/** The command inside this process, which saves the start of one. */
+async function svcPay(
+  args: readonly string[],
+  more: Record<string, string | undefined> = {},
+): Promise<Ended> {
+  const [out, err, stdin] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const [stdout, stderr] = [collect(out), collect(err)]
+  stdin.end()
+  let code: number | null = null
+  const io = { stdout: out, stderr: err, terminal: undefined, isColoured: false }
+  const end = (ended: number) => {
+    code = ended
+  }
+  await runProgram({ version: '0', environment: environmentOf(more), io, stdin, end }, args)
+  return { code, stdout: stdout(), stderr: stderr() }
+}
+
+function collect(stream: NodeJS.ReadableStream | null): () => string {
+  let text = ''
+  stream?.on('data', (part) => {
+    text += part
+  })
+  return () => text
+}
+
+const svcPayJson = async (args: readonly string[], more?: Record<string, string | undefined>) => {
+  const { code, stdout } = await svcPay([...args, '--json'], more)
+  const answer = JSON.parse(stdout)
+  expect(answer).toMatchObject({
+    command: args[0],
+    exitCode: code,
+    ok: code === 0,
+    warnings: expect.any(Array),
+  })
+  return answer
+}
+
+describe('svc-pay pay', () => {
+  it('prints what was bought, and leaves with 0', async () => {
+    const seller = await paywall()
+    const { code, stdout, stderr } = await start(['pay', seller.url]).ended
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'the resource' })
+    expect(stderr).toContain('asked for')
+    expect(seller.presented).toHaveLength(1)
+  })
+
+  it('writes the answer to a file, and tells all of it as JSON', async () => {
+    const seller = await paywall()
+    const answer = await svcPayJson(['pay', seller.url, '-o', join(state, 'answer.txt')])
+    expect(answer.result).toMatchObject({
+      status: 200,
+      bytes: 12,
+      payment: { amount: '1000', token: net.token, network: 'eip155:31337', isResumed: false },
+    })
+    expect(await readFile(join(state, 'answer.txt'), 'utf8')).toBe('the resource')
+  })
+
+  it.each<[string, number, string, Record<string, string | undefined>, string[]]>([
+    ['R-090 no key', 2, 'key_missing', { SVC_PAYER_PK: undefined }, []],
+    ['R-101 a malformed cap', 2, 'payer_misconfigured', { SVC_MAX_TOTAL: '1e6' }, []],
+    ['R-092 an unknown mode', 2, 'payer_misconfigured', { SVC_MODE: 'gasless' }, []],
+    ['R-094 a host that is not allowed', 3, 'host_refused', { SVC_ALLOWED_HOSTS: 'shop.example' }, []],
+    ['R-095 another network', 3, 'offer_network', { SVC_ALLOWED_NETWORK: 'eip155:1' }, []],
+    ['R-097 a price above the cap', 3, 'offer_amount', { SVC_MAX_PER_PAYMENT: '999' }, []],
+    ['a price above --max', 3, 'offer_amount', {}, ['--max', '999']],
+    ['R-098 a total that is used up', 3, 'total_exceeded', { SVC_MAX_TOTAL: '999' }, []],
+    [
+      'R-100 nobody who approves',
+      4,
+      'not_approved',
+      { SVC_APPROVE_ABOVE: '1', SVC_APPROVAL_TIMEOUT_MS: '100' },
+      [],
+    ],
+    ['an endpoint that is not there', 5, 'chain_unavailable', { SVC_RPC_URL: 'http://127.0.0.1:9' }, []],
+  ])('%s ends with %i and %s, and nothing is presented', async (_, exitCode, code, environment, options) => {
+    const seller = await paywall()
+    const answer = await svcPayJson(['pay', seller.url, ...options], environment)
+    expect(answer).toMatchObject({ exitCode, error: { code } })
+    expect(seller.presented).toHaveLength(0)
+  })
+
+  it.each([
+    [['pay']],
+    [['pay', 'x', '--max', '1.5']],
+    [['nothing']],
+    [['status', '0x12']],
+    [['pay', 'not a url']],
+  ])('a mistake in the command line ends with 2: %j', async (args) =>
+    expect((await svcPay(args)).code).toBe(2),
+  )
+
+  it('a mistake in the command line has the shape of every other end', async () =>
+    expect(await svcPayJson(['pay', 'x', '--max', '1.5'])).toMatchObject({ error: { code: 'usage' } }))
+
+  it('a dry run pays nothing', async () => {
+    const seller = await paywall()
+    const { code, stdout } = await svcPay(['pay', seller.url, '--dry-run'])
+    expect([code, seller.presented.length]).toEqual([0, 0])
+    expect(stdout).toMatch(/ok +per-payment +asked 1000 +allowed 1000 base units/)
+  })
+
+  it('is paid once though it is killed with the payment on its way, and resumed by another process', async () => {
+    const seller = await paywall([{ after: new Promise(() => undefined) }, 'serve'])
+    const { child, ended } = start(['pay', seller.url])
+    await until(() => seller.presented.length === 1)
+    child.kill('SIGKILL')
+    await ended
+    const resumed = await svcPayJson(['resume', '--output', join(state, 'answers')])
+    const [payment] = resumed.result.payments
+    expect(payment).toMatchObject({ became: 'served' })
+    expect(await readFile(join(state, 'answers', `${payment.challengeNonce}.body`), 'utf8')).toBe(
+      'the resource',
+    )
+    expect((await svcPayJson(['resume'])).result).toEqual({ payments: [], reserved: [] })
+    expect(new Set(seller.presented.map(({ header }) => header)).size).toBe(1)
+    expect(seller.offers).toHaveLength(1)
+  })
+
+  it('R-102 never prints the key, whatever goes wrong', async () => {
+    const seller = await paywall()
+    const outputs = await Promise.all([
+      svcPay(['pay', seller.url], {
+        SVC_MAX_TOTAL: key,
+        SVC_ALLOWED_HOSTS: key,
+        SVC_RPC_URL: `http://127.0.0.1:9/${key}`,
+      }),
+      svcPay(['pay', seller.url, '--json'], { SVC_RPC_URL: `http://127.0.0.1:9/${key.slice(2)}` }),
+      svcPay(['doctor', '--json']),
+      svcPay(['limits', '--json']),
+    ])
+    for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(key.slice(2, 20))
+  })
+})
+
+describe('R-099 approval', () => {
+  it('of another terminal pays, bound to what was shown', async () => {
+    const seller = await paywall()
+    const { ended } = start(['pay', seller.url], { SVC_APPROVE_ABOVE: '1' })
+    const folder = join(state, 'state', 'approvals')
+    await until(async () => (await listQuestions(folder, systemClock)).length === 1)
+    const [question] = await listQuestions(folder, systemClock)
+    expect(question).toMatchObject({ amount: '1000', host: '127.0.0.1', path: '/thing', remaining: '4000' })
+    if (question) await answerQuestion(folder, question, true)
+    const { code, stderr } = await ended
+    expect(stderr).toContain('svc-pay approve 0x')
+    expect([code, seller.presented.length]).toEqual([0, 1])
+  })
+
+  it('for other terms than those asked is a no', async () => {
+    const seller = await paywall()
+    const { ended } = start(['pay', seller.url], { SVC_APPROVE_ABOVE: '1' })
+    const folder = join(state, 'state', 'approvals')
+    await until(async () => (await listQuestions(folder, systemClock)).length === 1)
+    const [question] = await listQuestions(folder, systemClock)
+    if (question) await answerQuestion(folder, { ...question, terms: '0x00' }, true)
+    expect([(await ended).code, seller.presented.length]).toEqual([4, 0])
+  })
+
+  it('cannot be piped in', async () => {
+    const seller = await paywall()
+    const { child, ended } = start(['pay', seller.url], { SVC_APPROVE_ABOVE: '1' })
+    const folder = join(state, 'state', 'approvals')
+    await until(async () => (await listQuestions(folder, systemClock)).length === 1)
+    const { code, stderr } = await svcPay(['approve'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('needs a terminal')])
+    child.kill('SIGKILL')
+    await ended
+    expect(seller.presented).toHaveLength(0)
+  })
+})
+
+describe('the other commands', () => {
+  it('R-090 quote needs no key, and says what your limits say', async () => {
+    const seller = await paywall()
+    const answer = await svcPayJson(['quote', seller.url], { SVC_PAYER_PK: undefined })
+    expect(answer.result.offers[0]).toMatchObject({ amount: '1000', isAllowed: true })
+    expect((await svcPay(['quote', seller.url], { SVC_MAX_PER_PAYMENT: '1' })).code).toBe(3)
+  })
+
+  it('history, limits and status tell of a payment and of a refusal', async () => {
+    const seller = await paywall()
+    const paid = await svcPayJson(['pay', seller.url])
+    await svcPay(['pay', seller.url], { SVC_MAX_PER_PAYMENT: '1' })
+    const { challengeNonce, transaction } = paid.result.payment
+    const history = await svcPayJson(['history'])
+    expect(history.result.payments).toMatchObject([
+      { state: 'served', amount: '1000', host: '127.0.0.1', transaction },
+      { state: 'refused', why: 'rule per-payment: asked 1000, allowed 1 base units' },
+    ])
+    expect((await svcPay(['history', '--csv'])).stdout.split('\n')[1]).toContain(`"${transaction}"`)
+    const limits = await svcPayJson(['limits'])
+    expect(limits.result.used).toEqual([
+      {
+        pair: `eip155:31337/${net.token.toLowerCase()}`,
+        spent: '1000',
+        reserved: '0',
+        lastDay: '1000',
+        left: '4000',
+      },
+    ])
+    const status = await svcPayJson(['status', challengeNonce])
+    expect(status.result).toMatchObject({ delivery: 'delivered', transaction })
+    expect((await svcPayJson(['status', `0x${'1'.repeat(64)}`])).error.code).toBe('unknown_payment')
+  })
+
+  it('doctor finds a healthy payer healthy, and an endpoint of another chain not', async () => {
+    const healthy = await svcPay(['doctor'], { SVC_ALLOWED_HELPER: net.helper })
+    expect(healthy.stdout).toMatch(/ok +rpc .*\n.*ok +clock .*\n.*ok +token .*\n.*ok +helper /)
+    expect(healthy.code).toBe(0)
+    const wrong = await svcPay(['doctor'], { SVC_ALLOWED_NETWORK: 'eip155:1' })
+    expect([wrong.code, wrong.stdout]).toEqual([5, expect.stringMatching(/fail +rpc +wrong_chain/)])
+  })
+
+  it('schema names every command, and completion scripts do', async () => {
+    const { stdout } = await svcPay(['schema'])
+    const { commands, exitCodes } = JSON.parse(stdout)
+    const names = commands.map(({ name }: { name: string }) => name)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'quote',
+        'inspect',
+        'pay',
+        'status',
+        'history',
+        'limits',
+        'approve',
+        'resume',
+        'doctor',
+      ]),
+    )
+    expect(Object.keys(exitCodes)).toEqual(['0', '2', '3', '4', '5', '6'])
+    const script = join(state, 'completion.bash')
+    await writeFile(script, (await svcPay(['completion', 'bash'])).stdout)
+    const asked = `source ${script}; COMP_WORDS=(svc-pay ap); COMP_CWORD=1; _svc_pay; echo "\${COMPREPLY[@]}"`
+    const shell = spawn('bash', ['-c', asked])
+    const [printed] = await once(shell.stdout, 'data')
+    expect(String(printed).trim()).toBe('approve')
+  })
+})
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await systemClock.sleep(20)
+}

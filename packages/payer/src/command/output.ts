@@ -1,0 +1,92 @@
+/** What `svc-pay` prints: text for people, or one JSON object of one shape for programs. */
+import { SvcError } from '@svc-zerc20/protocol'
+import { PayerError } from '../payer-error.js'
+import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js'
+
+/** What a command has to say at its end. */
+export type Report = {
+  readonly exitCode: ExitCode
+  /** For programs. Everything in it fits into JSON. */
+  readonly result: Readonly<Record<string, unknown>>
+  /** For people, with its line breaks. */
+  readonly text: string | Uint8Array
+}
+
+export type Io = {
+  readonly stdout: NodeJS.WritableStream
+  readonly stderr: NodeJS.WritableStream
+  /** Undefined where nobody types. */
+  readonly terminal: NodeJS.ReadableStream | undefined
+  readonly isColoured: boolean
+}
+
+/** Runs a command and prints its end. Resolves with the exit code. */
+export async function run(
+  io: Io,
+  { command, json }: { readonly command: string; readonly json: boolean },
+  work: (warn: (warning: string) => void) => Promise<Report>,
+): Promise<ExitCode> {
+  const warnings: string[] = []
+  const warn = (warning: string) => {
+    warnings.push(warning)
+    if (!json) io.stderr.write(`${paint(io, 'yellow', 'warning')}: ${warning}\n`)
+  }
+  try {
+    const { exitCode, result, text } = await work(warn)
+    if (json) writeJson(io, { ok: exitCode === exitCodes.ok, command, exitCode, result, warnings })
+    else io.stdout.write(text)
+    return exitCode
+  } catch (error) {
+    const exitCode = exitCodeOf(error)
+    if (json) writeJson(io, { ok: false, command, exitCode, error: describe(error), warnings })
+    else io.stderr.write(`${paint(io, 'red', 'error')}: ${messageOf(error)}\n`)
+    return exitCode
+  }
+}
+
+/** A mistake in the command line, in the shape of every other end. */
+export const writeFailure = (
+  io: Io,
+  command: string,
+  error: { readonly code: string; readonly message: string },
+) => writeJson(io, { ok: false, command, exitCode: exitCodes.usage, error, warnings: [] })
+
+const writeJson = (io: Io, value: object) => io.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
+
+function describe(error: unknown): object {
+  if (error instanceof PayerError) {
+    const { code, detail, todo, reason, rule, burnTxHash, message } = error
+    return { code, message, detail, todo, reason, rule, burnTxHash }
+  }
+  return { code: error instanceof SvcError ? error.code : 'failed', message: messageOf(error) }
+}
+
+/** The words of an error and of what caused it, which a bare `fetch failed` leaves out. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof SvcError) return error.message
+  const { cause } = error
+  return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message
+}
+
+const colours = { red: 31, green: 32, yellow: 33, dim: 2 } as const
+
+export const paint = (io: Pick<Io, 'isColoured'>, colour: keyof typeof colours, text: string): string =>
+  io.isColoured ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text
+
+/** Columns as wide as their longest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>(
+    (wide, row) => row.map((cell, column) => Math.max(wide[column] ?? 0, cell.length)),
+    [],
+  )
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}

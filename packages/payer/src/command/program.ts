@@ -1,0 +1,195 @@
+/** The command line of `svc-pay`: commands, options, help. */
+import {
+  type BaseUnits,
+  type ChallengeNonce,
+  parseBaseUnits,
+  parseChallengeNonce,
+} from '@svc-zerc20/protocol'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { systemClock } from '../clock.js'
+import type { Environment } from '../environment/read-environment.js'
+import { approve } from './approve.js'
+import { history, limits, status } from './books.js'
+import { doctor } from './doctor.js'
+import { type ExitCode, exitCodes, exitCodeWords } from './exit-codes.js'
+import { type Io, type Report, run, writeFailure } from './output.js'
+import { inspect, type PayCommand, pay, quote, type RequestOptions, requestOf } from './purchase.js'
+import { resume } from './resume.js'
+import { completion, isShell, type Shell, schema } from './schema.js'
+import { openSession, type Session } from './session.js'
+
+export type ProgramPorts = {
+  readonly version: string
+  readonly environment: Environment
+  readonly io: Io
+  readonly stdin: NodeJS.ReadableStream
+  readonly end: (code: ExitCode) => void
+}
+
+const exitHelp = `\nExit codes:\n${Object.entries(exitCodeWords)
+  .map(([code, words]) => `  ${code}  ${words}`)
+  .join('\n')}`
+
+const limitsHelp = `
+Limits come from the environment (SVC_MAX_TOTAL, SVC_ALLOWED_HOSTS and others) and never from arguments.
+An option can make a limit tighter and never looser.`
+
+type Json = { readonly json: boolean }
+
+/** Runs the command line. A mistake in it has the same code as one in the environment. */
+export async function runProgram(ports: ProgramPorts, args: readonly string[]): Promise<void> {
+  const program = createProgram(ports)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    const { exitCode, message } = error
+    if (exitCode !== 0 && args.includes('--json')) {
+      const known = program.commands.map((command) => command.name()).find((name) => name === args[0])
+      writeFailure(ports.io, known ?? program.name(), { code: 'usage', message })
+    }
+    ports.end(exitCode === 0 ? exitCodes.ok : exitCodes.usage)
+  }
+}
+
+/** Builds the program. */
+export function createProgram({ version, environment, io, stdin, end }: ProgramPorts): Command {
+  const program = new Command('svc-pay')
+    .description(
+      'Pays for HTTP resources over x402 v2 with svc-zerc20, within limits that the operator sets.',
+    )
+    .version(version)
+    .showHelpAfterError('(add --help for usage)')
+    .addHelpText('after', limitsHelp + exitHelp)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+
+  const command = (name: string, description: string) =>
+    program
+      .command(name)
+      .description(description)
+      .option('--json', 'print one JSON object of a stable shape', false)
+
+  /** Runs a command with the payer of the environment. */
+  const withPayer = async (
+    name: string,
+    { json }: Json,
+    work: (session: Session) => Promise<Report>,
+    options: { readonly page?: boolean } = {},
+  ) =>
+    end(
+      await run(io, { command: name, json }, async (warn) => {
+        const session = openSession(environment, io, options)
+        if (name !== 'doctor') for (const warning of session.warnings) warn(warning)
+        return work(session)
+      }),
+    )
+  const alone = async (name: string, { json }: Json, work: () => Report) =>
+    end(await run(io, { command: name, json }, async () => work()))
+
+  const requesting = (name: string, description: string) =>
+    command(name, description)
+      .argument('<url>', 'what to request')
+      .option('-X, --method <method>', 'method; POST when there is a body, GET otherwise')
+      .option('-H, --header <header>', 'a header, as "Name: value"; may be repeated', collect, [])
+      .option('-d, --data <text>', 'body of the request')
+      .option('--body-file <file>', 'file with the body of the request, - for standard input')
+
+  requesting('quote', 'tell what a URL costs; needs no key').action(
+    (url: string, options: RequestOptions & Json) =>
+      withPayer('quote', options, async ({ payer }) => quote(payer, await requestOf(url, options, stdin))),
+  )
+
+  requesting('inspect', 'explain the offer of a URL and what each rule says to it; pays nothing').action(
+    (url: string, options: RequestOptions & Json) =>
+      withPayer('inspect', options, async ({ payer }) =>
+        inspect(payer, await requestOf(url, options, stdin), io),
+      ),
+  )
+
+  requesting('pay', 'request a URL, pay what it asks within the limits, print the answer')
+    .option('-o, --output <file>', 'file for the answer instead of standard output')
+    .option('--max <amount>', 'lower cap for this payment, in base units', readAmount)
+    .option('--dry-run', 'stop before paying, as inspect does', false)
+    .option('--page', 'also ask for approval on a page of this machine, shown at the terminal', false)
+    .addHelpText('after', limitsHelp + exitHelp)
+    .action((url: string, options: RequestOptions & PayCommand & Json & { page: boolean }) =>
+      withPayer(
+        'pay',
+        options,
+        async ({ payer }) => pay(payer, await requestOf(url, options, stdin), options, io),
+        options,
+      ),
+    )
+
+  command('status', 'tell what became of a payment, from the own store and the chain')
+    .argument('<nonce>', 'challenge nonce of the payment', readNonce)
+    .option('--facilitator <url>', 'ask this facilitator, too; it learns who asks')
+    .action((nonce: ChallengeNonce, options: Json & { facilitator?: string }) =>
+      withPayer('status', options, ({ payer, folder }) => status(payer, nonce, options.facilitator, folder)),
+    )
+
+  command('history', 'list what was bought and refused')
+    .option('--csv', 'print comma-separated values', false)
+    .option('--last <count>', 'how many', readCount, 100)
+    .action((options: Json & { csv: boolean; last: number }) =>
+      withPayer('history', options, ({ folder }) => history(folder, options)),
+    )
+
+  command('limits', 'tell the limits, what was spent, what is reserved and what is left').action(
+    (options: Json) => withPayer('limits', options, ({ payer }) => limits(payer)),
+  )
+
+  command('approve', 'answer, at a terminal, the payments that wait for a human')
+    .argument('[id]', 'beginning of the challenge nonce; all that wait without it')
+    .option('--list', 'only list them', false)
+    .action((id: string | undefined, options: Json & { list: boolean }) =>
+      withPayer('approve', options, ({ approvals }) =>
+        approve(approvals, { ...options, id }, io, systemClock),
+      ),
+    )
+
+  command('resume', 'finish payments that were interrupted; pays nothing anew')
+    .option('--output <folder>', 'folder for the answers', '.')
+    .action((options: Json & { output: string }) =>
+      withPayer('resume', options, ({ payer }) => resume(payer, options.output)),
+    )
+
+  command('doctor', 'look at environment, endpoint, token, helper, policy, state folder and clock').action(
+    (options: Json) => withPayer('doctor', options, (session) => doctor(session.payer, session, io)),
+  )
+
+  command('schema', 'print commands, options and exit codes as JSON, for agents').action((options: Json) =>
+    alone('schema', options, () => schema(program)),
+  )
+
+  command('completion', 'print a completion script')
+    .argument('<shell>', 'bash, zsh or fish', readShell)
+    .action((shell: Shell, options: Json) => alone('completion', options, () => completion(program, shell)))
+
+  return program
+}
+
+const collect = (value: string, before: readonly string[]) => [...before, value]
+
+function readAmount(text: string): BaseUnits {
+  const amount = parseBaseUnits(text)
+  if (amount === undefined) throw new InvalidArgumentError('expected a plain integer in base units')
+  return amount
+}
+
+function readNonce(text: string): ChallengeNonce {
+  const nonce = parseChallengeNonce(text)
+  if (nonce === undefined) throw new InvalidArgumentError('expected 0x and 64 hex digits')
+  return nonce
+}
+
+function readCount(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('expected a positive integer')
+  return Number(text)
+}
+
+function readShell(text: string): Shell {
+  if (!isShell(text)) throw new InvalidArgumentError('expected bash, zsh or fish')
+  return text
+}

@@ -1,0 +1,203 @@
+/** `quote`, `inspect` and `pay`. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { type Address, type BaseUnits, SvcError } from '@svc-zerc20/protocol'
+import type { AssembledPayer } from '../payer/assemble-payer.js'
+import type { Payment, PayStep, Purchased } from '../payer/pay.js'
+import type { Quote, QuotedOffer } from '../payer/quote.js'
+import { type ExitCode, exitCodes } from './exit-codes.js'
+import { type Io, paint, type Report, table } from './output.js'
+
+/** What a request is made of, as the command line gives it. */
+export type RequestOptions = {
+  readonly method?: string | undefined
+  readonly header: readonly string[]
+  readonly data?: string | undefined
+  readonly bodyFile?: string | undefined
+}
+
+/** Largest body that is printed inside JSON. */
+const jsonBodyBytesMax = 1_048_576
+
+export async function requestOf(
+  url: string,
+  options: RequestOptions,
+  stdin: NodeJS.ReadableStream,
+): Promise<Request> {
+  const { data, bodyFile } = options
+  if (data !== undefined && bodyFile !== undefined) throw usage('--data and --body-file exclude each other')
+  const body = data ?? (bodyFile === undefined ? undefined : await readBody(bodyFile, stdin))
+  const headers = options.header.map((line): [string, string] => {
+    const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9a-z-]+):\s*(.*)$/i.exec(line) ?? []
+    if (name === '') throw usage('--header wants "Name: value"')
+    return [name, value]
+  })
+  const method = options.method?.toUpperCase() ?? (body === undefined ? 'GET' : 'POST')
+  try {
+    return new Request(url, { method, headers, ...(body !== undefined && { body }) })
+  } catch (cause) {
+    throw new SvcError('payer_misconfigured', `the request cannot be made: ${(cause as Error).message}`, {
+      cause,
+    })
+  }
+}
+
+async function readBody(path: string, stdin: NodeJS.ReadableStream): Promise<Uint8Array<ArrayBuffer>> {
+  if (path !== '-') return new Uint8Array(await readFile(path).catch(cannotRead(path)))
+  const parts: Buffer[] = []
+  for await (const part of stdin) parts.push(Buffer.from(part))
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+const cannotRead = (path: string) => (cause: Error) => {
+  throw new SvcError('payer_misconfigured', `--body-file ${path}: ${cause.message}`, { cause })
+}
+
+export async function quote(payer: AssembledPayer, request: Request): Promise<Report> {
+  const quoted = await payer.quote(request)
+  const [offer] = quoted.offers
+  const price = offer && (await priceOf(payer, offer))
+  const text = offer
+    ? `${price}${offer.isAllowed ? '' : ', which your limits refuse: svc-pay inspect says why'}\n`
+    : freeText(quoted)
+  return { exitCode: codeOf(quoted), result: await quoteResult(payer, quoted), text }
+}
+
+export async function inspect(payer: AssembledPayer, request: Request, io: Io): Promise<Report> {
+  const quoted = await payer.quote(request)
+  const parts = await Promise.all(quoted.offers.map((offer) => offerText(payer, offer, io)))
+  const said =
+    quoted.description === undefined ? '' : `the seller says   ${JSON.stringify(quoted.description)}\n`
+  const text =
+    parts.length === 0 ? freeText(quoted) : `${quoted.method} ${quoted.url}\n${said}${parts.join('\n')}`
+  return { exitCode: codeOf(quoted), result: await quoteResult(payer, quoted), text }
+}
+
+const codeOf = ({ offers }: Quote): ExitCode =>
+  offers.length === 0 || offers.some(({ isAllowed }) => isAllowed) ? exitCodes.ok : exitCodes.refused
+
+function freeText({ status, otherSchemes }: Quote): string {
+  if (status !== 402) return `nothing to pay: the answer is ${status}\n`
+  return `no offer that this payer can pay${otherSchemes.length > 0 ? `; offered is ${otherSchemes.join(', ')}` : ''}\n`
+}
+
+async function priceOf(payer: AssembledPayer, { offer, fee }: QuotedOffer): Promise<string> {
+  const tokens = await payer.inTokens(offer.token, offer.amount)
+  const ofItFee = fee === undefined ? '' : `, of it ${fee} fee`
+  return `${tokens === undefined ? '' : `${tokens} = `}${offer.amount} base units of ${offer.token}${ofItFee}`
+}
+
+async function offerText(payer: AssembledPayer, quoted: QuotedOffer, io: Io): Promise<string> {
+  const { offer, verdicts, fee } = quoted
+  const tokens = await payer.inTokens(offer.token, offer.amount)
+  const marks = { yes: ['green', 'ok'], no: ['red', 'refused'], ask: ['yellow', 'asks you'] } as const
+  const facts: [string, string][] = [
+    ['price', tokens ?? 'the token does not tell its decimals'],
+    ['amount', `${offer.amount} base units`],
+    ['fee', fee === undefined ? 'none shown' : `${fee} base units, part of the amount`],
+    ['token', offer.token],
+    ['network', `eip155:${offer.chainId}`],
+    ['burn address', `${offer.payTo}, for this offer alone`],
+    ['helper', offer.helper ?? 'none: only a self-transfer can pay this'],
+    ['expires', new Date(offer.expiresAt * 1_000).toISOString()],
+    ['challenge', offer.challengeNonce],
+  ]
+  const rules = verdicts.map(({ rule, passes, asked, limit }) => {
+    const [colour, word] = marks[passes]
+    return [paint(io, colour, word.padEnd(8)), rule, `asked ${asked}`, `allowed ${limit}`]
+  })
+  return `${table(facts)}\n${table(rules)}`
+}
+
+async function quoteResult(payer: AssembledPayer, quoted: Quote): Promise<Record<string, unknown>> {
+  const { url, method, status, otherSchemes, description } = quoted
+  const offers = await Promise.all(
+    quoted.offers.map(async ({ offer, fee, verdicts, isAllowed }) => ({
+      challengeNonce: offer.challengeNonce,
+      network: `eip155:${offer.chainId}`,
+      token: offer.token,
+      amount: `${offer.amount}`,
+      tokens: await payer.inTokens(offer.token, offer.amount),
+      fee,
+      payTo: offer.payTo,
+      helper: offer.helper,
+      expiresAt: offer.expiresAt,
+      isAllowed,
+      rules: verdicts,
+    })),
+  )
+  return { url, method, status, offers, otherSchemes, sellerSays: description }
+}
+
+export type PayCommand = {
+  readonly max: BaseUnits | undefined
+  readonly dryRun: boolean
+  readonly output: string | undefined
+  readonly json: boolean
+}
+
+export async function pay(
+  payer: AssembledPayer,
+  request: Request,
+  options: PayCommand,
+  io: Io,
+): Promise<Report> {
+  if (options.dryRun) return inspect(payer, request, io)
+  const say = (line: string) => io.stderr.write(`${paint(io, 'dim', line)}\n`)
+  const purchased = await payer.pay(request, undefined, {
+    max: options.max,
+    onStep: options.json ? undefined : (step) => void sayStep(payer, step, say),
+  })
+  const { payment } = purchased
+  if (payment && !options.json) say(await paidText(payer, payment))
+  return purchaseReport(purchased, options)
+}
+
+async function paidText(
+  payer: AssembledPayer,
+  { token, amount, transaction, isResumed }: Payment,
+): Promise<string> {
+  const tokens = await payer.inTokens(token as Address, BigInt(amount))
+  const burned = transaction === undefined ? '' : `, burned in ${transaction}`
+  return `paid ${tokens ?? `${amount} base units`}${burned}${isResumed ? ', by an earlier request' : ''}`
+}
+
+async function sayStep(payer: AssembledPayer, step: PayStep, say: (line: string) => void): Promise<void> {
+  if (step.step === 'offered') say(`asked for ${await priceOf(payer, step.chosen)}`)
+  if (step.step === 'presenting') say(`presenting payment ${step.challengeNonce}, waiting for its burn`)
+}
+
+/** The bought answer: its body to a file or to standard output, and what it cost. */
+async function purchaseReport(
+  { response, payment }: Purchased,
+  { output, json }: Pick<PayCommand, 'output' | 'json'>,
+): Promise<Report> {
+  const body = Buffer.from(await response.arrayBuffer())
+  if (output !== undefined) await writeFile(output, body)
+  const isServed = response.status < 400
+  const exitCode = isServed ? exitCodes.ok : payment ? exitCodes.pending : exitCodes.failed
+  const contentType = response.headers.get('content-type') ?? undefined
+  const result = {
+    status: response.status,
+    contentType,
+    bytes: body.length,
+    payment: payment && paymentResult(payment),
+    ...(output === undefined ? (json ? bodyResult(body) : {}) : { output }),
+  }
+  return {
+    exitCode,
+    result,
+    text: output === undefined ? body : `${body.length} bytes in ${output}\n`,
+  }
+}
+
+const paymentResult = ({ challengeNonce, network, token, amount, fee, transaction, isResumed }: Payment) => ({
+  ...{ challengeNonce, network, token, amount, fee, transaction, isResumed },
+})
+
+function bodyResult(body: Buffer): Record<string, unknown> {
+  if (body.length > jsonBodyBytesMax) return { bodyLeftOut: 'too large for JSON; use --output' }
+  const text = body.toString('utf8')
+  return Buffer.from(text, 'utf8').equals(body) ? { body: text } : { bodyBase64: body.toString('base64') }
+}
+
+const usage = (message: string) => new SvcError('payer_misconfigured', message)

@@ -1,0 +1,19 @@
+import { createProgram } from '../../packages/payer/dist/command/program.js'
+import { sectionsOf } from './help-pages.mjs'
+
+/** docs/reference/svc-pay.md */
+export function renderPayCommandLine() {
+  const nowhere = { write: () => true }
+  const io = { stdout: nowhere, stderr: nowhere, terminal: undefined, isColoured: false }
+  const program = createProgram({ version: '', environment: {}, io, stdin: nowhere, end: () => undefined })
+  return `<!-- Generated from packages/payer/src/command/program.ts by \`npm run gen\`. Do not edit. -->
+
+# Command line of the payer
+
+Answers go to standard output, everything else to standard error. With \`--json\` every command prints one object:
+\`ok\`, \`command\`, \`exitCode\`, \`warnings\`, and \`result\` or \`error\`. An error has a stable \`code\`, a \`message\`, advice
+in \`todo\`, and the \`rule\` that refused with its limit. The environment is in
+[its own page](payer-environment.md).
+
+${sectionsOf(program, 2, '').join('\n')}`
+}
