@@ -1,10 +1,11 @@
 /** A second facilitator on the network of a test, with a configuration that differs from the first one's. */
 import { readFileSync } from 'node:fs'
-import { type Config, parseConfig } from '../src/config/config.js'
-import type { Environment } from '../src/config/environment.js'
-import type { Clock } from '../src/payment/ports.js'
-import { readSecrets } from '../src/secrets/secrets.js'
-import { startFacilitator } from '../src/start/start.js'
+// The built files, because worker threads can only load those.
+import { type Config, parseConfig } from '../dist/config/config.js'
+import type { Environment } from '../dist/config/environment.js'
+import type { Clock } from '../dist/payment/ports.js'
+import { readSecrets } from '../dist/secrets/secrets.js'
+import { startFacilitator } from '../dist/start/start.js'
 
 export function startBeside(
   { configFile }: { configFile: string },
