@@ -33,7 +33,7 @@ const mistakes = new Set([
 
 const signals = ['SIGTERM', 'SIGINT'] as const
 
-// Server, ledger and prover are imported by the commands that run them: the others answer in half of the time.
+// Server, ledger and prover are imported by the commands that run them: the others answer in two thirds of the time.
 
 const env = takeEnvironment()
 const output = createProcessLog()

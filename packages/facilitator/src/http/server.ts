@@ -65,7 +65,7 @@ export function createServer(deps: {
 
 /**
  * No route has a JSON schema: bodies are parsed by the protocol. Without compilers of its own, Fastify loads those of
- * Ajv, which is a tenth of the time that the daemon needs to start.
+ * Ajv at every start.
  */
 function noSchemas(): never {
   throw new SvcError('invariant', 'a route has a schema')
