@@ -269,7 +269,11 @@ describe('svc-facilitator config', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('fail profile: must be one of "local", "testnet", "production", is "lokal"')
     const missing = await config(['--config', '/no/such/file'])
-    expect(missing).toEqual({ code: 1, stdout: '', stderr: 'fail /no/such/file: cannot be read (ENOENT)\n' })
+    expect(missing).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'fail /no/such/file: cannot be read (ENOENT)\n',
+    })
   })
 })
 
