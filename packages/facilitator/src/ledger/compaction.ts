@@ -1,11 +1,12 @@
 /** Makes the journal of a ledger shorter while both are in use. */
 import type { IssuedAddresses } from '../addresses/issued/addresses.js'
-import { type LedgerEvent, toFields } from './events.js'
+import type { LedgerEvent } from './events.js'
 import type { Compaction } from './journal/compaction.js'
 import type { OpenedJournal, Shorter } from './journal/file.js'
 import { isWorthCompacting } from './journal/growth.js'
 import type { JournalFields } from './journal/line.js'
 import type { JournalledLedger } from './ledger.js'
+import { toFields } from './line.js'
 import type { LedgerState } from './state.js'
 import type { LedgerSteps } from './steps.js'
 

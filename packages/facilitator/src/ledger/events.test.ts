@@ -1,10 +1,11 @@
+import { Payload } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, nonceOf, permitPayloadOf } from '../../test/challenges.js'
 import { eventKinds } from '../../test/ledger-events.js'
-import { claimedPayload, fromFields, type LedgerEvent, toFields } from './events.js'
+import { claimedPayload, type LedgerEvent } from './events.js'
 import { decodeLine, encodeLine, type JournalFields } from './journal/line.js'
-import { readEvent } from './line.js'
+import { fromFields, readEvent, toFields } from './line.js'
 
 /** Through the bytes of a journal line and back. */
 function lineOf(fields: JournalFields, seq = 1) {
@@ -44,6 +45,67 @@ describe('ledger events', () => {
     expect(() => readEvent(lineOf(wrong))).toThrow('"0xzz" is no address')
     const large = { event, challenge: { ...(challenge as object), powNonce: 2 ** 53 } }
     expect(() => readEvent(lineOf(large))).toThrow('is no number')
+  })
+
+  it('every kind has the bytes that earlier versions wrote', () => {
+    const challenge = challengeOf(1)
+    const { nonce } = challenge
+    const burn = burnOf(1)
+    const at = challenge.issuedAt
+    const mint = { txHash: burn.txHash, blockNumber: 9n, value: burn.value }
+    const transaction = { nonce: 7, hash: burn.txHash, raw: '0x02' } as const
+    const permit = permitPayloadOf(challenge)
+    const identity = 'ab'.repeat(16)
+    const challengeText = `{"nonce":"${nonce}","payTo":"${challenge.payTo}","amount":"${challenge.amount}","listPrice":"${challenge.listPrice}","issuedAt":${at},"expiresAt":${challenge.expiresAt},"deadline":${challenge.deadline},"powNonce":${challenge.powNonce},"treasury":"${challenge.treasury}","issuedAtBlock":"${challenge.issuedAtBlock}"}`
+    const burnText = `{"txHash":"${burn.txHash}","blockNumber":"${burn.blockNumber}","blockHash":"${burn.blockHash}","leafIndex":"${burn.leafIndex}","from":"${burn.from}","value":"${burn.value}"}`
+    const mintText = `{"txHash":"${burn.txHash}","blockNumber":"9","value":"${burn.value}"}`
+    const signedText = `"nonces":["${nonce}"],"transaction":{"nonce":7,"hash":"${burn.txHash}","raw":"0x02"}`
+    const binding = {
+      relayer: { nonce: 3, address: burn.from },
+      ...{ generation: 1, id: identity, seed: '12'.repeat(8), helper: burn.from },
+      ...{ token: challenge.treasury, chainId: 31337 },
+    }
+    const lines: [LedgerEvent, string][] = [
+      [
+        { event: 'ledger_bound', binding },
+        `"binding":{"chainId":31337,"token":"${challenge.treasury}","helper":"${burn.from}","seed":"${'12'.repeat(8)}","id":"${identity}","generation":1,"relayer":{"address":"${burn.from}","nonce":3}}`,
+      ],
+      [{ event: 'challenge_issued', challenge }, `"challenge":${challengeText}`],
+      [
+        { event: 'payment_claimed', nonce, identity, ticketed: true, payload: claimedPayload(permit) },
+        `"nonce":"${nonce}","identity":"${identity}","ticketed":true,"payload":${JSON.stringify(Payload.toWire(permit))}`,
+      ],
+      [{ event: 'burn_signed', nonces: [nonce], transaction }, signedText],
+      [{ event: 'claim_released', nonce }, `"nonce":"${nonce}"`],
+      [{ event: 'payment_accepted', nonce, burn, at }, `"nonce":"${nonce}","burn":${burnText},"at":${at}`],
+      [{ event: 'payment_demoted', nonce }, `"nonce":"${nonce}"`],
+      [{ event: 'burn_moved', nonce, burn }, `"nonce":"${nonce}","burn":${burnText}`],
+      [{ event: 'mint_signed', nonces: [nonce], transaction }, signedText],
+      [
+        { event: 'payment_finalized', nonce, mint, at, burned: burn.value },
+        `"nonce":"${nonce}","mint":${mintText},"at":${at},"burned":"${burn.value}"`,
+      ],
+      [
+        { event: 'burn_late', challenge, burn, reason: 'second' },
+        `"challenge":${challengeText},"burn":${burnText},"reason":"second"`,
+      ],
+      [
+        { event: 'burn_unmatched', nonce, txHash: burn.txHash, reason: 'burn_split', at },
+        `"nonce":"${nonce}","txHash":"${burn.txHash}","reason":"burn_split","at":${at}`,
+      ],
+      [{ event: 'grant_used', nonce }, `"nonce":"${nonce}"`],
+      [
+        {
+          event: 'payment_recorded',
+          ...{ challenge, identity, ticketed: false, burn, at, granted: true, finalized: { mint, at } },
+        },
+        `"challenge":${challengeText},"identity":"${identity}","ticketed":false,"burn":${burnText},"at":${at},"granted":true,"finalized":{"mint":${mintText},"at":${at}}`,
+      ],
+    ]
+    expect(lines.map(([{ event }]) => event).sort()).toEqual(eventKinds.map(([kind]) => kind).sort())
+    for (const [event, text] of lines) {
+      expect(JSON.stringify(toFields(event))).toBe(`{"event":"${event.event}",${text}}`)
+    }
   })
 
   it('no secret is in any of them: what a challenge keeps derives nothing without the seed', () => {

@@ -15,12 +15,12 @@ import {
 } from '../../test/challenges.js'
 import { type FailingDisk, openFailingDisk } from '../../test/failing-disk.js'
 import { temporaryFolder } from '../../test/folder.js'
-import { toFields } from './events.js'
+
 import { createJournal } from './journal/journal.js'
 import { fieldsOf } from './journal/line.js'
 import { replayFile } from './journal/replay.js'
 import { createLedger, type JournalledLedger } from './ledger.js'
-import { readEvent } from './line.js'
+import { readEvent, toFields } from './line.js'
 import { openLedger } from './open.js'
 import { createLedgerState, type LedgerState } from './state.js'
 

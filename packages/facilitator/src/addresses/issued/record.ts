@@ -1,6 +1,8 @@
 /** Keys and values of the folder of issued addresses: big-endian, so that the order of keys is the order of numbers. */
-import { type Address, parseUnixSeconds, SvcError } from '@svc-zerc20/protocol'
-import { readBurn, readChallenge, writeBurn, writeChallenge } from '../../ledger/events.js'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { seconds } from '../../ledger/records/kinds.js'
+import { record } from '../../ledger/records/record.js'
+import { burnFields, challengeRecord } from '../../ledger/records/tables.js'
 import type { Challenge } from '../../payment/records.js'
 import type { Checkpoint, FollowedBlock, FoundTransfer } from './store.js'
 
@@ -74,17 +76,12 @@ function parse<T>(bytes: Buffer, read: (raw: Raw) => T): T {
   }
 }
 
-export const writeIssued = (challenge: Challenge): Buffer => json(writeChallenge(challenge))
-export const readIssued = (bytes: Buffer): Challenge => parse(bytes, readChallenge)
+export const writeIssued = (challenge: Challenge): Buffer => json(challengeRecord.toJson(challenge))
+export const readIssued = (bytes: Buffer): Challenge => parse(bytes, challengeRecord.fromJson)
 
-export const writeFound = ({ minedAt, ...burn }: FoundTransfer): Buffer =>
-  json({ ...writeBurn(burn), minedAt })
-export const readFound = (bytes: Buffer): FoundTransfer =>
-  parse(bytes, (raw) => {
-    const minedAt = parseUnixSeconds(raw.minedAt)
-    if (minedAt === undefined) throw new SvcError('issued_unusable', 'a transfer has no time')
-    return { ...readBurn(raw), minedAt }
-  })
+const foundRecord = record<FoundTransfer>({ ...burnFields, minedAt: seconds })
+export const writeFound = (transfer: FoundTransfer): Buffer => json(foundRecord.toJson(transfer))
+export const readFound = (bytes: Buffer): FoundTransfer => parse(bytes, foundRecord.fromJson)
 
 const fieldsOf = ({ number: at, hash, token }: Checkpoint) => ({
   number: at,
