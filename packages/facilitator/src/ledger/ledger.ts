@@ -12,12 +12,12 @@ import type { Grant, Ledger } from '../payment/ledger-port.js'
 import type { Clock } from '../payment/ports.js'
 import type { Burn, Challenge, LateReason, PayerMeans, Payment } from '../payment/records.js'
 import { judgeMeans } from '../payment/settle/judge.js'
-import { awaitedBurnOf, type Entry, isKept } from './entry.js'
 import { claimedPayload, type LedgerEvent } from './events.js'
 import { createExpiryOrder } from './expiry.js'
 import { interruptedIn } from './interrupted.js'
 import { createOpenChallenges } from './open-challenges.js'
 import { createOpenClaims } from './open-claims.js'
+import { awaitedBurnOf, isKept, type PaymentRecord } from './payment-record.js'
 import type { LedgerState } from './state.js'
 
 export type JournalledLedger = Ledger & {
@@ -94,7 +94,7 @@ export function createLedger(deps: {
 
   const nowSeconds = () => Math.floor(clock.now() / 1000) as UnixSeconds
 
-  function mintable(nonce: ChallengeNonce): Readonly<Entry> {
+  function mintable(nonce: ChallengeNonce): Readonly<PaymentRecord> {
     const payment = state.find(nonce)
     if (payment && (payment.accepted ?? payment.late)) return payment
     throw new SvcError('invariant', `no burn of ${nonce} is known that could have been minted`)
@@ -108,7 +108,7 @@ export function createLedger(deps: {
   }
 
   /** A payment that is accepted, or was before a reorg, keeps its claim: whoever says that its burn failed is late. */
-  function releasable(nonce: ChallengeNonce): Readonly<Entry> | undefined {
+  function releasable(nonce: ChallengeNonce): Readonly<PaymentRecord> | undefined {
     const entry = state.find(nonce)
     return entry?.claim && !entry.accepted && !entry.demoted ? entry : undefined
   }
@@ -122,7 +122,7 @@ export function createLedger(deps: {
   }
 
   /** Past its retention it is forgotten for everybody, though it may still wait for its place on the disk. */
-  function isForgotten(entry: Omit<Entry, 'finalized'>): boolean {
+  function isForgotten(entry: Omit<PaymentRecord, 'finalized'>): boolean {
     return !isKept(entry) && entry.challenge.expiresAt + expiredRetentionSeconds <= clock.now() / 1000
   }
 
@@ -383,7 +383,7 @@ export function createLedger(deps: {
     return state.endedPage({ since, until, after, isFinalized }, limit + 1)
   }
 
-  function undoClaim({ challenge, late }: Entry): void {
+  function undoClaim({ challenge, late }: PaymentRecord): void {
     openClaims.end(challenge.nonce)
     state.apply({ event: 'claim_released', nonce: challenge.nonce })
     // A late burn is kept for good.

@@ -17,7 +17,8 @@ import type { ReplayReport } from './journal/replay.js'
 import { createLedger, type EventLog, type JournalledLedger, noEventLog } from './ledger.js'
 import { fromFields, readEvent, toFields } from './line.js'
 import { createRescue } from './rescue.js'
-import { createLedgerState, type KeepSigned, type LedgerState } from './state.js'
+import type { KeepSigned } from './signed-burns.js'
+import { createLedgerState, type LedgerState } from './state.js'
 import { createLedgerSteps, inSteps } from './steps.js'
 
 export type OpenLedger = {

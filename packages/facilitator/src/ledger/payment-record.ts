@@ -1,4 +1,4 @@
-/** What the ledger knows of one payment that can still change, and the events that say the same. */
+/** The record of one payment that can still change, and the events that say the same. */
 import type { TxHash } from '@svc-zerc20/protocol'
 import type {
   Accepted,
@@ -12,7 +12,7 @@ import type {
 import type { EndedPayment } from './archive/packing.js'
 import type { ClaimedPayload, LedgerEvent } from './events.js'
 
-export type Entry = {
+export type PaymentRecord = {
   readonly challenge: Challenge
   /** The payload itself is dropped once its burn is accepted and deep; its identity stays. */
   claim?: {
@@ -44,7 +44,7 @@ export function* listed(
   yield* live
 }
 
-export const toEntry = ({ challenge, identity, burn, at, finalized }: EndedPayment): Entry => ({
+export const toRecord = ({ challenge, identity, burn, at, finalized }: EndedPayment): PaymentRecord => ({
   challenge,
   // Its one answer is given: a ticket would tell nobody anything more.
   claim: { identity, ticketed: false },
@@ -58,14 +58,14 @@ export const isKept = ({
   claim,
   late,
   unmatched,
-}: Pick<Readonly<Entry>, 'claim' | 'late' | 'unmatched'>): boolean =>
+}: Pick<Readonly<PaymentRecord>, 'claim' | 'late' | 'unmatched'>): boolean =>
   claim !== undefined || late !== undefined || unmatched !== undefined
 
 /** Its burn is accepted, or was, and the signed bytes are still kept. */
-const hasSignedBurn = ({ claim, accepted, demoted }: Entry) =>
+const hasSignedBurn = ({ claim, accepted, demoted }: PaymentRecord) =>
   claim?.payload !== undefined && (accepted ?? demoted) !== undefined
 
-export function* eventsOf(entry: Entry): Iterable<LedgerEvent> {
+export function* eventsOf(entry: PaymentRecord): Iterable<LedgerEvent> {
   const { challenge, claim, accepted, demoted, finalized, granted } = entry
   const { nonce } = challenge
   const burned = accepted ?? demoted
@@ -86,7 +86,7 @@ export function* eventsOf(entry: Entry): Iterable<LedgerEvent> {
 }
 
 /** The rest about a burn whose signed bytes are still kept: it comes behind them. */
-export function* endingsOf(entry: Entry): Iterable<LedgerEvent> {
+export function* endingsOf(entry: PaymentRecord): Iterable<LedgerEvent> {
   const { challenge, accepted, demoted, finalized, granted } = entry
   const { nonce } = challenge
   const burned = accepted ?? demoted
@@ -99,7 +99,7 @@ export function* endingsOf(entry: Entry): Iterable<LedgerEvent> {
 }
 
 /** What else came to its address: transfers that cover nothing, and a burn beside the accepted one or instead of it. */
-function* otherTransfersOf(entry: Entry): Iterable<LedgerEvent> {
+function* otherTransfersOf(entry: PaymentRecord): Iterable<LedgerEvent> {
   const { challenge, accepted, demoted, late, lateReason: reason, unmatched, finalized } = entry
   const { nonce } = challenge
   for (const transfer of unmatched ?? []) yield { event: 'burn_unmatched', nonce, ...transfer }
@@ -112,7 +112,7 @@ function* otherTransfersOf(entry: Entry): Iterable<LedgerEvent> {
  * The burn that is minted next. A proof mints one leaf, and the verifier counts what it minted for an address: beside an
  * accepted burn only a larger one is worth anything, for the difference.
  */
-export function awaitedBurnOf(entry: Readonly<Entry>): AwaitingMint | undefined {
+export function awaitedBurnOf(entry: Readonly<PaymentRecord>): AwaitingMint | undefined {
   const { challenge, accepted, late, finalized } = entry
   if (accepted && !finalized) return { challenge, burn: accepted.burn, acceptedAt: accepted.at }
   const isWorthIt = late && late.value > (accepted?.burn.value ?? 0n)

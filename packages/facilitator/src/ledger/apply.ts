@@ -1,0 +1,194 @@
+/** What each event changes. Applied in order, events give the same state now and after a crash. */
+import type { BaseUnits, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { RecordedTransfer } from '../payment/books.js'
+import type { Accepted, Burn, Finalized } from '../payment/records.js'
+import type { LedgerBinding } from './binding.js'
+import type { LedgerEvent } from './events.js'
+import { awaitedBurnOf, type PaymentRecord } from './payment-record.js'
+import type { Payments } from './payments.js'
+import type { SignedBurns } from './signed-burns.js'
+import type { LedgerTransactions } from './transactions.js'
+
+/** The parts of a ledger's state. */
+export type LedgerParts = {
+  readonly binding: LedgerBinding
+  readonly payments: Payments
+  readonly burns: SignedBurns
+  readonly mints: LedgerTransactions
+  readonly demoted: Set<ChallengeNonce>
+  readonly unmatched: RecordedTransfer[]
+}
+
+type EventNamed<Name extends LedgerEvent['event']> = Extract<LedgerEvent, { event: Name }>
+
+const changes: {
+  readonly [Name in LedgerEvent['event']]: (parts: LedgerParts, event: EventNamed<Name>) => void
+} = {
+  ledger_bound: ({ binding }, event) => binding.bind(event.binding),
+  challenge_issued: ({ payments }, { challenge }) => payments.put({ challenge, granted: false }),
+  payment_claimed: claim,
+  burn_signed: burnSigned,
+  claim_released: release,
+  payment_accepted: (parts, { nonce, burn, at }) => accept(parts, nonce, { burn, at }),
+  payment_demoted: demote,
+  burn_moved: moveBurn,
+  mint_signed({ binding, payments, mints }, { transaction, nonces }) {
+    binding.noteTxNonce(transaction.nonce)
+    mints.add(
+      transaction,
+      nonces.filter((nonce) => mayBeMinted(payments, nonce)),
+    )
+  },
+  payment_finalized: finalize,
+  burn_late: recordLate,
+  burn_unmatched: recordUnmatched,
+  grant_used({ payments }, { nonce }) {
+    // A grant that the disk refused comes again, perhaps behind a record of the whole payment.
+    if (payments.isArchived(nonce)) return
+    const payment = payments.liveOf(nonce)
+    payment.granted = true
+    payments.archiveIfEnded(payment)
+  },
+  payment_recorded({ payments }, { challenge, identity, ticketed, burn, at, granted, finalized }) {
+    const claim = { identity, ticketed }
+    const payment = { challenge, claim, accepted: { burn, at }, granted, ...(finalized && { finalized }) }
+    payments.put(payment)
+    payments.archiveIfEnded(payment)
+  },
+}
+
+export function applyEvent(parts: LedgerParts, event: LedgerEvent): void {
+  const change = changes[event.event] as (parts: LedgerParts, event: LedgerEvent) => void
+  change(parts, event)
+}
+
+function claim({ payments }: LedgerParts, event: EventNamed<'payment_claimed'>): void {
+  const { nonce, identity, ticketed, payload } = event
+  const payment = payments.liveOf(nonce)
+  if (payment.accepted) return
+  const txHash = payload.kind === 'self-transfer' && { txHash: payload.read().burnTxHash }
+  payment.claim = { identity, ticketed, payload, ...txHash }
+}
+
+function burnSigned({ binding, payments, burns }: LedgerParts, event: EventNamed<'burn_signed'>): void {
+  const { transaction } = event
+  binding.noteTxNonce(transaction.nonce)
+  // A raised fee may be recorded when one of the burns has ended already.
+  const nonces = event.nonces.filter((nonce) => isUnderWay(payments.live.get(nonce)))
+  burns.add(transaction, nonces)
+  for (const nonce of nonces) {
+    const payment = payments.live.get(nonce)
+    if (payment?.claim) payment.claim.txHash = transaction.hash
+  }
+}
+
+const isUnderWay = (payment: PaymentRecord | undefined) => payment?.claim !== undefined && !payment.accepted
+
+function release(parts: LedgerParts, { nonce }: EventNamed<'claim_released'>): void {
+  const payment = parts.payments.live.get(nonce)
+  // An older version let a burner that came late release a payment that was accepted, and had ended, already.
+  if (!payment || payment.accepted) return
+  delete payment.claim
+  delete payment.demoted
+  parts.demoted.delete(nonce)
+  parts.burns.end(nonce)
+  if (!payment.late) parts.mints.end(nonce)
+}
+
+function accept(parts: LedgerParts, nonce: ChallengeNonce, accepted: Accepted): void {
+  const { payments, burns, demoted } = parts
+  const payment = payments.liveOf(nonce)
+  if (payment.accepted) return
+  const { challenge, claim } = payment
+  const { burn } = accepted
+  // Its claim was released a moment before: nobody is left whom the burn could buy anything.
+  if (!claim) {
+    recordLate(parts, { event: 'burn_late', challenge, burn, reason: 'unrecorded' })
+    return
+  }
+  payment.accepted = accepted
+  delete payment.demoted
+  demoted.delete(nonce)
+  const isKept = claim.payload?.kind === 'permit' && burns.keepAccepted(nonce, burn.txHash)
+  if (!isKept) delete claim.payload
+  // From now on its hash is the burn's own.
+  delete claim.txHash
+  burns.end(nonce)
+  forgetDeep(parts, burn.blockNumber)
+  payments.archiveIfEnded(payment)
+}
+
+function forgetDeep({ payments, burns }: LedgerParts, newest: bigint): void {
+  const heightOf = (nonce: ChallengeNonce) => payments.liveOf(nonce).accepted?.burn.blockNumber ?? newest
+  for (const nonce of burns.letGoDeep(newest, heightOf)) {
+    const payment = payments.liveOf(nonce)
+    delete payment.claim?.payload
+    payments.archiveIfEnded(payment)
+  }
+}
+
+function demote({ payments, burns, demoted }: LedgerParts, { nonce }: EventNamed<'payment_demoted'>): void {
+  const payment = payments.changeable(nonce)
+  if (!payment?.accepted || payment.finalized) return
+  payment.demoted = payment.accepted
+  if (payment.claim) payment.claim.txHash = payment.accepted.burn.txHash
+  delete payment.accepted
+  demoted.add(nonce)
+  burns.takeBack(nonce)
+}
+
+function moveBurn({ payments }: LedgerParts, { nonce, burn }: { nonce: ChallengeNonce; burn: Burn }): void {
+  const payment = payments.changeable(nonce)
+  if (!payment) return
+  if (payment.accepted && !payment.finalized) payment.accepted = { ...payment.accepted, burn }
+  else if (payment.late && awaitedBurnOf(payment)) payment.late = burn
+  payments.archiveIfEnded(payment)
+}
+
+function mayBeMinted(payments: Payments, nonce: ChallengeNonce): boolean {
+  const payment = payments.live.get(nonce)
+  if (!payment) return payments.endedAwaitsMint(nonce)
+  // One that was demoted may be accepted again, and its mint sent again.
+  return awaitedBurnOf(payment) !== undefined || (!payment.finalized && payment.demoted !== undefined)
+}
+
+function finalize({ payments, mints }: LedgerParts, event: EventNamed<'payment_finalized'>): void {
+  const { nonce, mint, at, burned } = event
+  if (burned !== undefined && isOutgrown(payments, nonce, burned)) return
+  const finalized: Finalized = { mint, at }
+  mints.end(nonce)
+  if (payments.finalizeEnded(nonce, finalized)) return
+  const payment = payments.changeable(nonce)
+  if (!payment) return
+  if (payment.accepted && payment.finalized && payment.late) payment.lateMinted ??= finalized
+  else if (payment.accepted ?? payment.late) payment.finalized ??= finalized
+}
+
+/** A mint of a smaller burn than the one that is awaited now: a larger one took its place meanwhile. */
+function isOutgrown(payments: Payments, nonce: ChallengeNonce, burned: BaseUnits): boolean {
+  const payment = payments.find(nonce)
+  const awaited = payment && awaitedBurnOf(payment)
+  return awaited !== undefined && awaited.burn.value > burned
+}
+
+/** Only the largest leaf of an address counts: it takes the place of a smaller one, minted or not. */
+function recordLate({ payments }: LedgerParts, event: EventNamed<'burn_late'>): void {
+  const { challenge, burn, reason } = event
+  const payment = payments.reopened(challenge.nonce) ?? { challenge, granted: false }
+  payments.put(payment)
+  if (payment.late && payment.late.value >= burn.value) return
+  payment.late = burn
+  delete payment.lateReason
+  if (reason) payment.lateReason = reason
+  delete payment.lateMinted
+  if (!payment.accepted) delete payment.finalized
+}
+
+function recordUnmatched({ payments, unmatched }: LedgerParts, event: EventNamed<'burn_unmatched'>): void {
+  const { nonce, txHash, reason, at } = event
+  // Kept with a payment that ended in full, too: the money is at the same address.
+  const payment = payments.reopened(nonce)
+  if (!payment || payment.unmatched?.some((known) => known.txHash === txHash)) return
+  payment.unmatched = [...(payment.unmatched ?? []), { txHash, reason, at }]
+  unmatched.push({ challengeNonce: nonce, txHash, reason, at })
+}
