@@ -78,6 +78,11 @@ export const limits = {
    * Without this, many challenges would give a caller many times its rate.
    */
   knownChallengesPerMinMin: 120,
+  /**
+   * Payments for unknown challenges that are looked up a minute, once a caller's rate is used up: that rate times this.
+   * Every look may cost a round trip to the ledger.
+   */
+  missedLooksPerKnown: 10,
   /** A seller with a token but no rates of its own gets the rates of a stranger times this. */
   sellerRateTimes: 10,
   /** Share reserved for a seller that configures none, and the most for all such sellers together. */

@@ -1,6 +1,7 @@
 /** A ledger without a journal, as `settlement.journal = "none"` gives it. */
-import { createLedger, noEventLog } from '../src/ledger/ledger.js'
-import { createLedgerState } from '../src/ledger/state.js'
+import { noEventLog } from '../src/ledger/core.js'
+import { createLedger } from '../src/ledger/ledger.js'
+import { createLedgerState } from '../src/ledger/state/state.js'
 import type { Clock } from '../src/payment/ports.js'
 
 export function createMemoryLedger(options: {

@@ -9,8 +9,8 @@ import type { Finding } from '../finding.js'
 import { assertUnlocked, pathOf } from '../ledger/journal/lock.js'
 import { assertNewest, markFileOf, readMark } from '../ledger/journal/mark.js'
 import { replayFile } from '../ledger/journal/replay.js'
-import { readEvent } from '../ledger/line.js'
-import { createLedgerState } from '../ledger/state.js'
+import { readEvent } from '../ledger/records/line.js'
+import { createLedgerState } from '../ledger/state/state.js'
 import { checkLimits } from './limits.js'
 
 /**

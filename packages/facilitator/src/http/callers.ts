@@ -18,6 +18,8 @@ export type CallerRates = {
   readonly known: RateLimit
   /** For challenges of ours that have no room of their own, or none left. */
   readonly beyond: RateLimit
+  /** Over payments beyond the shared rate that name no challenge of ours: each costs a look into the ledger. */
+  readonly misses: RateLimit
 }
 
 export type Seller = {
@@ -34,6 +36,8 @@ export function createCallers(deps: {
   readonly strangers: Pick<Seller, 'ratePerMin' | 'issuancePerMin'>
   /** Least ceiling over the room of known challenges: a caller with a small rate still finishes what it began. */
   readonly knownPerMinMin: number
+  /** Payments for unknown challenges that are looked up beyond the shared rate, as a multiple of the known rate. */
+  readonly missesPerKnown: number
   /** Per-caller counters kept. */
   readonly keysMax: number
   readonly clock: Clock
@@ -42,12 +46,16 @@ export function createCallers(deps: {
 }): Callers {
   const { keysMax, clock } = deps
   const rate = (perMinute: number) => createRateLimit({ perMinute, keysMax, clock })
-  const ratesOf = ({ ratePerMin, issuancePerMin }: Pick<Seller, 'ratePerMin' | 'issuancePerMin'>) => ({
-    shared: rate(ratePerMin),
-    beyond: rate(ratePerMin),
-    issuance: rate(issuancePerMin),
-    known: rate(ratePerMin === 0 ? 0 : Math.max(ratePerMin, deps.knownPerMinMin)),
-  })
+  const ratesOf = ({ ratePerMin, issuancePerMin }: Pick<Seller, 'ratePerMin' | 'issuancePerMin'>) => {
+    const knownPerMin = ratePerMin === 0 ? 0 : Math.max(ratePerMin, deps.knownPerMinMin)
+    return {
+      shared: rate(ratePerMin),
+      beyond: rate(ratePerMin),
+      issuance: rate(issuancePerMin),
+      known: rate(knownPerMin),
+      misses: rate(knownPerMin * deps.missesPerKnown),
+    }
+  }
   const strangers = ratesOf(deps.strangers)
   const sellers = deps.sellers.map((seller) => ({
     digest: Buffer.from(seller.tokenSha256, 'hex'),

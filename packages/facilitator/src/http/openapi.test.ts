@@ -130,7 +130,10 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     status: async () => undefined,
     ledger,
     callers: {
-      of: () => ({ key: 'caller', rates: { shared: off, issuance: off, known: off, beyond: off } }),
+      of: () => ({
+        key: 'caller',
+        rates: { shared: off, issuance: off, known: off, beyond: off, misses: off },
+      }),
     },
     presentations: createPresentations({ surePerMin: 0, furtherPerMin: 0, keysMax: 1, clock }),
     onGrantFailure: () => undefined,

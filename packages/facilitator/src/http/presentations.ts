@@ -5,7 +5,7 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 import type { Caller } from './callers.js'
-import { createRateLimit } from './rate-limit.js'
+import { createRateLimit, type Taken } from './rate-limit.js'
 
 /** What the ledger knows of a challenge. Awaited: not expired, and nobody was served for it yet. */
 export type Standing = 'awaited' | 'known' | 'unknown'
@@ -15,7 +15,12 @@ export type Admission =
   { readonly ok: true; refused(): void } | { readonly ok: false; readonly retryAfterSeconds: number }
 
 export type Presentations = {
-  admit(caller: Caller, nonce: ChallengeNonce | undefined, standing: Standing): Admission
+  /** `look` reads the ledger, and is asked only while the caller's rates leave room for a look. */
+  admit(
+    caller: Caller,
+    nonce: ChallengeNonce | undefined,
+    look: (nonce: ChallengeNonce) => Promise<Standing>,
+  ): Promise<Admission>
 }
 
 export function createPresentations(deps: {
@@ -31,8 +36,16 @@ export function createPresentations(deps: {
   const further = createRateLimit({ perMinute: deps.furtherPerMin, keysMax, clock })
 
   return {
-    admit({ key, rates }, nonce, standing) {
-      if (nonce === undefined || standing === 'unknown') return admissionOf(rates.shared.take(key))
+    async admit({ key, rates }, nonce, look) {
+      if (nonce === undefined) return admissionOf(rates.shared.take(key))
+      const isBeyondRate = rates.shared.peek(key) !== 'ok'
+      const room = isBeyondRate ? rates.misses.peek(key) : 'ok'
+      if (room !== 'ok') return { ok: false, ...room }
+      const standing = await look(nonce)
+      if (standing === 'unknown') {
+        if (isBeyondRate) rates.misses.take(key)
+        return admissionOf(rates.shared.take(key))
+      }
       if (standing === 'awaited') {
         // Good payments cost their caller nothing: a shop with many customers is not slowed down by them.
         if (sure.take(nonce) === 'ok') return { ok: true, refused: () => void rates.known.take(key) }
@@ -46,5 +59,4 @@ export function createPresentations(deps: {
 
 const admitted: Admission = { ok: true, refused: () => undefined }
 
-const admissionOf = (taken: 'ok' | { readonly retryAfterSeconds: number }): Admission =>
-  taken === 'ok' ? admitted : { ok: false, ...taken }
+const admissionOf = (taken: Taken): Admission => (taken === 'ok' ? admitted : { ok: false, ...taken })

@@ -12,7 +12,7 @@ import {
 } from '../../test/challenges.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { countsOf, type PageQuery, pageOf, type RecordedPayment } from '../payment/books.js'
-import type { JournalledLedger } from './ledger.js'
+import type { EventLedger } from './ledger.js'
 
 const start = 1_700_000_000
 const setup = () => {
@@ -25,7 +25,7 @@ const ends = ['open', 'claimed', 'accepted', 'granted', 'finalized', 'demoted', 
 type End = (typeof ends)[number]
 
 /** A payment that got as far as that. */
-async function pay(ledger: JournalledLedger, seed: number, end: End, issuedAt: number): Promise<void> {
+async function pay(ledger: EventLedger, seed: number, end: End, issuedAt: number): Promise<void> {
   const challenge = challengeOf(seed, { issuedAt: seconds(issuedAt), expiresAt: seconds(issuedAt + 300) })
   const { nonce } = challenge
   await ledger.issue(challenge)
@@ -41,7 +41,7 @@ async function pay(ledger: JournalledLedger, seed: number, end: End, issuedAt: n
   if (end === 'demoted') await ledger.demote(nonce)
 }
 
-async function everything(ledger: JournalledLedger, seeds: readonly number[]): Promise<RecordedPayment[]> {
+async function everything(ledger: EventLedger, seeds: readonly number[]): Promise<RecordedPayment[]> {
   const found = await Promise.all(seeds.map((seed) => ledger.books.find(nonceOf(seed))))
   return found.filter((payment) => payment !== undefined)
 }

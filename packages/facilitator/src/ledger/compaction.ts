@@ -1,13 +1,13 @@
 /** Makes the journal of a ledger shorter while both are in use. */
 import type { IssuedAddresses } from '../addresses/issued/addresses.js'
-import type { LedgerEvent } from './events.js'
 import type { Compaction } from './journal/compaction.js'
 import type { OpenedJournal, Shorter } from './journal/file.js'
 import { isWorthCompacting } from './journal/growth.js'
 import type { JournalFields } from './journal/line.js'
-import type { JournalledLedger } from './ledger.js'
-import { toFields } from './line.js'
-import type { LedgerState } from './state.js'
+import type { EventLedger } from './ledger.js'
+import type { LedgerEvent } from './records/events.js'
+import { toFields } from './records/line.js'
+import type { LedgerState } from './state/state.js'
 import type { LedgerSteps } from './steps.js'
 
 /**
@@ -19,7 +19,7 @@ export type CompactLedger = (bytesMin: number) => Promise<Compaction | 'nothing_
 export function createCompactLedger(deps: {
   opened: OpenedJournal
   state: LedgerState
-  ledger: Pick<JournalledLedger, 'forgetExpired'>
+  ledger: Pick<EventLedger, 'forgetExpired'>
   steps: Pick<LedgerSteps, 'alone'>
   issued: Pick<IssuedAddresses, 'durable'> | undefined
 }): CompactLedger {

@@ -11,8 +11,9 @@ import {
   selfTransferOf,
 } from '../../test/challenges.js'
 import { createMemoryLedger } from '../../test/ledger.js'
-import { createLedger, noEventLog } from './ledger.js'
-import { createLedgerState } from './state.js'
+import { noEventLog } from './core.js'
+import { createLedger } from './ledger.js'
+import { createLedgerState } from './state/state.js'
 
 const start = 1_700_000_000_000
 const setup = ({ openMax = 10, retention = 3600 } = {}) => {
@@ -175,7 +176,7 @@ describe('accept and grant', () => {
         const ends = await Promise.all(callers)
         const firstWritten = writes.indexOf(true)
         expect(used).toBe(firstWritten === -1 ? 0 : 1)
-        expect(await ledger.grantIsUsed(nonce)).toBe(firstWritten !== -1)
+        expect((await ledger.find(nonce))?.granted).toBe(firstWritten !== -1)
         if (firstWritten !== -1) expect(ends.filter((end) => end === 'granted')).toHaveLength(1)
       }),
     )

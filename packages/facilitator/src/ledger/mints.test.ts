@@ -11,9 +11,9 @@ import {
 } from '../../test/challenges.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import type { Burn } from '../payment/records.js'
-import type { LedgerEvent } from './events.js'
-import type { JournalledLedger } from './ledger.js'
-import { createLedgerState } from './state.js'
+import type { EventLedger } from './ledger.js'
+import type { LedgerEvent } from './records/events.js'
+import { createLedgerState } from './state/state.js'
 
 const mint = { txHash: hashOf(900), blockNumber: 12n, value: units(1000n) }
 
@@ -22,7 +22,7 @@ function setup() {
   return { clock, ledger: createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 3600 }) }
 }
 
-async function pay(ledger: JournalledLedger, seed: number, { granted }: { granted: boolean }) {
+async function pay(ledger: EventLedger, seed: number, { granted }: { granted: boolean }) {
   const challenge = challengeOf(seed)
   await ledger.issue(challenge)
   await ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
@@ -32,7 +32,7 @@ async function pay(ledger: JournalledLedger, seed: number, { granted }: { grante
   return challenge.nonce
 }
 
-async function awaiting(ledger: JournalledLedger) {
+async function awaiting(ledger: EventLedger) {
   const nonces: string[] = []
   for await (const { challenge } of ledger.awaitingMint()) nonces.push(challenge.nonce)
   return nonces.sort()
@@ -203,13 +203,13 @@ describe('fault 9 demote', () => {
     const payment = await ledger.find(nonce)
     expect(payment).toMatchObject({ claim: { txHash: burnOf(1).txHash }, demoted: { burn: burnOf(1) } })
     expect(payment?.accepted).toBeUndefined()
-    expect(await ledger.grantIsUsed(nonce)).toBe(granted)
+    expect((await ledger.find(nonce))?.granted).toBe(granted)
     expect(await awaiting(ledger)).toEqual([])
     await expect(ledger.finalize(nonce, mint, mint.value)).rejects.toMatchObject({ code: 'invariant' })
 
     expect(await ledger.accept(nonce, burnOf(7))).toBe('accepted')
     expect((await ledger.find(nonce))?.accepted?.burn).toEqual(burnOf(7))
-    expect(await ledger.grantIsUsed(nonce)).toBe(granted)
+    expect((await ledger.find(nonce))?.granted).toBe(granted)
     expect(await awaiting(ledger)).toEqual([nonce])
     expect(ledger.size()).toBe(1)
   })
@@ -270,14 +270,14 @@ describe('signed mints', () => {
     await ledger.recordMintSigned(signed(8), [second])
     await ledger.recordMintSigned(signed(7), [first])
     await ledger.recordMintSigned(signed(7, 1), [first])
-    expect(ledger.interrupted().mints).toEqual([
+    expect((await ledger.interrupted()).mints).toEqual([
       { transactions: [signed(7), signed(7, 1)], nonces: [first] },
       { transactions: [signed(8)], nonces: [second] },
     ])
     await ledger.finalize(first, mint, mint.value)
-    expect(ledger.interrupted().mints).toEqual([{ transactions: [signed(8)], nonces: [second] }])
+    expect((await ledger.interrupted()).mints).toEqual([{ transactions: [signed(8)], nonces: [second] }])
     await ledger.finalize(second, mint, mint.value)
-    expect(ledger.interrupted().mints).toEqual([])
+    expect((await ledger.interrupted()).mints).toEqual([])
   })
 
   it('stay known while their payment is demoted: their nonce is used up all the same', async () => {
@@ -285,6 +285,6 @@ describe('signed mints', () => {
     const nonce = await pay(ledger, 1, { granted: true })
     await ledger.recordMintSigned(signed(3), [nonce])
     await ledger.demote(nonce)
-    expect(ledger.interrupted().mints).toEqual([{ transactions: [signed(3)], nonces: [nonce] }])
+    expect((await ledger.interrupted()).mints).toEqual([{ transactions: [signed(3)], nonces: [nonce] }])
   })
 })

@@ -8,21 +8,22 @@ import type { Clock } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 import { systemRandom } from '../system.js'
 import { type CompactLedger, createCompactLedger } from './compaction.js'
-import type { Binding } from './events.js'
+import { type EventLog, noEventLog } from './core.js'
 import { openJournal } from './journal/file.js'
 import type { JournalStats } from './journal/journal.js'
 import { assertNewest, markFileOf, readMark } from './journal/mark.js'
 import { keepMark } from './journal/mark-keeper.js'
 import type { ReplayReport } from './journal/replay.js'
-import { createLedger, type EventLog, type JournalledLedger, noEventLog } from './ledger.js'
-import { fromFields, readEvent, toFields } from './line.js'
+import { createLedger, type EventLedger } from './ledger.js'
+import type { Binding } from './records/events.js'
+import { fromFields, readEvent, toFields } from './records/line.js'
 import { createRescue } from './rescue.js'
-import type { KeepSigned } from './signed-burns.js'
-import { createLedgerState, type LedgerState } from './state.js'
+import type { KeepSigned } from './state/signed-burns.js'
+import { createLedgerState, type LedgerState } from './state/state.js'
 import { createLedgerSteps, inSteps } from './steps.js'
 
 export type OpenLedger = {
-  readonly ledger: JournalledLedger
+  readonly ledger: EventLedger
   /** Every address issued lately; absent when nobody wanted it opened. */
   readonly issued?: IssuedAddresses
   /** Absent without a journal. */

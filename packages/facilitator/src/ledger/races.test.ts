@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
 import { burnOf, challengeOf, permitPayloadOf } from '../../test/challenges.js'
-import type { LedgerEvent } from './events.js'
-import { createLedger, type EventLog } from './ledger.js'
-import { createLedgerState } from './state.js'
+import type { EventLog } from './core.js'
+import { createLedger } from './ledger.js'
+import type { LedgerEvent } from './records/events.js'
+import { createLedgerState } from './state/state.js'
 
 const challenge = challengeOf(1)
 const { nonce } = challenge
@@ -71,7 +72,7 @@ describe('a burner that says a burn failed after somebody else saw it', () => {
     expect(written).toHaveLength(lines)
     for (const each of [ledger, ...restarted()]) {
       expect(await each.find(nonce)).toMatchObject({ claim: {}, accepted: { burn: burnOf(1) } })
-      expect(await each.grantIsUsed(nonce)).toBe(granted)
+      expect((await each.find(nonce))?.granted).toBe(granted)
     }
   })
 

@@ -3,7 +3,7 @@
 import { fieldsOf } from './compaction.js'
 import { writeJournal } from './journal/compaction.js'
 import { rescuedOf } from './journal/place.js'
-import type { LedgerState } from './state.js'
+import type { LedgerState } from './state/state.js'
 import type { LedgerSteps } from './steps.js'
 
 /** Saves anew each time; a failure is told to `onFailure`. */

@@ -2,7 +2,7 @@
  * Steps that change the ledger run side by side. What must see it whole, with nothing half done, waits until none runs
  * and keeps new ones waiting for that moment.
  */
-import type { JournalledLedger } from './ledger.js'
+import type { EventLedger } from './ledger.js'
 
 export type LedgerSteps = {
   /** Beside all others. A step must not take another one: it would wait for itself. */
@@ -55,7 +55,7 @@ export function createLedgerSteps(): LedgerSteps {
 }
 
 /** The ledger with every change as a step. */
-export function inSteps(ledger: JournalledLedger, { run }: Pick<LedgerSteps, 'run'>): JournalledLedger {
+export function inSteps(ledger: EventLedger, { run }: Pick<LedgerSteps, 'run'>): EventLedger {
   return {
     ...ledger,
     issue: (...given) => run(() => ledger.issue(...given)),

@@ -11,8 +11,6 @@ export type RecordedPayment = Payment & {
   /** Its mint, when the payment was accepted by another burn. */
   readonly lateMinted?: Finalized
   readonly unmatched?: readonly UnmatchedBurn[]
-  /** The one success answer was written. */
-  readonly granted: boolean
 }
 
 /** A place in the order of pages: that of the last payment of the page before. */

@@ -4,6 +4,7 @@
  */
 import type { Address, BaseUnits, ChallengeNonce, Payload, Rejection } from '@svc-zerc20/protocol'
 import type {
+  Accepted,
   AwaitingMint,
   Burn,
   Challenge,
@@ -25,6 +26,21 @@ export type Grant = {
   use(): Promise<void>
   /** The answer could not be written: the next caller may have the grant. */
   giveBack(): Promise<void>
+}
+
+/** What a crash interrupted. */
+export type InterruptedWork = {
+  readonly transactions: readonly Interrupted[]
+  readonly shallow: readonly ShallowBurns[]
+  /** Claims for which nothing was signed yet. */
+  readonly unsigned: Interrupted['items']
+  /** Burns that payers made themselves, claimed and not accepted yet. */
+  readonly transfers: readonly {
+    readonly challenge: Challenge
+    readonly payload: Payload.SelfTransferPayload
+  }[]
+  /** A payment that several transactions were signed for is with each of them, oldest nonce first. */
+  readonly mints: readonly InterruptedMint[]
 }
 
 export type Ledger = {
@@ -57,19 +73,7 @@ export type Ledger = {
    */
   release(nonce: ChallengeNonce): Promise<'released' | 'kept'>
   /** What was under way when the last run of the daemon ended, before this one changed anything. */
-  interrupted(): {
-    readonly transactions: readonly Interrupted[]
-    readonly shallow: readonly ShallowBurns[]
-    /** Claims for which nothing was signed yet. */
-    readonly unsigned: Interrupted['items']
-    /** Burns that payers made themselves, claimed and not accepted yet. */
-    readonly transfers: readonly {
-      readonly challenge: Challenge
-      readonly payload: Payload.SelfTransferPayload
-    }[]
-    /** A payment that several transactions were signed for is with each of them, oldest nonce first. */
-    readonly mints: readonly InterruptedMint[]
-  }
+  interrupted(): Promise<InterruptedWork>
   /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /**
@@ -116,9 +120,11 @@ export type Ledger = {
     transfer: Pick<UnmatchedBurn, 'txHash' | 'reason'>,
   ): Promise<'recorded' | 'known' | 'full' | 'forgotten'>
   /**
-   * Waits while another caller holds the grant, at most `boundMs` (then `held`); `used` once its answer was
-   * written.
+   * The right to answer for an accepted payment, with the burn that paid it. Waits while another caller holds the
+   * grant, at most `boundMs` (then `held`); `used` once an answer was written.
    */
-  takeGrant(nonce: ChallengeNonce, boundMs: number): Promise<Grant | 'used' | 'held'>
-  grantIsUsed(nonce: ChallengeNonce): Promise<boolean>
+  takeGrant(
+    nonce: ChallengeNonce,
+    boundMs: number,
+  ): Promise<(Grant & { readonly accepted: Accepted }) | 'used' | 'held' | 'not_accepted'>
 }

@@ -38,15 +38,16 @@ describe('stateAt', () => {
   const accepted = { burn: burnOf(1), at: seconds(1_700_000_001) }
   const mint = { txHash: hashOf(2), blockNumber: 9n, value: units(1000n) }
   const finalized = { mint, at: seconds(1_700_000_060) }
-  const cases: [string, Payment & { finalized?: Finalized }, PaymentState, PaymentState][] = [
-    ['an unclaimed challenge', { challenge }, 'open', 'expired'],
-    ['a claimed one', { challenge, claim }, 'open', 'open'],
-    ['an accepted one', { challenge, claim, accepted }, 'accepted', 'accepted'],
-    ['a finalized one', { challenge, claim, accepted, finalized }, 'finalized', 'finalized'],
-    ['one whose burn a reorg took', { challenge, claim, demoted: accepted }, 'open', 'open'],
-    ['one accepted again', { challenge, claim, demoted: accepted, accepted }, 'accepted', 'accepted'],
-    ['a minted one that was late', { challenge, finalized }, 'open', 'expired'],
-  ]
+  const cases: [string, Omit<Payment, 'granted'> & { finalized?: Finalized }, PaymentState, PaymentState][] =
+    [
+      ['an unclaimed challenge', { challenge }, 'open', 'expired'],
+      ['a claimed one', { challenge, claim }, 'open', 'open'],
+      ['an accepted one', { challenge, claim, accepted }, 'accepted', 'accepted'],
+      ['a finalized one', { challenge, claim, accepted, finalized }, 'finalized', 'finalized'],
+      ['one whose burn a reorg took', { challenge, claim, demoted: accepted }, 'open', 'open'],
+      ['one accepted again', { challenge, claim, demoted: accepted, accepted }, 'accepted', 'accepted'],
+      ['a minted one that was late', { challenge, finalized }, 'open', 'expired'],
+    ]
   it.each(cases)('R-111 %s is %3$s before and %4$s at its expiry', (_name, payment, before, at) => {
     expect([stateAt(payment, beforeExpiry), stateAt(payment, atExpiry)]).toEqual([before, at])
     // Strangers are told of the burn alone.

@@ -1,6 +1,8 @@
 /** The states of a payment. This table is the only copy: the state of a payment is read from it. */
 import type { Finalized, Payment, PaymentState } from './records.js'
 
+type Burnable = Omit<Payment, 'granted'>
+
 export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' | 'mint_confirmed'
 
 export const lifecycle: Record<PaymentState, Partial<Record<LifecycleEvent, PaymentState>>> = {
@@ -15,13 +17,13 @@ export const lifecycle: Record<PaymentState, Partial<Record<LifecycleEvent, Paym
  * The state of a payment at a moment. A claimed challenge does not expire: its payload was presented in time,
  * and the burn it authorized cannot be mined past its deadline.
  */
-export function stateAt(payment: Payment & { readonly finalized?: Finalized }, nowMs: number): PaymentState {
+export function stateAt(payment: Burnable & { readonly finalized?: Finalized }, nowMs: number): PaymentState {
   const events = burnEventsOf(payment, nowMs)
   return follow(payment.finalized ? [...events, 'mint_confirmed'] : events)
 }
 
 /** The state as far as its burn tells, for those who must not learn of the mint. */
-export function burnStateAt(payment: Payment, nowMs: number): Exclude<PaymentState, 'finalized'> {
+export function burnStateAt(payment: Burnable, nowMs: number): Exclude<PaymentState, 'finalized'> {
   const state = follow(burnEventsOf(payment, nowMs))
   return state === 'finalized' ? 'accepted' : state
 }
@@ -29,7 +31,7 @@ export function burnStateAt(payment: Payment, nowMs: number): Exclude<PaymentSta
 const follow = (events: readonly LifecycleEvent[]): PaymentState =>
   events.reduce<PaymentState>((state, event) => lifecycle[state][event] ?? state, 'open')
 
-function burnEventsOf({ challenge, claim, accepted, demoted }: Payment, nowMs: number): LifecycleEvent[] {
+function burnEventsOf({ challenge, claim, accepted, demoted }: Burnable, nowMs: number): LifecycleEvent[] {
   const events: LifecycleEvent[] = []
   if (demoted) events.push('burn_confirmed', 'burn_vanished')
   if (accepted) events.push('burn_confirmed')

@@ -68,6 +68,8 @@ export type Payment = {
     readonly txHash?: TxHash
   }
   readonly accepted?: Accepted
+  /** The one success answer was written. */
+  readonly granted: boolean
   /** It was accepted by this burn, which a reorg then took away; a new burn makes it accepted again. */
   readonly demoted?: Accepted
 }

@@ -108,7 +108,7 @@ async function openRecoveryStorage(
 async function recover(recovery: Recovery): Promise<RecoveryReport> {
   const { config, storage, chainSide, seed, clock, telemetry, signal } = recovery
   const { ledger } = storage
-  const flow = createPaymentFlow({
+  const flow = await createPaymentFlow({
     config,
     chainSide,
     ledger,
@@ -125,7 +125,7 @@ async function recover(recovery: Recovery): Promise<RecoveryReport> {
   })
   try {
     // As at a start: what a crash interrupted holds nonces of the relayer, and may be burns by now.
-    finalization.resumeMints()
+    await finalization.resumeMints()
     flow.resume.resumeTransactions()
     await chainSide.relayer.start()
     await flow.resume.restartClaims()

@@ -50,7 +50,7 @@ describe('finalization', () => {
         `artifacts = '${folderOf({ setup: 'ceremony' })}'`,
       )
       const finalization = await createFinalization(deps)
-      finalization.resumeMints()
+      await finalization.resumeMints()
       finalization.startLoop()
       expect(resumed).toEqual([])
       expect([finalization.round, finalization.retry]).toEqual([undefined, undefined])
@@ -64,7 +64,7 @@ describe('finalization', () => {
   it('is off without proving keys; what the last run sent is still watched, and may fail without harm', async () => {
     const { deps, events, resumed } = await setup('local')
     const finalization = await createFinalization(deps)
-    finalization.resumeMints()
+    await finalization.resumeMints()
     finalization.startLoop()
     await new Promise((resolve) => setImmediate(resolve))
     expect(resumed).toHaveLength(1)

@@ -49,7 +49,7 @@ export type Finalization = {
   readonly retry: Finalize['retry'] | undefined
   readonly waitOf: Finalize['waitOf'] | undefined
   /** Hands mints of the last run back to the relayer; before it assigns new nonces. */
-  resumeMints(): void
+  resumeMints(): Promise<void>
   /** Runs rounds until it is closed. */
   startLoop(): void
   close(): Promise<void>
@@ -79,9 +79,9 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     token: chainSide.deployment.token,
     recordSigned: (transaction, nonces) => ledger.recordMintSigned(transaction, nonces),
   })
-  const resumeMints = () => {
+  const resumeMints = async () => {
     if (!profile.acceptsPayments) return
-    for (const interrupted of ledger.interrupted().mints) {
+    for (const interrupted of (await ledger.interrupted()).mints) {
       // However it ends, the next round sees on chain what became of it.
       minter.resume(interrupted).catch((err) => report({ event: 'finalize.failed', err }))
       for (const nonce of interrupted.nonces) report({ event: 'mint.resumed', challengeNonce: nonce })

@@ -79,6 +79,7 @@ export function createHttpSide(deps: {
         issuancePerMin: daemon.challenge_per_key_per_min,
       },
       knownPerMinMin: limits.knownChallengesPerMinMin,
+      missesPerKnown: limits.missedLooksPerKnown,
       keysMax,
       clock,
       onUnknownToken: unknownTokens.seen,

@@ -32,7 +32,7 @@ export type PaymentFlow = {
   close(): Promise<void>
 }
 
-export function createPaymentFlow(deps: {
+export async function createPaymentFlow(deps: {
   readonly config: Config
   readonly chainSide: ChainSide
   readonly ledger: OpenLedger['ledger']
@@ -40,7 +40,7 @@ export function createPaymentFlow(deps: {
   readonly seed: Uint8Array
   readonly clock: Clock
   readonly telemetry: Telemetry
-}): PaymentFlow {
+}): Promise<PaymentFlow> {
   const { config, chainSide, ledger, addresses, clock } = deps
   const { chain, deployment } = chainSide
   const { log } = deps.telemetry
@@ -98,7 +98,7 @@ export function createPaymentFlow(deps: {
       minAmount: settlement.min_amount ?? 0n,
       relayMinAmount: settlement.relay_min_amount ?? 0n,
     }),
-    verify: createVerify({ examine, ledger }),
+    verify: createVerify({ examine }),
     settle: createSettle({
       deployment,
       examine,
@@ -109,7 +109,7 @@ export function createPaymentFlow(deps: {
     }),
     status: createStatus({ ledger, clock }),
     burns,
-    resume: createResume({ ledger, burns, examine, report: log }),
+    resume: await createResume({ ledger, burns, examine, report: log }),
     drain() {
       draining.abort()
       return burns.idle()

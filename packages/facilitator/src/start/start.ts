@@ -54,7 +54,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     onError: (err) => log({ event: 'address.failed', err }),
   })
   const { ledger } = storage
-  const flow = createPaymentFlow({ config, chainSide, ledger, addresses, seed, clock, telemetry })
+  const flow = await createPaymentFlow({ config, chainSide, ledger, addresses, seed, clock, telemetry })
   const finalization = await createFinalization({
     config,
     profile,
@@ -69,7 +69,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
 
   const following = createFollowing({ config, chainSide, storage, clock, telemetry })
 
-  finalization.resumeMints()
+  await finalization.resumeMints()
   if (profile.acceptsPayments) flow.resume.resumeTransactions()
   await relayer.start()
   if (profile.acceptsPayments) await flow.resume.restartClaims()

@@ -36,7 +36,10 @@ function setup(settle: () => Promise<SettleAnswer>) {
     clock,
     ledger: createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 }),
     callers: {
-      of: () => ({ key: 'caller', rates: { shared: off, issuance: off, known: off, beyond: off } }),
+      of: () => ({
+        key: 'caller',
+        rates: { shared: off, issuance: off, known: off, beyond: off, misses: off },
+      }),
     },
     presentations: createPresentations({ surePerMin: 0, furtherPerMin: 0, keysMax: 1, clock }),
     onGrantFailure: (err) => failures.push(err),

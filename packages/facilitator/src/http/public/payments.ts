@@ -1,6 +1,5 @@
 /** The payment endpoints: supported, challenge, verify, settle, and the status of one payment. */
 import {
-  type ChallengeNonce,
   FacilitatorApi,
   Json,
   Network,
@@ -17,6 +16,7 @@ import type { IssueChallenge } from '../../payment/issue/challenge.js'
 import type { Grant, Ledger } from '../../payment/ledger-port.js'
 import { stateAt } from '../../payment/lifecycle.js'
 import type { Clock } from '../../payment/ports.js'
+import type { Payment } from '../../payment/records.js'
 import type { Settle } from '../../payment/settle/settle.js'
 import type { Verify } from '../../payment/settle/verify.js'
 import type { Status } from '../../payment/status.js'
@@ -32,14 +32,18 @@ export type PaymentApiDeps = {
   readonly verify: Verify
   readonly settle: Settle
   readonly status: Status
-  readonly ledger: Pick<Ledger, 'find' | 'grantIsUsed'>
+  readonly ledger: Pick<Ledger, 'find'>
   readonly clock: Clock
   readonly callers: Callers
   readonly presentations: Presentations
   readonly onGrantFailure: (err: unknown) => void
 }
 
-type Admitted = Exclude<Result<FacilitatorApi.PresentedPayment>, Rejection> & { refused(): void }
+type Admitted = Exclude<Result<FacilitatorApi.PresentedPayment>, Rejection> & {
+  /** The record of the challenge that is paid; absent when it is not ours. */
+  readonly payment: Payment | undefined
+  refused(): void
+}
 
 export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): void {
   const { chainId, profile, callers } = deps
@@ -77,7 +81,7 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
   app.post('/verify', async (request, reply) => {
     const presented = await admit(request, FacilitatorApi.parsePaymentRequest)
     if (!presented.ok) return refuse(reply, presented, 'verify', presented.retryAfter)
-    const response = await deps.verify(presented.value)
+    const response = await deps.verify(presented.value, presented.payment)
     if (!response.isValid) presented.refused()
     return withStatus(reply, response.invalidReason).send(response)
   })
@@ -85,7 +89,7 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
   app.post('/settle', async (request, reply) => {
     const presented = await admit(request, FacilitatorApi.parseSettleRequest)
     if (!presented.ok) return refuse(reply, presented, 'settle', presented.retryAfter)
-    const { response, grant } = await deps.settle(presented.value)
+    const { response, grant } = await deps.settle(presented.value, presented.payment)
     if (!response.success) presented.refused()
     if (grant) endWithAnswer(request, reply, grant)
     return withStatus(reply, response.errorReason).send(response)
@@ -105,17 +109,19 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
     if (!profile.acceptsPayments) return reject('profile_unsupported')
     const presented = parse(request.body)
     const nonce = presented.ok ? presented.value.payload.challengeNonce : undefined
-    const standing = nonce === undefined ? 'unknown' : await standingOf(nonce)
-    const admission = deps.presentations.admit(callers.of(request), nonce, standing)
+    let payment: Payment | undefined
+    const admission = await deps.presentations.admit(callers.of(request), nonce, async (named) => {
+      payment = await deps.ledger.find(named)
+      return standingOf(payment)
+    })
     if (!admission.ok) return { ...reject('too_many_requests'), retryAfter: admission.retryAfterSeconds }
-    return presented.ok ? { ...presented, refused: admission.refused } : presented
+    return presented.ok ? { ...presented, payment, refused: admission.refused } : presented
   }
 
-  async function standingOf(nonce: ChallengeNonce): Promise<Standing> {
-    const payment = await deps.ledger.find(nonce)
+  function standingOf(payment: Payment | undefined): Standing {
     if (!payment) return 'unknown'
-    if (stateAt(payment, deps.clock.now()) === 'expired') return 'known'
-    return (await deps.ledger.grantIsUsed(nonce)) ? 'known' : 'awaited'
+    const isExpired = stateAt(payment, deps.clock.now()) === 'expired'
+    return isExpired || payment.granted ? 'known' : 'awaited'
   }
 
   /**

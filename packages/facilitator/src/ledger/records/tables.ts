@@ -8,7 +8,7 @@ import {
   type Mint,
   type SignedTransaction,
 } from '../../payment/records.js'
-import type { Binding } from '../events.js'
+import type { Binding } from './events.js'
 import { type Field, optional } from './field.js'
 import {
   address,

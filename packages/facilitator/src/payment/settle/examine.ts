@@ -35,7 +35,7 @@ export type Standing =
 
 export type ExamineDeps = {
   readonly deployment: Deployment
-  readonly ledger: Pick<Ledger, 'find' | 'openClaims'>
+  readonly ledger: Pick<Ledger, 'openClaims'>
   readonly chain: Chain
   readonly signers: Signers
   readonly tickets: Tickets
@@ -48,7 +48,8 @@ export type ExamineDeps = {
 export type ExaminedPermit = { readonly verdict: PermitVerdict; readonly means: PayerMeans }
 
 export type Examine = {
-  standing(presented: FacilitatorApi.PresentedPayment): Promise<Standing>
+  /** `payment` is the record of the challenge that the payload names, as it was found a moment ago. */
+  standing(presented: FacilitatorApi.PresentedPayment, payment: Payment | undefined): Standing
   permit(challenge: Challenge, payload: Payload.PermitPayload): Promise<Result<ExaminedPermit>>
   selfTransfer(challenge: Challenge, payload: Payload.SelfTransferPayload): Promise<Result<Burn>>
   /** The burn of a permit that somebody executed, though nobody claimed it in time. */
@@ -59,8 +60,7 @@ export function createExamine(deps: ExamineDeps): Examine {
   const { deployment, ledger, chain, signers, tickets, clock } = deps
 
   const examine: Examine = {
-    async standing({ payload, requirements, ticket }) {
-      const payment = await ledger.find(payload.challengeNonce)
+    standing({ payload, requirements, ticket }, payment) {
       if (!payment) return { kind: 'refused', rejection: reject('unknown_challenge') }
       const { challenge, claim } = payment
       const mismatch = requirements && judgeRequirements(requirements, challenge, deployment)

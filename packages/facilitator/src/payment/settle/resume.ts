@@ -18,14 +18,14 @@ export type Resume = {
   restartClaims(): Promise<void>
 }
 
-export function createResume(deps: {
+export async function createResume(deps: {
   ledger: Pick<Ledger, 'interrupted' | 'release' | 'accept'>
   burns: Pick<Burns, 'start' | 'resume' | 'watchForReorg'>
   examine: Pick<Examine, 'permit' | 'selfTransfer'>
   report: Report
-}): Resume {
+}): Promise<Resume> {
   const { ledger, burns, examine, report } = deps
-  const { transactions, shallow, unsigned, transfers } = ledger.interrupted()
+  const { transactions, shallow, unsigned, transfers } = await ledger.interrupted()
   return {
     resumeTransactions() {
       for (const relayed of shallow) burns.watchForReorg(relayed)

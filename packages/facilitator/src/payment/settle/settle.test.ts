@@ -65,7 +65,8 @@ async function setup(options: {
     closing: new AbortController().signal,
   })
   const settle = createSettle({ deployment, examine, ledger, burns, report, receiptPollMs: 20 })
-  const present = (payload: FacilitatorApi.PresentedPayment['payload']) => settle({ payload })
+  const present = async (payload: FacilitatorApi.PresentedPayment['payload']) =>
+    settle({ payload }, await ledger.find(payload.challengeNonce))
   return { clock, ledger, events, asked, present, burns }
 }
 
@@ -167,6 +168,6 @@ describe('settle', () => {
     expect(asked).toEqual(['burn'])
     expect(answers.filter(({ success }) => success)).toHaveLength(1)
     expect(answers.filter(({ errorReason }) => errorReason === 'already_accepted')).toHaveLength(7)
-    expect(await ledger.grantIsUsed(challenge.nonce)).toBe(true)
+    expect((await ledger.find(challenge.nonce))?.granted).toBe(true)
   })
 })

@@ -18,7 +18,11 @@ import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
 import { createRefusals } from './refusals.js'
 
-export type Settle = (presented: FacilitatorApi.PresentedPayment) => Promise<SettleAnswer>
+/** `payment` is what the ledger holds of the challenge that is paid; absent when it knows none. */
+export type Settle = (
+  presented: FacilitatorApi.PresentedPayment,
+  payment: Payment | undefined,
+) => Promise<SettleAnswer>
 
 export function createSettle(deps: {
   deployment: Deployment
@@ -32,9 +36,9 @@ export function createSettle(deps: {
   const network = Network.format(deps.deployment.chainId)
   const { refuse, refuseTransfer, refuseLate } = createRefusals({ network, examine, ledger, report })
 
-  return async (presented) => {
+  return async (presented, payment) => {
     const { payload } = presented
-    const standing = await examine.standing(presented)
+    const standing = examine.standing(presented, payment)
     switch (standing.kind) {
       case 'refused':
         return refuse(standing.rejection, standing.payment && knownHash(standing.payment))
@@ -80,8 +84,7 @@ export function createSettle(deps: {
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
     // Also when it was claimed before: a run that broke off is taken up again, and the replay ledger on chain
     // keeps it to one execution.
-    const payment = await ledger.find(challenge.nonce)
-    if (payment?.claim && !payment.accepted) burns.start(challenge, payload, verdict)
+    if (refused === undefined || (await isAwaited(challenge.nonce))) burns.start(challenge, payload, verdict)
     return answerClaimed(payload)
   }
 
@@ -108,20 +111,31 @@ export function createSettle(deps: {
     const { challengeNonce } = payload
     const end = await burns.watch(challengeNonce, deps.receiptPollMs)
     if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)
-    const payment = await ledger.find(challengeNonce)
-    if (!payment) throw new SvcError('payment_lost', `claimed payment ${challengeNonce} left the ledger`)
-    if (!payment.accepted) return refuse(reject('pending_burn'), knownHash(payment))
-
-    const { txHash } = payment.accepted.burn
     const grant = await ledger.takeGrant(challengeNonce, deps.receiptPollMs)
-    // Somebody holds it and does not read the answer: the bound of a settle holds all the same.
-    if (grant === 'held') return refuse(reject('pending_burn'), txHash)
-    if (grant === 'used') return refuse(reject('already_accepted'), txHash, { phase: 'accepted' })
+    if (typeof grant === 'string') return refuseGrant(challengeNonce, grant)
+    const transaction = grant.accepted.burn.txHash
     const payer = payload.kind === 'permit' ? { payer: payload.payer } : {}
     return {
-      response: { success: true, transaction: txHash, network, ...payer, extra: { phase: 'accepted' } },
+      response: { success: true, transaction, network, ...payer, extra: { phase: 'accepted' } },
       grant,
     }
+  }
+
+  async function refuseGrant(
+    nonce: ChallengeNonce,
+    why: 'used' | 'held' | 'not_accepted',
+  ): Promise<SettleAnswer> {
+    const payment = await ledger.find(nonce)
+    if (!payment) throw new SvcError('payment_lost', `claimed payment ${nonce} left the ledger`)
+    // `held`: somebody does not read the answer, and the bound of a settle holds all the same.
+    return payment.accepted && why === 'used'
+      ? refuse(reject('already_accepted'), knownHash(payment), { phase: 'accepted' })
+      : refuse(reject('pending_burn'), knownHash(payment))
+  }
+
+  async function isAwaited(nonce: ChallengeNonce): Promise<boolean> {
+    const payment = await ledger.find(nonce)
+    return payment?.claim !== undefined && !payment.accepted
   }
 
   async function hashOf(nonce: ChallengeNonce): Promise<TxHash | undefined> {

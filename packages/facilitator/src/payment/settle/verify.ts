@@ -1,20 +1,23 @@
 /** Judges a payment as it stands this moment, and changes nothing. */
 import { type FacilitatorApi, type Rejection, reject, unreachable } from '@svc-zerc20/protocol'
-import type { Ledger } from '../ledger-port.js'
+import type { Payment } from '../records.js'
 import type { Examine } from './examine.js'
 
-export type Verify = (presented: FacilitatorApi.PresentedPayment) => Promise<FacilitatorApi.VerifyResponse>
+/** `payment` is what the ledger holds of the challenge that is paid; absent when it knows none. */
+export type Verify = (
+  presented: FacilitatorApi.PresentedPayment,
+  payment: Payment | undefined,
+) => Promise<FacilitatorApi.VerifyResponse>
 
-export function createVerify(deps: { examine: Examine; ledger: Pick<Ledger, 'grantIsUsed'> }): Verify {
-  return async (presented) => {
-    const rejection = await judge(presented)
+export function createVerify({ examine }: { examine: Examine }): Verify {
+  return async (presented, payment) => {
+    const rejection = await judge(presented, payment)
     const payer = presented.payload.kind === 'permit' ? { payer: presented.payload.payer } : {}
     return rejection ? { ...toInvalid(rejection), ...payer } : { isValid: true, ...payer }
   }
 
-  async function judge(presented: FacilitatorApi.PresentedPayment): Promise<Rejection | undefined> {
-    const { examine, ledger } = deps
-    const standing = await examine.standing(presented)
+  async function judge(...[presented, payment]: Parameters<Verify>): Promise<Rejection | undefined> {
+    const standing = examine.standing(presented, payment)
     switch (standing.kind) {
       case 'refused':
         return standing.rejection
@@ -22,9 +25,7 @@ export function createVerify(deps: { examine: Examine; ledger: Pick<Ledger, 'gra
         return reject('challenge_expired')
       case 'claimed':
         // Under way or accepted: the re-sent payload is good as long as nobody was served for it.
-        return (await ledger.grantIsUsed(presented.payload.challengeNonce))
-          ? reject('already_accepted')
-          : undefined
+        return standing.payment.granted ? reject('already_accepted') : undefined
       case 'unclaimed': {
         const { challenge } = standing.payment
         const { payload } = presented

@@ -1,10 +1,10 @@
 import { Payload } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { burnOf, challengeOf, nonceOf, permitPayloadOf } from '../../test/challenges.js'
-import { eventKinds } from '../../test/ledger-events.js'
+import { burnOf, challengeOf, nonceOf, permitPayloadOf } from '../../../test/challenges.js'
+import { eventKinds } from '../../../test/ledger-events.js'
+import { decodeLine, encodeLine, type JournalFields } from '../journal/line.js'
 import { claimedPayload, type LedgerEvent } from './events.js'
-import { decodeLine, encodeLine, type JournalFields } from './journal/line.js'
 import { fromFields, readEvent, toFields } from './line.js'
 
 /** Through the bytes of a journal line and back. */

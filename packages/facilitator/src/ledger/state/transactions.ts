@@ -1,6 +1,6 @@
 /** Signed transactions for payments that still need them: after a crash the same bytes are sent again. */
 import type { ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
-import type { SignedTransaction } from '../payment/records.js'
+import type { SignedTransaction } from '../../payment/records.js'
 
 export type Outstanding = {
   readonly transaction: SignedTransaction

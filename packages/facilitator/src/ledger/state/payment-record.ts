@@ -8,9 +8,9 @@ import type {
   Finalized,
   LateReason,
   UnmatchedBurn,
-} from '../payment/records.js'
-import type { EndedPayment } from './archive/packing.js'
-import type { ClaimedPayload, LedgerEvent } from './events.js'
+} from '../../payment/records.js'
+import type { EndedPayment } from '../archive/packing.js'
+import type { ClaimedPayload, LedgerEvent } from '../records/events.js'
 
 export type PaymentRecord = {
   readonly challenge: Challenge

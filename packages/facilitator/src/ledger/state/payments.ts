@@ -1,7 +1,7 @@
 /** All payments of a ledger: those that can still change, and those that ended, which are packed in the archive. */
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import type { Challenge, Finalized } from '../payment/records.js'
-import { type ArchiveQuery, type ArchiveSnapshot, createLedgerArchive } from './archive/archive.js'
+import type { Challenge, Finalized } from '../../payment/records.js'
+import { type ArchiveQuery, type ArchiveSnapshot, createLedgerArchive } from '../archive/archive.js'
 import { awaitedBurnOf, isKept, type PaymentRecord, toRecord } from './payment-record.js'
 
 export type Payments = {

@@ -1,9 +1,9 @@
 /** What each event changes. Applied in order, events give the same state now and after a crash. */
 import type { BaseUnits, ChallengeNonce } from '@svc-zerc20/protocol'
-import type { RecordedTransfer } from '../payment/books.js'
-import type { Accepted, Burn, Finalized } from '../payment/records.js'
+import type { RecordedTransfer } from '../../payment/books.js'
+import type { Accepted, Burn, Finalized } from '../../payment/records.js'
+import type { LedgerEvent } from '../records/events.js'
 import type { LedgerBinding } from './binding.js'
-import type { LedgerEvent } from './events.js'
 import { awaitedBurnOf, type PaymentRecord } from './payment-record.js'
 import type { Payments } from './payments.js'
 import type { SignedBurns } from './signed-burns.js'

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { ChallengeNonce, Payload } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { stoppedClock } from '../../../../test/support/clocks.js'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
 import {
   addressOf,
   burnOf,
@@ -12,16 +12,16 @@ import {
   permitPayloadOf,
   selfTransferOf,
   units,
-} from '../../test/challenges.js'
-import { type FailingDisk, openFailingDisk } from '../../test/failing-disk.js'
-import { temporaryFolder } from '../../test/folder.js'
+} from '../../../test/challenges.js'
+import { type FailingDisk, openFailingDisk } from '../../../test/failing-disk.js'
+import { temporaryFolder } from '../../../test/folder.js'
 
-import { createJournal } from './journal/journal.js'
-import { fieldsOf } from './journal/line.js'
-import { replayFile } from './journal/replay.js'
-import { createLedger, type JournalledLedger } from './ledger.js'
-import { readEvent, toFields } from './line.js'
-import { openLedger } from './open.js'
+import { createJournal } from '../journal/journal.js'
+import { fieldsOf } from '../journal/line.js'
+import { replayFile } from '../journal/replay.js'
+import { createLedger, type EventLedger } from '../ledger.js'
+import { openLedger } from '../open.js'
+import { readEvent, toFields } from '../records/line.js'
 import { createLedgerState, type LedgerState } from './state.js'
 
 const challenges = 6
@@ -41,19 +41,19 @@ let transactions = 0
 
 /** Each does what the payment flow may do at that point, and nothing otherwise. */
 const acts = {
-  async issue(ledger: JournalledLedger, on: number) {
+  async issue(ledger: EventLedger, on: number) {
     if (!(await ledger.find(nonceOf(on + 1)))) await ledger.issue(challengeAt(on))
   },
-  async claim(ledger: JournalledLedger, on: number, choice: boolean) {
+  async claim(ledger: EventLedger, on: number, choice: boolean) {
     const payment = await ledger.find(nonceOf(on + 1))
     if (payment && !payment.claim) await ledger.claim(nonceOf(on + 1), payloadFor(on, choice))
   },
-  async sign(ledger: JournalledLedger, on: number, choice: boolean) {
+  async sign(ledger: EventLedger, on: number, choice: boolean) {
     const nonces: ChallengeNonce[] = []
     for (const other of choice ? [on, (on + 1) % challenges] : [on]) {
       const isPermit = ({ challenge }: { challenge: { nonce: string } }) =>
         challenge.nonce === nonceOf(other + 1)
-      const { transactions: carried, unsigned } = ledger.interrupted()
+      const { transactions: carried, unsigned } = await ledger.interrupted()
       if ([...unsigned, ...carried.flatMap(({ items }) => items)].some(isPermit))
         nonces.push(nonceOf(other + 1))
     }
@@ -61,48 +61,48 @@ const acts = {
     const transaction = { nonce: transactions, hash: hashOf(1000 + transactions), raw: '0x02' } as const
     if (nonces.length > 0) await ledger.recordSigned(transaction, nonces)
   },
-  async release(ledger: JournalledLedger, on: number) {
+  async release(ledger: EventLedger, on: number) {
     const payment = await ledger.find(nonceOf(on + 1))
     if (payment?.claim && !payment.accepted) await ledger.release(nonceOf(on + 1))
   },
-  async accept(ledger: JournalledLedger, on: number) {
+  async accept(ledger: EventLedger, on: number) {
     const payment = await ledger.find(nonceOf(on + 1))
     if (payment?.claim) await ledger.accept(nonceOf(on + 1), burnOf(on))
   },
-  async late(ledger: JournalledLedger, on: number, choice: boolean) {
+  async late(ledger: EventLedger, on: number, choice: boolean) {
     const payment = await ledger.find(nonceOf(on + 1))
     const isFree = payment && (!payment.claim || payment.accepted)
     const larger = { ...burnOf(on + 50), value: units(1500n) }
     if (isFree && choice) await ledger.recordLate(challengeAt(on), larger, 'second')
     if (isFree && !choice) await ledger.recordLate(challengeAt(on), burnOf(on), 'late')
   },
-  async unmatched(ledger: JournalledLedger, on: number, choice: boolean) {
+  async unmatched(ledger: EventLedger, on: number, choice: boolean) {
     const payment = await ledger.find(nonceOf(on + 1))
     const txHash = hashOf(choice ? 80 : 81)
     if (payment) await ledger.recordUnmatched(nonceOf(on + 1), { txHash, reason: 'burn_split' })
   },
-  async demote(ledger: JournalledLedger, on: number) {
+  async demote(ledger: EventLedger, on: number) {
     await ledger.demote(nonceOf(on + 1))
   },
-  async move(ledger: JournalledLedger, on: number) {
+  async move(ledger: EventLedger, on: number) {
     const payment = await ledger.books.find(nonceOf(on + 1))
     const burn = payment?.accepted?.burn ?? payment?.late
     if (burn) await ledger.moveBurn(nonceOf(on + 1), { ...burn, leafIndex: burn.leafIndex + 1n })
   },
-  async signMint(ledger: JournalledLedger, on: number, choice: boolean) {
+  async signMint(ledger: EventLedger, on: number, choice: boolean) {
     const nonces = choice ? [nonceOf(on + 1), nonceOf(((on + 1) % challenges) + 1)] : [nonceOf(on + 1)]
     transactions += 1
     const transaction = { nonce: transactions, hash: hashOf(1000 + transactions), raw: '0x02' } as const
     await ledger.recordMintSigned(transaction, nonces)
   },
-  async finalize(ledger: JournalledLedger, on: number, choice: boolean) {
+  async finalize(ledger: EventLedger, on: number, choice: boolean) {
     const payment = await ledger.books.find(nonceOf(on + 1))
     if (!payment?.accepted && !payment?.late) return
     const found = choice ? { txHash: hashOf(70 + on), blockNumber: 9n } : {}
     // Of the smaller burn, though a larger one may have taken its place.
     await ledger.finalize(nonceOf(on + 1), { value: units(1000n), ...found }, units(choice ? 1500n : 1000n))
   },
-  async grant(ledger: JournalledLedger, on: number, choice: boolean) {
+  async grant(ledger: EventLedger, on: number, choice: boolean) {
     const payment = await ledger.find(nonceOf(on + 1))
     if (!payment?.accepted) return
     const grant = await ledger.takeGrant(nonceOf(on + 1), 1_000)
@@ -119,7 +119,7 @@ const anySteps = fc.array(
   { maxLength: 60 },
 )
 
-const apply = (ledger: JournalledLedger, { act, on, choice }: Step) => acts[act](ledger, on, choice)
+const apply = (ledger: EventLedger, { act, on, choice }: Step) => acts[act](ledger, on, choice)
 
 async function sorted<T extends { challenge: { nonce: string } }>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = []
@@ -128,7 +128,7 @@ async function sorted<T extends { challenge: { nonce: string } }>(items: AsyncIt
 }
 
 /** Everything the flow can see of a ledger. */
-async function view(ledger: JournalledLedger) {
+async function view(ledger: EventLedger) {
   const payments = []
   for (let on = 0; on < challenges; on++) {
     const payment = await ledger.find(nonceOf(on + 1))
@@ -137,14 +137,13 @@ async function view(ledger: JournalledLedger) {
     payments.push({
       ...payment,
       claim: { identity, ticketed, txHash },
-      granted: await ledger.grantIsUsed(nonceOf(on + 1)),
     })
   }
   return {
     payments,
     open: ledger.openCount(),
     size: ledger.size(),
-    interrupted: ledger.interrupted(),
+    interrupted: await ledger.interrupted(),
     unmatched: [...(await ledger.books.unmatched(100))].sort((a, b) =>
       `${a.challengeNonce}${a.txHash}` < `${b.challengeNonce}${b.txHash}` ? -1 : 1,
     ),

@@ -3,20 +3,11 @@
  * this version is read by one expression; any other line is read as JSON and means the same.
  */
 import { Payload, SvcError } from '@svc-zerc20/protocol'
+import { fieldsOf, type JournalFields, type JournalLine, linePattern } from '../journal/line.js'
 import { type ClaimedPayload, claimedPayload, type LedgerEvent } from './events.js'
-import { fieldsOf, type JournalFields, type JournalLine, linePattern } from './journal/line.js'
-import { corrupt, type Field, optional, simple } from './records/field.js'
-import {
-  challengeNonce,
-  challengeNonces,
-  flag,
-  identity,
-  seconds,
-  textLike,
-  txHash,
-  units,
-} from './records/kinds.js'
-import { eventRecord, type Fields } from './records/record.js'
+import { corrupt, type Field, optional, simple } from './field.js'
+import { challengeNonce, challengeNonces, flag, identity, seconds, textLike, txHash, units } from './kinds.js'
+import { eventRecord, type Fields } from './record.js'
 import {
   bindingRecord,
   burnRecord,
@@ -25,7 +16,7 @@ import {
   mintRecord,
   otherLateReason,
   transactionRecord,
-} from './records/tables.js'
+} from './tables.js'
 
 /** A permit is not looked into before somebody asks: hardly any claim is open at the end of a journal. */
 const payload: Field<ClaimedPayload> = simple<ClaimedPayload>({

@@ -1,5 +1,5 @@
 /** What a journal is bound to, as its records change it. */
-import type { Binding } from './events.js'
+import type { Binding } from '../records/events.js'
 
 export type LedgerBinding = {
   /** Undefined in a new journal. */

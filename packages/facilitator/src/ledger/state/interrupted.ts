@@ -1,11 +1,11 @@
 /** What a ledger holds that was under way when the last run of the daemon ended. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Ledger } from '../payment/ledger-port.js'
-import type { Interrupted, InterruptedMint, ShallowBurns, SignedTransaction } from '../payment/records.js'
+import type { InterruptedWork } from '../../payment/ledger-port.js'
+import type { Interrupted, InterruptedMint, ShallowBurns, SignedTransaction } from '../../payment/records.js'
 import type { LedgerState } from './state.js'
 
 /** A burn that several transactions carried belongs to the newest: the older ones were displaced. */
-export function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupted']> {
+export function interruptedIn(state: LedgerState): InterruptedWork {
   const carrier = new Map<ChallengeNonce, number>()
   const forms = new Map<number, SignedTransaction[]>()
   for (const { transaction, nonces } of state.outstanding()) {
@@ -13,7 +13,7 @@ export function interruptedIn(state: LedgerState): ReturnType<Ledger['interrupte
     for (const nonce of nonces) carrier.set(nonce, Math.max(transaction.nonce, carrier.get(nonce) ?? 0))
   }
   const underWay: Interrupted['items'][number][] = []
-  const transfers: ReturnType<Ledger['interrupted']>['transfers'][number][] = []
+  const transfers: InterruptedWork['transfers'][number][] = []
   for (const { challenge, claim, accepted } of state.live()) {
     if (!claim?.payload || accepted) continue
     const { payload } = claim

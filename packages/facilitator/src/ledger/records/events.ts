@@ -11,7 +11,7 @@ import type {
   Mint,
   SignedTransaction,
   UnmatchedBurn,
-} from '../payment/records.js'
+} from '../../payment/records.js'
 
 /** What a journal speaks of: replayed against anything else it would be worse than none. */
 export type Binding = {

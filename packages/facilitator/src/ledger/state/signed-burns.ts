@@ -3,7 +3,7 @@
  * After a crash, or after a reorg, the same bytes are sent again.
  */
 import type { ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
-import type { SignedTransaction } from '../payment/records.js'
+import type { SignedTransaction } from '../../payment/records.js'
 import { createLedgerTransactions, type Outstanding } from './transactions.js'
 
 /** How long the signed bytes of an accepted burn are kept, so that a reorg can be answered with them. */

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { nonceOf } from '../../test/challenges.js'
+import { stoppedClock } from '../../test/clock.js'
+import { createCallers } from './callers.js'
+import { createPresentations, type Standing } from './presentations.js'
+
+const [ratePerMin, knownPerMinMin, missesPerKnown] = [2, 3, 2]
+const missesMax = knownPerMinMin * missesPerKnown
+
+function setup() {
+  const clock = stoppedClock()
+  const { of } = createCallers({
+    sellers: [],
+    strangers: { ratePerMin, issuancePerMin: 1 },
+    knownPerMinMin,
+    missesPerKnown,
+    keysMax: 10,
+    clock,
+    onUnknownToken: () => undefined,
+  })
+  const presentations = createPresentations({ surePerMin: 1, furtherPerMin: 1, keysMax: 10, clock })
+  let looks = 0
+  return {
+    clock,
+    looks: () => looks,
+    async present(standing: Standing, ip = '192.0.2.1', seed = 1) {
+      const admission = await presentations.admit(of({ ip, headers: {} }), nonceOf(seed), async () => {
+        looks += 1
+        return standing
+      })
+      return admission.ok
+    },
+  }
+}
+
+describe('a payment for a challenge that nobody knows', () => {
+  it('is not looked up in the ledger once its caller used up its rate and its misses', async () => {
+    const { present, looks, clock } = setup()
+    const ends = []
+    for (let i = 0; i < 50; i++) ends.push(await present('unknown'))
+    expect(ends.filter((isAdmitted) => isAdmitted)).toHaveLength(ratePerMin)
+    expect(looks()).toBe(ratePerMin + missesMax)
+    expect(await present('unknown', '192.0.2.2')).toBe(true)
+    clock.advance(60_000)
+    expect(await present('unknown')).toBe(true)
+  })
+
+  it('leaves room for payments of known challenges beyond the rate, which cost no miss', async () => {
+    const { present, looks } = setup()
+    for (let i = 0; i < ratePerMin; i++) await present('unknown')
+    for (let seed = 1; seed <= missesMax * 2; seed++) {
+      expect(await present('awaited', '192.0.2.1', seed)).toBe(true)
+    }
+    expect(looks()).toBe(ratePerMin + missesMax * 2)
+  })
+})

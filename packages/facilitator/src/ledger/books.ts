@@ -1,0 +1,37 @@
+/** The operator's view of the ledger. */
+import { type Books, countsOf, type PageQuery, pageOf } from '../payment/books.js'
+import type { LedgerCore } from './core.js'
+
+export function createBooks(core: LedgerCore): Books {
+  const { state, clock } = core
+
+  /** Of payments that ended: no more than a page needs to show, or to say that more follow. */
+  function endedFor({ phase, isLate, since = 0, until = Number.POSITIVE_INFINITY, after, limit }: PageQuery) {
+    if (isLate || phase === 'open' || phase === 'expired') return []
+    const isFinalized = phase === undefined ? undefined : phase === 'finalized'
+    return state.endedPage({ since, until, after, isFinalized }, limit + 1)
+  }
+
+  return {
+    async page(query) {
+      core.sweep()
+      return pageOf([...endedFor(query), ...state.live()], query, clock.now())
+    },
+    async find(nonce) {
+      core.sweep()
+      const payment = state.find(nonce)
+      return payment && core.isForgotten(payment) ? undefined : payment
+    },
+    async counts() {
+      core.sweep()
+      const live = countsOf(state.live(), clock.now())
+      const ended = state.endedCounts()
+      return {
+        ...live,
+        accepted: live.accepted + ended.accepted,
+        finalized: live.finalized + ended.finalized,
+      }
+    },
+    unmatched: async (limit) => state.unmatched().slice(-limit).reverse(),
+  }
+}

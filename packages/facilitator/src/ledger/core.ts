@@ -1,0 +1,81 @@
+/** What all operations of the ledger share: the state, where events go, and the order in which challenges expire. */
+import type { ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import type { IssuedAddresses } from '../addresses/issued/addresses.js'
+import { type Shares, unshared } from '../payment/issue/shares.js'
+import type { Clock } from '../payment/ports.js'
+import { createExpiryOrder, type ExpiryOrder } from './expiry.js'
+import { createOpenChallenges, type OpenChallenges } from './open-challenges.js'
+import { createOpenClaims, type OpenClaims } from './open-claims.js'
+import type { LedgerEvent } from './records/events.js'
+import { isKept, type PaymentRecord } from './state/payment-record.js'
+import type { LedgerState } from './state/state.js'
+
+/** Where events go before they count: the journal, or nothing when it is switched off. */
+export type EventLog = { append(event: LedgerEvent): Promise<void>; durable(): Promise<void> }
+
+/** `settlement.journal = "none"`: nothing survives a restart. */
+export const noEventLog: EventLog = { append: async () => undefined, durable: async () => undefined }
+
+export type LedgerDeps = {
+  readonly state: LedgerState
+  readonly log: EventLog
+  readonly clock: Clock
+  readonly openMax: number
+  /** How open challenges are shared among callers; by default first come, first served. */
+  readonly openShares?: Shares | undefined
+  readonly expiredRetentionSeconds: number
+  /** The most transfers that cover nothing to remember. */
+  readonly unmatchedMax: { readonly perChallenge: number; readonly total: number }
+  /** Remembers addresses for as long as somebody may pay to them. Absent: nobody does once the ledger forgets. */
+  readonly issued?: Pick<IssuedAddresses, 'assertRoom' | 'add' | 'heldUntil'> | undefined
+}
+
+export type LedgerCore = LedgerDeps & {
+  readonly open: OpenChallenges
+  /** Expired without a claim, kept for late burns. */
+  readonly expired: ExpiryOrder
+  readonly openClaims: OpenClaims
+  nowSeconds(): UnixSeconds
+  /** Records the event, then applies it. */
+  journalled(event: LedgerEvent): Promise<void>
+  /** Moves challenges that expired, and forgets those past their retention. */
+  sweep(): void
+  /** Past its retention a payment is forgotten for everybody, though it may still wait for its place on the disk. */
+  isForgotten(payment: Omit<PaymentRecord, 'finalized'>): boolean
+  /** Neither open nor expired any more: the challenge is claimed, or has a late burn. */
+  closeChallenge(nonce: ChallengeNonce): void
+}
+
+export function createLedgerCore(deps: LedgerDeps): LedgerCore {
+  const { state, log, clock, openMax, expiredRetentionSeconds, issued } = deps
+  const open = createOpenChallenges({ max: openMax, shares: deps.openShares ?? unshared(openMax) })
+  const expired = createExpiryOrder()
+  const openClaims = createOpenClaims()
+  for (const { challenge, claim, accepted, late } of state.live()) {
+    if (claim?.payload && !accepted) openClaims.add(challenge, claim.payload.read())
+    if (!claim && !late) open.add(challenge)
+  }
+  return {
+    ...deps,
+    open,
+    expired,
+    openClaims,
+    nowSeconds: () => Math.floor(clock.now() / 1000) as UnixSeconds,
+    async journalled(event) {
+      await log.append(event)
+      state.apply(event)
+    },
+    sweep() {
+      const now = clock.now() / 1000
+      for (const challenge of open.takeUntil(now)) expired.add(challenge)
+      const until = Math.min(now - expiredRetentionSeconds, issued?.heldUntil() ?? Number.POSITIVE_INFINITY)
+      for (const { nonce } of expired.takeUntil(until)) state.forget(nonce)
+    },
+    isForgotten: (payment) =>
+      !isKept(payment) && payment.challenge.expiresAt + expiredRetentionSeconds <= clock.now() / 1000,
+    closeChallenge(nonce) {
+      open.delete(nonce)
+      expired.delete(nonce)
+    },
+  }
+}
