@@ -129,6 +129,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     }),
     status: async () => undefined,
     ledger,
+    tickets: { matches: () => false },
     callers: {
       of: () => ({
         key: 'caller',

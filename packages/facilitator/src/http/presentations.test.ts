@@ -23,10 +23,14 @@ function setup() {
   return {
     clock,
     looks: () => looks,
-    async present(standing: Standing, ip = '192.0.2.1', seed = 1) {
-      const admission = await presentations.admit(of({ ip, headers: {} }), nonceOf(seed), async () => {
-        looks += 1
-        return standing
+    async present(standing: Standing, { ip = '192.0.2.1', seed = 1, isTicketed = false } = {}) {
+      const admission = await presentations.admit(of({ ip, headers: {} }), {
+        nonce: nonceOf(seed),
+        isTicketed,
+        async look() {
+          looks += 1
+          return standing
+        },
       })
       return admission.ok
     },
@@ -40,7 +44,10 @@ describe('a payment for a challenge that nobody knows', () => {
     for (let i = 0; i < 50; i++) ends.push(await present('unknown'))
     expect(ends.filter((isAdmitted) => isAdmitted)).toHaveLength(ratePerMin)
     expect(looks()).toBe(ratePerMin + missesMax)
-    expect(await present('unknown', '192.0.2.2')).toBe(true)
+    // The ticket of an offer says that the challenge is ours, and is looked up all the same.
+    expect(await present('awaited', { isTicketed: true })).toBe(true)
+    expect(await present('awaited', { seed: 2 })).toBe(false)
+    expect(await present('unknown', { ip: '192.0.2.2' })).toBe(true)
     clock.advance(60_000)
     expect(await present('unknown')).toBe(true)
   })
@@ -49,7 +56,7 @@ describe('a payment for a challenge that nobody knows', () => {
     const { present, looks } = setup()
     for (let i = 0; i < ratePerMin; i++) await present('unknown')
     for (let seed = 1; seed <= missesMax * 2; seed++) {
-      expect(await present('awaited', '192.0.2.1', seed)).toBe(true)
+      expect(await present('awaited', { seed })).toBe(true)
     }
     expect(looks()).toBe(ratePerMin + missesMax * 2)
   })

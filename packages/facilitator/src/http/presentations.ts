@@ -10,17 +10,21 @@ import { createRateLimit, type Taken } from './rate-limit.js'
 /** What the ledger knows of a challenge. Awaited: not expired, and nobody was served for it yet. */
 export type Standing = 'awaited' | 'known' | 'unknown'
 
+export type Presented = {
+  readonly nonce: ChallengeNonce
+  /** It carries the ticket of its offer: the challenge is ours, and no look is needed to know. */
+  readonly isTicketed: boolean
+  /** Reads the ledger. Without a ticket it is asked only while the caller's rates leave room for a look. */
+  look(): Promise<Standing>
+}
+
 export type Admission =
   /** `refused` is to be called when the payment turns out to be no good. */
   { readonly ok: true; refused(): void } | { readonly ok: false; readonly retryAfterSeconds: number }
 
 export type Presentations = {
-  /** `look` reads the ledger, and is asked only while the caller's rates leave room for a look. */
-  admit(
-    caller: Caller,
-    nonce: ChallengeNonce | undefined,
-    look: (nonce: ChallengeNonce) => Promise<Standing>,
-  ): Promise<Admission>
+  /** `presented` is absent when the request names no challenge. */
+  admit(caller: Caller, presented: Presented | undefined): Promise<Admission>
 }
 
 export function createPresentations(deps: {
@@ -36,12 +40,13 @@ export function createPresentations(deps: {
   const further = createRateLimit({ perMinute: deps.furtherPerMin, keysMax, clock })
 
   return {
-    async admit({ key, rates }, nonce, look) {
-      if (nonce === undefined) return admissionOf(rates.shared.take(key))
-      const isBeyondRate = rates.shared.peek(key) !== 'ok'
+    async admit({ key, rates }, presented) {
+      if (!presented) return admissionOf(rates.shared.take(key))
+      const { nonce, isTicketed, look } = presented
+      const isBeyondRate = !isTicketed && rates.shared.peek(key) !== 'ok'
       const room = isBeyondRate ? rates.misses.peek(key) : 'ok'
       if (room !== 'ok') return { ok: false, ...room }
-      const standing = await look(nonce)
+      const standing = await look()
       if (standing === 'unknown') {
         if (isBeyondRate) rates.misses.take(key)
         return admissionOf(rates.shared.take(key))

@@ -70,6 +70,7 @@ export function createHttpSide(deps: {
     verify: flow.verify,
     settle: flow.settle,
     status: flow.status,
+    tickets: flow.tickets,
     ledger,
     clock,
     callers: createCallers({

@@ -35,6 +35,7 @@ function setup(settle: () => Promise<SettleAnswer>) {
     status: async () => undefined,
     clock,
     ledger: createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 }),
+    tickets: { matches: () => false },
     callers: {
       of: () => ({
         key: 'caller',

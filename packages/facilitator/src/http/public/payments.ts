@@ -15,14 +15,14 @@ import type { Profile } from '../../config/profile.js'
 import type { IssueChallenge } from '../../payment/issue/challenge.js'
 import type { Grant, Ledger } from '../../payment/ledger-port.js'
 import { stateAt } from '../../payment/lifecycle.js'
-import type { Clock } from '../../payment/ports.js'
+import type { Clock, Tickets } from '../../payment/ports.js'
 import type { Payment } from '../../payment/records.js'
 import type { Settle } from '../../payment/settle/settle.js'
 import type { Verify } from '../../payment/settle/verify.js'
 import type { Status } from '../../payment/status.js'
 import type { Callers } from '../callers.js'
 import { hangUpOf } from '../hang-up.js'
-import type { Presentations, Standing } from '../presentations.js'
+import type { Admission, Presentations, Standing } from '../presentations.js'
 import { type Surface, sendRejection, withStatus } from '../problem.js'
 
 export type PaymentApiDeps = {
@@ -33,6 +33,7 @@ export type PaymentApiDeps = {
   readonly settle: Settle
   readonly status: Status
   readonly ledger: Pick<Ledger, 'find'>
+  readonly tickets: Pick<Tickets, 'matches'>
   readonly clock: Clock
   readonly callers: Callers
   readonly presentations: Presentations
@@ -108,14 +109,27 @@ export function registerPaymentApi(app: FastifyInstance, deps: PaymentApiDeps): 
   ): Promise<Admitted | (Rejection & { retryAfter?: number })> {
     if (!profile.acceptsPayments) return reject('profile_unsupported')
     const presented = parse(request.body)
-    const nonce = presented.ok ? presented.value.payload.challengeNonce : undefined
-    let payment: Payment | undefined
-    const admission = await deps.presentations.admit(callers.of(request), nonce, async (named) => {
-      payment = await deps.ledger.find(named)
-      return standingOf(payment)
+    const caller = callers.of(request)
+    const tooMany = ({ retryAfterSeconds: retryAfter }: Admission & { ok: false }) => ({
+      ...reject('too_many_requests'),
+      retryAfter,
     })
-    if (!admission.ok) return { ...reject('too_many_requests'), retryAfter: admission.retryAfterSeconds }
-    return presented.ok ? { ...presented, payment, refused: admission.refused } : presented
+    if (!presented.ok) {
+      const admission = await deps.presentations.admit(caller, undefined)
+      return admission.ok ? presented : tooMany(admission)
+    }
+    const { payload, ticket } = presented.value
+    const nonce = payload.challengeNonce
+    let payment: Payment | undefined
+    const admission = await deps.presentations.admit(caller, {
+      nonce,
+      isTicketed: ticket !== undefined && deps.tickets.matches(nonce, ticket),
+      async look() {
+        payment = await deps.ledger.find(nonce)
+        return standingOf(payment)
+      },
+    })
+    return admission.ok ? { ...presented, payment, refused: admission.refused } : tooMany(admission)
   }
 
   function standingOf(payment: Payment | undefined): Standing {
