@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import { nonceOf } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
 import { createCallers } from './callers.js'
 import { createPresentations, type Standing } from './presentations.js'
 

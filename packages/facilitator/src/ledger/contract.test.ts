@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { stoppedClock } from '../../../../test/support/clocks.js'
 import { addressOf } from '../../test/challenges.js'
-import { stoppedClock } from '../../test/clock.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { contractSettings, describeLedger, type LedgerUnderTest } from '../../test/ledger-contract.js'
 import { noEventLog } from './core.js'
