@@ -4,7 +4,10 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { callsDuring, startNetwork, type TestNetwork } from '../../test/network.js'
 import { address, offerAt, randomHex } from '../../test/offers.js'
+import { systemClock } from '../clock.js'
+import { createPaymentMemory } from '../delivery/payment-memory.js'
 import { createPayerScheme, type PayerError, type PayerOptions } from '../index.js'
+import { defaultLimits } from '../limits.js'
 
 let net: TestNetwork
 beforeAll(async () => {
@@ -71,6 +74,19 @@ describe('self-transfer mode', () => {
     payments.push(await payer.createPaymentPayload(2, offer))
     expect(new Set(payments.map(({ payload }) => payload.burnTxHash)).size).toBe(1)
     expect(await net.sentBy(net.payer.address)).toBe(before + 1)
+  })
+
+  it('R-029 burns once for one challenge that two processes are offered', async () => {
+    const memory = createPaymentMemory({ clock: systemClock, limits: defaultLimits })
+    const offer = newOffer()
+    const before = await net.sentBy(net.payer.address)
+    // The second process looked before the first one had signed, and goes on after it.
+    const looked = { ...memory, get: async () => undefined }
+    const first = await createPayer({ memory }).createPaymentPayload(2, offer)
+    const second = await createPayer({ memory: looked }).createPaymentPayload(2, offer)
+    expect(second.payload.burnTxHash).toBe(first.payload.burnTxHash)
+    expect(await net.sentBy(net.payer.address)).toBe(before + 1)
+    expect(await net.balanceOf(offer.payTo as Hex)).toBe(1000n)
   })
 
   it('pays several challenges at once without a clash of account nonces', async () => {

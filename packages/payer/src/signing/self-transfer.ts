@@ -12,7 +12,8 @@ import type { PayerChain } from './chain.js'
 import type { Leave } from './sign-permit.js'
 
 export type TransferSigner = Pick<LocalAccount, 'signTransaction'>
-type Burn = { readonly hash: TxHash; readonly raw: Hex }
+/** The one transaction of a challenge, and whether this process signed it. */
+type Begun = { readonly hash: TxHash; readonly raw: Hex; readonly isOurs: boolean }
 
 /**
  * Pays an offer by a transfer to its burn address and waits for the receipt. Called again for the same
@@ -41,7 +42,7 @@ export function createSelfTransfer({
   // The account's next nonce is known only once the transfer before has reached the node.
   const serial = createSerial()
 
-  async function sign(offer: PayableOffer, permission: Permission | undefined): Promise<Burn> {
+  async function sign(offer: PayableOffer, permission: Permission | undefined): Promise<Begun> {
     if (permission === undefined) throw new PayerError('offer_changed', `challenge ${offer.challengeNonce}`)
     const needed = await secondsNeeded()
     checkFresh(offer, unixSeconds(clock), needed)
@@ -52,16 +53,19 @@ export function createSelfTransfer({
     const raw = parseHex(await signer.signTransaction(transaction))
     const hash = raw && parseTxHash(keccak256(raw))
     if (!raw || !hash) throw new PayerError('signature_unusable', 'the signed transaction is not hex')
-    const burn = { hash, raw }
-    // Remembered before it is sent: whatever happens from here on, this challenge has its one transaction.
-    await memory.update(offer.challengeNonce, (record) => record && { ...record, burn })
-    return burn
+    // Remembered before it is sent. Another process may have been faster: then its transaction is the only one.
+    const record = await memory.update(
+      offer.challengeNonce,
+      (before) => before && { ...before, burn: before.burn ?? { hash, raw } },
+    )
+    if (!record?.burn) throw new PayerError('state_unusable', `challenge ${offer.challengeNonce} is gone`)
+    return { ...record.burn, isOurs: record.burn.hash === hash }
   }
 
   async function signAndSend(offer: PayableOffer, permission: Permission | undefined): Promise<TxHash> {
-    const { hash, raw } = await sign(offer, permission)
+    const { hash, raw, isOurs } = await sign(offer, permission)
     const sent = await chain.broadcast(hash, raw)
-    if (sent.result === 'refused') {
+    if (sent.result === 'refused' && isOurs) {
       await memory.update(offer.challengeNonce, (record) => {
         if (!record) return undefined
         const { burn: _, ...unburned } = record
