@@ -11,8 +11,11 @@ export const limits = {
   /** A caller that neither sends nor reads for this long is cut off. Longer than any settle waits. */
   silentConnectionMs: 60_000,
   connectionsMax: 4_096,
-  /** Connections from one address, unless it is a trusted proxy. */
-  connectionsPerCallerMax: 256,
+  /**
+   * Connections from one address, unless it is a trusted proxy. One busy shop settles hundreds of payments at once, each
+   * on a connection of its own. A quarter of all, so that one address leaves room for others.
+   */
+  connectionsPerCallerMax: 1_024,
   /** How long `POST /challenge` waits for an address when the pool is empty. */
   addressWaitMs: 2_000,
   /** How long a look at the chain serves /ready and the metrics, and how long a look waits for the node. */
