@@ -25,6 +25,8 @@ const alone = Number(values.alone)
 const blockMs = 1000
 const verifyCount = 400
 const challengeCount = 500
+/** The pool stays above its low-water mark while they are taken: below it, new addresses are mined meanwhile. */
+const poolSize = 4 * challengeCount
 const lookMs = 100
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -86,7 +88,7 @@ async function verifyP99(
 }
 
 /** One at a time over one connection: with nobody else there, the answer's time is the server's. */
-async function challengeP99({ facilitatorUrl }: Network): Promise<number> {
+async function challengeLatencies({ facilitatorUrl }: Network): Promise<readonly number[]> {
   const latenciesMs: number[] = []
   for (let asked = 0; asked < challengeCount; asked++) {
     const startedAt = performance.now()
@@ -98,7 +100,7 @@ async function challengeP99({ facilitatorUrl }: Network): Promise<number> {
     await response.text()
     latenciesMs.push(performance.now() - startedAt)
   }
-  return percentile(latenciesMs, 0.99)
+  return latenciesMs
 }
 
 async function bench(closers: (() => Promise<void>)[]): Promise<void> {
@@ -114,7 +116,7 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
     config: {
       settlement: { challenge_ttl_seconds: 3600 },
       finalize: { prover_processes: Number(values.provers) },
-      zerc20: { pool_size: challengeCount },
+      zerc20: { pool_size: poolSize },
     },
     say,
   })
@@ -158,7 +160,7 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
   await Promise.all(payments.map((payment) => untilFinalized(network, payment)))
   const tookSeconds = (performance.now() - acceptedAt) / 1000
   const cpuEach = (proverSeconds(network) - cpuBefore) / together
-  const challenge = await challengeP99(network)
+  const challenges = await challengeLatencies(network)
   const peak = [network.pids.facilitator, network.pids.indexer]
     .flatMap((pid) => [pid ?? 0, ...childrenOf(pid ?? 0)])
     .reduce((sum, pid) => sum + (residentMemory(pid).rssPeakBytes ?? 0), 0)
@@ -174,7 +176,12 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
     `${busyP99.toFixed(1)} ms against ${idleP99.toFixed(1)} ms, ${(busyP99 / idleP99).toFixed(2)} times`,
     busyP99 / idleP99 <= 1.5,
   )
-  judged('/challenge p99 with a filled pool under 2 ms', `${challenge.toFixed(2)} ms`, challenge < 2)
+  const [challengeP50, challengeP99] = [percentile(challenges, 0.5), percentile(challenges, 0.99)]
+  judged(
+    '/challenge p99 with a filled pool under 2 ms',
+    `${challengeP99.toFixed(2)} ms, half of them below ${challengeP50.toFixed(2)} ms`,
+    challengeP99 < 2,
+  )
   judged(
     'peak memory of facilitator, indexer and all provers under 1 GB',
     `${(peak / 1e6).toFixed(0)} MB, peaks added up`,
