@@ -18,7 +18,7 @@ for (;;) {
   // What comes after this line is what a seller may turn into money.
   const isSigned = randomInt(4) > 0
   if (isSigned) appendFileSync(signatures, `${nonce} ${amount}\n`)
-  if (!isSigned) await totals.release(nonce)
+  if (!isSigned) await totals.release(nonce, 'o')
   else if (randomInt(2) === 0) await totals.spend(nonce)
 }
 process.exit(0)

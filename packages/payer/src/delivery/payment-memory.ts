@@ -37,6 +37,9 @@ export type PaymentRecord = {
   readonly header?: string
 }
 
+/** A payment after `hold`: as the caller changed it, or as somebody else holds it. */
+export type Held = { readonly isOurs: boolean; readonly record: PaymentRecord | undefined }
+
 /** Store of payments. An adapter may be durable; what it resolved must then survive a crash. */
 export type PaymentMemory = {
   get(challengeNonce: ChallengeNonce): Promise<PaymentRecord | undefined>
@@ -48,6 +51,15 @@ export type PaymentMemory = {
     challengeNonce: ChallengeNonce,
     change: (record: PaymentRecord | undefined) => PaymentRecord | undefined,
   ): Promise<PaymentRecord | undefined>
+  /**
+   * Like `update`, for one at a time. While another holder is at work on an open payment nothing changes, and
+   * `isOurs` is false. Otherwise the caller is its holder from then on: until the payment is no longer open, until the
+   * holder is gone, or until the hold grew too old. Only the holder signs for a payment or gives it up.
+   */
+  hold(
+    challengeNonce: ChallengeNonce,
+    change: (record: PaymentRecord | undefined) => PaymentRecord | undefined,
+  ): Promise<Held>
   /** Atomic: of concurrent callers exactly one gets an undelivered payment, which is `open` from then on. */
   claimUndelivered(request: string): Promise<PaymentRecord | undefined>
 }
@@ -88,6 +100,8 @@ export function createPaymentMemory({
   return {
     get: async (challengeNonce) => records.get(challengeNonce),
     update,
+    // One process, and one promise for each payment in it: nobody else can be the holder.
+    hold: async (challengeNonce, change) => ({ isOurs: true, record: await update(challengeNonce, change) }),
     async claimUndelivered(request) {
       for (const record of records.values()) {
         if (record.delivery !== 'undelivered' || record.request !== request) continue

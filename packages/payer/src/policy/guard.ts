@@ -35,14 +35,17 @@ export type Guard = {
   checkUrl(url: string): Promise<void>
   /** What every rule says about a purchase now. Reserves nothing and asks nobody. */
   judge(purchase: Purchase): Promise<readonly Verdict[]>
-  /** Judges, reserves, asks a human where one must be asked, and gives leave to sign. Throws what refused. */
+  /**
+   * Judges, reserves, asks a human where one must be asked, and gives leave to sign. Throws what refused. The caller must
+   * hold the payment: a reservation that exists already, with the same terms, becomes the caller's.
+   */
   permit(purchase: Purchase): Promise<Permission>
   /** Notes what is about to be signed, by its hashes. */
   signing(challengeNonce: ChallengeNonce, hashes: Readonly<Record<string, string>>): Promise<void>
   /** Ends reservations whose burns the chain can rule out by now. */
   reconcile(): Promise<void>
-  /** Nothing that was signed left this process, and nothing will: the reservation ends. */
-  abandoned(challengeNonce: ChallengeNonce): Promise<void>
+  /** Nothing that was signed left this process, and nothing will: the reservation ends, unless another took it over. */
+  abandoned(permission: Permission): Promise<void>
   /** A presentation ended. Only an accepted payment ends its reservation: a refused signature can still be used. */
   ended(challengeNonce: ChallengeNonce, outcome: Outcome, facts: EndFacts): Promise<void>
 }
@@ -197,19 +200,18 @@ export function createGuard(ports: GuardPorts): Guard {
     },
 
     async permit(purchase) {
-      const { offer, way } = purchase
-      const { challengeNonce } = offer
+      const { challengeNonce } = purchase.offer
       const refused = judgeAlone(purchase).find(({ passes }) => passes === 'no')
       if (refused) await refuse(purchase, refused)
-      const terms = termsHash(payer, way, offer)
-      const known = await totals.reservation(challengeNonce)
-      if (known) {
-        // Signed before, and to be signed again with another permit nonce: the same money, so nobody is asked twice.
-        if (known.isGranted && known.terms === terms) return grant(challengeNonce, terms)
-        throw takenByAnother(challengeNonce)
-      }
+      const reservation = reservationOf(purchase)
+      const { terms, owner } = reservation
+      const known = await totals.takeOver(challengeNonce, reservation)
+      if (known && known.terms !== terms) throw takenByAnother(challengeNonce)
+      // Signed before, and to be signed again with another permit nonce: the same money, so nobody is asked twice.
+      if (known?.isGranted) return grant(challengeNonce, terms, owner)
       const why = (await approvalVerdicts(purchase)).filter(({ passes }) => passes === 'ask')
-      await reserve(purchase, { ...reservationOf(purchase), isGranted: why.length === 0 })
+      // A reservation without a grant is left by somebody who was killed while a human was asked.
+      if (known === undefined) await reserve(purchase, { ...reservation, isGranted: why.length === 0 })
       try {
         if (why.length > 0) {
           await ask(purchase, why, terms)
@@ -217,9 +219,9 @@ export function createGuard(ports: GuardPorts): Guard {
           await totals.approve(challengeNonce)
         }
         await audit.append({ event: 'allowed', ...factsOf(purchase), terms })
-        return grant(challengeNonce, terms)
+        return grant(challengeNonce, terms, owner)
       } catch (error) {
-        await totals.release(challengeNonce)
+        await totals.release(challengeNonce, owner)
         throw error
       }
     },
@@ -228,8 +230,8 @@ export function createGuard(ports: GuardPorts): Guard {
 
     signing: (challengeNonce, hashes) => audit.append({ event: 'signing', challengeNonce, ...hashes }),
 
-    async abandoned(challengeNonce) {
-      await totals.release(challengeNonce)
+    async abandoned({ challengeNonce, owner }) {
+      if (!(await totals.release(challengeNonce, owner))) return
       await audit.append({ event: 'released', challengeNonce, why: 'nothing was sent' })
     },
 
@@ -246,7 +248,7 @@ export function createGuard(ports: GuardPorts): Guard {
 }
 
 /** One challenge stands for one set of terms, paid by one process. */
-const takenByAnother = (challengeNonce: ChallengeNonce) =>
+export const takenByAnother = (challengeNonce: ChallengeNonce) =>
   new PayerError('offer_changed', `challenge ${challengeNonce} is being paid by another process, or was`)
 
 const answerWords = {

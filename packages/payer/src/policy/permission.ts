@@ -12,6 +12,8 @@ export type Permission = {
   readonly challengeNonce: ChallengeNonce
   /** What may be signed, as `termsHash` makes it. */
   readonly terms: string
+  /** Whose reservation it is. Only its owner gives it up. */
+  readonly owner: string
   readonly [given]: true
 }
 
@@ -29,8 +31,8 @@ export function termsHash(payer: Address, way: Way, offer: PayableOffer): string
   return `0x${createHash('sha256').update(terms.map(String).join('\n')).digest('hex')}`
 }
 
-export const grant = (challengeNonce: ChallengeNonce, terms: string): Permission =>
-  ({ challengeNonce, terms }) as Permission
+export const grant = (challengeNonce: ChallengeNonce, terms: string, owner: string): Permission =>
+  ({ challengeNonce, terms, owner }) as Permission
 
 /** Refuses to sign anything but what was allowed. */
 export function assertCovers(permission: Permission, payer: Address, way: Way, offer: PayableOffer): void {

@@ -1,10 +1,10 @@
 /** One payload for one challenge; another one only when the first can no longer burn. */
 import { type ChallengeNonce, Json, type Offer } from '@svc-zerc20/protocol'
 import type { Deliveries } from '../delivery/deliveries.js'
-import type { PaymentMemory } from '../delivery/payment-memory.js'
+import type { PaymentMemory, PaymentRecord } from '../delivery/payment-memory.js'
 import { type PayableOffer, readOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
-import type { Guard } from '../policy/guard.js'
+import { type Guard, takenByAnother } from '../policy/guard.js'
 import type { Permission, Way } from '../policy/permission.js'
 
 export type WirePayload = Readonly<Record<string, unknown>>
@@ -30,27 +30,65 @@ export function createMakePayload({
   readonly memory: PaymentMemory
   readonly deliveries: Pick<Deliveries, 'originOf'>
 }): (x402Version: number, requirements: unknown) => Promise<WirePayload> {
-  const underWay = new Map<
-    ChallengeNonce,
-    { readonly accepted: unknown; readonly made: Promise<WirePayload> }
-  >()
+  const underWay = underWayIn(memory)
 
-  /** Asks for leave, and stores the intent before anything is signed. */
-  async function begin(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<Permission> {
+  /** Takes the payment for this process alone, before anything is reserved or signed for it. */
+  async function take(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<PaymentRecord> {
     const { challengeNonce } = offer
     const origin = deliveries.originOf(challengeNonce)
-    const target = origin?.target ?? (await memory.get(challengeNonce))?.target
+    const { isOurs, record } = await memory.hold(
+      challengeNonce,
+      (before) => {
+        if (before?.payload) return before
+        const first = before ?? { challengeNonce, accepted, resends: 0, ...origin }
+        return { ...first, delivery: 'open' }
+      },
+    )
+    if (!isOurs || !record) throw takenByAnother(challengeNonce)
+    checkUnchanged(record.accepted, accepted, challengeNonce)
+    return record
+  }
+
+  async function askLeave(offer: PayableOffer, record: PaymentRecord): Promise<Permission> {
+    const { challengeNonce } = offer
+    const { accepted } = record
+    const target = deliveries.originOf(challengeNonce)?.target ?? record.target
     const permission = await guard.permit({ offer, accepted, way: wayOf(offer), target })
-    try {
-      await memory.update(
-        challengeNonce,
-        (before) => before ?? { challengeNonce, accepted, delivery: 'open', resends: 0, ...origin },
-      )
-    } catch (error) {
-      await guard.abandoned(challengeNonce)
-      throw error
-    }
-    return permission
+    // A human may have thought for longer than a hold lasts.
+    const kept = await memory.hold(challengeNonce, (before) => before)
+    if (kept.isOurs && kept.record) return permission
+    await guard.abandoned(permission)
+    throw takenByAnother(challengeNonce)
+  }
+
+  /** Stores the payload before anybody sees it. A payload that another process stored first is the only one. */
+  async function store(challengeNonce: ChallengeNonce, payload: WirePayload): Promise<WirePayload> {
+    const { isOurs, record } = await memory.hold(
+      challengeNonce,
+      (before) => before && { ...before, payload: before.payload ?? payload },
+    )
+    if (record?.payload) return record.payload
+    throw isOurs ? new PayerError('state_unusable', `challenge ${challengeNonce} is gone`) : takenByAnother(challengeNonce)
+  }
+
+  /**
+   * Ends what failed. Only its holder may: somebody else may be about to sign for the same challenge. The reservation ends
+   * before the record does, so that whoever takes the challenge next reserves anew.
+   */
+  async function giveUp(
+    challengeNonce: ChallengeNonce,
+    error: unknown,
+    permission: Permission | undefined,
+  ): Promise<void> {
+    const reverted = error instanceof PayerError && error.code === 'burn_reverted'
+    const { isOurs, record } = await memory.hold(challengeNonce, (before) => {
+      if (before?.outrunNonce !== undefined) return { ...before, delivery: 'refused' }
+      if (before?.burn) return { ...before, delivery: reverted ? 'refused' : 'undelivered' }
+      return before // nothing left this process
+    })
+    if (record && !(isOurs && isUnsigned(record))) return
+    if (permission) await guard.abandoned(permission)
+    await memory.hold(challengeNonce, (before) => (before && isUnsigned(before) ? undefined : before))
   }
 
   async function make(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<WirePayload> {
@@ -58,21 +96,17 @@ export function createMakePayload({
     const known = await memory.get(challengeNonce)
     if (known) checkUnchanged(known.accepted, accepted, challengeNonce)
     if (known?.payload) return known.payload
-    // A transfer that was already signed is only waited for, so its offer may have expired meanwhile.
-    const permission = known?.burn ? undefined : await begin(offer, accepted)
+    const record = await take(offer, accepted)
+    if (record.payload) return record.payload
+    let permission: Permission | undefined
     try {
-      const outrun = known?.outrunNonce
+      // A transfer that was already signed is only waited for, so its offer may have expired meanwhile.
+      if (!record.burn) permission = await askLeave(offer, record)
+      const outrun = record.outrunNonce
       const payload = await pay(offer, permission, outrun === undefined ? undefined : BigInt(outrun))
-      await memory.update(challengeNonce, (record) => record && { ...record, payload })
-      return payload
+      return await store(challengeNonce, payload)
     } catch (error) {
-      const left = await memory.update(challengeNonce, (record) => {
-        if (record?.outrunNonce !== undefined) return { ...record, delivery: 'refused' }
-        if (!record?.burn) return undefined // nothing left this process
-        const reverted = error instanceof PayerError && error.code === 'burn_reverted'
-        return { ...record, delivery: reverted ? 'refused' : 'undelivered' }
-      })
-      if (left === undefined) await guard.abandoned(challengeNonce)
+      await giveUp(challengeNonce, error, permission)
       throw error
     }
   }
@@ -95,6 +129,23 @@ export function createMakePayload({
     }
   }
 }
+
+type UnderWay = Map<ChallengeNonce, { readonly accepted: unknown; readonly made: Promise<WirePayload> }>
+
+const everyUnderWay = new WeakMap<PaymentMemory, UnderWay>()
+
+/** The payments being made in this process for one memory, whichever scheme makes them. */
+function underWayIn(memory: PaymentMemory): UnderWay {
+  const known = everyUnderWay.get(memory)
+  if (known) return known
+  const fresh: UnderWay = new Map()
+  everyUnderWay.set(memory, fresh)
+  return fresh
+}
+
+/** Nothing that could become money was made for it. */
+const isUnsigned = ({ payload, burn, outrunNonce }: PaymentRecord) =>
+  payload === undefined && burn === undefined && outrunNonce === undefined
 
 /** A challenge stands for one set of terms; a server that changes them under the same nonce gets nothing. */
 function checkUnchanged(before: unknown, now: unknown, challengeNonce: ChallengeNonce): void {

@@ -54,20 +54,20 @@ export function createSelfTransfer({
     const hash = raw && parseTxHash(keccak256(raw))
     if (!raw || !hash) throw new PayerError('signature_unusable', 'the signed transaction is not hex')
     // Remembered before it is sent. Another process may have been faster: then its transaction is the only one.
-    const record = await memory.update(
+    const { isOurs, record } = await memory.hold(
       offer.challengeNonce,
       (before) => before && { ...before, burn: before.burn ?? { hash, raw } },
     )
     if (!record?.burn) throw new PayerError('state_unusable', `challenge ${offer.challengeNonce} is gone`)
-    return { ...record.burn, isOurs: record.burn.hash === hash }
+    return { ...record.burn, isOurs: isOurs && record.burn.hash === hash }
   }
 
   async function signAndSend(offer: PayableOffer, permission: Permission | undefined): Promise<TxHash> {
     const { hash, raw, isOurs } = await sign(offer, permission)
     const sent = await chain.broadcast(hash, raw)
     if (sent.result === 'refused' && isOurs) {
-      await memory.update(offer.challengeNonce, (record) => {
-        if (!record) return undefined
+      await memory.hold(offer.challengeNonce, (record) => {
+        if (!record || record.payload) return record
         const { burn: _, ...unburned } = record
         return unburned
       })

@@ -1,9 +1,10 @@
 /** The payments of an account, each in a folder of its own, for all processes that share the state folder. */
+import { randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ChallengeNonce, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { type Clock, unixSeconds } from '../clock.js'
-import type { PaymentMemory, PaymentRecord } from '../delivery/payment-memory.js'
+import type { Held, PaymentMemory, PaymentRecord } from '../delivery/payment-memory.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import type { Cell } from './cell.js'
@@ -11,7 +12,10 @@ import { errorCode } from './files.js'
 import { type Holder, holderNow, isGone } from './holder.js'
 import { createVersionedFile } from './versioned-file.js'
 
-/** A record and who is at work on it. Without a record the payment was dropped. */
+/**
+ * A record and who is at work on it. Without a record the payment was dropped. Its folder stays for a while: whoever
+ * removed it at once could remove what another process has written there meanwhile.
+ */
 type Stored = { readonly record?: PaymentRecord; readonly holder: Holder }
 
 export type DurablePayments = PaymentMemory & {
@@ -31,6 +35,9 @@ export function createDurablePayments({
   readonly clock: Clock
   readonly limits: Pick<PayerLimits, 'paymentsMax' | 'retentionSeconds'>
 }): DurablePayments {
+  const holderId = randomUUID()
+  const holder = () => holderNow(holderId, clock)
+
   const cellOf = (nonce: ChallengeNonce): Cell<Stored> =>
     createVersionedFile({ folder: join(folder, nonce), parse: parseStored, clock })
 
@@ -49,12 +56,11 @@ export function createDurablePayments({
   async function makeRoom(): Promise<void> {
     const all = await nonces()
     if (all.length < Math.min(crowded, limits.paymentsMax)) return
-    let left = all.length
+    let left = 0
     for (const nonce of all) {
       const stored = await cellOf(nonce).read()
-      if (stored?.record && !isOver(stored.record)) continue
-      await drop(nonce)
-      left -= 1
+      if (stored?.record && !isOver(stored.record)) left += 1
+      else if (!stored || isGone(stored.holder, clock)) await drop(nonce)
     }
     if (left >= limits.paymentsMax) throw new PayerError('memory_full', `${left} payments are remembered`)
   }
@@ -67,22 +73,35 @@ export function createDurablePayments({
   const isFree = ({ record, holder }: Stored) =>
     record?.delivery === 'undelivered' || (record?.delivery === 'open' && isGone(holder, clock))
 
+  const isHeldByAnother = ({ record, holder }: Stored) =>
+    record?.delivery === 'open' && holder.id !== holderId && !isGone(holder, clock)
+
+  async function change(
+    nonce: ChallengeNonce,
+    next: (record: PaymentRecord | undefined) => PaymentRecord | undefined,
+    isRefused: (before: Stored) => boolean,
+  ): Promise<Held> {
+    const cell = cellOf(nonce)
+    if ((await cell.read())?.record === undefined) {
+      if (next(undefined) === undefined) return { isOurs: true, record: undefined }
+      await makeRoom()
+    }
+    let isOurs = true
+    const { record } = await cell.update((before) => {
+      isOurs = before === undefined || !isRefused(before)
+      if (before !== undefined && !isOurs) return before
+      const after = next(before?.record)
+      return { ...(after && { record: after }), holder: holder() }
+    })
+    return { isOurs, record }
+  }
+
   return {
     get: async (nonce) => (await cellOf(nonce).read())?.record,
 
-    async update(nonce, change) {
-      const cell = cellOf(nonce)
-      if ((await cell.read())?.record === undefined) {
-        if (change(undefined) === undefined) return undefined
-        await makeRoom()
-      }
-      const { record } = await cell.update((before) => {
-        const after = change(before?.record)
-        return { ...(after && { record: after }), holder: holderNow(clock) }
-      })
-      if (record === undefined) await drop(nonce)
-      return record
-    },
+    update: async (nonce, next) => (await change(nonce, next, () => false)).record,
+
+    hold: (nonce, next) => change(nonce, next, isHeldByAnother),
 
     async claimUndelivered(request) {
       for (const nonce of await nonces()) {
@@ -93,8 +112,8 @@ export function createDurablePayments({
         const { record } = await cell.update((before) => {
           const { record: now } = before ?? {}
           isMine = before !== undefined && now !== undefined && isFree(before)
-          if (!before || !now || !isMine) return before ?? { holder: holderNow(clock) }
-          return { record: { ...now, delivery: 'open' }, holder: holderNow(clock) }
+          if (!before || !now || !isMine) return before ?? { holder: holder() }
+          return { record: { ...now, delivery: 'open' }, holder: holder() }
         })
         if (isMine && record) return record
       }

@@ -5,6 +5,8 @@ import type { Clock } from '../clock.js'
 
 export type Holder = {
   readonly pid: number
+  /** Tells apart those who share a process. Absent in what older versions wrote. */
+  readonly id?: string
   /** Machine, boot and process namespace: only there does the process id mean anything. */
   readonly where: string
   /** After this time nobody is believed to be at work, whatever the process id says. */
@@ -14,8 +16,9 @@ export type Holder = {
 /** Longer than anybody works on a payment without a word. */
 const leaseMs = 300_000
 
-export const holderNow = (clock: Clock): Holder => ({
+export const holderNow = (id: string, clock: Clock): Holder => ({
   pid: process.pid,
+  id,
   where: here(),
   untilMs: clock.now() + leaseMs,
 })

@@ -7,7 +7,7 @@ import type { AuditLog } from '../store/audit-log.js'
 import type { Reservation } from './spend-state.js'
 import type { Totals } from './totals.js'
 
-/** How long past its offer a reservation is left alone: whoever holds it may still be at it. */
+/** How long past its end a reservation is left alone: whoever holds it may still be at it. */
 const graceSeconds = 60
 
 export function createReconcile({
@@ -19,24 +19,31 @@ export function createReconcile({
 }: {
   readonly totals: Totals
   readonly audit: AuditLog
-  readonly memory: Pick<PaymentMemory, 'get'>
+  readonly memory: Pick<PaymentMemory, 'get' | 'hold'>
   readonly burnState: ReadBurnState
   readonly clock: Clock
 }): () => Promise<void> {
+  /**
+   * Ends a payment without a signed transfer, so that a process which slept cannot sign one afterwards. Says false when
+   * somebody is at work on it, or signed meanwhile.
+   */
+  async function endIntent(challengeNonce: ChallengeNonce): Promise<boolean> {
+    const { isOurs, record } = await memory.hold(challengeNonce, (before) => (before?.burn ? before : undefined))
+    return isOurs && record === undefined
+  }
+
   async function settle(challengeNonce: ChallengeNonce, reservation: Reservation): Promise<void> {
     const transfer = (await memory.get(challengeNonce))?.burn
+    if (reservation.way === 'self-transfer' && !transfer && !(await endIntent(challengeNonce))) return
     const state = await burnState(challengeNonce, reservation, transfer)
     if (state === 'burned') {
       await totals.spend(challengeNonce)
       await audit.append({ event: 'paid', challengeNonce, why: 'the chain has the burn' })
     }
     if (state === 'absent') {
-      await totals.release(challengeNonce)
-      await audit.append({
-        event: 'released',
-        challengeNonce,
-        why: 'the chain has no burn, and none can come',
-      })
+      if (!(await totals.release(challengeNonce, reservation.owner))) return
+      const why = 'the chain has no burn, and none can come'
+      await audit.append({ event: 'released', challengeNonce, why })
     }
   }
 
@@ -44,8 +51,15 @@ export function createReconcile({
     const { reservations } = await totals.state()
     const now = unixSeconds(clock)
     for (const [nonce, reservation] of Object.entries(reservations)) {
-      if (Math.max(reservation.expiresAt, reservation.deadline ?? 0) + graceSeconds > now) continue
+      if (endOf(reservation) + graceSeconds > now) continue
       await settle(nonce as ChallengeNonce, reservation)
     }
   }
 }
+
+/**
+ * The second from which no burn can begin any more. A permit lives until its deadline, and an offer that expires later does
+ * not make it live longer. A transfer is signed only while its offer lives.
+ */
+const endOf = ({ way, expiresAt, deadline }: Reservation): number =>
+  way === 'permit' ? (deadline ?? expiresAt) : expiresAt

@@ -81,6 +81,9 @@ export const priceOf = (state: SpendState, pair: string, route: string): bigint 
   return known === undefined ? undefined : BigInt(known)
 }
 
+export const reservationOf = (state: SpendState, nonce: string): Reservation | undefined =>
+  Object.hasOwn(state.reservations, nonce) ? state.reservations[nonce] : undefined
+
 export function withReservation(state: SpendState, nonce: string, reservation: Reservation): SpendState {
   return { ...state, reservations: { ...state.reservations, [nonce]: reservation } }
 }
@@ -94,7 +97,7 @@ export function withoutReservation(state: SpendState, nonce: string): SpendState
 
 /** The reservation became a payment. The same state where there is none. */
 export function withSpent(state: SpendState, nonce: string): SpendState {
-  const reservation = Object.hasOwn(state.reservations, nonce) ? state.reservations[nonce] : undefined
+  const reservation = reservationOf(state, nonce)
   if (reservation === undefined) return state
   const { pair, host, hour, amount } = reservation
   const oldest = hour - 2 * hoursOfDay

@@ -8,6 +8,7 @@ import {
   emptyState,
   priceOf,
   type Reservation,
+  reservationOf,
   type SpendState,
   type Used,
   usedOf,
@@ -28,12 +29,17 @@ export type Totals = {
    * beneath otherwise. A challenge that has a reservation keeps that one, and its owner is told.
    */
   reserve(nonce: ChallengeNonce, reservation: Reservation, caps: readonly Cap[]): Promise<Reserved>
+  /**
+   * Atomic: gives the reservation of a challenge another owner, when it has these terms. Resolves with the reservation as
+   * it then is, or undefined when there is none. From then on the owner before can no longer release it.
+   */
+  takeOver(nonce: ChallengeNonce, by: Pick<Reservation, 'owner' | 'terms'>): Promise<Reservation | undefined>
   /** Notes that a human approved a reservation and its price. */
   approve(nonce: ChallengeNonce): Promise<void>
   /** The money is gone. */
   spend(nonce: ChallengeNonce): Promise<void>
-  /** The money will never be asked for. */
-  release(nonce: ChallengeNonce): Promise<void>
+  /** The money will never be asked for. Says false, and changes nothing, when the reservation has another owner. */
+  release(nonce: ChallengeNonce, owner: string): Promise<boolean>
   state(): Promise<SpendState>
 }
 
@@ -52,13 +58,13 @@ export function createTotals({
   return {
     state,
     used: async (pair, host) => usedOf(await state(), pair, host, clock.now()),
-    reservation: async (nonce) => (await state()).reservations[nonce],
+    reservation: async (nonce) => reservationOf(await state(), nonce),
     price: async (pair, route) => priceOf(await state(), pair, route),
 
     async reserve(nonce, reservation, caps) {
       let reserved: Reserved = reservation
       await change((before) => {
-        const { [nonce]: known } = before.reservations
+        const known = reservationOf(before, nonce)
         const used = usedOf(before, reservation.pair, reservation.host, clock.now())
         const verdicts = judgeCaps(caps, used, BigInt(reservation.amount))
         const refused = known ? undefined : verdicts.find(({ passes }) => passes === 'no')
@@ -68,13 +74,30 @@ export function createTotals({
       return reserved
     },
 
+    async takeOver(nonce, { owner, terms }) {
+      let taken: Reservation | undefined
+      await change((before) => {
+        const known = reservationOf(before, nonce)
+        taken = known?.terms === terms ? { ...known, owner } : known
+        return taken === undefined || taken === known ? before : withReservation(before, nonce, taken)
+      })
+      return taken
+    },
+
     approve: (nonce) =>
       change((before) => {
-        const reservation = Object.hasOwn(before.reservations, nonce) && before.reservations[nonce]
+        const reservation = reservationOf(before, nonce)
         if (!reservation || reservation.isApproved) return before
         return withReservation(before, nonce, { ...reservation, isGranted: true, isApproved: true })
       }),
     spend: (nonce) => change((before) => withSpent(before, nonce)),
-    release: (nonce) => change((before) => withoutReservation(before, nonce)),
+    async release(nonce, owner) {
+      let isReleased = false
+      await change((before) => {
+        isReleased = reservationOf(before, nonce)?.owner === owner
+        return isReleased ? withoutReservation(before, nonce) : before
+      })
+      return isReleased
+    },
   }
 }
