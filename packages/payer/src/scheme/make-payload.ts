@@ -36,14 +36,11 @@ export function createMakePayload({
   async function take(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<PaymentRecord> {
     const { challengeNonce } = offer
     const origin = deliveries.originOf(challengeNonce)
-    const { isOurs, record } = await memory.hold(
-      challengeNonce,
-      (before) => {
-        if (before?.payload) return before
-        const first = before ?? { challengeNonce, accepted, resends: 0, ...origin }
-        return { ...first, delivery: 'open' }
-      },
-    )
+    const { isOurs, record } = await memory.hold(challengeNonce, (before) => {
+      if (before?.payload) return before
+      const first = before ?? { challengeNonce, accepted, resends: 0, ...origin }
+      return { ...first, delivery: 'open' }
+    })
     if (!isOurs || !record) throw takenByAnother(challengeNonce)
     checkUnchanged(record.accepted, accepted, challengeNonce)
     return record
@@ -68,7 +65,9 @@ export function createMakePayload({
       (before) => before && { ...before, payload: before.payload ?? payload },
     )
     if (record?.payload) return record.payload
-    throw isOurs ? new PayerError('state_unusable', `challenge ${challengeNonce} is gone`) : takenByAnother(challengeNonce)
+    throw isOurs
+      ? new PayerError('state_unusable', `challenge ${challengeNonce} is gone`)
+      : takenByAnother(challengeNonce)
   }
 
   /**

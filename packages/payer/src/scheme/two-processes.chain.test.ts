@@ -74,7 +74,11 @@ function startPayer(how: { signing?: How; approving?: How; mode?: string; approv
 }
 
 const totals = async () => {
-  const spending = await openState({ folder: state, clock: systemClock, limits: defaultLimits }).totals.state()
+  const spending = await openState({
+    folder: state,
+    clock: systemClock,
+    limits: defaultLimits,
+  }).totals.state()
   return {
     reserved: Object.values(spending.reservations).map(({ amount }) => amount),
     spent: Object.values(spending.totals),

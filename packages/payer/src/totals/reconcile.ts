@@ -28,7 +28,9 @@ export function createReconcile({
    * somebody is at work on it, or signed meanwhile.
    */
   async function endIntent(challengeNonce: ChallengeNonce): Promise<boolean> {
-    const { isOurs, record } = await memory.hold(challengeNonce, (before) => (before?.burn ? before : undefined))
+    const { isOurs, record } = await memory.hold(challengeNonce, (before) =>
+      before?.burn ? before : undefined,
+    )
     return isOurs && record === undefined
   }
 
