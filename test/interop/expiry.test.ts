@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { systemClock } from '@svc-zerc20/devnet'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../support/until.js'
 import { modes } from './support/buyers.js'

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: arguments → check, start, recover or config, and the exit code. */
 import { SvcError } from '@svc-zerc20/protocol'
+/** `svc-facilitator`: arguments → check, start, recover or config, and the exit code. */
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type CheckReport, check } from './check/check.js'
 import { replayJournal } from './check/journal.js'
 import { type Actions, createProgram, type RecoverCommand } from './command-line.js'
@@ -12,7 +13,6 @@ import * as RecoveryReport from './recover/report.js'
 import { takeEnvironment } from './secrets/secrets.js'
 import type { Facilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
-import { systemClock } from './system.js'
 import type { LogWriter } from './telemetry/events.js'
 import { createProcessLog } from './telemetry/log.js'
 import { createProgress } from './telemetry/progress.js'

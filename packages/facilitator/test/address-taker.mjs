@@ -1,10 +1,11 @@
 /** Takes addresses from a pool over a file, and says each challenge nonce before the next. */
 import { writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { createAddressMiner } from '../dist/addresses/mining/miner.js'
 import { createAddressPool } from '../dist/addresses/pool.js'
 import { createAddressStore } from '../dist/addresses/store.js'
-import { systemClock, systemRandom } from '../dist/system.js'
+import { systemRandom } from '../dist/system.js'
 
 const targetSize = 16
 const pool = createAddressPool({

@@ -1,4 +1,3 @@
-export { type Clock, systemClock } from './clock.js'
 export type { Log, LogEvent } from './events.js'
 export { createIndexer, type Indexer, type IndexerOptions } from './indexer.js'
 export type { RootJobOptions } from './root/root-job.js'

@@ -1,9 +1,9 @@
 /** Composition root: folder, sync, HTTP and, when asked for, the job that proves roots. */
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { createJsonRpc, createSender } from '@svc-zerc20/evm'
-import { parseAddress, SvcError, toChecksum } from '@svc-zerc20/protocol'
+import { type Clock, parseAddress, SvcError, toChecksum } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type Chain, createChain } from './chain/chain.js'
-import { type Clock, systemClock } from './clock.js'
 import type { Log } from './events.js'
 import { registerApi } from './http/api.js'
 import { createServer } from './http/server.js'

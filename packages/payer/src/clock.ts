@@ -1,24 +1,6 @@
-/** Time as a dependency. */
-export type Clock = {
-  /** Milliseconds since 1970. */
-  now(): number
-  /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
-}
+import type { Clock } from '@svc-zerc20/protocol'
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted) return resolve()
-      const done = () => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      signal?.addEventListener('abort', done)
-    }),
-}
+export type { Clock } from '@svc-zerc20/protocol'
+export { systemClock } from '@svc-zerc20/protocol/system-clock'
 
 export const unixSeconds = (clock: Clock): number => Math.floor(clock.now() / 1_000)

@@ -3,12 +3,11 @@
  * there, so a single stranger gets a few a minute. Requests that carry a payment have room of their own: whoever
  * has paid is not turned away because of what came before.
  */
-import { SvcError } from '@svc-zerc20/protocol'
+import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import { type Bucket, filled, minuteMs, secondsUntilOne, takenFrom } from './bucket.js'
 import { type ClientLimits, clientLimits as defaults } from './limits.js'
 import { OverLimit } from './over-limit.js'
 import { createRefusedPresentations, type RefusedPresentations } from './refused-presentations.js'
-import type { Clock } from './system.js'
 
 /** Counts one request of a client; throws OverLimit when it has had its share. */
 export type Take = (client: string) => void

@@ -1,5 +1,6 @@
 /** Sells handlers: the part that is the same for every framework. */
-import { SvcError } from '@svc-zerc20/protocol'
+import { type Clock, SvcError } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { PaymentOption } from '@x402/core/http'
 import { x402ResourceServer } from '@x402/core/server'
 import { type Answer, refuse } from './answer.js'
@@ -10,7 +11,6 @@ import { PaidRoute } from './paid-route.js'
 import { createReady } from './readiness.js'
 import type { RouteSale, StandardFields } from './route-offer.js'
 import type { SvcScheme } from './scheme.js'
-import { type Clock, systemClock } from './system.js'
 import { createVerbJudge, type VerbTerms } from './verbs.js'
 import type { Visit } from './visit.js'
 

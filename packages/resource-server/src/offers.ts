@@ -1,9 +1,8 @@
 /** Offers of one seller: issued sealed, restored from an echo, or dead. Keeps nothing between requests. */
-import { Json, type Network, Offer, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
+import { type Clock, Json, type Network, Offer, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
 import type { PaymentRequirements } from '@x402/core/types'
 import { type Facilitator, facilitatorFailure, type OnProblem } from './facilitator-client.js'
 import type { Bound, Seal } from './seal.js'
-import type { Clock } from './system.js'
 
 /** What a seller adds to its offers: top-level standard fields, and fields of `extra`. */
 export type Terms = { readonly fields: Json.JsonObject; readonly extra: Json.JsonObject }

@@ -1,11 +1,10 @@
 /** Asks the facilitator what it supports: once when it answers, and with later requests until it does. */
-import { Offer } from '@svc-zerc20/protocol'
+import { type Clock, Offer } from '@svc-zerc20/protocol'
 import type { x402ResourceServer } from '@x402/core/server'
 import { type Bucket, filled, secondsUntilOne, takenFrom } from './bucket.js'
 import { facilitatorFailure, isFacilitatorFailure } from './facilitator-client.js'
 import { supportedPerMinute } from './limits.js'
 import type { SvcScheme } from './scheme.js'
-import type { Clock } from './system.js'
 
 /** Rejects with FacilitatorFailure while the facilitator cannot be used. */
 export type Ready = () => Promise<void>

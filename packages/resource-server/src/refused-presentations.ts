@@ -7,11 +7,11 @@
  * is therefore never counted and never waits: an honest payer has exactly one for each offer.
  */
 import { createHash } from 'node:crypto'
+import type { Clock } from '@svc-zerc20/protocol'
 import { type Bucket, filled, secondsUntilOne, takenFrom } from './bucket.js'
 import { type ClientLimits, refusalsKeptMs } from './limits.js'
 import { OverLimit } from './over-limit.js'
 import { retryOf } from './refusal.js'
-import type { Clock } from './system.js'
 
 export type Presented = {
   /** The one in the sealed offer. */

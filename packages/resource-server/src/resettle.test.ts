@@ -1,3 +1,4 @@
+import type { Clock } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   type Answer,
@@ -10,7 +11,6 @@ import {
 } from '../test/facilitator.js'
 import { offerOf, openShop, paymentFor, receipt, required, type Shop, schemeFor } from '../test/shop.js'
 import { limits } from './limits.js'
-import type { Clock } from './system.js'
 
 const pending: Answer = { body: refused('pending_burn', burnTx) }
 const success: Answer = { body: accepted }

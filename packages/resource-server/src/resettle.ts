@@ -2,12 +2,12 @@
  * Recovery of a settle that failed without being refused. The same payload is idempotent at the facilitator,
  * so sending it again cannot burn twice; whether the one grant is ours is the facilitator's word alone.
  */
+import type { Clock } from '@svc-zerc20/protocol'
 import type { SettleFailureContext } from '@x402/core/server'
 import type { SettleResponse } from '@x402/core/types'
 import { type Facilitator, refusalOf } from './facilitator-client.js'
 import type { Limits } from './limits.js'
 import { retryOf } from './refusal.js'
-import type { Clock } from './system.js'
 import { visits } from './visit.js'
 
 export type ResettleDeps = {

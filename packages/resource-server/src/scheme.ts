@@ -1,5 +1,6 @@
 /** The x402 scheme plugin: everything a resource server needs to sell for svc-zerc20. */
-import { Network, Offer, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { type Clock, Network, Offer, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { PaymentOption } from '@x402/core/http'
 import type { FacilitatorClient, VerifyContext } from '@x402/core/server'
 import type { SchemeNetworkServer } from '@x402/core/types'
@@ -12,7 +13,6 @@ import { createRequestOffers } from './request-offers.js'
 import { createResettle } from './resettle.js'
 import { createRouteOffer, notFromAccept, type RouteSale, withWholeOffer } from './route-offer.js'
 import { createSeal, type SealSecrets } from './seal.js'
-import { type Clock, systemClock } from './system.js'
 
 export type SvcSchemeOptions = {
   /** Base URL of the facilitator. Credentials in it travel as an Authorization header and are never printed. */

@@ -1,6 +1,6 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
+import { createSerial } from '@svc-zerc20/protocol'
 import { type Address, encodeFunctionData, type Hex, parseEther, parseUnits } from 'viem'
-import { createSerial } from '../node/serial.js'
 import { type ChainClient, createChainClient } from './chain-client.js'
 import { devnetToken } from './deployment.js'
 
@@ -38,7 +38,7 @@ export function faucetOf(client: ChainClient, token: Address): Faucet {
 
   async function give(what: string, call: { to: Address; value?: bigint; data?: Hex }): Promise<Hex> {
     // One after another, so that two requests at once do not take the same nonce.
-    const hash = await serial.run(() => client.wallet.sendTransaction({ chain: null, ...call }))
+    const hash = await serial(() => client.wallet.sendTransaction({ chain: null, ...call }))
     await client.succeeded(hash, what)
     return hash
   }

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js'
+import type { Clock } from '@svc-zerc20/protocol'
 
 /** Decides the timestamp of the next block, in Unix seconds. */
 export type ChainTime = {
@@ -15,7 +15,7 @@ export type ChainTime = {
 export type ChainTimeState = { offsetSeconds: number; forced: number | undefined }
 
 /** Creates the chain's time: the given clock plus an offset that tests may move. */
-export function createChainTime({ clock }: { clock: Clock }): ChainTime {
+export function createChainTime({ clock }: { clock: Pick<Clock, 'now'> }): ChainTime {
   let state: ChainTimeState = { offsetSeconds: 0, forced: undefined }
   const nowSeconds = () => Math.floor(clock.now() / 1000)
   return {

@@ -1,8 +1,9 @@
+import { type Clock, createSerial } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type Address, parseEther } from 'viem'
 import { developmentAccounts } from './accounts.js'
 import { createBlockBuilder } from './block-builder.js'
 import { createChainTime } from './chain-time.js'
-import { type Clock, systemClock } from './clock.js'
 import { createEngine } from './engine.js'
 import { createFaultInjection } from './faults/fault-injection.js'
 import { createFaults, type Fault } from './faults/faults.js'
@@ -15,7 +16,6 @@ import { type ChainControl, createChainControl } from './rpc/chain-control.js'
 import { createChainMethods } from './rpc/chain-methods.js'
 import { type JsonRpcServer, startJsonRpcServer } from './rpc/json-rpc-server.js'
 import { loopbackHost } from './rpc/loopback.js'
-import { createSerial } from './serial.js'
 import { type ChainStats, createStats } from './stats.js'
 
 export type ChainOptions = {
@@ -33,7 +33,7 @@ export type ChainOptions = {
   persistence?: string
   /** How many blocks back a reorg can reach. */
   reorgDepth?: number
-  clock?: Clock
+  clock?: Pick<Clock, 'now'>
 }
 
 /** A running chain. Its methods act on the node itself and never meet a fault; callers over HTTP do. */
@@ -112,7 +112,7 @@ async function createNode(options: ChainOptions, file: BlockFile | undefined) {
   async function stop(): Promise<void> {
     await mining.stop()
     // A call whose caller is gone may still be in work.
-    await serial.run(async () => file?.close())
+    await serial(async () => file?.close())
   }
   return { chainId, control, faults, stats, request, stop }
 }

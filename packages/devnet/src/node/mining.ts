@@ -1,5 +1,5 @@
+import type { Serial } from '@svc-zerc20/protocol'
 import type { BlockBuilder } from './block-builder.js'
-import type { Serial } from './serial.js'
 
 /** When blocks come by themselves. */
 export type MiningMode =
@@ -48,7 +48,7 @@ export function createMining(dependencies: {
   async function mineWhileExecutable(): Promise<void> {
     while (woken) {
       woken = false
-      while (await serial.run(mineExecutable));
+      while (await serial(mineExecutable));
     }
     working = undefined
   }
@@ -63,7 +63,7 @@ export function createMining(dependencies: {
     timer = setTimeout(
       () => {
         working = (async () => {
-          await serial.run(mineBeat)
+          await serial(mineBeat)
           // Beats that were missed are skipped, not caught up in a burst.
           if (!stopped) schedule(Math.max(dueMs + intervalMs, performance.now()), intervalMs)
         })()
@@ -77,7 +77,7 @@ export function createMining(dependencies: {
     wake,
     async pause() {
       paused = true
-      await serial.run(async () => undefined)
+      await serial(async () => undefined)
     },
     resume() {
       paused = false

@@ -1,12 +1,9 @@
 /** Keys of the file that nobody reads: a misspelling is warned about, a secret is refused. */
-import { parseAddress } from '@svc-zerc20/protocol'
+import { nearestName, parseAddress } from '@svc-zerc20/protocol'
 import type { Finding } from '../finding.js'
 import { looksLikeKey, soundsSecret } from './credentials.js'
 import { knownPaths, listTables, tables } from './keys.js'
 import type { LineOf } from './lines.js'
-
-/** Letters that may differ between a misspelling and what was meant, per letter of the name. */
-const differencePerLetter = 1 / 3
 
 export function judgeUnknownKeys(raw: Readonly<Record<string, unknown>>, lineOf: LineOf): Finding[] {
   return unknownPaths(raw, '').map(({ path, value }): Finding => {
@@ -63,23 +60,5 @@ function nearest(path: string): string | undefined {
   const name = lastName(path)
   const elsewhere = knownPaths.filter((known) => known.endsWith(`.${name}`))
   if (elsewhere.length === 1) return elsewhere[0]
-  const candidates = [...knownPaths, ...Object.keys(tables)]
-    .map((known) => ({ known, distance: editDistance(path.toLowerCase(), known) }))
-    .sort((a, b) => a.distance - b.distance)
-  const [best] = candidates
-  return best && best.distance <= name.length * differencePerLetter ? best.known : undefined
-}
-
-/** Insertions, deletions and replacements that turn one word into the other. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
-  for (const [i, letter] of [...from].entries()) {
-    const next = [i + 1]
-    for (const [j, other] of [...to].entries()) {
-      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[to.length] ?? 0
+  return nearestName(path.toLowerCase(), [...knownPaths, ...Object.keys(tables)], name.length)
 }

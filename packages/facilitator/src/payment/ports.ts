@@ -15,12 +15,7 @@ import type {
 import type { Grant } from './ledger-port.js'
 import type { Burn, Challenge, Interrupted, InterruptedMint, Mint, ShallowBurns } from './records.js'
 
-export type Clock = {
-  /** Milliseconds since 1970. */
-  now(): number
-  /** Resolves after `ms`, or earlier when `signal` aborts; never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
-}
+export type { Clock } from '@svc-zerc20/protocol'
 
 /** What this facilitator serves; fixed for its lifetime. */
 export type Deployment = {

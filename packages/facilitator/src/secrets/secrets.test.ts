@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { Secret } from '@svc-zerc20/protocol'
 import { keccak256, stringToHex, toHex } from 'viem'
 import { generatePrivateKey, mnemonicToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ import { parseConfig, readConfig } from '../config/config.js'
 import { describe as describeFinding } from '../finding.js'
 import { createLog } from '../telemetry/log.js'
 import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
-import { examineSecrets, readSecrets, Secret, takeEnvironment } from './secrets.js'
+import { examineSecrets, readSecrets, takeEnvironment } from './secrets.js'
 
 const treasuryKey = generatePrivateKey()
 const relayerKey = generatePrivateKey()

@@ -1,5 +1,5 @@
 /** Environment → keys. The only file of the daemon that reads `process.env`. */
-import { SvcError } from '@svc-zerc20/protocol'
+import { Secret, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hexToBytes } from 'viem/utils'
@@ -13,31 +13,6 @@ import {
 import { describe, type Finding, isFailure } from '../finding.js'
 import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
 import { isLoopback } from './loopback.js'
-
-/** A value that never shows itself in logs, errors or dumps; `reveal` is easy to search for. */
-export class Secret<T> {
-  readonly #value: T
-
-  constructor(value: T) {
-    this.#value = value
-  }
-
-  reveal(): T {
-    return this.#value
-  }
-
-  toJSON(): string {
-    return '[secret]'
-  }
-
-  toString(): string {
-    return '[secret]'
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '[secret]'
-  }
-}
 
 export type Secrets = {
   readonly treasuryKey: Secret<Uint8Array>

@@ -1,9 +1,8 @@
 /** Transfers that nobody presents, wired: followed, accounted for and shown, round by round or in a loop. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { backOffMs, type ChallengeNonce } from '@svc-zerc20/protocol'
 import { createRereadBurn } from '../chain/reread-burn.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
-import { backOffMs } from '../payment/finalize/retries.js'
 import type { Clock } from '../payment/ports.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { type AccountTransfers, createAccountTransfers } from '../transfers/account.js'

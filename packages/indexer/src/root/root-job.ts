@@ -3,13 +3,19 @@
  * reorg, a restart or somebody else's proof needs no special case: the next round starts from another place.
  */
 import type { FeeCeiling, Sender } from '@svc-zerc20/evm'
-import { type Address, createBoundedMap, SvcError, zeroAddress } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  backOffMs,
+  type Clock,
+  createBoundedMap,
+  SvcError,
+  zeroAddress,
+} from '@svc-zerc20/protocol'
 import type { RootWitness } from '@svc-zerc20/zk'
 import type { Hex } from 'viem'
-import { backoffMs, codeOf, sentenceOf } from '../backoff.js'
 import type { Chain } from '../chain/chain.js'
-import type { Clock } from '../clock.js'
 import type { Log } from '../events.js'
+import { codeOf, sentenceOf } from '../failure.js'
 import { limits } from '../limits.js'
 import type { Database } from '../store/database.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
@@ -158,7 +164,7 @@ export function createRootJob(
     } catch (failure) {
       if (signal.aborted) return 0
       failures += 1
-      const retryMs = backoffMs(failures, limits.rootBackoffMs, limits.rootBackoffMaxMs)
+      const retryMs = backOffMs(failures, limits.rootBackoffMs, limits.rootBackoffMaxMs)
       error = sentenceOf(failure)
       log({ event: 'root.failed', code: codeOf(failure), err: failure, retryMs })
       return retryMs

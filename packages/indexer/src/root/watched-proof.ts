@@ -1,9 +1,9 @@
 /** A root proof in the making, and an eye on the chain meanwhile. */
+import type { Clock } from '@svc-zerc20/protocol'
 import type { CircuitInput, RootCircuit } from '@svc-zerc20/zk'
-import { codeOf } from '../backoff.js'
 import type { Chain, VerifierState } from '../chain/chain.js'
-import type { Clock } from '../clock.js'
 import type { Log } from '../events.js'
+import { codeOf } from '../failure.js'
 import type { Database } from '../store/database.js'
 import type { Checkpoints } from './checkpoints.js'
 import type { RootPlan } from './root-plan.js'

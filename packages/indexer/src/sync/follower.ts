@@ -1,9 +1,8 @@
 /** The sync as a loop that never gives up. */
-import { SvcError } from '@svc-zerc20/protocol'
-import { backoffMs, codeOf, sentenceOf } from '../backoff.js'
+import { backOffMs, type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { Chain, VerifierState } from '../chain/chain.js'
-import type { Clock } from '../clock.js'
 import type { Log } from '../events.js'
+import { codeOf, sentenceOf } from '../failure.js'
 import { limits } from '../limits.js'
 import type { Database } from '../store/database.js'
 import { createSync } from './sync.js'
@@ -53,7 +52,7 @@ export function createFollower(deps: {
     } catch (failure) {
       if (signal.aborted) return 0
       failures += 1
-      const retryMs = backoffMs(failures, pollMs, limits.backoffMaxMs)
+      const retryMs = backOffMs(failures, pollMs, limits.backoffMaxMs)
       error = sentenceOf(failure)
       log({ event: 'sync.failed', code: codeOf(failure), err: failure, retryMs })
       return retryMs

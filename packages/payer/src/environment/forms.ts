@@ -1,8 +1,14 @@
 /** The forms that values of the environment and of the policy file have. Each one reads text or says what is wrong. */
-import { type Address, type BaseUnits, Network, parseAddress, parseBaseUnits } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type BaseUnits,
+  Network,
+  parseAddress,
+  parseBaseUnits,
+  Secret,
+} from '@svc-zerc20/protocol'
 import { type HostRule, parseHostRules } from '../policy/hosts.js'
 import type { Reading } from '../reading.js'
-import { Secret } from './secret.js'
 
 export type Form<T> = {
   /** The form wanted, as an error and the reference page say it. */

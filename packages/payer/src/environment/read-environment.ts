@@ -1,7 +1,6 @@
 /** Environment → what an operator decided. Reads everything before it complains, and names every fault at once. */
-import { SvcError } from '@svc-zerc20/protocol'
+import { nearestName, SvcError } from '@svc-zerc20/protocol'
 import type { Reading } from '../reading.js'
-import { nearestName } from './nearest-name.js'
 import { otherPrograms, type Variable, type VariableName, variableNames, variables } from './variables.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>

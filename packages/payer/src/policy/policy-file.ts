@@ -3,10 +3,9 @@
  * holds, so that nobody who may write the file can allow more than the operator of the process did.
  */
 import { readFileSync } from 'node:fs'
-import { Json, SvcError } from '@svc-zerc20/protocol'
+import { Json, nearestName, SvcError } from '@svc-zerc20/protocol'
 import { parse } from 'smol-toml'
 import * as Forms from '../environment/forms.js'
-import { nearestName } from '../environment/nearest-name.js'
 import type { Reading } from '../reading.js'
 import { parseHostRules } from './hosts.js'
 import type { Tightening } from './policy.js'

@@ -1,5 +1,13 @@
 /** Shape B: the payer burns on its own and shows the receipt. */
-import { type Address, type Hex, Payload, parseHex, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  createSerial,
+  type Hex,
+  Payload,
+  parseHex,
+  parseTxHash,
+  type TxHash,
+} from '@svc-zerc20/protocol'
 import { keccak256, type LocalAccount, serializeTransaction } from 'viem'
 import { type Clock, unixSeconds } from '../clock.js'
 import type { PaymentMemory } from '../delivery/payment-memory.js'
@@ -7,7 +15,6 @@ import type { PayerLimits } from '../limits.js'
 import { checkFresh, type PayableOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
 import { assertCovers, type Permission } from '../policy/permission.js'
-import { createSerial } from '../serial.js'
 import type { PayerChain } from './chain.js'
 import type { Leave } from './sign-permit.js'
 

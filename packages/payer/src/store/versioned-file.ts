@@ -12,10 +12,9 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { link, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Json } from '@svc-zerc20/protocol'
+import { createSerial, Json } from '@svc-zerc20/protocol'
 import type { Clock } from '../clock.js'
 import { PayerError } from '../payer-error.js'
-import { createSerial } from '../serial.js'
 import type { Cell } from './cell.js'
 import { errorCode, makeFolder, syncFolder, writeAside } from './files.js'
 

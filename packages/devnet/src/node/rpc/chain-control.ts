@@ -1,9 +1,9 @@
+import type { Serial } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import type { BlockBuilder } from '../block-builder.js'
 import type { ChainTime } from '../chain-time.js'
 import type { Mining } from '../mining.js'
 import type { Reorg, ReorgOptions, ReorgResult } from '../reorg.js'
-import type { Serial } from '../serial.js'
 import { RpcError, rpcErrorCodes } from './rpc-error.js'
 
 /** Every way to change the chain, one after another: no step sees another half done. */
@@ -40,7 +40,7 @@ export function createChainControl(dependencies: {
   let reorganising: Promise<unknown> | undefined
 
   async function step<T>(task: () => Promise<T>): Promise<T> {
-    const result = await serial.run(task)
+    const result = await serial(task)
     mining.wake()
     return result
   }

@@ -1,7 +1,7 @@
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { describe, expect, it } from 'vitest'
 import { addressOf, challengeOf, seconds } from '../../../test/challenges.js'
 import type { Challenge } from '../../payment/records.js'
-import { systemClock } from '../../system.js'
 import { createIssuedAddresses } from './addresses.js'
 import { createIssuedMemory } from './memory.js'
 

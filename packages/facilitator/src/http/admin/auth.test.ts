@@ -1,5 +1,5 @@
+import { Secret } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../secrets/secrets.js'
 import { createAdminAuth } from './auth.js'
 
 describe('the guard of the administrative surface', () => {

@@ -1,6 +1,6 @@
 /** Who may use the administrative surface: whoever has its token, and nobody while there is none. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Secret } from '../../secrets/secrets.js'
+import type { Secret } from '@svc-zerc20/protocol'
 import { bearerIn } from '../callers.js'
 
 /** Judges the value of an `Authorization` header. */

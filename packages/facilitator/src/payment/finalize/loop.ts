@@ -1,9 +1,8 @@
 /** Runs rounds of finalization: one a period, soon again while there is work, later and later while all of it fails. */
-
+import { backOffMs } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 import type { Finalize } from './finalize.js'
 import type { FinalizeEvent } from './ports.js'
-import { backOffMs } from './retries.js'
 import { count, type RoundEnd } from './round.js'
 
 export type FinalizeLoop = {

@@ -1,4 +1,5 @@
 /** When something that failed may be tried again: exponentially later each time, up to a bound. */
+import { backOffMs } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 
 export type Retries<Key> = {
@@ -24,9 +25,4 @@ export function createRetries<Key>(deps: { clock: Clock; first: number; max: num
       notBefore.delete(key)
     },
   }
-}
-
-/** The pause after so many failures in a row: doubled for each, never above the bound. */
-export function backOffMs(failures: number, firstMs: number, maxMs: number): number {
-  return failures === 0 ? 0 : Math.min(firstMs * 2 ** (failures - 1), maxMs)
 }

@@ -2,8 +2,7 @@
  * Burns under way. Each runs from claim to accepted (or released) on its own, whether or not a caller still
  * waits for it: a `/settle` only watches.
  */
-import { type ChallengeNonce, type Payload, SvcError } from '@svc-zerc20/protocol'
-import { backOffMs } from '../finalize/retries.js'
+import { backOffMs, type ChallengeNonce, type Payload, SvcError } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../ports.js'
 import type { Burn, Challenge, Interrupted, ShallowBurns } from '../records.js'

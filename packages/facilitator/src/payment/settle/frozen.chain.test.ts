@@ -9,6 +9,7 @@ import {
   parseChallengeNonce,
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { deriveSeed } from '@svc-zerc20/zk'
 import { hexToBytes } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
@@ -18,7 +19,6 @@ import { startBeside } from '../../../test/beside.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { createSeedCheck } from '../../addresses/seed-check.js'
 import { openLedger } from '../../ledger/open.js'
-import { systemClock } from '../../system.js'
 import type { Challenge } from '../records.js'
 
 let net: TestNetwork

@@ -2,8 +2,7 @@
  * Payers whose relayed burns failed on chain. Each failure cost the relayer gas, and only its payer can make a burn
  * fail that was good when it was sent: so the next one waits, twice as long each time.
  */
-import { type Address, createBoundedMap } from '@svc-zerc20/protocol'
-import { backOffMs } from '../finalize/retries.js'
+import { type Address, backOffMs, createBoundedMap } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 
 export type PayerWaits = {

@@ -1,6 +1,4 @@
-/** Pause after the n-th failure in a row: doubled each time, up to the limit. */
-export const backoffMs = (failures: number, firstMs: number, maxMs: number): number =>
-  Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30))
+/** How a failure is told: in the log by its code, in `/status` with its sentence. */
 
 /** The stable code of a failure; one without a code is a defect of ours. */
 export function codeOf(error: unknown): string {

@@ -3,11 +3,16 @@
 /** Letters that may differ, per letter of the name. */
 const differencePerLetter = 1 / 3
 
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+/** `letters` is the length of the part that may be misspelled, when the name has another part before it. */
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  letters = name.length,
+): string | undefined {
   const [best] = known
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
     .sort((a, b) => a.distance - b.distance)
-  return best && best.distance <= name.length * differencePerLetter ? best.candidate : undefined
+  return best && best.distance <= letters * differencePerLetter ? best.candidate : undefined
 }
 
 /** Insertions, deletions and replacements that turn one word into the other. */
