@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { exitCodes } from '../packages/daemon/src/exit-codes.js'
 import { daemonNodeFlags } from '../packages/devnet/src/network/services.js'
-import { exitCodes } from '../packages/facilitator/src/finding.js'
 import { listFiles, readText, root } from './source-files.js'
 
 const entry = 'packages/facilitator/dist/main.js'

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { onStopSignal } from '@svc-zerc20/daemon'
 import { Command, InvalidArgumentError } from 'commander'
 import { type LocalNetwork, startLocalNetwork } from './network/local-network.js'
 import { removeNetworkFile, writeNetworkFile } from './network/network-file.js'
@@ -46,7 +47,11 @@ await program.parseAsync()
 async function run(options: Options): Promise<void> {
   const say = (line: string) => process.stdout.write(`${line}\n`)
   const stopping = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
+  // Whoever is in a hurry still waits: what was started must not stay behind.
+  onStopSignal(
+    () => stopping.abort(),
+    () => undefined,
+  )
   const mining: MiningMode =
     options.blockTime === 0 ? { mode: 'instant' } : { mode: 'interval', intervalMs: options.blockTime }
   let network: LocalNetwork

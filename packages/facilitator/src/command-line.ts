@@ -1,9 +1,9 @@
 /** The command line of `svc-facilitator`: commands, options and help. What they do is given from outside. */
+import { exitCodes } from '@svc-zerc20/daemon'
 import { type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { Command, InvalidArgumentError } from 'commander'
 import { registerAdminCommands } from './admin/commands.js'
 import type { Environment } from './config/environment.js'
-import { exitCodes } from './finding.js'
 
 export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>

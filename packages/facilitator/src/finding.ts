@@ -1,4 +1,5 @@
 /** One line of a check: what was looked at, and whether it is good. */
+import { type ExitCode, exitCodes } from '@svc-zerc20/daemon'
 
 export type Finding = {
   readonly level: 'ok' | 'warn' | 'fail'
@@ -13,10 +14,6 @@ export type Finding = {
    */
   readonly start?: 'later' | 'anyway'
 }
-
-/** 0 stopped or nothing found, 1 a mistake to mend, 75 (EX_TEMPFAIL) worth trying again later. */
-export const exitCodes = { ok: 0, mistake: 1, tryAgain: 75 } as const
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 export const isFailure = ({ level }: Finding): boolean => level === 'fail'
 

@@ -1,20 +1,20 @@
 #!/usr/bin/env node
-import { SvcError } from '@svc-zerc20/protocol'
 /** `svc-facilitator`: arguments → check, start, recover or config, and the exit code. */
+import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
+import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type CheckReport, check } from './check/check.js'
 import { replayJournal } from './check/journal.js'
 import { type Actions, createProgram, type RecoverCommand } from './command-line.js'
 import { readConfigFile } from './config/config.js'
 import { printConfig, printConfigJson } from './config/print.js'
-import { describe, type ExitCode, exitCodeOf, exitCodes, type Finding, format, isFailure } from './finding.js'
+import { describe, exitCodeOf, type Finding, format, isFailure } from './finding.js'
 import { limits } from './limits.js'
 import * as RecoveryReport from './recover/report.js'
 import { takeEnvironment } from './secrets/secrets.js'
 import type { Facilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
-import type { LogWriter } from './telemetry/events.js'
-import { createProcessLog } from './telemetry/log.js'
+import { type LogWriter, levelOf } from './telemetry/events.js'
 import { createProgress } from './telemetry/progress.js'
 import { createSummedLog, type SummedLog } from './telemetry/summed.js'
 import { version } from './version.js'
@@ -31,12 +31,10 @@ const mistakes = new Set([
   'journal_lost',
 ])
 
-const signals = ['SIGTERM', 'SIGINT'] as const
-
 // Server, ledger and prover are imported by the commands that run them: the others answer in two thirds of the time.
 
 const env = takeEnvironment()
-const output = createProcessLog()
+const output = createProcessLog(levelOf)
 
 const actions: Actions = {
   async check(file, { json }) {
@@ -90,35 +88,19 @@ async function checked(file: string, log?: LogWriter) {
   if (fatal.length === 0 && ready) return { findings, ready }
   complain(failures)
   for (const finding of fatal) log?.(StartFailure.ofFinding(finding))
-  return endWith(exitCodeOf(fatal))
-}
-
-async function endWith(code: ExitCode): Promise<never> {
-  await output.end()
-  return process.exit(code)
+  return output.exit(exitCodeOf(fatal))
 }
 
 async function failWith(error: unknown): Promise<never> {
   const { message } = error instanceof SvcError ? error : { message: String(error) }
   process.stderr.write(`fail ${message.replaceAll('\n', '\nfail ')}\n`)
-  return endWith(codesIn(error).some((code) => mistakes.has(code)) ? exitCodes.mistake : exitCodes.tryAgain)
-}
-
-/** Of an error and of what it was caused by: several parts may have failed to end. */
-function codesIn(error: unknown): string[] {
-  const {
-    code,
-    cause,
-    errors = [],
-  } = Object(error) as { code?: unknown; cause?: unknown; errors?: unknown[] }
-  const inner = [cause, ...errors].filter((each) => each !== undefined)
-  return [...(typeof code === 'string' ? [code] : []), ...inner.flatMap(codesIn)]
+  return output.exit(exitCodeFor(error, mistakes))
 }
 
 async function recover(file: string, { json, ...options }: RecoverCommand): Promise<void> {
   const { ready } = await checked(file)
   const stopping = new AbortController()
-  for (const signal of signals) process.once(signal, () => stopping.abort())
+  onStopSignal(() => stopping.abort())
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const log = createProgress(say)
   const { recoverBurns } = await import('./recover/recover-burns.js')
@@ -135,26 +117,26 @@ async function start(file: string, options: { acceptJournal: boolean }, summed: 
   }
   const { startFacilitator } = await import('./start/start.js')
   const facilitator = await startFacilitator({ ...ready, ...options, log })
-  for (const signal of signals) {
-    process.once(signal, () => {
+  onStopSignal(
+    (signal) => {
       log({ event: 'facilitator.stopping', signal })
       // What was summed up so far is told now, and the rest as it comes.
       summed.close()
       void stop(facilitator, log)
-    })
-  }
+    },
+    // A second signal means: now.
+    () => process.exit(exitCodes.ok),
+  )
 }
 
 async function stop(facilitator: Facilitator, log: LogWriter): Promise<void> {
-  // A second signal means: now.
-  for (const signal of signals) process.once(signal, () => process.exit(exitCodes.ok))
   try {
     await facilitator.close()
   } catch (error) {
     await failWith(error)
   }
   log({ event: 'facilitator.stopped' })
-  await endWith(exitCodes.ok)
+  await output.exit(exitCodes.ok)
 }
 
 function complain(findings: readonly Finding[]): void {

@@ -1,4 +1,4 @@
-import type { ConnectionBounds } from '../src/http/connections.js'
+import type { ConnectionBounds } from '@svc-zerc20/daemon'
 
 /** Bounds for servers of a test: short enough to be waited for. */
 export const connectionBounds: ConnectionBounds = {

@@ -1,4 +1,5 @@
 /** The command line of `svc-indexer`: options and help. What they do is given from outside. */
+import { exitCodes } from '@svc-zerc20/daemon'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { proverKeyName } from './env.js'
 import { defaultCeilingGwei } from './root/fee-ceiling.js'
@@ -21,8 +22,6 @@ export type Arguments = {
   readonly maxFeeGwei: number
   readonly maxTipGwei: number
 }
-
-export const exitCodes = { ok: 0, mistake: 1, tryAgain: 75 } as const
 
 const help = `
 Every option can come from the environment: SVC_INDEXER_RPC_URL for --rpc-url, and so on.

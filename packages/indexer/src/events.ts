@@ -26,8 +26,9 @@ export type Log = (event: LogEvent) => void
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
-/** Level of each event. */
-export const levels: Record<LogEvent['event'], Level> = {
+export const levelOf = ({ event }: LogEvent): Level => levels[event]
+
+const levels: Record<LogEvent['event'], Level> = {
   'indexer.ready': 'info',
   'indexer.stopping': 'info',
   'indexer.stopped': 'info',

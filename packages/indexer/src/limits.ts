@@ -31,14 +31,16 @@ export const limits = {
   feeBumpPercent: 25n,
   /** A request of this API is small; anything larger is abuse. */
   bodyBytesMax: 16_384,
-  /** Time to receive the head of a request, and the whole request. Checked every `connectionLookMs`: below 20 s in all. */
-  headMs: 10_000,
-  requestMs: 19_000,
-  connectionLookMs: 500,
-  /** A caller that neither sends nor reads for this long is cut off. */
-  silentConnectionMs: 60_000,
-  connectionsMax: 1_024,
-  connectionsPerCallerMax: 128,
+  /** A whole request is there, or its connection is closed, in less than 20 s: the pause between two looks included. */
+  connections: {
+    headMs: 10_000,
+    requestMs: 19_000,
+    lookMs: 500,
+    keptMs: 72_000,
+    silentMs: 60_000,
+    max: 1_024,
+    perCallerMax: 128,
+  },
   eventsDefault: 100,
   /** Events in one answer, to however many recipients. */
   eventsMax: 1_000,

@@ -1,51 +1,74 @@
 #!/usr/bin/env node
 /** `svc-indexer`: one token's indexer as a process of its own. */
 import { createRequire } from 'node:module'
+import { closeAll, createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
-import { createProver, type Prover } from '@svc-zerc20/prover'
-import { type Arguments, createProgram, exitCodes } from './command-line.js'
+import { createProver } from '@svc-zerc20/prover'
+import { type Arguments, createProgram } from './command-line.js'
 import { proverKeyName, takeProverKey } from './env.js'
+import { levelOf } from './events.js'
 import { createIndexer } from './indexer.js'
-import { createLog } from './log.js'
 import { feeCeiling } from './root/fee-ceiling.js'
-import type { RootJobOptions } from './root/root-job.js'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
-/** What only a person can mend; anything else may pass by itself. */
+/** Errors that only a person can mend; any other may pass by itself. */
 const mistakes = new Set(['bad_option', 'wrong_chain', 'folder_of_another_token', 'folder_unusable'])
+
+const { log, exit } = createProcessLog(levelOf)
 
 await createProgram(version, run).parseAsync()
 
 async function run(args: Arguments): Promise<void> {
-  const log = createLog()
-  let prover: Prover | undefined
   try {
-    const { artifacts, gatherMs, mintGatherMs, maxFeeGwei, maxTipGwei, ...rest } = args
-    const ceiling = feeCeiling({ maxFeeGwei, maxTipGwei })
-    const privateKey = takeProverKey()
-    if ((privateKey === undefined) !== (artifacts === undefined)) {
-      throw new SvcError('bad_option', `proving roots needs both --artifacts and ${proverKeyName}`)
-    }
-    let rootProver: RootJobOptions | undefined
-    if (artifacts !== undefined && privateKey !== undefined) {
-      prover = createProver({ folder: artifacts, processes: 1, warm: ['root-16', 'root-64'] })
-      rootProver = { prover, privateKey, ceiling, gatherMs, mintGatherMs }
-    }
-    const indexer = await createIndexer({ ...rest, log, ...(rootProver && { rootProver }) })
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, async () => {
-        log({ event: 'indexer.stopping', signal })
-        await indexer.close()
-        await prover?.close()
-        log({ event: 'indexer.stopped' })
-        process.exit(exitCodes.ok)
-      })
-    }
+    const close = await start(args)
+    onStopSignal(
+      (signal) => void stop(close, signal),
+      // A second signal means: now.
+      () => process.exit(exitCodes.ok),
+    )
   } catch (error) {
-    await prover?.close()
-    process.stderr.write(`fail ${(error as Error).message}\n`)
-    const isMistake = error instanceof SvcError && mistakes.has(error.code)
-    process.exit(isMistake ? exitCodes.mistake : exitCodes.tryAgain)
+    await failWith(error)
   }
+}
+
+type Close = () => Promise<void>
+
+/** Starts the indexer, and the prover when there is a key to pay for roots. */
+async function start(args: Arguments): Promise<Close> {
+  const { artifacts, gatherMs, mintGatherMs, maxFeeGwei, maxTipGwei, ...rest } = args
+  const ceiling = feeCeiling({ maxFeeGwei, maxTipGwei })
+  const privateKey = takeProverKey()
+  if (artifacts === undefined && privateKey === undefined) {
+    const { close } = await createIndexer({ ...rest, log })
+    return close
+  }
+  if (artifacts === undefined || privateKey === undefined) {
+    throw new SvcError('bad_option', `proving roots needs both --artifacts and ${proverKeyName}`)
+  }
+  const prover = createProver({ folder: artifacts, processes: 1, warm: ['root-16', 'root-64'] })
+  const rootProver = { prover, privateKey, ceiling, gatherMs, mintGatherMs }
+  try {
+    const indexer = await createIndexer({ ...rest, log, rootProver })
+    return () => closeAll([indexer.close, prover.close])
+  } catch (error) {
+    await prover.close()
+    throw error
+  }
+}
+
+async function stop(close: Close, signal: string): Promise<void> {
+  log({ event: 'indexer.stopping', signal })
+  try {
+    await close()
+  } catch (error) {
+    await failWith(error)
+  }
+  log({ event: 'indexer.stopped' })
+  await exit(exitCodes.ok)
+}
+
+async function failWith(error: unknown): Promise<never> {
+  process.stderr.write(`fail ${(error as Error).message}\n`)
+  return exit(exitCodeFor(error, mistakes))
 }

@@ -1,9 +1,9 @@
 /** `svc-facilitator admin …`: the administrative surface of a running daemon on the command line. */
+import { exitCodes } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import type { Environment } from '../config/environment.js'
-import { exitCodes } from '../finding.js'
 import * as schemas from '../http/schemas.js'
 import { type AdminClient, createAdminClient } from './client.js'
 import {

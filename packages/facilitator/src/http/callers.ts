@@ -1,8 +1,9 @@
 /** Who asks: a seller by its token, anybody else by its address; and what each may ask in a minute. */
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { callerKey } from '@svc-zerc20/daemon'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../payment/ports.js'
-import { createRateLimit, type RateLimit, rateLimitKey } from './rate-limit.js'
+import { createRateLimit, type RateLimit } from './rate-limit.js'
 
 export type Caller = {
   /** What it is counted by, everywhere. */
@@ -73,7 +74,7 @@ export function createCallers(deps: {
       const token = bearerIn(headers.authorization)
       const seller = token === undefined ? undefined : sellerWith(token)
       if (seller) return seller
-      const key = rateLimitKey(ip)
+      const key = callerKey(ip)
       if (token !== undefined) deps.onUnknownToken(key)
       return { key, rates: strangers }
     },

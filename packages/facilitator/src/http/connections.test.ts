@@ -1,7 +1,7 @@
+import { type ConnectionBounds, type Connections, limitConnections } from '@svc-zerc20/daemon'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { drip, openSocket, type RawSocket } from '../../../../test/support/raw-socket.js'
 import { connectionBounds as bounds } from '../../test/connections.js'
-import { type ConnectionBounds, type Connections, limitConnections } from './connections.js'
 import { createServer } from './server.js'
 
 /** For a machine that is busy with other things; Node looks only every 30 s by itself. */

@@ -1,10 +1,10 @@
 /** The HTTP server: limits on what comes in, and one shape for everything that goes wrong. */
+import { type ConnectionBounds, timeoutsOf } from '@svc-zerc20/daemon'
 import { type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/events.js'
 import type { AdminAuth } from './admin/auth.js'
 import { answerClientError } from './client-error.js'
-import { type ConnectionBounds, timeoutsOf } from './connections.js'
 import { type Surface, sendRejection } from './problem.js'
 
 export function createServer(deps: {

@@ -1,7 +1,7 @@
 /** What `recover` found and what became of it, for people and for scripts. */
+import { type ExitCode, exitCodes } from '@svc-zerc20/daemon'
 import { unreachable } from '@svc-zerc20/protocol'
 import { table } from '../admin/print.js'
-import { type ExitCode, exitCodes } from '../finding.js'
 import type { Step } from '../payment/finalize/round.js'
 import type { FoundBurn } from './find-burns.js'
 

@@ -1,4 +1,5 @@
 /** Finalization, wired: paths, proofs and mints of this facilitator, round by round or in a loop. */
+import { closeAll } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { ArtifactError, readArtifacts } from '@svc-zerc20/zk'
@@ -21,7 +22,6 @@ import type { Clock, Minter } from '../payment/ports.js'
 import { conditionsMissing } from '../secrets/secrets.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
-import { closeAll } from './close-all.js'
 
 export type FinalizationDeps = {
   readonly config: Config

@@ -1,4 +1,5 @@
 /** The routes of the daemon on one server. */
+import { type ConnectionBounds, limitConnections } from '@svc-zerc20/daemon'
 import type { FastifyInstance } from 'fastify'
 import type { Addresses } from '../addresses/addresses.js'
 import { createChainProbe } from '../chain/probe.js'
@@ -10,7 +11,6 @@ import { createDiskSpace } from '../health/disk-space.js'
 import { createReadinessProbes } from '../health/probes.js'
 import { createAdminAuth } from '../http/admin/auth.js'
 import { createCallers, type Seller } from '../http/callers.js'
-import { type ConnectionBounds, limitConnections } from '../http/connections.js'
 import { observeAnswers } from '../http/observe.js'
 import { createPresentations } from '../http/presentations.js'
 import { registerPaymentApi } from '../http/public/payments.js'

@@ -1,4 +1,5 @@
 /** The composition root: ports meet adapters here and nowhere else. */
+import { closeAll } from '@svc-zerc20/daemon'
 import { Network, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { deriveSeed } from '@svc-zerc20/zk'
@@ -13,7 +14,6 @@ import type { LogWriter } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
 import { assertRelayerKnown } from './assert-relayer-known.js'
 import { openChainSide } from './chain-side.js'
-import { closeAll } from './close-all.js'
 import { createFinalization, paceOf } from './finalization.js'
 import { createFollowing } from './following.js'
 import { createHttpSide } from './http-side.js'

@@ -1,14 +1,15 @@
 import { connect, type Socket } from 'node:net'
+import type { ConnectionBounds } from '@svc-zerc20/daemon'
 import { afterEach, expect, test } from 'vitest'
 import { limits } from '../limits.js'
-import { type Bounds, createServer } from './server.js'
+import { createServer } from './server.js'
 
-const bounds: Bounds = {
-  ...limits,
+const bounds: ConnectionBounds = {
+  ...limits.connections,
   headMs: 500,
   requestMs: 1_000,
-  connectionLookMs: 50,
-  silentConnectionMs: 1_000,
+  lookMs: 50,
+  silentMs: 1_000,
 }
 /** For a machine that is busy with other things; Node looks only every 30 s by itself. */
 const slackMs = 3_000
@@ -21,7 +22,7 @@ afterEach(async () => {
   await app?.close()
 })
 
-async function listen(changes: Partial<Bounds> = {}): Promise<number> {
+async function listen(changes: Partial<ConnectionBounds> = {}): Promise<number> {
   app = createServer({ log: () => undefined, bounds: { ...bounds, ...changes } })
   app.post('/proofs', async () => [])
   return Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
@@ -48,7 +49,7 @@ function lifeOf(port: number, beginning: string, rest: string): Promise<number> 
 }
 
 test('what is stated for a whole request holds with the pause between two looks', () => {
-  expect(limits.requestMs + limits.connectionLookMs).toBeLessThan(20_000)
+  expect(limits.connections.requestMs + limits.connections.lookMs).toBeLessThan(20_000)
 })
 
 test.each([
@@ -59,7 +60,7 @@ test.each([
   expect(await lifeOf(await listen(), beginning, rest)).toBeLessThan(boundMs + slackMs)
 })
 
-const patient = { headMs: 60_000, requestMs: 60_000, silentConnectionMs: 60_000 }
+const patient = { headMs: 60_000, requestMs: 60_000, silentMs: 60_000 }
 const asks = 'GET /proofs HTTP/1.1\r\nHost: x\r\n\r\n'
 
 /** A connection on which the bytes were written and the first answer has come, or that was closed. */
@@ -72,13 +73,13 @@ async function answered(port: number, bytes: string, from: string): Promise<Sock
 }
 
 test('more connections than the bound are closed at once while all are busy', async () => {
-  const port = await listen({ ...patient, connectionsMax: 2 })
+  const port = await listen({ ...patient, max: 2 })
   for (const from of ['127.0.0.2', '127.0.0.3']) await answered(port, `${asks}${head}\r\n{`, from)
   expect((await answered(port, asks, '127.0.0.4')).bytesRead).toBe(0)
 })
 
 test('the oldest connection that asks nothing gives way to a newcomer', async () => {
-  const port = await listen({ ...patient, connectionsMax: 2 })
+  const port = await listen({ ...patient, max: 2 })
   const oldest = await answered(port, asks, '127.0.0.2')
   const other = await answered(port, asks, '127.0.0.3')
   expect((await answered(port, asks, '127.0.0.4')).bytesRead).toBeGreaterThan(0)
@@ -87,7 +88,7 @@ test('the oldest connection that asks nothing gives way to a newcomer', async ()
 })
 
 test('a caller that has too many gives way to itself, not to others', async () => {
-  const port = await listen({ ...patient, connectionsPerCallerMax: 1 })
+  const port = await listen({ ...patient, perCallerMax: 1 })
   const other = await answered(port, asks, '127.0.0.2')
   const first = await answered(port, asks, '127.0.0.3')
   expect((await answered(port, asks, '127.0.0.3')).bytesRead).toBeGreaterThan(0)

@@ -1,8 +1,8 @@
 /** The HTTP server: limits on what comes in, plain text for everything that goes wrong. */
+import { type ConnectionBounds, limitConnections, timeoutsOf } from '@svc-zerc20/daemon'
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import type { Log } from '../events.js'
 import { limits } from '../limits.js'
-import { limitConnections } from './connections.js'
 
 /** A request that cannot be answered; the text is the whole body. */
 export class RequestError extends Error {
@@ -15,33 +15,21 @@ export class RequestError extends Error {
   }
 }
 
-/** What a caller may do to the server with its connections and bodies. */
-export type Bounds = {
-  readonly [Name in
-    | 'bodyBytesMax'
-    | 'headMs'
-    | 'requestMs'
-    | 'connectionLookMs'
-    | 'silentConnectionMs'
-    | 'connectionsMax'
-    | 'connectionsPerCallerMax']: number
-}
-
 /** Creates a server without routes. Any web page may read it: everything it tells is public on the chain. */
-export function createServer({ log, bounds = limits }: { log: Log; bounds?: Bounds }): FastifyInstance {
+export function createServer({
+  log,
+  bounds = limits.connections,
+}: {
+  log: Log
+  bounds?: ConnectionBounds
+}): FastifyInstance {
   const app = Fastify({
     logger: false,
-    bodyLimit: bounds.bodyBytesMax,
-    requestTimeout: bounds.requestMs,
-    connectionTimeout: bounds.silentConnectionMs,
-    http: {
-      headersTimeout: bounds.headMs,
-      // Node's own default makes the bounds above 30 s vaguer.
-      connectionsCheckingInterval: bounds.connectionLookMs,
-    },
+    bodyLimit: limits.bodyBytesMax,
+    ...timeoutsOf(bounds),
     forceCloseConnections: true,
   })
-  limitConnections(app.server, { max: bounds.connectionsMax, perCallerMax: bounds.connectionsPerCallerMax })
+  limitConnections(app.server, bounds)
   app.removeContentTypeParser('text/plain')
 
   app.addHook('onRequest', async (request, reply) => {

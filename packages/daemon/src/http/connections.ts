@@ -1,13 +1,13 @@
-/** What one caller may do to a server by holding connections: for how long, and how many. */
+/** The bounds of what one caller may do to a server by holding connections: for how long, and how many. */
 import type { Server, ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
+import { callerKey } from './caller-key.js'
 import { createHeldConnections } from './held-connections.js'
-import { rateLimitKey } from './rate-limit.js'
 
 export type ConnectionBounds = {
-  /** The head of a request is there so long after its connection, or after its first byte on a kept one. */
+  /** The head of a request must be there so long after its connection, or after its first byte on a kept one. */
   readonly headMs: number
-  /** The whole request is. */
+  /** The whole request must be there so long after the same moment. */
   readonly requestMs: number
   /** Pause between two looks for requests that take longer. Node's own default makes every bound 30 s vaguer. */
   readonly lookMs: number
@@ -21,6 +21,7 @@ export type ConnectionBounds = {
 }
 
 export type Connections = {
+  /** Connections that are open now. */
   open(): number
   /** Connections closed at once, because there were too many. */
   refused(): number
@@ -52,7 +53,7 @@ export function limitConnections(server: Server, { max, perCallerMax }: Connecti
   }
 
   server.on('connection', (socket: Socket) => {
-    const caller = rateLimitKey(socket.remoteAddress)
+    const caller = callerKey(socket.remoteAddress)
     if (hasRoomFor(caller)) {
       held.add(socket, caller)
       return

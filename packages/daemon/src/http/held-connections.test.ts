@@ -1,0 +1,75 @@
+import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { createHeldConnections } from './held-connections.js'
+
+/** As much of a socket as is held: destroyed, it says that it is closed, but not at once. */
+class HeldSocket extends EventEmitter {
+  destroyed = false
+
+  destroy(): void {
+    if (this.destroyed) return
+    this.destroyed = true
+    setImmediate(() => this.emit('close'))
+  }
+}
+
+function hold(...callers: string[]) {
+  const held = createHeldConnections()
+  const sockets = callers.map((caller) => {
+    const socket = new HeldSocket() as unknown as Socket & HeldSocket
+    held.add(socket, caller)
+    return socket
+  })
+  const at = (place: number): Socket => {
+    const socket = sockets[place]
+    if (!socket) throw new Error(`no socket ${place}`)
+    return socket
+  }
+  const ended = () => sockets.flatMap(({ destroyed }, place) => (destroyed ? [place] : []))
+  return { held, at, ended }
+}
+
+describe('the connection that gives way', () => {
+  it('is the one that has asked nothing for longest, not the one that was opened first', () => {
+    const { held, at, ended } = hold('a', 'b', 'c')
+    held.begin(at(0))
+    held.end(at(0))
+    expect(held.endOldestIdle()).toBe(true)
+    expect(ended()).toEqual([1])
+  })
+
+  it('is never one in the middle of a request, also when another request on it is over', () => {
+    const { held, at, ended } = hold('a', 'b')
+    for (const place of [0, 1]) {
+      held.begin(at(place))
+      held.begin(at(place))
+      held.end(at(place))
+    }
+    expect([held.endOldestIdle(), held.endOldestIdle('a'), ended()]).toEqual([false, false, []])
+    held.end(at(1))
+    expect([held.endOldestIdle('a'), held.endOldestIdle(), ended()]).toEqual([false, true, [1]])
+  })
+
+  it('belongs to the caller that is asked for', () => {
+    const { held, ended } = hold('a', 'b', 'b')
+    expect(held.endOldestIdle('b')).toBe(true)
+    expect([ended(), held.countOf('a'), held.countOf('b'), held.count()]).toEqual([[1], 1, 1, 2])
+  })
+
+  it('is forgotten at once, and not a second time when it says that it is closed', async () => {
+    const { held } = hold('a', 'a')
+    held.endOldestIdle()
+    expect([held.count(), held.countOf('a')]).toEqual([1, 1])
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([held.count(), held.countOf('a')]).toEqual([1, 1])
+  })
+
+  it('stays forgotten when the answer on it ends later', () => {
+    const { held, at } = hold('a')
+    at(0).emit('close')
+    held.begin(at(0))
+    held.end(at(0))
+    expect([held.count(), held.endOldestIdle()]).toEqual([0, false])
+  })
+})

@@ -1,0 +1,64 @@
+/** Events → JSON lines. */
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import { pino } from 'pino'
+import type { ExitCode } from './exit-codes.js'
+
+type Level = 'debug' | 'info' | 'warn' | 'error'
+type LogEvent = { readonly event: string }
+
+export type LogDestination = { write(line: string): void }
+
+/** The log of this process on standard output. */
+export type ProcessLog<Event> = {
+  readonly log: (event: Event) => void
+  /**
+   * Ends the process once every line is written; later lines are dropped. `process.exit` alone may swap the last lines:
+   * one is still being written while the exit writes the rest. A reader that does not read costs a second and the code.
+   */
+  exit(code: ExitCode): Promise<never>
+}
+
+/** A reader that does not read must not keep a process from ending. */
+const endWaitMs = 1_000
+
+export function createProcessLog<Event extends LogEvent>(
+  levelOf: (event: Event) => Level,
+): ProcessLog<Event> {
+  // Not synchronous: a reader that is slow must not hold up the process.
+  const destination = pino.destination({ dest: 1, sync: false })
+  const log = createLog(levelOf, destination)
+  /** Aborted once every line is written, or nobody is left to read the rest. */
+  const done = new AbortController()
+  destination.once('close', () => done.abort())
+  destination.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    done.abort()
+  })
+  let isEnding = false
+  return {
+    log(event) {
+      if (!isEnding) log(event)
+    },
+    async exit(code) {
+      if (!isEnding) destination.end()
+      isEnding = true
+      await systemClock.sleep(endWaitMs, done.signal)
+      // One of our threads hangs in a write that nobody reads, and every other way to end waits for that thread.
+      if (!done.signal.aborted) process.kill(process.pid, 'SIGKILL')
+      return process.exit(code)
+    },
+  }
+}
+
+export function createLog<Event extends LogEvent>(
+  levelOf: (event: Event) => Level,
+  destination: LogDestination,
+): (event: Event) => void {
+  const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  return (event) => {
+    const fields = Object.fromEntries(
+      Object.entries(event).map(([key, value]) => [key, typeof value === 'bigint' ? `${value}` : value]),
+    )
+    logger[levelOf(event)](fields)
+  }
+}
