@@ -62,7 +62,7 @@ export default defineConfig({
           ...common,
           name: 'circuits',
           // Most of these compile circuits, in processes of their own.
-          include: ['circuits/src/**/*.test.ts'],
+          include: ['circuits/{src,test}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

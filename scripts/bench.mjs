@@ -4,5 +4,5 @@ import { root, run, setup } from './setup.mjs'
 
 await setup()
 const [first, ...rest] = process.argv.slice(2)
-const [script, args] = first === 'finalize' ? ['finalize.js', rest] : ['main.js', process.argv.slice(2)]
-await run(process.execPath, [join(root, 'bench', 'dist', script), ...args])
+const [command, args] = first === 'finalize' ? [first, rest] : ['compare', process.argv.slice(2)]
+await run(process.execPath, [join(root, 'bench', 'dist', 'commands', `${command}.js`), ...args])

@@ -105,10 +105,33 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     root: ['chain', 'store'],
     http: ['store'],
   },
+  'packages/resource-server/src': {
+    facilitator: [],
+    visits: [],
+    offers: ['facilitator'],
+    scheme: ['facilitator', 'visits', 'offers'],
+    // Two ways to sell: a handler behind a gate, on one of three web frameworks, or a tool over MCP.
+    gate: ['facilitator', 'visits', 'offers', 'scheme'],
+    frameworks: ['visits', 'scheme', 'gate'],
+    mcp: ['facilitator', 'offers', 'scheme'],
+  },
   'packages/devnet/src': {
     node: [],
     deploy: ['node'],
     network: ['node', 'deploy'],
+  },
+  'circuits/src': {
+    compiler: [],
+    files: [],
+    'development-setup': ['files'],
+    artifacts: ['compiler', 'files', 'development-setup'],
+    ceremony: ['compiler', 'files', 'development-setup', 'artifacts'],
+  },
+  'bench/src': {
+    processes: [],
+    inputs: [],
+    comparison: ['processes', 'inputs'],
+    commands: ['processes', 'inputs', 'comparison'],
   },
 }
 

@@ -3,4 +3,4 @@ export {
   developmentPowBits,
   type EnsureArtifacts,
   ensureArtifacts,
-} from './ensure-artifacts.js'
+} from './artifacts/ensure-artifacts.js'

@@ -1,6 +1,6 @@
 /** `npm run circuits`: builds the development artifacts that are missing and prints where they are. */
 import { parseArgs } from 'node:util'
-import { defaultFolder, developmentPowBits, ensureArtifacts } from './ensure-artifacts.js'
+import { defaultFolder, developmentPowBits, ensureArtifacts } from './artifacts/ensure-artifacts.js'
 
 const { values } = parseArgs({
   options: {

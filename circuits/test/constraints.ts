@@ -1,5 +1,5 @@
 import { reduce } from '../src/field.js'
-import type { LinearForms, R1cs } from '../src/r1cs.js'
+import type { LinearForms, R1cs } from '../src/files/r1cs.js'
 
 /** One summand of a linear form. */
 export type Term = readonly [wire: number, weight: bigint]

@@ -1,5 +1,5 @@
 // A process of its own that builds the small circuits: FOLDER.
-import { ensureDevelopment } from '../dist/ensure-artifacts.js'
+import { ensureDevelopment } from '../dist/artifacts/ensure-artifacts.js'
 import { smallCircuits } from './small-circuits.mjs'
 
 const folder = await ensureDevelopment({

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { domainOf } from '../src/development-setup.js'
-import type { R1cs } from '../src/r1cs.js'
+import { domainOf } from '../src/development-setup/development-setup.js'
+import type { R1cs } from '../src/files/r1cs.js'
 
 /** The row of a circuit in the README, from its constraints on. */
 export function readmeCounts(name: string): string | undefined {

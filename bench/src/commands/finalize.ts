@@ -1,0 +1,197 @@
+/**
+ * `npm run bench:finalize`: from accepted to finalized with real proofs, how many a second, and what proving does to
+ * the request path meanwhile.
+ */
+import { parseArgs } from 'node:util'
+import { startLocalNetwork } from '@svc-zerc20/devnet'
+import { percentile } from '../comparison/figures.js'
+import { createChainView } from '../inputs/chain-view.js'
+import { fundPayers } from '../inputs/funding.js'
+import { createPayers, createPermitPayments, type Payment } from '../inputs/payments.js'
+import type { ChainReady } from '../processes/chain.js'
+import { type Child, startChild } from '../processes/child.js'
+import type { Load, LoadResult } from '../processes/load.js'
+import { childrenOf, cpuMs, residentMemory } from '../processes/usage.js'
+
+const { values } = parseArgs({
+  options: {
+    payments: { type: 'string', default: '40' },
+    alone: { type: 'string', default: '3' },
+    provers: { type: 'string', default: '1' },
+  },
+})
+const together = Number(values.payments)
+const alone = Number(values.alone)
+const blockMs = 1000
+const verifyCount = 400
+const challengeCount = 500
+/** The pool stays above its low-water mark while they are taken: below it, new addresses are mined meanwhile. */
+const poolSize = 4 * challengeCount
+const lookMs = 100
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const judged = (name: string, figure: string, isMet: boolean) =>
+  say(`${isMet ? 'reached' : 'MISSED '}  ${name}: ${figure}`)
+
+type Network = Awaited<ReturnType<typeof startLocalNetwork>>
+
+const nonceOf = ({ body }: Payment): string => JSON.parse(body).paymentPayload.payload.challengeNonce
+
+async function settle({ facilitatorUrl }: Network, { body }: Payment): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${facilitatorUrl}/settle`, { method: 'POST', headers, body })
+  const answer = (await response.json()) as { success: boolean; errorReason?: string }
+  if (!answer.success) throw new Error(`a payment was refused: ${answer.errorReason}`)
+}
+
+async function untilFinalized({ facilitatorUrl, adminToken }: Network, payment: Payment): Promise<void> {
+  const headers = { authorization: `Bearer ${adminToken}` }
+  for (;;) {
+    const response = await fetch(`${facilitatorUrl}/admin/payments/${nonceOf(payment)}`, { headers })
+    const answer = (await response.json()) as { payment: { phase: string } }
+    if (answer.payment.phase === 'finalized') return
+    await sleep(lookMs)
+  }
+}
+
+/** Mints to the payers are transfers, too: everybody starts with a root over all of them. */
+async function untilCaughtUp({ indexerUrl }: Network): Promise<void> {
+  for (;;) {
+    const [status] = (await (await fetch(`${indexerUrl}/status`)).json()) as {
+      tree_synced_index: number
+      onchain_proved_index: number
+    }[]
+    if (status && status.tree_synced_index > 0 && status.onchain_proved_index === status.tree_synced_index) {
+      return
+    }
+    await sleep(lookMs)
+  }
+}
+
+/** Processor seconds of the daemon's and the indexer's provers together. */
+const proverSeconds = ({ pids }: Network): number =>
+  [pids.facilitator, pids.indexer]
+    .flatMap((pid) => childrenOf(pid ?? 0))
+    .reduce((sum, pid) => sum + (cpuMs(pid) ?? 0) / 1000, 0)
+
+async function verifyP99(
+  load: Child<object>,
+  network: Network,
+  payments: readonly Payment[],
+): Promise<number> {
+  const bodies = Array.from({ length: verifyCount }, (_, i) => payments[i % payments.length]?.body ?? '')
+  const question: Load = { url: `${network.facilitatorUrl}/verify`, bodies, concurrency: 4 }
+  const { succeeded, latenciesMs, failures } = await load.ask<LoadResult>(question)
+  if (succeeded !== verifyCount) throw new Error(`verify refused: ${JSON.stringify(failures)}`)
+  return percentile(latenciesMs, 0.99)
+}
+
+/** One at a time over one connection: with nobody else there, the answer's time is the server's. */
+async function challengeLatencies({ facilitatorUrl }: Network): Promise<readonly number[]> {
+  const latenciesMs: number[] = []
+  for (let asked = 0; asked < challengeCount; asked++) {
+    const startedAt = performance.now()
+    const response = await fetch(`${facilitatorUrl}/challenge`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"amount":"1000"}',
+    })
+    await response.text()
+    latenciesMs.push(performance.now() - startedAt)
+  }
+  return latenciesMs
+}
+
+async function bench(closers: (() => Promise<void>)[]): Promise<void> {
+  const chainProcess = await startChild<ChainReady>({
+    module: 'chain',
+    env: { BLOCK_MS: `${blockMs}` },
+  })
+  closers.push(() => chainProcess.stop())
+  const { rpcUrl } = chainProcess.ready
+  const network = await startLocalNetwork({
+    rpcUrl,
+    finalization: true,
+    config: {
+      settlement: { challenge_ttl_seconds: 3600 },
+      finalize: { prover_processes: Number(values.provers) },
+      zerc20: { pool_size: poolSize },
+    },
+    say,
+  })
+  closers.push(() => network.close())
+  const load = await startChild<object>({ module: 'load' })
+  closers.push(() => load.stop())
+  const chain = createChainView(rpcUrl)
+  const payers = createPayers(together)
+  const { deployment } = network
+  await fundPayers({ rpcUrl, chain, token: deployment.token, payers: payers.map(({ address }) => address) })
+  const makePayments = createPermitPayments({
+    facilitatorUrl: network.facilitatorUrl,
+    chain,
+    deployment,
+    payers,
+  })
+  say(`\nblocks every ${blockMs} ms; waiting for a root over ${together} funded payers …`)
+  await untilCaughtUp(network)
+
+  const seconds: number[] = []
+  for (let turn = 0; turn < alone; turn++) {
+    const [payment] = await makePayments(1)
+    if (!payment) throw new Error('no payment')
+    await settle(network, payment)
+    const acceptedAt = performance.now()
+    await untilFinalized(network, payment)
+    seconds.push((performance.now() - acceptedAt) / 1000)
+    say(`one payment: finalized ${seconds.at(-1)?.toFixed(1)} s after accepted`)
+  }
+
+  const idleP99 = await verifyP99(load, network, await makePayments(together))
+  const payments = await makePayments(together)
+  const cpuBefore = proverSeconds(network)
+  await Promise.all(payments.map((payment) => settle(network, payment)))
+  const acceptedAt = performance.now()
+  say(`${together} payments accepted; finalizing …`)
+  // Payers with a nonce of their own: the ones above are taken.
+  await sleep(2 * blockMs)
+  const fresh = await makePayments(together)
+  const busyP99 = await verifyP99(load, network, fresh)
+  await Promise.all(payments.map((payment) => untilFinalized(network, payment)))
+  const tookSeconds = (performance.now() - acceptedAt) / 1000
+  const cpuEach = (proverSeconds(network) - cpuBefore) / together
+  const challenges = await challengeLatencies(network)
+  const peak = [network.pids.facilitator, network.pids.indexer]
+    .flatMap((pid) => [pid ?? 0, ...childrenOf(pid ?? 0)])
+    .reduce((sum, pid) => sum + (residentMemory(pid).rssPeakBytes ?? 0), 0)
+
+  const slowest = Math.max(...seconds)
+  const perSecond = together / tookSeconds
+  say('')
+  judged('accepted to finalized, one payment, under 30 s', `${slowest.toFixed(1)} s at worst`, slowest < 30)
+  judged('finalized a second, at least 0.15', perSecond.toFixed(3), perSecond >= 0.15)
+  say(`         processor time of all provers: ${cpuEach.toFixed(2)} s a payment, roots included`)
+  judged(
+    '/verify p99 while proving, at most 1.5 times idle',
+    `${busyP99.toFixed(1)} ms against ${idleP99.toFixed(1)} ms, ${(busyP99 / idleP99).toFixed(2)} times`,
+    busyP99 / idleP99 <= 1.5,
+  )
+  const [challengeP50, challengeP99] = [percentile(challenges, 0.5), percentile(challenges, 0.99)]
+  judged(
+    '/challenge p99 with a filled pool under 2 ms',
+    `${challengeP99.toFixed(2)} ms, half of them below ${challengeP50.toFixed(2)} ms`,
+    challengeP99 < 2,
+  )
+  judged(
+    'peak memory of facilitator, indexer and all provers under 1 GB',
+    `${(peak / 1e6).toFixed(0)} MB, peaks added up`,
+    peak < 1e9,
+  )
+}
+
+const closers: (() => Promise<void>)[] = []
+try {
+  await bench(closers)
+} finally {
+  for (const closer of closers.reverse()) await closer()
+}

@@ -1,0 +1,90 @@
+/** `npm run bench:prove`: our prover beside a plain call of snarkjs, on the same circuits and keys, in one run. */
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ensureArtifacts } from '@svc-zerc20/circuits'
+import { createProver } from '@svc-zerc20/prover'
+import { type CircuitInput, type CircuitName, readArtifacts } from '@svc-zerc20/zk'
+import { rootSample, withdrawSample } from '../inputs/circuits.js'
+import { type Child, startChild } from '../processes/child.js'
+import type { ReferenceQuestion } from '../processes/snarkjs.js'
+import { cpuMs, residentMemory } from '../processes/usage.js'
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
+const rounds = Number(values.rounds)
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const folder = await ensureArtifacts({ onProgress: say })
+const { manifest } = await readArtifacts(folder)
+
+type Sample = { readonly wallMs: number; readonly cpuMs: number }
+type Contestant = {
+  readonly pid: () => number
+  readonly prove: () => Promise<unknown>
+  readonly stop: () => Promise<void>
+}
+
+async function ours(circuit: CircuitName, input: CircuitInput): Promise<Contestant> {
+  const prover = createProver({ folder, processes: 1 })
+  return {
+    pid: () => prover.pids()[0] ?? 0,
+    prove: () => prover.prove(circuit, input),
+    stop: () => prover.close(),
+  }
+}
+
+async function plain(circuit: CircuitName, input: CircuitInput): Promise<Contestant> {
+  const child: Child<object> = await startChild({ module: 'snarkjs' })
+  const { witness, provingKey } = manifest.circuits[circuit]
+  const question: ReferenceQuestion = {
+    input: JSON.parse(
+      JSON.stringify(input, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+    ),
+    witnessFile: join(folder, witness.file),
+    keyFile: join(folder, provingKey.file),
+  }
+  return { pid: () => child.pid, prove: () => child.ask(question), stop: () => child.stop() }
+}
+
+async function sample({ prove, pid }: Contestant): Promise<Sample> {
+  const [startedAt, cpuBefore] = [performance.now(), cpuMs(pid()) ?? 0]
+  await prove()
+  return { wallMs: performance.now() - startedAt, cpuMs: (cpuMs(pid()) ?? 0) - cpuBefore }
+}
+
+const median = (numbers: readonly number[]) =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
+const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`.padStart(8)
+
+function line(name: string, first: Sample, samples: readonly Sample[], peakBytes: number): string {
+  const wall = seconds(median(samples.map(({ wallMs }) => wallMs)))
+  const cpu = seconds(median(samples.map(({ cpuMs: used }) => used)))
+  const peak = `${(peakBytes / 1e6).toFixed(0)} MB`.padStart(7)
+  return `  ${name.padEnd(9)} ${wall}  CPU ${cpu}  peak ${peak}  first proof ${seconds(first.wallMs)}`
+}
+
+async function compare(circuit: CircuitName, input: CircuitInput): Promise<void> {
+  const { constraints, domain } = manifest.circuits[circuit]
+  say(`${circuit}: ${constraints} constraints, domain ${domain}, median of ${rounds} warm proofs each`)
+  const contestants = { ours: await ours(circuit, input), snarkjs: await plain(circuit, input) }
+  try {
+    const first = { ours: await sample(contestants.ours), snarkjs: await sample(contestants.snarkjs) }
+    const samples = { ours: [] as Sample[], snarkjs: [] as Sample[] }
+    // Turn by turn, so that whatever else the machine does hits both.
+    for (let round = 0; round < rounds; round++) {
+      samples.ours.push(await sample(contestants.ours))
+      samples.snarkjs.push(await sample(contestants.snarkjs))
+    }
+    for (const name of ['ours', 'snarkjs'] as const) {
+      const { rssPeakBytes = 0 } = residentMemory(contestants[name].pid())
+      say(line(name, first[name], samples[name], rssPeakBytes))
+    }
+    const ratio = (of: (sample: Sample) => number) =>
+      (median(samples.ours.map(of)) / median(samples.snarkjs.map(of))).toFixed(2)
+    say(`  ours ÷ snarkjs: wall ${ratio(({ wallMs }) => wallMs)}, CPU ${ratio(({ cpuMs: used }) => used)}`)
+  } finally {
+    await Promise.all([contestants.ours.stop(), contestants.snarkjs.stop()])
+  }
+}
+
+await compare('withdraw-local', withdrawSample(manifest.powBits))
+await compare('root-16', rootSample('root-16'))
+await compare('root-64', rootSample('root-64'))

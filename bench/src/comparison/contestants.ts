@@ -1,0 +1,115 @@
+/** The three facilitators on one chain, each a process of its own with a key of its own. */
+import { developmentRoles, spareAccounts, startLocalNetwork } from '@svc-zerc20/devnet'
+import type { Address } from 'viem'
+import type { ChainView } from '../inputs/chain-view.js'
+import { fundPayers, referenceToken } from '../inputs/funding.js'
+import {
+  createExactPayments,
+  createPayers,
+  createPermitPayments,
+  type MakePayments,
+} from '../inputs/payments.js'
+import { startChild } from '../processes/child.js'
+import type { ReferenceReady, Wiring } from '../processes/reference.js'
+import { type JournalCounts, readJournalCounts } from './journal-counts.js'
+
+export type ContestantName = 'ours' | 'example' | 'tuned'
+
+export type Contestant = {
+  readonly name: ContestantName
+  readonly url: string
+  readonly pid: number
+  readonly relayer: Address
+  readonly token: Address
+  readonly makePayments: MakePayments
+  /** Of one that has a journal. */
+  readonly journal?: () => Promise<JournalCounts>
+}
+
+export type Closer = () => Promise<void>
+
+/**
+ * The addresses need no proof of work here, and few are kept ready: both happen off the request path, and
+ * must not run while someone is measured.
+ */
+const ourConfig = {
+  zerc20: { pow_bits: 8, pool_size: 8 },
+  settlement: { challenge_ttl_seconds: 3600 },
+  daemon: { max_open_challenges: 100_000 },
+}
+
+export async function startContestants(options: {
+  rpcUrl: string
+  chain: ChainView
+  blockMs: number
+  payerCount: number
+  now: () => number
+  closers: Closer[]
+}): Promise<Readonly<Record<ContestantName, Contestant>>> {
+  const { rpcUrl, chain, closers } = options
+  const network = await startLocalNetwork({ rpcUrl, config: ourConfig })
+  closers.push(() => network.close())
+  const { deployment } = network
+  const payers = createPayers(options.payerCount)
+  const funded = await fundPayers({
+    rpcUrl,
+    chain,
+    token: deployment.token,
+    payers: payers.map(({ address }) => address),
+  })
+  const ours: Contestant = {
+    name: 'ours',
+    url: network.facilitatorUrl,
+    pid: network.pids.facilitator ?? 0,
+    relayer: developmentRoles.relayer.address,
+    token: deployment.token,
+    journal: () => readJournalCounts(network.facilitatorUrl, network.adminToken),
+    makePayments: createPermitPayments({
+      facilitatorUrl: network.facilitatorUrl,
+      chain,
+      deployment,
+      payers,
+    }),
+  }
+
+  const exactPayments = createExactPayments({
+    chainId: deployment.chainId,
+    token: funded.referenceToken,
+    tokenName: referenceToken.name,
+    tokenVersion: referenceToken.version,
+    payTo: developmentRoles.provider.address,
+    payers,
+    now: options.now,
+  })
+  async function startReference(
+    wiring: Wiring,
+    account: (typeof spareAccounts)[number] | undefined,
+  ): Promise<Contestant> {
+    if (!account) throw new Error('no account left for the reference facilitator')
+    const child = await startChild<ReferenceReady>({
+      module: 'reference',
+      env: {
+        RPC_URL: rpcUrl,
+        CHAIN_ID: `${deployment.chainId}`,
+        PRIVATE_KEY: account.privateKey,
+        BLOCK_MS: `${options.blockMs}`,
+        WIRING: wiring,
+      },
+    })
+    closers.push(() => child.stop())
+    return {
+      name: wiring,
+      url: child.ready.url,
+      pid: child.pid,
+      relayer: account.address,
+      token: funded.referenceToken,
+      makePayments: exactPayments,
+    }
+  }
+  const [forExample, forTuned] = spareAccounts
+  return {
+    ours,
+    example: await startReference('example', forExample),
+    tuned: await startReference('tuned', forTuned),
+  }
+}

@@ -1,0 +1,128 @@
+/** One cell: so many payments of one contestant at one concurrency, with what they cost. */
+import type { ChainView } from '../inputs/chain-view.js'
+import type { Child } from '../processes/child.js'
+import type { Load, LoadResult } from '../processes/load.js'
+import { cpuMs } from '../processes/usage.js'
+import type { Contestant } from './contestants.js'
+import type { JournalCounts } from './journal-counts.js'
+
+export type Step = 'verify' | 'settle'
+
+export type Cell = LoadResult & {
+  readonly step: Step
+  readonly concurrency: number
+  readonly payments: number
+  readonly rpcCalls: number
+  readonly rpcRoundTrips: number
+  readonly transactions: number
+  readonly reverted: number
+  readonly gas: number
+  /** Processor time of the facilitator and of the node meanwhile; absent where it cannot be read. */
+  readonly facilitatorCpuMs?: number
+  readonly nodeCpuMs?: number
+  /** What the journal wrote meanwhile, of a contestant that has one. */
+  readonly journal?: JournalCounts
+}
+
+export type Duplicates = {
+  readonly successes: number
+  readonly transfers: number
+  readonly reverted: number
+}
+
+export type Measure = ReturnType<typeof createMeasure>
+
+const duplicates = 16
+/** A process that used less of a core than this share in one look is idle. */
+const limits = { idleLookMs: 200, idleShare: 0.05, idleLooksMax: 25 } as const
+
+/** Waits until what the preparation left to do in the background is done, within reason. */
+async function untilIdle(pid: number): Promise<void> {
+  for (let look = 0; look < limits.idleLooksMax; look++) {
+    const used = stopwatch(pid)
+    await new Promise((resolve) => setTimeout(resolve, limits.idleLookMs))
+    if ((used() ?? 0) <= limits.idleLookMs * limits.idleShare) return
+  }
+}
+
+export function createMeasure(deps: { chain: ChainView; chainPid: number; load: Child<object> }) {
+  const { chain } = deps
+
+  async function measured(
+    contestant: Contestant,
+    step: Step,
+    bodies: readonly string[],
+    concurrency: number,
+  ): Promise<Cell> {
+    await untilIdle(contestant.pid)
+    // Outside the figures of the chain: looking at the journal asks the chain, too.
+    const journalBefore = await contestant.journal?.()
+    const firstBlock = (await chain.read.getBlockNumber()) + 1n
+    const facilitatorCpu = stopwatch(contestant.pid)
+    const nodeCpu = stopwatch(deps.chainPid)
+    const before = await chain.stats()
+    const load: Load = { url: `${contestant.url}/${step}`, bodies, concurrency }
+    const result = await deps.load.ask<LoadResult>(load)
+    const facilitatorCpuMs = facilitatorCpu()
+    const nodeCpuMs = nodeCpu()
+    const after = await chain.stats()
+    await chain.drain(contestant.relayer)
+    const journalAfter = await contestant.journal?.()
+    const lastBlock = await chain.read.getBlockNumber()
+    const spent =
+      step === 'verify'
+        ? { transactions: 0, reverted: 0, gas: 0n }
+        : await chain.spent(contestant.relayer, firstBlock, lastBlock)
+    return {
+      ...result,
+      step,
+      concurrency,
+      payments: bodies.length,
+      rpcCalls: after.calls - before.calls,
+      // The second question for the figures is itself a round trip.
+      rpcRoundTrips: after.roundTrips - before.roundTrips - 1,
+      transactions: spent.transactions,
+      reverted: spent.reverted,
+      gas: Number(spent.gas),
+      ...(facilitatorCpuMs !== undefined && { facilitatorCpuMs }),
+      ...(nodeCpuMs !== undefined && { nodeCpuMs }),
+      ...(journalBefore && journalAfter && { journal: since(journalBefore, journalAfter) }),
+    }
+  }
+
+  return {
+    async cell(contestant: Contestant, step: Step, payments: number, concurrency: number): Promise<Cell> {
+      const made = await contestant.makePayments(payments)
+      return measured(
+        contestant,
+        step,
+        made.map(({ body }) => body),
+        concurrency,
+      )
+    },
+
+    /** One payment, presented sixteen times at once. */
+    async duplicates(contestant: Contestant): Promise<Duplicates> {
+      const [payment] = await contestant.makePayments(1)
+      if (!payment) throw new Error('no payment was made')
+      const fromBlock = await chain.read.getBlockNumber()
+      const bodies = Array.from({ length: duplicates }, () => payment.body)
+      const { succeeded, reverted } = await measured(contestant, 'settle', bodies, duplicates)
+      const transfers = await chain.transfersOf(contestant.token, payment.payer, fromBlock + 1n)
+      return { successes: succeeded, transfers, reverted }
+    },
+  }
+}
+
+const since = (before: JournalCounts, after: JournalCounts): JournalCounts => ({
+  records: after.records - before.records,
+  syncs: after.syncs - before.syncs,
+})
+
+function stopwatch(pid: number): () => number | undefined {
+  const before = cpuMs(pid)
+  return () => {
+    const now = cpuMs(pid)
+    return before === undefined || now === undefined ? undefined : now - before
+  }
+}

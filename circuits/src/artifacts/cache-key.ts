@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Catalogue, mainFile } from '../compiler/catalogue.js'
+import { compilerVersion, sourceFolder } from '../compiler/compile.js'
+import { parametersFile } from '../compiler/parameters.js'
+
+/** Raised when the setup itself changes, so that keys of an older one are made anew. */
+const setupVersion = 1
+
+/** Hash over everything that decides what the circuits demand. */
+export async function hashSources(circuits: Catalogue): Promise<string> {
+  const hash = createHash('sha256')
+  const add = (name: string, text: string) => hash.update(`${name}\n${Buffer.byteLength(text)}\n${text}\n`)
+  for (const file of (await readdir(sourceFolder)).sort()) {
+    add(file, await readFile(join(sourceFolder, file), 'utf8'))
+  }
+  add('parameters.circom', parametersFile())
+  for (const [name, source] of Object.entries(circuits)) add(name, mainFile(source))
+  return hash.digest('hex')
+}
+
+/** Name of the folder that holds development artifacts of these sources and this compiler. */
+export function folderName(powBits: number, sourcesHash: string): string {
+  const key = createHash('sha256')
+    .update(['development', setupVersion, powBits, sourcesHash, compilerVersion()].join('\n'))
+    .digest('hex')
+  return `development-${powBits}-${key.slice(0, 16)}`
+}

@@ -1,0 +1,98 @@
+/** `npm run ceremony -- COMMAND`: the second phase of a trusted setup, see docs/guides/ceremony.md. */
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { upstreamPowBits } from '@svc-zerc20/zk'
+import { catalogue } from '../compiler/catalogue.js'
+import { applyBeacon, contribute, finishCeremony, prepareCeremony, verifyCeremony } from './ceremony.js'
+import { contributionsMin } from './contribution-record.js'
+
+/** BLAKE2b-512 of `powersOfTau28_hez_final_16.ptau` as its publishers give it; large enough for every circuit. */
+const hermez16 =
+  '6a6277a2f74e1073601b4f9fed6e1e55226917efb0f0db8a07d98ab01df1ccf4' +
+  '3eb0e8c3159432acd4960e2f29fe84a4198501fa54c8dad9e43297453efec125'
+
+const usage = `npm run ceremony -- COMMAND --folder FOLDER [options]
+
+  prepare     first keys                      --ptau FILE [--ptau-blake2b HEX] [--pow-bits 16]
+  contribute  add this participant's secret   --name NAME
+  beacon      add a public random value       --beacon HEX [--iterations-exponent 10]
+  verify      check everything from sources   --ptau FILE [--ptau-blake2b HEX] [--pow-bits 16]
+              that enough contributed         [--min-contributions ${contributionsMin}]
+              and the beacon came last        [--beacon ANNOUNCED-HEX | --unfinished]
+              the first phase included        [--skip-first-phase]
+  finish      verify, write an artifacts folder: as verify, --beacon ANNOUNCED-HEX and --into FOLDER
+`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    folder: { type: 'string' },
+    ptau: { type: 'string' },
+    'ptau-blake2b': { type: 'string', default: hermez16 },
+    'pow-bits': { type: 'string', default: String(upstreamPowBits[2]) },
+    name: { type: 'string' },
+    beacon: { type: 'string' },
+    'iterations-exponent': { type: 'string', default: '10' },
+    into: { type: 'string' },
+    'min-contributions': { type: 'string', default: String(contributionsMin) },
+    unfinished: { type: 'boolean', default: false },
+    'skip-first-phase': { type: 'boolean', default: false },
+  },
+})
+
+type Option = Exclude<keyof typeof values, 'unfinished' | 'skip-first-phase'>
+
+function needed(option: Option): string {
+  const value = values[option]
+  if (value === undefined) throw new Error(`--${option} is missing\n\n${usage}`)
+  return value
+}
+
+async function run(command: string | undefined): Promise<void> {
+  const onProgress = (line: string) => process.stdout.write(`${line}\n`)
+  const powBits = Number(needed('pow-bits'))
+  const step = () => ({ folder: needed('folder'), onProgress })
+  const whole = () => ({
+    ...step(),
+    circuits: catalogue(powBits),
+    powersOfTau: { file: needed('ptau'), blake2b: needed('ptau-blake2b') },
+  })
+  const judged = () => ({
+    ...whole(),
+    minContributions: Number(needed('min-contributions')),
+    skipFirstPhase: values['skip-first-phase'],
+  })
+  switch (command) {
+    case 'prepare':
+      return prepareCeremony(whole())
+    case 'contribute':
+      await contribute({ ...step(), participant: needed('name'), random: randomBytes })
+      return
+    case 'beacon':
+      await applyBeacon({
+        ...step(),
+        beacon: needed('beacon'),
+        iterationsExponent: Number(needed('iterations-exponent')),
+      })
+      return
+    case 'verify':
+      return verifyCeremony({
+        ...judged(),
+        unfinished: values.unfinished,
+        ...(values.beacon !== undefined && { beacon: values.beacon }),
+      })
+    case 'finish':
+      return finishCeremony({ ...judged(), beacon: needed('beacon'), into: needed('into'), powBits })
+    default:
+      throw new Error(usage)
+  }
+}
+
+try {
+  await run(positionals[0])
+  // snarkjs keeps threads alive.
+  process.exit(0)
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type Answer,
+  challengeFor,
+  helper,
+  startFacilitator,
+  type TestFacilitator,
+  token,
+} from '../../test/facilitator.js'
+import { offerOf, openShop, paymentFor, required, type Shop, schemeFor } from '../../test/shop.js'
+import type { FacilitatorFailure, SvcSchemeOptions } from '../index.js'
+
+let facilitator: TestFacilitator
+const opened: { close(): Promise<void> }[] = []
+
+beforeAll(async () => {
+  facilitator = await startFacilitator()
+})
+afterEach(async () => {
+  facilitator.reset()
+  await Promise.all(opened.splice(0).map((each) => each.close()))
+})
+afterAll(() => facilitator.close())
+
+async function open(options: Partial<SvcSchemeOptions> = {}, url = facilitator.url) {
+  const problems: FacilitatorFailure[] = []
+  const svc = schemeFor(url, { onProblem: (failure) => problems.push(failure), ...options })
+  const shop: Shop = await openShop(svc, { 'GET /x': { accepts: svc.accept({ price: '100' }) } })
+  opened.push(shop)
+  return { shop, problems }
+}
+
+/** A port where nobody listens, and somebody may later. */
+async function freePort(): Promise<number> {
+  const passing = await startFacilitator()
+  await passing.close()
+  return passing.port
+}
+
+describe('a facilitator that is not there when the seller starts', () => {
+  it('gives 502 without payment headers, and is used as soon as it comes up', async () => {
+    const port = await freePort()
+    const { shop, problems } = await open({}, `http://127.0.0.1:${port}`)
+    for (let i = 0; i < 2; i++) {
+      const response = await shop.get('/x')
+      expect(response.status).toBe(502)
+      expect(response.headers.has('payment-required')).toBe(false)
+      const text = await response.text()
+      expect(text).toContain('the facilitator gave no answer to supported')
+      expect(text).not.toContain(String(port))
+    }
+    expect(problems.length).toBeGreaterThan(0)
+    const late = await startFacilitator(port)
+    opened.push(late)
+    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
+    expect((await shop.get('/x', payment)).status).toBe(200)
+  })
+
+  it('may also answer nonsense first', async () => {
+    const answers: Answer[] = [{ status: 503, body: { error: 'starting' } }, { body: { kinds: 7 } }]
+    facilitator.script.supported = () => answers[0] as Answer
+    const { shop } = await open()
+    expect((await shop.get('/x')).status).toBe(502)
+    facilitator.script.supported = () => answers[1] as Answer
+    expect((await shop.get('/x')).status).toBe(502)
+    facilitator.reset()
+    expect((await shop.get('/x')).status).toBe(402)
+  })
+})
+
+describe('what the facilitator says when it issues nothing', () => {
+  it('reaches the seller and whoever asked: reason, words and how long to wait', async () => {
+    const { shop, problems } = await open()
+    facilitator.script.challenge = () => ({
+      status: 503,
+      headers: { 'retry-after': '17' },
+      body: { error: 'Paused by the operator: moving\nto a new relayer.', reason: 'issuance_paused' },
+    })
+    const response = await shop.get('/x')
+    expect(response.status).toBe(502)
+    const { error } = await response.json()
+    expect(error).toContain('issuance_paused: Paused by the operator: moving to a new relayer.')
+    expect(problems).toEqual([
+      expect.objectContaining({ message: error, reason: 'issuance_paused', retryAfterSeconds: 17 }),
+    ])
+  })
+
+  it('names both tokens, and both networks, when seller and facilitator do not fit', async () => {
+    const { shop, problems } = await open()
+    facilitator.script.challenge = (call) => ({ body: { ...challengeFor(call), token: helper } })
+    const wrongToken = await (await shop.get('/x')).json()
+    expect(wrongToken.error.toLowerCase()).toContain(helper.toLowerCase())
+    expect(wrongToken.error.toLowerCase()).toContain(token.toLowerCase())
+    facilitator.script.challenge = (call) => ({ body: { ...challengeFor(call), chainId: 1 } })
+    expect((await (await shop.get('/x')).json()).error).toMatch(/eip155:1, .*eip155:31337/)
+    expect(problems).toHaveLength(2)
+  })
+
+  it('is not read for ever: an answer without end is none', async () => {
+    const { shop } = await open()
+    facilitator.script.challenge = () => ({ body: { error: 'x'.repeat(70_000) } })
+    expect((await shop.get('/x')).status).toBe(502)
+  })
+
+  it('about a verify it could not make is no verdict on the payment', async () => {
+    const { shop } = await open()
+    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
+    for (const status of [429, 503]) {
+      const body = { isValid: false, invalidReason: 'chain_unavailable', invalidMessage: 'no chain' }
+      facilitator.script.verify = () => ({ status, body })
+      const response = await shop.get('/x', payment)
+      expect(response.status).toBe(502)
+      expect((await response.json()).error).toContain('chain_unavailable: no chain')
+    }
+    facilitator.reset()
+    expect((await shop.get('/x', payment)).status).toBe(200)
+  })
+})
+
+describe("the seller's token", () => {
+  const facilitatorToken = 'seller-token.0123456789_~+/abc=='
+
+  it('goes with every call as a bearer credential, and into no answer', async () => {
+    const { shop, problems } = await open({ facilitatorToken, limits: { recoveryPausesMs: [10] } })
+    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
+    facilitator.script.settle = () => 'drop'
+    await shop.get('/x', payment)
+    facilitator.reset()
+    expect((await shop.get('/x', payment)).status).toBe(200)
+    facilitator.script.challenge = () => 'drop'
+    const answer = await (await shop.get('/x')).text()
+    const seen = new Set(facilitator.calls.map(({ authorization }) => authorization))
+    expect([...seen]).toEqual([`Bearer ${facilitatorToken}`])
+    expect(answer + problems.map(String)).not.toContain('seller-token')
+  })
+
+  it('follows no redirect, on any path', async () => {
+    const elsewhere = await startFacilitator()
+    opened.push(elsewhere)
+    const { shop } = await open({ facilitatorToken, limits: { recoveryPausesMs: [] } })
+    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
+    for (const status of [301, 302, 307, 308]) {
+      const away = ({ path }: { path: string }) => ({
+        status,
+        headers: { location: `${elsewhere.url}${path}` },
+      })
+      facilitator.script.challenge = away
+      expect((await shop.get('/x')).status).toBe(502)
+      facilitator.reset()
+      facilitator.script.verify = away
+      expect((await shop.get('/x', payment)).status).toBe(502)
+      facilitator.reset()
+      facilitator.script.settle = away
+      facilitator.script.payments = away
+      expect((await shop.get('/x', payment)).status).toBe(502)
+      facilitator.reset()
+      facilitator.script.supported = away
+      expect((await (await open({ facilitatorToken })).shop.get('/x')).status).toBe(502)
+      facilitator.reset()
+    }
+    expect(elsewhere.calls).toEqual([])
+  })
+
+  it.each([
+    ['invalid_facilitator_token', { facilitatorToken: '' }],
+    ['invalid_facilitator_token', { facilitatorToken: 'hunter2\nhunter2' }],
+    ['invalid_facilitator_token', { facilitatorToken: 'hunter2 hunter2' }],
+    ['two_facilitator_credentials', { facilitatorToken: 'hunter2', facilitatorUrl: 'http://a:b@127.0.0.1' }],
+  ])('fails with %s for %o, without being printed', (code, options) => {
+    const create = () => schemeFor(facilitator.url, options)
+    expect(create).toThrowError(expect.objectContaining({ code }))
+    expect(create).toThrowError(/^(?!.*hunter2)/)
+  })
+})

@@ -1,0 +1,60 @@
+/** Paid routes of express. */
+import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
+import type { SvcScheme } from '../scheme/scheme.js'
+import { visits } from '../visits/visit.js'
+import { type Holdable, holdAnswer } from './held-answer.js'
+
+type Middleware = (request: never, response: never, next: never) => unknown
+
+type Request = {
+  readonly method: string
+  readonly baseUrl: string
+  readonly path: string
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+type Response = Holdable & {
+  status(code: number): Response
+  set(headers: Record<string, string>): Response
+  json(body: object): unknown
+  end(): unknown
+}
+type Next = (error?: unknown) => unknown
+type Handle = (request: Request, response: Response, next: Next) => unknown
+
+/**
+ * Makes `paid(sale)`, a handler that stands before what it sells:
+ * `const paid = sellOnExpress(svc, paymentMiddlewareFromHTTPServer)`, then `app.get('/report', paid({ price }), handler)`.
+ * Takes the function of that name from `@x402/express`.
+ */
+export function sellOnExpress<Official extends Middleware>(
+  svc: SvcScheme,
+  paymentMiddlewareFromHTTPServer: (server: never) => Official,
+  options: GateOptions<Parameters<Official>[0]> = {},
+): (sale: PaidSale) => Official {
+  const client = options.client ?? ((request: Request) => request.socket.remoteAddress)
+  const open = createGate<Request>(svc, {
+    ...options,
+    client: client as (request: Request) => string | undefined,
+  })
+  return (sale) => {
+    const { route, admit } = open(sale)
+    const official = paymentMiddlewareFromHTTPServer(route as never) as unknown as Handle
+    const handle: Handle = (request, response, next) => {
+      const { method, baseUrl, path } = request
+      const admission = admit({ request, method, path: `${baseUrl}${path}` })
+      if (admission === 'free') return next()
+      if ('visit' in admission) {
+        const { visit } = admission
+        const goOn: Next = (...error) => {
+          visit.takeBack ??= holdAnswer(response)
+          return next(...error)
+        }
+        return visits.run(visit, () => official(request, response, goOn))
+      }
+      const { status, headers, body } = admission.answer
+      response.status(status).set(headers)
+      return body === undefined ? response.end() : response.json(body)
+    }
+    return handle as unknown as Official
+  }
+}

@@ -1,0 +1,45 @@
+/** Paid route handlers of Next. */
+import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
+import type { SvcScheme } from '../scheme/scheme.js'
+import { visits } from '../visits/visit.js'
+
+type Request = { readonly method: string; readonly nextUrl: { readonly pathname: string } }
+type Wrap = (
+  handler: (request: unknown) => Promise<never>,
+  server: never,
+) => (request: never) => Promise<unknown>
+type Handler = (request: never, context: never) => unknown
+type Handle = (request: Request, context: unknown) => Promise<unknown>
+
+/** A handler of Next sees no connection: who its clients are must be said. */
+export type NextGateOptions<Request> = GateOptions<Request> &
+  ({ readonly client: (request: Request) => string | undefined } | { readonly clientLimits: 'unlimited' })
+
+/**
+ * Makes `paid(sale, handler)`: `const paid = sellOnNext(svc, withX402FromHTTPServer, { client })`, then
+ * `export const GET = paid({ price }, handler)`. Takes the function of that name from `@x402/next`.
+ */
+export function sellOnNext<Official extends Wrap>(
+  svc: SvcScheme,
+  withX402FromHTTPServer: Official,
+  options: NextGateOptions<Parameters<ReturnType<Official>>[0]>,
+): <Sold extends Handler>(sale: PaidSale, handler: Sold) => Sold {
+  const open = createGate<Request>(svc, options as GateOptions<Request>)
+  return (sale, handler) => {
+    const { route, admit } = open(sale)
+    const run = handler as unknown as Handle
+    // The official wrapper passes the request alone; the parameters of a dynamic route come beside it.
+    const sold = async (request: unknown) =>
+      (await run(request as Request, visits.getStore()?.handed)) as never
+    const official = withX402FromHTTPServer(sold, route as never) as (request: Request) => Promise<unknown>
+    const handle: Handle = async (request, context) => {
+      const { method, nextUrl } = request
+      const admission = admit({ request, method, path: nextUrl.pathname, handed: context })
+      if (admission === 'free') return run(request, context)
+      if ('visit' in admission) return visits.run(admission.visit, () => official(request))
+      const { status, headers, body } = admission.answer
+      return new Response(body === undefined ? null : JSON.stringify(body), { status, headers })
+    }
+    return handle as unknown as typeof handler
+  }
+}

@@ -1,0 +1,64 @@
+/** Answers that the gate gives in place of the resource. */
+import { PAYMENT_REQUIRED_CACHE_CONTROL } from '@x402/core/server'
+import { type FacilitatorFailure, isFacilitatorFailure } from '../facilitator/client.js'
+import type { Explanation } from '../refusal.js'
+import { OverLimit } from '../visits/over-limit.js'
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Record<string, string>
+  /** Without one the answer has no body. */
+  readonly body?: Explanation
+}
+
+export function refuse(
+  status: number,
+  reason: string,
+  words: Omit<Explanation, 'reason'>,
+  headers: Record<string, string> = {},
+): Answer {
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': PAYMENT_REQUIRED_CACHE_CONTROL,
+      ...headers,
+    },
+    body: { reason, ...words },
+  }
+}
+
+/** The answer to a request that ended in this error, or undefined when it is nobody's but ours. */
+export function answerTo(error: unknown): Answer | undefined {
+  if (error instanceof OverLimit) return tooMany(error)
+  return isFacilitatorFailure(error) ? badGateway(error) : undefined
+}
+
+export function tooMany({ retryAfterSeconds, of }: OverLimit, refused?: Explanation): Answer {
+  const words =
+    of === 'requests'
+      ? {
+          error: 'You have asked too often; there is no offer for you now.',
+          action: `Ask again after ${retryAfterSeconds} s.`,
+        }
+      : {
+          error: 'Too many payments of yours were refused; nobody has looked at this one.',
+          action: `Send the same payment again after ${retryAfterSeconds} s. Do not pay a second time.`,
+        }
+  // A payment that was refused on the way is told with its own reason.
+  return refuse(429, refused?.reason ?? 'too_many_requests', refused ?? words, {
+    'retry-after': `${retryAfterSeconds}`,
+  })
+}
+
+function badGateway({ message, reason, retryAfterSeconds }: FacilitatorFailure): Answer {
+  return refuse(
+    502,
+    reason ?? 'facilitator_unavailable',
+    {
+      error: message,
+      action: 'Send the same request again later. A payment that went with it is not lost: do not pay anew.',
+    },
+    retryAfterSeconds === undefined ? {} : { 'retry-after': `${retryAfterSeconds}` },
+  )
+}

@@ -1,0 +1,99 @@
+/** Sells handlers: the part that is the same for every framework. */
+import { type Clock, SvcError } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import type { PaymentOption } from '@x402/core/http'
+import { x402ResourceServer } from '@x402/core/server'
+import type { ClientLimits } from '../limits.js'
+import type { StandardFields } from '../offers/terms.js'
+import type { RouteSale } from '../scheme/route-offer.js'
+import type { SvcScheme } from '../scheme/scheme.js'
+import { clientKey } from '../visits/client-key.js'
+import { createClientShares } from '../visits/client-limits.js'
+import type { Visit } from '../visits/visit.js'
+import { type Answer, refuse } from './answer.js'
+import { PaidRoute } from './paid-route.js'
+import { createReady } from './readiness.js'
+import { createVerbJudge, type VerbTerms } from './verbs.js'
+
+export type PaidSale = Pick<RouteSale, 'price' | 'upfront' | 'extra' | 'description' | 'mimeType'> &
+  VerbTerms & {
+    /** Standard fields told inside the offer too. Official v2 tells description and type once, beside the offers. */
+    readonly inOffer?: StandardFields
+    /** Entries of other schemes, which the given `server` knows. */
+    readonly alsoAccepts?: readonly PaymentOption[]
+  }
+
+export type GateOptions<Request> = {
+  /**
+   * Who a request is counted for. Default: the address at the other end of the connection. Behind a proxy that is
+   * the proxy, so say here how the client is found, from what that proxy writes and no client can.
+   */
+  readonly client?: (request: Request) => string | undefined
+  /** How often one client may ask; `unlimited` turns the limits off. */
+  readonly clientLimits?: Partial<ClientLimits> | 'unlimited'
+  /** For several schemes: a resource server where this one is registered. Default: one of its own. */
+  readonly server?: x402ResourceServer
+  readonly clock?: Clock
+}
+
+/** What the gate must know of a request. */
+export type Arrival<Request> = {
+  readonly request: Request
+  readonly method: string
+  readonly path: string
+  readonly handed?: unknown
+}
+
+/** A request goes on to the official middleware with its visit, goes on freely, or is answered. */
+export type Admission = { readonly visit: Visit } | { readonly answer: Answer } | 'free'
+
+export type PaidGate<Request> = { readonly route: PaidRoute; admit(arrival: Arrival<Request>): Admission }
+
+export function createGate<Request>(
+  svc: SvcScheme,
+  { client = () => undefined, clientLimits = {}, clock = systemClock, ...options }: GateOptions<Request>,
+): (sale: PaidSale) => PaidGate<Request> {
+  const server = options.server ?? new x402ResourceServer(svc.facilitatorClient).register(svc.network, svc)
+  if (server.getRegisteredScheme(svc.network, svc.scheme) !== svc) {
+    throw new SvcError('scheme_not_registered', 'the given server does not know this scheme: register it')
+  }
+  const ready = createReady(server, svc, clock)
+  const shares = createClientShares(clientLimits, clock)
+
+  function visitOf({ request, path, handed }: Arrival<Request>): Visit | undefined {
+    const name = clientLimits === 'unlimited' ? '' : client(request)
+    if (name === undefined) return undefined
+    const key = clientKey(name)
+    return {
+      path,
+      handed,
+      takeOffer: () => shares.takeOffer(key),
+      takePresentation: () => shares.takePresentation(key),
+      checkPayment: (presented) => shares.refused.check(key, presented),
+      noteRefused: (presented, reason) => shares.refused.note(key, presented, reason),
+      mayResend: () => shares.mayResend(key),
+    }
+  }
+
+  return ({ methods, free, alsoAccepts = [], inOffer, description, mimeType, ...sale }) => {
+    const judge = createVerbJudge({ methods, free })
+    const accepts = [svc.accept({ ...sale, ...inOffer }), ...alsoAccepts]
+    const route = new PaidRoute({ server, ready, accepts, description, mimeType })
+    return {
+      route,
+      admit(arrival) {
+        const verb = judge(arrival.method)
+        if (verb === 'free') return verb
+        if (verb !== 'sold') return { answer: verb }
+        const visit = visitOf(arrival)
+        return visit === undefined ? { answer: clientUnknown } : { visit }
+      },
+    }
+  }
+}
+
+/** One share for all who cannot be told apart would let the first of them take it from the others. */
+const clientUnknown = refuse(500, 'client_unknown', {
+  error: 'The seller has not said how its clients are told apart.',
+  action: 'Tell the seller: set `client`, or `clientLimits: "unlimited"`.',
+})

@@ -1,0 +1,164 @@
+/**
+ * What the official middleware of each framework works with for one paid route. It has no path and no verb to
+ * match: it stands before the handler it sells, and whatever reaches it is sold. It lets a request pass for one
+ * reason only, a payment that was verified for it.
+ */
+import { Headers, Json, Offer, SvcError } from '@svc-zerc20/protocol'
+import type { PaymentOption } from '@x402/core/http'
+import {
+  type HTTPProcessResult,
+  type HTTPResponseInstructions,
+  type RouteConfig,
+  x402HTTPResourceServer,
+  type x402ResourceServer,
+} from '@x402/core/server'
+import { type Explanation, explain } from '../refusal.js'
+import { OverLimit } from '../visits/over-limit.js'
+import { type Visit, visits } from '../visits/visit.js'
+import { answerTo, tooMany } from './answer.js'
+import type { Ready } from './readiness.js'
+
+export type PaidRouteDeps = {
+  readonly server: x402ResourceServer
+  readonly ready: Ready
+  readonly accepts: PaymentOption[]
+  readonly description: string | undefined
+  readonly mimeType: string | undefined
+}
+
+type Process = Parameters<x402HTTPResourceServer['processHTTPRequest']>
+type Settlement = Parameters<x402HTTPResourceServer['processSettlement']>
+
+export class PaidRoute extends x402HTTPResourceServer {
+  readonly #ready: Ready
+
+  constructor(deps: PaidRouteDeps) {
+    super(deps.server, routeOf(deps))
+    this.#ready = deps.ready
+  }
+
+  /** Never fails: a facilitator that is away when the seller starts is asked again by each request. */
+  override async initialize(): Promise<void> {
+    await this.#ready().catch(() => {})
+  }
+
+  override requiresPayment(): boolean {
+    return true
+  }
+
+  override async processHTTPRequest(...[context, paywall]: Process): Promise<HTTPProcessResult> {
+    const visit = visits.getStore()
+    if (visit === undefined)
+      throw new SvcError('not_visited', 'a paid route is reached through its gate only')
+    try {
+      if (context.adapter.getHeader(Headers.paymentSignature) !== undefined) visit.takePresentation()
+      await this.#ready()
+      const result = await super.processHTTPRequest(context, paywall)
+      if (result.type === 'payment-verified') return result
+      // With nothing to match and no extension declared there is no other way through. Should there be one, it is shut.
+      if (result.type !== 'payment-error')
+        throw new SvcError('unpaid', 'a paid route was passed without payment')
+      return { ...result, response: speak(result.response, visit) }
+    } catch (error) {
+      const answer = answerTo(error)
+      if (answer === undefined) throw error
+      return { type: 'payment-error', response: answer }
+    }
+  }
+
+  /** Whatever is no success takes the place of the handler's answer, and nothing of that may be left. */
+  override async processSettlement(...args: Settlement) {
+    let isPaid = false
+    try {
+      const result = await this.#settle(...args)
+      isPaid = result.success
+      return result
+    } finally {
+      if (!isPaid) visits.getStore()?.takeBack?.()
+    }
+  }
+
+  async #settle(...args: Settlement) {
+    try {
+      return await super.processSettlement(...args)
+    } catch (error) {
+      const response = answerTo(error)
+      if (response?.body === undefined) throw error
+      const { network } = args[1]
+      const { reason: errorReason, error: errorMessage } = response.body
+      return {
+        success: false,
+        errorReason,
+        errorMessage,
+        transaction: '',
+        network,
+        headers: {},
+        response,
+      } as const
+    }
+  }
+}
+
+function routeOf({ accepts, description, mimeType }: PaidRouteDeps): RouteConfig {
+  return {
+    accepts,
+    ...(description !== undefined && { description }),
+    ...(mimeType !== undefined && { mimeType }),
+    settlementFailedResponseBody: (_, { errorReason, errorMessage, transaction }) => {
+      const message = errorMessage === errorReason ? undefined : errorMessage
+      return { contentType: 'application/json', body: explain({ reason: errorReason, message, transaction }) }
+    },
+  }
+}
+
+/** The 402 in words, and without entries that nobody can pay. */
+function speak(response: HTTPResponseInstructions, visit: Visit): HTTPResponseInstructions {
+  const { 'PAYMENT-REQUIRED': header, ...headers } = response.headers
+  const decoded = Headers.decode(header)
+  if (!decoded.ok || !Json.isObject(decoded.value) || !Array.isArray(decoded.value.accepts)) return response
+  const required = decoded.value
+  const payable = decoded.value.accepts.filter((entry) => !isDead(entry))
+  const body = wordsFor(required.error, visit)
+  if (payable.length > 0) {
+    const shown = payable.length === decoded.value.accepts.length ? header : undefined
+    const payment = shown ?? Headers.encode({ ...required, accepts: payable })
+    return {
+      ...response,
+      headers: { ...headers, 'PAYMENT-REQUIRED': payment },
+      ...(!response.isHtml && { body }),
+    }
+  }
+  if (visit.offerFailure instanceof OverLimit) return tooMany(visit.offerFailure, body)
+  const told = body === officialWords[noMatch] ? { ...body, action: askForOffer } : body
+  return { status: response.status, headers: { ...headers, 'Content-Type': 'application/json' }, body: told }
+}
+
+const isDead = (entry: unknown) =>
+  Json.isObject(entry) &&
+  entry.scheme === Offer.scheme &&
+  Json.isObject(entry.extra) &&
+  entry.extra.expiresAt === 0
+
+const noMatch = 'No matching payment requirements'
+/** For an answer without an offer: a payment that names another scheme, or none, costs no challenge. */
+const askForOffer = 'Send the request without a payment to get an offer.'
+
+/** What the official middleware says when no payment came, and when one came for something else. */
+const officialWords: Record<string, Explanation> = {
+  'Payment required': {
+    reason: 'payment_required',
+    error: 'This resource is sold.',
+    action: 'Pay an offer of the PAYMENT-REQUIRED header and repeat the request with PAYMENT-SIGNATURE.',
+  },
+  [noMatch]: {
+    reason: 'offer_mismatch',
+    error: 'The payment is for no offer of this resource at its present price, or the offer was changed.',
+    action: 'Make a new payment for the offer of this answer.',
+  },
+}
+
+function wordsFor(error: unknown, { refusal }: Visit): Explanation {
+  if (refusal !== undefined) return explain(refusal)
+  const text = typeof error === 'string' ? error : 'refused'
+  return officialWords[text] ?? explain({ reason: text.split(':', 1)[0] ?? text, message: text })
+}

@@ -1,0 +1,49 @@
+/** Asks the facilitator what it supports: once when it answers, and with later requests until it does. */
+import { type Clock, Offer } from '@svc-zerc20/protocol'
+import type { x402ResourceServer } from '@x402/core/server'
+import { facilitatorFailure, isFacilitatorFailure } from '../facilitator/client.js'
+import { supportedPerMinute } from '../limits.js'
+import type { SvcScheme } from '../scheme/scheme.js'
+import { type Bucket, filled, secondsUntilOne, takenFrom } from '../visits/bucket.js'
+
+/** Rejects with FacilitatorFailure while the facilitator cannot be used. */
+export type Ready = () => Promise<void>
+
+export function createReady(server: x402ResourceServer, { network, scheme }: SvcScheme, clock: Clock): Ready {
+  let isReady = false
+  let asking: Promise<void> | undefined
+  let asks: Bucket | undefined
+  let latestFailure: unknown
+  async function ask(): Promise<void> {
+    await server.initialize().catch((error: unknown) => {
+      throw failureIn(error) ?? error
+    })
+    if (server.getSupportedKind(Offer.x402Version, network, scheme) === undefined) {
+      throw facilitatorFailure(`the facilitator does not take ${scheme} on ${network}`)
+    }
+    isReady = true
+  }
+  // Requests cost a stranger nothing. Without a limit each of them would cost the seller a call. One failure must not
+  // keep buyers out, so the next request asks again at once while there is room.
+  async function askWithinLimit(): Promise<void> {
+    asks = filled(asks, supportedPerMinute, clock.now())
+    if (secondsUntilOne(asks, supportedPerMinute) > 0) throw latestFailure
+    asks = takenFrom(asks)
+    await ask().catch((error: unknown) => {
+      latestFailure = error
+      throw error
+    })
+  }
+  return async () => {
+    if (isReady) return
+    asking ??= askWithinLimit().finally(() => {
+      asking = undefined
+    })
+    await asking
+  }
+}
+
+function failureIn(error: unknown): unknown {
+  if (isFacilitatorFailure(error)) return error
+  return error instanceof Error && error.cause !== undefined ? failureIn(error.cause) : undefined
+}

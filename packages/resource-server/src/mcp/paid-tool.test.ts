@@ -1,0 +1,204 @@
+import type { PaymentPayload, PaymentRequired, PaymentRequirements } from '@x402/core/types'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  accepted,
+  burnTx,
+  inTurn,
+  refused,
+  startFacilitator,
+  type TestFacilitator,
+} from '../../test/facilitator.js'
+import { offerOf, paymentFor, schemeFor } from '../../test/shop.js'
+import { paidTool, SvcMcpServer, type ToolResult, type ToolSale } from '../index.js'
+
+let facilitator: TestFacilitator
+beforeAll(async () => {
+  facilitator = await startFacilitator()
+})
+beforeEach(() => facilitator.reset())
+afterAll(() => facilitator.close())
+
+type Args = { query: string }
+
+function openTool(sale: Partial<ToolSale> = {}, handle?: () => ToolResult) {
+  const clock = { now: () => Date.now(), sleep: async () => {} }
+  const server = new SvcMcpServer(schemeFor(facilitator.url, { clock }))
+  const sells = sale.sells ?? 'mcp://tool/search'
+  const ran: Args[] = []
+  const call = paidTool({
+    server,
+    accepts: [server.accept({ price: '100', sells, ...sale })],
+    resource: { url: sells, description: 'search the archive' },
+    handler: (args: Args) => {
+      ran.push(args)
+      return handle?.() ?? { content: [{ type: 'text', text: `found ${args.query}` }] }
+    },
+  })
+  const args = { query: 'x' }
+  return {
+    ran,
+    server,
+    ask: () => call(args, {}),
+    pay: (payment: unknown) => call(args, { _meta: { progressToken: 1, 'x402/payment': payment } }),
+  }
+}
+
+const requiredBy = (result: ToolResult) => result.structuredContent as PaymentRequired
+async function paymentAsked(tool: ReturnType<typeof openTool>): Promise<PaymentPayload> {
+  const required = requiredBy(await tool.ask())
+  facilitator.forget()
+  return paymentFor(offerOf(required), required.resource)
+}
+
+describe('a paid MCP tool', () => {
+  it('R-133 answers an unpaid call with PaymentRequired twice, at the price of one challenge', async () => {
+    const tool = openTool()
+    const result = await tool.ask()
+    expect(result.isError).toBe(true)
+    expect(result.content).toHaveLength(1)
+    expect(JSON.parse(String(result.content[0]?.text))).toEqual(result.structuredContent)
+    expect(requiredBy(result)).toMatchObject({
+      x402Version: 2,
+      resource: { url: 'mcp://tool/search', description: 'search the archive' },
+      accepts: [{ scheme: 'svc-zerc20', amount: '101', extra: { seal: expect.any(String) } }],
+    })
+    expect(JSON.stringify(result)).not.toContain('template')
+    expect(facilitator.counts()).toEqual({ challenge: 1, verify: 0, settle: 0, payments: 0 })
+    expect(tool.ran).toEqual([])
+  })
+
+  it('R-134 verifies, runs and settles a paid call, and puts the receipt into _meta', async () => {
+    const tool = openTool({ description: 'passed on', extra: { sku: 'T-1' } })
+    const payment = await paymentAsked(tool)
+    expect(payment.accepted).toMatchObject({ description: 'passed on', extra: { sku: 'T-1' } })
+    const result = await tool.pay(payment)
+    expect(result).toEqual({
+      content: [{ type: 'text', text: 'found x' }],
+      _meta: { 'x402/payment-response': accepted },
+    })
+    expect(facilitator.calls.map(({ path }) => path)).toEqual(['/verify', '/settle'])
+    expect(JSON.stringify(facilitator.calls)).not.toMatch(/mcp:|search|T-1|passed on/)
+  })
+
+  it.each<[string, (offer: PaymentRequirements) => object]>([
+    ['amount', (offer) => ({ ...offer, amount: '1' })],
+    ['payTo', (offer) => ({ ...offer, payTo: `0x${'1'.repeat(40)}` })],
+    ['helper', (offer) => ({ ...offer, extra: { ...offer.extra, helper: `0x${'4'.repeat(40)}` } })],
+    ['seal', (offer) => ({ ...offer, extra: { ...offer.extra, seal: 'x' } })],
+    ['scheme', (offer) => ({ ...offer, scheme: 'exact' })],
+  ])('R-151 refuses an echo with a tampered %s before the facilitator', async (_, change) => {
+    const tool = openTool()
+    const payment = await paymentAsked(tool)
+    const result = await tool.pay({ ...payment, accepted: change(payment.accepted) })
+    expect(requiredBy(result).error).toBe('No matching payment requirements')
+    expect(offerOf(requiredBy(result)).extra.challengeNonce).not.toBe(payment.accepted.extra.challengeNonce)
+    expect(facilitator.counts()).toEqual({ challenge: 1, verify: 0, settle: 0, payments: 0 })
+    expect(tool.ran).toEqual([])
+  })
+
+  it('does not let an offer for one tool buy another, nor one made at a lower price', async () => {
+    const payment = await paymentAsked(openTool())
+    for (const other of [openTool({ sells: 'mcp://tool/train' }), openTool({ price: '101' })]) {
+      expect((await other.pay(payment)).isError).toBe(true)
+      expect(other.ran).toEqual([])
+    }
+    expect(facilitator.counts()).toMatchObject({ verify: 0, settle: 0 })
+    const cheaper = openTool({ price: '99' })
+    expect((await cheaper.pay(payment)).isError).toBeUndefined()
+  })
+
+  it.each([
+    ['of version 1', (payment: PaymentPayload) => ({ ...payment, x402Version: 1 })],
+    ['that is no object', () => 'paid'],
+    ['without accepted', () => ({ x402Version: 2, payload: {} })],
+  ])('R-004 takes a payment %s for none', async (_, change) => {
+    const tool = openTool()
+    const result = await tool.pay(change(await paymentAsked(tool)))
+    expect(requiredBy(result).error).toBe('Payment required')
+    expect(facilitator.counts()).toMatchObject({ verify: 0, settle: 0 })
+  })
+
+  it('tells the reason of a payment that does not verify, and does not run', async () => {
+    const tool = openTool()
+    facilitator.script.verify = () => ({ body: { isValid: false, invalidReason: 'insufficient_funds' } })
+    const payment = await paymentAsked(tool)
+    const { error, accepts } = requiredBy(await tool.pay(payment))
+    expect(error).toMatch(/^insufficient_funds: /)
+    expect(JSON.stringify(accepts)).not.toContain(payment.accepted.payTo)
+    expect(tool.ran).toEqual([])
+  })
+
+  it('R-135 withholds the content when settle is refused, with the refusal in _meta', async () => {
+    const tool = openTool()
+    facilitator.script.settle = () => ({ body: refused('already_accepted', burnTx) })
+    const result = await tool.pay(await paymentAsked(tool))
+    expect(result.isError).toBe(true)
+    expect(JSON.stringify(result)).not.toContain('found')
+    expect(requiredBy(result).error).toMatch(/^already_accepted: /)
+    expect(result._meta).toMatchObject({ 'x402/payment-response': refused('already_accepted', burnTx) })
+    expect(facilitator.counts()).toMatchObject({ challenge: 1, settle: 1 })
+  })
+
+  it('R-012 recovers a pending burn, and else offers nothing: neither a new payment nor the used address', async () => {
+    const tool = openTool()
+    facilitator.script.settle = inTurn({ body: refused('pending_burn', burnTx) }, { body: accepted })
+    expect((await tool.pay(await paymentAsked(tool)))._meta).toEqual({ 'x402/payment-response': accepted })
+    facilitator.script.settle = () => ({ body: refused('pending_burn', burnTx) })
+    const payment = await paymentAsked(tool)
+    const result = await tool.pay(payment)
+    expect(result.isError).toBe(true)
+    expect(JSON.stringify(result)).not.toMatch(new RegExp(`accepts|${payment.accepted.payTo}`))
+    const text = String(result.content[0]?.text)
+    expect(JSON.parse(text)).toMatchObject({ reason: 'pending_burn', transaction: burnTx })
+    expect(result._meta).toMatchObject({ 'x402/payment-response': refused('pending_burn', burnTx) })
+    expect(facilitator.counts().challenge).toBe(0)
+  })
+
+  it('fails, rather than asking for another payment, when settle ends without a verdict', async () => {
+    const tool = openTool()
+    facilitator.script.settle = () => 'drop'
+    facilitator.script.payments = () => 'drop'
+    await expect(tool.pay(await paymentAsked(tool))).rejects.toThrow('gave no answer to settle')
+  })
+
+  it('does not settle a call whose handler reports an error', async () => {
+    const failed = { isError: true, content: [{ type: 'text', text: 'no index' }] }
+    const tool = openTool({}, () => failed)
+    expect(await tool.pay(await paymentAsked(tool))).toEqual(failed)
+    expect(facilitator.counts()).toMatchObject({ verify: 1, settle: 0 })
+  })
+
+  it('settles an upfront tool before it runs', async () => {
+    const tool = openTool({ upfront: true })
+    const payment = await paymentAsked(tool)
+    expect(payment.accepted.extra.paymentFlow).toBe('upfront')
+    expect((await tool.pay(payment))._meta).toEqual({ 'x402/payment-response': accepted })
+    expect(facilitator.calls.map(({ path }) => path)).toEqual(['/settle'])
+    facilitator.script.settle = () => ({ body: refused('burn_reverted') })
+    expect((await tool.pay(await paymentAsked(tool))).isError).toBe(true)
+    expect(tool.ran).toHaveLength(1)
+  })
+})
+
+describe('the MCP server below other wrappers', () => {
+  it('matches a sealed echo against clones of its templates, without a challenge', async () => {
+    const tool = openTool()
+    const template = tool.server.accept({ price: '100', sells: 'mcp://tool/search' })
+    const payment = await paymentAsked(tool)
+    const { accepts } = await tool.server.createPaymentRequiredResponse([template], {
+      url: 'mcp://tool/search',
+    })
+    expect(tool.server.findMatchingRequirements(structuredClone(accepts), payment)).toEqual(payment.accepted)
+    expect(facilitator.counts().challenge).toBe(0)
+  })
+
+  it('throws on a refused settle, because such wrappers serve whatever does not throw', async () => {
+    const tool = openTool()
+    const payment = await paymentAsked(tool)
+    facilitator.script.settle = () => ({ body: refused('burn_reverted') })
+    await expect(tool.server.settlePayment(payment, payment.accepted)).rejects.toMatchObject({
+      name: 'SettleError',
+      errorReason: 'burn_reverted',
+    })
+  })
+})

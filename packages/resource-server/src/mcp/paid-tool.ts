@@ -1,0 +1,107 @@
+/**
+ * A paid MCP tool: the x402 MCP transport (tool-result binding) around a handler. Types are structural, so
+ * any MCP SDK whose handlers take `(args, extra)` fits.
+ */
+import { Json } from '@svc-zerc20/protocol'
+import { resolvePaymentFlowPhases, type x402ResourceServer } from '@x402/core/server'
+import type { PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse } from '@x402/core/types'
+import { refusalOf } from '../facilitator/client.js'
+import { explain } from '../refusal.js'
+import { isFinal } from '../scheme/resettle.js'
+
+export const paymentMeta = 'x402/payment'
+export const paymentResponseMeta = 'x402/payment-response'
+
+export type ToolContent = { readonly type: string; readonly [key: string]: unknown }
+export type ToolResult = {
+  readonly content: readonly ToolContent[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly _meta?: Json.JsonObject
+}
+export type ToolExtra = { readonly _meta?: Json.JsonObject | undefined }
+export type ToolHandler<Args, Extra> = (args: Args, extra: Extra) => ToolResult | Promise<ToolResult>
+
+export type PaidToolOptions<Args, Extra> = {
+  readonly server: x402ResourceServer
+  /** Static entries; those of our scheme come from `SvcMcpServer.accept`. */
+  readonly accepts: readonly PaymentRequirements[]
+  /** What the payer is told it buys. */
+  readonly resource: ResourceInfo
+  readonly handler: ToolHandler<Args, Extra>
+}
+
+/** Wraps a tool handler: unpaid calls get PaymentRequired, paid ones verify, run and settle. */
+export function paidTool<Args, Extra extends ToolExtra>(
+  options: PaidToolOptions<Args, Extra>,
+): (args: Args, extra: Extra) => Promise<ToolResult> {
+  const { server, resource, handler } = options
+  const accepts = [...options.accepts]
+  const demand = async (error: string): Promise<ToolResult> => {
+    const required = await server.createPaymentRequiredResponse(accepts, resource, error)
+    const text = JSON.stringify(required)
+    return { isError: true, structuredContent: JSON.parse(text), content: [{ type: 'text', text }] }
+  }
+  // While the same payload may still be accepted there is nothing to pay: no offer, neither a new one nor its own.
+  const refuse = async (refusal: SettleResponse): Promise<ToolResult> => {
+    const reason = refusal.errorReason ?? 'settle_failed'
+    if (isFinal(refusal)) return withReceipt(await demand(reason), refusal)
+    const { errorMessage: message, transaction } = refusal
+    const text = JSON.stringify(explain({ reason, message, transaction }))
+    return withReceipt({ isError: true, content: [{ type: 'text', text }] }, refusal)
+  }
+
+  return async (args, extra) => {
+    const payment = readPayment(extra)
+    if (payment === undefined) return demand('Payment required')
+    const { accepts: known } = await server.createPaymentRequiredResponse(accepts, resource)
+    const offer = server.findMatchingRequirements(known, payment)
+    if (offer === undefined) return demand('No matching payment requirements')
+    const verified = await server.verifyPayment(payment, offer)
+    if (!verified.isValid) return demand(verified.invalidReason ?? 'invalid payment')
+
+    const phases = resolvePaymentFlowPhases(server.getPaymentFlow(payment, offer))
+    let receipt: SettleResponse | undefined
+    if (phases.settleBeforeHandler) {
+      receipt = await settle(server, payment, offer, 'before-handler')
+      if (!receipt.success) return refuse(receipt)
+    }
+    const result = await handler(args, extra)
+    if (result.isError !== true && phases.settleAfterHandler) {
+      receipt = await settle(server, payment, offer, 'after-handler')
+      if (!receipt.success) return refuse(receipt)
+    }
+    return receipt === undefined ? result : withReceipt(result, receipt)
+  }
+}
+
+type SettlePhase = 'before-handler' | 'after-handler'
+
+// A refusal is returned whether the server returned or threw it. Without any verdict the error goes on, so
+// that the caller learns that the outcome is unknown and calls again with the same payment.
+async function settle(
+  server: x402ResourceServer,
+  payment: PaymentPayload,
+  offer: PaymentRequirements,
+  phase: SettlePhase,
+): Promise<SettleResponse> {
+  try {
+    return await server.settlePayment(payment, offer, undefined, undefined, undefined, phase)
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal === undefined) throw error
+    return refusal
+  }
+}
+
+const withReceipt = (result: ToolResult, receipt: SettleResponse): ToolResult => ({
+  ...result,
+  _meta: { ...result._meta, [paymentResponseMeta]: receipt },
+})
+
+function readPayment(extra: ToolExtra): PaymentPayload | undefined {
+  const payment = extra?._meta?.[paymentMeta]
+  const isPayment = Json.isObject(payment) && Json.nestsWithin(payment) && Json.isObject(payment.accepted)
+  // Only version 2 exists here; the official server throws on a version it does not know.
+  return isPayment && payment.x402Version === 2 ? (payment as unknown as PaymentPayload) : undefined
+}

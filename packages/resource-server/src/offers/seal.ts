@@ -1,0 +1,85 @@
+/**
+ * The seal ties an offer to this seller, one resource and one list price. The facilitator issues challenges
+ * to anybody and knows no routes, so without a seal a genuine cheap offer would buy a dear resource.
+ * It covers every field it is given, known or not: an offer that was changed anywhere is not ours. The sealed
+ * offer is the whole memory of the resource server.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type BaseUnits, Json, parseAmount, SvcError } from '@svc-zerc20/protocol'
+import { secretBytesMin } from '../limits.js'
+
+export type SealSecret = string | Uint8Array
+/** The first signs, all verify: put a new secret first, drop the old one when its last offer has expired. */
+export type SealSecrets = SealSecret | readonly SealSecret[]
+
+export type Seal = {
+  /** The offer with `extra.seal` added. */
+  sign<Offer extends Sealable>(offer: Offer, bound: Bound): Offer
+  /** The list price an offer was sealed at, or undefined when it is not ours for this resource. */
+  listPrice(echoed: Json.JsonObject, resource: string): BaseUnits | undefined
+}
+
+/** What an offer is good for: a resource such as `GET /report`, at a list price in base units. */
+export type Bound = { readonly resource: string; readonly list: BaseUnits }
+
+type Sealable = Json.JsonObject & { readonly extra: Json.JsonObject }
+
+const domain = 'svc-zerc20/offer/1'
+const sealPattern = /^(\d{1,78})\.([A-Za-z0-9_-]{43})$/
+
+export function createSeal(secrets: SealSecrets): Seal {
+  const keys = toKeys(secrets)
+  const signingKey = keys[0]
+  const mac = (key: Uint8Array, offer: Json.JsonObject, { resource, list }: Bound) =>
+    createHmac('sha256', key)
+      .update(canonical([domain, resource, list.toString(), unsealed(offer)]))
+      .digest()
+
+  return {
+    sign(offer, bound) {
+      const seal = `${bound.list}.${mac(signingKey, offer, bound).toString('base64url')}`
+      return { ...offer, extra: { ...offer.extra, seal } }
+    },
+    listPrice(echoed, resource) {
+      const seal = Json.isObject(echoed.extra) ? echoed.extra.seal : undefined
+      const [, listText, macText] = typeof seal === 'string' ? (sealPattern.exec(seal) ?? []) : []
+      const list = parseAmount(listText)
+      // Bounded before it is walked: the echo comes from a stranger.
+      if (list === undefined || macText === undefined || !Json.nestsWithin(echoed)) return undefined
+      const claimed = Buffer.from(macText, 'base64url')
+      const ours = keys.some((key) => timingSafeEqual(mac(key, echoed, { resource, list }), claimed))
+      return ours ? list : undefined
+    },
+  }
+}
+
+function toKeys(secrets: SealSecrets): [Uint8Array, ...Uint8Array[]] {
+  const list = typeof secrets === 'string' || secrets instanceof Uint8Array ? [secrets] : secrets
+  const [first, ...rest] = list.map((secret) => Buffer.from(secret))
+  if (first === undefined) throw new SvcError('seal_secret_missing', 'give at least one seal secret')
+  for (const key of [first, ...rest]) {
+    if (key.length >= secretBytesMin) continue
+    throw new SvcError(
+      'seal_secret_too_short',
+      `a seal secret needs at least ${secretBytesMin} bytes, this one has ${key.length}`,
+    )
+  }
+  return [first, ...rest]
+}
+
+function unsealed(offer: Json.JsonObject): Json.JsonObject {
+  if (!Json.isObject(offer.extra)) return offer
+  const { seal: _, ...extra } = offer.extra
+  return { ...offer, extra }
+}
+
+// Key order is free on the wire, so keys are sorted at every depth before the bytes are signed.
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (!Json.isObject(value)) return JSON.stringify(value) ?? 'null'
+  const fields = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)
+  return `{${fields.join(',')}}`
+}

@@ -1,0 +1,61 @@
+/** The terms of a sale as a seller writes them, and as its offers carry them. */
+import { type BaseUnits, type Json, parseAmount, SvcError } from '@svc-zerc20/protocol'
+
+/** An amount of the token's smallest unit: a decimal string or a bigint. Never a float, never dollars. */
+export type ListPrice = string | bigint
+
+/** The standard optional fields; official v2 also carries the first three in `PaymentRequired.resource`. */
+export type StandardFields = {
+  readonly resource?: string
+  readonly description?: string
+  readonly mimeType?: string
+  readonly outputSchema?: Json.JsonObject
+}
+
+export type SaleTerms = StandardFields & {
+  /** Take the payment before the handler runs. Default: verify, handler, settle. */
+  readonly upfront?: boolean
+  /** Further fields of the seller's own for `extra`. The payer sees them, the facilitator does not. */
+  readonly extra?: Json.JsonObject
+}
+
+/** What a seller adds to its offers: top-level standard fields, and fields of `extra`. */
+export type Terms = { readonly fields: Json.JsonObject; readonly extra: Json.JsonObject }
+
+/** Fields of `extra` that belong to the scheme or the SDK; a seller may not set them, a payer not add them. */
+export const reservedExtra = [
+  'challengeNonce',
+  'expiresAt',
+  'helper',
+  'deadline',
+  'fee',
+  'ticket',
+  'seal',
+  'paymentFlow',
+  'assetTransferMethod',
+]
+
+/** Reads a list price; a value that is no positive amount in base units is the seller's mistake. */
+export function parsePrice(price: unknown): BaseUnits {
+  const list = parseAmount(typeof price === 'bigint' ? price.toString() : price)
+  if (list === undefined) {
+    throw new SvcError(
+      'invalid_price',
+      'a price is a positive decimal integer string or bigint of base units',
+    )
+  }
+  return list
+}
+
+export function toTerms({ upfront, extra = {}, ...standard }: SaleTerms): Terms {
+  const { resource, description, mimeType, outputSchema } = standard
+  const taken = Object.keys(extra).filter((key) => reservedExtra.includes(key))
+  if (taken.length > 0) throw new SvcError('reserved_extra', `extra may not set ${taken.join(', ')}`)
+  return {
+    fields: asWire({ resource, description, mimeType, outputSchema }),
+    extra: asWire({ ...extra, paymentFlow: upfront === true ? 'upfront' : undefined }),
+  }
+}
+
+// As the payer will echo it: without undefined fields, dates as strings, and so on.
+const asWire = (value: Json.JsonObject): Json.JsonObject => JSON.parse(JSON.stringify(value))

@@ -1,0 +1,111 @@
+/** A route's `accepts` entry: one offer per unpaid request, the sealed echo restored on a paid one. */
+import { Headers, Json, type Network, Offer, SvcError } from '@svc-zerc20/protocol'
+import type { HTTPRequestContext, PaymentOption } from '@x402/core/http'
+import type { PaymentRequirements } from '@x402/core/types'
+import type { Offers } from '../offers/offers.js'
+import { type ListPrice, parsePrice, type SaleTerms, toTerms } from '../offers/terms.js'
+import { visits } from '../visits/visit.js'
+import type { RequestOffer, RequestOffers } from './request-offers.js'
+
+export type RouteSale = SaleTerms & {
+  /** What the seller asks. A function is called once per request, paid or not. */
+  readonly price: ListPrice | ((context: HTTPRequestContext) => ListPrice | Promise<ListPrice>)
+}
+
+/** Verbs of requests that ask about a resource and get nothing of it: there is nothing to sell. */
+const unsellable = ['HEAD', 'OPTIONS', 'TRACE', 'CONNECT']
+
+export const isSellable = (method: string): boolean => !unsellable.includes(method)
+
+// The middleware builds requirements from `payTo` and `price` alone. The whole offer rides along under a
+// symbol, which no JSON ever shows, until `withWholeOffer` puts it in place.
+const wholeOffer = Symbol('svc-zerc20.offer')
+
+export type RouteOfferDeps = {
+  readonly network: Network.Network
+  readonly offers: Offers
+  readonly requestOffers: RequestOffers
+}
+
+export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): PaymentOption {
+  const { network, offers, requestOffers } = deps
+  const { price } = sale
+  const terms = toTerms(sale)
+  const listPrice =
+    typeof price === 'function'
+      ? async (context: HTTPRequestContext) => parsePrice(await price(context))
+      : constant(parsePrice(price))
+  const perRequest = new WeakMap<HTTPRequestContext, Promise<RequestOffer>>()
+
+  async function resolve(context: HTTPRequestContext): Promise<RequestOffer> {
+    const visit = visits.getStore()
+    const { method, path } = { ...context, ...(visit && { path: visit.path }) }
+    const bound = { resource: `${method} ${path}`, list: await listPrice(context) }
+    const reissue = async () => {
+      visit?.takeOffer()
+      return offers.issue(bound, terms)
+    }
+    const dead = offers.dead(bound)
+    // A bare path of the official middleware matches HEAD and OPTIONS too: not free, and not worth a challenge.
+    if (!isSellable(method)) return { offer: dead, isEcho: false, reissue, dead }
+    const payment = readPayment(context)
+    if (payment !== undefined && !offers.isForUs(payment.accepted)) {
+      return { offer: dead, isEcho: false, reissue, dead }
+    }
+    const echo = payment && offers.restore(payment.accepted, bound, terms)
+    if (payment !== undefined && echo !== undefined) {
+      const challengeNonce = String(echo.extra.challengeNonce)
+      visit?.checkPayment({ challengeNonce, payload: payment.payload })
+    }
+    // An echo that is not ours gets a fresh offer: it cannot match, so the payer is refused with a 402 that
+    // can be paid, and the facilitator never hears of the payment.
+    return { offer: echo ?? (await reissue()), isEcho: echo !== undefined, reissue, dead }
+  }
+  function offerFor(context: HTTPRequestContext): Promise<RequestOffer> {
+    const known = perRequest.get(context)
+    if (known !== undefined) return known
+    const resolved = resolve(context).then((offer) => {
+      requestOffers.note(context, offer)
+      return offer
+    })
+    perRequest.set(context, resolved)
+    return resolved
+  }
+
+  return {
+    scheme: Offer.scheme,
+    network,
+    payTo: async (context) => (await offerFor(context)).offer.payTo,
+    price: async (context) => {
+      const resolved = await offerFor(context)
+      const extra: Record<string | symbol, unknown> = { [wholeOffer]: resolved }
+      return { asset: resolved.offer.asset, amount: resolved.offer.amount, extra }
+    },
+  }
+}
+
+/** Puts the offer that came with the price in place of what the middleware built from it. */
+export function withWholeOffer(built: PaymentRequirements): PaymentRequirements {
+  const carrier: Record<string | symbol, unknown> = built.extra
+  const resolved = carrier[wholeOffer] as RequestOffer | undefined
+  if (resolved === undefined) throw notFromAccept()
+  const { offer } = resolved
+  resolved.shown = { ...offer, extra: { ...offer.extra } }
+  return resolved.shown
+}
+
+export const notFromAccept = () =>
+  new SvcError('not_from_accept', 'svc-zerc20 entries of accepts must come from accept({ price })')
+
+const constant =
+  <T>(value: T) =>
+  async () =>
+    value
+
+function readPayment({ adapter }: HTTPRequestContext): Json.JsonObject | undefined {
+  const header = adapter.getHeader(Headers.paymentSignature)
+  const decoded = header ? Headers.decode(header) : undefined
+  if (!decoded?.ok || !Json.isObject(decoded.value)) return undefined
+  // A payment of another version is none: no echo is restored for what will be refused.
+  return decoded.value.x402Version === Offer.x402Version ? decoded.value : undefined
+}

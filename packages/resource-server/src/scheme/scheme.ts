@@ -1,0 +1,91 @@
+/** The x402 scheme plugin: everything a resource server needs to sell for svc-zerc20. */
+import { type Clock, Network, Offer, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import type { PaymentOption } from '@x402/core/http'
+import type { FacilitatorClient, VerifyContext } from '@x402/core/server'
+import type { SchemeNetworkServer } from '@x402/core/types'
+import { createFacilitator, type OnProblem } from '../facilitator/client.js'
+import type { Fetch } from '../facilitator/endpoint.js'
+import { limits as defaultLimits, type Limits } from '../limits.js'
+import { createOffers, type Offers } from '../offers/offers.js'
+import { createSeal, type SealSecrets } from '../offers/seal.js'
+import { createRefusedPayment } from './refused-payment.js'
+import { createRequestOffers } from './request-offers.js'
+import { createResettle } from './resettle.js'
+import { createRouteOffer, notFromAccept, type RouteSale, withWholeOffer } from './route-offer.js'
+
+export type SvcSchemeOptions = {
+  /** Base URL of the facilitator. Credentials in it travel as an Authorization header and are never printed. */
+  readonly facilitatorUrl: string
+  /**
+   * The token by which the facilitator knows this seller, sent as a bearer credential and never printed. A seller
+   * with one has limits of its own there; without one it shares those of its address.
+   */
+  readonly facilitatorToken?: string
+  /** `eip155:<chainId>`; register the scheme under the same key. */
+  readonly network: Network.Network
+  /** The token the facilitator takes. */
+  readonly token: string
+  /** Stable configuration, shared by all instances of this service and by nothing else. */
+  readonly secret: SealSecrets
+  readonly limits?: Partial<Limits>
+  /** Told whenever the facilitator did not do its part, and why: for the seller's own log. */
+  readonly onProblem?: OnProblem
+  readonly fetch?: Fetch
+  readonly clock?: Clock
+}
+
+export type SvcScheme = SchemeNetworkServer & {
+  readonly network: Network.Network
+  readonly token: string
+  /** For `new x402ResourceServer(...)`: tells the facilitator nothing about the resource. */
+  readonly facilitatorClient: FacilitatorClient
+  /** For transports without an HTTP request context. */
+  readonly offers: Offers
+  /**
+   * The `accepts` entry of a route of the official middleware. Prefer `sellOnExpress`, `sellOnHono` or `sellOnNext`:
+   * a route table matches verbs and paths on its own, and what it does not match is free.
+   */
+  accept(sale: RouteSale): PaymentOption
+}
+
+export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
+  const { facilitatorUrl, network, token, fetch = globalThis.fetch, clock = systemClock } = options
+  if (Network.parseChainId(network) === undefined) {
+    throw new SvcError('invalid_network', 'network must be eip155:<chainId>')
+  }
+  if (parseAddress(token) === undefined) throw new SvcError('invalid_token', 'token must be an address')
+  const limits: Limits = { ...defaultLimits, ...options.limits }
+  const onProblem = options.onProblem ?? (() => {})
+  const { facilitatorToken } = options
+  const facilitator = createFacilitator({ facilitatorUrl, facilitatorToken, fetch, limits, onProblem })
+  const seal = createSeal(options.secret)
+  const offers = createOffers({ network, token, facilitator, seal, clock, onProblem })
+  const resettle = createResettle({ facilitator, clock, limits })
+  const requestOffers = createRequestOffers()
+  const { onAfterVerify, enrichPaymentRequiredResponse } = createRefusedPayment(requestOffers)
+
+  return {
+    scheme: Offer.scheme,
+    network,
+    token,
+    facilitatorClient: facilitator.client,
+    offers,
+    accept: (sale) => createRouteOffer({ network, offers, requestOffers }, sale),
+    defaultAssetTransferMethod: 'default',
+    paymentFlows: { default: { supported: ['authorization', 'upfront'], default: 'authorization' } },
+    schemeHooks: { onBeforeVerify: refuseOtherVersions, onAfterVerify, onSettleFailure: resettle },
+    enrichPaymentRequiredResponse,
+    async parsePrice(price) {
+      if (typeof price !== 'object') throw notFromAccept()
+      return price
+    },
+    enhancePaymentRequirements: async (built) => withWholeOffer(built),
+  }
+}
+
+// The middleware matches a version 1 payload by scheme and network alone, past the sealed offer.
+async function refuseOtherVersions({ paymentPayload }: VerifyContext) {
+  if (paymentPayload.x402Version === Offer.x402Version) return
+  return { abort: true as const, reason: 'invalid_x402_version' }
+}

@@ -1,0 +1,82 @@
+/**
+ * How often one client may ask. Every offer costs the facilitator an address and the seller a share of its limit
+ * there, so a single stranger gets a few a minute. Requests that carry a payment have room of their own: whoever
+ * has paid is not turned away because of what came before.
+ */
+import { type Clock, SvcError } from '@svc-zerc20/protocol'
+import { type ClientLimits, clientLimits as defaults } from '../limits.js'
+import { type Bucket, filled, minuteMs, secondsUntilOne, takenFrom } from './bucket.js'
+import { OverLimit } from './over-limit.js'
+import { createRefusedPresentations, type RefusedPresentations } from './refused-presentations.js'
+
+/** Counts one request of a client; throws OverLimit when it has had its share. */
+export type Take = (client: string) => void
+
+export type ClientShares = {
+  readonly takeOffer: Take
+  readonly takePresentation: Take
+  /** Counts one more call for a settle that failed; false when the client has had its share. */
+  mayResend(client: string): boolean
+  readonly refused: RefusedPresentations
+}
+
+export function createClientShares(options: Partial<ClientLimits> | 'unlimited', clock: Clock): ClientShares {
+  if (options === 'unlimited') return unlimited
+  const limits = { ...defaults, ...options }
+  for (const [name, value] of Object.entries(limits)) {
+    if (Number.isSafeInteger(value) && value > 0) continue
+    throw new SvcError('invalid_client_limits', `clientLimits.${name} must be a whole number above 0`)
+  }
+  const { unpaidPerMinute, payingPerMinute, resendsPerMinute, clientsMax } = limits
+  const resends = createTurns(resendsPerMinute, clientsMax, clock)
+  return {
+    takeOffer: orThrow(createTurns(unpaidPerMinute, clientsMax, clock)),
+    takePresentation: orThrow(createTurns(payingPerMinute, clientsMax, clock)),
+    mayResend: (client) => resends(client) === 0,
+    refused: createRefusedPresentations(limits, clock),
+  }
+}
+
+const unlimited: ClientShares = {
+  takeOffer: () => {},
+  takePresentation: () => {},
+  mayResend: () => true,
+  refused: { check: () => {}, note: () => {} },
+}
+
+/** Where clients beyond those we can remember are counted together. */
+const others = ''
+
+/** Counts one for a client and gives 0, or the seconds it has to wait for the next. */
+type Turns = (client: string) => number
+
+const orThrow =
+  (turns: Turns): Take =>
+  (client) => {
+    const seconds = turns(client)
+    if (seconds > 0) throw new OverLimit(seconds)
+  }
+
+/** A bucket of a minute's requests for each client. */
+function createTurns(perMinute: number, clientsMax: number, clock: Clock): Turns {
+  // Least recently seen first. A bucket that was left alone for a minute is full, and need not be remembered.
+  const buckets = new Map<string, Bucket>()
+  function keyOf(client: string, nowMs: number): string {
+    if (buckets.has(client)) return client
+    for (const [key, { atMs }] of buckets) {
+      if (nowMs - atMs < minuteMs) break
+      buckets.delete(key)
+    }
+    // Forgetting somebody else instead would give a flood of addresses a way around the limit.
+    return buckets.size < clientsMax ? client : others
+  }
+  return (client) => {
+    const nowMs = clock.now()
+    const key = keyOf(client, nowMs)
+    const bucket = filled(buckets.get(key), perMinute, nowMs)
+    const seconds = secondsUntilOne(bucket, perMinute)
+    buckets.delete(key)
+    buckets.set(key, seconds > 0 ? bucket : takenFrom(bucket))
+    return seconds
+  }
+}

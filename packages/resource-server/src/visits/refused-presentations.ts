@@ -1,0 +1,106 @@
+/**
+ * Payments of a client that were refused. Each one cost a call to the facilitator, under the seller's name and from
+ * the seller's share there. A client with many refusals waits before its next payment is looked at. One offer that is
+ * presented with many payloads waits likewise.
+ *
+ * A burn that does not exist looks like a burn that is not visible yet. The first payload that is told to come again
+ * is therefore never counted and never waits: an honest payer has exactly one for each offer.
+ */
+
+import { createHash } from 'node:crypto'
+import type { Clock } from '@svc-zerc20/protocol'
+import { type ClientLimits, refusalsKeptMs } from '../limits.js'
+import { retryOf } from '../refusal.js'
+import { type Bucket, filled, secondsUntilOne, takenFrom } from './bucket.js'
+import { OverLimit } from './over-limit.js'
+
+export type Presented = {
+  /** The one in the sealed offer. */
+  readonly challengeNonce: string
+  /** The scheme's own part of the payment. */
+  readonly payload: unknown
+}
+
+export type RefusedPresentations = {
+  /** Throws OverLimit while this client, or this offer of it, has had too many refusals. */
+  check(client: string, presented: Presented): void
+  /** Notes what the facilitator said when it refused. */
+  note(client: string, presented: Presented, reason: string): void
+}
+
+export type RefusalLimits = Pick<
+  ClientLimits,
+  'refusedPerMinute' | 'refusedPerOfferPerMinute' | 'clientsMax' | 'refusedOffersMax'
+>
+
+type Offer = {
+  readonly bucket: Bucket
+  /** The digest of the payload that was told to come again. */
+  readonly awaited?: string | undefined
+}
+
+export function createRefusedPresentations(limits: RefusalLimits, clock: Clock): RefusedPresentations {
+  const { refusedPerMinute, refusedPerOfferPerMinute } = limits
+  const clients = createRecent<{ bucket: Bucket }>(limits.clientsMax)
+  const offers = createRecent<Offer>(limits.refusedOffersMax)
+  const keyOf = (client: string, { challengeNonce }: Presented) => `${challengeNonce} ${client}`
+
+  return {
+    check(client, presented) {
+      const offer = offers.get(keyOf(client, presented))
+      if (offer?.awaited !== undefined && offer.awaited === digestOf(presented)) return
+      const nowMs = clock.now()
+      const ofClient = filled(clients.get(client)?.bucket, refusedPerMinute, nowMs)
+      const ofOffer = filled(offer?.bucket, refusedPerOfferPerMinute, nowMs)
+      const seconds = Math.max(
+        secondsUntilOne(ofClient, refusedPerMinute),
+        secondsUntilOne(ofOffer, refusedPerOfferPerMinute),
+      )
+      if (seconds > 0) throw new OverLimit(seconds, 'refused_payments')
+    },
+    note(client, presented, reason) {
+      const retry = retryOf(reason)
+      // The facilitator speaks of itself here, not of the payment.
+      if (retry === 'later') return
+      const nowMs = clock.now()
+      const key = keyOf(client, presented)
+      const offer = offers.get(key)
+      const bucket = filled(offer?.bucket, refusedPerOfferPerMinute, nowMs)
+      const digest = digestOf(presented)
+      const isAwaited = offer?.awaited === digest
+      if (retry === 'same_payload' && (isAwaited || offer?.awaited === undefined)) {
+        offers.set(key, { bucket, awaited: digest })
+        return
+      }
+      // Several requests may be under way when the bucket runs empty: they leave a debt, and it is waited for.
+      offers.set(key, { bucket: takenFrom(bucket), awaited: isAwaited ? undefined : offer?.awaited })
+      clients.set(client, {
+        bucket: takenFrom(filled(clients.get(client)?.bucket, refusedPerMinute, nowMs)),
+      })
+    },
+  }
+}
+
+const digestOf = ({ payload }: Presented): string =>
+  createHash('sha256')
+    .update(JSON.stringify(payload) ?? '')
+    .digest('base64')
+
+/**
+ * The entries set last. The oldest one gives way to a new one. A flood of addresses gains nothing by that: addresses
+ * beyond `clientsMax` already share one client's part of the requests that carry a payment.
+ */
+function createRecent<Entry extends { readonly bucket: Bucket }>(entriesMax: number) {
+  const entries = new Map<string, Entry>()
+  return {
+    get: (key: string) => entries.get(key),
+    set(key: string, entry: Entry): void {
+      entries.delete(key)
+      entries.set(key, entry)
+      for (const [oldest, { bucket }] of entries) {
+        if (entries.size <= entriesMax && entry.bucket.atMs - bucket.atMs < refusalsKeptMs) break
+        entries.delete(oldest)
+      }
+    },
+  }
+}
