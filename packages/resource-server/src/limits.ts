@@ -1,18 +1,17 @@
 /**
- * Every bound of the plugin. A paid request is verify + handler + settle, and a payer waits 30 s for it by
- * default: the facilitator polls a receipt for 15 s, the settle call waits a little longer than that, and
- * recovery takes what is left.
+ * Every bound of the plugin. A paid request is verify, handler and settle, and a payer waits 30 s for it by default.
+ * The facilitator polls a receipt for 15 s, the settle call waits a little longer, and re-sending takes the rest.
  */
 export const limits = {
   challengeTimeoutMs: 10_000,
   verifyTimeoutMs: 10_000,
   settleTimeoutMs: 17_000,
   statusTimeoutMs: 2_000,
-  /** Recovery of one settle, from its failure to the last answer that still counts. */
+  /** Time for re-sending one settle, from its failure to the last answer that still counts. */
   recoveryBudgetMs: 10_000,
   /** Pauses before each re-send; their number bounds the re-sends. */
   recoveryPausesMs: [100, 250, 500, 1_000, 1_500, 2_000, 2_000],
-  /** Of one answer of the facilitator; the longest proper one is a hundredth of it. */
+  /** Size of one answer of the facilitator. The longest valid answer is a hundredth of it. */
   answerBytesMax: 65_536,
 } as const
 
@@ -27,8 +26,8 @@ export type Limits = {
 }
 
 /**
- * What one client gets. A facilitator gives a seller it does not know 20 challenges a minute: the share of a single
- * client is below that, or the first one takes them all. A seller with a token of its own can afford more.
+ * Limits for one client. A facilitator gives an unknown seller 20 challenges a minute. One client's limit is lower, so
+ * that a single client cannot take all of them. A seller with a token of its own may raise it.
  */
 export const clientLimits = {
   /** Offers a minute: unpaid requests, and payments that were refused. */
@@ -36,15 +35,15 @@ export const clientLimits = {
   /** Requests a minute that carry a payment. */
   payingPerMinute: 60,
   /**
-   * Payments a minute that the facilitator refused. Each may take from the rate that challenges come from, so this and
-   * the offers together stay below it.
+   * Refused payments a minute. The facilitator may count them against the same rate as challenges, so this limit plus
+   * `unpaidPerMinute` stays below that rate.
    */
   refusedPerMinute: 8,
-  /** The same for one offer. A payer whose permit nonce was used by another payment signs again twice. */
+  /** Refused payments a minute for one offer. An honest payer may need three tries when its permit nonce was used. */
   refusedPerOfferPerMinute: 4,
-  /** Calls a minute that recover settles. Beyond them the payer is told to send its payment again. */
+  /** Re-sent settles a minute. Above this, the payer is told to send its payment again. */
   resendsPerMinute: 60,
-  /** Clients remembered at a time, each for a minute after its last request. Beyond them all share one client's part. */
+  /** Clients remembered at a time, each for a minute after its last request. All others share one client's limit. */
   clientsMax: 10_000,
   /** Offers with refused payments remembered at a time. The oldest are forgotten first. */
   refusedOffersMax: 10_000,
@@ -60,11 +59,11 @@ export type ClientLimits = {
   readonly refusedOffersMax: number
 }
 
-/** A client without a refusal for this time, and an offer likewise, is forgotten. */
+/** Clients and offers without a refusal for this long are forgotten. */
 export const refusalsKeptMs = 600_000
 
-/** While the facilitator cannot be used, it is asked what it supports this often, whoever brings the requests. */
+/** Calls of `GET /supported` a minute while the facilitator is down, for all clients together. */
 export const supportedPerMinute = 60
 
-/** HMAC-SHA256 gains nothing from a longer key and is guessable with a shorter one. */
+/** As long as an HMAC-SHA256 digest. A shorter key is easier to guess. */
 export const secretBytesMin = 32

@@ -1,7 +1,7 @@
-/** What a refusal means to people: which one, in a sentence, and what to do now. */
+/** Refusals in words: the reason, a sentence about it, and what to do next. */
 import { type ReasonCode, reasons } from '@svc-zerc20/protocol'
 
-/** The body of an answer that gives nothing; `error` and `reason` are those of the facilitator's own bodies. */
+/** The body of a refusal. `error` and `reason` have the same names as in the facilitator's own bodies. */
 export type Explanation = {
   readonly reason: string
   readonly error: string
@@ -11,7 +11,7 @@ export type Explanation = {
 }
 
 export type Refusal = {
-  /** A code of the protocol's table, or what the official middleware says. */
+  /** A code of the protocol's table, or a text of the official middleware. */
   readonly reason: string
   readonly message?: string | undefined
   readonly transaction?: string | undefined
@@ -28,7 +28,7 @@ const actions: Record<Retry, string> = {
 
 const showTheBurn = 'Do not pay again for the same thing: show the burn transaction to the seller.'
 
-/** Where the money or the account needs another hand than a retry. */
+/** Actions for reasons that need more than a retry: money, another account, or the seller. */
 const actionsOf: Partial<Record<ReasonCode, string>> = {
   insufficient_funds: 'Put the amount into the paying account, then make a new payment for a new offer.',
   contract_payer: 'Pay by self-transfer, or from an account that is no contract.',
@@ -44,7 +44,7 @@ const actionsOf: Partial<Record<ReasonCode, string>> = {
 
 const isReason = (text: string): text is ReasonCode => Object.hasOwn(reasons, text)
 
-/** What may help after a refusal. A reason that is not in the table is final for its payload. */
+/** Which kind of retry may help. A reason that is not in the table is final for its payload. */
 export const retryOf = (reason: string): Retry => (isReason(reason) ? reasons[reason].retry : 'fresh_offer')
 
 export function explain({ reason, message, transaction }: Refusal): Explanation {
@@ -57,7 +57,7 @@ export function explain({ reason, message, transaction }: Refusal): Explanation 
   }
 }
 
-/** The `error` of a 402, which has room for one text: the code first, because programs read that far. */
+/** The `error` of a 402, which holds one text: the code comes first, so that programs can read it. */
 export function errorText(refusal: Refusal): string {
   if (!isReason(refusal.reason)) return refusal.reason
   const { reason, error, action } = explain(refusal)

@@ -1,4 +1,4 @@
-/** Reads what a facilitator answers. Unknown keys are left behind, missing ones make it no answer. */
+/** Reads the facilitator's answers. Unknown keys are dropped; an answer without a required key is undefined. */
 import { Json } from '@svc-zerc20/protocol'
 import type { FacilitatorClient } from '@x402/core/server'
 import type { SettleResponse, VerifyResponse } from '@x402/core/types'
@@ -39,7 +39,7 @@ export function readSupported(body: unknown): Supported | undefined {
   return { kinds, extensions, signers } as Supported
 }
 
-/** Why a facilitator did not do as asked: `{ error, reason }`, cut to what a message can bear. */
+/** Reads an error body `{ error, reason }`, each cut to one line of bounded length. */
 export function readProblem(body: unknown): { error?: string; reason?: string } {
   if (!Json.isObject(body)) return {}
   const { error, reason } = texts(body, 'error', 'reason')

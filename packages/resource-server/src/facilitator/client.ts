@@ -1,4 +1,4 @@
-/** What the plugin asks of the facilitator. A call that ends without a verdict throws, and is told to the seller. */
+/** The plugin's calls to the facilitator. A call without a verdict throws and is reported to the seller. */
 import { FacilitatorApi } from '@svc-zerc20/protocol'
 import { type FacilitatorClient, FacilitatorResponseError } from '@x402/core/server'
 import type { SettleResponse } from '@x402/core/types'
@@ -13,13 +13,13 @@ import {
 import { type Endpoint, type Fetch, openEndpoint, type Reply } from './endpoint.js'
 
 export type Facilitator = {
-  /** For `new x402ResourceServer(...)`. A call that ends without a verdict throws FacilitatorResponseError. */
+  /** For `new x402ResourceServer(...)`. A call without a verdict throws FacilitatorResponseError. */
   readonly client: FacilitatorClient
   /** One `POST /challenge`; throws FacilitatorResponseError, which the middleware answers with 502. */
   challenge(amount: string): Promise<FacilitatorApi.ChallengeOffer>
-  /** Whether `GET /payments/{challengeNonce}` was answered, be it with "unknown". Never throws. */
+  /** Whether `GET /payments/{challengeNonce}` gets any answer, even "unknown". Never throws. */
   answersFor(challengeNonce: string): Promise<boolean>
-  /** The same settle again within a time; undefined when it ends without a verdict. Never throws. */
+  /** Sends the same settle again with a timeout. Undefined when no verdict came. Never throws. */
   settleAgain(
     payload: PresentedPayload,
     requirements: PresentedRequirements,
@@ -27,14 +27,14 @@ export type Facilitator = {
   ): Promise<SettleResponse | undefined>
 }
 
-/** A facilitator that did not do its part. The message may be shown to anybody: it names no address. */
+/** A failure of the facilitator. The message never names the facilitator's address, so anybody may see it. */
 export type FacilitatorFailure = FacilitatorResponseError & {
   /** The facilitator's own reason code, such as `issuance_paused`. */
   readonly reason?: string
   readonly retryAfterSeconds?: number
 }
 
-/** Told of every failure, for the seller's own log. */
+/** Called with every failure, for the seller's own log. */
 export type OnProblem = (failure: FacilitatorFailure) => void
 
 export type FacilitatorDeps = {
@@ -51,7 +51,7 @@ export function createFacilitator({ limits, onProblem, ...where }: FacilitatorDe
     onProblem(failure)
     return failure
   }
-  /** The answer as `read` understands it. */
+  /** Waits for the reply and parses it with `read`; throws when either fails. */
   async function ask<T>(operation: string, call: Promise<Reply>, read: (reply: Reply) => T | undefined) {
     const reply = await call.catch((cause) => {
       throw fail(facilitatorFailure(`the facilitator gave no answer to ${operation}`, { cause }))
@@ -67,7 +67,7 @@ export function createFacilitator({ limits, onProblem, ...where }: FacilitatorDe
         ask('supported', endpoint.get('/supported', limits.verifyTimeoutMs), ({ status, body }) =>
           status === 200 ? readSupported(body) : undefined,
         ),
-      // A verdict that comes with 429 or 5xx is about the facilitator, not about the payment.
+      // With status 429 or 5xx the facilitator reports its own trouble, so the body is no verdict on the payment.
       verify: (payload, requirements) =>
         ask('verify', present(endpoint, '/verify', payload, requirements, limits.verifyTimeoutMs), (reply) =>
           reply.status < 429 ? readVerdict(reply.body) : undefined,
@@ -124,8 +124,9 @@ function refusalIn(operation: string, { status, body, retryAfterSeconds }: Reply
 }
 
 /**
- * Without a verdict the payment's outcome is unknown. A 402 would invite the payer to pay again, so this is the
- * error that the middleware answers with 502. A cause may name the facilitator's address; the message never does.
+ * The error for a call without a verdict. The payment's outcome is unknown then, and a 402 would invite the payer to
+ * pay again, so the middleware answers this error with 502. The cause may name the facilitator's address; the message
+ * never does.
  */
 export function facilitatorFailure(
   message: string,
@@ -134,13 +135,13 @@ export function facilitatorFailure(
   return Object.assign(new FacilitatorResponseError(message), details)
 }
 
-/** True for such an error of whatever copy of the official core. */
+/** True for this error, even when it comes from another installed copy of the official core. */
 export function isFacilitatorFailure(error: unknown): error is FacilitatorFailure {
   const names = ['FacilitatorResponseError', 'FacilitatorTimeoutError']
   return error instanceof Error && names.includes(error.name)
 }
 
-/** The negative verdict inside an error of the official server, or undefined when it carries none. */
+/** The negative verdict inside an error of the official server, or undefined when it has none. */
 export function refusalOf(error: unknown): SettleResponse | undefined {
   if (!(error instanceof Error) || error.name !== 'SettleError') return undefined
   const { errorReason, errorMessage, transaction, network } = error as Error & Partial<SettleResponse>

@@ -1,6 +1,6 @@
 /**
- * What the facilitator may learn of a payment: the scheme's own fields. Whatever names the resource (the
- * payload's `resource` and extensions, descriptions, the seller's own extra fields, the seal) stays here.
+ * The part of a payment that the facilitator may see: the scheme's own fields. Everything that names the resource is
+ * removed: the payload's `resource` and extensions, descriptions, the seller's own extra fields, the seal.
  */
 import { Json } from '@svc-zerc20/protocol'
 import type { DeepReadonly, PaymentPayload, PaymentRequirements } from '@x402/core/types'

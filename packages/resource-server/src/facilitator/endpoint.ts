@@ -1,17 +1,17 @@
-/** One facilitator over HTTP: where it is, who we are to it, and answers of bounded size and time. */
+/** One facilitator over HTTP: its URL, our credential for it, and bounds on the size and time of its answers. */
 import { Json, SvcError } from '@svc-zerc20/protocol'
 
 export type Fetch = typeof globalThis.fetch
 
 export type Reply = {
   readonly status: number
-  /** The answer as JSON; undefined when it is none. */
+  /** The parsed JSON body; undefined when it is not JSON. */
   readonly body: unknown
   readonly retryAfterSeconds?: number
 }
 
 export type Endpoint = {
-  /** Rejects when no whole answer came in time. A redirect is no answer. */
+  /** Rejects on a timeout, an incomplete answer, or a redirect. */
   get(path: string, timeoutMs: number): Promise<Reply>
   post(path: string, body: object, timeoutMs: number): Promise<Reply>
 }
@@ -27,7 +27,7 @@ export function openEndpoint({ fetch, limits, ...where }: EndpointOptions): Endp
   const { url, authorization } = parseEndpoint(where)
   const headers = { accept: 'application/json', ...(authorization && { authorization }) }
   async function call(path: string, init: RequestInit, timeoutMs: number): Promise<Reply> {
-    // The credential is for this one address: wherever a redirect leads, it would be given away there.
+    // Redirects are refused: following one would give the credential to another address.
     const signal = AbortSignal.timeout(timeoutMs)
     const response = await fetch(`${url}${path}`, { ...init, redirect: 'error', signal })
     const text = await readText(response, limits.answerBytesMax)
@@ -75,7 +75,7 @@ function parseJson(text: string): unknown {
 
 type Where = Pick<EndpointOptions, 'facilitatorUrl' | 'facilitatorToken'>
 
-/** Takes credentials out of the URL: fetch refuses such URLs and prints them in its message. */
+/** Moves credentials from the URL into a header: fetch refuses URLs with credentials and prints them in its error. */
 function parseEndpoint({ facilitatorUrl, facilitatorToken }: Where): { url: string; authorization?: string } {
   const parsed = URL.canParse(facilitatorUrl) ? new URL(facilitatorUrl) : undefined
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search + parsed.hash !== '') {
@@ -94,7 +94,7 @@ function parseEndpoint({ facilitatorUrl, facilitatorToken }: Where): { url: stri
       'give facilitatorToken or credentials in the URL, not both',
     )
   }
-  // Checked here, because fetch prints a header value that it cannot send.
+  // Checked here, because fetch prints an invalid header value in its error.
   if (!/^[\w.~+/-]+=*$/.test(facilitatorToken)) {
     throw new SvcError(
       'invalid_facilitator_token',

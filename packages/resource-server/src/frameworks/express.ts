@@ -22,9 +22,9 @@ type Next = (error?: unknown) => unknown
 type Handle = (request: Request, response: Response, next: Next) => unknown
 
 /**
- * Makes `paid(sale)`, a handler that stands before what it sells:
+ * Makes `paid(sale)`, a handler that stands before the handler it sells:
  * `const paid = sellOnExpress(svc, paymentMiddlewareFromHTTPServer)`, then `app.get('/report', paid({ price }), handler)`.
- * Takes the function of that name from `@x402/express`.
+ * Pass it `paymentMiddlewareFromHTTPServer` of `@x402/express`.
  */
 export function sellOnExpress<Official extends Middleware>(
   svc: SvcScheme,

@@ -1,10 +1,10 @@
 /**
- * The answer of an express handler whose payment is not accepted yet. The official middleware holds back the body,
- * but headers and status message are written straight to the response. Where they carry what is sold (a signed
- * location, a session cookie), they must not travel with the answer that takes the place of the handler's.
+ * Undoes what an express handler wrote before its payment was accepted. The official middleware holds back the body,
+ * but headers and status message go straight to the response. They may contain what is sold, such as a signed location
+ * or a session cookie, so they must be removed when a refusal replaces the handler's answer.
  */
 
-/** As much of the response of node as is held. */
+/** The parts of Node's response that are used here. */
 export type Holdable = {
   statusMessage?: string
   getHeaders(): Record<string, number | string | string[] | undefined>
@@ -13,11 +13,11 @@ export type Holdable = {
   writeEarlyHints?: unknown
 }
 
-/** Call it right before the handler runs. What it returns takes back all that was said since. */
+/** Call it right before the handler runs. The returned function restores the response to that moment. */
 export function holdAnswer(response: Holdable): () => void {
   const { statusMessage } = response
   const headers = copyOf(response.getHeaders())
-  // Early hints leave at once and cannot be taken back. They are a courtesy, so nobody misses them.
+  // Early hints are sent at once and cannot be undone. They are optional, so they are dropped.
   response.writeEarlyHints = (_hints: unknown, done?: () => void) => done?.()
   const methods = replacedMethods(response)
   return () => {
@@ -25,21 +25,21 @@ export function holdAnswer(response: Holdable): () => void {
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) response.setHeader(name, value)
     }
-    // The type knows no undefined, though node starts with it.
+    // `Object.assign`, because the type excludes undefined although Node starts with it.
     Object.assign(response, { statusMessage })
-    // A middleware between us and the handler may have put its own `json` or `end` here, and would speak again.
+    // A middleware between us and the handler may have replaced `json` or `end`. Its replacement must not run again.
     for (const name of replacedMethods(response).keys()) Reflect.deleteProperty(response, name)
     Object.assign(response, Object.fromEntries(methods))
   }
 }
 
-/** Node appends to the list it gave out. */
+/** Copies the lists too, because Node later appends to the lists that it returned. */
 function copyOf(headers: ReturnType<Holdable['getHeaders']>): typeof headers {
   const entries = Object.entries(headers)
   return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? [...value] : value]))
 }
 
-/** Methods of a response that somebody put in place of those of its kind. */
+/** Methods that somebody set on this response in place of its prototype's. */
 function replacedMethods(response: object): Map<string, unknown> {
   const usual: object = Object.getPrototypeOf(response)
   return new Map(

@@ -13,10 +13,10 @@ type Context = {
 type Handle = (context: Context, next: () => Promise<unknown>) => unknown
 
 /**
- * Makes `paid(sale)`, a handler that stands before what it sells:
+ * Makes `paid(sale)`, a handler that stands before the handler it sells:
  * `const paid = sellOnHono(svc, paymentMiddlewareFromHTTPServer)`, then `app.get('/report', paid({ price }), handler)`.
- * Takes the function of that name from `@x402/hono`. The address of a client is known under `@hono/node-server`;
- * elsewhere `client` says it.
+ * Pass it `paymentMiddlewareFromHTTPServer` of `@x402/hono`. Under `@hono/node-server` the client's address is known;
+ * elsewhere set `client`.
  */
 export function sellOnHono<Official extends Middleware>(
   svc: SvcScheme,

@@ -11,13 +11,13 @@ type Wrap = (
 type Handler = (request: never, context: never) => unknown
 type Handle = (request: Request, context: unknown) => Promise<unknown>
 
-/** A handler of Next sees no connection: who its clients are must be said. */
+/** A handler of Next sees no connection, so the seller must say how clients are told apart. */
 export type NextGateOptions<Request> = GateOptions<Request> &
   ({ readonly client: (request: Request) => string | undefined } | { readonly clientLimits: 'unlimited' })
 
 /**
  * Makes `paid(sale, handler)`: `const paid = sellOnNext(svc, withX402FromHTTPServer, { client })`, then
- * `export const GET = paid({ price }, handler)`. Takes the function of that name from `@x402/next`.
+ * `export const GET = paid({ price }, handler)`. Pass it `withX402FromHTTPServer` of `@x402/next`.
  */
 export function sellOnNext<Official extends Wrap>(
   svc: SvcScheme,
@@ -28,7 +28,7 @@ export function sellOnNext<Official extends Wrap>(
   return (sale, handler) => {
     const { route, admit } = open(sale)
     const run = handler as unknown as Handle
-    // The official wrapper passes the request alone; the parameters of a dynamic route come beside it.
+    // The official wrapper passes only the request on. The parameters of a dynamic route come from the visit.
     const sold = async (request: unknown) =>
       (await run(request as Request, visits.getStore()?.handed)) as never
     const official = withX402FromHTTPServer(sold, route as never) as (request: Request) => Promise<unknown>

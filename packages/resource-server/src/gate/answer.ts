@@ -7,7 +7,7 @@ import { OverLimit } from '../visits/over-limit.js'
 export type Answer = {
   readonly status: number
   readonly headers: Record<string, string>
-  /** Without one the answer has no body. */
+  /** Absent for an answer without a body. */
   readonly body?: Explanation
 }
 
@@ -28,7 +28,7 @@ export function refuse(
   }
 }
 
-/** The answer to a request that ended in this error, or undefined when it is nobody's but ours. */
+/** The answer to a request that ended in this error, or undefined for a bug of our own, which is thrown on. */
 export function answerTo(error: unknown): Answer | undefined {
   if (error instanceof OverLimit) return tooMany(error)
   return isFacilitatorFailure(error) ? badGateway(error) : undefined
@@ -45,7 +45,7 @@ export function tooMany({ retryAfterSeconds, of }: OverLimit, refused?: Explanat
           error: 'Too many payments of yours were refused; nobody has looked at this one.',
           action: `Send the same payment again after ${retryAfterSeconds} s. Do not pay a second time.`,
         }
-  // A payment that was refused on the way is told with its own reason.
+  // A payment that was refused before the limit was reached keeps its own reason.
   return refuse(429, refused?.reason ?? 'too_many_requests', refused ?? words, {
     'retry-after': `${retryAfterSeconds}`,
   })

@@ -1,4 +1,4 @@
-/** Sells handlers: the part that is the same for every framework. */
+/** The gate before a paid handler: the part that is the same for every framework. */
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { PaymentOption } from '@x402/core/http'
@@ -17,26 +17,26 @@ import { createVerbJudge, type VerbTerms } from './verbs.js'
 
 export type PaidSale = Pick<RouteSale, 'price' | 'upfront' | 'extra' | 'description' | 'mimeType'> &
   VerbTerms & {
-    /** Standard fields told inside the offer too. Official v2 tells description and type once, beside the offers. */
+    /** Standard fields to repeat inside the offer. Official v2 shows description and type once, beside the offers. */
     readonly inOffer?: StandardFields
-    /** Entries of other schemes, which the given `server` knows. */
+    /** Entries of other schemes that are registered at the given `server`. */
     readonly alsoAccepts?: readonly PaymentOption[]
   }
 
 export type GateOptions<Request> = {
   /**
-   * Who a request is counted for. Default: the address at the other end of the connection. Behind a proxy that is
-   * the proxy, so say here how the client is found, from what that proxy writes and no client can.
+   * Names the client that a request is counted for. Default: the remote address of the connection. Behind a proxy that
+   * is the proxy's address, so read the client from a header that the proxy writes and no client can forge.
    */
   readonly client?: (request: Request) => string | undefined
   /** How often one client may ask; `unlimited` turns the limits off. */
   readonly clientLimits?: Partial<ClientLimits> | 'unlimited'
-  /** For several schemes: a resource server where this one is registered. Default: one of its own. */
+  /** For several schemes: a resource server where this scheme is registered. Default: a new one. */
   readonly server?: x402ResourceServer
   readonly clock?: Clock
 }
 
-/** What the gate must know of a request. */
+/** A request as the gate needs it. */
 export type Arrival<Request> = {
   readonly request: Request
   readonly method: string
@@ -44,7 +44,7 @@ export type Arrival<Request> = {
   readonly handed?: unknown
 }
 
-/** A request goes on to the official middleware with its visit, goes on freely, or is answered. */
+/** A request continues to the official middleware with its visit, continues for free, or is answered here. */
 export type Admission = { readonly visit: Visit } | { readonly answer: Answer } | 'free'
 
 export type PaidGate<Request> = { readonly route: PaidRoute; admit(arrival: Arrival<Request>): Admission }
@@ -92,7 +92,7 @@ export function createGate<Request>(
   }
 }
 
-/** One share for all who cannot be told apart would let the first of them take it from the others. */
+/** Refused, because clients that share one limit could use it up for each other. */
 const clientUnknown = refuse(500, 'client_unknown', {
   error: 'The seller has not said how its clients are told apart.',
   action: 'Tell the seller: set `client`, or `clientLimits: "unlimited"`.',

@@ -1,7 +1,7 @@
 /**
- * What the official middleware of each framework works with for one paid route. It has no path and no verb to
- * match: it stands before the handler it sells, and whatever reaches it is sold. It lets a request pass for one
- * reason only, a payment that was verified for it.
+ * One paid route as the official middleware of each framework sees it. The route stands directly before its handler,
+ * so it matches no paths and no verbs: every request that reaches it needs a payment. A request passes only with a
+ * payment that was verified for it.
  */
 import { Headers, Json, Offer, SvcError } from '@svc-zerc20/protocol'
 import type { PaymentOption } from '@x402/core/http'
@@ -37,7 +37,7 @@ export class PaidRoute extends x402HTTPResourceServer {
     this.#ready = deps.ready
   }
 
-  /** Never fails: a facilitator that is away when the seller starts is asked again by each request. */
+  /** Never fails. When the facilitator is down at the start, later requests ask it again. */
   override async initialize(): Promise<void> {
     await this.#ready().catch(() => {})
   }
@@ -55,7 +55,7 @@ export class PaidRoute extends x402HTTPResourceServer {
       await this.#ready()
       const result = await super.processHTTPRequest(context, paywall)
       if (result.type === 'payment-verified') return result
-      // With nothing to match and no extension declared there is no other way through. Should there be one, it is shut.
+      // No routes and no extensions are declared, so no other result should occur. If one does, the request is refused.
       if (result.type !== 'payment-error')
         throw new SvcError('unpaid', 'a paid route was passed without payment')
       return { ...result, response: speak(result.response, visit) }
@@ -66,7 +66,7 @@ export class PaidRoute extends x402HTTPResourceServer {
     }
   }
 
-  /** Whatever is no success takes the place of the handler's answer, and nothing of that may be left. */
+  /** A failed settle replaces the handler's answer, so everything the handler wrote must be removed. */
   override async processSettlement(...args: Settlement) {
     let isPaid = false
     try {
@@ -111,7 +111,7 @@ function routeOf({ accepts, description, mimeType }: PaidRouteDeps): RouteConfig
   }
 }
 
-/** The 402 in words, and without entries that nobody can pay. */
+/** Adds words to the 402 and removes entries that nobody can pay. */
 function speak(response: HTTPResponseInstructions, visit: Visit): HTTPResponseInstructions {
   const { 'PAYMENT-REQUIRED': header, ...headers } = response.headers
   const decoded = Headers.decode(header)
@@ -140,10 +140,10 @@ const isDead = (entry: unknown) =>
   entry.extra.expiresAt === 0
 
 const noMatch = 'No matching payment requirements'
-/** For an answer without an offer: a payment that names another scheme, or none, costs no challenge. */
+/** For an answer without an offer: a payment for another scheme, or for none, gets no challenge. */
 const askForOffer = 'Send the request without a payment to get an offer.'
 
-/** What the official middleware says when no payment came, and when one came for something else. */
+/** Our words for two texts of the official middleware: no payment came, or one came for something else. */
 const officialWords: Record<string, Explanation> = {
   'Payment required': {
     reason: 'payment_required',

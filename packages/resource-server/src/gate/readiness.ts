@@ -1,4 +1,4 @@
-/** Asks the facilitator what it supports: once when it answers, and with later requests until it does. */
+/** Asks the facilitator what it supports. Until it answers, later requests ask again; after that, nobody does. */
 import { type Clock, Offer } from '@svc-zerc20/protocol'
 import type { x402ResourceServer } from '@x402/core/server'
 import { facilitatorFailure, isFacilitatorFailure } from '../facilitator/client.js'
@@ -23,8 +23,8 @@ export function createReady(server: x402ResourceServer, { network, scheme }: Svc
     }
     isReady = true
   }
-  // Requests cost a stranger nothing. Without a limit each of them would cost the seller a call. One failure must not
-  // keep buyers out, so the next request asks again at once while there is room.
+  // The limit keeps a flood of free requests from becoming a flood of calls to the facilitator. Below the limit the next
+  // request asks again at once, so that one failure does not keep payers out.
   async function askWithinLimit(): Promise<void> {
     asks = filled(asks, supportedPerMinute, clock.now())
     if (secondsUntilOne(asks, supportedPerMinute) > 0) throw latestFailure

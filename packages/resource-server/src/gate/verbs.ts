@@ -1,4 +1,4 @@
-/** Which verbs of a paid route are sold, which are free, and what the others are answered. */
+/** Decides which verbs of a paid route are sold and which are free, and answers the others. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { isSellable } from '../scheme/route-offer.js'
 import { type Answer, refuse } from './answer.js'
@@ -6,11 +6,11 @@ import { type Answer, refuse } from './answer.js'
 export type VerbTerms = {
   /** Verbs that need a payment. Default: GET. */
   readonly methods?: readonly string[] | undefined
-  /** Verbs that reach the handler without one. Default: none. */
+  /** Verbs that reach the handler without a payment. Default: none. */
   readonly free?: readonly string[] | undefined
 }
 
-/** `sold` and `free` go on; everything else is answered here, and the handler never hears of it. */
+/** `sold` and `free` requests continue. All others are answered here and never reach the handler. */
 export type VerbJudge = (method: string) => 'sold' | 'free' | Answer
 
 export function createVerbJudge({ methods = ['GET'], free = [] }: VerbTerms): VerbJudge {
@@ -26,8 +26,8 @@ export function createVerbJudge({ methods = ['GET'], free = [] }: VerbTerms): Ve
   return (method) => {
     if (methods.includes(method)) return 'sold'
     if (free.includes(method)) return 'free'
-    // Frameworks hand HEAD to the handler of GET. It would run it for nothing, and length, type and location
-    // of what is sold are part of what is sold.
+    // Frameworks pass HEAD to the handler of GET. That would run the handler unpaid and give away the length, type and
+    // location of the resource.
     if (method === 'HEAD' && methods.includes('GET')) {
       return refuse(402, 'payment_required', {
         error: 'This resource is sold, its headers included.',

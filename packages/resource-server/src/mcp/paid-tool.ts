@@ -24,9 +24,9 @@ export type ToolHandler<Args, Extra> = (args: Args, extra: Extra) => ToolResult 
 
 export type PaidToolOptions<Args, Extra> = {
   readonly server: x402ResourceServer
-  /** Static entries; those of our scheme come from `SvcMcpServer.accept`. */
+  /** Static entries. Make those of our scheme with `SvcMcpServer.accept`. */
   readonly accepts: readonly PaymentRequirements[]
-  /** What the payer is told it buys. */
+  /** Describes the resource to the payer. */
   readonly resource: ResourceInfo
   readonly handler: ToolHandler<Args, Extra>
 }
@@ -42,7 +42,7 @@ export function paidTool<Args, Extra extends ToolExtra>(
     const text = JSON.stringify(required)
     return { isError: true, structuredContent: JSON.parse(text), content: [{ type: 'text', text }] }
   }
-  // While the same payload may still be accepted there is nothing to pay: no offer, neither a new one nor its own.
+  // While the same payload may still be accepted, no offer is shown, so that the payer does not pay again.
   const refuse = async (refusal: SettleResponse): Promise<ToolResult> => {
     const reason = refusal.errorReason ?? 'settle_failed'
     if (isFinal(refusal)) return withReceipt(await demand(reason), refusal)
@@ -77,8 +77,8 @@ export function paidTool<Args, Extra extends ToolExtra>(
 
 type SettlePhase = 'before-handler' | 'after-handler'
 
-// A refusal is returned whether the server returned or threw it. Without any verdict the error goes on, so
-// that the caller learns that the outcome is unknown and calls again with the same payment.
+// Returns a refusal whether the server returned or threw it. An error without a verdict is thrown on, so that the
+// caller learns that the outcome is unknown and calls again with the same payment.
 async function settle(
   server: x402ResourceServer,
   payment: PaymentPayload,

@@ -1,6 +1,6 @@
 /**
- * For transports whose `accepts` are static, such as MCP: the entry of our scheme is a template, which this
- * server replaces by a fresh offer whenever payment is asked for, and by the sealed echo when it is given.
+ * A resource server for transports with static `accepts`, such as MCP. The entry of our scheme is a template. This
+ * server replaces it by a fresh offer when it asks for payment, and by the sealed echo when a payment arrives.
  */
 import { Json, Offer, parseAmount } from '@svc-zerc20/protocol'
 import { type FacilitatorClient, x402ResourceServer } from '@x402/core/server'
@@ -11,7 +11,7 @@ import type { SvcScheme } from '../scheme/scheme.js'
 
 export type ToolSale = SaleTerms & {
   readonly price: ListPrice
-  /** What is sold, such as `mcp://tool/search`: an offer for one resource never buys another. */
+  /** Name of the resource, such as `mcp://tool/search`. An offer for one resource never buys another. */
   readonly sells: string
 }
 
@@ -21,19 +21,19 @@ type Settle = Parameters<x402ResourceServer['settlePayment']>
 export class SvcMcpServer extends x402ResourceServer {
   readonly #svc: SvcScheme
 
-  /** Registers the scheme; further clients and schemes are added as on the official server. */
+  /** Registers the scheme. Further clients and schemes are added as on the official server. */
   constructor(svc: SvcScheme, otherClients: readonly FacilitatorClient[] = []) {
     super([svc.facilitatorClient, ...otherClients])
     this.#svc = svc
     this.register(svc.network, svc)
   }
 
-  /** The static `accepts` entry of a tool. Payers never see it as it is. */
+  /** The static `accepts` entry of a tool: a template that payers never see. */
   accept({ price, sells, ...terms }: ToolSale): PaymentRequirements {
     const list = parsePrice(price).toString()
     const { network, token } = this.#svc
     const template = { list, sells, ...toTerms(terms) }
-    // Plain data, because the official wrapper clones what it is given.
+    // Plain data, because the official wrapper clones the entry.
     const extra = { template, ...template.extra }
     return {
       scheme: Offer.scheme,
@@ -47,7 +47,7 @@ export class SvcMcpServer extends x402ResourceServer {
   }
 
   override async createPaymentRequiredResponse(...[requirements, info, error, ...rest]: Required) {
-    // The official wrapper calls this without an error to match a payment: no offer is due then.
+    // Without an error the official wrapper only wants to match a payment, so no offer is issued.
     const accepts = error === undefined ? requirements : await this.#issue(requirements)
     return super.createPaymentRequiredResponse(accepts, info, error, ...rest)
   }
@@ -63,7 +63,7 @@ export class SvcMcpServer extends x402ResourceServer {
     return super.findMatchingRequirements(others, payload)
   }
 
-  /** Throws on a refusal too: the official MCP wrapper serves whatever does not throw. */
+  /** Throws on a refusal too, because the official MCP wrapper treats every returned result as paid. */
   override async settlePayment(...args: Settle) {
     const result = await super.settlePayment(...args)
     if (!result.success) throw new SettleError(402, result)

@@ -1,4 +1,4 @@
-/** Offers of one seller: issued sealed, restored from an echo, or dead. Keeps nothing between requests. */
+/** Offers of one seller: issued with a seal, restored from an echo, or dead. Stores nothing between requests. */
 import { type Clock, Json, type Network, Offer, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
 import type { PaymentRequirements } from '@x402/core/types'
 import { type Facilitator, facilitatorFailure, type OnProblem } from '../facilitator/client.js'
@@ -9,13 +9,13 @@ export type Offers = {
   /** A fresh sealed offer: exactly one `POST /challenge`. */
   issue(bound: Bound, terms: Terms): Promise<PaymentRequirements>
   /**
-   * The echoed offer when it is ours for this resource at this price or more, else undefined. Fields that a
-   * payer added to `extra` are left out: the matching rule allows them, and they mean nothing to us.
+   * The echoed offer if we sealed it for this resource at this price or a higher one, else undefined. Fields that a
+   * payer added to `extra` are removed: the matching rule allows them, and we give them no meaning.
    */
   restore(echoed: unknown, bound: Bound, terms: Terms): PaymentRequirements | undefined
-  /** Whether a payer that echoes this pays with our scheme on our network. */
+  /** Whether the echoed offer is for our scheme and network. */
   isForUs(echoed: unknown): boolean
-  /** An entry nobody can pay, for a request that pays another entry: it costs no challenge. */
+  /** An entry that nobody can pay. Used where an entry is required but a challenge would be wasted. */
   dead(bound: Bound): PaymentRequirements
 }
 
@@ -63,11 +63,11 @@ export function createOffers(deps: OffersDeps): Offers {
     },
     restore(echoed, { resource, list }, terms) {
       if (!isForUs(echoed) || !isOurToken(echoed.asset)) return undefined
-      // As it came, first: the seller may have changed its terms since it was offered.
+      // Try the echo unchanged first: the seller may have changed its terms since it made the offer.
       for (const offered of [echoed, withoutForeignExtra(echoed, terms)]) {
         const sealedList = seal.listPrice(offered, resource)
-        // A quote stands when the price falls, and is refused when it rises. Expiry is not judged here: a burn
-        // can outlive its offer, and only the facilitator knows.
+        // An offer stays valid when the price falls and is refused when the price rises. Only the facilitator judges
+        // expiry, because a burn presented in time may be confirmed after the offer expired.
         if (sealedList !== undefined && sealedList >= list) return offered as unknown as PaymentRequirements
       }
       return undefined

@@ -1,25 +1,25 @@
 /**
- * The seal ties an offer to this seller, one resource and one list price. The facilitator issues challenges
- * to anybody and knows no routes, so without a seal a genuine cheap offer would buy a dear resource.
- * It covers every field it is given, known or not: an offer that was changed anywhere is not ours. The sealed
- * offer is the whole memory of the resource server.
+ * The seal ties an offer to this seller, one resource and one list price. The facilitator issues challenges to anybody
+ * and knows no routes, so without a seal a genuine cheap offer would buy an expensive resource. The seal covers every
+ * field of the offer, unknown ones included: any change makes it invalid. The sealed offer is the resource server's
+ * only memory of what it offered.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type BaseUnits, Json, parseAmount, SvcError } from '@svc-zerc20/protocol'
 import { secretBytesMin } from '../limits.js'
 
 export type SealSecret = string | Uint8Array
-/** The first signs, all verify: put a new secret first, drop the old one when its last offer has expired. */
+/** The first secret signs; all verify. To rotate, put the new secret first and drop the old one after its last offer. */
 export type SealSecrets = SealSecret | readonly SealSecret[]
 
 export type Seal = {
   /** The offer with `extra.seal` added. */
   sign<Offer extends Sealable>(offer: Offer, bound: Bound): Offer
-  /** The list price an offer was sealed at, or undefined when it is not ours for this resource. */
+  /** The list price in a valid seal for this resource, or undefined when there is no valid seal. */
   listPrice(echoed: Json.JsonObject, resource: string): BaseUnits | undefined
 }
 
-/** What an offer is good for: a resource such as `GET /report`, at a list price in base units. */
+/** The seal binds an offer to a resource, such as `GET /report`, and to a list price in base units. */
 export type Bound = { readonly resource: string; readonly list: BaseUnits }
 
 type Sealable = Json.JsonObject & { readonly extra: Json.JsonObject }
@@ -44,7 +44,7 @@ export function createSeal(secrets: SealSecrets): Seal {
       const seal = Json.isObject(echoed.extra) ? echoed.extra.seal : undefined
       const [, listText, macText] = typeof seal === 'string' ? (sealPattern.exec(seal) ?? []) : []
       const list = parseAmount(listText)
-      // Bounded before it is walked: the echo comes from a stranger.
+      // The echo comes from a stranger, so its nesting is bounded before it is walked.
       if (list === undefined || macText === undefined || !Json.nestsWithin(echoed)) return undefined
       const claimed = Buffer.from(macText, 'base64url')
       const ours = keys.some((key) => timingSafeEqual(mac(key, echoed, { resource, list }), claimed))
@@ -73,7 +73,7 @@ function unsealed(offer: Json.JsonObject): Json.JsonObject {
   return { ...offer, extra }
 }
 
-// Key order is free on the wire, so keys are sorted at every depth before the bytes are signed.
+// JSON keys may come back in any order, so they are sorted at every depth before the bytes are signed.
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (!Json.isObject(value)) return JSON.stringify(value) ?? 'null'

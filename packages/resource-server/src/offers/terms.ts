@@ -19,10 +19,10 @@ export type SaleTerms = StandardFields & {
   readonly extra?: Json.JsonObject
 }
 
-/** What a seller adds to its offers: top-level standard fields, and fields of `extra`. */
+/** The seller's additions to an offer: top-level standard fields, and fields of `extra`. */
 export type Terms = { readonly fields: Json.JsonObject; readonly extra: Json.JsonObject }
 
-/** Fields of `extra` that belong to the scheme or the SDK; a seller may not set them, a payer not add them. */
+/** Fields of `extra` that belong to the scheme or the SDK. Sellers may not set them, and payers may not add them. */
 export const reservedExtra = [
   'challengeNonce',
   'expiresAt',
@@ -35,7 +35,7 @@ export const reservedExtra = [
   'assetTransferMethod',
 ]
 
-/** Reads a list price; a value that is no positive amount in base units is the seller's mistake. */
+/** Reads a list price. Throws for anything but a positive amount in base units, which is the seller's mistake. */
 export function parsePrice(price: unknown): BaseUnits {
   const list = parseAmount(typeof price === 'bigint' ? price.toString() : price)
   if (list === undefined) {
@@ -57,5 +57,5 @@ export function toTerms({ upfront, extra = {}, ...standard }: SaleTerms): Terms 
   }
 }
 
-// As the payer will echo it: without undefined fields, dates as strings, and so on.
+// The value as JSON carries it and the payer echoes it: no undefined fields, dates as strings.
 const asWire = (value: Json.JsonObject): Json.JsonObject => JSON.parse(JSON.stringify(value))

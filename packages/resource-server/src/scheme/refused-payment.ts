@@ -1,4 +1,4 @@
-/** What a scheme does when a payment was refused: the spent offer is replaced, and the reason said in words. */
+/** Hooks for a refused payment: they replace the spent offer and put the reason into words. */
 import { Json } from '@svc-zerc20/protocol'
 import type { SchemePaymentRequiredContext, VerifyResultContext } from '@x402/core/server'
 import { facilitatorFailure } from '../facilitator/client.js'
@@ -8,7 +8,7 @@ import type { RequestOffers } from './request-offers.js'
 
 export function createRefusedPayment(requestOffers: RequestOffers) {
   return {
-    /** The usual place: the facilitator said no, and the middleware is about to write the 402. */
+    /** Runs after verify. On a refusal the middleware writes the 402 next. */
     async onAfterVerify(context: VerifyResultContext): Promise<void> {
       const { result, paymentPayload, requirements, transportContext } = context
       if (result.isValid) return
@@ -24,13 +24,13 @@ export function createRefusedPayment(requestOffers: RequestOffers) {
       })
       await requestOffers.replaceEchoes(request)
     },
-    /** The last place before a 402 leaves, and the only one for refusals that verify never heard of. */
+    /** Runs last before a 402 is sent, and alone sees refusals that never got as far as verify. */
     async enrichPaymentRequiredResponse(context: SchemePaymentRequiredContext): Promise<void> {
       const { error, requirements, paymentRequiredResponse, transportContext } = context
       if (error === undefined) return
       const request = requestOf(transportContext)
       if (requestOffers.hasEcho(request, requirements)) {
-        // What is shown here is a copy that may not be changed. The middleware makes another one upon an error.
+        // The requirements here are a copy that must not be changed. An error makes the middleware build a new copy.
         if (await requestOffers.replaceEchoes(request)) throw new Error(error)
         throw facilitatorFailure('the payment was refused, and its offer could not be replaced')
       }

@@ -1,33 +1,33 @@
 /**
- * The offers of one HTTP request. A paid request is matched against the echo it brought; when that payment is
- * refused, the echo is spent, and the 402 must show a new offer in its place.
+ * The offers of one HTTP request. A paid request is matched against the offer that it echoes. When that payment is
+ * refused, the echoed offer is spent, and the 402 must show a new one instead.
  */
 import type { PaymentRequirements } from '@x402/core/types'
 import type { Refusal } from '../refusal.js'
 import { visits } from '../visits/visit.js'
 
 export type RequestOffer = {
-  /** What the request is matched against. */
+  /** The offer that the request is matched against. */
   readonly offer: PaymentRequirements
-  /** True when it came back with a payment. */
+  /** True when the payer echoed this offer with its payment. */
   readonly isEcho: boolean
-  /** Another offer for the same thing. */
+  /** Issues a fresh offer for the same resource. */
   readonly reissue: () => Promise<PaymentRequirements>
-  /** What is shown when there can be no other: nobody can pay it. */
+  /** An entry that nobody can pay, shown when no fresh offer can be issued. */
   readonly dead: PaymentRequirements
-  /** The object the middleware makes its answers from. */
+  /** The object that the middleware copies into its answers. */
   shown?: PaymentRequirements
   isReplaced?: boolean
 }
 
 export type RequestOffers = {
   note(request: object, offer: RequestOffer): void
-  /** Keeps why the payment of this request was refused. */
+  /** Stores why the payment of this request was refused. */
   refuse(request: unknown, refusal: Refusal): void
   refusalOf(request: unknown): Refusal | undefined
-  /** Replaces every echo that was not replaced yet; true when there was one. Never throws. */
+  /** Replaces every echo that is not replaced yet. True when there was one. Never throws. */
   replaceEchoes(request: unknown): Promise<boolean>
-  /** Whether these entries still ask for a payment to an address of an echo. */
+  /** Whether one of these entries still has the address of an echoed offer. */
   hasEcho(request: unknown, accepts: readonly Pick<PaymentRequirements, 'payTo'>[]): boolean
 }
 

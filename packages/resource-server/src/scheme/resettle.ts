@@ -1,6 +1,6 @@
 /**
- * Recovery of a settle that failed without being refused. The same payload is idempotent at the facilitator,
- * so sending it again cannot burn twice; whether the one grant is ours is the facilitator's word alone.
+ * Repeats a settle that failed without a refusal. The same payload is idempotent at the facilitator, so sending it
+ * again cannot burn twice. Only the facilitator decides whether this caller gets the payment's one grant.
  */
 import type { Clock } from '@svc-zerc20/protocol'
 import type { SettleFailureContext } from '@x402/core/server'
@@ -16,7 +16,7 @@ export type ResettleDeps = {
   readonly limits: Pick<Limits, 'recoveryBudgetMs' | 'recoveryPausesMs'>
 }
 
-/** What a scheme's `onSettleFailure` hook hands back. A recovered result may still be a refusal. */
+/** The result of a scheme's `onSettleFailure` hook. A recovered result may still be a refusal. */
 export type Recovery = { recovered: true; result: SettleResponse }
 
 export function createResettle({ facilitator, clock, limits }: ResettleDeps) {
@@ -33,7 +33,7 @@ export function createResettle({ facilitator, clock, limits }: ResettleDeps) {
       if ((latest !== undefined && isFinal(latest)) || remainingMs() <= pauseMs) break
       if (visit?.mayResend() === false) break
       await clock.sleep(pauseMs)
-      // A facilitator that left a call unanswered is asked for the payment first: no settle goes to a dead end.
+      // After an unanswered call, a cheap status request checks first that the facilitator answers at all.
       if (!isAnswered && !(await facilitator.answersFor(challengeNonce))) continue
       if (remainingMs() < 1) break
       const answer = await facilitator.settleAgain(paymentPayload, requirements, remainingMs())

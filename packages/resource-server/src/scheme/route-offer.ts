@@ -1,4 +1,4 @@
-/** A route's `accepts` entry: one offer per unpaid request, the sealed echo restored on a paid one. */
+/** A route's `accepts` entry: a fresh offer for an unpaid request, the echoed offer for a paid one. */
 import { Headers, Json, type Network, Offer, SvcError } from '@svc-zerc20/protocol'
 import type { HTTPRequestContext, PaymentOption } from '@x402/core/http'
 import type { PaymentRequirements } from '@x402/core/types'
@@ -8,17 +8,17 @@ import { visits } from '../visits/visit.js'
 import type { RequestOffer, RequestOffers } from './request-offers.js'
 
 export type RouteSale = SaleTerms & {
-  /** What the seller asks. A function is called once per request, paid or not. */
+  /** The list price. A function is called once per request, paid or not. */
   readonly price: ListPrice | ((context: HTTPRequestContext) => ListPrice | Promise<ListPrice>)
 }
 
-/** Verbs of requests that ask about a resource and get nothing of it: there is nothing to sell. */
+/** Verbs whose answers never contain the resource, so they cannot be sold. */
 const unsellable = ['HEAD', 'OPTIONS', 'TRACE', 'CONNECT']
 
 export const isSellable = (method: string): boolean => !unsellable.includes(method)
 
-// The middleware builds requirements from `payTo` and `price` alone. The whole offer rides along under a
-// symbol, which no JSON ever shows, until `withWholeOffer` puts it in place.
+// The middleware builds requirements from `payTo` and `price` alone. The whole offer travels with them under a symbol,
+// which JSON leaves out, until `withWholeOffer` puts it in place.
 const wholeOffer = Symbol('svc-zerc20.offer')
 
 export type RouteOfferDeps = {
@@ -46,7 +46,7 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
       return offers.issue(bound, terms)
     }
     const dead = offers.dead(bound)
-    // A bare path of the official middleware matches HEAD and OPTIONS too: not free, and not worth a challenge.
+    // A bare path of the official middleware matches HEAD and OPTIONS too. They are refused without using a challenge.
     if (!isSellable(method)) return { offer: dead, isEcho: false, reissue, dead }
     const payment = readPayment(context)
     if (payment !== undefined && !offers.isForUs(payment.accepted)) {
@@ -57,8 +57,8 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
       const challengeNonce = String(echo.extra.challengeNonce)
       visit?.checkPayment({ challengeNonce, payload: payment.payload })
     }
-    // An echo that is not ours gets a fresh offer: it cannot match, so the payer is refused with a 402 that
-    // can be paid, and the facilitator never hears of the payment.
+    // For an echo that is not ours, a fresh offer is issued. The echo cannot match it, so the payer gets a 402 with a
+    // payable offer, and the facilitator never sees the payment.
     return { offer: echo ?? (await reissue()), isEcho: echo !== undefined, reissue, dead }
   }
   function offerFor(context: HTTPRequestContext): Promise<RequestOffer> {
@@ -84,7 +84,7 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
   }
 }
 
-/** Puts the offer that came with the price in place of what the middleware built from it. */
+/** Replaces the requirements that the middleware built by the whole offer that travelled with the price. */
 export function withWholeOffer(built: PaymentRequirements): PaymentRequirements {
   const carrier: Record<string | symbol, unknown> = built.extra
   const resolved = carrier[wholeOffer] as RequestOffer | undefined
@@ -106,6 +106,6 @@ function readPayment({ adapter }: HTTPRequestContext): Json.JsonObject | undefin
   const header = adapter.getHeader(Headers.paymentSignature)
   const decoded = header ? Headers.decode(header) : undefined
   if (!decoded?.ok || !Json.isObject(decoded.value)) return undefined
-  // A payment of another version is none: no echo is restored for what will be refused.
+  // A payment of another version will be refused, so it counts as no payment and its echo is not restored.
   return decoded.value.x402Version === Offer.x402Version ? decoded.value : undefined
 }

@@ -18,18 +18,18 @@ export type SvcSchemeOptions = {
   /** Base URL of the facilitator. Credentials in it travel as an Authorization header and are never printed. */
   readonly facilitatorUrl: string
   /**
-   * The token by which the facilitator knows this seller, sent as a bearer credential and never printed. A seller
-   * with one has limits of its own there; without one it shares those of its address.
+   * The token that identifies this seller to the facilitator. Sent as a bearer credential and never printed. With a
+   * token the seller has rate limits of its own; without one it shares those of its IP address.
    */
   readonly facilitatorToken?: string
   /** `eip155:<chainId>`; register the scheme under the same key. */
   readonly network: Network.Network
-  /** The token the facilitator takes. */
+  /** Address of the token that the facilitator takes. */
   readonly token: string
-  /** Stable configuration, shared by all instances of this service and by nothing else. */
+  /** Signs offers. Keep it stable, the same for all instances of this service, and use it for nothing else. */
   readonly secret: SealSecrets
   readonly limits?: Partial<Limits>
-  /** Told whenever the facilitator did not do its part, and why: for the seller's own log. */
+  /** Called with every failure of the facilitator, for the seller's own log. */
   readonly onProblem?: OnProblem
   readonly fetch?: Fetch
   readonly clock?: Clock
@@ -43,8 +43,8 @@ export type SvcScheme = SchemeNetworkServer & {
   /** For transports without an HTTP request context. */
   readonly offers: Offers
   /**
-   * The `accepts` entry of a route of the official middleware. Prefer `sellOnExpress`, `sellOnHono` or `sellOnNext`:
-   * a route table matches verbs and paths on its own, and what it does not match is free.
+   * The `accepts` entry for a route table of the official middleware. Prefer `sellOnExpress`, `sellOnHono` or
+   * `sellOnNext`: a route table matches verbs and paths itself, and every request that it fails to match is free.
    */
   accept(sale: RouteSale): PaymentOption
 }
@@ -84,7 +84,7 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
   }
 }
 
-// The middleware matches a version 1 payload by scheme and network alone, past the sealed offer.
+// The middleware matches a version 1 payload by scheme and network alone, which would bypass the sealed offer.
 async function refuseOtherVersions({ paymentPayload }: VerifyContext) {
   if (paymentPayload.x402Version === Offer.x402Version) return
   return { abort: true as const, reason: 'invalid_x402_version' }

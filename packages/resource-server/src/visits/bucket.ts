@@ -1,9 +1,9 @@
-/** A bucket holds a minute's worth of something and is filled evenly. Whoever takes more than is left has a debt. */
+/** A token bucket: holds one minute's worth and refills evenly. Taking more than is left makes `left` negative. */
 export type Bucket = { readonly left: number; readonly atMs: number }
 
 export const minuteMs = 60_000
 
-/** The bucket as it is now. Nobody has taken from a bucket that is not known: it is full. */
+/** The bucket after refilling up to now. An unknown bucket is full. */
 export function filled(bucket: Bucket | undefined, perMinute: number, nowMs: number): Bucket {
   if (bucket === undefined) return { left: perMinute, atMs: nowMs }
   const gained = (Math.max(0, nowMs - bucket.atMs) * perMinute) / minuteMs
@@ -12,7 +12,7 @@ export function filled(bucket: Bucket | undefined, perMinute: number, nowMs: num
 
 export const takenFrom = ({ left, atMs }: Bucket): Bucket => ({ left: left - 1, atMs })
 
-/** 0 when there is one to take. */
+/** Seconds until the bucket holds one; 0 when it does already. */
 export function secondsUntilOne({ left }: Bucket, perMinute: number): number {
   return left >= 1 ? 0 : Math.max(1, Math.ceil(((1 - left) * 60) / perMinute))
 }

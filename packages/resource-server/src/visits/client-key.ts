@@ -1,4 +1,4 @@
-/** Who a client is to the limits: its IPv4 address, the /64 of an IPv6 one, or whatever name the seller gives it. */
+/** The key under which the limits count a client: its IPv4 address, the /64 of its IPv6 address, or the seller's name. */
 import { isIPv6 } from 'node:net'
 
 const nameCharactersMax = 128
@@ -10,7 +10,7 @@ export function clientKey(client: string): string {
   return isIPv6(address) ? prefixOf(address) : client.slice(0, nameCharactersMax)
 }
 
-/** A subscriber gets a /64 whole, so all its addresses are one client. */
+/** Providers give each subscriber a whole /64, so all addresses in it count as one client. */
 function prefixOf(address: string): string {
   // The URL parser writes every IPv6 address in one way: lower case, no leading zeros, the longest run of zeros as ::.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')

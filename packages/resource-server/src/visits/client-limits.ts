@@ -1,7 +1,7 @@
 /**
- * How often one client may ask. Every offer costs the facilitator an address and the seller a share of its limit
- * there, so a single stranger gets a few a minute. Requests that carry a payment have room of their own: whoever
- * has paid is not turned away because of what came before.
+ * How often one client may ask. Every offer costs the facilitator an address, and costs the seller one of the
+ * challenges it may ask for in a minute. So each client gets only a few offers a minute. Requests that carry a payment
+ * are counted separately: earlier unpaid requests never turn a payer away.
  */
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import { type ClientLimits, clientLimits as defaults } from '../limits.js'
@@ -9,13 +9,13 @@ import { type Bucket, filled, minuteMs, secondsUntilOne, takenFrom } from './buc
 import { OverLimit } from './over-limit.js'
 import { createRefusedPresentations, type RefusedPresentations } from './refused-presentations.js'
 
-/** Counts one request of a client; throws OverLimit when it has had its share. */
+/** Counts one request of a client. Throws OverLimit above the limit. */
 export type Take = (client: string) => void
 
 export type ClientShares = {
   readonly takeOffer: Take
   readonly takePresentation: Take
-  /** Counts one more call for a settle that failed; false when the client has had its share. */
+  /** Counts one re-send of a failed settle. False above the limit. */
   mayResend(client: string): boolean
   readonly refused: RefusedPresentations
 }
@@ -44,10 +44,10 @@ const unlimited: ClientShares = {
   refused: { check: () => {}, note: () => {} },
 }
 
-/** Where clients beyond those we can remember are counted together. */
+/** The key shared by all clients above `clientsMax`. */
 const others = ''
 
-/** Counts one for a client and gives 0, or the seconds it has to wait for the next. */
+/** Counts one request of a client. Returns 0, or the seconds that the client has to wait. */
 type Turns = (client: string) => number
 
 const orThrow =
@@ -59,7 +59,7 @@ const orThrow =
 
 /** A bucket of a minute's requests for each client. */
 function createTurns(perMinute: number, clientsMax: number, clock: Clock): Turns {
-  // Least recently seen first. A bucket that was left alone for a minute is full, and need not be remembered.
+  // Least recently seen first. A bucket that nobody used for a minute is full again and can be dropped.
   const buckets = new Map<string, Bucket>()
   function keyOf(client: string, nowMs: number): string {
     if (buckets.has(client)) return client
@@ -67,7 +67,7 @@ function createTurns(perMinute: number, clientsMax: number, clock: Clock): Turns
       if (nowMs - atMs < minuteMs) break
       buckets.delete(key)
     }
-    // Forgetting somebody else instead would give a flood of addresses a way around the limit.
+    // Dropping another client's bucket instead would let a flood of addresses escape the limit.
     return buckets.size < clientsMax ? client : others
   }
   return (client) => {

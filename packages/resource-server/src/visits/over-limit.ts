@@ -1,7 +1,7 @@
-/** A request that came too often. `retryAfterSeconds` says when the next one has a chance. */
+/** Thrown when a client asks too often. After `retryAfterSeconds` its next request is allowed again. */
 export class OverLimit extends Error {
   readonly retryAfterSeconds: number
-  /** There was too much of this: requests, or payments that were refused. */
+  /** Which limit was reached: all requests, or refused payments. */
   readonly of: 'requests' | 'refused_payments'
 
   constructor(retryAfterSeconds: number, of: OverLimit['of'] = 'requests') {

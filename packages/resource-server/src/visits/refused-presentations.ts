@@ -1,10 +1,10 @@
 /**
- * Payments of a client that were refused. Each one cost a call to the facilitator, under the seller's name and from
- * the seller's share there. A client with many refusals waits before its next payment is looked at. One offer that is
- * presented with many payloads waits likewise.
+ * Limits how many refused payments a client may cause. Each refusal cost a call to the facilitator, which counts
+ * against the seller's rate there. A client with many refusals has to wait before its next payment is looked at. The
+ * same holds for one offer that is presented with many payloads.
  *
- * A burn that does not exist looks like a burn that is not visible yet. The first payload that is told to come again
- * is therefore never counted and never waits: an honest payer has exactly one for each offer.
+ * A burn that does not exist looks like a burn that is not visible yet. So the first payload that was answered with
+ * "send it again" is never counted and never waits: an honest payer has exactly one such payload for each offer.
  */
 
 import { createHash } from 'node:crypto'
@@ -15,16 +15,16 @@ import { type Bucket, filled, secondsUntilOne, takenFrom } from './bucket.js'
 import { OverLimit } from './over-limit.js'
 
 export type Presented = {
-  /** The one in the sealed offer. */
+  /** The nonce in the sealed offer. */
   readonly challengeNonce: string
   /** The scheme's own part of the payment. */
   readonly payload: unknown
 }
 
 export type RefusedPresentations = {
-  /** Throws OverLimit while this client, or this offer of it, has had too many refusals. */
+  /** Throws OverLimit while this client, or this offer of the client, has too many refusals. */
   check(client: string, presented: Presented): void
-  /** Notes what the facilitator said when it refused. */
+  /** Counts a refusal by the facilitator, depending on its reason. */
   note(client: string, presented: Presented, reason: string): void
 }
 
@@ -35,7 +35,7 @@ export type RefusalLimits = Pick<
 
 type Offer = {
   readonly bucket: Bucket
-  /** The digest of the payload that was told to come again. */
+  /** The digest of the payload that was answered with "send it again". */
   readonly awaited?: string | undefined
 }
 
@@ -60,7 +60,7 @@ export function createRefusedPresentations(limits: RefusalLimits, clock: Clock):
     },
     note(client, presented, reason) {
       const retry = retryOf(reason)
-      // The facilitator speaks of itself here, not of the payment.
+      // "Later" is the facilitator's own trouble and says nothing about the payment.
       if (retry === 'later') return
       const nowMs = clock.now()
       const key = keyOf(client, presented)
@@ -72,7 +72,7 @@ export function createRefusedPresentations(limits: RefusalLimits, clock: Clock):
         offers.set(key, { bucket, awaited: digest })
         return
       }
-      // Several requests may be under way when the bucket runs empty: they leave a debt, and it is waited for.
+      // Requests already under way when the bucket runs empty push it below zero, which lengthens the wait.
       offers.set(key, { bucket: takenFrom(bucket), awaited: isAwaited ? undefined : offer?.awaited })
       clients.set(client, {
         bucket: takenFrom(filled(clients.get(client)?.bucket, refusedPerMinute, nowMs)),
@@ -87,8 +87,8 @@ const digestOf = ({ payload }: Presented): string =>
     .digest('base64')
 
 /**
- * The entries set last. The oldest one gives way to a new one. A flood of addresses gains nothing by that: addresses
- * beyond `clientsMax` already share one client's part of the requests that carry a payment.
+ * A map of the most recently set entries; the oldest is dropped for a new one. A flood of addresses cannot use that to
+ * escape the limit: addresses above `clientsMax` already share one client's limit on requests that carry a payment.
  */
 function createRecent<Entry extends { readonly bucket: Bucket }>(entriesMax: number) {
   const entries = new Map<string, Entry>()

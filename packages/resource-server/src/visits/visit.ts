@@ -1,31 +1,31 @@
 /**
- * One request on its way through a paid route. The official middleware hands the scheme no more than headers,
- * method and path; what else the gate knows of the request travels beside it.
+ * One request on its way through a paid route. The official middleware passes the scheme only headers, method and
+ * path. Everything else the gate knows about the request travels here, in asynchronous local storage.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Refusal } from '../refusal.js'
 import type { Presented } from './refused-presentations.js'
 
 export type Visit = {
-  /** The path the request was routed by, with the prefix of every router above. */
+  /** The path by which the request was routed, including the prefixes of all parent routers. */
   readonly path: string
-  /** Counts one offer for this client; throws OverLimit when it has had its share. */
+  /** Counts one offer for this client. Throws OverLimit above the limit. */
   takeOffer(): void
-  /** Counts one request that carries a payment; throws OverLimit likewise. */
+  /** Counts one request that carries a payment. Throws OverLimit above the limit. */
   takePresentation(): void
-  /** Throws OverLimit when too many payments of this client were refused for this one to be looked at. */
+  /** Throws OverLimit when too many payments of this client were refused lately. */
   checkPayment(presented: Presented): void
   /** Counts a payment that the facilitator refused. */
   noteRefused(presented: Presented, reason: string): void
-  /** Counts one more call for a settle that failed; false when this client has had its share. */
+  /** Counts one re-send of a failed settle. False above the limit. */
   mayResend(): boolean
-  /** What the framework gives its handlers beside the request. */
+  /** The second argument of the framework's handler, such as the route parameters of Next. */
   readonly handed?: unknown
-  /** Takes back what the handler said beside its body, where the framework lets that go straight to the answer. */
+  /** Removes headers and status message that the handler already wrote to the response. Set for express only. */
   takeBack?: () => void
-  /** Why its payment was refused. */
+  /** Why the payment of this request was refused. */
   refusal?: Refusal
-  /** Why there is no offer in place of the refused one. */
+  /** Why no fresh offer could be issued after the refusal. */
   offerFailure?: unknown
 }
 
