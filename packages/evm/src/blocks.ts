@@ -1,6 +1,6 @@
 /**
- * How far the chain reaches. A node can name any number once; a height counts only when the node also has the block
- * at it. Otherwise one absurd answer would move every search past the burns it looks for.
+ * The chain's head. A node may answer any number, so a height counts only if the node also has the block at it.
+ * Otherwise one absurd answer would move every search past the burns that it looks for.
  */
 import { type Bytes32, parseBytes32, SvcError } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
@@ -11,12 +11,12 @@ export type BlockRef = { readonly number: bigint; readonly hash: Bytes32 }
 
 const method = 'eth_getBlockByNumber'
 
-/** What the node says is the newest block. */
+/** Asks for the newest block. */
 export const latestCall: RpcCall = { method, params: ['latest', false] }
 
 export const blockCall = (number: bigint): RpcCall => ({ method, params: [toHex(number), false] })
 
-/** Undefined for no block; anything else without a number and a hash is the node's failure. */
+/** The block in an answer, or undefined for `null`. Throws when number or hash is missing. */
 export function readBlock(answer: RpcAnswer | undefined): BlockRef | undefined {
   const block = resultOf(method, answer) as { number?: unknown; hash?: unknown } | null | undefined
   if (block === null || block === undefined) return undefined
@@ -33,7 +33,7 @@ export function readLatest(answer: RpcAnswer | undefined): BlockRef {
   return block
 }
 
-/** Whether the node has a block at the height that it named. */
+/** Whether the node has a block at this height. */
 export async function isBacked(rpc: Pick<JsonRpc, 'batch'>, number: bigint): Promise<boolean> {
   const [answer] = await rpc.batch([blockCall(number)])
   return readBlock(answer)?.number === number

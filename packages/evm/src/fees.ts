@@ -1,4 +1,4 @@
-/** What a transaction should pay for gas right now. */
+/** The fee that a transaction should offer for gas now. */
 
 import { latestCall } from './blocks.js'
 import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from './json-rpc.js'
@@ -6,27 +6,27 @@ import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from '
 export type Fee = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
 
 export type Fees = {
-  /** From memory while it is fresh; otherwise one round trip. Never above the ceiling. */
+  /** The remembered fee while it is fresh, else read in one round trip. Never above the ceiling. */
   current(): Promise<Fee>
   /**
-   * The fee of a replacement: higher than before by the percentage, and not below what is due now. Undefined
-   * when the ceiling leaves no room for it.
+   * The fee of a replacement: raised by the configured percentage, and at least the current fee. Undefined when that
+   * would be above the ceiling.
    */
   raised(previous: Fee): Fee | undefined
   sawBaseFee(baseFeePerGas: bigint): void
 }
 
-/** In wei, for nodes that suggest none. */
+/** Tip in wei for nodes that suggest none. */
 const fallbackTip = 1_000_000_000n
 
-/** In wei: whatever the node says, no transaction pays more for its gas, or more of it as a tip. */
+/** Ceilings in wei for the fee and for the tip of any transaction, whatever the node suggests. */
 export type FeeCeiling = { readonly feePerGasMax: bigint; readonly tipPerGasMax: bigint }
 
 export function createFees(
   deps: {
     readonly rpc: Pick<JsonRpc, 'batch'>
     readonly clock: { now(): number }
-    /** For how long a tip is remembered. */
+    /** How long a tip is remembered. */
     readonly freshMs: number
     readonly bumpPercent: bigint
   } & FeeCeiling,
@@ -39,8 +39,8 @@ export function createFees(
     return { maxFeePerGas, maxPriorityFeePerGas: min(min(tip, deps.tipPerGasMax), maxFeePerGas) }
   }
 
-  // Twice the base fee outlasts six full blocks, each of which can raise it by an eighth. A tip at its ceiling could
-  // not be raised, and nodes take no replacement without a higher tip: a suggestion is believed up to the half.
+  // Twice the base fee lasts for six full blocks, each of which can raise it by an eighth. A suggested tip is used only
+  // up to half the ceiling: nodes take a replacement only with a higher tip, and a tip at the ceiling cannot be raised.
   const due = (baseFee: bigint, suggested: bigint) => {
     const tip = min(suggested, deps.tipPerGasMax / 2n)
     return capped(baseFee * 2n + tip, tip)
@@ -70,7 +70,7 @@ export function createFees(
     },
 
     sawBaseFee(baseFeePerGas) {
-      // Only the base fee: under steady load the tip would otherwise never be asked for again.
+      // Updates the base fee but not the age of the tip. Otherwise, under steady load, the tip would never be read again.
       if (known) known = { ...known, baseFee: baseFeePerGas }
     },
   }

@@ -51,7 +51,7 @@ export const parsePlacedTransfer = (log: ChainLog): PlacedTransfer =>
 
 const dataPattern = /^0x(?:[0-9a-f]{64}){3}$/i
 
-/** Decoded by hand: the three words are fixed, and a receipt of a full batch holds many transfers. */
+/** Decoded by hand for speed: the layout is fixed, and the receipt of a full batch holds many transfers. */
 function toTransfer({ topics, data }: ChainLog): IndexedTransfer {
   if (topics[0] !== indexedTransferTopic || topics.length !== 2 || !dataPattern.test(data)) throw noTransfer()
   const leafIndex = parseCount(topics[1])
@@ -64,7 +64,7 @@ function toTransfer({ topics, data }: ChainLog): IndexedTransfer {
 function toPlaced(log: ChainLog): PlacedTransfer {
   const txHash = parseTxHash(log.transactionHash)
   const blockHash = parseBytes32(log.blockHash)
-  // A node that saw the block leave its chain marks the log instead of leaving it out.
+  // `removed` marks a log whose block left the chain in a reorg.
   if (txHash === undefined || blockHash === undefined || log.removed === true) throw noTransfer()
   return { ...toTransfer(log), txHash, blockHash, blockNumber: readHeight(log.blockNumber) }
 }

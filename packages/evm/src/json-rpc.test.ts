@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close()
 })
 
-/** A node that answers what it is told to, on a free port. */
+/** A fake node with scripted answers, on a free port. */
 async function startNode(
   answer: (sent: Sent[], response: ServerResponse, request: IncomingMessage) => void,
   { host = '127.0.0.1', login = '', timeoutMs = 30_000 } = {},

@@ -1,11 +1,11 @@
-/** JSON-RPC over HTTP. One `batch` is one round trip; errors never show the URL's credentials. */
+/** JSON-RPC over HTTP. One `batch` is one round trip. Errors never show the URL's credentials. */
 import http from 'node:http'
 import https from 'node:https'
 import { SvcError } from '@svc-zerc20/protocol'
 import { parseQuantity } from './quantities.js'
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
-/** The node's answer to one call; an error here is the node's word, not a failed round trip. */
+/** The node's answer to one call. An error here came from the node; a failed round trip throws instead. */
 export type RpcAnswer =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
@@ -17,7 +17,7 @@ export type JsonRpc = {
   batch(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]>
   /** One call; throws `SvcError('rpc_error')` when the node refuses it. */
   call(method: string, params: readonly unknown[]): Promise<unknown>
-  /** Ends what is under way; whatever is asked afterwards is `rpc_unreachable`. */
+  /** Aborts calls under way. Later calls throw `rpc_unreachable`. */
   close(): void
 }
 
@@ -80,7 +80,7 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
     const firstId = nextId
     nextId += calls.length
     const requests = calls.map((call, i) => ({ jsonrpc: '2.0', id: firstId + i, ...call }))
-    // A lone call goes unwrapped: not every node takes batches.
+    // A single call is sent without a list, because some nodes take no batches.
     const text = await post(JSON.stringify(requests.length === 1 ? requests[0] : requests))
     return inOrder(text, firstId, calls.length)
   }
@@ -114,10 +114,10 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
   }
 }
 
-/** With status 400 some nodes refuse a call in the usual form. Other statuses are of whatever stands before the node. */
+/** Some nodes send ordinary JSON-RPC errors with status 400. Other statuses come from a proxy before the node. */
 const answeringStatuses = new Set<number | undefined>([200, 400])
 
-/** The results of all calls, in order and in one round trip; throws `SvcError('rpc_error')` at the first refusal. */
+/** The results of all calls, in order and in one round trip. Throws `SvcError('rpc_error')` at the first refusal. */
 export async function callAll(
   rpc: Pick<JsonRpc, 'batch'>,
   calls: readonly RpcCall[],
@@ -126,7 +126,7 @@ export async function callAll(
   return calls.map(({ method }, i) => resultOf(method, answers[i]))
 }
 
-/** Some nodes put both members into every answer: a refusal wins, and a null in its place is none. */
+/** Some nodes send both `result` and `error` in every answer: an error wins, unless it is null. */
 function toAnswer(raw: RawAnswer | null | undefined): RpcAnswer | undefined {
   if (raw?.error !== undefined && raw.error !== null) {
     return { error: raw.error as Extract<RpcAnswer, { error: unknown }>['error'] }
@@ -134,7 +134,7 @@ function toAnswer(raw: RawAnswer | null | undefined): RpcAnswer | undefined {
   return raw && 'result' in raw ? { result: raw.result } : undefined
 }
 
-/** Reads a result; one that has not its documented form is the node's failure, not ours. */
+/** Reads a result. A malformed result throws `SvcError('rpc_error')`, because it is the node's fault. */
 export function wellFormed<T>(method: string, read: () => T): T {
   try {
     return read()

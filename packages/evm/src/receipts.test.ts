@@ -16,7 +16,7 @@ describe('parseReceipt', () => {
     expect(parseReceipt(null)).toBeUndefined()
   })
 
-  // What is accepted is journalled, and a journal that cannot be read stops every later start.
+  // A receipt that passes here reaches the journal, and an unreadable journal stops every later start.
   it.each([
     ['no block hash', { blockHash: null }],
     ['a short block hash', { blockHash: '0x12' }],

@@ -9,7 +9,7 @@ import {
 } from '@svc-zerc20/protocol'
 import { parseCount, parseQuantity } from './quantities.js'
 
-/** A log of a contract. Nothing in it is checked before somebody decodes it. */
+/** A log of a contract, as the node sent it. Fields are checked when the log is decoded. */
 export type ChainLog = {
   readonly address: string
   readonly topics: readonly string[]
@@ -27,7 +27,7 @@ export type Receipt = {
   readonly blockNumber: bigint
   readonly blockHash: string
   readonly logs: readonly ChainLog[]
-  /** Absent when the node does not tell. */
+  /** Absent when the node does not report it. */
   readonly cost?: { readonly gas: bigint; readonly wei: bigint }
 }
 
@@ -56,13 +56,13 @@ function costOf({ gasUsed, effectiveGasPrice }: Record<string, unknown>): Pick<R
   return gas === undefined || price === undefined ? {} : { cost: { gas, wei: gas * price } }
 }
 
-/** The number of a block. Throws `SvcError('rpc_error')` when it is none. */
+/** Reads a block number. Throws `SvcError('rpc_error')` for anything else. */
 export function readHeight(raw: unknown): bigint {
   const height = parseCount(raw)
   if (height !== undefined) return BigInt(height)
   throw new SvcError('rpc_error', 'the RPC answered with a block number that is none')
 }
 
-/** Whether a contract emitted this event. Throws for something that is no log. */
+/** Whether the log is this event of this contract. Throws when it is not a log. */
 export const isEventOf = (log: ChainLog, emitter: Address, topic: string): boolean =>
   log.topics[0] === topic && parseAddress(log.address) === emitter

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { judgeRefusal, type Refusal, type RefusalCause, refusalCause } from './refusals.js'
 
-/** As geth, Nethermind, Besu, Erigon and the embedded node word them. */
+/** Messages of geth, Nethermind, Besu, Erigon and the embedded node. */
 const said: Record<Refusal, readonly string[]> = {
   known: [
     'already known',

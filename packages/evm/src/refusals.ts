@@ -1,13 +1,13 @@
-/** Why a node does not take a transaction. Every client says it in its own words. */
+/** Why a node refuses a transaction, from its message. Every client words it differently. */
 
 /**
  * - `held`: the node has these bytes already
- * - `nonce_used`: a transaction with this nonce is mined, perhaps these very bytes
- * - `unfunded`: the key cannot pay; money helps, a higher fee does not
- * - `underpriced`: too little is offered for gas
+ * - `nonce_used`: a transaction with this txNonce is mined, perhaps these very bytes
+ * - `unfunded`: the account cannot pay for gas; only more money helps
+ * - `underpriced`: the fee is too low
  * - `nonce_gap`: the transaction before this one is missing
- * - `node_busy`: the node is at fault
- * - `invalid`: the transaction itself is at fault; the same bytes will be refused again
+ * - `node_busy`: the node has trouble of its own
+ * - `invalid`: the transaction is wrong; the same bytes will be refused again
  */
 export type RefusalCause =
   | 'held'
@@ -38,9 +38,9 @@ export function refusalCause(message: string): RefusalCause {
 }
 
 /**
- * - `known`: the node has the transaction, or the nonce is used; the receipt will tell
- * - `unfunded`: the key cannot pay
- * - `passing`: another fee, the transaction before this one or time will help
+ * - `known`: the node has the transaction, or its txNonce is used; look for the receipt
+ * - `unfunded`: the account cannot pay for gas
+ * - `passing`: a higher fee, the missing earlier transaction, or time will help
  * - `lasting`: the same bytes will be refused again
  */
 export type Refusal = 'known' | 'unfunded' | 'passing' | 'lasting'
@@ -55,5 +55,5 @@ const refusalBy: Record<RefusalCause, Refusal> = {
   invalid: 'lasting',
 }
 
-/** What a refusal means for bytes that may be sent again. */
+/** Says whether sending the same bytes again can help. */
 export const judgeRefusal = (message: string): Refusal => refusalBy[refusalCause(message)]

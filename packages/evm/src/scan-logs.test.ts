@@ -6,7 +6,7 @@ import { createLogSpan, scanLogs } from './scan-logs.js'
 const address = parseAddress(`0x${'a1'.repeat(20)}`) ?? expect.fail()
 const filter = { address, topics: [] }
 
-/** A node with one log a block up to its head, which refuses questions about more than some blocks. */
+/** A fake node with one log a block, which refuses requests for more than `blocksMax` blocks. */
 function nodeWith({ head, blocksMax }: { head: number; blocksMax: number }) {
   const spans: string[] = []
   function answer(method: string, [first]: readonly unknown[]): RpcAnswer {
@@ -57,7 +57,7 @@ describe('the span of a question', () => {
     expect(span.lastBlock(1, 5_000)).toBe(1_000)
     expect(span.refused(1_000)).toBe(true)
     expect(span.lastBlock(1, 5_000)).toBe(125)
-    // Close to the head less was asked than the span allows.
+    // The last request, close to the head, was smaller than the span.
     expect(span.refused(16)).toBe(true)
     expect(span.lastBlock(1, 5_000)).toBe(2)
     expect([span.refused(2), span.refused(1)]).toEqual([true, false])

@@ -1,4 +1,4 @@
-/** Reads a contract's logs over many blocks, in as many questions as the node makes necessary. */
+/** Reads a contract's logs over many blocks, with as many requests as the node's limits make necessary. */
 import type { Address } from '@svc-zerc20/protocol'
 import { readHead } from './blocks.js'
 import { type JsonRpc, resultOf } from './json-rpc.js'
@@ -6,16 +6,16 @@ import type { ChainLog } from './receipts.js'
 
 export type LogFilter = {
   readonly address: Address
-  /** As in `eth_getLogs`: a place may hold one topic, several of which one must match, or null for any. */
+  /** As in `eth_getLogs`: each position holds one topic, a list of alternatives, or null for any. */
   readonly topics: readonly (string | readonly string[] | null)[]
 }
 
-/** The logs of some blocks in a row. */
+/** The logs of consecutive blocks. */
 export type ScannedLogs = { readonly logs: readonly ChainLog[]; readonly lastBlock: number }
 
 /**
- * From `fromBlock` to `toBlock`, or to the head as it was at the start, in order. Throws when the node refuses a single
- * block.
+ * Yields the logs from `fromBlock` to `toBlock`, or to the head at the start, in order. Throws when the node refuses
+ * even a single block.
  */
 export async function* scanLogs(
   rpc: Pick<JsonRpc, 'batch'>,
@@ -47,16 +47,16 @@ export async function* scanLogs(
   }
 }
 
-/** How many blocks one question covers. Nodes bound the blocks or the logs of one answer, each in its own way. */
+/** How many blocks one request covers. Each node has its own limit on the blocks or the logs of one answer. */
 export type LogSpan = {
-  /** The last block of a question that begins at `from` and must not go beyond `end`. */
+  /** The last block of a request that begins at `from` and ends at `end` at the latest. */
   lastBlock(from: number, end: number): number
-  /** The node failed to answer about this many blocks. False when no smaller question is left. */
+  /** Shrinks the span after the node refused this many blocks. False when no smaller request is possible. */
   refused(blocks: number): boolean
   answered(): void
 }
 
-/** Quickly, so that a node that answers nothing at all is found out soon. */
+/** Large, so that a node that refuses everything is recognized after a few requests. */
 const shrinkBy = 8
 
 export function createLogSpan({
@@ -81,7 +81,7 @@ export function createLogSpan({
   }
 }
 
-/** The logs of the blocks `from` to `to`, in one question. */
+/** The logs of the blocks `from` to `to`, in one request. */
 export async function readLogs(
   rpc: Pick<JsonRpc, 'batch'>,
   filter: LogFilter,

@@ -10,7 +10,7 @@ const privateKey: Hex = `0x${'ab'.repeat(32)}`
 const to = parseAddress(`0x${'11'.repeat(20)}`)
 const hex = (value: bigint | number): Hex => `0x${value.toString(16)}`
 
-/** Time that passes as fast as somebody waits for it. */
+/** A clock on which every wait ends at once. */
 function hastyClock() {
   let now = 0
   return {
@@ -30,7 +30,7 @@ const ceilingOf = (feeGwei: number, tipGwei: number): FeeCeiling => ({
 
 type Node = { baseFee?: bigint; tip?: bigint; mined?: boolean; underpriced?: boolean }
 
-/** A node that says what a test wants it to, and the transactions it was given. */
+/** A fake node with scripted answers that records the transactions it received. */
 function scriptedNode({ baseFee, tip, mined = false, underpriced = false }: Node) {
   const taken: Hex[] = []
   const refused = (message: string) => ({ error: { code: -32000, message } })

@@ -1,7 +1,7 @@
 /**
- * Sends for one key, one transaction at a time. A transaction keeps its txNonce until that txNonce is used: unmined, it
- * is sent again with a higher fee up to the ceiling, and the receipt of any of its forms counts. What an earlier run
- * left in the pool has the same txNonce and is replaced.
+ * Sends transactions of one key, one at a time. A transaction keeps its txNonce until that txNonce is used. While it is
+ * unmined it is sent again with a higher fee, up to the ceiling, and the receipt of any of these versions counts. A
+ * transaction that an earlier run left in the pool has the same txNonce and is replaced.
  */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { type Abi, decodeErrorResult, formatGwei, type Hex, keccak256 } from 'viem'
@@ -14,8 +14,8 @@ import { refusalCause } from './refusals.js'
 
 export type Sender = {
   /**
-   * Resolves once it is mined and succeeded. Throws `SvcError('transaction_refused')` with the contract's own error
-   * when it could not succeed, `transaction_reverted`, `transaction_displaced` or `transaction_stuck`.
+   * Resolves when the transaction is mined and succeeded. Throws `SvcError('transaction_refused')` with the contract's
+   * own error when it cannot succeed, or `transaction_reverted`, `transaction_displaced` or `transaction_stuck`.
    */
   send(call: { to: Address; data: Hex }, signal: AbortSignal): Promise<Receipt>
 }
@@ -69,7 +69,7 @@ export function createSender(deps: {
       await callAll(rpc, [{ method: 'eth_sendRawTransaction', params: [raw] }])
       return 'sent'
     } catch (error) {
-      // A node that did not answer may have it all the same: its receipt decides.
+      // The node may have received the transaction although it did not answer, so the receipt decides.
       if (!isRefusal(error)) return 'sent'
       const cause = refusalCause(error.message)
       if (cause === 'held') return 'sent'
@@ -78,7 +78,7 @@ export function createSender(deps: {
     }
   }
 
-  /** The receipt of any form; throws when no form can get one any more. */
+  /** The receipt of any version of the transaction. Throws when no version can be mined any more. */
   async function receiptOf(hashes: readonly Hex[], txNonce: number): Promise<Receipt | undefined> {
     const asked = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
     const [used, ...receipts] = await callAll(rpc, [countCall, ...asked])
@@ -129,7 +129,7 @@ export function createSender(deps: {
         if (outcome === 'nonce_used') {
           throw new SvcError('transaction_displaced', `nonce ${txNonce} was used by another transaction`)
         }
-        // At the ceiling the same transaction is sent again, unless the pool holds one that pays more.
+        // At the ceiling the same transaction is sent again. Stop if an earlier run's transaction already pays more.
         if (higher === undefined && hashes.length === 0) break
         fee = higher ?? fee
       }
@@ -144,7 +144,7 @@ export function createSender(deps: {
 const isRefusal = (error: unknown): error is SvcError =>
   error instanceof SvcError && error.code === 'rpc_error'
 
-/** Puts the contract's own error into words, when the node passed it on. */
+/** Names the contract's error if the node passed it on. */
 function inWords(error: unknown, errors: Abi): unknown {
   if (!isRefusal(error)) return error
   const { data } = (error.cause ?? {}) as { data?: unknown }

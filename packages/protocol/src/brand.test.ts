@@ -75,7 +75,7 @@ describe('base units', () => {
     expect(parseAmount(`${amountLimit}`)).toBeUndefined()
   })
 
-  // Turning so many digits into a bigint takes minutes, so this ends only when they never get that far.
+  // A bigint of this length takes minutes to parse, so the test ends only if the digits are refused first.
   it('refuses fifty million digits without computing with them', () => {
     expect(parseBaseUnits('9'.repeat(50_000_000))).toBeUndefined()
   })

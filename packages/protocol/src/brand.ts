@@ -35,7 +35,7 @@ const pattern20 = hexPattern(20)
 const pattern32 = hexPattern(32)
 const pattern65 = hexPattern(65)
 const anyHex = /^0x(?:[0-9a-fA-F]{2})*$/
-// At most 78 digits: 2^256 has 78, and an unbounded pattern would let a caller buy quadratic BigInt time.
+// At most 78 digits, as 2^256 has. Without the bound a caller could make BigInt parsing take quadratic time.
 const decimalPattern = /^(?:0|[1-9]\d{0,77})$/
 
 const parseHexOf = (pattern: RegExp, text: unknown): string | undefined =>
@@ -43,7 +43,7 @@ const parseHexOf = (pattern: RegExp, text: unknown): string | undefined =>
 
 export const parseHex = (text: unknown) => parseHexOf(anyHex, text) as Hex | undefined
 export const parseAddress = (text: unknown) => parseHexOf(pattern20, text) as Address | undefined
-/** Nobody's address: stands for "none" in calls, offers and logs, and for the sender of a mint. */
+/** The zero address: means "none" in calls, offers and logs, and is the sender of a mint. */
 export const zeroAddress = `0x${'0'.repeat(40)}` as Address
 export const parseChallengeNonce = (text: unknown) =>
   parseHexOf(pattern32, text) as ChallengeNonce | undefined

@@ -1,4 +1,4 @@
-/** The vectors come from the real contracts: what we sign here is what they check there. */
+/** The vectors come from the real contracts, so a pass means that we sign exactly what they check. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Address, type BaseUnits, parseAddress, parseBaseUnits, parseChallengeNonce } from './brand.js'

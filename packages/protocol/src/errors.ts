@@ -1,4 +1,4 @@
-/** The world's fault or the operator's: thrown, with a stable code and the cause kept. */
+/** Thrown for failures of the world or the operator, with a stable code and the original cause. */
 export class SvcError extends Error {
   readonly code: string
 

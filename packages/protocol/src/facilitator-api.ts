@@ -6,8 +6,8 @@ import * as Payload from './payload.js'
 import { accept, type ReasonCode, type Result, reject } from './reasons.js'
 
 /**
- * What is told of a payment to whoever holds its challenge nonce. It ends at accepted: nonces of gasless burns are
- * public, and whoever learns the moment of finality finds the mint of that moment, and with it the recipient.
+ * The phase that is shown to anybody who holds the challenge nonce. "Finalized" is never shown: the nonces of gasless
+ * burns are public, and the moment of finality would point to the mint of that moment and so to the recipient.
  */
 export type Phase = 'open' | 'expired' | 'accepted'
 
@@ -31,7 +31,7 @@ export type SettleResponse = {
   readonly extra?: { readonly phase: Phase }
 }
 
-/** Answer of `GET /payments/{challengeNonce}`: nothing in it links the burn to its recipient. */
+/** Answer of `GET /payments/{challengeNonce}`. No field links the burn to its recipient. */
 export type PaymentStatus = {
   readonly challengeNonce: string
   readonly phase: Phase
@@ -48,12 +48,12 @@ export type SupportedResponse = {
   readonly signers: Readonly<Record<string, readonly string[]>>
 }
 
-/** A payment as the flow sees it: the parsed payload, and the untrusted requirements when there were any. */
+/** A payment as the flow sees it: the parsed payload, and the untrusted requirements if the caller sent some. */
 export type PresentedPayment = {
   readonly payload: Payload.Payload
-  /** Absent for the legacy direct bodies, which carry none. */
+  /** Absent for legacy direct bodies, which have no requirements. */
   readonly requirements?: JsonObject
-  /** The ticket of the offer as the caller gave it, untrusted: in the requirements, or beside a legacy payload. */
+  /** The offer's ticket as the caller sent it, untrusted: from the requirements, or from beside a legacy payload. */
   readonly ticket?: string
 }
 
@@ -72,7 +72,7 @@ export function parsePaymentRequest(body: unknown): Result<PresentedPayment> {
   return accept({ payload: payload.value, requirements: paymentRequirements, ...ticketOf(extra) })
 }
 
-/** Reads a `/settle` body: the official shape, or a legacy direct body, which becomes the same thing here. */
+/** Reads a `/settle` body in the official shape or the legacy direct shape. Both give the same result. */
 export function parseSettleRequest(body: unknown): Result<PresentedPayment> {
   const isLegacy = isObject(body) && body.paymentPayload === undefined && body.challengeNonce !== undefined
   if (!isLegacy) return parsePaymentRequest(body)

@@ -6,10 +6,10 @@ export const paymentRequired = 'PAYMENT-REQUIRED'
 export const paymentSignature = 'PAYMENT-SIGNATURE'
 export const paymentResponse = 'PAYMENT-RESPONSE'
 
-/** Larger than any payment, smaller than what a header parser of a server accepts. */
+/** Larger than any payment, smaller than the header limit of HTTP servers. */
 export const headerCharsMax = 65_536
 
-// The padding may be missing, because the official decoders read such a header too.
+// The padding is optional, because the official decoders accept headers without it.
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
 
 export function encode(value: unknown): string {
@@ -19,7 +19,7 @@ export function encode(value: unknown): string {
   return btoa(binary)
 }
 
-/** Reads a header value; bad base64, bad UTF-8 and bad JSON are all told apart in the message. */
+/** Reads a header value. The message says whether base64, UTF-8 or JSON was bad. */
 export function decode(text: unknown): Result<unknown> {
   if (typeof text !== 'string' || text.length === 0) return reject('malformed_request', 'the header is empty')
   if (text.length > headerCharsMax) return reject('malformed_request', 'the header is too long')

@@ -7,7 +7,7 @@ const parse = (text: string): unknown => JSON.parse(text)
 const nested = (levels: number) => parse('['.repeat(levels) + ']'.repeat(levels))
 const nestedObject = (levels: number) => parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
 
-/** Sorts keys at every depth into entry lists, which no key name can disturb. */
+/** A canonical text: keys sorted at every depth, as lists of entries, so that `__proto__` is an ordinary key. */
 const canonical = (value: unknown): string =>
   Array.isArray(value)
     ? `[${value.map(canonical).join()}]`

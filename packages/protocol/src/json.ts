@@ -1,7 +1,7 @@
-/** Plain JSON values: comparison without regard to key order. */
+/** Plain JSON values, and comparisons that ignore key order. */
 export type JsonObject = { readonly [key: string]: unknown }
 
-/** Nesting deeper than any offer. Without a bound a few kilobytes of brackets exhaust the stack. */
+/** Deepest nesting allowed; no offer comes near it. Without a bound, a few kilobytes of brackets exhaust the stack. */
 export const levelsMax = 64
 
 export function isObject(value: unknown): value is JsonObject {
@@ -14,7 +14,7 @@ export function nestsWithin(value: unknown, levels = levelsMax): boolean {
   return levels > 0 && Object.values(value).every((item) => nestsWithin(item, levels - 1))
 }
 
-// Own keys only: `constructor` and `__proto__` are names like any other on the wire.
+// Own keys only: on the wire, `constructor` and `__proto__` are ordinary names.
 const ownValue = (object: JsonObject, key: string) => (Object.hasOwn(object, key) ? object[key] : undefined)
 
 /**
@@ -39,7 +39,7 @@ export function deepEqual(a: unknown, b: unknown, levels = levelsMax): boolean {
 
 const definedKeys = (object: JsonObject) => Object.keys(object).filter((key) => object[key] !== undefined)
 
-/** True when every key of `part`, at every depth of objects, stands in `whole` with an equal value. */
+/** True when `whole` has every key of `part` with an equal value, at every depth of objects. */
 export function isSubset(part: unknown, whole: unknown, levels = levelsMax): boolean {
   if (!isObject(part)) return deepEqual(part, whole, levels)
   if (levels === 0 || !isObject(whole)) return false

@@ -173,7 +173,7 @@ describe('the matching rule', { timeout: 60_000 }, () => {
       }),
       { numRuns: 1_000 },
     )
-    // A generator that only ever breaks offers, or never does, would prove nothing.
+    // Both outcomes must occur often, or the comparison would prove nothing.
     expect(Math.min(matched, refused)).toBeGreaterThan(100)
   })
 
@@ -248,7 +248,7 @@ describe('the matching rule', { timeout: 60_000 }, () => {
   })
 })
 
-/** A copy with one field gone, or with another value than before. */
+/** A copy in which one field is missing or has another value. */
 function change(object: JsonObject, pick: number, drop: boolean): JsonObject {
   const keys = Object.keys(object)
   const key = keys[pick % keys.length] ?? ''

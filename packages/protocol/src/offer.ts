@@ -16,7 +16,7 @@ export const amountSchema = z
   .refine((text) => parseAmount(text) !== undefined, 'not an amount in base units')
 const seconds = z.number().refine((value) => parseUnixSeconds(value) !== undefined, 'not unix seconds')
 
-/** Fee already included in the quoted amount; present only under payer-charged fees. */
+/** The fee, already included in the offer's amount. Present only when the payer is charged. */
 export const feeSchema = z.looseObject({
   amount: z.string().refine((text) => parseBaseUnits(text) !== undefined, 'not a decimal integer'),
   bps: z.number().int().nonnegative(),
@@ -28,7 +28,7 @@ export const extraSchema = z.looseObject({
   helper: addressSchema.optional(),
   deadline: seconds.optional(),
   fee: feeSchema.optional(),
-  /** Known to whoever holds the offer and never on chain: who shows it first is alone with the payment. */
+  /** A secret of the offer that is never on chain. A claim made with it is answered only to callers that know it. */
   ticket: z.string().optional(),
 })
 
@@ -42,7 +42,7 @@ export const requirementsSchema = z.looseObject({
   extra: extraSchema,
 })
 
-/** Answer of `POST /challenge`, as strict in form as the offer that is made of it. */
+/** Answer of `POST /challenge`, checked as strictly as the offer that is made from it. */
 export const challengeOfferSchema = z.looseObject({
   payTo: addressSchema,
   amount: amountSchema,
@@ -53,10 +53,10 @@ export const challengeOfferSchema = z.looseObject({
 export type ChallengeOffer = z.infer<typeof challengeOfferSchema>
 
 export type SvcExtra = z.infer<typeof extraSchema>
-/** One entry of the 402 offer, as it stands on the wire: unknown fields included. */
+/** One entry of a 402's `accepts` as it is on the wire, unknown fields included. */
 export type PaymentRequirements = z.infer<typeof requirementsSchema>
 
-/** Checks the form of an offer and hands back the very same object: parsing never rewrites the wire. */
+/** Checks the form of an offer and returns the same object: parsing never rewrites what came over the wire. */
 export function parse(raw: unknown): Result<PaymentRequirements> {
   const result = requirementsSchema.safeParse(raw)
   if (result.success) return accept(raw as PaymentRequirements)

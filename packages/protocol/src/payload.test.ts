@@ -105,7 +105,7 @@ describe('discrimination', () => {
   )
   const triple = ['permit', 'payer', 'burnAuthSig']
 
-  /** The rule as a table: how many of the triple, whether burnTxHash, whether the nonce is there. */
+  /** The rule as a table: how many fields of the triple, burnTxHash or not, challengeNonce or not. */
   function expectedOf(subset: readonly string[]): string {
     const ofTriple = triple.filter((key) => subset.includes(key)).length
     if (!subset.includes('challengeNonce')) return 'malformed_payload'

@@ -1,4 +1,4 @@
-/** The two payload shapes, and the rule that tells them apart. */
+/** The two payload shapes, and the rule that distinguishes them. */
 import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils'
 import {
@@ -27,7 +27,7 @@ export type Permit = {
   readonly s: Bytes32
 }
 
-/** Shape A: the payer only signs; the facilitator broadcasts. */
+/** Shape A: the payer signs, and the facilitator broadcasts. */
 export type PermitPayload = {
   readonly kind: 'permit'
   readonly challengeNonce: ChallengeNonce
@@ -36,7 +36,7 @@ export type PermitPayload = {
   readonly burnAuthSig: Signature
 }
 
-/** Shape B: the payer broadcast the burn. */
+/** Shape B: the payer broadcast the burn itself. */
 export type SelfTransferPayload = {
   readonly kind: 'self-transfer'
   readonly challengeNonce: ChallengeNonce
@@ -50,8 +50,8 @@ const permitTriple = ['permit', 'payer', 'burnAuthSig'] as const
 const malformed = (message: string): Rejection => reject('malformed_payload', message)
 
 /**
- * Any of `permit`, `payer`, `burnAuthSig` makes it a permit, and then all three must be there: a partial
- * triple never falls through to the self-transfer reading. Unknown keys are ignored.
+ * A payload with any of `permit`, `payer`, `burnAuthSig` is a permit, and then all three are required. A partial triple
+ * is never read as a self-transfer. Unknown keys are ignored.
  */
 export function parse(raw: unknown): Result<Payload> {
   if (!isObject(raw)) return malformed('payload: not an object')
@@ -101,7 +101,7 @@ function parsePermit(raw: unknown): Result<Permit> {
   return accept({ value, nonce, deadline, v, r, s })
 }
 
-/** The wire form of a payload: decimal strings, and no `kind`, which the discrimination rule restores. */
+/** The wire form of a payload: numbers as decimal strings, and no `kind`, which `parse` works out again. */
 export function toWire(payload: Payload): Record<string, unknown> {
   if (payload.kind === 'self-transfer') {
     return { challengeNonce: payload.challengeNonce, burnTxHash: payload.burnTxHash }
@@ -117,7 +117,7 @@ export function toWire(payload: Payload): Record<string, unknown> {
 
 const identityBytes = 16
 
-/** A short text that is equal for two payloads exactly when they authorize the same burn with the same bytes. */
+/** A short text, equal for two payloads exactly when they authorize the same burn with the same bytes. */
 export function identity(payload: Payload): string {
   const digest = keccak_256(utf8ToBytes(JSON.stringify(toWire(payload))))
   return bytesToHex(digest.subarray(0, identityBytes))

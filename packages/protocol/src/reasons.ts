@@ -1,5 +1,5 @@
 /**
- * Every way a request can be refused, in precedence order: when several apply, the first is told.
+ * Every reason for a refusal, in order of precedence: when several apply, the caller gets the first.
  * `docs/reference/reasons.md` is generated from this table.
  *
  * - `retry` tells the caller what may help.
@@ -193,7 +193,7 @@ export const reasons = {
 
 export type ReasonCode = keyof typeof reasons
 
-/** A refusal that is the caller's to know: returned, never thrown. */
+/** A refusal that is the caller's fault. Returned, never thrown. */
 export type Rejection = { readonly ok: false; readonly reason: ReasonCode; readonly message: string }
 export type Result<T> = { readonly ok: true; readonly value: T } | Rejection
 

@@ -1,6 +1,6 @@
 /**
- * The two EIP-712 messages of the gasless path. `…TypedData` is what a wallet signs; `…Digest` is the
- * same hash computed directly from bytes, because a verifier does it for every request.
+ * The two EIP-712 messages of the gasless path. `…TypedData` is the message that a wallet signs. `…Digest` computes its
+ * hash directly from bytes, which is faster, because the facilitator does it for every request.
  */
 import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils'
@@ -85,7 +85,7 @@ const domainTypeHash = typeHash(domainType)
 const word = (hex: string) => hexToBytes(hex.slice(2).padStart(64, '0'))
 const uint = (value: bigint | number) => hexToBytes(value.toString(16).padStart(64, '0'))
 
-/** Hash of a domain; constant for one token or helper, so callers keep it. */
+/** Hash of a domain. Constant for one token or helper, so callers compute it once. */
 export function domainSeparator(domain: Domain): Uint8Array {
   return keccak_256(
     concatBytes(

@@ -1,4 +1,4 @@
-/** The committed vectors, held against this code and, where there is one, against an implementation of others. */
+/** Checks the committed vectors against this code and, where one exists, against an independent implementation. */
 import { readFileSync } from 'node:fs'
 import { decodePaymentSignatureHeader } from '@x402/core/http'
 import { isPaymentPayloadV2, isPaymentRequiredV2 } from '@x402/core/schemas'

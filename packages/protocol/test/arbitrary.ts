@@ -1,8 +1,8 @@
-/** What the property tests draw from: well-formed wire values, and the ways in which an echo goes wrong. */
+/** Generators for property tests: well-formed wire values, and altered echoes. */
 import fc from 'fast-check'
 import type { JsonObject } from '../src/json.js'
 
-/** `0x` and so many bytes of hex, in lower, upper or mixed case. */
+/** `0x` and `bytes` bytes of hex, in lower, upper or mixed case. */
 export const hexOf = (bytes: number) =>
   fc
     .tuple(fc.bigInt({ min: 0n, max: 2n ** BigInt(bytes * 8) - 1n }), fc.nat({ max: bytes * 2 }))
@@ -37,13 +37,13 @@ const anyLeaf = fc.oneof(
 /** Any JSON value as a parser hands it over, with `__proto__` and `constructor` among its keys. */
 export const json = jsonText(fc.oneof(trickyKey, anyText), anyLeaf).map((text): unknown => JSON.parse(text))
 
-/** JSON over so few keys and leaves that two of them are often equal. */
+/** JSON with few keys and leaves, so that two values are often equal. */
 export const smallJson = jsonText(
   fc.constantFrom('__proto__', 'constructor'),
   fc.constantFrom('0', '-0', 'null'),
 ).map((text): unknown => JSON.parse(text))
 
-/** Fields of another version: keys that cannot be taken for ours. */
+/** Unknown fields, with keys that differ from all of ours. */
 const unknownFields = fc.dictionary(
   fc.string({ maxLength: 8 }).map((name) => `x-${name}`),
   fc.jsonValue({ maxDepth: 2 }),
@@ -82,7 +82,7 @@ export const offer = fc
 
 export type Mutation = {
   readonly kind: 'drop' | 'replace' | 'add' | 'shuffle'
-  /** Which of the places in the tree, counted modulo how many there are. */
+  /** Index of the place in the tree that is changed, modulo the number of places. */
   readonly place: number
   readonly value: unknown
 }

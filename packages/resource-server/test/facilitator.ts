@@ -1,4 +1,4 @@
-/** A facilitator that speaks the wire and knows no chain: it answers what a test tells it to. */
+/** A fake facilitator without a chain: it gives the answers that a test scripts. */
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ export const helper = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512'
 export const burnTx = `0x${'ab'.repeat(32)}`
 
 export type Call = { method: string; path: string; body: unknown; authorization: string | undefined }
-/** An answer to one call; `drop` ends the connection without one, `hang` keeps it open in silence. */
+/** An answer to one call. `drop` closes the connection without an answer; `hang` keeps it open without one. */
 export type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | 'drop' | 'hang'
 type Script = (call: Call) => Answer
 
@@ -20,7 +20,7 @@ export const refused = (errorReason: string, transaction = '') => ({
   transaction,
   network,
 })
-/** Answers in turn; the last one stays. */
+/** Gives the answers one after the other and repeats the last. */
 export function inTurn(...answers: Answer[]): Script {
   let next = 0
   return () => answers[Math.min(next++, answers.length - 1)] ?? 'drop'
@@ -28,7 +28,7 @@ export function inTurn(...answers: Answer[]): Script {
 
 export type TestFacilitator = Awaited<ReturnType<typeof startFacilitator>>
 
-/** A port other than 0 is for one that comes up late, at an address somebody knows already. */
+/** Pass a port for a facilitator that starts late, at an address that is already configured somewhere. */
 export async function startFacilitator(port = 0) {
   const calls: Call[] = []
   const usual: Record<'supported' | 'challenge' | 'verify' | 'settle' | 'payments', Script> = {
@@ -80,7 +80,7 @@ export async function startFacilitator(port = 0) {
   }
 }
 
-/** A challenge with every optional field; the fee is charged to the payer: 1 % and at least 1. */
+/** A challenge with every optional field. The payer is charged a fee of 1 %, at least 1. */
 export function challengeFor({ body }: Call) {
   const list = BigInt((body as { amount: string }).amount)
   const fee = list / 100n || 1n

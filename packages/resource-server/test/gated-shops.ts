@@ -1,4 +1,4 @@
-/** Real servers of express and hono, with the same handlers sold in every way a framework can reach one. */
+/** Real express and hono servers that sell the same handlers in every way in which a framework can route to them. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'

@@ -1,4 +1,4 @@
-/** Requests as nobody's library would send them: any verb, and a target that is passed on as it is written. */
+/** Raw requests: any verb, and a target that is sent unchanged. */
 import { type IncomingHttpHeaders, request as open } from 'node:http'
 
 export type RawAnswer = {
@@ -17,7 +17,7 @@ export function sendRaw(
       const chunks: Buffer[] = []
       response.on('data', (chunk) => chunks.push(chunk))
       const { statusCode: status = 0, headers } = response
-      // A body may end early: the answer to a POST that was made a HEAD on its way has a length and no body.
+      // The body may end early: a POST that a middleware turned into a HEAD is answered with a length and no body.
       const end = () => resolve({ status, headers, body: Buffer.concat(chunks).toString('utf8') })
       response.once('error', end)
       response.once('end', end)

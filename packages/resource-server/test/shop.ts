@@ -1,4 +1,4 @@
-/** An express shop with the official middleware, and what a payer does with its answers. */
+/** An express shop with the official middleware, and helpers that act as its payer. */
 import type { AddressInfo } from 'node:net'
 import { Headers } from '@svc-zerc20/protocol'
 import type { FacilitatorClient } from '@x402/core/server'
@@ -74,7 +74,7 @@ export function offerOf({ accepts }: PaymentRequired): PaymentRequirements {
   return offer
 }
 
-/** A payment that echoes the offer, as a stock client makes it: with the resource it was offered for. */
+/** A payment that echoes the offer and its resource, as an official client makes it. */
 export function paymentFor(accepted: PaymentRequirements, resource?: PaymentRequired['resource']) {
   const payment: PaymentPayload = {
     x402Version: 2,

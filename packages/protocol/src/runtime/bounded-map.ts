@@ -1,7 +1,7 @@
-/** A map that never has more than `max` keys: the key that was set longest ago makes room for a new one. */
+/** A map of at most `max` keys. A new key replaces the key that was set longest ago. */
 export type BoundedMap<K, V> = {
   get(key: K): V | undefined
-  /** Makes the key the youngest one, also when the map has it already. */
+  /** Makes the key the newest, even if the map has it already. */
   set(key: K, value: V): void
   delete(key: K): void
   /** Oldest first; a key may be deleted on the way. */
@@ -17,7 +17,7 @@ export function createBoundedMap<K, V>(max: number): BoundedMap<K, V> {
     set(key, value) {
       entries.delete(key)
       entries.set(key, value)
-      // Each call adds at most one key, so one is enough.
+      // Each call adds at most one key, so removing one is enough.
       if (entries.size > max) entries.delete(entries.keys().next().value as K)
     },
   }

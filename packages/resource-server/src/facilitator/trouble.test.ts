@@ -30,7 +30,7 @@ async function open(options: Partial<SvcSchemeOptions> = {}, url = facilitator.u
   return { shop, problems }
 }
 
-/** A port where nobody listens, and somebody may later. */
+/** A free port where nobody listens yet. */
 async function freePort(): Promise<number> {
   const passing = await startFacilitator()
   await passing.close()

@@ -1,4 +1,4 @@
-/** A payment that is verified and then not accepted: the answer must hold nothing of what the handler said. */
+/** A payment is verified and then not accepted: the answer must contain nothing that the handler wrote. */
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { type AddressInfo, connect } from 'node:net'
@@ -104,7 +104,7 @@ afterAll(() => facilitator.close())
 const scheme = () => schemeFor(facilitator.url, { limits: { recoveryPausesMs: [] } })
 const unlimited = { clientLimits: 'unlimited' } as const
 
-/** Everything that comes over the connection: what is before the answer, its head, its body and what is after it. */
+/** Returns every byte of the connection: anything before the answer, its head, its body, anything after it. */
 type Send = (headers: Record<string, string>) => Promise<string>
 
 function listening(server: Server): Send {

@@ -33,7 +33,7 @@ const verbs = [
   'PROPFIND',
   'M-SEARCH',
 ]
-/** One place, as a router may be asked for it. */
+/** Spellings of one path that a router may treat as the same route. */
 const spellings: ((path: string) => string)[] = [
   (path) => path,
   (path) => `${path}/`,
@@ -55,7 +55,7 @@ const spellings: ((path: string) => string)[] = [
   (path) => `http://other.example${path}`,
 ]
 const places = ['/get', '/all', '/use', '/api/get', '/before', '/after', '/by/7']
-/** What a method override reads, where one is installed. */
+/** The request parts that method-override middlewares read. */
 const overridesOf = (method: string) =>
   method === 'POST' ? [{}, { 'x-http-method-override': 'GET' }, { 'x-http-method-override': 'HEAD' }] : [{}]
 
