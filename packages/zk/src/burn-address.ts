@@ -9,12 +9,12 @@ import { fieldPrime } from './poseidon.js'
 import { findPowNonce, type NonceRange, type PowKernel } from './pow-kernel.js'
 import { recipientHash, recipientWord } from './recipient-hash.js'
 
-/** What fixes a burn address, apart from the proof of work. */
+/** The inputs that determine a burn address, apart from the proof of work. */
 export type BurnTerms = {
   readonly generation: Generation
   readonly powBits: number
   readonly chainId: number
-  /** Address that the mint will go to; fixed for ever once the burn address exists. */
+  /** Recipient of the mint. It cannot be changed once the burn address exists. */
   readonly treasury: Hex
   /** 32 bytes, see `deriveSeed`. */
   readonly seed: Uint8Array
@@ -22,7 +22,7 @@ export type BurnTerms = {
   readonly challengeNonce: Hex
 }
 
-/** A puzzle to mine, with the tweak that a mint of its burn must reveal. Derives again from the terms. */
+/** The proof-of-work puzzle, and the tweak that the burn's mint must reveal. Both can be derived again from the terms. */
 export type BurnDerivation = PowPuzzle & { readonly tweak: Hex }
 
 /** A solved puzzle. */
@@ -37,9 +37,9 @@ export type SearchOutcome =
   | { readonly outcome: 'exhausted'; readonly nextNonce: number }
 
 /**
- * Secret and tweak of one challenge, as zERC20's payment-advice kind. That kind takes 32 unstructured bytes as
- * its id, which is just what a challenge nonce is. The invoice kind would put a batch flag and the chain id
- * into the id, so a nonce would not be random throughout and every payer could read where it came from.
+ * Derives secret and tweak of one challenge, as zERC20's payment-advice kind, whose id is 32 unstructured bytes like a
+ * challenge nonce. The invoice kind would put a batch flag and the chain id into the id, so the nonce would not be
+ * fully random, and every payer could recognize its origin.
  */
 export function deriveBurn(terms: BurnTerms): BurnDerivation {
   const { generation, powBits, chainId, treasury, seed, challengeNonce } = terms
@@ -57,14 +57,14 @@ export function deriveBurn(terms: BurnTerms): BurnDerivation {
   }
 }
 
-/** The burn address at a proof-of-work nonce, or undefined if that nonce does not pass: it could not be minted. */
+/** The burn address at a powNonce, or undefined if it fails the proof of work: such a burn could never be minted. */
 export function burnAddressAt(puzzle: PowPuzzle, powNonce: number): Hex | undefined {
   if (!Number.isSafeInteger(powNonce) || powNonce < 0) return undefined
   const hash = burnHash(puzzle.generation, puzzle.recipientHash, secretAt(puzzle, powNonce))
   return checkPow(hash, puzzle.powBits) ? addressOf(hash) : undefined
 }
 
-/** Looks through one range of nonces. Blocks its thread, so only workers and tests call it. */
+/** Searches one range of powNonces. Blocks its thread, so only workers and tests call it. */
 export function search(
   puzzle: PowPuzzle,
   range: NonceRange,
@@ -78,8 +78,8 @@ export function search(
 }
 
 /**
- * Derives everything again and compares. Nobody may be asked to pay to an address that did not pass this: a
- * burn there would be lost.
+ * Derives the address again and compares. An address that fails this check must never be offered, because a burn to it
+ * would be lost.
  */
 export function verifyBurnAddress(terms: BurnTerms, claimed: MinedAddress): boolean {
   return burnAddressAt(deriveBurn(terms), claimed.powNonce) === claimed.payTo

@@ -3,23 +3,23 @@ import type { Generation } from './generation.js'
 import { bigEndian, type Hex, hexOf } from './hex.js'
 import { fieldPrime, hash2, hash3 } from './poseidon.js'
 
-/** Bits of an address, and so of the hash it is the low end of. */
+/** Bits of an address: the low bits of its burn hash. */
 export const addressBits = 160
 const addressMask = (1n << BigInt(addressBits)) - 1n
 /** ASCII "burn", read little-endian; generation 2 separates burn hashes from leaf hashes with it. */
 export const burnDomain = 0x6e727562n
 
-/** Everything a search for a valid proof-of-work nonce needs to know, and nothing more. */
+/** The inputs of a search for a powNonce. */
 export type PowPuzzle = {
   readonly generation: Generation
   /** Bits above the lowest 160 that must be zero. */
   readonly powBits: number
   readonly recipientHash: bigint
-  /** Field element; the secret that a mint proof needs is this plus the proof-of-work nonce. */
+  /** Field element. The secret of the mint proof is this plus the powNonce. */
   readonly baseSecret: bigint
 }
 
-/** The secret that belongs to one proof-of-work nonce. */
+/** The secret at one powNonce. */
 export function secretAt(puzzle: PowPuzzle, powNonce: number): bigint {
   return (puzzle.baseSecret + BigInt(powNonce)) % fieldPrime
 }
@@ -34,7 +34,7 @@ export function checkPow(hash: bigint, powBits: number): boolean {
   return ((hash >> BigInt(addressBits)) & ((1n << BigInt(powBits)) - 1n)) === 0n
 }
 
-/** The address a burn hash stands for, EIP-55 checksummed. */
+/** The address in the low bits of a burn hash, EIP-55 checksummed. */
 export function addressOf(hash: bigint): Hex {
   return toChecksum(hexOf(bigEndian(hash & addressMask, 20)) as Address)
 }

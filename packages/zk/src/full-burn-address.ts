@@ -5,8 +5,8 @@ import { chainIdBytes, type GeneralRecipient } from './recipient-hash.js'
 const layoutVersion = 1
 
 /**
- * zERC20's 105-byte form of all that redeeming one burn takes. It links the burn to its recipient, so treat it
- * as a secret; it cannot redirect the mint.
+ * zERC20's 105-byte encoding of everything that is needed to mint one burn. It links the burn to its recipient, so keep
+ * it secret. Whoever has it cannot redirect the mint.
  */
 export function encodeFullBurnAddress(to: GeneralRecipient, secret: bigint): Hex {
   return hexOf(

@@ -3,7 +3,7 @@ import { concatBytes } from '@noble/hashes/utils'
 import type { Generation } from './generation.js'
 import { bigEndian, bytesOf, type Hex, integerOf } from './hex.js'
 
-/** One transfer as the token's `IndexedTransfer` event tells it. */
+/** One transfer, as in the token's `IndexedTransfer` event. */
 export type Transfer = {
   readonly from: Hex
   readonly to: Hex

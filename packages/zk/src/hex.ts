@@ -21,7 +21,7 @@ export function bigEndian(value: bigint, length: number): Uint8Array {
   return hexToBytes(value.toString(16).padStart(2 * length, '0'))
 }
 
-/** The unsigned integer that the big-endian bytes stand for. */
+/** The unsigned integer in big-endian bytes. */
 export function integerOf(bytes: Uint8Array): bigint {
   return BigInt(hexOf(bytes))
 }

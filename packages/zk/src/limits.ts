@@ -1,5 +1,5 @@
 /** Every bound of this package, named with its unit. */
 export const limits = {
-  /** Above this a search takes days; a larger setting is a mistake, not a wish. */
+  /** A search with more bits takes days, so a larger setting is treated as a mistake. */
   powBitsMax: 32,
 } as const

@@ -11,7 +11,7 @@ import {
 } from './merkle-tree.js'
 import { fieldPrime, hash2 } from './poseidon.js'
 
-/** The definition: every level hashed in pairs, padded by the empty root of its height. */
+/** The tree by its definition: every level is hashed in pairs and padded with the empty root of its height. */
 function naiveRoot(leaves: readonly bigint[]): bigint {
   let level = leaves
   for (let height = 0; height < treeHeight; height++) {
@@ -86,7 +86,7 @@ describe('the Merkle tree', () => {
         const kept = before.slice(0, cut % (before.length + 1))
         const tree = emptyTree()
         tree.append(before)
-        // Remembered before the cut, and wrong after it.
+        // Fills the cache before the tree is truncated; the cached value is wrong afterwards.
         tree.rootAt(before.length)
         tree.truncate(kept.length)
         expect(tree.size()).toBe(kept.length)

@@ -1,7 +1,7 @@
 /**
- * The token's append-only Merkle tree. Only complete nodes are stored: once all leaves under a node are there it
- * never changes, so one copy serves every later size. The one incomplete node of each level is hashed when it is
- * asked for. That gives root and path at every past size without an undo log.
+ * The token's append-only Merkle tree. Only complete nodes are stored: a node with all its leaves never changes, so one
+ * copy serves every later size. The one incomplete node of each level is hashed on demand. So root and path at every
+ * past size are available without an undo log.
  */
 import assert from 'node:assert/strict'
 import { createBoundedMap, SvcError } from '@svc-zerc20/protocol'
@@ -20,7 +20,7 @@ export type NodeStore = {
   truncate(size: number): void
 }
 
-/** Siblings from the leaf upwards, and the root they lead to. */
+/** Siblings from the leaf upwards, and the resulting root. */
 export type MerklePath = { readonly root: bigint; readonly siblings: readonly bigint[] }
 
 /** Sizes are leaf counts; a past size is any number up to the present one. */
@@ -29,16 +29,16 @@ export type MerkleTree = {
   append(leaves: readonly bigint[]): void
   rootAt(size: number): bigint
   pathAt(leafIndex: number, size: number): MerklePath
-  /** Back to an earlier size, as a reorg demands. */
+  /** Goes back to an earlier size after a reorg. */
   truncate(size: number): void
 }
 
-/** What the tree holds for a transfer. Generation 1 leaves the sender out. */
+/** The leaf of a transfer. Generation 1 leaves the sender out. */
 export function transferLeaf(generation: Generation, { from, to, value }: Transfer): bigint {
   return generation === 1 ? hash2(BigInt(to), value) : hash3(BigInt(from), BigInt(to), value)
 }
 
-/** The root that a leaf and its siblings lead to. */
+/** The root computed from a leaf and its siblings. */
 export function rootOfPath(leaf: bigint, leafIndex: number, siblings: readonly bigint[]): bigint {
   return siblings.reduce(
     (node, sibling, level) =>
@@ -58,7 +58,7 @@ export function emptyRoots(): readonly bigint[] {
   return computedEmpty
 }
 
-/** Keeps nodes in memory: some 50 bytes a leaf and its share of the inner nodes. */
+/** Stores nodes in memory: about 50 bytes a leaf, inner nodes included. */
 export function createMemoryNodes(): NodeStore {
   const levels: bigint[][] = Array.from({ length: treeHeight + 1 }, () => [])
   return {
@@ -76,7 +76,7 @@ export function createMemoryNodes(): NodeStore {
   }
 }
 
-/** Sizes whose incomplete nodes are remembered: callers ask for many paths of few sizes. */
+/** Number of sizes whose incomplete nodes are cached. Callers ask for many paths at few sizes. */
 const rememberedSizesMax = 8
 
 /** Opens the tree whose first `size` leaves are in the store. */
@@ -92,7 +92,7 @@ export function createMerkleTree(deps: { store: NodeStore; size: number }): Merk
     return node
   }
 
-  /** At each level the node over position `size`: complete nodes left of it, nothing right of it. */
+  /** The incomplete node of each level: the one above position `size`. Nodes left of it are complete, right of it empty. */
   function edgeAt(size: number): readonly bigint[] {
     const known = edges.get(size)
     if (known !== undefined) return known
@@ -101,7 +101,7 @@ export function createMerkleTree(deps: { store: NodeStore; size: number }): Merk
       const below = edge[level] ?? 0n
       const isRight = ancestor(size, level) % 2 === 1
       if (isRight) edge.push(hash2(complete(level, ancestor(size, level) - 1), below))
-      // Nothing at all under this node yet: its hash is known.
+      // No leaf under this node yet, so its hash is the empty root.
       else edge.push(size % 2 ** (level + 1) === 0 ? emptyAt(level + 1) : hash2(below, emptyAt(level)))
     }
     edges.set(size, edge)
@@ -155,7 +155,7 @@ export function createMerkleTree(deps: { store: NodeStore; size: number }): Merk
   }
 }
 
-/** Position at a level of the node over a leaf. No bit operations: those end at 32 bits. */
+/** Position at a level of the node above a leaf. Bit operations would be limited to 32 bits. */
 const ancestor = (leafIndex: number, level: number): number => Math.floor(leafIndex / 2 ** level)
 
 const emptyAt = (level: number): bigint => emptyRoots()[level] ?? 0n

@@ -3,7 +3,7 @@ import { createPoseidon, scalarPrime } from '@svc-zerc20/kernel'
 /** Order of the BN254 scalar field, in which all of zERC20's circuit arithmetic happens. */
 export const fieldPrime = scalarPrime
 
-/** Poseidon with circomlib's parameters; generated when it is first used. */
+/** Poseidon with circomlib's parameters. Its code is generated on first use. */
 export const poseidon = createPoseidon()
 
 /** The hash of two field elements. */

@@ -1,19 +1,19 @@
 import { addressBits, burnDomain, type PowPuzzle, secretAt } from './burn-hash.js'
 import { poseidon } from './poseidon.js'
 
-/** A stretch of proof-of-work nonces. */
+/** A range of powNonces. */
 export type NonceRange = {
   readonly startNonce: number
   readonly maxTries: number
 }
 
 /**
- * The hot loop of this package: the first nonce of the range that passes the proof of work, or undefined.
- * Any other implementation of this one function may take its place.
+ * The hot loop of this package: finds the first powNonce of the range that passes the proof of work, or undefined.
+ * Another implementation can replace this one function.
  */
 export type PowKernel = (puzzle: PowPuzzle, range: NonceRange) => number | undefined
 
-/** Searches in generated WebAssembly; the thread is busy until it ends. */
+/** Searches in generated WebAssembly. Blocks its thread until the end. */
 export const findPowNonce: PowKernel = (puzzle, { startNonce, maxTries }) => {
   const { generation, recipientHash, powBits } = puzzle
   const found = poseidon.findNonce({

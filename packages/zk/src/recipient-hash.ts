@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2'
 import { concatBytes } from '@noble/hashes/utils'
 import { bigEndian, bytesOf, type Hex, hexOf, integerOf } from './hex.js'
 
-/** Where a mint goes, in the form the verifier contract takes it. */
+/** The recipient of a mint, in the form that the verifier contract takes. */
 export type GeneralRecipient = {
   readonly chainId: number
   /** 32 bytes: an address, left-padded. */
@@ -19,7 +19,7 @@ export function recipientWord(address: Hex): Hex {
   return hexOf(bigEndian(integerOf(bytesOf(address, 20)), 32))
 }
 
-/** The chain id as the eight bytes in which hashes and encodings carry it. */
+/** The chain id as eight bytes, as in hashes and encodings. */
 export function chainIdBytes(chainId: number): Uint8Array {
   assert(Number.isSafeInteger(chainId) && chainId > 0, 'expected a positive integer chain id')
   return bigEndian(BigInt(chainId), 8)

@@ -4,7 +4,7 @@ import type { Transfer } from './hash-chain.js'
 import { bigEndian, integerOf } from './hex.js'
 import { fieldPrime } from './poseidon.js'
 
-/** A step of the tree and of the token's hash chain, before and after. */
+/** The tree's root and the token's hash chain before and after some transfers. */
 export type RootTransition = {
   readonly oldIndex: number
   readonly oldChain: bigint
@@ -15,8 +15,8 @@ export type RootTransition = {
 }
 
 /**
- * The point at which contract and circuit compare the transfers. It depends on both commitments to them, the chain and
- * the new root, so nobody can choose transfers that differ and yet agree there.
+ * The point at which contract and circuit compare the transfers as polynomials. The point depends on both commitments
+ * to the transfers, the hash chain and the new root, so nobody can choose different transfers that agree at it.
  */
 export function rootChallenge(transition: RootTransition): bigint {
   const { oldIndex, oldChain, oldRoot, newIndex, newChain, newRoot } = transition
@@ -24,7 +24,7 @@ export function rootChallenge(transition: RootTransition): bigint {
   return integerOf(keccak_256(concatBytes(...words.map((word) => bigEndian(word, 32))))) % fieldPrime
 }
 
-/** The transfers as the coefficients of a polynomial (from, to, value of each, highest first), at `z`. */
+/** The value at `z` of the polynomial whose coefficients are the transfers: from, to, value of each, highest first. */
 export function evaluateTransfers(z: bigint, transfers: readonly Transfer[]): bigint {
   return transfers
     .flatMap(({ from, to, value }) => [BigInt(from), BigInt(to), value])

@@ -8,9 +8,9 @@ const fingerprintDomain = 'svc-zerc20/seed-fingerprint/v1'
 const fingerprintBytes = 8
 
 /**
- * The seed of every burn secret and tweak, from the 32 bytes of the treasury's private key (HKDF-SHA256, empty
- * salt). The domain is ours alone: a signature or a wallet seed made with the same key elsewhere tells nothing
- * about it. Whoever holds the seed can link burns to the treasury, but cannot redirect a mint.
+ * Derives the seed of every burn secret and tweak from the 32 bytes of the treasury's private key (HKDF-SHA256, empty
+ * salt). The domain is used nowhere else, so other uses of the same key reveal nothing about the seed. Whoever holds
+ * the seed can link burns to the treasury, but cannot redirect a mint.
  */
 export function deriveSeed(treasuryKey: Uint8Array): Uint8Array {
   assert(treasuryKey.length === 32, 'expected a treasury key of 32 bytes')
@@ -18,8 +18,8 @@ export function deriveSeed(treasuryKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Tells one seed from another and nothing else: 16 hex digits, one way, under a domain of their own. They may stand in
- * files that anybody reads.
+ * A public name of a seed: 16 hex digits of a one-way hash with its own domain. It distinguishes seeds and reveals
+ * nothing else, so it may appear in public files.
  */
 export function seedFingerprint(seed: Uint8Array): string {
   assert(seed.length === 32, 'expected a seed of 32 bytes')

@@ -13,7 +13,7 @@ const transferOf = (at: number): Transfer => ({
   value: BigInt(at) ** 9n,
 })
 
-/** A step of a real tree whose leaves before it are numbers. */
+/** A step of a real tree whose earlier leaves are the numbers from 1 on. */
 function stepOf(circuit: RootCircuit, oldIndex: number, count: number) {
   const width = rootBatches[circuit]
   const tree = createMerkleTree({ store: createMemoryNodes(), size: 0 })

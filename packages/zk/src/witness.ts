@@ -6,7 +6,7 @@ import { rootOfPath, transferLeaf, treeHeight } from './merkle-tree.js'
 import { hash2 } from './poseidon.js'
 import { evaluateTransfers, rootChallenge } from './root-challenge.js'
 
-/** What a circuit is asked to prove, by signal name. Private: it names secrets and payers. */
+/** Inputs of a circuit by signal name. They contain secrets and payers, so keep them private. */
 export type CircuitInput = Readonly<Record<string, bigint | readonly bigint[]>>
 
 const valueEnd = 1n << 248n
@@ -15,15 +15,15 @@ const valueEnd = 1n << 248n
 export type Withdrawal = {
   readonly root: bigint
   readonly recipientHash: bigint
-  /** The secret of the burn address: base secret plus proof-of-work nonce. */
+  /** The secret of the burn address: base secret plus powNonce. */
   readonly secret: bigint
-  /** The transfer's sender: the payer, also when a helper moved the funds. */
+  /** The transfer's sender: the payer, even when the permit burner moved the tokens. */
   readonly from: Hex
   readonly value: bigint
   /** Part of the value that is left unminted. */
   readonly delta?: bigint
   readonly leafIndex: number
-  /** From the leaf up: 40 under a token's root, 46 under the hub's. */
+  /** From the leaf upwards: 40 siblings under a token's root, 46 under the hub's. */
   readonly siblings: readonly bigint[]
 }
 
@@ -32,7 +32,7 @@ export type WithdrawWitness = {
   readonly input: CircuitInput
 }
 
-/** Inputs of a withdraw circuit. Whether the path leads to the root is for the caller to check, and the circuit. */
+/** Inputs of a withdraw circuit. The caller must check that the path leads to the root; the circuit checks it again. */
 export function withdrawInput(withdrawal: Withdrawal): WithdrawWitness {
   const { root, recipientHash, secret, from, value, delta = 0n, leafIndex, siblings } = withdrawal
   const depth = siblings.length
@@ -55,21 +55,22 @@ export function withdrawInput(withdrawal: Withdrawal): WithdrawWitness {
   }
 }
 
-/** Transfers to append, and what a tree knows about the place they go to. */
+/** Transfers to append, and the part of the tree around their place. */
 export type RootStep = {
   readonly circuit: RootCircuit
   /** Leaves in the tree before the step. */
   readonly oldIndex: number
-  /** The token's hash chain at that index. */
+  /** The token's hash chain at `oldIndex`. */
   readonly oldChain: bigint
-  /** Leaves that the current aligned subtree (of 16 or 64) holds already: `oldIndex % batch` of them. */
+  /** Leaves already in the current aligned subtree of 16 or 64: `oldIndex % batch` of them. */
   readonly oldLeaves: readonly bigint[]
   /**
-   * Siblings from that subtree's root up to the tree's, 36 or 34: complete nodes left of it, empty ones right of it.
-   * A tree has the same at every size within the subtree: `pathAt(oldIndex, newIndex).siblings` from level 4 or 6 on.
+   * Siblings from the root of that subtree up to the root of the tree: 36 or 34 of them, complete on the left and empty
+   * on the right. They are the same at every size within the subtree: `pathAt(oldIndex, newIndex).siblings` from level
+   * 4 or 6 on.
    */
   readonly siblings: readonly bigint[]
-  /** At least one, at most as many as the subtree has places left. */
+  /** At least one, and no more than the subtree has places left. */
   readonly transfers: readonly Transfer[]
 }
 
@@ -82,7 +83,7 @@ export type RootWitness = {
   readonly newRoot: bigint
 }
 
-/** Inputs of a root circuit, with the roots that follow from them: compare `oldRoot` with the proved one. */
+/** Inputs of a root circuit, and the roots computed from them. Compare `oldRoot` with the proved root. */
 export function rootInput(step: RootStep): RootWitness {
   const { circuit, oldIndex, oldChain, oldLeaves, siblings, transfers } = step
   const width = rootBatches[circuit]
@@ -131,7 +132,7 @@ export function rootInput(step: RootStep): RootWitness {
       from: padded(transfers, from, at),
       to: padded(transfers, to, at),
       value: padded(transfers, value, at),
-      // The last place of the subtree is empty before the step, so neither has it.
+      // The last place of the subtree is empty before the step, so the circuit has no input for it.
       leaf: padded(oldLeaves, (leaf) => leaf).slice(0, -1),
       kept: prefix(at).slice(0, -1),
       filled: prefix(filled),

@@ -1,6 +1,6 @@
 export type ArtifactErrorCode = 'artifacts_missing' | 'artifacts_malformed' | 'artifacts_altered'
 
-/** The artifacts cannot be used as they are. */
+/** Thrown when the artifacts cannot be used. */
 export class ArtifactError extends Error {
   override readonly name = 'ArtifactError'
   readonly code: ArtifactErrorCode

@@ -48,7 +48,7 @@ const manifest: Manifest = {
   },
 }
 
-/** The code with which a manifest is refused. */
+/** The error code for a refused manifest. */
 function refusal(value: unknown): string | undefined {
   try {
     parseManifest(typeof value === 'string' ? value : JSON.stringify(value))
@@ -144,7 +144,7 @@ describe('keys of a ceremony', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  /** Reads a key that stands under the word ceremony. */
+  /** Reads a key that the manifest lists with `setup: 'ceremony'`. */
   async function reading(bytes: Uint8Array, changes: Partial<CircuitArtifacts> = {}) {
     const artifacts = {
       ...circuit(verificationKey),
@@ -162,7 +162,7 @@ describe('keys of a ceremony', () => {
     return read('withdraw-local', 'provingKey')
   }
 
-  /** Where the file tells of what kind a contribution is: before the length of its parameters, the first a name. */
+  /** Offsets of each contribution's kind in the file: before the length of its parameters, the first of which is a name. */
   const kindsAt = contributions.map(
     ({ name }) => keyFile.indexOf(`\x01${String.fromCharCode(name.length)}${name}`) - 8,
   )

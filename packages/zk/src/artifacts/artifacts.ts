@@ -16,7 +16,7 @@ export type ArtifactFile = {
   readonly sha256: string
 }
 
-/** What belongs to one circuit. */
+/** The files and keys of one circuit. */
 export type CircuitArtifacts = {
   readonly constraints: number
   /** Size of the evaluation domain: the power of two that holds the constraints. */
@@ -27,14 +27,14 @@ export type CircuitArtifacts = {
   readonly provingKey: ArtifactFile
   readonly verificationKey: VerificationKey
   readonly verificationKeyHash: Hex
-  /** Hashes of all steps of a ceremony, the beacon among them, as the proving key has them on record. */
+  /** Hashes of all steps of a ceremony, the beacon included, as recorded in the proving key. */
   readonly contributions?: readonly string[] | undefined
 }
 
-/** What the keys of a folder are good for. */
+/** The manifest of a folder: which circuits its keys are for, and how they were made. */
 export type Manifest = {
   readonly format: 1
-  /** `development`: whoever made the keys can forge proofs. `ceremony`: only all who contributed together could. */
+  /** `development`: the maker of the keys can forge proofs. `ceremony`: only all contributors together could. */
   readonly setup: 'development' | 'ceremony'
   readonly generation: 2
   readonly powBits: number
@@ -59,7 +59,7 @@ const g1 = z.tuple([word, word])
 const g2 = z.tuple([word, word, word, word])
 const count = z.int().positive()
 const artifactFile = z.strictObject({
-  // A name and no path: a manifest must not lead out of its folder.
+  // A file name, never a path, so that a manifest cannot point out of its folder.
   file: z.string().regex(/^[\w-][\w.-]*$/),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 })
@@ -84,7 +84,7 @@ const manifestSchema = z.strictObject({
   circuits: z.record(z.enum(circuitNames), circuitArtifacts),
 })
 
-/** The manifest that the text is. Throws `ArtifactError`, also for keys that anybody could forge proofs under. */
+/** Parses a manifest. Throws `ArtifactError`, also for keys under which anybody could forge proofs. */
 export function parseManifest(text: string): Manifest {
   let parsed: Manifest
   try {
@@ -134,8 +134,8 @@ export async function readArtifacts(folder: string): Promise<Artifacts> {
 }
 
 /**
- * The word `ceremony` alone is soon written: the key itself must have the contributions on record. Whether its points
- * follow from them is what the ceremony's own verification finds out.
+ * Anybody can write `ceremony` into a manifest, so the key file itself must contain the contributions. Whether the
+ * key's points follow from them is checked by `npm run ceremony -- verify`, not here.
  */
 function checkCeremony(file: string, bytes: Uint8Array, told: CircuitArtifacts): void {
   const { contributions, verificationKey } = readKeyFile(bytes)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ArtifactError } from './artifact-error.js'
 import { readKeyFile } from './key-file.js'
 
-/** Of a small circuit, from a ceremony of two participants and a beacon; the hashes are those it was told. */
+/** The key of a small circuit from a ceremony with two participants and a beacon, and the hashes it printed. */
 const ceremony = readFileSync(new URL('../../test/ceremony.zkey', import.meta.url))
 const hashes = [
   '89d3d17e98c3b565f9be4d8317b5d982492e8e8defbd4904b6b28e1d21be14d8c466d801dd14a3fc4f0703589c45a716cba04f60ab7a520cb83942ee27b1d0fc',

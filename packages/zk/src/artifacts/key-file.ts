@@ -1,29 +1,30 @@
 /**
- * What a proving-key file says about itself. Numbered sections stand one after another; section 2 is the head, 3 holds
- * the points of the public signals, 10 the record of the ceremony. Coordinates are little-endian in Montgomery form.
+ * Reads head, verification key and ceremony record of a proving-key file. The file is a sequence of numbered sections:
+ * 2 is the head, 3 holds the points of the public signals, 10 the record. Coordinates are little-endian in Montgomery
+ * form.
  */
 import { createHash } from 'node:crypto'
 import { bigEndian, type Hex, hexOf } from '../hex.js'
 import { ArtifactError } from './artifact-error.js'
 import type { G1, G2, VerificationKey } from './verification-key.js'
 
-/** One step of a ceremony, as the key file has it on record. */
+/** One step of a ceremony, as recorded in the key file. */
 export type Contribution = {
-  /** BLAKE2b-512 of the step's points and transcript, lower-case hexadecimal: what the participant published. */
+  /** BLAKE2b-512 of the step's points and transcript, in lower-case hexadecimal. The participant published it. */
   readonly hash: string
-  /** What the participant called itself. No hash covers it. */
+  /** Name that the participant gave. No hash covers it. */
   readonly name: string
-  /** Its secret follows from a public value: it adds nothing that an attacker does not know. */
+  /** True for a beacon: its secret is computed from a public value, so it keeps nothing from an attacker. */
   readonly beacon: boolean
-  /** That value, and how often it was hashed. */
+  /** The beacon's public value, and how often it was hashed. */
   readonly publicValue?: PublicValue
 }
 
-/** What a beacon was made of. */
+/** The public value behind a beacon. */
 export type PublicValue = {
   /** Lower-case hexadecimal, no prefix. */
   readonly hex: string
-  /** It was hashed two to the power of this many times. */
+  /** The value was hashed 2^iterationsExponent times. */
   readonly iterationsExponent: number
 }
 
@@ -33,7 +34,7 @@ export type KeyFile = {
   readonly publicSignals: number
   readonly domain: number
   readonly verificationKey: VerificationKey
-  /** In their order; none for the keys of a development setup. */
+  /** In the order of the ceremony. Empty for a development setup. */
   readonly contributions: readonly Contribution[]
 }
 
@@ -45,7 +46,7 @@ const wordBytes = 32
 const g1Bytes = 2 * wordBytes
 const g2Bytes = 4 * wordBytes
 const hashBytes = 64
-/** The orders of both fields, each with its length in front. */
+/** Length of the orders of both fields, each preceded by its own length. */
 const ordersBytes = 2 * (4 + wordBytes)
 
 /** Order of the field that the curve's coordinates are in. */
@@ -68,7 +69,7 @@ function readSections(file: Buffer): KeyFile {
     const type = file.readUInt32LE(at)
     const start = at + sectionHeaderBytes
     at = start + Number(file.readBigUInt64LE(start - 8))
-    // Two readers could take a section that stands there twice for different ones.
+    // A section that occurs twice is refused: another reader might use the other copy.
     if (sections.has(type)) throw malformed(`the proving key has section ${type} twice`)
     if (at > file.length) throw malformed('the proving key is cut short')
     sections.set(type, file.subarray(start, at))
@@ -102,7 +103,7 @@ function readHead(head: Buffer, ic: Buffer): Omit<KeyFile, 'contributions'> & { 
   }
 }
 
-/** A record ends with the delta of its key: that of another ceremony does not fit. */
+/** Reads the record. Its last delta must be the key's delta, so the record of another ceremony is refused. */
 function readRecord(record: Buffer, delta1: Buffer): Contribution[] {
   const contributions: Contribution[] = []
   const transcriptAt = 3 * g1Bytes + g2Bytes
@@ -124,7 +125,7 @@ function readRecord(record: Buffer, delta1: Buffer): Contribution[] {
   return contributions
 }
 
-/** Points are hashed as big-endian numbers, whatever form the file has them in. */
+/** Points are hashed as plain big-endian numbers, although the file holds them in Montgomery form. */
 function hashOf(body: Buffer): string {
   const [first, second, third] = [0, 1, 2].map((point) => pointG1(body, point * g1Bytes))
   const last = pointG2(body, 3 * g1Bytes)
@@ -135,7 +136,7 @@ function hashOf(body: Buffer): string {
   return hash.update(body.subarray(-hashBytes)).digest('hex')
 }
 
-/** Parameters are tagged: the name has tag 1, the exponent of a beacon 2 and its value 3. */
+/** Reads tagged parameters: tag 1 is the name, tag 2 a beacon's exponent, tag 3 its value. */
 function readParameters(parameters: Buffer): Pick<Contribution, 'name' | 'publicValue'> {
   let name = ''
   let iterationsExponent: number | undefined
@@ -148,7 +149,7 @@ function readParameters(parameters: Buffer): Pick<Contribution, 'name' | 'public
     else if (tag === 3) hex = text.toString('hex')
     else if (tag === 2) iterationsExponent = size
     else throw malformed('the record of the ceremony has a parameter that is not known')
-    // The exponent is the byte itself, the others have their length there.
+    // For tag 2 this byte is the exponent itself; for the other tags it is a length.
     at += tag === 2 ? 2 : 2 + size
   }
   if (hex === undefined || iterationsExponent === undefined) return { name }
@@ -177,7 +178,7 @@ function pointG1(bytes: Buffer, at: number): G1 {
   return [coordinate(bytes, at), coordinate(bytes, at + wordBytes)]
 }
 
-/** Files hold the real limb first, verifiers take the imaginary one first. */
+/** Files hold the real part first; verifiers take the imaginary part first. */
 function pointG2(bytes: Buffer, at: number): G2 {
   const limb = (index: number) => coordinate(bytes, at + index * wordBytes)
   return [limb(1), limb(0), limb(3), limb(2)]
