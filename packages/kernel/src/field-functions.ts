@@ -26,7 +26,7 @@ export type FieldFunctions = {
   readonly add: number
   /** (result, a, b): a + 4; b at most 4. */
   readonly subtract: number
-  /** (result, a): below 1; a at most 8. Only here is zero always zero. */
+  /** (result, a): below 1; a at most 8. Only this form has a unique zero. */
   readonly canonical: number
 }
 
@@ -44,7 +44,7 @@ export function paddedMultiple(field: Field, multiple: number): readonly number[
   return limbs.map((limb, index) => limb + (index < limbCount - 1 ? borrow : 0) - (index > 0 ? 1 : 0))
 }
 
-/** Carries sums through and stores them as an element. */
+/** Propagates carries through the sums and stores them as an element. */
 export function storeCarried({ lanes, scope }: Arithmetic, address: Code, sums: readonly Code[]): Code {
   const carry = scope.local(lanes.type)
   return sums.map((sum, limb) => {

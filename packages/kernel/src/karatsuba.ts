@@ -1,8 +1,8 @@
 /**
  * Products of numbers in three blocks with six multiplications instead of nine, applied to itself `levels` times.
  * A number of 3^levels blocks is spread into 6^levels sums of blocks; the product of two numbers needs one product
- * per sum, and a sum of products is added up before it is put together. Intermediate results may wrap around, since
- * all additions and subtractions are modulo 2^64 and what comes out at the end fits.
+ * per sum, and a sum of products is added up before the columns are joined. Intermediate results may wrap around,
+ * because all additions and subtractions are modulo 2^64 and the final result fits.
  */
 
 type Add<Word> = (left: Word, right: Word) => Word
@@ -20,7 +20,7 @@ function pairwise<Word>(left: readonly Word[], right: readonly Word[], combine: 
   })
 }
 
-/** The sums of blocks of a number, each block as long as it was cut. */
+/** The sums of a number's blocks. */
 export function spread<Word>(words: readonly Word[], levels: number, add: Add<Word>): (readonly Word[])[] {
   if (levels === 0) return [words]
   const [a, b, c] = thirds(words)

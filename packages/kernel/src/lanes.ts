@@ -1,8 +1,8 @@
 import { type Code, i64, i64x2, type ValueType, v128 } from './wasm/code.js'
 
 /**
- * How many elements one stretch of generated code works on at once. An operand is a limb that can be multiplied, a
- * sum is the 64-bit number that products and carries add up to.
+ * How generated code works on one element, or on two at once. An operand is a limb that can be multiplied. A sum is the
+ * 64-bit number that products and carries are added to.
  */
 export type Lanes = {
   readonly count: number

@@ -4,10 +4,10 @@ import type { Lanes } from './lanes.js'
 import type { Code } from './wasm/code.js'
 import type { FunctionScope, Local } from './wasm/module.js'
 
-/** What generated arithmetic is built with. */
+/** The context in which arithmetic code is generated. */
 export type Arithmetic = { readonly field: Field; readonly lanes: Lanes; readonly scope: FunctionScope }
 
-/** Instructions to run first, and what they leave in locals. */
+/** Instructions to run first, and the locals that then hold the result. */
 export type Prepared<Result> = { readonly setup: Code; readonly result: Result }
 
 /** An element in locals: one operand per limb, lowest first. */
@@ -100,7 +100,7 @@ export function squareColumns(arithmetic: Arithmetic, element: Limbs): Prepared<
   return { setup: doubled.setup, result }
 }
 
-/** Multiplies by a constant limb, by shifts where that is all it takes. */
+/** Multiplies by a constant limb, with shifts where they suffice. */
 function timesConstant(lanes: Lanes, operand: Code, limb: number): Code {
   const sum = () => lanes.widen(operand)
   const above = Math.log2(limb + 1)
@@ -112,9 +112,9 @@ function timesConstant(lanes: Lanes, operand: Code, limb: number): Code {
 }
 
 /**
- * Montgomery reduction, column by column: adds the multiple of the prime that clears the low nine limbs and drops
- * them. `addends` join above, where they cost nothing and share the carries. The result is below prime +
- * columns / 2^261 + addends, its limbs are carried through, and `use` is called with each, lowest first.
+ * Montgomery reduction, column by column: adds the multiple of the prime that clears the low nine limbs, then drops
+ * these limbs. `addends` are added to the remaining limbs, where they share the carries at no cost. The result is below
+ * prime + columns / 2^261 + addends. `use` is called with each carried limb, lowest first.
  */
 export function reduce(
   { field, lanes, scope }: Arithmetic,
@@ -133,7 +133,7 @@ export function reduce(
   for (let column = 0; column < limbCount; column++) {
     const carried = column === 0 ? [] : [sum.get]
     const earlier = indices(column).map((quotient) => timesPrime(quotient, column - quotient))
-    // The carry joins last: all else of a column can be computed while the columns below are still at work.
+    // The carry is added last, so that the rest of the column can be computed in parallel with the lower columns.
     code.push(sum.set(total([...at(columns, column), ...earlier], carried)))
     const clearing = lanes.low(timesConstant(lanes, lanes.narrow(sum.get), field.negativeInverse), limbBits)
     code.push(at(quotients, column).set(lanes.narrow(clearing)))

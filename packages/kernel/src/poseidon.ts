@@ -4,7 +4,7 @@ import type { Width } from './poseidon/parameters.js'
 import { createProgram, type Program } from './poseidon/program.js'
 import { numberBytes } from './words.js'
 
-/** A search for a last input whose hash has zeros at a place. */
+/** A search for a last input whose hash has zero bits at a given place. */
 export type NonceSearch = {
   /** The inputs before the last: one for hashes of two numbers, two for hashes of three. */
   readonly fixed: readonly [bigint] | readonly [bigint, bigint]
@@ -32,7 +32,7 @@ const wordBits = 64n
 const wordMask = (1n << wordBits) - 1n
 const wordsPerNumber = numberBytes / 8
 
-/** Both widths share nothing; each is generated when it is first needed. */
+/** The two widths share no code; each is generated on first use. */
 export function createPoseidon(): Poseidon {
   const field = createField(scalarPrime)
   const programs = new Map<Width, Machine>()

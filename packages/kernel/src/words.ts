@@ -4,7 +4,7 @@ import { type Arithmetic, at, keep, type Limbs, productColumns, reduce } from '.
 import { type Code, i64 } from './wasm/code.js'
 import type { ModuleBuilder } from './wasm/module.js'
 
-/** Bytes of a number as the world outside writes it: eight little-endian 32-bit words. */
+/** Bytes of a number outside the kernel: eight little-endian 32-bit words. */
 export const numberBytes = 32
 
 const limbMask = i64.const(2 ** limbBits - 1)
@@ -37,7 +37,7 @@ export function defineImport(module: ModuleBuilder, field: Field, factor: bigint
   })
 }
 
-/** The factor by which a plain number enters: 2^261. */
+/** The factor that turns a plain number into Montgomery form: 2^261. */
 export const enteringFactor = (field: Field): bigint => field.enter(1n)
 
 /** (number, element): the plain value, reduced, as words. */
@@ -69,7 +69,7 @@ export function defineExport(module: ModuleBuilder, field: Field): number {
   })
 }
 
-/** A value of at most the prime, reduced: what leaves the Montgomery form is never above it. */
+/** Subtracts the prime from a value that equals it. A value that left Montgomery form is never above the prime. */
 function lessPrimeIfAbove(
   { field, scope }: Arithmetic,
   value: Limbs,

@@ -8,10 +8,10 @@ import { readProvingKey } from './proving-key.js'
 import { createVerify } from './verify.js'
 import { loadWitnessProgram, type WitnessProgram } from './witness-program.js'
 
-/** What proves inside a process. Keys stay in memory once they are loaded. */
+/** Makes proofs inside a proving process. A loaded key stays in memory. */
 export type Engine = {
   readonly load: (circuit: string) => Promise<void>
-  /** Looks at the signal between the steps of a proof. */
+  /** Checks the signal between the steps of a proof. */
   readonly prove: (circuit: string, input: ProofInput, signal: AbortSignal) => Promise<Proof>
 }
 
@@ -28,7 +28,7 @@ type Loaded = {
 }
 
 const wireBytes = 32
-/** So many more than a scalar has that the remainder is as good as uniform. */
+/** 16 bytes more than a scalar, so that the remainder modulo the field's order is practically uniform. */
 const blindingBytes = 48
 
 const numberOf = (bytes: Uint8Array): bigint =>
@@ -83,7 +83,7 @@ export function createEngine({ folder, randomBytes }: EngineOptions): Engine {
         numberOf(witness.subarray((index + 1) * wireBytes, (index + 2) * wireBytes)),
       )
       const proof: Proof = { proof: words, signals }
-      // Cheap beside proving. A key that fits no verifier, or a flipped bit, must not cost somebody gas.
+      // Every proof is verified, which is cheap. A wrong key or a flipped bit would otherwise cost gas on chain.
       assert(verify(proof), `a proof of ${circuit} does not hold under its own verification key`)
       return proof
     },

@@ -16,8 +16,8 @@ import type { ProvingKey } from './proving-key.js'
 /** Makes proofs with one key. */
 export type Groth16 = {
   /**
-   * Of all wires, 32 little-endian bytes each. `blinding` hides the witness: two scalars that nobody can guess, new
-   * for each proof. `pause` is awaited between the steps, so that others have their turn; what it throws ends the work.
+   * `witness` has all wires, 32 little-endian bytes each. `blinding` hides the witness: two random scalars, new for
+   * each proof. `pause` is awaited between the steps, so that the event loop can run; an error it throws ends the proof.
    */
   prove(
     witness: Uint8Array,
@@ -31,7 +31,7 @@ const wordsPerScalar = 8
 const wordsOf = (value: bigint): number[] =>
   Array.from({ length: wordsPerScalar }, (_, word) => Number((value >> BigInt(32 * word)) & 0xffff_ffffn))
 
-/** Points to be multiplied, those at infinity left out. */
+/** Points of a multiplication, without those at infinity. */
 type Query = {
   /** Addresses of the points. */
   readonly bases: Int32Array
@@ -63,7 +63,7 @@ const joined = (...queries: readonly Query[]): Query => ({
   scalars: Int32Array.from(queries.flatMap(({ scalars }) => [...scalars])),
 })
 
-/** The scalars of a query, out of all of them. */
+/** The scalars that belong to a query. */
 function pick(all: Uint32Array, { scalars }: Query): Uint32Array {
   const picked = new Uint32Array(scalars.length * wordsPerScalar)
   scalars.forEach((scalar, index) => {
@@ -76,7 +76,7 @@ function pick(all: Uint32Array, { scalars }: Query): Uint32Array {
 export function createGroth16(key: ProvingKey): Groth16 {
   const { wires, domain, publicSignals } = key
   const quotient = createQuotient(key)
-  // Behind the wires stand one and the two blinding scalars with their product, behind these the quotient.
+  // Order of the scalars: the wires, one, the two blinding scalars, their product, the quotient.
   const [one, first, second, product, quotientStart] = [wires, wires + 1, wires + 2, wires + 3, wires + 4]
   const inG1 = createLoader(g1)
   const inG2 = createLoader(g2)

@@ -2,12 +2,12 @@
 export const limits = {
   /** Jobs that may wait for a free process. */
   queuedJobsMax: 1024,
-  /** A process that is silent for this long after a job was given to it is replaced. */
+  /** A process that has not answered a job for this long is replaced. */
   jobMsMax: 600_000,
-  /** Pause after a process could not be started, because the machine lacks memory or handles. */
+  /** Pause after a process could not be started for lack of memory or file handles. */
   startPauseMs: 500,
-  /** Politeness of the processes towards whoever answers requests on the same cores (POSIX nice). */
+  /** POSIX nice value of the processes, so that the request path on the same cores goes first. */
   processNiceness: 10,
-  /** Heap of a process for JavaScript objects; keys and tables are not in it. */
+  /** JavaScript heap of a process. Keys and tables are outside it. */
   processHeapMb: 256,
 } as const

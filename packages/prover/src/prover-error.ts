@@ -3,9 +3,9 @@ export type ProverErrorCode =
   | 'bad_input'
   /** The artifacts are missing, damaged or do not belong together: the same call fails again. */
   | 'bad_artifacts'
-  /** The caller's signal. */
+  /** The caller aborted through its signal. */
   | 'prove_cancelled'
-  /** The process died or hung while it was at this job; it is replaced, the caller may try again. */
+  /** The process died or hung during this job. It is replaced, and the caller may try again. */
   | 'prover_crashed'
   | 'prover_queue_full'
   | 'prover_closed'

@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => prover.close())
 
-/** What snarkjs says of proofs. */
+/** Whether snarkjs accepts each proof. */
 async function verify(circuit: CircuitName, proofs: readonly Proof[]): Promise<boolean[]> {
   const texts = proofs.map(({ proof, signals }) => ({
     proof: proof.map(String),

@@ -5,31 +5,32 @@ import { ProverError } from './prover-error.js'
 import { createProvingSlot, forkProvingProcess, type Job, type ProvingSlot } from './proving-slot.js'
 
 export type ProverOptions = {
-  /** Artifacts: the folder that holds `manifest.json`. */
+  /** The folder of the artifacts, with `manifest.json`. */
   readonly folder: string
-  /** Proofs at once; each is a process with keys of its own in memory. */
+  /** Number of proofs at once. Each is a process with its own keys in memory. */
   readonly processes: number
   /** Circuits whose keys are loaded before the first proof is asked for, one after the other. */
   readonly warm?: readonly string[]
 }
 
-/** Proves in processes of its own, so that neither the caller's event loop nor its memory is at stake. */
+/** Proves in separate processes, so that proofs neither block the caller's event loop nor use its memory. */
 export type Prover = {
   /**
-   * Rejects with a `ProverError`. Nothing is tried twice: `prover_crashed` is worth another call, `bad_input` is not.
+   * Rejects with a `ProverError`. The prover never tries again by itself. Another call may help after `prover_crashed`,
+   * never after `bad_input`.
    */
   readonly prove: (
     circuit: string,
     input: ProofInput,
     options?: { readonly signal?: AbortSignal },
   ) => Promise<Proof>
-  /** Ids of the processes that live, for operators and tests. */
+  /** Ids of the running processes, for operators and tests. */
   readonly pids: () => readonly number[]
   /** Ends the processes; jobs under way are rejected as `prover_closed`. */
   readonly close: () => Promise<void>
 }
 
-/** Jobs wait in order of arrival; a free process that has a circuit's key in memory is preferred for it. */
+/** Jobs wait in order of arrival. A free process that has the circuit's key in memory is preferred. */
 export function createProver({ folder, processes, warm = [] }: ProverOptions): Prover {
   assert(processes >= 1, 'a prover needs a process')
   const waiting: Job[] = []
@@ -85,7 +86,7 @@ export function createProver({ folder, processes, warm = [] }: ProverOptions): P
   }
 
   for (const circuit of warm) {
-    // A key that cannot be loaded is told to the first who asks for a proof with it.
+    // Errors are ignored here: the first proof with a key that cannot be loaded reports them.
     submit({ circuit, input: undefined, resolve: () => {}, reject: () => {} })
   }
 

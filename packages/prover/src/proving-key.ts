@@ -1,7 +1,7 @@
 import { basePrime, type ConstraintTerm, scalarPrime } from '@svc-zerc20/kernel'
 import { ProverError } from './prover-error.js'
 
-/** A Groth16 proving key, its points as they stand in the file: Montgomery forms of 2^256, 64 or 128 bytes each. */
+/** A Groth16 proving key. Points have the form of the file: Montgomery forms of 2^256, 64 or 128 bytes each. */
 export type ProvingKey = {
   readonly wires: number
   /** Public signals: the wires from 1 on. */
@@ -55,7 +55,7 @@ function sectionsOf(file: Uint8Array): Map<number, Uint8Array> {
   return sections
 }
 
-/** Takes one field after the other off a section. */
+/** Reads the fields of a section one after the other. */
 function reader(section: Uint8Array) {
   const view = new DataView(section.buffer, section.byteOffset, section.byteLength)
   let at = 0

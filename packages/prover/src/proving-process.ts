@@ -17,7 +17,7 @@ const engine = createEngine({ folder, randomBytes })
 let running: { readonly id: number; readonly abort: AbortController } | undefined
 
 const answer = (message: Answer): void => {
-  // A parent that is gone takes no answer, and `disconnect` ends this process.
+  // Send errors are ignored: when the parent is gone, `disconnect` ends this process.
   process.send?.(message, () => {})
 }
 
@@ -32,7 +32,7 @@ async function work(question: Exclude<Question, { kind: 'cancel' }>): Promise<An
     const proof = await engine.prove(question.circuit, question.input, abort.signal)
     return { kind: 'proved', id: question.id, proof }
   } catch (error) {
-    // What is not named is our fault: let it end the process, so that it is seen and replaced.
+    // Any other error is a bug of ours. It ends the process, so that it is seen and the process replaced.
     if (!(error instanceof ProverError)) throw error
     return { kind: 'failed', id: question.id, code: error.code, message: error.message }
   } finally {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { createProvingSlot, type ProvingSlot } from './proving-slot.js'
 
-/** A process that has every key at once. */
+/** A fake process that loads every key at once. */
 const working = () =>
   spawn(process.execPath, ['-e', 'process.on("message", ({ id }) => process.send({ kind: "warmed", id }))'], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -4,45 +4,45 @@ import { limits } from './limits.js'
 import type { Answer, Proof, ProofInput, Question } from './message.js'
 import { ProverError } from './prover-error.js'
 
-/** One call, from the caller to its answer. */
+/** One call of the prover, with the functions that answer it. */
 export type Job = {
   readonly circuit: string
-  /** Nothing when the process shall only load the key. */
+  /** Undefined when the process should only load the key. */
   readonly input: ProofInput | undefined
   readonly resolve: (proof: Proof | undefined) => void
   readonly reject: (error: ProverError) => void
 }
 
-/** Room for one job at a time, with a process that outlives jobs and is replaced when it dies. */
+/** Runs one job at a time in a process that is kept between jobs and replaced when it dies. */
 export type ProvingSlot = {
   readonly idle: () => boolean
   /** Whether its process has a circuit's key in memory. */
   readonly hasLoaded: (circuit: string) => boolean
   readonly run: (job: Job) => void
-  /** Stops working on a job whose caller was already told; the process stays. */
+  /** Stops a job whose caller was already answered. The process is kept. */
   readonly cancel: (job: Job) => void
   readonly pid: () => number | undefined
-  /** Ends the process by its id. The job it was at is rejected as closed. */
+  /** Ends the process by its id. Its current job is rejected as closed. */
   readonly end: () => Promise<void>
 }
 
 /**
- * Starts the built process file. It gets no environment, because the parent's holds keys, and no loader flags of the
- * parent, because it is plain JavaScript.
+ * Starts the built process file. The process gets no environment, because the parent's environment holds keys, and no
+ * loader flags, because it is plain JavaScript.
  */
 export function forkProvingProcess(folder: string): ChildProcess {
   return fork(fileURLToPath(new URL('./proving-process.js', import.meta.url)), [folder], {
     serialization: 'advanced',
     env: {},
     execArgv: [`--max-old-space-size=${limits.processHeapMb}`],
-    // Its standard output belongs to nobody; an uncaught error on its standard error is worth seeing.
+    // Standard output is discarded. Standard error is shown, because an uncaught error appears there.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
 }
 
 export type ProvingSlotDeps = {
   readonly start: () => ChildProcess
-  /** Called when it can take the next job. */
+  /** Called when the slot can take the next job. */
   readonly free: () => void
 }
 
@@ -51,7 +51,7 @@ export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot
   let current: { readonly id: number; readonly job: Job; readonly deadline: NodeJS.Timeout } | undefined
   let lastId = 0
   let ended = false
-  /** Runs while no process is started because the last could not be. */
+  /** The pause after a process could not be started. */
   let pause: NodeJS.Timeout | undefined
   const loaded = new Set<string>()
 
@@ -106,7 +106,7 @@ export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot
     }, limits.startPauseMs)
   }
 
-  /** Without memory `fork` throws; without file handles its process has no channel, and `send` throws. */
+  /** Handles a failed start: without memory `fork` throws; without file handles there is no channel, and `send` throws. */
   function failed(error: unknown): void {
     const unusable = child
     child = undefined
@@ -116,13 +116,13 @@ export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot
     const crashed = new ProverError('prover_crashed', 'the proving process could not be started', {
       cause: error,
     })
-    // Not before `run` returned: the caller is still handing the job over.
+    // Rejected only after `run` has returned, because the caller is still handing the job over.
     queueMicrotask(() => job?.reject(crashed))
     freeLater()
   }
 
   function send(question: Question): void {
-    // A process that dies with the message on its way is told by its exit.
+    // Send errors are ignored: the exit of a process that dies meanwhile is handled separately.
     child?.send(question, () => {})
   }
 

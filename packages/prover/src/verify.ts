@@ -14,7 +14,7 @@ const point2 = ([xIm, xRe, yIm, yRe]: G2) =>
     y: Fp2.fromBigTuple([BigInt(yRe), BigInt(yIm)]),
   })
 
-/** Whether a proof holds under the key. Its points must be on their curves and it must have as many signals. */
+/** Whether a proof is valid under the key. Its points must be on their curves, and its signals as many as the key's. */
 export function createVerify({ alpha, beta, gamma, delta, ic }: VerificationKey): (proof: Proof) => boolean {
   const [constant, ...rest] = ic.map(point1)
   const key = { alpha: point1(alpha), beta: point2(beta), gamma: point2(gamma), delta: point2(delta) }

@@ -13,7 +13,7 @@ export type WitnessProgram = {
 const wireBytes = 32
 const wireWords = wireBytes / 4
 
-/** What a program of circom's second generation exports, as far as it is used here. */
+/** The exports of a circom 2 program that are used here. */
 type Exports = {
   readonly memory: { readonly buffer: ArrayBuffer }
   readonly init: (checked: number) => void
@@ -27,7 +27,7 @@ type Exports = {
   readonly getMessageChar: () => number
 }
 
-/** What of the platform's WebAssembly is used here; its declarations come only with those of browsers. */
+/** The part of the WebAssembly API that is used here. TypeScript declares it only for browsers. */
 type Platform = {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown }
@@ -35,7 +35,7 @@ type Platform = {
 
 const { WebAssembly: platform } = globalThis as unknown as { readonly WebAssembly: Platform }
 
-/** Why a program gave up, by the number it passes to the exception handler. */
+/** Why a program failed, by the number that it passes to the exception handler. */
 const failures = [
   'it failed without a reason',
   'a signal is not one of its inputs',
@@ -46,7 +46,7 @@ const failures = [
   'an array of inputs is too long',
 ] as const
 
-/** Signals are known by the 64-bit FNV-1a hash of their name. */
+/** Signals are addressed by the 64-bit FNV-1a hash of their name. */
 function hashOf(name: string): readonly [high: number, low: number] {
   let hash = 0xcbf2_9ce4_8422_2325n
   for (const byte of new TextEncoder().encode(name)) {
@@ -75,7 +75,7 @@ export function loadWitnessProgram(bytes: Uint8Array, prime: bigint): WitnessPro
         throw new ProverError('bad_input', `the circuit refuses its inputs: ${message || reason}`)
       },
       printErrorMessage: readMessage,
-      // What a circuit logs concerns its authors; it must be taken off all the same.
+      // A circuit's log output is ignored, but it must be read out of the buffer.
       writeBufferMessage: readMessage,
       showSharedRWMemory() {},
     }
@@ -86,7 +86,7 @@ export function loadWitnessProgram(bytes: Uint8Array, prime: bigint): WitnessPro
     return program
   }
 
-  /** Sets every signal; the program computes when the last one is set. */
+  /** Sets every signal. The program starts to compute when the last one is set. */
   function setInputs(program: Exports, input: ProofInput): void {
     const shared = new Uint32Array(program.memory.buffer, program.getSharedRWMemoryStart(), wireWords)
     let count = 0
@@ -130,7 +130,7 @@ export function loadWitnessProgram(bytes: Uint8Array, prime: bigint): WitnessPro
   return {
     calculate(input) {
       const program = started ?? start()
-      // Whatever state a failure leaves is thrown away with the instance.
+      // After a failure the instance is dropped, and its state with it.
       started = undefined
       program.init(1)
       setInputs(program, input)

@@ -22,7 +22,7 @@ const transfer = (seed: number): Transfer => ({
   value: BigInt(seed) * 1_000_003n,
 })
 
-/** A burn somewhere in a tree that nobody else needs to know. */
+/** A burn at some place in a made-up tree. */
 function withdraw(depth: 40 | 46, powBits: number, seed: number): CircuitInput {
   const puzzle = { generation: 2, powBits, recipientHash: 10_000n + BigInt(seed), baseSecret: 77n } as const
   const nonce = findPowNonce(puzzle, { startNonce: 0, maxTries: 2 ** (powBits + 6) })

@@ -1,5 +1,5 @@
-// Verifies proofs with snarkjs, whose threads keep a process alive: FOLDER CIRCUIT PROOFS, each proof's words and
-// signals as texts. Prints one answer for each.
+// Verifies proofs with snarkjs, in a process of its own because snarkjs threads keep a process alive. Arguments: FOLDER
+// CIRCUIT PROOFS, with the words and signals of each proof as texts. Prints one answer for each proof.
 import { join } from 'node:path'
 import { groth16, zKey } from 'snarkjs'
 

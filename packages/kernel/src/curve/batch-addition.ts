@@ -5,7 +5,7 @@ import type { Point } from './group.js'
 import { sumBytes } from './point-functions.js'
 import type { PointMemory } from './point-memory.js'
 
-/** Additions under one division. More would leave the cache, fewer would divide too often. */
+/** Additions that share one division. More would not fit the cache; fewer would mean more divisions. */
 const batchAdditionsMax = 4096
 const additionWords = additionBytes / 4
 
@@ -13,13 +13,13 @@ const additionWords = additionBytes / 4
 export type BatchAddition = {
   /** Three addresses for each addition: two points, and where their sum goes. None may depend on another. */
   addAll(additions: Int32Array): void
-  /** Sums that were the point at infinity: their places hold nothing. Empty in all but contrived cases. */
+  /** Addresses of sums that are the point at infinity; the memory there is undefined. Almost always empty. */
   readonly infinite: Set<number>
 }
 
 /**
- * The slope through two points does not exist when they are equal or opposite. Then a leaf of the tree is zero, and
- * with it the root: only then a batch is searched, and such pairs are added over JavaScript numbers.
+ * Two equal or opposite points have no slope between them. Their leaf in the tree of products is zero, and so is the
+ * root. Only in that case the batch is searched for such pairs, which are then added over JavaScript numbers.
  */
 export function createBatchAddition<Value>(
   { shape, group }: Curve<Value>,
@@ -30,13 +30,13 @@ export function createBatchAddition<Value>(
   const nodeBytes = coordinatePairBytes(shape)
   const list = memory.allocate(batchAdditionsMax * additionBytes)
   const tree = memory.allocate(batchAdditionsMax * nodeBytes)
-  // An odd batch is filled up by a pair that certainly has a slope.
+  // An odd batch is filled up with a pair of points that has a slope.
   const filler = Int32Array.from({ length: additionWords }, () => memory.allocate(sumBytes(shape)))
   memory.writePoint(filler[0] ?? 0, { x: numbers.zero, y: numbers.zero })
   memory.writePoint(filler[1] ?? 0, { x: numbers.one, y: numbers.zero })
   const infinite = new Set<number>()
 
-  /** Sums of the pairs without a slope, which get one that harms nobody. */
+  /** Returns the sums of the pairs without a slope, and replaces these pairs by a harmless one. */
   function takeOutSlopeless(count: number): { readonly out: number; readonly sum: Point<Value> }[] {
     const entries = memory.words(list, count * additionLanes * additionWords)
     return Array.from({ length: count * additionLanes }, (_, index) => index).flatMap((index) => {

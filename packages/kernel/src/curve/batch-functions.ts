@@ -14,8 +14,8 @@ export const additionBytes = 12
 export const additionLanes = 2
 
 /**
- * Additions of curve points, many at a time, in four steps. A slope needs a division; a tree of products turns all of
- * them into one, which the caller does between the second and the third step.
+ * Additions of curve points, many at a time, in four steps. Each slope needs a division. A tree of products turns all
+ * these divisions into one, which the caller does between the second and the third step.
  *
  * The tree is a heap: its node i is the product of nodes 2i and 2i + 1, leaves start at `count`, and the root is
  * node 1. A point whose address is odd is taken negative; its negative y stands behind its y.
@@ -50,7 +50,7 @@ const node = (shape: CoordinateShape, tree: Code, index: Code): Code =>
 
 const increase = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)))
 
-/** Walks over the list two additions at a time; `step` is called once, with where it stands. */
+/** Generates a loop over the list, two additions at a time. `step` generates its body from the current addresses. */
 function eachTwo(
   scope: FunctionScope,
   { list, count }: { readonly list: Code; readonly count: Code },
@@ -151,7 +151,7 @@ function defineInverses(
         index.set(i32.const(1)),
         control.forever([
           control.leaveIf(1, i32.geU(index.get, count)),
-          // The left child's inverse is made aside, because the right one's needs the left child itself.
+          // The left child's inverse goes to scratch memory, because the right child's inverse needs the left child.
           control.call(multiply, i32.const(scratch), own, child(1)),
           control.call(multiply, child(1), own, child(0)),
           copy(child(0), i32.const(scratch), coordinatePairBytes(shape)),

@@ -38,7 +38,7 @@ export type CoordinateFunctions = {
 const limbIndices = Array.from({ length: limbCount }, (_, limb) => limb)
 const partIndices = ({ degree }: CoordinateShape) => (degree === 1 ? [0] : [0, 1])
 
-/** Carries sums through, each but the top one at least zero: limbs, left in locals. */
+/** Propagates carries through the sums and leaves the limbs in locals. All sums but the top one must be at least zero. */
 function carried(scope: FunctionScope, sums: readonly Code[]): Prepared<Limbs> {
   const locals = sums.map(() => scope.local(pair.type))
   const total = scope.local(pair.type)
@@ -85,14 +85,14 @@ function defineDifference(module: ModuleBuilder, shape: CoordinateShape): number
 }
 
 /**
- * t minus one or two coordinates, plus the multiple of the prime that brings it back between 0 and 2. The top limbs
- * alone tell which: they are exact to as many units as there are numbers, and the prime has millions of them.
+ * t minus one or two coordinates, plus the multiple of the prime that brings the result between 0 and 2 primes. The top
+ * limbs alone decide which multiple: their error is a few units, and the prime's top limb is millions of units.
  */
 function defineLess(module: ModuleBuilder, shape: CoordinateShape, subtrahends: 1 | 2): number {
   const { field } = shape
   const top = limbCount - 1
   const topOfPrime = at(field.primeLimbs, top)
-  // Zero, written so that no limb but the top one gets negative by the subtraction.
+  // Zero, written so that the subtraction makes no limb but the top one negative.
   const zero = limbIndices.map((limb) => (limb < top ? 2 ** (limbBits + 1) : 0) - (limb > 0 ? 2 : 0))
   return module.define({
     params: ['i32', 'i32', 'i32', ...Array.from({ length: 2 * subtrahends }, () => 'i32' as const)],

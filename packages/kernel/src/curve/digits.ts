@@ -10,7 +10,7 @@ export type Digits = {
   readonly values: Int16Array
 }
 
-/** Of scalars of the curve, given as eight little-endian 32-bit words each and reduced, so that no carry is left over. */
+/** Scalars are eight little-endian 32-bit words each. They must be reduced, so that the last window has no carry. */
 export function cutIntoDigits(scalars: Uint32Array, bits: number): Digits {
   const count = scalars.length / scalarWords
   const windows = Math.ceil(scalarBits / bits)
@@ -38,8 +38,8 @@ export function cutIntoDigits(scalars: Uint32Array, bits: number): Digits {
 }
 
 /**
- * The digit size that needs the fewest additions: each digit costs one, each bucket of a window two more when the
- * buckets are weighed.
+ * The digit size that needs the fewest additions. Each digit costs one addition, and each bucket of a window costs two
+ * more when the buckets are summed with their weights.
  */
 export function bestDigitBits(scalarCount: number): number {
   const cost = (bits: number) => Math.ceil(scalarBits / bits) * (scalarCount + 2 * 2 ** (bits - 1))

@@ -28,8 +28,8 @@ const negated = (field: Field, element: Limbs): Code[] => {
 
 /**
  * (result, a, b): below 2 for a and b below 8; the result must lie apart. Each part is the sum of two products under
- * one reduction; the columns reach 9·(2^58 + 2^59) and leave room for the reduction's 9·2^58. The parts are functions
- * of their own, because the compiler handles neither well when they are one.
+ * one reduction; the columns reach 9·(2^58 + 2^59) and leave room for the reduction's 9·2^58. The two parts are separate
+ * functions, because the WebAssembly compiler optimizes one large function badly.
  */
 export function defineExtensionMultiply(module: ModuleBuilder, field: Field): number {
   const real = definePart(module, field, 0)

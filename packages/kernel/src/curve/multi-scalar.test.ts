@@ -30,7 +30,7 @@ function keyPoint<Value>({ group }: Curve<Value>, point: Point<Value>): Uint8Arr
   return new Uint8Array(Uint32Array.from(words).buffer)
 }
 
-/** Multiplies by logarithms to the generator: some equal, some opposite, so that sums double and vanish. */
+/** Uses multiples of the generator, some equal and some opposite, so that sums double and vanish. */
 function multiplyBoth<Value>(
   curve: Curve<Value>,
   generator: Point<Value>,
@@ -91,7 +91,7 @@ describe('sums of points by scalars', () => {
     const first = memory.importPoints(Buffer.concat(terms.map((term) => keyPoint(g1, term.point))))
     const bases = Int32Array.from(terms, (_, index) => first + index * baseBytes(g1.shape))
     const sums = createMultiScalar(g1, memory)
-    // Twice, because the second uses the room of the first.
+    // Twice, because the second run reuses the memory of the first.
     for (const factor of [scalarPrime / 3n, scalarPrime / 7n]) {
       const scalarOf = (logarithm: bigint) => (factor * (logarithm ** 3n + 1n)) % scalarPrime
       const scalars = Uint32Array.from(terms.flatMap(({ logarithm }) => wordsOf(scalarOf(logarithm))))

@@ -6,7 +6,7 @@ import { sumBytes } from './point-functions.js'
 import type { PointMemory } from './point-memory.js'
 import { type Segments, sumSegments } from './segment-sums.js'
 
-/** Digits worked on at once, unless a single window has more: bounds the memory for sums. */
+/** Digits processed together, or one window's digits if that is more. Bounds the memory for sums. */
 const groupDigitsMax = 131_072
 
 /** Multiplies many points by a scalar each and adds everything up. */
@@ -19,8 +19,9 @@ export type MultiScalar<Value> = {
 }
 
 /**
- * By buckets: the points whose digit in a window is ±k are added up in bucket k. Buckets are weighed by their rows
- * and columns, and these by the bits of their numbers, so that all that remains is one point for each power of two.
+ * Pippenger's bucket method: points whose digit in a window is ±k are added up in bucket k. Bucket k counts k times.
+ * The buckets are arranged in rows and columns, whose sums are combined by the bits of their numbers. One point for
+ * each power of two remains.
  */
 export function createMultiScalar<Value>(
   curve: Curve<Value>,
@@ -37,7 +38,7 @@ export function createMultiScalar<Value>(
     return room.first + step * (used - count)
   }
 
-  /** In place when nothing was allocated behind it. */
+  /** Grows the room in place if nothing was allocated behind it. */
   function extendRoom(sums: number): void {
     const more = memory.allocate(step * (sums - room.count))
     const isBehind = more === room.first + step * room.count
@@ -91,7 +92,7 @@ function layoutOf(bits: number): Layout {
   return { buckets: rows * columns, columnBits, columns, rows, lines: rows + columns }
 }
 
-/** Lists that are filled in two passes over the same pairs of list and item: first counted, then written. */
+/** Builds lists in two passes over the same pairs of list and item: the first counts, the second writes. */
 function fill(count: number, each: (emit: (segment: number, item: number) => void) => void): Segments {
   const starts = new Int32Array(count + 1)
   each((segment) => {
@@ -108,13 +109,13 @@ function fill(count: number, each: (emit: (segment: number, item: number) => voi
   return { items, starts }
 }
 
-/** A list for each bucket of each window; an odd address takes the point negative. */
+/** A list of point addresses for each bucket of each window. An odd address means the negative point. */
 function fillBuckets(bases: Int32Array, { bits, values }: Digits, first: number, count: number): Segments {
   const buckets = 2 ** (bits - 1)
   const starts = new Int32Array(count * buckets + 1)
   const from = first * bases.length
   const to = (first + count) * bases.length
-  // The loops that see every digit: kept plain, because they are the hot ones outside of the generated code.
+  // These loops see every digit. They are the hottest code outside WebAssembly, so they are kept plain.
   let bucketStart = 0
   for (let at = from, next = from + bases.length; at < to; at++) {
     if (at === next) {
@@ -148,7 +149,7 @@ function fillBuckets(bases: Int32Array, { bits, values }: Digits, first: number,
   return { items, starts }
 }
 
-/** From how many items each list has, counted one place behind, to where each starts. */
+/** Turns the length of each list, stored one place later, into the start of each list. */
 function accumulate(starts: Int32Array): void {
   let sum = 0
   for (let segment = 0; segment < starts.length; segment++) {

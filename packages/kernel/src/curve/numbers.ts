@@ -1,4 +1,4 @@
-/** Coordinates as JavaScript numbers: exact and slow, for what is rare, small or a test's reference. */
+/** Coordinates as bigints: exact and slow, for rare cases, small inputs, and as a reference in tests. */
 export type Numbers<Value> = {
   readonly zero: Value
   readonly one: Value

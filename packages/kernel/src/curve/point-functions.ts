@@ -22,7 +22,7 @@ export type PointFunctions = {
   readonly importPoints: (bases: number, points: number, count: number) => void
 }
 
-/** Takes the points of a proving key over into memory. */
+/** Defines the import of a proving key's points into memory. */
 export function definePointFunctions(module: ModuleBuilder, shape: CoordinateShape): void {
   const { field, degree } = shape
   const importElement = defineImport(module, field, radixChange)

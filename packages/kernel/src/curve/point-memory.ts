@@ -7,17 +7,17 @@ import type { Curve } from './curve.js'
 import type { Point } from './group.js'
 import { baseBytes, definePointFunctions, keyPointBytes, type PointFunctions } from './point-functions.js'
 
-/** Addresses start behind it, so that none is zero. */
+/** Reserved at the start of memory, so that no address is zero. */
 const reservedBytes = 64
 
 /** A memory with points of one curve in it, and the functions over them. */
 export type PointMemory<Value> = {
   readonly functions: BatchFunctions & PointFunctions
-  /** Space that stays; views made before are void afterwards. */
+  /** Allocates memory that is never freed. Invalidates earlier views. */
   allocate(bytes: number): number
   /** A view of space that was allocated. */
   words(address: number, count: number): Int32Array
-  /** Takes over points of a proving key; the address of the first. */
+  /** Imports points of a proving key. Returns the address of the first. */
   importPoints(points: Uint8Array): number
   /** The point at an address, its negative for an odd one. */
   readPoint(address: number): { readonly x: Value; readonly y: Value }
@@ -42,7 +42,7 @@ export function createPointMemory<Value>({ shape, group }: Curve<Value>): PointM
   function allocate(bytes: number): number {
     const address = top
     top += Math.ceil(bytes / 8) * 8
-    // Some room behind: imports read a few bytes past the last number.
+    // Eight spare bytes, because imports read a few bytes past the last number.
     const missing = Math.ceil((top + 8) / pageBytes) - memory.buffer.byteLength / pageBytes
     if (missing > 0) memory.grow(missing)
     return address

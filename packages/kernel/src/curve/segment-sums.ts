@@ -5,14 +5,15 @@ export type Segments = { readonly items: Int32Array; readonly starts: Int32Array
 
 export type SegmentSums = {
   readonly addition: BatchAddition
-  /** Room for sums: an address for each of `count`, `step` apart; throws when there is none. */
+  /** Allocates `count` sums, `step` bytes apart. Throws when there is no room. */
   readonly place: (count: number) => number
   readonly step: number
 }
 
 /**
- * Adds up each list, in rounds: a round adds the first to the second, the third to the fourth and so on in all lists,
- * so that many additions share a division. Overwrites the items. The sum's address for every list, zero for nothing.
+ * Adds up each list in rounds. A round adds the first to the second point, the third to the fourth and so on, in all
+ * lists together, so that many additions share one division. Overwrites the items. Returns the address of each list's
+ * sum, or zero for the point at infinity.
  */
 export function sumSegments({ items, starts }: Segments, { addition, place, step }: SegmentSums): Int32Array {
   const count = starts.length - 1
@@ -38,7 +39,7 @@ export function sumSegments({ items, starts }: Segments, { addition, place, step
     length === 0 ? 0 : (items[starts[segment] ?? 0] ?? 0),
   )
 
-  /** Writes down the additions of a round and where their sums will be. */
+  /** Lists the additions of a round and the addresses of their sums. */
   function planRound(firstSum: number): void {
     let sum = firstSum
     let entry = 0
@@ -61,7 +62,7 @@ export function sumSegments({ items, starts }: Segments, { addition, place, step
     }
   }
 
-  /** What vanished adds nothing. */
+  /** Removes sums that are the point at infinity. */
   function dropInfinite(): void {
     for (const segment of active.subarray(0, activeCount)) {
       const start = starts[segment] ?? 0
@@ -73,7 +74,7 @@ export function sumSegments({ items, starts }: Segments, { addition, place, step
     }
   }
 
-  /** The lists that are not down to one point yet. */
+  /** Keeps the lists that still have more than one point. */
   function keepActive(): void {
     let kept = 0
     pairCount = 0

@@ -19,11 +19,11 @@ import { loadSpread, spreadBytes, storeSpread, sumColumns } from './spread-eleme
 export const boxBytes = 2 * spreadBytes
 const outputOffset = spreadBytes
 
-/** Where an operand of a row stands, from the box that the row is given. */
+/** The place of a row's operand: a box, counted from the box that the row is given. */
 export type Operand = { readonly box: number; readonly part: 'number' | 'output' }
 
 export type RowShape = {
-  /** Added as it is. */
+  /** Added with factor 1. */
   readonly addend?: Operand
   /** Multiplied with the factors of the row, in this order. */
   readonly terms: readonly Operand[]
@@ -68,7 +68,7 @@ export function defineBox(module: ModuleBuilder, field: Field): number {
   })
 }
 
-/** (result, box, row): what a row of the schedule says, over boxes counted from the one given. */
+/** (result, box, row): evaluates a row of the schedule over boxes counted from the given one. */
 export function defineRow(module: ModuleBuilder, field: Field, shape: RowShape, scratch: number): number {
   return module.define({
     params: ['i32', 'i32', 'i32'],

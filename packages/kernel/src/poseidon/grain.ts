@@ -1,17 +1,17 @@
 /** Bits of the numbers drawn, and clocks before the first output. */
 const numberBits = 254
 const warmUpClocks = 160
-/** Bits made at once: a fifth of the register, and no more than lie between its highest tap and its end. */
+/** Bits generated at once: a fifth of the register, and at most the distance between its highest tap and its end. */
 const chunkBits = 16
 const chunkMask = 2 ** chunkBits - 1
-/** Bits of a number that are put together as a small integer first. */
+/** Bits of a number that are first collected in a small integer. */
 const digitBits = 30
 
-/** As many bits as a chunk has, from a place in the first of two that follow each other. */
+/** One chunk's worth of bits that starts inside `first` and continues in `second`. */
 const across = (first: number, second: number, from: number) =>
   (first << from) | (second >>> (chunkBits - from))
 
-/** Numbers that nobody chose, from which Poseidon takes its constants. */
+/** The generator of Poseidon's constants: numbers that nobody could choose. */
 export type Grain = {
   /** A number below the prime; larger ones are skipped. */
   below(prime: bigint): bigint

@@ -4,12 +4,12 @@ import { rowBytes } from './functions.js'
 import type { Row } from './scaling.js'
 import { spreadConstant } from './spread-element.js'
 
-/** Places in a memory, given out one after the other, and what they hold at the start. */
+/** Allocates places in a memory one after the other, and records their initial contents. */
 export type Layout = {
   reserve(bytes: number): number
   /** A value as an element. */
   element(value: bigint): number
-  /** Factors and constant of a row. Rows of one length that are asked for in a row stand at equal distances. */
+  /** Factors and constant of a row. Consecutive calls for rows of one length give equally spaced addresses. */
   row(row: Row): number
   size(): number
   write(memory: WasmMemory): void

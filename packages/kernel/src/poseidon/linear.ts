@@ -23,7 +23,7 @@ export function createLinearAlgebra({ prime, inverse }: Pick<Field, 'prime' | 'i
   const apply = (matrix: Matrix, vector: Vector) => matrix.map((row) => dot(row, vector))
   const applyLeft = (vector: Vector, matrix: Matrix) => apply(transpose(matrix), vector)
 
-  /** Gauss and Jordan. Over a large field, a pivot that is zero by chance would be a wonder. */
+  /** Gauss-Jordan elimination without pivot search: in so large a field, a zero pivot practically never occurs. */
   function invert(matrix: Matrix): Matrix {
     const size = matrix.length
     const rows = matrix.map((row, index) => [...row, ...row.map((_, column) => (column === index ? 1n : 0n))])

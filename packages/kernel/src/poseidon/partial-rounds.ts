@@ -5,8 +5,8 @@ import type { Parameters } from './parameters.js'
 
 /**
  * The partial rounds as a recurrence. Only one number x passes an S-box in each, giving y; the other elements of the
- * state change linearly, so the next x follows from as many past x and y as there are other elements. That makes one
- * sum of products and one reduction of a round, instead of one for every element.
+ * state change linearly, so the next x follows from as many past x and y as there are other elements. A round then
+ * costs one sum of products and one reduction, instead of one for every element.
  *
  * With h = width − 1 and round r, factors are in this order:
  * - `step`, for x(r+1): y(r), x(r), x(r−1) … x(r−h+1), y(r−1) … y(r−h);
@@ -32,14 +32,14 @@ export function describePartialRounds(field: Field, { width, mix }: Parameters):
   const into = mix.slice(1).map((row) => at(row, 0))
   const among = mix.slice(1).map((row) => row.slice(1))
 
-  /** out · among^k: how z shows in x, k rounds later. */
+  /** out · among^k: the influence of z on x, k rounds later. */
   const seen: Vector[] = [out]
   for (const k of indices(hidden)) seen.push(applyLeft(at(seen, k), among))
-  /** How y shows in x, k + 2 rounds later. */
+  /** The influence of y on x, k + 2 rounds later. */
   const echo = seen.map((row) => dot(row, into))
   const fromSeen = inverse(seen.slice(0, hidden))
 
-  // Cayley and Hamilton: what is seen of z after h rounds is a mix of what was seen of it before.
+  // Cayley-Hamilton: z's influence on x after h rounds is a linear combination of its influence in earlier rounds.
   const recalled = applyLeft(at(seen, hidden), fromSeen).toReversed()
   const ofPastOutputs = indices(hidden).map((age) => {
     const explained = indices(age).map((k) => at(recalled, k) * at(echo, age - 1 - k))

@@ -20,7 +20,7 @@ type Scheduled = { readonly schedule: PartialSchedule; readonly scales: readonly
 
 const newest = <Item>(items: readonly Item[], count: number) => items.slice(items.length - count).toReversed()
 
-/** `outputScales` are those of the last full round; what comes back are the scales of the next one's numbers. */
+/** `outputScales` belong to the full round before. Returns the scales of the numbers of the full round after. */
 export function schedulePartialRounds(
   field: Field,
   parameters: Parameters,
@@ -61,8 +61,8 @@ export function schedulePartialRounds(
 }
 
 /**
- * Constants of the recurrence, from one run of the definition: what its numbers have that the factors do not explain.
- * That is the same for all inputs, so one run is enough.
+ * Constants of the recurrence: the part of each number that the factors do not account for. It is the same for all
+ * inputs, so one run of the definition yields it.
  */
 function createConstants(field: Field, parameters: Parameters, past: readonly Vector[]) {
   const { prime } = field

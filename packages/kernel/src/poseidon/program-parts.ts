@@ -11,7 +11,7 @@ import { rowShapes } from './row-shapes.js'
 import type { Schedule } from './schedule.js'
 import { scratchBytes } from './spread-element.js'
 
-/** What the code of a program is built from. */
+/** The parts from which a program's code is built. */
 export type Build = {
   readonly width: Width
   readonly schedule: Schedule
@@ -20,7 +20,7 @@ export type Build = {
   readonly functions: ReturnType<typeof defineFunctions>
 }
 
-/** Where everything of a program stands in its memory. */
+/** Assigns memory to all parts of a program. */
 export function placeAll(layout: Layout, width: Width, { partial, inputConstants }: Schedule) {
   const hidden = width - 1
   const inputs = layout.reserve(hidden * numberBytes)
@@ -37,7 +37,7 @@ export function placeAll(layout: Layout, width: Width, { partial, inputConstants
     imported: layout.reserve(elementBytes),
     one: layout.element(1n),
     inputConstants: inputConstants.map(layout.element),
-    /** Boxes of round 0: they stay as they are while only the last input changes, and so does what follows from them. */
+    /** Boxes of round 0. While only the last input changes, the others and all that follows from them are reused. */
     start: layout.reserve(width * boxBytes),
     fixed: indices(width).map(() => layout.reserve(elementBytes)),
     state: layout.reserve(width * boxBytes),
@@ -47,7 +47,7 @@ export function placeAll(layout: Layout, width: Width, { partial, inputConstants
   }
 }
 
-/** What a program calls, by index. */
+/** Indices of the functions that a program calls. */
 export function defineFunctions(
   module: ModuleBuilder,
   field: Field,
@@ -70,7 +70,7 @@ export function defineFunctions(
       exit: defineRow(module, field, shapes.exit, scratch),
       output: defineRow(module, field, shapes.output, scratch),
     },
-    /** The next last input. */
+    /** Adds one to the last input. */
     advance: [call(arithmetic.add, last, last, one), call(arithmetic.canonical, last, last)],
   }
 }

@@ -19,8 +19,8 @@ export type Program = {
   /** Hashes the inputs. */
   hash(): void
   /**
-   * Hashes with the last input, then with it plus one, and so on. The index of the first try whose hash has no bit of
-   * the mask at byte `atByte`, or −1.
+   * Hashes with the last input, then with the last input plus one, and so on. Returns the index of the first hash in
+   * which all bits of the mask, from byte `atByte` on, are zero, or −1.
    */
   search(tries: number, atByte: number, mask: bigint): number
 }
@@ -60,7 +60,7 @@ const startBox = ({ places, functions }: Build, index: number, input: number): C
     input,
   )
 
-/** All that does not depend on the last input. */
+/** Computes everything that does not depend on the last input. */
 function prepareCode(build: Build): Code {
   const { width, schedule, layout, places, functions } = build
   const { importNumber, box, row } = functions
@@ -76,7 +76,7 @@ function prepareCode(build: Build): Code {
   return [entered, followed, call(importNumber, places.last, places.inputs + last * numberBytes)]
 }
 
-/** From the last input to the hash. */
+/** Computes the hash from the last input. */
 function completeCode(build: Build, scope: FunctionScope): Code {
   const { width, schedule, layout, places, functions } = build
   const { box, row, sumWithSpread, exportNumber } = functions
@@ -86,7 +86,7 @@ function completeCode(build: Build, scope: FunctionScope): Code {
     boxes(from),
     rows.map((entry, index) => call(row.full, to + index * boxBytes, from, layout.row(entry))),
   ]
-  /** The line is free before and after the partial rounds, so full rounds go there and back. */
+  /** Full rounds alternate between the state and the line of boxes, which only the partial rounds need. */
   const thereAndBack = (rounds: readonly (readonly Row[])[]) =>
     rounds.map((rows, round) =>
       round % 2 === 0 ? fullRound(rows, state, line) : fullRound(rows, line, state),

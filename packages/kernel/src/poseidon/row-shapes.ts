@@ -5,13 +5,13 @@ import type { Width } from './parameters.js'
 const output = (box: number): Operand => ({ box, part: 'output' })
 const number = (box: number): Operand => ({ box, part: 'number' })
 
-/** What the rows of a schedule combine, by boxes counted from the one they are given. */
+/** The operands of each kind of row, as boxes counted from the box that the row is given. */
 export type RowShapes = Readonly<Record<'first' | 'full' | 'past' | 'partial' | 'exit' | 'output', RowShape>>
 
 export function rowShapes(width: Width): RowShapes {
   const hidden = width - 1
   const others = indices(hidden).map((index) => output(index + 1))
-  // Partial rounds stand in a line of boxes, and a row is given the oldest it looks at.
+  // Partial rounds are stored in a line of boxes. A row is given the oldest box that it reads.
   const numbers = indices(hidden).map((age) => number(hidden - age))
   const outputsUpTo = (newest: number, count: number) => indices(count).map((age) => output(newest - age))
   return {

@@ -3,25 +3,25 @@ import { at } from '../montgomery.js'
 import type { Vector } from './linear.js'
 
 /**
- * One input of an S-box: products and a constant. Before scaling, its first factor is the one that is to become 1; after
- * it, that one is left out.
+ * One input of an S-box: a sum of products and a constant. Scaling turns its first factor into 1, which is then left
+ * out.
  */
 export type Row = { readonly factors: Vector; readonly constant: bigint }
 
-/** How many times larger than in the definition a number is kept. */
+/** The factor between a stored number and the number in Poseidon's definition. */
 export type Scale = { readonly by: bigint; readonly inverse: bigint }
 
 export type ScaledRows = { readonly rows: readonly Row[]; readonly scales: readonly Scale[] }
 
 /**
- * Every number that enters an S-box is kept scaled so that the first factor of its row is 1 and needs no product:
- * (s·x)^5 is s^5·x^5, so the scale of an output is known and goes into the factors that follow.
+ * Every number that enters an S-box is scaled so that the first factor of its row is 1 and needs no product. Because
+ * (s·x)^5 is s^5·x^5, the scale of an output is known and goes into the factors of the next rows.
  */
 export type Scaling = {
   readonly unscaled: Scale
-  /** The scale of an output of an S-box by that of its input. */
+  /** The scale of an S-box's output, from the scale of its input. */
   boxed(scale: Scale): Scale
-  /** Scales a row over numbers of these scales, and tells the scale of what it gives. */
+  /** Scales a row over numbers of these scales. Returns the scale of its result too. */
   scaleRow(row: Row, scales: readonly Scale[]): { readonly row: Row; readonly scale: Scale }
   scaleRows(rows: readonly Row[], scales: readonly Scale[]): ScaledRows
   times(...values: bigint[]): bigint

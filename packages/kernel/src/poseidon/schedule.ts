@@ -40,7 +40,7 @@ export function createSchedule(field: Field, parameters: Parameters): Schedule {
     return { rows, scales }
   }
 
-  // The state's element 0 starts as zero, so what it adds to the first mix is constant.
+  // Element 0 of the state starts as zero, so its contribution to the first mix is constant.
   const capacity = times(...indices(5).map(() => constantOf(0, 0)))
   const first = scaleRows(
     mix.map((factors, element) => ({

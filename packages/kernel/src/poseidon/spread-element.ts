@@ -5,7 +5,7 @@ import { type Arithmetic, at, type Columns, indices, keep, type Limbs, type Prep
 import { type Code, control, i32, i64 } from '../wasm/code.js'
 import type { Local } from '../wasm/module.js'
 
-/** Levels of Karatsuba for sums of products: what is spread once is used in several products. */
+/** Levels of Karatsuba for sums of products. Two pay off, because a spread element is used in several products. */
 const levels = 2
 const wordCount = 6 ** levels
 
@@ -52,7 +52,7 @@ export function storeSpread(arithmetic: Arithmetic, address: Code, offset: numbe
   return [code, words.map((word, index) => single.store(address, offset / 4 + index, word))]
 }
 
-/** Where a sum of products finds its operands and keeps its parts. */
+/** The operands and the scratch memory of a sum of products. */
 export type SumOperands = {
   /** Elements stand at these offsets from here. */
   readonly elements: Code
@@ -63,12 +63,12 @@ export type SumOperands = {
   readonly scratch: number
 }
 
-/** Words of every operand that are multiplied in one turn of the loop. */
+/** Words of every operand that one pass of the loop multiplies. */
 const wordsPerTurn = 6
 
 /**
- * Columns of a sum of products. Parts go through memory on their way: the compiler keeps the order of loads and
- * stores, and so has only one part's operands in registers at a time.
+ * Columns of a sum of products. Partial sums go through memory: the compiler keeps the order of loads and stores, so
+ * only one part's operands are in registers at a time.
  */
 export function sumColumns(arithmetic: Arithmetic, operands: SumOperands): Prepared<Columns> {
   const { scratch } = operands

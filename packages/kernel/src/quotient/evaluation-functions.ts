@@ -4,7 +4,7 @@ import { type Code, control, i32 } from '../wasm/code.js'
 import type { Local, ModuleBuilder } from '../wasm/module.js'
 import { defineExport, defineImport, enteringFactor, numberBytes } from '../words.js'
 
-/** Three addresses for one term: what is multiplied with what, and where it is added. */
+/** Three addresses for one term: the two factors, and the element to which their product is added. */
 export const termBytes = 12
 
 /** Elementwise work on lists of elements; every count is one of elements. */
@@ -17,7 +17,7 @@ export type EvaluationFunctions = {
   readonly addProducts: (terms: number, count: number) => void
   /** (results, a, b, count) */
   readonly multiplyAll: (results: number, a: number, b: number, count: number) => void
-  /** (results, ratio, count): from the first result on, each the one before times the ratio. */
+  /** (results, ratio, count): each result is the one before it times the ratio. */
   readonly powers: (results: number, ratio: number, count: number) => void
   /** (numbers, a, b, c, count): a·b − c as plain numbers; a, b and c below 40. */
   readonly exportDifferences: (numbers: number, a: number, b: number, c: number, count: number) => void
@@ -61,7 +61,7 @@ export function defineEvaluationFunctions(module: ModuleBuilder, options: Evalua
     const [product, reduced] = [i32.const(options.scratch), i32.const(options.scratch + step)]
     return [
       control.call(arithmetic.multiply, product, a, b),
-      // Times one: a difference takes at most four times the prime off.
+      // Multiplying by one reduces c: a subtraction allows at most four times the prime.
       control.call(arithmetic.multiply, reduced, c, i32.const(options.one)),
       control.call(arithmetic.subtract, product, product, reduced),
       control.call(exportNumber, to, product),
@@ -79,7 +79,7 @@ function addProduct(arithmetic: FieldFunctions, { scratch }: EvaluationOptions, 
   ]
 }
 
-/** A function over lists: their addresses, then how often; `body` gets an address in each, which moves on by `steps`. */
+/** Defines a function (addresses of lists, count). `body` gets the current address in each list, which moves by `steps`. */
 function defineLoop<Steps extends readonly number[]>(
   module: ModuleBuilder,
   exportAs: string,

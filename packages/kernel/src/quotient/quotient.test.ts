@@ -77,7 +77,7 @@ describe('the quotient of a witness', () => {
           ),
         })
         const expected = naive(domain, terms, witness)
-        // Twice: what one evaluation leaves behind must not matter to the next.
+        // Twice: leftovers of one evaluation must not change the next.
         for (let run = 0; run < 2; run++) {
           const words = quotient.evaluate(Buffer.concat(witness.map(bytesOf)))
           expect(expected.map((_, index) => numberAt(words, index))).toEqual(expected)

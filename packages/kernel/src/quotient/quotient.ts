@@ -26,11 +26,11 @@ export type QuotientOptions = {
 }
 
 /**
- * Evaluates what a witness leaves of a circuit's polynomials: left · right − output, at the odd powers of a root of
- * order 2·domain. There all three are cosets of what the constraints give at the even powers.
+ * Evaluates left · right − output for a witness, at the odd powers of a root of order 2·domain. The constraints give
+ * the values of the three polynomials at the even powers; the values at the odd powers follow by a shift to the coset.
  */
 export type Quotient = {
-  /** Of all wires, 32 little-endian bytes each; one number of the same form for each point of the domain. */
+  /** `witness` has all wires, 32 little-endian bytes each. Returns a number of that form for each point of the domain. */
   evaluate(witness: Uint8Array): Uint32Array
 }
 
@@ -49,7 +49,7 @@ export function createQuotient(options: QuotientOptions): Quotient {
   defineEvaluationFunctions(module, { field, scratch: plan.scratch, one: plan.one })
   const functions = instantiate<TransformFunctions & EvaluationFunctions>(module.bytes(), memory)
   const words = (address: number, count: number) => new Uint32Array(memory.buffer, address, count)
-  // Apart, so that what lives on does not hold the options.
+  // In its own function, so that the returned closure does not keep `options` in memory.
   writeTerms({ memory, functions }, plan, options)
   writeRoots({ memory, functions }, plan, domain)
 
@@ -127,7 +127,7 @@ function writeRoots({ memory, functions }: Machine, plan: Plan, domain: number):
   reverseOrder(memory, plan.shifts, sizeBits)
 }
 
-/** Puts element i where the bits of i say backwards. */
+/** Moves element i to the index whose bits are those of i reversed. */
 function reverseOrder(memory: WasmMemory, address: number, bits: number): void {
   const all = new Uint32Array(memory.buffer, address, 2 ** bits * limbCount)
   const copy = all.slice()
@@ -143,7 +143,7 @@ function reverseBits(value: number, bits: number): number {
   return reversed
 }
 
-/** Addresses of everything, one behind the other. */
+/** Assigns consecutive addresses to all lists. */
 function planMemory(wires: number, domain: number, terms: number) {
   let end = 64
   const take = (bytes: number) => {

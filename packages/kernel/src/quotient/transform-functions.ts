@@ -72,7 +72,7 @@ function defineButterfly(module: ModuleBuilder, field: Field): number {
 const plus = (local: Local, amount: Code): Code => local.set(i32.add(local.get, amount))
 const pairs = (count: Code): Code => i32.mul(count, i32.const(pairBytes))
 
-/** The body once for every count from zero on. */
+/** Runs the body once for every count from zero on. */
 function count(counter: Local, to: Code, body: Code): Code {
   return [
     counter.set(i32.const(0)),
@@ -80,7 +80,7 @@ function count(counter: Local, to: Code, body: Code): Code {
   ]
 }
 
-/** Blocks are halved until they have one element; all of a block is turned by the same root. */
+/** Halves the blocks until they have one element. All elements of a block are multiplied by the same root. */
 function defineDown(module: ModuleBuilder, butterfly: number): void {
   module.define({
     params: ['i32', 'i32', 'i32'],
@@ -112,7 +112,7 @@ function defineDown(module: ModuleBuilder, butterfly: number): void {
   })
 }
 
-/** Blocks are doubled until there is one; the root turns with the place in the block. */
+/** Doubles the blocks until one is left. The root depends on the place in the block. */
 function defineUp(module: ModuleBuilder, butterfly: number): void {
   module.define({
     params: ['i32', 'i32', 'i32'],

@@ -1,4 +1,4 @@
-/** Bytes of an instruction sequence, nested as it was composed; flattened once, when a module is assembled. */
+/** Bytes of an instruction sequence, nested as it was composed. Flattened once, when the module is assembled. */
 export type Code = number | readonly Code[]
 
 export type ValueType = 'i32' | 'i64' | 'v128'
@@ -139,7 +139,7 @@ export const v128 = {
 export const i64x2 = {
   add: simdBinary(0xce),
   sub: simdBinary(0xd1),
-  /** All ones in the lanes where it holds. */
+  /** All ones in the lanes where the comparison is true. */
   ltS: simdBinary(0xd8),
   shl: (value: Code, bits: number): Code => [value, i32.const(bits), simd(0xcb)],
   shrU: (value: Code, bits: number): Code => [value, i32.const(bits), simd(0xcd)],

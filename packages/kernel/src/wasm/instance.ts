@@ -1,7 +1,7 @@
 /** Memory of generated code. Growing it detaches views of `buffer`: take them anew. */
 export type WasmMemory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
 
-/** What of the platform's WebAssembly is used here; its declarations come only with those of browsers. */
+/** The part of the WebAssembly API that is used here. TypeScript declares it only for browsers. */
 type Platform = {
   readonly Memory: new (size: { readonly initial: number }) => WasmMemory
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object

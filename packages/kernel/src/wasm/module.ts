@@ -4,11 +4,11 @@ import { type Code, flatten, unsigned, type ValueType, valueTypeByte } from './c
 export type Local = {
   readonly get: Code
   set(value: Code): Code
-  /** Sets, and leaves the value for the instruction that follows. */
+  /** Sets the local and leaves the value on the stack. */
   tee(value: Code): Code
 }
 
-/** What the body of a function is built with. */
+/** The parameters and locals for the body of a function. */
 export type FunctionScope = {
   /** The parameter at a position. */
   param(at: number): Local
@@ -18,7 +18,7 @@ export type FunctionScope = {
 export type FunctionSpec = {
   readonly params: readonly ValueType[]
   readonly result?: ValueType
-  /** Name under which the instance exports it; without one it is for calls from inside. */
+  /** Name under which the instance exports the function. Without one it is internal. */
   readonly exportAs?: string
   readonly body: (scope: FunctionScope) => Code
 }
