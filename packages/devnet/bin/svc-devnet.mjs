@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-// Not built but there from the first install on, so that npm links the command of this tree and never looks elsewhere.
+// Committed, not built: it exists from the first install on, so npm links this command and never fetches another.
 import '../dist/main.js'

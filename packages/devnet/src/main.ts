@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `svc-devnet`: one command, and everything is there to pay and be paid on this machine. */
+/** `svc-devnet`: starts everything that is needed to pay and be paid on this machine. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -23,7 +23,7 @@ type Options = {
   persist?: boolean
 }
 
-/** Where clients look when nobody tells them otherwise. */
+/** The default ports of clients. */
 const ports = { chain: 8545, facilitator: 4032, shop: 4021 } as const
 
 const exampleShop = fileURLToPath(new URL('../../../examples/dist/shop.js', import.meta.url))

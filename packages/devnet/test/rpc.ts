@@ -1,11 +1,11 @@
 type Answer = { result?: unknown; error?: { code: number; message: string; data?: unknown } }
 
-/** Posts a body to a node as it is. */
+/** Posts an unchanged body to a node. */
 export function post(url: string, body: string, init: RequestInit = {}): Promise<Response> {
   return fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' }, ...init })
 }
 
-/** One JSON-RPC call over HTTP; the answer with its error, if it is one. */
+/** One JSON-RPC call over HTTP. Returns the whole answer, errors included. */
 export async function call(url: string, method: string, params: unknown[] = []): Promise<Answer> {
   const response = await post(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
   return (await response.json()) as Answer

@@ -2,7 +2,7 @@ import { type Address, type Hex, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { developmentRoles, spareAccounts } from '../src/node/accounts.js'
 
-/** Where test transfers go: an account that sends nothing itself. */
+/** Recipient of test transfers: an account that sends nothing itself. */
 export const recipient: Address = spareAccounts[10]?.address ?? '0x'
 
 const payer = privateKeyToAccount(developmentRoles.payer.privateKey)
@@ -25,7 +25,7 @@ export function transfer(
   })
 }
 
-/** Signed transfers with consecutive nonces. */
+/** Signed transfers with consecutive txNonces. */
 export function transfers(firstNonce: number, count: number): Promise<Hex[]> {
   return Promise.all(Array.from({ length: count }, (_, offset) => transfer(firstNonce + offset)))
 }

@@ -61,8 +61,8 @@ function inverseOfLowLimb(odd: bigint): bigint {
   return inverse & limbMask
 }
 
-/** Inverse modulo a prime, by Euclid. */
-function inverseModulo(value: bigint, prime: bigint): bigint {
+/** Inverse modulo a prime, by Euclid's algorithm. */
+export function inverseModulo(value: bigint, prime: bigint): bigint {
   let [rest, next] = [prime, ((value % prime) + prime) % prime]
   assert(next !== 0n, 'zero has no inverse')
   let [factor, nextFactor] = [0n, 1n]

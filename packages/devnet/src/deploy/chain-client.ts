@@ -13,11 +13,11 @@ import { privateKeyToAccount } from 'viem/accounts'
 
 const limits = { receiptPollMs: 50, receiptWaitMs: 120_000 } as const
 
-/** A client of any node that signs with one key: the node itself needs none. */
+/** A client of any node. It signs with one key of its own, so the node needs no keys. */
 export type ChainClient = {
   read: PublicClient<Transport>
   wallet: WalletClient<Transport, undefined, Account>
-  /** The receipt of a transaction that succeeded; throws when it reverted or does not come. */
+  /** The receipt of a successful transaction. Throws when it reverted or was not mined in time. */
   succeeded(hash: Hex, what: string): Promise<TransactionReceipt>
 }
 

@@ -19,9 +19,9 @@ import type { ChainClient } from './chain-client.js'
 import type { ProofVerifiers } from './deployment.js'
 import { nextNonce, type Step, sendSteps } from './send-steps.js'
 
-/** What proofs a verifier accepts, and from whom. */
+/** The keys under which a verifier accepts proofs, and the accounts that may submit roots. */
 export type ProofOptions = {
-  /** Verification keys, and the proof of work that the circuits were compiled for. */
+  /** Verification keys, and the proof-of-work bits that the circuits were compiled for. */
   readonly manifest: Pick<Manifest, 'powBits' | 'circuits'>
   /** Accounts that may prove roots. */
   readonly rootProvers: readonly Address[]
@@ -42,7 +42,7 @@ export async function ensureProofVerifiers(proofs: Proofs): Promise<ProofVerifie
   return verifiers
 }
 
-/** The verifiers in use, when all of them are for the manifest's keys. */
+/** The verifiers in use, if all of them have the manifest's keys. */
 async function presentVerifiers({ client, verifier, manifest }: Proofs): Promise<ProofVerifiers | undefined> {
   const { readContract } = client.read
   const contract = { address: verifier, abi: verifierAbi } as const

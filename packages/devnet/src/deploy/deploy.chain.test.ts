@@ -136,7 +136,7 @@ async function keyHashes({ proofVerifiers }: Awaited<ReturnType<typeof deploy>>)
   return Promise.all(addresses.map((address) => client().readContract({ ...question, address })))
 }
 
-/** A new setup, as far as a deployment can tell: the keys of the two withdraw circuits have changed places. */
+/** Looks like a new setup to a deployment: the keys of the two withdraw circuits are swapped. */
 function withOtherKey({ powBits, circuits }: Manifest): Pick<Manifest, 'powBits' | 'circuits'> {
   const [local, global] = [circuits['withdraw-local'], circuits['withdraw-global']]
   return { powBits, circuits: { ...circuits, 'withdraw-local': global, 'withdraw-global': local } }

@@ -24,18 +24,17 @@ import { fundAccounts } from './fund.js'
 import { nextNonce, type Step, sendSteps } from './send-steps.js'
 
 /**
- * Deploys all contracts to any node and funds the accounts. When the deployer's first transactions on this chain
- * deployed the same contracts already, those are taken as they are; verifiers of proofs are replaced when their
- * keys are not the given ones.
+ * Deploys all contracts to any node and funds the accounts. If the deployer's first transactions on this chain already
+ * deployed the same contracts, those are used. Verifiers of proofs with other keys are replaced.
  */
 export async function deployContracts(options: {
   rpcUrl: string
   deployer: { privateKey: Hex }
-  /** Gets tokens and native money. */
+  /** Account that gets tokens and native money. */
   payer: Address
-  /** Get native money when they have too little. */
+  /** Accounts that get native money when they have too little. */
   fund?: readonly Address[]
-  /** Without it nothing is there to check proofs with. */
+  /** Without it, no verifiers of proofs are deployed. */
   proofs?: ProofOptions
   log?: (line: string) => void
 }): Promise<Deployment> {

@@ -1,13 +1,13 @@
 import type { CircuitName } from '@svc-zerc20/zk'
 import { type Address, getContractAddress } from 'viem'
 
-/** What the devnet's token calls itself. */
+/** Name, symbol and decimals of the devnet's token. */
 export const devnetToken = { name: 'Devnet zUSD', symbol: 'zUSD', decimals: 6 } as const
 
-/** The number the hub knows this chain by. No messaging layer is involved, so any number serves. */
+/** The hub's number for this chain. Any number works, because no messaging layer is involved. */
 export const devnetEndpointId = 1
 
-/** Zero bits that the devnet asks of a burn address: quick to find. A public deployment asks for 16. */
+/** Proof-of-work bits of the devnet's burn addresses: few, so that they are found quickly. Public deployments use 16. */
 export const devnetPowBits = 8
 
 /** The verifiers of proofs, by circuit. */
@@ -20,13 +20,13 @@ export type Deployment = {
   verifier: Address
   hub: Address
   permitBurner: Address
-  /** Absent when nothing was deployed to check proofs with: then there are no roots and no mints. */
+  /** Absent when no verifiers were deployed. Then there are no roots and no mints. */
   proofVerifiers?: ProofVerifiers
   /** No event of these contracts is older than this block. */
   fromBlock: bigint
 }
 
-/** The addresses that the four deployments get when they are sent in a row, beginning with this nonce. */
+/** The addresses of the four deployments when they are sent in sequence, beginning with this txNonce. */
 export function plannedAddresses(deployer: Address, firstNonce: number): PlannedAddresses {
   const at = (offset: number) => getContractAddress({ from: deployer, nonce: BigInt(firstNonce + offset) })
   return { token: at(0), verifier: at(1), hub: at(2), permitBurner: at(3) }

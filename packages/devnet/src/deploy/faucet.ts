@@ -4,7 +4,7 @@ import { type Address, encodeFunctionData, type Hex, parseEther, parseUnits } fr
 import { type ChainClient, createChainClient } from './chain-client.js'
 import { devnetToken } from './deployment.js'
 
-/** What one request may get at most, and what it gets when it does not say. */
+/** Maximum and default amounts of one request. */
 export const faucetLimits = {
   tokenUnitsMax: parseUnits('1000000', devnetToken.decimals),
   tokenUnitsDefault: parseUnits('1000', devnetToken.decimals),
@@ -32,12 +32,12 @@ export function createFaucet(options: {
   )
 }
 
-/** The same on a client that exists. */
+/** Creates a faucet on an existing client. */
 export function faucetOf(client: ChainClient, token: Address): Faucet {
   const serial = createSerial()
 
   async function give(what: string, call: { to: Address; value?: bigint; data?: Hex }): Promise<Hex> {
-    // One after another, so that two requests at once do not take the same nonce.
+    // One after another, so that two requests at once do not get the same txNonce.
     const hash = await serial(() => client.wallet.sendTransaction({ chain: null, ...call }))
     await client.succeeded(hash, what)
     return hash

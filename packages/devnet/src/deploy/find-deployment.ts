@@ -11,7 +11,7 @@ import { type Address, type Hex, hexToBytes, isAddressEqual } from 'viem'
 import type { ChainClient } from './chain-client.js'
 import { type Deployment, type PlannedAddresses, plannedAddresses } from './deployment.js'
 
-/** The contracts that the deployer's first transactions deployed, when they are these very contracts. */
+/** The contracts that the deployer's first transactions deployed, if their code is the expected one. */
 export async function findDeployment(
   client: ChainClient,
   chainId: number,
@@ -35,8 +35,8 @@ async function isDeployed({ read }: ChainClient, address: Address, creation: Hex
 }
 
 /**
- * Whether code was deployed from these creation bytes. They hold the runtime code, in which immutable values are
- * still zero; those bytes may differ.
+ * Whether code was deployed from these creation bytes. They contain the runtime code with zeros in place of immutable
+ * values, so those bytes may differ.
  */
 function isRuntimeOf(code: Hex, creation: Hex): boolean {
   const deployed = hexToBytes(code)

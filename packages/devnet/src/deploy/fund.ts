@@ -5,7 +5,7 @@ import { faucetLimits, faucetOf } from './faucet.js'
 
 const nativeWeiMin = parseEther('1')
 
-/** Sees to it that the payer has tokens and everyone has native money; who has enough gets nothing. */
+/** Tops up accounts: the payer with tokens, everyone with native money. An account that has enough gets nothing. */
 export async function fundAccounts(options: {
   client: ChainClient
   token: Address
@@ -27,7 +27,7 @@ export async function fundAccounts(options: {
     log(`minting tokens to the payer ${payer}`)
   }
   for (const address of [payer, ...options.native]) {
-    // Nobody needs a gift from itself.
+    // The sender does not fund itself.
     if (isAddressEqual(address, client.wallet.account.address)) continue
     if ((await client.read.getBalance({ address })) >= nativeWeiMin) continue
     gifts.push(faucet.sendNative(address, nativeWeiMin))

@@ -1,19 +1,19 @@
 import type { Address, Hex } from 'viem'
 import type { ChainClient } from './chain-client.js'
 
-// Calls to contracts of the same batch cannot be estimated before those exist.
+// A fixed amount, because gas cannot be estimated for contracts that the same batch is still deploying.
 const callGas = 300_000n
 
 /** A deployment, or a call when there is a `to`. */
 export type Step = { what: string; to?: Address; data: Hex }
 
-/** The nonce that the next step gets. */
+/** The txNonce of the next step. */
 export const nextNonce = ({ read, wallet }: ChainClient): Promise<number> =>
   read.getTransactionCount({ address: wallet.account.address, blockTag: 'pending' })
 
 /**
- * Sends everything at once with consecutive nonces, so that it takes a block or two also where blocks are slow, and
- * waits until all of it succeeded. Answers the block of the first step.
+ * Sends all steps at once with consecutive txNonces, so that they take a block or two even on a slow chain, and waits
+ * until all succeeded. Returns the block of the first step.
  */
 export async function sendSteps(
   client: ChainClient,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 
-/** A Node script that runs beside us, says on standard output when it is ready, and ends when told. */
+/** A Node script in its own process. It prints a line when it is ready, and ends when told to. */
 export type Child = {
   readonly pid: number
   /** The fields of the line that announced it ready. */
@@ -15,8 +15,8 @@ const startMsMax = 60_000
 const stopMsMax = 15_000
 
 /**
- * Starts a script and waits for the first JSON line that `isReady` accepts. The child gets the given
- * environment and nothing of ours but the path, so that no key travels by accident.
+ * Starts a script and waits for the first JSON line that `isReady` accepts. The child gets the given environment and
+ * only PATH of ours, so that no key is passed on by accident.
  */
 export async function startChild(options: {
   name: string

@@ -29,7 +29,7 @@ export async function startControlServer(options: { port?: number; faucet: Fauce
 async function answer(request: IncomingMessage, faucet: Faucet): Promise<Answer> {
   if (request.url !== '/faucet') return problem(404, 'not found: only /faucet is here')
   if (request.method !== 'POST') return { ...problem(405, 'use POST'), headers: { allow: 'POST' } }
-  // A web page can post anything but JSON to loopback without asking.
+  // Only JSON is taken: a web page can send every other type to loopback without the browser's permission check.
   if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
     return problem(415, 'send application/json')
   const text = await readBody(request, bodyBytesMax)

@@ -49,20 +49,20 @@ export function facilitatorConfig(options: {
       challenge_per_key_per_min: 0,
       max_open_challenges: 10_000,
     },
-    // A chain that mines on demand may never add a second block upon a mint.
+    // One confirmation: a chain that mines on demand may never add a second block after a mint.
     finalize: { confirmations: 1, delay_max_ms: 0 },
     zerc20: {
       generation: 2,
       pow_bits: devnetPowBits,
       tree_height: 40,
-      // Enough for one machine, and soon mined.
+      // Small, so that the pool is filled soon; enough for one machine.
       pool_size: 32,
       ...(options.artifacts !== undefined && { artifacts: options.artifacts }),
     },
   }
 }
 
-/** Lays one set of tables over another, key by key; `undefined` takes a key away. */
+/** Merges overrides into the base tables, key by key. `undefined` removes a key. */
 export function withOverrides(base: ConfigTables, overrides: ConfigTables): ConfigTables {
   const merged: ConfigTables = { ...base }
   for (const [key, value] of Object.entries(overrides)) {

@@ -3,8 +3,8 @@ import { lockJournal } from '@svc-zerc20/facilitator'
 import { SvcError } from '@svc-zerc20/protocol'
 
 /**
- * One network per folder, by the lock that keeps one daemon per journal. Nothing in the folder may be touched before:
- * the journal, the configuration and the databases in it belong to whoever holds the lock.
+ * Allows one network per folder, with the lock that allows one daemon per journal. Take the lock before touching
+ * anything in the folder: journal, configuration and databases belong to its holder.
  */
 export async function lockFolder(folder: string): Promise<{ release(): Promise<void> }> {
   try {

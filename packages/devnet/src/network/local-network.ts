@@ -26,34 +26,34 @@ import {
 } from './services.js'
 
 export type LocalNetworkOptions = {
-  /** An existing node to deploy to; without it a chain is started in this process. */
+  /** An existing node to deploy to. Without it, a chain is started in this process. */
   rpcUrl?: string
   chainPort?: number
   mining?: MiningMode
   /** A file that keeps the embedded chain across restarts. */
   persistence?: string
   /**
-   * Where configuration and logs are written; a temporary folder by default, removed at the end. One network per
-   * folder: a second one is refused before it touches anything.
+   * Folder for configuration and logs. Default: a temporary folder that is removed at the end. A second network in the
+   * same folder is refused before it touches anything.
    */
   directory?: string
-  /** Laid over the devnet's configuration, for example `{ daemon: { rate_limit_per_min: 5 } }`. */
+  /** Overrides for the facilitator's configuration, for example `{ daemon: { rate_limit_per_min: 5 } }`. */
   config?: ConfigTables
   /** Runs the facilitator in this process instead of as a daemon, with this clock and log. */
   inProcess?: Partial<Pick<StartOptions, 'clock' | 'random' | 'log'>>
-  /** Also proves roots and mints: starts an indexer and gives the facilitator its keys. Off by default: it costs
-   * several processes, and the first time the setup of the circuits. */
+  /** Also proves roots and mints: starts an indexer and gives the facilitator its proving keys. Off by default, because
+   * it needs several processes, and the setup of the circuits the first time. */
   finalization?: boolean
   /** Script of the shop to start; none by default. */
   shopScript?: string
   shopPort?: number
   facilitatorPort?: number
   say?: (line: string) => void
-  /** Ends a start that is under way, and every process it has started by then. */
+  /** Aborts a start that is under way and ends every process that it has started. */
   signal?: AbortSignal
 }
 
-/** Everything a payment needs on one machine. Parts end in the reverse order of their start. */
+/** All parts of a payment on one machine. They are stopped in the reverse order of their start. */
 export type LocalNetwork = {
   readonly chain: Chain | undefined
   readonly rpcUrl: string
@@ -69,9 +69,9 @@ export type LocalNetwork = {
   readonly adminToken: string
   readonly configFile: string
   readonly directory: string
-  /** What the in-process facilitator reported, in order. */
+  /** Events of the in-process facilitator, in order. */
   readonly events: readonly WrittenEvent[]
-  /** Process ids of the daemons that run beside us. */
+  /** Process ids of the daemons. */
   readonly pids: { readonly facilitator?: number; readonly indexer?: number; readonly shop?: number }
   /** Resolves when a daemon ends by itself, with its name and how. */
   readonly daemonEnded: Promise<string>
@@ -253,7 +253,7 @@ async function openDirectory(wanted: string | undefined, closers: Closer[]): Pro
   return directory
 }
 
-/** What speaks of one chain is worth nothing with a chain that begins anew; files beside it have its name in front. */
+/** Path of a file about the chain. For a chain that starts anew, the old file and its companions `name.…` are removed. */
 function openPath(directory: string, name: string, { rpcUrl, persistence }: LocalNetworkOptions): string {
   if (rpcUrl === undefined && persistence === undefined) {
     for (const found of readdirSync(directory)) {

@@ -9,7 +9,7 @@ export const shopRoutes = {
   dear: { path: '/dear', price: '250000' },
 } as const
 
-/** The part of a running network that the file tells. */
+/** The facts about a running network that go into the file. */
 export type NetworkFacts = Pick<
   NetworkFile,
   'rpcUrl' | 'facilitatorUrl' | 'indexerUrl' | 'deciderUrl' | 'controlUrl' | 'adminToken' | 'configFile'
@@ -20,7 +20,7 @@ export type NetworkFacts = Pick<
   readonly directory: string
 }
 
-/** What other tools need to know of a running devnet. The keys in it are public development keys. */
+/** The file that describes a running devnet to other tools. Its keys are public development keys. */
 export type NetworkFile = {
   readonly rpcUrl: string
   readonly chainId: number
@@ -50,7 +50,7 @@ export type NetworkFile = {
 
 const fileName = 'network.json'
 
-/** Written whole or not at all, so that a reader that waits for it never sees a half. */
+/** Written to a temporary name and renamed, so that a waiting reader never sees half a file. */
 export function writeNetworkFile(network: NetworkFacts, pid: number): string {
   const { payer, treasury, relayer, provider } = developmentRoles
   const content: NetworkFile = {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { loopbackHost } from '../node/rpc/loopback.js'
 
-/** The port people expect when it is free, otherwise any free one. */
+/** The wanted port if it is free, otherwise any free one. */
 export function preferredPort(wanted: number): Promise<number> {
   return new Promise((resolve) => {
     const probe = createServer()

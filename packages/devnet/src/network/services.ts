@@ -18,7 +18,7 @@ export type FacilitatorEnv = {
   readonly SVC_ADMIN_TOKEN: string
 }
 
-/** As `deploy/` starts it, so that what is measured here is what is deployed. */
+/** The flags of `deploy/`, so that measurements here hold for a deployment. */
 export const daemonNodeFlags = ['--max-semi-space-size=2', '--v8-pool-size=1'] as const
 
 /** The real daemon as a process of its own. */
@@ -42,7 +42,7 @@ export function startFacilitatorDaemon(options: {
   })
 }
 
-/** The same facilitator inside this process, for tests that hold its clock. */
+/** The same facilitator inside this process, for tests that control its clock. */
 export async function startFacilitatorHere(
   configText: string,
   env: FacilitatorEnv,

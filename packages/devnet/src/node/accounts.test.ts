@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { developmentAccounts, developmentMnemonic } from './accounts.js'
 
 test('the development accounts are those of the usual mnemonic', () => {
-  // BIP-39 with the platform's own PBKDF2, once for all: the portable one takes seconds.
+  // BIP-39 with Node's own PBKDF2, once for all tests, because the portable one takes seconds.
   const master = HDKey.fromMasterSeed(pbkdf2Sync(developmentMnemonic, 'mnemonic', 2048, 64, 'sha512'))
   expect(developmentAccounts).toHaveLength(20)
   for (const [addressIndex, { address, privateKey }] of developmentAccounts.entries()) {

@@ -98,10 +98,10 @@ export const developmentAccounts = [
 
 const [deployer, payer, treasury, relayer, ...others] = developmentAccounts
 const rootProver = developmentAccounts[19]
-/** One account: what is minted to the treasury is the provider's, and `SVC_TREASURY_PK` is its key. */
+/** The provider is the treasury: mints to the treasury belong to it, and `SVC_TREASURY_PK` is its key. */
 const provider = treasury
 
-/** Who is who on the devnet. The deployer owns the contracts and runs the faucet. */
+/** The roles of the accounts. The deployer owns the contracts and runs the faucet. */
 export const developmentRoles = { deployer, payer, treasury, relayer, provider, rootProver } as const
 
 /** Funded accounts without a role. */

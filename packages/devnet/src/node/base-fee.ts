@@ -1,7 +1,7 @@
 const elasticity = 2n
 const changeDenominator = 8n
 
-/** The base fee of the block after this one, as EIP-1559 moves it. */
+/** The base fee of the next block, by EIP-1559. */
 export function nextBaseFee(block: { baseFee: bigint; gasUsed: bigint; gasLimit: bigint }): bigint {
   const target = block.gasLimit / elasticity
   if (block.gasUsed === target) return block.baseFee

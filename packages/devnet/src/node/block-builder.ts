@@ -6,7 +6,7 @@ import type { Engine } from './engine.js'
 import { lastOfOverdrawn, type Mempool, type PooledTransaction } from './mempool.js'
 import { RpcError } from './rpc/rpc-error.js'
 
-/** A mined block, with what it takes to mine it again or to go back to before it. */
+/** A mined block, with everything needed to mine it again or to go back before it. */
 export type Block = {
   number: number
   hash: Hex
@@ -21,17 +21,17 @@ export type Block = {
 /** The values that decide a block's hash besides its parent and its transactions. */
 export type BlockSeed = { timestamp: number; randomness: Hex }
 
-/** Everything that changes the embedded chain by one step. Callers see to it that steps do not overlap. */
+/** Each step that changes the embedded chain. Callers must make sure that steps do not overlap. */
 export type BlockBuilder = {
-  /** Hands a raw transaction to the node; throws what the node refuses. */
+  /** Gives a raw transaction to the node. Throws the node's refusal. */
   send(raw: Hex): Promise<Hex>
-  /** The same for one that was taken before; what is impossible by now is dropped, as a real node does. */
+  /** Gives an earlier transaction to the node again. If it has become impossible it is dropped, as by a real node. */
   sendAgain(raw: Hex): Promise<void>
-  /** Mines one block out of what is executable, also when nothing is. */
+  /** Mines one block with all executable transactions; an empty one if there are none. */
   build(seed?: BlockSeed): Promise<Block>
   /** Whether a block mined now would hold a transaction. */
   hasExecutable(): Promise<boolean>
-  /** Takes waiting transactions out of the mempool as if the node had evicted them; all of them by default. */
+  /** Removes waiting transactions from the mempool, as if the node had evicted them. Default: all. */
   dropPending(hashes?: readonly Hex[]): Promise<Hex[]>
   /** The blocks a reorg can still undo, oldest first. */
   recent(): readonly Block[]
@@ -67,14 +67,14 @@ export async function createBlockBuilder(dependencies: {
   }
 
   function nextSeed(): BlockSeed {
-    // The branch is part of it, so that an empty replacement block is another block than the one it replaces.
+    // The branch is hashed too, so that an empty replacement block differs from the block that it replaces.
     const randomness = createHash('sha256').update(`${head.hash}:${branch}`).digest('hex')
     return { timestamp: time.next(head.timestamp), randomness: `0x${randomness}` }
   }
 
   /**
-   * The engine refuses a whole block over one transaction that its sender cannot pay for. A real node mines
-   * the others, so transactions of overdrawn senders step aside, last nonce first, until a block is possible.
+   * The engine refuses a whole block if one sender cannot pay for its transaction. A real node mines the others. So
+   * transactions of overdrawn senders are left out, highest txNonce first, until a block is possible.
    */
   async function mine(seed: BlockSeed): Promise<PooledTransaction[]> {
     const aside: PooledTransaction[] = []
@@ -124,7 +124,7 @@ export async function createBlockBuilder(dependencies: {
     return false
   }
 
-  // The engine drops on its own what can never be mined any more.
+  // The engine itself drops transactions that can never be mined.
   async function forgetEvicted(): Promise<void> {
     const waiting = (await engine.request('eth_pendingTransactions')) as { hash: Hex }[]
     const alive = new Set(waiting.map(({ hash }) => hash))

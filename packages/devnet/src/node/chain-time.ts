@@ -2,9 +2,9 @@ import type { Clock } from '@svc-zerc20/protocol'
 
 /** Decides the timestamp of the next block, in Unix seconds. */
 export type ChainTime = {
-  /** The clock's second plus what was added to it, never before the parent. Uses up a forced timestamp. */
+  /** A forced timestamp once, else the clock's second plus the offset. Never before the parent. */
   next(parentTimestamp: number): number
-  /** Moves all later blocks forward; returns the whole offset in seconds. */
+  /** Moves all later blocks forward. Returns the total offset in seconds. */
   increase(seconds: number): number
   /** Forces the next block's timestamp; later blocks go on from there. */
   force(timestamp: number): void
@@ -25,7 +25,7 @@ export function createChainTime({ clock }: { clock: Pick<Clock, 'now'> }): Chain
         state = { offsetSeconds: forced - nowSeconds(), forced: undefined }
         return Math.max(parentTimestamp, forced)
       }
-      // Blocks within one second share its timestamp; a clock that went back does not take the chain along.
+      // Blocks within one second share its timestamp. A clock that goes back does not turn the chain back.
       return Math.max(parentTimestamp, nowSeconds() + state.offsetSeconds)
     },
     increase(seconds) {

@@ -29,21 +29,21 @@ export type ChainOptions = {
   balanceWei?: bigint
   /** Unix seconds; the clock's time by default. A persisted chain keeps the one it was created with. */
   genesisTime?: number
-  /** A file to keep the mined blocks in; a chain started with it again goes on where it ended. */
+  /** A file for the mined blocks. A chain that is started with it again continues where it ended. */
   persistence?: string
   /** How many blocks back a reorg can reach. */
   reorgDepth?: number
   clock?: Pick<Clock, 'now'>
 }
 
-/** A running chain. Its methods act on the node itself and never meet a fault; callers over HTTP do. */
+/** A running chain. Its methods act on the node directly and see no injected faults; callers over HTTP do. */
 export type Chain = Omit<ChainControl, 'send' | 'read'> & {
   rpcUrl: string
   port: number
   chainId: number
-  /** One JSON-RPC call, past HTTP and faults. Throws `RpcError`. */
+  /** One JSON-RPC call without HTTP and without faults. Throws `RpcError`. */
   request(method: string, params?: readonly unknown[]): Promise<unknown>
-  /** Puts these faults in place of the earlier ones. */
+  /** Replaces all earlier faults by these. */
   setFaults(faults: readonly Fault[], options?: { seed?: number }): void
   stats(): ChainStats
   close(): Promise<void>
@@ -54,8 +54,7 @@ const defaults = { chainId: 31_337, reorgDepth: 64, balanceWei: parseEther('1000
 /**
  * Starts an embedded EVM chain behind a JSON-RPC server on loopback.
  *
- * Everything stays in memory: count on some 50 KB for each transaction, so a chain that runs for days under
- * load has to be started anew now and then.
+ * Everything stays in memory, about 50 KB for each transaction, so a chain under load must be restarted every few days.
  */
 export async function startChain(options: ChainOptions = {}): Promise<Chain> {
   const file = options.persistence === undefined ? undefined : openBlockFile(options.persistence)
@@ -111,7 +110,7 @@ async function createNode(options: ChainOptions, file: BlockFile | undefined) {
 
   async function stop(): Promise<void> {
     await mining.stop()
-    // A call whose caller is gone may still be in work.
+    // A call whose caller is gone may still be running.
     await serial(async () => file?.close())
   }
   return { chainId, control, faults, stats, request, stop }
@@ -123,7 +122,7 @@ function serve({ faults, stats, request }: Node, port: number): Promise<JsonRpcS
     port,
     onHttpRequest: stats.countHttpRequest,
     async answer(call) {
-      // The controls stay reachable whatever is broken, and do not show in what they measure.
+      // Control calls are exempt from faults and from the statistics.
       if (call.method.startsWith('dev_')) {
         return { kind: 'result', value: await request(call.method, call.params) }
       }

@@ -2,8 +2,8 @@ import { RpcError, rpcErrorCodes } from './rpc/rpc-error.js'
 
 type EngineError = { code: number; message: string; data?: unknown }
 
-// Clients recognise a node's refusals by geth's wording, so the devnet has to speak it: code that only
-// understands the embedded engine's sentences would break on every real network.
+// Clients recognize refusals by geth's wording, so the devnet uses it too. Code that knew only the embedded engine's
+// messages would break on every real network.
 const gethWording: readonly (readonly [RegExp, (match: RegExpMatchArray) => string])[] = [
   [/^Known transaction/, () => 'already known'],
   [/^Replacement transaction underpriced/, () => 'replacement transaction underpriced'],

@@ -17,7 +17,7 @@ export type Engine = {
   request(method: string, params?: readonly unknown[]): Promise<unknown>
 }
 
-/** What makes a genesis block; the same values give the same block hash. */
+/** The values of a genesis block. The same values give the same block hash. */
 export type Genesis = {
   chainId: number
   /** Unix seconds. */
@@ -46,7 +46,7 @@ export async function createEngine(genesis: Genesis): Promise<Engine> {
   const provider = await (await context()).createProvider(
     L1_CHAIN_TYPE,
     {
-      // Blocks may come faster than seconds do.
+      // Several blocks may be mined within one second.
       allowBlocksWithSameTimestamp: true,
       allowUnlimitedContractSize: false,
       bailOnCallFailure: true,
@@ -66,7 +66,7 @@ export async function createEngine(genesis: Genesis): Promise<Engine> {
       hardfork: PRAGUE,
       initialBaseFeePerGas: genesisBaseFeeWei,
       minGasPrice: 0n,
-      // Its own automine refuses transactions with a future nonce, so it stays off.
+      // The engine's own automine refuses transactions with a future txNonce, so it stays off.
       mining: {
         autoMine: false,
         blockGasLimit: engineLimits.blockGas,

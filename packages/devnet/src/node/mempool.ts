@@ -1,19 +1,19 @@
 import type { Address, Hex } from 'viem'
 
-/** A transaction the node took but has not mined. The raw bytes are kept: a reorg or a restart needs them. */
+/** A transaction that the node took and has not mined. Its raw bytes are kept for a reorg or a restart. */
 export type PooledTransaction = {
   hash: Hex
   raw: Hex
   from: Address
   nonce: number
   maxFeePerGas: bigint
-  /** What the sender must own for it: value and gas at the highest fee. */
+  /** Amount that the sender must own: value, and gas at the highest fee. */
   costWei: bigint
 }
 
-/** Our own list of what waits in the engine's mempool, in order of arrival. */
+/** Our own list of the transactions in the engine's mempool, in order of arrival. */
 export type Mempool = {
-  /** Adds a transaction, in place of the one with the same sender and nonce. */
+  /** Adds a transaction. Replaces one with the same sender and txNonce. */
   add(transaction: PooledTransaction): void
   remove(hash: Hex): PooledTransaction | undefined
   list(): PooledTransaction[]

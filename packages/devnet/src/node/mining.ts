@@ -1,23 +1,23 @@
 import type { Serial } from '@svc-zerc20/protocol'
 import type { BlockBuilder } from './block-builder.js'
 
-/** When blocks come by themselves. */
+/** When the node mines by itself. */
 export type MiningMode =
-  /** As soon as something can be mined, everything that waits in one block; never an empty block. */
+  /** As soon as a transaction can be mined: one block with everything that waits. Never an empty block. */
   | { mode: 'instant' }
-  /** One block each interval, also an empty one, as a real chain does. */
+  /** One block each interval, even an empty one, like a real chain. */
   | { mode: 'interval'; intervalMs: number }
   /** Only when asked for. */
   | { mode: 'manual' }
 
-/** Mines by itself according to the mode. Blocks that are asked for explicitly are no concern of it. */
+/** Mines according to the mode. Explicitly requested blocks are mined elsewhere. */
 export type Mining = {
-  /** Says that something may have become minable. */
+  /** Tells the miner that a transaction may have become minable. */
   wake(): void
-  /** After this resolves no block comes by itself. */
+  /** Stops mining by itself. Resolves when no block is under way. */
   pause(): Promise<void>
   resume(): void
-  /** Stops for good, after the block in work. */
+  /** Stops for good, after the current block. */
   stop(): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export function createMining(dependencies: {
 
   async function mineExecutable(): Promise<boolean> {
     if (paused || stopped || !(await builder.hasExecutable())) return false
-    // A block that stayed empty after all ends it: the next look would find the same.
+    // An empty block ends the loop, because the next check would give the same result.
     return (await builder.build()).transactions.length > 0
   }
 
@@ -44,7 +44,7 @@ export function createMining(dependencies: {
     if (!paused && !stopped) await builder.build()
   }
 
-  // Each block is a step of its own in the queue: what arrives while one is mined goes into the next together.
+  // Each block is a separate step in the queue, so transactions that arrive meanwhile share the next block.
   async function mineWhileExecutable(): Promise<void> {
     while (woken) {
       woken = false
@@ -64,7 +64,7 @@ export function createMining(dependencies: {
       () => {
         working = (async () => {
           await serial(mineBeat)
-          // Beats that were missed are skipped, not caught up in a burst.
+          // Missed intervals are skipped, so that they do not cause a burst of blocks.
           if (!stopped) schedule(Math.max(dueMs + intervalMs, performance.now()), intervalMs)
         })()
       },

@@ -1,10 +1,10 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import type { Hex } from 'viem'
 
-/** What the chain was started with; a file belongs to one genesis for good. */
+/** The chain's genesis. A file always belongs to one genesis. */
 export type PersistedGenesis = { version: 1; chainId: number; genesisTime: number; genesisHash: Hex }
 
-/** Enough of a block to mine it again to the same hash. */
+/** The parts of a block that are needed to mine it again with the same hash. */
 export type PersistedBlock = {
   number: number
   hash: Hex
@@ -15,10 +15,10 @@ export type PersistedBlock = {
 
 type Line = { genesis: PersistedGenesis } | { block: PersistedBlock } | { rollback: number }
 
-/** An append-only file of JSON lines: the genesis, then each block, and where the chain was rolled back to. */
+/** An append-only file of JSON lines: the genesis, then each block and each rollback. */
 export type BlockFile = {
   genesis: PersistedGenesis | undefined
-  /** The blocks that counted in the end, without those a rollback undid. */
+  /** The blocks of the final chain, without those that a rollback undid. */
   blocks: readonly PersistedBlock[]
   appendGenesis(genesis: PersistedGenesis): void
   appendBlock(block: PersistedBlock): void
@@ -26,12 +26,12 @@ export type BlockFile = {
   close(): void
 }
 
-/** Opens or creates the file. A torn last line is cut off; damage anywhere else is an error with its line. */
+/** Opens or creates the file. A torn last line is cut off. Damage anywhere else throws an error with the line number. */
 export function openBlockFile(path: string): BlockFile {
   const file = openSync(path, 'a+', 0o600)
   try {
     const text = readFileSync(file, 'utf8')
-    // A line counts once its newline is there: the process can be killed in the middle of writing one.
+    // A line counts only with its newline, because the process can be killed in the middle of a write.
     const whole = text.slice(0, text.lastIndexOf('\n') + 1)
     if (whole.length < text.length) ftruncateSync(file, Buffer.byteLength(whole))
     const append = (line: Line) => void writeSync(file, `${JSON.stringify(line)}\n`)

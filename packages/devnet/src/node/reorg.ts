@@ -6,7 +6,7 @@ import type { Mempool, PooledTransaction } from './mempool.js'
 import { RpcError, rpcErrorCodes } from './rpc/rpc-error.js'
 
 export type ReorgOptions = {
-  /** Returns the dropped blocks' transactions to the mempool. Otherwise the network has never heard of them. */
+  /** Returns the dropped blocks' transactions to the mempool. Otherwise they are lost. */
   keepTransactions?: boolean
 }
 
@@ -17,21 +17,21 @@ export type ReorgResult = {
   transactions: Hex[]
 }
 
-/** Going back in the chain's history, and on from there in another way. */
+/** Goes back in the chain's history and continues on another branch. */
 export type Reorg = {
   /**
-   * Replaces the last blocks by as many empty ones. Kept transactions wait in the mempool afterwards, before
-   * the ones that waited already, so that the mining mode decides when they return.
+   * Replaces the last blocks by the same number of empty ones. Kept transactions return to the front of the mempool,
+   * and the mining mode decides when they are mined again.
    */
   replace(depth: number, options?: ReorgOptions): Promise<ReorgResult>
   snapshot(): Promise<Hex>
-  /** Back to a snapshot, with the mempool and the time it had; false when the chain no longer knows it. */
+  /** Returns to a snapshot, with its mempool and its time. False when the chain no longer has it. */
   revert(id: Hex): Promise<boolean>
 }
 
 type Saved = { height: number; pending: readonly PooledTransaction[]; time: ChainTimeState }
 
-/** Creates the reorg steps. Callers see to it that steps do not overlap. */
+/** Creates the reorg steps. Callers must make sure that steps do not overlap. */
 export function createReorg(dependencies: {
   engine: Engine
   builder: BlockBuilder
@@ -43,7 +43,7 @@ export function createReorg(dependencies: {
 
   async function rewind(snapshot: Hex, height: number): Promise<void> {
     await engine.request('evm_revert', [snapshot])
-    // A revert uses up its snapshot and every later one.
+    // A revert invalidates its snapshot and every later one.
     for (const id of saved.keys()) if (BigInt(id) >= BigInt(snapshot)) saved.delete(id)
     await builder.follow(height)
   }
@@ -68,7 +68,7 @@ export function createReorg(dependencies: {
     return { height: builder.height(), transactions: dropped.map(({ hash }) => hash) }
   }
 
-  // The revert brought back the mempool of that time, which the new branch must not mine by itself.
+  // The revert restored the mempool of that time. The new branch must not mine it by itself.
   async function emptyMempool(): Promise<void> {
     const restored = (await engine.request('eth_pendingTransactions')) as { hash: Hex }[]
     for (const { hash } of restored) await engine.request('hardhat_dropTransaction', [hash])

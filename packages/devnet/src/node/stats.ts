@@ -1,4 +1,4 @@
-/** What callers over HTTP have asked for so far; `request` and the `dev_` methods do not count as calls. */
+/** Counts of HTTP requests and their calls. `request` and the `dev_` methods are not counted. */
 export type ChainStats = { httpRequests: number; calls: Record<string, number> }
 
 export type Stats = {

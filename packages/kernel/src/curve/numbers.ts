@@ -1,3 +1,5 @@
+import { inverseModulo } from '../field.js'
+
 /** Coordinates as bigints: exact and slow, for rare cases, small inputs, and as a reference in tests. */
 export type Numbers<Value> = {
   readonly zero: Value
@@ -5,25 +7,12 @@ export type Numbers<Value> = {
   add(a: Value, b: Value): Value
   subtract(a: Value, b: Value): Value
   multiply(a: Value, b: Value): Value
-  /** Of anything but zero. */
+  /** Throws for zero. */
   inverse(a: Value): Value
   isZero(a: Value): boolean
   /** One number for each element of the base field, real part first. */
   parts(a: Value): readonly bigint[]
   of(parts: readonly bigint[]): Value
-}
-
-/** Inverse modulo a prime, by Euclid's algorithm. */
-export function inverseModulo(value: bigint, prime: bigint): bigint {
-  let [high, low] = [prime, value % prime]
-  let [highFactor, lowFactor] = [0n, 1n]
-  while (low > 1n) {
-    const quotient = high / low
-    ;[high, low] = [low, high - quotient * low]
-    ;[highFactor, lowFactor] = [lowFactor, highFactor - quotient * lowFactor]
-  }
-  if (low === 0n) throw new RangeError('zero has no inverse')
-  return lowFactor < 0n ? lowFactor + prime : lowFactor
 }
 
 export function createPrimeNumbers(prime: bigint): Numbers<bigint> {

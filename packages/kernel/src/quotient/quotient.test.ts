@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { inverseModulo } from '../curve/numbers.js'
-import { power, scalarPrime } from '../field.js'
+import { inverseModulo, power, scalarPrime } from '../field.js'
 import { type ConstraintTerm, createQuotient } from './quotient.js'
 
 const bytesOf = (value: bigint) =>

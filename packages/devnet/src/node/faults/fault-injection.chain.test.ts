@@ -33,7 +33,7 @@ test('a hanging call is never answered and, unless told so, never executed', asy
   const raw = await transfer(0)
   const leave = new AbortController()
   const answer = post(chain.rpcUrl, sendBody(raw), { signal: leave.signal })
-  // A later call on another connection is answered: the node lives.
+  // A later call on another connection is answered, so the node is still running.
   expect(await rpc(chain.rpcUrl, 'eth_blockNumber')).toBe('0x0')
   leave.abort()
   await expect(answer).rejects.toThrow(/abort/)

@@ -6,7 +6,7 @@ import { answerWithLag } from './lag.js'
 
 type Request = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** Answers calls as the node does, except where a fault strikes. */
+/** Answers calls like the node, except where a fault strikes. */
 export function createFaultInjection(dependencies: {
   faults: Faults
   request: Request
@@ -25,7 +25,7 @@ export function createFaultInjection(dependencies: {
   }
 }
 
-// The caller never hears how the call ended, so neither does it matter that it failed.
+// Runs the call and ignores its outcome, because the caller never gets the answer.
 async function executed(answer: Promise<unknown>): Promise<void> {
   try {
     await answer

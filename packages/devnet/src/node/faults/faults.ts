@@ -1,6 +1,6 @@
 import { RpcError, rpcErrorCodes } from '../rpc/rpc-error.js'
 
-/** What goes wrong with a call. */
+/** The kinds of fault. */
 export type FaultEffect =
   /** The answer comes late. */
   | { kind: 'delay'; delayMs: number }
@@ -10,9 +10,9 @@ export type FaultEffect =
   | { kind: 'httpStatus'; status: number; executed?: boolean }
   /** The node answers a JSON-RPC error. */
   | { kind: 'error'; code?: number; message?: string; data?: unknown; executed?: boolean }
-  /** The connection breaks; unless `executed` is false the node has done what was asked. */
+  /** The connection breaks. The node has executed the call, unless `executed` is false. */
   | { kind: 'dropResponse'; executed?: boolean }
-  /** The node answers this instead of the truth: a receipt that is `null`, another chain id. */
+  /** The node answers with this value, such as a `null` receipt or another chain id. */
   | { kind: 'result'; value: unknown; executed?: boolean }
   /** The node answers from a state that is this many blocks old. */
   | { kind: 'lag'; blocks: number }
@@ -21,18 +21,18 @@ export type FaultEffect =
 export type Fault = FaultEffect & {
   /** A method name, or `*` for all. */
   method: string
-  /** Strikes this many calls, then never again; without it, always. */
+  /** Number of calls that the fault strikes. Default: all. */
   times?: number
-  /** Lets this many matching calls pass first. */
+  /** Number of matching calls that pass first. */
   skip?: number
-  /** Strikes with this probability, from a seeded source: the same seed strikes the same calls. */
+  /** Probability of a strike. With the same seed, the same calls are struck. */
   probability?: number
 }
 
 /** The faults in force. */
 export type Faults = {
   set(faults: readonly Fault[], options?: { seed?: number }): void
-  /** What strikes this call: delays add up, and of the other effects the first one counts. */
+  /** The faults that strike this call: all delays added up, and the first other effect. */
   strike(method: string): { delayMs: number; effect: Exclude<FaultEffect, { kind: 'delay' }> | undefined }
 }
 
@@ -74,7 +74,7 @@ export function createFaults(): Faults {
   }
 }
 
-/** Reads faults that came as JSON; throws invalid params with the place of the first one that is none. */
+/** Reads faults from JSON. Throws "invalid params" with the index of the first malformed one. */
 export function parseFaults(input: unknown): Fault[] {
   if (!Array.isArray(input)) throw new RpcError(rpcErrorCodes.invalidParams, 'faults: expected a list')
   return input.map((fault: unknown, index) => {

@@ -2,7 +2,7 @@ import { numberToHex } from 'viem'
 
 type Request = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-// Where each method takes its block, by position; a missing or moving block is pinned to the old one.
+// Position of the block parameter of each method. A missing or relative block is replaced by the old one.
 const blockPosition: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 0,
   eth_getBlockReceipts: 0,
@@ -16,7 +16,7 @@ const blockPosition: Readonly<Record<string, number>> = {
   eth_getStorageAt: 2,
 }
 
-/** Answers a call as a node would that has not seen the newest blocks. */
+/** Answers a call like a node that has not seen the newest blocks. */
 export async function answerWithLag(call: {
   method: string
   params: readonly unknown[]

@@ -1,7 +1,7 @@
 import type { BlockBuilder } from '../block-builder.js'
 import type { BlockFile } from '../persistence.js'
 
-/** The same builder, writing down each block and each way back. */
+/** Wraps a builder so that every block and every rollback is written to the file. */
 export function recordBlocks(builder: BlockBuilder, file: BlockFile): BlockBuilder {
   return {
     ...builder,
@@ -17,7 +17,7 @@ export function recordBlocks(builder: BlockBuilder, file: BlockFile): BlockBuild
   }
 }
 
-/** Mines the file's blocks again onto a fresh genesis, each to the hash it had. */
+/** Mines the file's blocks again on a fresh genesis. Each must get the hash it had. */
 export async function restoreBlocks(
   builder: BlockBuilder,
   file: BlockFile,

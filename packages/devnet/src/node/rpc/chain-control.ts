@@ -6,17 +6,17 @@ import type { Mining } from '../mining.js'
 import type { Reorg, ReorgOptions, ReorgResult } from '../reorg.js'
 import { RpcError, rpcErrorCodes } from './rpc-error.js'
 
-/** Every way to change the chain, one after another: no step sees another half done. */
+/** All operations that change the chain. They run one after another, so none sees another half done. */
 export type ChainControl = {
   send(raw: Hex): Promise<Hex>
   /** Mines blocks now, whatever the mode and also while paused; returns the height. */
   mine(blocks?: number): Promise<number>
-  /** Stops mining by itself: transactions are accepted and wait. Resolves when the last block is in. */
+  /** Stops automatic mining: transactions are taken and wait. Resolves when no block is under way. */
   pauseMining(): Promise<void>
   resumeMining(): Promise<void>
   /** Replaces the last blocks by empty ones: see `Reorg`. */
   reorg(depth: number, options?: ReorgOptions): Promise<ReorgResult>
-  /** Evicts waiting transactions, all by default; returns the hashes of those that waited. */
+  /** Evicts waiting transactions, all by default. Returns their hashes. */
   dropPending(hashes?: readonly Hex[]): Promise<Hex[]>
   snapshot(): Promise<Hex>
   revert(id: Hex): Promise<boolean>

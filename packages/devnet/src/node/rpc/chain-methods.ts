@@ -6,10 +6,10 @@ import { RpcError, rpcErrorCodes } from './rpc-error.js'
 
 type Method = (params: readonly unknown[]) => Promise<unknown>
 
-// State that is edited behind the chain's back. A persisted chain could not be replayed after it.
+// Methods that edit state outside of blocks. A persisted chain could not be replayed after them.
 const stateEdits = ['hardhat_setBalance', 'hardhat_setCode', 'hardhat_setNonce', 'hardhat_setStorageAt']
 
-/** Answers any call of the node, without faults: our own methods first, the rest by the engine. */
+/** Answers any call without faults: our own methods first, all others by the engine. */
 export function createChainMethods(dependencies: {
   engine: Engine
   control: ChainControl
@@ -31,7 +31,7 @@ export function createChainMethods(dependencies: {
   return async (name, params) => {
     const method = methods.get(name)
     if (method !== undefined) return (await method(params)) ?? null
-    // The engine must not mine, reset or take unsigned transactions past our own mempool and history.
+    // The engine must not mine, reset or take unsigned transactions, because our mempool and history would miss it.
     if (/^(evm_|hardhat_|anvil_|dev_|eth_sendTransaction$)/.test(name)) {
       throw new RpcError(
         rpcErrorCodes.methodNotFound,

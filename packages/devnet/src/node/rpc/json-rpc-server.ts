@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listenOnLoopback, readBody } from './loopback.js'
 import { RpcError, rpcErrorCodes } from './rpc-error.js'
 
-/** What becomes of one call: an answer, or trouble with the connection it came on. */
+/** The outcome of one call: an answer, or trouble with its connection. */
 export type Outcome =
   | { kind: 'result'; value: unknown }
   | { kind: 'error'; error: RpcError }
@@ -22,7 +22,7 @@ export async function startJsonRpcServer(dependencies: {
   port: number
   /** Called once per HTTP request that carries a readable body. */
   onHttpRequest: () => void
-  /** Answers one call; a throw that is no `RpcError` becomes an internal error. */
+  /** Answers one call. Any error but an `RpcError` becomes an internal error. */
   answer: (call: JsonRpcCall) => Promise<Outcome>
 }): Promise<JsonRpcServer> {
   const { port, onHttpRequest, answer } = dependencies
@@ -83,7 +83,7 @@ async function reply(
     ? await caught(answer({ method: input.method, params }))
     : await caught(Promise.reject(new RpcError(rpcErrorCodes.invalidParams, 'params must be a list')))
   if (outcome.kind !== 'result' && outcome.kind !== 'error') return { trouble: outcome }
-  // A call without an id is a notification: done, but not answered.
+  // A call without an id is a notification: executed, but not answered.
   if (id === undefined) return {}
   if (outcome.kind === 'result') return { body: { jsonrpc: '2.0', id, result: outcome.value ?? null } }
   const { code, message, data } = outcome.error

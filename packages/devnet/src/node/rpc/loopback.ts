@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 /** Everything the devnet serves is for this machine only. */
 export const loopbackHost = '127.0.0.1'
 
-/** Listens on loopback; port 0 takes a free one. Says so plainly when the port is taken. */
+/** Listens on loopback. Port 0 takes a free port. A taken port gives a plain error. */
 export async function listenOnLoopback(
   server: Server,
   port: number,
@@ -32,7 +32,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    // Read on, but keep nothing: a caller in the middle of sending would not see a refusal.
+    // The rest is read and dropped: a caller that is still sending would not see an early refusal.
     if (size <= bytesMax) chunks.push(chunk)
   }
   return size <= bytesMax ? Buffer.concat(chunks).toString('utf8') : undefined

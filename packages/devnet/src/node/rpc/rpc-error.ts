@@ -1,4 +1,4 @@
-/** A JSON-RPC error: what a node answers instead of a result. */
+/** A JSON-RPC error: the node's answer instead of a result. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
