@@ -1,4 +1,4 @@
-/** Whether the proving keys are there, fit the deployment, and may be used here. */
+/** Checks that the proving keys exist, fit the deployment, and may be used with this profile. */
 import {
   ArtifactError,
   type Artifacts,
@@ -44,7 +44,7 @@ export async function probeArtifacts(
   return [{ level: 'ok', key, message }, ...findings]
 }
 
-/** Whoever made development keys can mint without burning, as whoever knows a private key can spend. */
+/** The maker of development keys can mint without burning, so they are allowed on a local chain only. */
 function judgeDevelopmentSetup(config: PartialConfig): Finding {
   const missing = conditionsMissing(config)
   if (missing.length === 0) {
@@ -53,7 +53,7 @@ function judgeDevelopmentSetup(config: PartialConfig): Finding {
   return { level: 'fail', key, message: `keys of a development setup, which need ${missing.join(' and ')}` }
 }
 
-/** The address of a burn is short for a hash; the work makes up for it where others have accounts. */
+/** An address has only 160 bits of its hash. On a public chain, proof of work must make up for the missing strength. */
 function judgeProofOfWork(config: PartialConfig, { powBits, generation }: Manifest): Finding[] {
   const usual = upstreamPowBits[generation]
   if (powBits >= usual || conditionsMissing(config).length === 0) return []
@@ -61,9 +61,9 @@ function judgeProofOfWork(config: PartialConfig, { powBits, generation }: Manife
   return [{ level: 'warn', key, message }]
 }
 
-/** Reading compares files with their hashes, and keys of a ceremony with the contributions that the manifest lists. */
+/** Reads the files, which compares them with their hashes, and ceremony keys with the manifest's contributions. */
 async function readFiles({ manifest, read }: Artifacts): Promise<void> {
-  // Mints need one circuit; but a single key that was not made in the ceremony is enough to forge on chain.
+  // Mints need one circuit only. But one key from outside the ceremony is enough to forge, so all of them are read.
   const proving = manifest.setup === 'ceremony' ? circuitNames : (['withdraw-local'] as const)
   await Promise.all([read('withdraw-local', 'witness'), ...proving.map((name) => read(name, 'provingKey'))])
 }

@@ -1,4 +1,4 @@
-/** Reads the chain for a check: whatever is asked at the same time shares one round trip. */
+/** Reads the chain for a check. Calls made at the same time share one round trip. */
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType, Hex } from 'viem'
@@ -9,13 +9,13 @@ import { checkLimits } from './limits.js'
 type View = 'view' | 'pure'
 
 export type ChainView = {
-  /** The node's result; throws when the round trip fails or the node refuses. */
+  /** The node's result. Throws when the round trip fails or the node refuses. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
-  /** The code at an address, asked for once; `0x` where there is none. */
+  /** The code at an address, read once; `0x` where there is none. */
   code(address: Address): Promise<Hex>
-  /** Whether a contract stands there; an account that delegated its code (EIP-7702) is none. */
+  /** Whether the address is a contract. An account that delegated its code (EIP-7702) does not count. */
   hasCode(address: Address): Promise<boolean>
-  /** What a contract answers; `undefined` when it refuses, or answers with something else. */
+  /** A contract's answer; `undefined` when it reverts or the answer does not decode. */
   read<const A extends Abi, Name extends ContractFunctionName<A, View>>(
     address: Address,
     abi: A,
@@ -73,7 +73,7 @@ export function createChainView(rpc: JsonRpc): ChainView {
         })
         return value as ContractFunctionReturnType<typeof abi, View, typeof name>
       } catch {
-        // Another contract with a function of this name, or none: either way no answer to what was asked.
+        // The address holds another contract, so there is no answer to this question.
         return undefined
       }
     },

@@ -1,4 +1,4 @@
-/** The RPC, its chain, the clock and the relayer's money: one round trip answers everything. */
+/** Checks the RPC, its chain, the clock and the relayer's balance in one round trip. */
 import { createJsonRpc } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { formatEther } from 'viem/utils'
@@ -17,7 +17,7 @@ export async function probeChain(deps: {
   /** Unknown when the key is missing or malformed. */
   relayer: Address | undefined
   clock: Pick<Clock, 'now'>
-  /** Where proving keys may be that the configuration does not name. */
+  /** Folders to search for proving keys when the configuration names none. */
   places: readonly string[]
 }): Promise<Minting> {
   const { rpc_url: url } = deps.config.network
@@ -41,7 +41,7 @@ export async function probeChain(deps: {
         : probeRelayer(view, deps.relayer, deps.config).catch((error) => [unanswered(error)]),
       probeCosts(view, deps.config).catch(unanswered),
     ])
-    // On another chain other contracts stand at these addresses, or none: what they say means nothing.
+    // On the wrong chain, answers from these addresses mean nothing, so nothing more is asked.
     if (chain.wrongChain) return { ...nothing, findings: chain.findings }
     const findings = [...chain.findings, ...contracts, ...minting.findings, ...funds, costs]
     return { ...minting, findings: withoutRepeats(findings) }
@@ -55,7 +55,7 @@ function unanswered(error: unknown): Finding {
   return { level: 'fail', key: 'network.rpc_url', message: error.message, start: 'later' }
 }
 
-/** All questions share a round trip, so all of them tell when it failed. */
+/** Removes repeated findings: when the shared round trip fails, every question reports it. */
 function withoutRepeats(findings: readonly Finding[]): Finding[] {
   const lines = findings.map(format)
   return findings.filter((_, i) => lines.indexOf(lines[i] ?? '') === i)
@@ -86,13 +86,13 @@ async function probeNode(
   const time = judgeTime({
     behindSeconds,
     ttlSeconds: settlement.challenge_ttl_seconds ?? 0,
-    // Local chains make blocks when there is work; the age of the newest says nothing about clocks.
+    // Local chains mine on demand, so the age of the newest block says nothing about clocks.
     onDemand: profile === 'local',
   })
   return { findings: [answered, ...time], wrongChain: false }
 }
 
-/** Challenges expire by our clock and by the chain's: where these differ by much, good payments are refused. */
+/** Compares our clock with the chain's. Challenges expire by both, so a large difference refuses good payments. */
 export function judgeTime(facts: {
   behindSeconds: number
   ttlSeconds: number
@@ -151,7 +151,7 @@ async function probeCosts(view: ChainView, config: PartialConfig): Promise<Findi
 }
 
 const batchGas = limits.batchBaseGas + BigInt(limits.batchItemsMax) * limits.burnItemGas
-/** The relayer sends no mint unless it could pay for burns beside it. */
+/** The relayer keeps this much back for burns before it sends a mint. */
 const mintGas = limits.mintGas + limits.mintReserveGas
 
 function bigintOf(method: string, value: unknown): bigint {

@@ -55,7 +55,7 @@ afterAll(async () => {
 
 const indexerUrl = () => `http://127.0.0.1:${(indexer.address() as AddressInfo).port}/indexer`
 
-/** A good configuration with changes, as a file. `undefined` takes a key away. */
+/** Writes a good configuration with some changes. `undefined` removes a key. */
 function writeConfig(changes: Tables = {}): string {
   const { chainId, token, verifier, hub, permitBurner } = deployment
   const base: Record<string, Record<string, unknown>> = {
@@ -89,7 +89,7 @@ async function findingsOf(changes: Tables = {}, env: Record<string, string> = ke
   return findings
 }
 
-/** What is not good, without the warnings that development keys and missing proving keys always cause. */
+/** Warnings and failures, without the warnings that development keys and missing proving keys always cause. */
 async function complaintsOf(changes: Tables = {}, env?: Record<string, string>) {
   const findings = await findingsOf(changes, env)
   return findings
@@ -216,7 +216,7 @@ describe('check', () => {
 
   it('finds a token whose permits are signed for another name than it tells', async () => {
     const token = await deploySecondToken()
-    // The fourth slot of an OpenZeppelin token holds its name: the text, then twice its length.
+    // Storage slot 3 of an OpenZeppelin token holds its name: the text, then twice its length.
     const renamed = `0x${Buffer.from('Third').toString('hex').padEnd(62, '0')}0a`
     await chain.request('hardhat_setStorageAt', [token, '0x3', renamed])
     const domain = `name "Third", version "1", chain 31337, ${token}`
@@ -284,7 +284,7 @@ describe('check', () => {
     ])
     expect(JSON.stringify(findings)).not.toContain('hunter2')
     for (const { level, line, key } of findings) {
-      // What is missing stands on no line.
+      // A missing key has no line.
       if (key === 'zerc20.artifacts') continue
       if (level !== 'ok' && key.includes('.')) expect(line, key).toBeGreaterThan(0)
     }

@@ -1,4 +1,4 @@
-/** Everything that can be wrong before money moves, found in one run. Starts nothing and changes nothing. */
+/** Finds every problem that can be found before money moves, in one run. Starts nothing and changes nothing. */
 import { parseAddress } from '@svc-zerc20/protocol'
 import { deriveSeed } from '@svc-zerc20/zk'
 import { createSeedCheck, type SeedCheck } from '../addresses/seed-check.js'
@@ -18,9 +18,9 @@ import { type InspectJournal, probeJournal } from './journal.js'
 import { probeListen } from './listen.js'
 
 export type CheckReport = {
-  /** In the order of the configuration; one line each. */
+  /** One line each, in the order of the configuration. */
   readonly findings: readonly Finding[]
-  /** What to start with; there when neither file nor environment has a mistake. */
+  /** Configuration and secrets to start with. Present when file and environment have no mistake. */
   readonly ready: { readonly config: Config; readonly secrets: Secrets } | undefined
 }
 
@@ -29,7 +29,7 @@ export async function check(deps: {
   env: Environment
   clock: Pick<Clock, 'now'>
   inspectJournal?: InspectJournal
-  /** Where to look for proving keys that the file does not name; the usual places by default. */
+  /** Folders to search for proving keys when the file names none. Default: the usual places. */
   places?: readonly string[]
 }): Promise<CheckReport> {
   const reading = readConfigFile(deps.file)
@@ -41,7 +41,7 @@ export async function check(deps: {
       config: values,
       relayer: parseAddress(secrets?.relayer.reveal().address),
       clock: deps.clock,
-      // Elsewhere nothing is finalized, with or without keys.
+      // Other profiles finalize nothing, so no keys are searched for.
       places: values.profile === 'local' ? (deps.places ?? usualPlaces(deps.file, journalFile)) : [],
     }),
     probeIndexer(values.network.indexer_url),
@@ -102,7 +102,7 @@ function judgeLog({ log }: PartialConfig): Finding[] {
   return [{ level: 'warn', key: 'log.link_mints', message }]
 }
 
-/** Findings about the world point at the key that led there. */
+/** Adds the line of the configuration key that a finding is about. */
 function withLine(finding: Finding, { lineOf }: ConfigReading): Finding {
   const line = finding.line ?? (finding.level === 'ok' ? undefined : lineOf(finding.key))
   return line === undefined ? finding : { ...finding, line }

@@ -1,4 +1,4 @@
-/** Whether the contracts are what the configuration takes them for. */
+/** Checks that the contracts are what the configuration says they are. */
 import {
   hubAbi,
   permitBurnerAbi,
@@ -22,7 +22,7 @@ const ok = finding('ok')
 const warn = finding('warn')
 const fail = finding('fail')
 
-/** All answers of all contracts; nothing is asked of an address that is missing in the configuration. */
+/** Asks all contracts. Addresses that the configuration lacks are skipped. */
 export async function probeContracts(view: ChainView, config: PartialConfig): Promise<Finding[]> {
   const probes: Probe[] = [probeToken, probeVerifier, probeHub, probeTreasury, probeHelper, probeSplitter]
   const findings = await Promise.all(probes.map((probe) => probe(view, config)))
@@ -82,7 +82,7 @@ async function probeToken(
     : [ok(key, `"${name}" at ${token}, ${index} transfers${rolesOf({ owner, minter })}`)]
 }
 
-/** Who can do more there than any proof allows; of a contract that does not tell, nothing. */
+/** Accounts with special powers over a contract, such as its owner. Empty when the contract does not say. */
 function rolesOf(roles: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(roles)
     .filter(([, holder]) => holder !== undefined)
@@ -125,7 +125,7 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
   return findings.length > 0 ? findings : [ok(key, `contract at ${verifier}${rolesOf({ owner })}`)]
 }
 
-/** More bits than asked for are only work; with fewer a burn could never be minted. */
+/** Too many proof-of-work bits only cost time. With too few, a burn could never be minted. */
 function judgePow({ generation, pow_bits: bits }: PartialConfig['zerc20'], itsBits?: number): Finding[] {
   const key = 'zerc20.pow_bits'
   if (generation === undefined || bits === undefined) return []
@@ -158,7 +158,7 @@ async function probeHub(view: ChainView, { network }: PartialConfig): Promise<Fi
     : [warn(key, `${hub} does not know the token and verifier`)]
 }
 
-/** Says where the money goes: a mistake here is the one that nothing can take back. */
+/** Reports where the money goes, because a mistake there can never be undone. */
 async function probeTreasury(view: ChainView, { settlement }: PartialConfig): Promise<Finding[]> {
   const { treasury } = settlement
   if (treasury === undefined) return []
@@ -194,7 +194,7 @@ async function probeHelper(view: ChainView, { network, settlement }: PartialConf
   return [ok(key, `${name} at ${helper}`)]
 }
 
-/** Its parameters are compared once there are fees; until then only that it exists. */
+/** Checks that the splitter exists. Its parameters will be compared once fees are implemented. */
 async function probeSplitter(view: ChainView, { fee }: PartialConfig): Promise<Finding[]> {
   if (fee?.splitter === undefined) return []
   const key = 'fee.splitter'

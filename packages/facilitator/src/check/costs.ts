@@ -1,9 +1,9 @@
-/** What one payment costs in gas at the present price, so that nobody sells for less without knowing. */
+/** Reports the gas cost of one payment at the current price, so that nobody unknowingly sells below it. */
 import { formatEther } from 'viem/utils'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 
-/** Of one payment alone, about what contracts/test/gas-snapshot.json has; burns that share a transaction cost less. */
+/** Gas of a single payment, rounded from contracts/test/gas-snapshot.json. Burns that share a transaction cost less. */
 export const paymentGas = { burn: 140_000n, mint: 310_000n } as const
 
 export function judgeCosts(

@@ -1,4 +1,4 @@
-/** Proving keys that nobody named: found by the hashes of the keys that the verifier on chain has. */
+/** Finds proving keys that the configuration does not name, by the key hashes of the verifier on chain. */
 import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -13,7 +13,7 @@ export type KeyHashes = Readonly<Record<CircuitName, string>>
 const folderName = 'circuits'
 const othersMayWrite = 0o002
 
-/** Beside the configuration and the journal, in the user's data folder, and where this repository builds keys. */
+/** The usual places: beside the configuration and the journal, the user's data folder, this repository's cache. */
 export function usualPlaces(configFile: string, journal: string | undefined): string[] {
   const beside = journal === undefined || journal === 'none' ? [] : [join(dirname(journal), folderName)]
   return [
@@ -25,9 +25,9 @@ export function usualPlaces(configFile: string, journal: string | undefined): st
 }
 
 /**
- * The first folder with keys of exactly these hashes: one of the places, or a folder in it. Neither name nor place makes
- * keys good; a proof of wrong ones is refused on chain. What everybody may write to is passed over all the same, for
- * whoever replaces a proving key there stops mints.
+ * The first folder whose keys have exactly these hashes: one of the places, or a folder in it. The hashes alone decide,
+ * and a proof with wrong keys would be refused on chain. World-writable folders are skipped, because anybody could
+ * replace a key there and so stop mints.
  */
 export async function findArtifacts(
   places: readonly string[],

@@ -1,4 +1,4 @@
-/** Whether the token indexer answers. Our own tree stands in for it, so that it only warns. */
+/** Checks that the token indexer answers. Only a warning, because our own tree can replace it. */
 
 import { maskUrl } from '../config/credentials.js'
 import type { Finding } from '../finding.js'
@@ -21,12 +21,12 @@ export async function probeIndexer(indexerUrl: string | undefined): Promise<Find
     if (response.ok) return [{ level: 'ok', key, message: `${asked} answers` }]
     return [{ level: 'warn', key, message: `${asked} answered with status ${response.status}` }]
   } catch {
-    // Whatever went wrong on the way, its message may show the URL; ours does not show its credentials.
+    // The original error may show the URL with its credentials, so only our own message is printed.
     return [{ level: 'warn', key, message: `${asked} did not answer` }]
   }
 }
 
-/** A request cannot be made to a URL with credentials; they go into the header they stand for. */
+/** Moves credentials from the URL into a header, because fetch refuses URLs with credentials. */
 function authorization({ username, password }: URL): Record<string, string> {
   if (username === '') return {}
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

@@ -1,4 +1,4 @@
-/** Whether the journal can be kept where the configuration puts it. Looks only; creates nothing. */
+/** Checks that the journal can be written at its configured place. Creates nothing. */
 import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -14,16 +14,16 @@ import { createLedgerState } from '../ledger/state/state.js'
 import { checkLimits } from './limits.js'
 
 /**
- * Reads a journal without changing it. Throws `SvcError`: `journal_locked` when a daemon has it, anything else
- * when it cannot be replayed.
+ * Reads a journal without changing it. Throws `SvcError`: `journal_locked` when a daemon uses it, any other code when
+ * it cannot be replayed.
  */
 export type InspectJournal = (
   file: string,
-  /** Of the treasury key; absent when there is none to read. */
+  /** The check against the treasury key's seed. Absent when there is no readable key. */
   seed?: SeedCheck,
 ) => Promise<{ readonly records: number; readonly tornBytes: number }>
 
-/** Asks for the lock and replays the file as a start would, and forgets what it read. */
+/** Takes the lock and replays the file like a start, then drops the result. */
 export const replayJournal: InspectJournal = async (file, seed) => {
   await assertUnlocked(file)
   const state = createLedgerState()
@@ -113,7 +113,7 @@ async function judgeContent(
   }
 }
 
-/** A start prints its error as one line; a finding has its parts. */
+/** Splits the one-line error of a start into the parts of a finding. */
 function keyAndMessage(text: string): Pick<Finding, 'key' | 'message'> {
   const end = text.indexOf(': ')
   return { key: text.slice(0, end), message: text.slice(end + 2) }

@@ -1,19 +1,19 @@
-/** Where a check begins to worry, with units. */
+/** Thresholds and bounds of a check, with units. */
 export const checkLimits = {
-  /** Chain time ahead of ours: only a wrong clock explains it, so a few seconds are enough to say so. */
+  /** Warn when chain time is ahead of ours by this much. Only a wrong clock explains it. */
   clockBehindWarnSeconds: 5,
-  /** Chain time behind ours: blocks take their time, and quiet chains make them only when there is work. */
+  /** Warn when chain time is behind ours by this much. Larger, because slow or quiet chains mine seldom. */
   blockAgeWarnSeconds: 60,
-  /** No challenge is so short that a smaller difference stops the daemon. */
+  /** A difference below this never fails the check, however short the challenges are. */
   clockFailSecondsMin: 30,
-  /** Calls in one round trip; a whole check has fewer. */
+  /** Calls in one round trip. A whole check makes fewer. */
   callsPerBatchMax: 100,
-  /** Verifiers before the present one; each is asked in a round trip of its own. */
+  /** Earlier verifiers that are followed. Each costs a round trip. */
   predecessorsMax: 16,
-  /** Folders in a place where proving keys may be. */
+  /** Folders that are searched in one place for proving keys. */
   artifactFoldersMax: 32,
   indexerTimeoutMs: 3_000,
-  /** The journal of a hundred thousand payments takes some 100 MB, and compaction writes it once more. */
+  /** Warn below this much free disk. A journal of 100 000 payments takes about 100 MB, and compaction writes a copy. */
   freeBytesWarn: 1024 ** 3,
   freeBytesFail: 16 * 1024 ** 2,
 } as const

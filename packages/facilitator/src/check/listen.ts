@@ -1,10 +1,10 @@
-/** Whether the address that the daemon is to listen at is free. */
+/** Checks that the daemon's listen address is free. */
 import { createServer } from 'node:net'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 
 export async function probeListen({ host, port }: PartialConfig['listen']): Promise<Finding[]> {
-  // Port 0 is any free one.
+  // Port 0 means any free port, so there is nothing to check.
   if (host === undefined || port === undefined || port === 0) return []
   const code = await bind(host, port)
   if (code === undefined) return [{ level: 'ok', key: 'listen.port', message: `${port} at ${host} is free` }]
@@ -16,7 +16,7 @@ export async function probeListen({ host, port }: PartialConfig['listen']): Prom
   return [{ level: 'fail', key, message: `cannot listen at ${host} port ${port} (${code})` }]
 }
 
-/** Listens for a moment; the code of the error when that fails. */
+/** Listens for a moment. Returns the error code when that fails. */
 function bind(host: string, port: number): Promise<string | undefined> {
   const server = createServer()
   return new Promise((resolve) => {

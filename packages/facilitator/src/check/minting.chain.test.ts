@@ -56,7 +56,7 @@ beforeEach(async () => {
 })
 afterEach(() => chain.request('evm_revert', [before]))
 
-/** Only what the service's own table asks for, in a folder of its own. */
+/** Writes the minimal configuration into a folder of its own. */
 function writeConfig(zerc20?: Record<string, unknown>, changes: Record<string, unknown> = {}): string {
   const { chainId, token, verifier, hub, permitBurner } = deployment
   const config = {
@@ -85,7 +85,7 @@ async function run(file: string, places?: readonly string[]) {
   return { about, artifacts: ready?.config.zerc20.artifacts }
 }
 
-/** What the check says about keys and verifier, beside that development keys are development keys. */
+/** Findings about keys and verifier, without the warning about development keys. */
 async function complaints(changes: Record<string, unknown> = {}): Promise<string[]> {
   const { about } = await run(writeConfig({ artifacts, pow_bits: 8 }, changes))
   return [...about('zerc20.artifacts'), ...about('network.verifier')]
@@ -104,11 +104,11 @@ describe('what can mint', () => {
   })
 
   it('is found in every size of root batches, not only in those that have a circuit', async () => {
-    // Our code with a good key, but nobody has seen the circuit that 32 leaves are proved with.
+    // Our code with a valid key, but for a batch of 32 leaves, for which there is no known circuit.
     const key = keyArgument(manifest.circuits['root-64'].verificationKey)
     const hidden = await deploy(rootVerifierAbi, rootVerifierBytecode, [key, 32])
     await write('setRootVerifier', [hidden])
-    // Answers everything with one: its size, and that any proof is good.
+    // A contract that answers every call with 1: that is its batch size, and every proof is valid.
     const gullible = await placed(`0x70${'0'.repeat(37)}1`, '0x600160005260206000f3')
     await write('setRootVerifier', [gullible])
     expect(await complaints()).toEqual([
@@ -130,7 +130,7 @@ describe('what can mint', () => {
         /^fail zerc20.artifacts: the verifier on chain checks proofs of withdraw-global with/,
       ),
     ])
-    // The contract for single withdrawals, in the place for batches, takes no proof that it does not take elsewhere.
+    // The contract for single withdrawals in the slot for batches accepts no proof that it would not accept anyway.
     await write('setVerifiers', [root, zeroAddress, local, global, local])
     expect(await complaints()).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** What else can mint: the code of the contracts, every slot for proofs, and the verifiers before this one. */
+/** Checks everything that can mint: the contracts' code, every slot for proofs, and earlier verifiers. */
 import {
   hubRuntime,
   keyImmutables,
@@ -21,11 +21,11 @@ import { type ProofSlot, readProofSlots } from './proof-slots.js'
 
 export type Minting = {
   readonly findings: Finding[]
-  /** Folder of the proving keys: that of the configuration, or one whose keys are the verifier's. */
+  /** Folder of the proving keys: the configured one, or one whose keys match the verifier's. */
   readonly artifacts: string | undefined
 }
 
-/** @param places Folders to look for the verifier's keys in, when the configuration names none. */
+/** @param places Folders to search for the verifier's keys when the configuration names none. */
 export async function probeMinting(
   view: ChainView,
   config: PartialConfig,
@@ -42,12 +42,12 @@ export async function probeMinting(
   const mayUse = ({ setup }: Manifest) => setup === 'ceremony' || conditionsMissing(config).length === 0
   const artifacts = configured ?? (await findArtifacts(places, hashesOf(slots), mayUse))
   const manifest = artifacts === undefined ? undefined : await readManifest(artifacts)
-  // A folder that cannot be read is told of where its files are.
+  // `probeArtifacts` reports a folder that cannot be read.
   const ofSlots = typeof manifest === 'object' ? judgeSlots(slots, manifest) : []
   return { findings: [...codes, ...predecessors, ...ofSlots], artifacts }
 }
 
-/** Hash of the key that the verifier checks each circuit with; undefined unless it tells all of them. */
+/** The verifier's key hash for each circuit; undefined unless it reports all of them. */
 function hashesOf(slots: readonly ProofSlot[]): KeyHashes | undefined {
   const hashes = circuitNames.map((name) => {
     const slot = slots.find(({ circuit, needed }) => circuit === name && needed)
@@ -57,7 +57,7 @@ function hashesOf(slots: readonly ProofSlot[]): KeyHashes | undefined {
   return Object.fromEntries(hashes) as KeyHashes
 }
 
-/** A deployment of others is judged by its answers alone, and the operator should know that. */
+/** Tells the operator when the contracts' code is not ours, because then only their answers can be checked. */
 async function judgeCodes(view: ChainView, { network }: PartialConfig): Promise<Finding[]> {
   const ours: readonly [string, Address | undefined, Runtime][] = [
     ['token', network.token, tokenRuntime],
@@ -66,7 +66,7 @@ async function judgeCodes(view: ChainView, { network }: PartialConfig): Promise<
   ]
   const foreign = await Promise.all(
     ours.map(async ([name, address, runtime]) => {
-      // Where there is no code at all, another finding says so.
+      // Another finding reports an address without code.
       if (address === undefined || !(await view.hasCode(address))) return []
       return readRuntime(await view.code(address), runtime) === undefined ? [name] : []
     }),
@@ -77,7 +77,7 @@ async function judgeCodes(view: ChainView, { network }: PartialConfig): Promise<
   return [{ level: 'warn', key: 'network.verifier', message }]
 }
 
-/** A verifier believes its predecessors about what was minted: one that forgets lets it be minted again. */
+/** A verifier asks its predecessors what was minted. A predecessor that forgets would allow a second mint. */
 async function judgePredecessors(view: ChainView, verifier: Address): Promise<Finding[]> {
   let at = verifier
   for (let count = 0; count < checkLimits.predecessorsMax; count++) {
@@ -94,8 +94,8 @@ async function judgePredecessors(view: ChainView, verifier: Address): Promise<Fi
 }
 
 /**
- * Proofs made with other keys than the chain's are refused there, so nothing could be finalized; and whoever knows the
- * secrets of a key that only the chain has mints without a burn. Either way all of them must be the folder's.
+ * All keys on chain must be the folder's keys. With other keys, our proofs are refused and nothing is finalized. And a
+ * key that only the chain has may have a maker who can mint without a burn.
  */
 function judgeSlots(slots: readonly ProofSlot[], { circuits }: Manifest): Finding[] {
   const verdicts = slots.map((slot) => ({
@@ -134,11 +134,11 @@ function verdictOn(slot: ProofSlot, expected: CircuitArtifacts | undefined): Ver
   if (expected === undefined) return 'surplus'
   const { immutables, keyHash, needed } = slot
   if (immutables === undefined) {
-    // A deployment of others has other contracts for its proofs, which tell no hash.
+    // Contracts that are not ours report no key hash.
     if (keyHash === undefined) return needed ? 'silent' : 'surplus'
     return keyHash === expected.verificationKeyHash ? 'other code' : 'other key'
   }
-  // Not the hash alone: whoever deploys our code with another constructor chooses every word of it.
+  // The hash alone is not enough: our code deployed with another constructor could report any hash.
   const { batch: _, ...found } = { batch: undefined, ...immutables }
   const { verificationKey, verificationKeyHash } = expected
   const wanted: Readonly<Record<string, string>> = { ...keyImmutables(verificationKey), verificationKeyHash }

@@ -1,4 +1,4 @@
-/** Everything that a verifier lets proofs be checked with: whoever can prove to one of these can mint. */
+/** All proof verifiers that a verifier contract uses. Whoever can satisfy one of them can mint. */
 import {
   type Immutables,
   readRuntime,
@@ -12,16 +12,16 @@ import { type CircuitName, rootBatches } from '@svc-zerc20/zk'
 import type { ChainView } from './chain-view.js'
 
 export type ProofSlot = {
-  /** As the verifier's view is called. */
+  /** Name of the verifier's view function. */
   readonly name: string
-  /** The circuit whose proofs belong here; none for sizes of batches that we have no circuit for. */
+  /** The circuit of this slot. Undefined for batch sizes without a circuit. */
   readonly circuit: CircuitName | undefined
-  /** Whether a deployment has to fill it. */
+  /** Whether a deployment must fill the slot. */
   readonly needed: boolean
   readonly address: Address | undefined
-  /** What the contract was deployed with, when its code is ours. */
+  /** Constructor values of the contract, if its code is ours. */
   readonly immutables: ProofImmutables | undefined
-  /** The hash that it tells, whatever its code is. */
+  /** The key hash that the contract reports, whatever its code is. */
   readonly keyHash: string | undefined
 }
 
@@ -61,7 +61,7 @@ const rootSlot = (batch: number): Question => {
   }
 }
 
-/** Sizes of batches are powers of two in sixteen bits, and our verifier takes no others: the list is complete. */
+/** Complete, because our verifier allows only batch sizes that are powers of two below 2^16. */
 const questions: readonly Question[] = [
   withdrawSlot('singleWithdrawLocalVerifier', 'withdraw-local', true),
   withdrawSlot('singleWithdrawGlobalVerifier', 'withdraw-global', true),
@@ -70,7 +70,7 @@ const questions: readonly Question[] = [
   ...Array.from({ length: 16 }, (_, exponent) => rootSlot(2 ** exponent)),
 ]
 
-/** The slots that are filled, and those that should be. */
+/** The filled slots, and the empty ones that must be filled. */
 export async function readProofSlots(view: ChainView, verifier: Address): Promise<ProofSlot[]> {
   const slots = await Promise.all(
     questions.map(async ({ ask, runtime, ...slot }) => {

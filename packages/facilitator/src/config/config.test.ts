@@ -18,7 +18,7 @@ const warningsOf = (text: string): string[] =>
   findingsOf(text)
     .filter(({ level }) => level === 'warn')
     .map(describeFinding)
-/** The line of a text on which something stands. */
+/** The first line that contains the text. */
 const lineWith = (text: string, part: string) => text.split('\n').findIndex((line) => line.includes(part)) + 1
 
 const treasury = `0x${'1'.repeat(40)}`
@@ -331,7 +331,7 @@ describe('the table of keys', () => {
         )
     const [asItIs, uncommented] = [parseConfig(sample), parseConfig(whole)]
     for (const { path, key } of configTables.flatMap(({ keys }) => keys)) {
-      // What is optional is commented out; its line shows how it would be written.
+      // Optional keys are commented out in the sample; the line shows how to write them.
       if (key.presence === 'optional') expect(valueIn(uncommented, path), path).toBeDefined()
       else if (!/^(?:fee|sellers)\./.test(path))
         expect(valueIn(asItIs, path), path).toEqual(valueIn(uncommented, path))

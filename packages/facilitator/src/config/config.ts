@@ -1,4 +1,4 @@
-/** The TOML file → a resolved Config. Every problem is collected; none is guessed away. */
+/** Reads the TOML file into a resolved Config. Collects every problem and guesses nothing. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
@@ -15,7 +15,7 @@ export type { Config, PartialConfig } from './keys.js'
 type Fail = (key: string, message: string) => void
 type RawTable = Readonly<Record<string, unknown>>
 
-/** `config` is there when nothing failed; `values` holds whatever was good. */
+/** `config` is present when nothing failed. `values` holds the valid values in any case. */
 export type ConfigReading = {
   readonly config: Config | undefined
   readonly values: PartialConfig
@@ -23,10 +23,10 @@ export type ConfigReading = {
   readonly lineOf: LineOf
 }
 
-/** Relative paths in the text start at `directory`, by default the folder of the process. */
+/** Relative paths in the text start at `directory`. Default: the working directory. */
 export type ConfigPlace = { readonly directory?: string }
 
-/** Reads a configuration text and says everything that is wrong or odd about it. */
+/** Reads a configuration text and reports everything that is wrong or suspicious. */
 export function readConfig(text: string, { directory = '.' }: ConfigPlace = {}): ConfigReading {
   let raw: RawTable
   try {
@@ -37,7 +37,7 @@ export function readConfig(text: string, { directory = '.' }: ConfigPlace = {}):
   const lineOf = createLineFinder(text)
   const findings: Finding[] = []
   const fail = (key: string, message: string) => {
-    // A key that is missing belongs where its table is.
+    // A missing key is reported at the line of its table.
     const line = lineOf(key) ?? lineOf(key.split('.')[0] ?? '') ?? lineOf(key.split(/[[.]/)[0] ?? '')
     findings.push({ level: 'fail', key, message, ...(line !== undefined && { line }) })
   }
@@ -55,7 +55,7 @@ export function readConfig(text: string, { directory = '.' }: ConfigPlace = {}):
   return { config, values, findings, lineOf }
 }
 
-/** The same for a file; one that cannot be read is a finding, too. */
+/** Reads a configuration file. An unreadable file is a finding too. */
 export function readConfigFile(file: string): ConfigReading {
   let text: string
   try {
@@ -67,7 +67,7 @@ export function readConfigFile(file: string): ConfigReading {
   return readConfig(text, { directory: dirname(file) })
 }
 
-/** Reads a configuration text; throws `SvcError('config_invalid')` that lists every problem, one a line. */
+/** Reads a configuration text. Throws `SvcError('config_invalid')` with one line for every problem. */
 export function parseConfig(text: string, place: ConfigPlace = {}): Config {
   const { config, findings } = readConfig(text, place)
   if (config !== undefined) return config
@@ -90,7 +90,7 @@ function readTable(
   return values
 }
 
-/** Each of the tables of one name, which findings tell by its place: `sellers[0].name`. */
+/** Reads repeated tables. Findings name them by index: `sellers[0].name`. */
 function readTables(table: TableEntry, given: unknown, fail: Fail): Record<string, unknown>[] {
   if (given === undefined) return []
   if (!Array.isArray(given)) {
@@ -136,7 +136,7 @@ function withPathsFrom(directory: string, values: PartialConfig): PartialConfig 
   }
 }
 
-/** The parser's own message shows the line it stumbled over, and that may hold a secret. */
+/** Replaces the parser's message, which quotes the line, because that line may hold a secret. */
 function notToml(error: unknown): Finding {
   if (!(error instanceof TomlError)) throw error
   const [what = ''] = error.message.split('\n')

@@ -1,27 +1,27 @@
-/** What must not be printed: credentials that hide in URLs and in values put at the wrong place. */
+/** Hides credentials in URLs and in misplaced values, so that they are never printed. */
 
 const mask = '[secret]'
 
-/** A name that promises a secret, as a key of the file or as a parameter of a URL. */
+/** Whether the name of a key or of a URL parameter suggests a secret. */
 export const soundsSecret = (name: string): boolean =>
   /(?:^|[_-])(?:pk|sk|key|token|secret|seed|mnemonic|password|passwd|auth|credentials?)$|(?:api|private)_?key/i.test(
     name,
   )
 
-/** No number of a configuration is larger; a private key written as a number is. */
+/** Larger than every valid number of a configuration, smaller than a private key written as a number. */
 const numberMax = 2n ** 64n
 
-/** 32 bytes of hex, or a number of that size: what a private key looks like. */
+/** Whether a value looks like a private key: 32 bytes of hex, or a number of that size. */
 export const looksLikeKey = (value: unknown): boolean =>
   typeof value === 'string'
     ? /^\s*(?:0x)?[0-9a-f]{64}\s*$/i.test(value)
     : typeof value === 'bigint' && value >= numberMax
 
-/** Providers of RPC endpoints put the account's key into the path: a long segment with letters and digits. */
+/** RPC providers put the account's key into the path: a long segment of letters and digits. */
 const isKeySegment = (segment: string): boolean =>
   /^[\w-]{20,}$/.test(segment) && /\d/.test(segment) && /[a-z]/i.test(segment)
 
-/** The URL with every credential replaced; text that is no URL loses whatever stands before an `@`. */
+/** The URL with every credential masked. In a text that is no URL, everything before an `@` is masked. */
 export function maskUrl(text: string): string {
   if (!URL.canParse(text)) return text.replace(/\/\/[^/]*@/, `//${mask}@`)
   const { protocol, username, password, host, pathname, searchParams, search } = new URL(text)
@@ -34,16 +34,16 @@ export function maskUrl(text: string): string {
     soundsSecret(name) || isKeySegment(value) ? `${name}=${mask}` : `${name}=${encodeURIComponent(value)}`,
   )
   const masked = `${protocol}//${user}${host}${path}${search === '' ? '' : `?${query.join('&')}`}`
-  // Without anything to hide it stays as it was written.
+  // A URL without credentials is returned unchanged.
   return masked.includes(mask) ? masked : text
 }
 
-/** Whether a URL carries something that only its owner should know. */
+/** Whether a URL contains a credential. */
 export const hasCredentials = (url: string): boolean => maskUrl(url).includes(mask)
 
 const shownCharactersMax = 80
 
-/** A value of the configuration file for an error message: short, on one line, and never a secret. */
+/** A configuration value for an error message: short, on one line, never a secret. */
 export function showValue(value: unknown): string {
   if (looksLikeKey(value)) return 'a value that looks like a private key and is not shown'
   if (typeof value === 'bigint' || typeof value === 'boolean') return `${value}`

@@ -1,16 +1,16 @@
-/** Every environment variable of the daemon, for the reader of the environment and for the reference. */
+/** Table of the daemon's environment variables. The reference page is generated from it. */
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export type EnvironmentVariable = {
   readonly name: string
   readonly required: string
-  /** What it must look like. */
+  /** The required form, in words. */
   readonly allowed: string
   readonly about: string
 }
 
-/** No shorter bearer token withstands guessing over the network for long. */
+/** A shorter bearer token could be guessed over the network. */
 export const adminTokenCharactersMin = 16
 
 export const environmentVariables = [
@@ -37,17 +37,17 @@ export const environmentVariables = [
   },
 ] as const satisfies readonly EnvironmentVariable[]
 
-/** Of the payment history, which this version does not have. */
+/** Variables of the payment history, which this version does not have. */
 export const belongsToHistory = (name: string): boolean =>
   name === 'PAYMENT_HISTORY_PATH' || name.startsWith('HISTORY_')
 
-/** Keys of our other programs: whoever runs them beside the daemon may have all of them in one file. */
+/** Keys of our other programs. An operator may have them in the same environment file. */
 export const keysOfOtherPrograms = ['SVC_PAYER_PK', 'SVC_INDEXER_PK'] as const
 
 const ownNames: readonly string[] = [...environmentVariables.map(({ name }) => name), ...keysOfOtherPrograms]
 
 /**
- * Whether a variable leaves the environment at the start. The history's all do: beside its secret they name people
- * and their accounts.
+ * Whether a variable is removed from the environment at the start. All variables of the history are removed, because
+ * they name people and their accounts.
  */
 export const isTakenOut = (name: string): boolean => ownNames.includes(name) || belongsToHistory(name)

@@ -1,6 +1,6 @@
 /**
- * Every key of the configuration file, once: the daemon reads the file by this table, and the reference and the
- * sample file are written from it.
+ * Table of all keys of the configuration file. The daemon reads the file by this table, and the reference page and the
+ * sample file are generated from it.
  */
 import {
   address,
@@ -23,9 +23,9 @@ export type ConfigKey<T> = {
   readonly type: ValueType<NonNullable<T>>
   readonly presence: 'required' | 'optional' | 'default'
   readonly default?: T
-  /** What an operator needs to know, in one or two sentences. */
+  /** Explanation for the operator, in one or two sentences. */
   readonly about: string
-  /** How the sample file writes it, as TOML. */
+  /** The value in the sample file, as TOML. */
   readonly sample: string
 }
 
@@ -380,7 +380,7 @@ type Lists = {
 export type Config = Values<typeof topLevelKeys> &
   Omit<Tables, 'fee'> & { readonly fee: Tables['fee'] | undefined } & Lists
 
-/** What could be read of a file that may have mistakes: the good values only. */
+/** The valid values of a file that may have mistakes. */
 export type PartialConfig = Partial<Values<typeof topLevelKeys>> & {
   readonly [Name in Exclude<TableName, 'fee'>]: Partial<Tables[Name]>
 } & { readonly fee: Partial<Tables['fee']> | undefined } & {

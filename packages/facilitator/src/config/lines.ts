@@ -1,17 +1,17 @@
-/** Where in a TOML text a key stands; the parser that gives the values tells no positions. */
+/** Finds the line of a key in a TOML text, because the parser that reads the values reports no positions. */
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
 
-/** The line of a key or table, counted from 1; `undefined` when it is not in the text or was not found. */
+/** The line of a key or table, counted from 1, or `undefined` when it was not found. */
 export type LineOf = (path: string) => number | undefined
 
 export function createLineFinder(text: string): LineOf {
   const lines = new Map<string, number>()
 
-  /** The text names a table again for each of its keys; the first place is where to look. */
+  /** Records the first place of a path: a text may name a table several times. */
   function found(path: readonly string[], { loc }: AST.TOMLKey): void {
     for (let depth = 1; depth <= path.length; depth++) {
       const name = path.slice(0, depth).join('.')
-      // The plain name of a repeated table means the first of them.
+      // Without an index, the name of a repeated table means the first one.
       for (const spelling of [name, name.replace(/\[\d+\]/g, '')]) {
         if (!lines.has(spelling)) lines.set(spelling, loc.start.line)
       }
@@ -45,7 +45,7 @@ export function createLineFinder(text: string): LineOf {
   return (path) => lines.get(path)
 }
 
-/** A text that the parser does not understand has no lines from the mistake on, rather than wrong ones. */
+/** Parses a broken text up to its mistake: later keys have no line, instead of a wrong one. */
 function parseUpToMistake(text: string): AST.TOMLTopLevelTable['body'] {
   const whole = parse(text)
   if (!(whole instanceof ParseError)) return whole
@@ -65,7 +65,7 @@ function parse(text: string): AST.TOMLTopLevelTable['body'] | ParseError {
 
 const namesOf = ({ keys }: AST.TOMLKey) => keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))
 
-/** The path of one of several tables of a name: `sellers[0]`, `sellers[1]` and so on. */
+/** The path of a repeated table with its index: `sellers[0]`, `sellers[1]` and so on. */
 const placed = (path: readonly string[], place: number) => [
   ...path.slice(0, -1),
   `${path.at(-1) ?? ''}[${place}]`,

@@ -1,11 +1,11 @@
-/** The resolved configuration for people and machines, without anything secret. */
+/** Prints the resolved configuration, as TOML or JSON, without secrets. */
 import { stringify } from 'smol-toml'
 import type { Config } from './config.js'
 import { maskUrl } from './credentials.js'
 import { type Environment, environmentVariables } from './environment.js'
 import { configTables, type KeyEntry } from './keys.js'
 
-/** As TOML that could be a configuration file again; what the file left out is marked. */
+/** As TOML that is a valid configuration file. Defaults that the file left out are marked. */
 export function printConfig(config: Config, env: Environment): string {
   const variables = environmentVariables.map(({ name }) => `# ${name}: ${env[name] ? 'set' : 'not set'}`)
   const parts = configTables.map(({ name: table, repeated, keys }) => {
@@ -16,7 +16,7 @@ export function printConfig(config: Config, env: Environment): string {
   return `${[variables.join('\n'), ...parts].filter((part) => part !== '').join('\n\n')}\n`
 }
 
-/** The same as data: every key, `null` where nothing is set. */
+/** As JSON: every key, `null` where nothing is set. */
 export function printConfigJson(config: Config, env: Environment): string {
   const environment = Object.fromEntries(
     environmentVariables.map(({ name }) => [name, env[name] ? '[secret]' : null]),
@@ -46,7 +46,7 @@ function printKey({ name, key }: KeyEntry, value: unknown): string[] {
   return [value === key.default ? `${line} # default` : line]
 }
 
-/** URLs lose their credentials; an amount is a string, because it may not fit a TOML integer. */
+/** Masks credentials in URLs. Amounts become strings, because they may not fit a TOML integer. */
 function shown(value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}`
   return typeof value === 'string' && /^https?:\/\//i.test(value) ? maskUrl(value) : value

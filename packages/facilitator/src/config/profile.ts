@@ -1,4 +1,4 @@
-/** What a profile permits. Only `local`, said explicitly, moves money; nothing is inferred. */
+/** What each profile permits. Only the explicit setting `local` moves money; nothing is inferred. */
 import type { Config } from './config.js'
 
 export type Profile = { readonly name: string; readonly acceptsPayments: boolean }

@@ -1,11 +1,11 @@
-/** Rules that bind several keys together. Each looks only at what could be read. */
+/** Rules between keys. Each rule looks only at valid values. */
 
 import type { Finding } from '../finding.js'
 import type { Config, PartialConfig } from './keys.js'
 
 type Rule = Pick<Finding, 'key' | 'message'>
 
-/** `tried` says whether the file has a key at all, good or bad: a bad one is complained about already. */
+/** `tried` says whether the file has a key, valid or not. An invalid one was already reported. */
 export function judgeRules(config: PartialConfig, tried: (path: string) => boolean): Rule[] {
   return [
     ...judgeGas(config),
@@ -22,7 +22,7 @@ function judgeGas({ settlement }: PartialConfig): Rule[] {
   return [{ key, message: `must not exceed settlement.max_fee_per_gas_gwei, which is ${whole}, is ${tip}` }]
 }
 
-/** Money that is minted or sent to a contract of the system stays there for good. */
+/** Money minted or sent to one of the system's own contracts would be lost. */
 function judgeRecipients({ network, settlement, fee }: PartialConfig): Rule[] {
   const contracts = {
     'network.token': network.token,
@@ -67,7 +67,7 @@ function judgeFee({ fee, settlement }: PartialConfig, tried: (path: string) => b
   return problems
 }
 
-/** Two of one name could not be told apart, two of one token neither; and nobody can have more than there is. */
+/** Sellers need distinct names and tokens, and their reserved shares may not add up to more than all. */
 function judgeSellers({ sellers }: PartialConfig): Rule[] {
   const problems: Rule[] = []
   for (const name of ['name', 'token_sha256'] as const) {
@@ -85,7 +85,7 @@ function judgeSellers({ sellers }: PartialConfig): Rule[] {
   return problems
 }
 
-/** Refused rather than ignored: a setting that does nothing yet must not look as if it did. */
+/** Settings without effect in this version are refused, so that nobody believes that they work. */
 export function judgeAvailability({ fee }: Pick<Config, 'fee'> | PartialConfig): Rule[] {
   return fee === undefined
     ? []

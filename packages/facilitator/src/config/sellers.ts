@@ -1,11 +1,11 @@
-/** What the configuration says about callers, by the keys they are counted by. */
+/** Shares and rates of callers from the configuration, by the key under which each caller is counted. */
 import { limits } from '../limits.js'
 import type { Config } from './config.js'
 
-/** A seller's key; no address looks like it. */
+/** The key of a seller. It cannot be mistaken for an address. */
 export const sellerKey = (name: string): string => `seller:${name}`
 
-/** A token alone reserves something, too, or strangers could still shut its owner out. */
+/** Every seller with a token gets a reserved share, so that strangers cannot shut it out. */
 export function reservedPercentOf({ sellers }: Config): ReadonlyMap<string, number> {
   const given = sellers.reduce((sum, { reserved_percent: part = 0 }) => sum + part, 0)
   const unset = sellers.filter(({ reserved_percent: part }) => part === undefined).length
@@ -15,8 +15,8 @@ export function reservedPercentOf({ sellers }: Config): ReadonlyMap<string, numb
 }
 
 /**
- * What a seller may ask in a minute. Behind a seller there are many customers: without rates of its own it has many
- * times those of a stranger. A rate that is switched off for strangers stays so.
+ * A seller's requests a minute. A seller serves many payers, so without rates of its own it gets a multiple of a
+ * stranger's rates. A rate that is off for strangers is off for sellers too.
  */
 export const sellerRatesOf = (
   { daemon }: Pick<Config, 'daemon'>,
@@ -27,7 +27,7 @@ export const sellerRatesOf = (
     seller.challenge_per_key_per_min ?? limits.sellerRateTimes * daemon.challenge_per_key_per_min,
 })
 
-/** Challenges a caller may be issued in a minute; infinite when its rate is switched off. */
+/** Challenges a minute that a caller may be issued. Infinite when the rate is off. */
 export function issuancePerMinOf(config: Config): (key: string) => number {
   const own = new Map(
     config.sellers.map(

@@ -1,4 +1,4 @@
-/** The kinds of values a configuration key can have: how each is read, and how it is said in words. */
+/** The types of configuration values: how each is parsed, and how it is described in words. */
 import { isIP } from 'node:net'
 import {
   type Address,
@@ -16,7 +16,7 @@ export type ValueType<T> = {
   readonly allowed: string
   /** `undefined` when the value is not allowed. TOML integers arrive as bigint, other numbers as number. */
   parse(value: unknown): T | undefined
-  /** What is wrong with a value that is not allowed, where that says more than what would be; completes "key: …". */
+  /** A more helpful message for a value that is not allowed; completes "key: …". */
   explain?(value: unknown): string | undefined
 }
 
@@ -38,7 +38,7 @@ export const address: ValueType<Address> = {
 
 const addressLimit = 2n ** 160n
 
-/** An address in one case has no checksum. One in mixed case has, and a mistyped digit breaks it. */
+/** Checks an address's checksum. All-lower and all-upper case have none; mixed case has one that catches typos. */
 function hasGoodCapitals(text: unknown): boolean {
   const parsed = parseAddress(text)
   if (parsed === undefined || typeof text !== 'string') return false
@@ -62,7 +62,7 @@ export const host: ValueType<string> = {
       : undefined,
 }
 
-/** Fit for a label of a metric and for a line of a log. */
+/** A name that is safe as a metric label and in a log line. */
 export const sellerName: ValueType<string> = {
   name: 'name',
   allowed: 'a name of 1 to 40 lower-case letters, digits, dots, dashes and underscores',
@@ -91,7 +91,7 @@ export const folderPath: ValueType<string> = {
   parse: parsePath,
 }
 
-/** A whole number; without a maximum, the largest that a number holds exactly. */
+/** A whole number. Default maximum: the largest safe integer. */
 export function integer({ min, max }: { min?: number; max?: number }): ValueType<number> {
   const atMost = max ?? Number.MAX_SAFE_INTEGER
   const atLeast = min ?? Number.MIN_SAFE_INTEGER
@@ -108,7 +108,7 @@ export function integer({ min, max }: { min?: number; max?: number }): ValueType
   }
 }
 
-/** Large amounts do not fit a TOML integer, hence the string. */
+/** A string, because large amounts do not fit a TOML integer. */
 export const baseUnits: ValueType<BaseUnits> = {
   name: 'base units',
   allowed: 'an amount in base units, a plain decimal integer or a string of one',
@@ -132,7 +132,7 @@ export function oneOfNumbers<const T extends number>(...numbers: T[]): ValueType
   }
 }
 
-/** The names that the HTTP server's trust-proxy setting knows beside addresses. */
+/** Names that the HTTP server's trust-proxy setting accepts besides addresses. */
 const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
 function isProxy(text: string): boolean {

@@ -1,4 +1,4 @@
-/** Keys of the file that nobody reads: a misspelling is warned about, a secret is refused. */
+/** Judges unknown keys of the file: a misspelling is a warning, a secret is a failure. */
 import { nearestName, parseAddress } from '@svc-zerc20/protocol'
 import type { Finding } from '../finding.js'
 import { looksLikeKey, soundsSecret } from './credentials.js'
@@ -32,21 +32,21 @@ function unknownPaths(table: Readonly<Record<string, unknown>>, prefix: string):
     if (isTable(value)) {
       const inside = unknownPaths(value, `${path}.`)
       const known = prefix === '' && Object.hasOwn(tables, name)
-      // An unknown table is named once, unless a secret hides in it.
+      // An unknown table is reported once, plus each secret inside it.
       return known ? inside : [{ path, value }, ...inside.filter(hidesSecret)]
     }
-    // Neither a table nor a known key, but named like a table: the reader of tables complains about it.
+    // A value with the name of a table is reported by the reader of tables.
     return prefix === '' && Object.hasOwn(tables, name) ? [] : [{ path, value }]
   })
 }
 
-/** What is no list of tables the reader of tables complains about. */
+/** Unknown keys in a repeated table. A value that is no list of tables is reported by the reader of tables. */
 function unknownInList(name: string, value: unknown): Unknown[] {
   const list: unknown[] = Array.isArray(value) ? value : []
   return list.flatMap((one, place) => (isTable(one) ? unknownPaths(one, `${name}[${place}].`) : []))
 }
 
-/** An address is public whatever its key is called: `token` at the wrong place is a slip, no leak. */
+/** Whether an unknown key may hold a secret. An address never does, so a misplaced `token` address is only a warning. */
 const hidesSecret = ({ path, value }: Unknown): boolean =>
   looksLikeKey(value) || (soundsSecret(lastName(path)) && parseAddress(value) === undefined)
 

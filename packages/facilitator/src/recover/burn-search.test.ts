@@ -10,7 +10,7 @@ const token = addressOf(0xa1)
 const payTo = addressOf(1)
 const transferTopic = toEventSelector('Transfer(address,address,uint256)')
 
-/** Transfers to one address, as the chain has them and as the indexer tells them. */
+/** Transfers to one address, on the chain and as the indexer reports them. */
 function setup(burns: Burn[], indexer: () => ClaimedTransfer[]) {
   const reported: string[] = []
   const rpc = scriptedRpc({

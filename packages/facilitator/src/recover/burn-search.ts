@@ -1,4 +1,4 @@
-/** Looks for burns on the chain, with the indexer's help where it has it right. */
+/** Finds burns on the chain, with the indexer's help where its answers check out. */
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
 import { type ChainLog, type JsonRpc, readHead, scanLogs, wellFormed } from '@svc-zerc20/evm'
 import {
@@ -28,7 +28,7 @@ type BurnSearchDeps = {
   readonly signal: AbortSignal
   readonly report: (event: PathEvent) => void
   readonly limits: {
-    /** Addresses in one question. */
+    /** Addresses in one request. */
     readonly lensQueriesMax: number
     readonly logSpanBlocksMax: number
   }
@@ -43,7 +43,7 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
     return found
   }
 
-  /** Believed when all it tells of is all that is there, and the receipt agrees. */
+  /** Trusted only if its transfers sum to the balance and the receipt agrees. */
   async function fromIndexer(address: Address, balance: bigint): Promise<Burn | undefined> {
     try {
       const transfers = await deps.indexer.transfersTo(address, deps.signal)
@@ -56,7 +56,7 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
     }
   }
 
-  /** The transfer as its receipt has it; undefined when the receipt has another. */
+  /** The transfer from its receipt; undefined when the receipt disagrees with the claim. */
   async function readBurn(to: Address, claimed: ClaimedTransfer | undefined): Promise<Burn | undefined> {
     if (!claimed) return undefined
     const { receipt } = await chain.selfTransferFacts(claimed.txHash, to, 1)
@@ -68,7 +68,7 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
     return { txHash: claimed.txHash, blockNumber, blockHash, leafIndex, from, value }
   }
 
-  /** From the token's logs, in one pass for all addresses. */
+  /** Reads the token's logs, in one pass for all addresses. */
   async function fromLogs(addresses: readonly Address[], fromBlock: number): Promise<Map<Address, Burn>> {
     const transfers = new Map<Address, ClaimedTransfer[]>()
     for (const some of inParts(addresses, limits.lensQueriesMax)) {
@@ -88,7 +88,7 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
     return burns
   }
 
-  /** A node that lied about its head when a challenge was issued must not hide its burn: then all is searched. */
+  /** First block to search. If a challenge's recorded block is impossible, everything is searched: the node had lied. */
   async function firstBlockOf(payments: readonly { readonly issuedAtBlock: bigint }[]): Promise<number> {
     const head = await readHead(deps.rpc)
     const first = payments.reduce(
@@ -131,7 +131,7 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
 
 const transferTopic = toEventSelector('Transfer(address,address,uint256)')
 
-/** Of equal ones the earliest. */
+/** The largest transfer; the earliest of equal ones. */
 const largestOf = (transfers: readonly ClaimedTransfer[]): ClaimedTransfer | undefined =>
   transfers.reduce<ClaimedTransfer | undefined>(
     (largest, transfer) => (largest && largest.value >= transfer.value ? largest : transfer),

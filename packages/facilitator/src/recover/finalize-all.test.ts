@@ -7,7 +7,7 @@ import { finalizeAll } from './finalize-all.js'
 
 const limits = { recoverPauseMs: 1_000, recoverFailedRoundsMax: 3, recoverStillRoundsMax: 5 }
 
-/** Rounds that end as scripted, the last of them again and again, for one burn that waits. */
+/** Runs scripted rounds for one waiting burn. The last step of the script repeats. */
 async function run(...script: (Step | 'none' | Error)[]) {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 0 })

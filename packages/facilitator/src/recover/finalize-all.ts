@@ -1,4 +1,4 @@
-/** Rounds of finalization without a loop: as many as bring something, then it ends. */
+/** Runs rounds of finalization as long as they make progress, then ends. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Finalize } from '../payment/finalize/finalize.js'
 import type { FinalizeEvent } from '../payment/finalize/ports.js'
@@ -6,7 +6,7 @@ import { count, type RoundEnd, type Step } from '../payment/finalize/round.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Clock } from '../payment/ports.js'
 
-/** Resolves with the last step of every payment that had its turn. */
+/** Resolves with the last step of every payment that a round looked at. */
 export async function finalizeAll(deps: {
   readonly finalize: Pick<Finalize, 'round'>
   readonly ledger: Pick<Ledger, 'awaitingMint'>
@@ -15,7 +15,7 @@ export async function finalizeAll(deps: {
   readonly report: (event: FinalizeEvent) => void
   readonly limits: {
     readonly recoverPauseMs: number
-    /** Rounds in a row that bring nothing: while something fails, and while mints wait for their depth. */
+    /** Rounds in a row without progress before it ends: while something fails, and while mints wait for depth. */
     readonly recoverFailedRoundsMax: number
     readonly recoverStillRoundsMax: number
   }
@@ -35,7 +35,7 @@ export async function finalizeAll(deps: {
 
   function mayMove(end: RoundEnd | undefined): boolean {
     if (count(last, 'confirming', 'mined') > 0) return stillRounds < limits.recoverStillRoundsMax
-    // Whoever failed backs off and is in no round meanwhile.
+    // A payment that failed backs off and is left out of rounds meanwhile.
     const isRetried = end === undefined || end.size === 0 || count(last, 'failed') > 0
     return isRetried && stillRounds < limits.recoverFailedRoundsMax
   }

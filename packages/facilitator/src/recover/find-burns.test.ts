@@ -17,7 +17,7 @@ import { type ExecutedBurn, type FindBurnsDeps, findBurns } from './find-burns.j
 
 const hourMs = 3_600_000
 
-/** A chain with transfers to addresses and a helper with events, around a real ledger that forgets nothing. */
+/** A fake chain with transfers and permit burner events, and a real ledger that forgets nothing. */
 function setup(changes: Partial<FindBurnsDeps> = {}) {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({
@@ -42,7 +42,7 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
     },
     reread: async (_challenge, burn) => ({ burn: { ...burn, leafIndex: 7n }, depth: 1 }),
     depth: 1,
-    // As in `challengeOf`: the address has the number of the nonce.
+    // As in `challengeOf`: address and nonce share a number.
     async derive(nonce) {
       derived.push(nonce)
       return { payTo: addressOf(Number(BigInt(nonce))), powNonce: 11 }
@@ -51,7 +51,7 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
     treasury: deployment.treasury,
     firstBlock: 0n,
     follow: async () => followed,
-    // The number of the block is its time, too.
+    // The block number is also its timestamp.
     minedAt: async (blockNumber) => seconds(Number(blockNumber)),
     dustBelow: 0n,
     clock,
@@ -107,7 +107,7 @@ describe('the burns of a facilitator', () => {
     expect(reported).toEqual(['burn.late'])
     expect((await ledger.books.find(nonceOf(1)))?.late).toEqual(lateBurn)
     expect((await ledger.books.find(nonceOf(2)))?.late).toBeUndefined()
-    // The second time it is on record.
+    // The second run finds it in the ledger.
     expect((await find()).filter(([, source]) => source === 'journal')).toEqual([[nonceOf(1), 'journal']])
   })
 
@@ -154,13 +154,13 @@ describe('the burns of a facilitator', () => {
       [nonceOf(3), 'helper'],
       [nonceOf(5), 'helper'],
     ])
-    // Neither what is known nor what is minted costs work.
+    // Known burns and minted burns need no proof of work.
     expect(derived).toEqual([3, 4, 5].map(nonceOf))
     const recorded = await ledger.books.find(nonceOf(3))
     expect(recorded).toMatchObject({
       challenge: { payTo: addressOf(3), powNonce: 11, treasury: deployment.treasury, amount: 1000n },
       late: { ...burnOf(3), leafIndex: 7n },
-      // The helper executes nothing past its deadline: whatever it was, it was not late.
+      // The permit burner executes nothing past its deadline, so this burn cannot have been late.
       lateReason: 'unrecorded',
     })
     expect(await ledger.books.find(nonceOf(4))).toBeUndefined()

@@ -1,6 +1,6 @@
 /**
- * Finds every burn to an address of this facilitator that is not finalized: those on record, those that nobody
- * presented in time, and those of payments that no record is left of.
+ * Finds every burn to this facilitator's addresses that is not finalized: burns in the ledger, burns that nobody
+ * presented in time, and burns of payments whose records are lost.
  */
 
 import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
@@ -18,24 +18,23 @@ import { replaceClaimed } from '../payment/settle/replace-claimed.js'
 export type FoundBurn = {
   readonly nonce: ChallengeNonce
   readonly burn: Burn
-  /** How it became known: a record of it, a transfer to a challenge on record, the helper's event, a given nonce. */
+  /** Where it was found: in the ledger, as a transfer to a known challenge, as a permit burner event, by a given nonce. */
   readonly source: 'journal' | 'transfer' | 'helper' | 'nonce'
-  /** Why it is left alone: its payer can still present it, has presented it, or a reorg took it. */
+  /** Why it is not minted now: its payer may still present it, has presented it, or a reorg removed it. */
   readonly leftAlone?: 'open' | 'claimed' | 'burn_lost'
 }
 
-/** A burn that the helper executed, as its event tells. */
+/** A burn in an event of the permit burner. */
 export type ExecutedBurn = Pick<Burn, 'txHash' | 'blockNumber' | 'blockHash' | 'from' | 'value'> & {
   readonly nonce: ChallengeNonce
   readonly payTo: Address
 }
 
 export type BurnSearch = {
-  /** What lies at burn addresses, in order. Nobody can move it, so nothing there means that nothing ever came. */
+  /** Balances of burn addresses, in order. Nobody can spend from them, so zero means that nothing ever arrived. */
   balances(addresses: readonly Address[]): Promise<readonly bigint[]>
   /**
-   * The largest transfer to each of these addresses, read from its receipt, whoever claimed that it is there. Only
-   * one of several can be minted.
+   * The largest transfer to each address, always read from its receipt. Only one transfer of an address can be minted.
    */
   largestTransfers(
     payments: readonly Pick<Challenge, 'payTo' | 'issuedAtBlock'>[],
@@ -51,21 +50,21 @@ export type FindBurnsDeps = OnChainDeps & {
   }
   readonly search: BurnSearch
   readonly derive: DeriveAddress
-  /** Whether burns are minted: that can be told without their addresses, which cost work. */
+  /** Whether burns are minted. Needs no burn addresses, which would cost proof of work. */
   areMinted(burns: readonly NonceAndValue[]): Promise<readonly boolean[]>
   readonly treasury: Address
   /** A block at or before the first one that can hold a burn. */
   readonly firstBlock: bigint
-  /** Follows the token's transfers to every address issued, and says which burns that put on record. */
+  /** Follows the token's transfers to every issued address. Returns the burns that it recorded. */
   follow(): Promise<ReadonlySet<ChallengeNonce>>
-  /** When a block says it was mined. */
+  /** The timestamp of a block. */
   minedAt(blockNumber: bigint): Promise<UnixSeconds>
-  /** Less than this is not worth a mint, unless it pays a challenge in full. */
+  /** Smaller transfers are not minted, unless they pay a challenge in full. */
   readonly dustBelow: bigint
   readonly clock: Pick<Clock, 'now'>
   readonly report: (event: PaymentEvent) => void
   readonly derivedAtOnceMax: number
-  /** One line about a long search. */
+  /** Prints one line about a long search. */
   readonly say: (line: string) => void
 }
 
@@ -96,7 +95,7 @@ async function onRecord(
   return found
 }
 
-/** Challenges whose address got something, though no burn of theirs was accepted. */
+/** Challenges whose address received tokens although no burn was accepted. */
 async function paidUnnoticed(deps: FindBurnsDeps): Promise<FoundBurn[]> {
   const { ledger, search } = deps
   const pages = await Promise.all(
@@ -125,13 +124,13 @@ async function paidUnnoticed(deps: FindBurnsDeps): Promise<FoundBurn[]> {
   return found
 }
 
-/** As a late burn it would buy nothing: as long as it can buy something, it is its payer's. */
+/** A burn that can still buy something is left to its payer: recorded as late, it would buy nothing. */
 function whyLeftAlone({ claim, challenge }: RecordedPayment, nowMs: number): 'open' | 'claimed' | undefined {
   if (claim) return 'claimed'
   return nowMs < challenge.expiresAt * 1000 ? 'open' : undefined
 }
 
-/** False when it is not worth a mint. Whether it is late, its block says, and not the time at which it is found. */
+/** False when it is too small for a mint. The block's timestamp decides whether it is late, not the time of the search. */
 async function recordUnnoticed(deps: FindBurnsDeps, payment: RecordedPayment, burn: Burn): Promise<boolean> {
   const { challenge } = payment
   const verdict = judgeTransfers({
@@ -140,7 +139,7 @@ async function recordUnnoticed(deps: FindBurnsDeps, payment: RecordedPayment, bu
     transfers: [{ ...burn, minedAt: await deps.minedAt(burn.blockNumber) }],
     now: deps.clock.now() / 1000,
     dustBelow: deps.dustBelow,
-    // Nothing was minted for it yet.
+    // Nothing was minted for this address yet.
     mintsSecond: false,
   })
   if (verdict.kind !== 'mint') return false
@@ -148,7 +147,7 @@ async function recordUnnoticed(deps: FindBurnsDeps, payment: RecordedPayment, bu
   return true
 }
 
-/** Burns of the helper for nonces that the ledger does not know: its journal was lost. */
+/** Burns of the permit burner for challenges that the ledger does not know, because the journal was lost. */
 async function executedUnknown(
   deps: FindBurnsDeps,
   known: ReadonlySet<ChallengeNonce>,
@@ -161,7 +160,7 @@ async function executedUnknown(
   const left = unknown.filter((_, i) => !minted[i])
   if (left.length > 0)
     deps.say(`${left.length} burns of the helper are on no record: deriving their addresses`)
-  // Helpers are shared: most of them may be another facilitator's.
+  // Facilitators can share a permit burner, so most of its burns may belong to others.
   const ours: FoundBurn[] = []
   for (let i = 0; i < left.length; i += deps.derivedAtOnceMax) {
     const some = left.slice(i, i + deps.derivedAtOnceMax)
@@ -184,7 +183,7 @@ async function ownBurn(deps: FindBurnsDeps, executed: ExecutedBurn): Promise<Fou
   return { nonce, burn: current.burn, source: 'helper' }
 }
 
-/** Burns that payers made themselves leave no nonce on the chain: somebody must name it. */
+/** Self-transfers leave no challenge nonce on the chain, so the operator must give it. */
 async function ofNonces(
   deps: FindBurnsDeps,
   known: ReadonlySet<ChallengeNonce>,
@@ -205,7 +204,7 @@ async function ofNonces(
   return found
 }
 
-/** As much of a lost challenge as a mint needs; what it asked for is not known any more. */
+/** Rebuilds the part of a lost challenge that a mint needs. Its terms are unknown. */
 function reconstruct(
   { treasury, clock }: FindBurnsDeps,
   derived: Pick<Challenge, 'nonce' | 'payTo' | 'powNonce'>,

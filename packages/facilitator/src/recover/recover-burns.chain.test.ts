@@ -22,7 +22,7 @@ let first: ChallengeOffer
 let second: ChallengeOffer
 let late: ChallengeOffer
 let open: ChallengeOffer
-/** A facilitator that accepts and does not mint; roots are proved beside it. */
+/** A facilitator that accepts payments and does not mint. An indexer proves the roots. */
 beforeAll(async () => {
   artifacts = await ensureArtifacts()
   net = await startNetwork({
@@ -55,7 +55,7 @@ const pathOf = (name: string) => join(net.directory, name)
 
 type Tables = Record<string, Record<string, unknown> | string>
 
-/** The network's configuration with a journal of its own, and with proving keys. */
+/** Writes the network's configuration with another journal and with proving keys. */
 function writeConfig(journal: string, change: (tables: Tables) => Tables = (tables) => tables): string {
   const tables = parse(readFileSync(net.configFile, 'utf8')) as Tables
   const at = (table: string) => tables[table] as Record<string, unknown>
@@ -140,7 +140,7 @@ describe('svc-facilitator recover', () => {
   })
 
   it('fault 8: records what others minted, late burns too, and leaves alone what can still be presented', async () => {
-    // With another journal its relayer has minted since: that must be said.
+    // The relayer has minted with another journal since, so the operator must confirm this journal.
     const refused = await recover(writeConfig('kept.jsonl'))
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('transactions that the journal does not know')
@@ -152,7 +152,7 @@ describe('svc-facilitator recover', () => {
       { challengeNonce: open.challengeNonce, state: 'waiting', reason: 'its payer can still present it' },
     ])
     expect(stderr).not.toContain('mint.proving')
-    // One payer can still come: that is not the end.
+    // One payer may still present its burn, so something is left to do.
     expect(code).toBe(75)
     expect(await balanceOfProvider()).toBe(3500n)
   })
@@ -166,7 +166,7 @@ describe('svc-facilitator recover', () => {
     expect([...sources.values()]).toEqual(['transfer', 'transfer', 'transfer', 'transfer'])
     expect(sources.has(late.challengeNonce) && sources.has(open.challengeNonce)).toBe(true)
     expect(report).toMatchObject({ found: 4, finalized: 4 })
-    // One of them was mined after its challenge expired, and it alone is called late.
+    // Only the burn that was mined after its challenge expired is called late.
     expect(stderr.match(/burn\.late/g)).toHaveLength(1)
     expect(code).toBe(0)
     expect(await balanceOfProvider()).toBe(6500n)

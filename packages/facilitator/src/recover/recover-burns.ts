@@ -1,4 +1,4 @@
-/** `svc-facilitator recover`: finds every burn of this facilitator, finalizes what is not, and ends. */
+/** `svc-facilitator recover`: finds every burn of this facilitator, finalizes those that are not, and ends. */
 import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ import { type RecoveryReport, reportOf } from './report.js'
 
 export type RecoverOptions = StartOptions & {
   readonly dryRun: boolean
-  /** Of burns that payers made themselves and no record is left of. */
+  /** Challenge nonces of self-transfers whose records are lost. */
   readonly nonces: readonly ChallengeNonce[]
   readonly signal: AbortSignal
   readonly say: (line: string) => void
@@ -47,7 +47,7 @@ type Recovery = Required<RecoverOptions> & {
   readonly telemetry: ReturnType<typeof createTelemetry>
 }
 
-/** May be killed and run again at any time: what it does is on record, or on the chain, before it counts. */
+/** May be killed and run again at any time: every step is in the journal or on the chain before it counts. */
 export async function recoverBurns(given: RecoverOptions): Promise<RecoveryReport> {
   const options = { clock: systemClock, random: systemRandom, acceptJournal: false, ...given }
   const { config, secrets, clock } = options
@@ -62,7 +62,7 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
       storage,
       rpc: chainSide.rpc,
       relayer: chainSide.relayer.address,
-      // A dry run has a copy of the journal, and changes nothing.
+      // A dry run works on a copy of the journal and changes nothing.
       acceptJournal: options.acceptJournal || options.dryRun,
     })
     const verifier = wireVerifier(config, chainSide, seed)
@@ -77,7 +77,7 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
   }
 }
 
-/** Nothing that expired is forgotten here. A dry run works on a copy of the journal. */
+/** Opens the ledger without dropping expired challenges. A dry run gets a copy of the journal. */
 async function openRecoveryStorage(
   { config, dryRun, clock, log, acceptJournal }: Required<RecoverOptions>,
   seed: Uint8Array,
@@ -90,7 +90,7 @@ async function openRecoveryStorage(
   }
   await assertUnlocked(journal)
   const folder = mkdtempSync(join(tmpdir(), 'svc-recover-'))
-  // A copy of who paid for what must not outlive the run, whatever becomes of it.
+  // The copy holds private data, so it is removed however the run ends.
   const dropCopy = () => rmSync(folder, { recursive: true, force: true })
   try {
     const copy = join(folder, 'journal.jsonl')
@@ -125,7 +125,7 @@ async function recover(recovery: Recovery): Promise<RecoveryReport> {
     pace: { delayMaxMs: 0, retryMs: { first: limits.recoverPauseMs, max: limits.recoverRetryMaxMs } },
   })
   try {
-    // As at a start: what a crash interrupted holds nonces of the relayer, and may be burns by now.
+    // As at a start: transactions that a crash interrupted still hold txNonces of the relayer and may be mined by now.
     await finalization.resumeMints()
     flow.resume.resumeTransactions()
     await chainSide.relayer.start()
@@ -148,7 +148,7 @@ async function recover(recovery: Recovery): Promise<RecoveryReport> {
   }
 }
 
-/** Finds and judges as `recover` would, and leaves it at that. */
+/** The dry run: finds and judges like `recover`, and changes nothing. */
 async function look(recovery: Recovery): Promise<RecoveryReport> {
   const { storage, verifier } = recovery
   const found = await find(recovery)
@@ -206,7 +206,7 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
   }
 }
 
-/** Transfers to any address that was issued in the last months, on record or not. */
+/** Follows transfers to every address issued in the last months, even if its challenge was forgotten. */
 async function followAll(recovery: Recovery): Promise<ReadonlySet<ChallengeNonce>> {
   const following = createFollowing(recovery)
   const nonces = new Set<ChallengeNonce>()
@@ -226,7 +226,7 @@ async function timeOf({ config, chainSide }: Recovery, blockNumber: bigint): Pro
   return block.time
 }
 
-/** What a mint reveals derives from nonce and treasury alone: neither address nor leaf are needed to ask for it. */
+/** Asks the verifier by the value that a mint reveals, which follows from nonce and treasury alone. */
 function mintedBy({ verifier, config }: Recovery): FindBurnsDeps['areMinted'] {
   const { treasury } = config.settlement
   const toPayment = ({ nonce, value }: NonceAndValue): Mintable => ({
@@ -248,7 +248,7 @@ async function withinMs(task: Promise<void>, ms: number, clock: Clock): Promise<
   await Promise.race([task, clock.sleep(ms, done.signal)]).finally(() => done.abort())
 }
 
-/** Nothing is issued while burns are recovered. */
+/** An empty pool: nothing is issued during recovery. */
 const noAddresses = { take: async () => undefined, giveBack: () => undefined }
 
 function* inParts<T>(items: readonly T[], size: number): Iterable<readonly T[]> {

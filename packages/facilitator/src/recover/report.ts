@@ -1,4 +1,4 @@
-/** What `recover` found and what became of it, for people and for scripts. */
+/** The report of `recover`: what it found and did, for people and for scripts. */
 import { type ExitCode, exitCodes } from '@svc-zerc20/daemon'
 import { unreachable } from '@svc-zerc20/protocol'
 import { table } from '../admin/print.js'
@@ -10,7 +10,7 @@ export type RecoveredBurn = {
   readonly transaction: string
   readonly value: string
   readonly source: FoundBurn['source']
-  /** `due` only in a dry run: it would be minted. */
+  /** `due` occurs only in a dry run: the burn would be minted. */
   readonly state: 'finalized' | 'due' | 'waiting' | 'failed'
   readonly reason?: string
 }
@@ -25,7 +25,7 @@ export type RecoveryReport = {
   readonly burns: readonly RecoveredBurn[]
 }
 
-/** `stepOf` tells how far a burn came; undefined when it never had its turn. */
+/** `stepOf` returns a burn's last step, or undefined when no round looked at it. */
 export function reportOf(
   found: readonly FoundBurn[],
   stepOf: (burn: FoundBurn) => Step | 'due' | undefined,
@@ -87,7 +87,7 @@ function standingAt(step: Step | 'due' | undefined): Standing {
   }
 }
 
-/** 75 when something is left that waits or is worth another try. A look alone leaves nothing undone. */
+/** Exit code 75 when a burn still waits or may succeed later. A dry run always ends with 0. */
 export function exitCodeOf({ dryRun, found, finalized }: RecoveryReport): ExitCode {
   return dryRun || found === finalized ? exitCodes.ok : exitCodes.tryAgain
 }

@@ -1,4 +1,4 @@
-/** Accounts whose private keys everybody knows. Money sent to them is anybody's. */
+/** Accounts whose private keys are public. Anybody can take money that is sent to them. */
 import { privateKeyToAddress } from 'viem/accounts'
 
 /** The first twenty accounts of the mnemonic that development nodes print at start ("test … junk"). */
@@ -86,13 +86,13 @@ const known = new Set([
 /** Order of the curve: every private key is below it. */
 export const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** Numbers so close to either end are the first that anyone tries. */
+/** Private keys this close to either end of the range are easy to guess. */
 const guessableDistance = 2n ** 32n
 
-/** A short pattern written again and again: 0x1111…, 0xdeadbeef…, 0x0123456789abcdef…. */
+/** A short repeated pattern: 0x1111…, 0xdeadbeef…, 0x0123456789abcdef…. */
 const repeatedPattern = /^0x(?:(..)\1{31}|(.{4})\2{15}|(.{8})\3{7}|(.{16})\4{3})$/
 
-/** Whether everybody has this key, or will when they look for it. The key must be below the order. */
+/** Whether this key is public or easy to guess. The key must be below the order. */
 export function isDevelopmentKey(key: `0x${string}`): boolean {
   const number = BigInt(key)
   return (

@@ -1,4 +1,4 @@
-/** Environment → keys. The only file of the daemon that reads `process.env`. */
+/** Reads keys from the environment. The only file of the daemon that uses `process.env`. */
 import { Secret, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
@@ -23,9 +23,9 @@ export type Secrets = {
 export type SecretsReading = { readonly secrets: Secrets | undefined; readonly findings: readonly Finding[] }
 
 /**
- * The process' environment, with the secrets taken out of it: threads and child processes that start later
- * inherit none of them, and no diagnostic report shows them. What the kernel was given at the start stays as it was:
- * `/proc/PID/environ` and a memory dump still have it, for the daemon's user and for root.
+ * Copies the environment and removes the secrets from the process, so that later threads and child processes inherit
+ * none and diagnostic reports show none. The kernel's copy from the start remains: the daemon's user and root can still
+ * read `/proc/PID/environ` and memory dumps.
  */
 export function takeEnvironment(): Environment {
   const taken = { ...process.env }
@@ -33,7 +33,7 @@ export function takeEnvironment(): Environment {
   return taken
 }
 
-/** Says everything about the secrets that is wrong or dangerous; the values never appear in it. */
+/** Reports everything that is wrong or dangerous about the secrets. Never shows their values. */
 export function examineSecrets(config: PartialConfig, env: Environment): SecretsReading {
   const findings: Finding[] = []
   const say = (level: Finding['level'], key: string, message: string) =>
@@ -79,7 +79,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
       }
       return undefined
     }
-    // No other character can be sent in the header, so nobody could ever use it.
+    // A header can carry no other characters, so such a token could never be used.
     if (!/^[\x21-\x7e]+$/.test(token)) say('fail', name, 'must be printable ASCII without spaces')
     else if (token.length < adminTokenCharactersMin) {
       say('warn', name, `shorter than ${adminTokenCharactersMin} characters; it can be guessed`)
@@ -88,7 +88,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
   }
 }
 
-/** Throws `SvcError('secrets_invalid')` listing every problem; the values never appear in it. */
+/** Throws `SvcError('secrets_invalid')` with every problem. Never shows the values. */
 export function readSecrets(
   config: Config,
   env: Environment = process.env,
@@ -100,7 +100,7 @@ export function readSecrets(
   return { secrets, warnings: findings.map(describe) }
 }
 
-/** The range is checked here, because the library would print a key that is outside of it. */
+/** Checks the range here, because the library's error would print a key outside it. */
 function isPrivateKey(value: string): value is Hex {
   if (!/^0x[0-9a-fA-F]{64}$/.test(value)) return false
   const number = BigInt(value)
@@ -112,8 +112,8 @@ function needsAdminToken({ profile, listen }: PartialConfig): boolean {
 }
 
 /**
- * What is missing before keys that others have may be used. All four must hold: what one of them alone suggests is
- * never enough.
+ * The conditions that are missing before public keys may be used. All four must hold, because each alone could be a
+ * mistake.
  */
 export function conditionsMissing({ profile, listen, network }: PartialConfig): string[] {
   const rpcHost = network.rpc_url === undefined ? '' : new URL(network.rpc_url).hostname

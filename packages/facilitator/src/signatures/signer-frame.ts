@@ -1,4 +1,4 @@
-/** How questions and answers of the signer thread lie in one array of bytes each. */
+/** Byte layout of the questions and answers of the signer thread. */
 
 /** Digest (32), r ‖ s (64), parity (1). */
 export const questionBytes = 97

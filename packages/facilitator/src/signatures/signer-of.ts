@@ -1,4 +1,4 @@
-/** Finds the signer of one ECDSA signature, on bytes. A thread can load it without the rest of the daemon. */
+/** Computes the signer of one ECDSA signature from bytes. A thread can load this file without the rest of the daemon. */
 import { keccak_256 } from '@noble/hashes/sha3'
 import { recover } from 'tiny-secp256k1'
 
@@ -12,7 +12,7 @@ export function signerOf(
     const publicKey = recover(digest, compactSignature, parity, false)
     return publicKey ? keccak_256(publicKey.subarray(1)).subarray(12) : undefined
   } catch {
-    // The library throws for r or s outside the group; for the caller that is one more bad signature.
+    // The library throws for r or s outside the group, which is simply a bad signature.
     return undefined
   }
 }

@@ -32,7 +32,7 @@ function signed(): SignerQuestion {
   return { digest, compactSignature: signature, parity: recoveryId === 1 ? 1 : 0 }
 }
 
-/** A signature whose r is no coordinate of any point. */
+/** A signature whose r is not the x coordinate of any point. */
 const unsignable = (): SignerQuestion => ({ ...signed(), compactSignature: new Uint8Array(64).fill(255) })
 
 const here = ({ digest, compactSignature, parity }: SignerQuestion) =>

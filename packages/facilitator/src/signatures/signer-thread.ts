@@ -1,6 +1,6 @@
 /**
- * Finds signers in a thread of its own. Finding them is most of the work of a verify, and meanwhile this thread goes
- * on serving. Whatever happens to the thread, an answer comes: without it the work is done here.
+ * Computes signers in a separate thread. That is most of the work of a verify, and the main thread keeps serving
+ * meanwhile. If the thread is lost, the work is done here instead, so every question gets an answer.
  */
 import { Worker } from 'node:worker_threads'
 import { createCoalescer } from '../coalesce.js'
@@ -20,7 +20,7 @@ export type SignerThread = {
   close(): Promise<void>
 }
 
-/** Boxed, because a question without a signer is answered, too. */
+/** Wrapped, because "no signer" is an answer too. */
 type Answer = { readonly address: Uint8Array | undefined }
 
 export function createSignerThread(deps: {
@@ -52,7 +52,7 @@ export function createSignerThread(deps: {
     worker.on('message', (answers: Uint8Array) => outstanding.shift()?.resolve(answers))
     worker.on('error', lost)
     worker.on('exit', (code) => lost(new Error(`the signer thread exited with code ${code}`)))
-    // A daemon that is done does not wait for it.
+    // The thread does not keep a finished daemon alive.
     worker.unref()
   }
 
@@ -66,7 +66,7 @@ export function createSignerThread(deps: {
       })
       return questions.map((_, i) => unpack(answers, i))
     } catch {
-      // Told to `onLost` already; the questions still want an answer.
+      // `onLost` was already called. The questions are answered here.
       return questions.map(here)
     }
   }
@@ -90,11 +90,11 @@ export function createSignerThread(deps: {
   }
 }
 
-/** The built file; no environment, because the daemon's holds keys. */
+/** Starts the built file without an environment, because the daemon's environment holds keys. */
 function startSignerWorker(): Worker {
   return new Worker(new URL('./signer-worker.js', import.meta.url), {
     name: 'svc-signer',
-    // It keeps nothing between two answers: a small nursery saves memory and costs no time.
+    // The thread keeps nothing between answers, so a small young generation saves memory at no cost.
     resourceLimits: { maxYoungGenerationSizeMb: 2 },
     env: {},
     execArgv: [],

@@ -1,4 +1,4 @@
-/** Finds the signers of a permit payload. Pure computation, with a bounded memory of the signers it found. */
+/** Computes the signers of a permit payload, with a bounded cache. */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils'
 import {
   type Address,
@@ -17,7 +17,7 @@ export type SplitSignature = { readonly r: string; readonly s: string; readonly 
 
 const secp256k1HalfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** The form the contracts accept: low s, v of 27 or 28. Wallets that write v as 0 or 1 mean the same. */
+/** The form that the contracts accept: low s, v of 27 or 28. Some wallets write v as 0 or 1. */
 export function canonical({ r, s, v }: SplitSignature): SplitSignature | undefined {
   const parity = v >= 27 ? v - 27 : v
   if (parity !== 0 && parity !== 1) return undefined
@@ -32,7 +32,7 @@ export function splitSignature(signature: string): SplitSignature {
   }
 }
 
-/** The question that finds the signer, or undefined when the signature has no canonical form. */
+/** The question for the signer thread, or undefined when the signature has no canonical form. */
 function toQuestion(digest: Uint8Array, signature: SplitSignature): SignerQuestion | undefined {
   const form = canonical(signature)
   if (!form) return undefined
@@ -51,7 +51,7 @@ export function signerOfDigest(digest: Uint8Array, signature: SplitSignature): A
 export function createSigners(deps: {
   deployment: Deployment
   cacheEntries: number
-  /** Finds signers elsewhere; without it, they are found here. */
+  /** The signer thread. Without it, signers are computed here. */
   thread?: Pick<SignerThread, 'signerOf'>
 }): Signers {
   const { chainId, token, tokenName, helper } = deps.deployment

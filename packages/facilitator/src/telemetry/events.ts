@@ -1,4 +1,4 @@
-/** Every log event and its fields. Secrets and bodies are in none of them. */
+/** Every log event and its fields. None contains a secret or a body. */
 import type { FinalizeEvent } from '../payment/finalize/ports.js'
 import type { PaymentEvent } from '../payment/report.js'
 import type { FollowEvent, PathEvent, RelayerEvent } from './reports.js'
@@ -14,7 +14,7 @@ export type LifecycleEvent =
   /** The daemon does not start. */
   | {
       readonly event: 'facilitator.failed'
-      /** The setting it is about, where one is. */
+      /** The configuration key that the problem is about, if there is one. */
       readonly key?: string
       readonly code: string
       readonly message: string
@@ -35,12 +35,12 @@ export type LifecycleEvent =
   | { readonly event: 'request.failed'; readonly route: string; readonly err: unknown }
   | { readonly event: 'seller.unknown_token'; readonly caller: string; readonly count: number }
   | { readonly event: 'address.failed'; readonly err: unknown }
-  /** The thread that recovers signers ended; the daemon goes on without it, slower. */
+  /** The signer thread ended. The daemon continues without it, more slowly. */
   | { readonly event: 'recovery.lost'; readonly err: unknown }
-  /** Transfers could not be followed, or what was found not be recorded; the next round comes later. */
+  /** Transfers could not be followed, or findings could not be recorded. The next round comes later. */
   | { readonly event: 'follow.failed'; readonly err: unknown }
 
-/** Failures of one kind that were not written, one by one. */
+/** Sums up failures of one kind that were not written one by one. */
 export type RepeatedEvent = {
   readonly event: 'log.repeated'
   readonly of: string
@@ -58,20 +58,20 @@ export type LogEvent =
   | RelayerEvent
   | FollowEvent
 
-/** Without the nonce that pairs a mint with its burn. */
+/** An event without the nonce that links a mint to its burn. */
 type Unlinked<Event> = Event extends { readonly challengeNonce: string; readonly event: `mint.${string}` }
   ? Omit<Event, 'challengeNonce'>
   : Event extends { readonly event: 'payment.finalized' }
     ? Omit<Event, 'challengeNonce'>
     : never
 
-/** What reaches the log: mint events have their nonce only when `log.link_mints` asks for it. */
+/** An event as the log writes it. Mint events have their nonce only if `log.link_mints` is set. */
 export type WrittenEvent = LogEvent | Unlinked<LogEvent>
 
-/** Hears of what happens. */
+/** Receives every event. */
 export type Log = (event: LogEvent) => void
 
-/** Writes it down. */
+/** Writes an event to the log. */
 export type LogWriter = (event: WrittenEvent) => void
 
 type FieldsOf<Event extends LogEvent['event']> = Exclude<keyof Extract<LogEvent, { event: Event }>, 'event'>

@@ -1,4 +1,4 @@
-/** A whole life of the daemon is logged, and nothing in it helps a thief or tells what people bought. */
+/** Logs a daemon from start to end and checks that the log has no secret and does not show what people bought. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { developmentRoles } from '@svc-zerc20/devnet'
@@ -86,14 +86,14 @@ describe('the log of a daemon whose node fails again and again', () => {
       const written = () => readFileSync(join(daemon.directory, 'facilitator.log'), 'utf8')
       const before = written().length
       daemon.chain.setFaults([{ method: 'eth_getBlockByNumber', kind: 'httpStatus', status: 500, times: 9 }])
-      // Sent again until it is answered, as resource servers do.
+      // The payload is sent again until it is answered, as resource servers do.
       const isAnswered = async (body: unknown) => {
         const { success, errorReason } = (await daemon.settle(body)).body
         return success || errorReason === 'already_accepted'
       }
       await Promise.all(payments.map(({ body }) => until(() => isAnswered(body))))
       daemon.chain.setFaults([])
-      // All of them are counted, though few are written.
+      // All failures are counted, although few are written.
       const metrics = (await daemon.admin('/metrics')).text
       const failures = Number(/^svc_rpc_failures_total (\d+)$/m.exec(metrics)?.[1])
       expect(failures).toBeGreaterThan(6)

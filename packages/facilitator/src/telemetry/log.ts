@@ -1,4 +1,4 @@
-/** Events → JSON lines, each at the level of its row in the table. */
+/** Writes events as JSON lines, each at the level of its row in the table. */
 import * as Daemon from '@svc-zerc20/daemon'
 import { type LogWriter, levelOf } from './events.js'
 

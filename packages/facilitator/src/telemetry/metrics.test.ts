@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMetrics } from './metrics.js'
 import { eventCounters, series } from './series.js'
 
-/** Reads the text format strictly: comments, then samples of the series they announce. */
+/** Parses the text format strictly: comments, then samples of the series that they announce. */
 function parse(text: string): Map<string, number> {
   const samples = new Map<string, number>()
   let announced = ''

@@ -18,17 +18,17 @@ type Read = () => number | readonly Sample[] | undefined
 export type Metrics = {
   count(name: CounterName, labels?: Labels, by?: number): void
   observe(name: HistogramName, value: number, labels?: Labels): void
-  /** Asked at every scrape instead of being counted here; `undefined` leaves the series out. */
+  /** Registers a function that is called at every scrape. `undefined` leaves the series out. */
   source(name: SourcedName, read: Read): void
-  /** Counts what pairs with the event. */
+  /** Increments the counters that are paired with the event. */
   hear(event: LogEvent): void
   render(): Promise<string>
 }
 
-/** A histogram is observed and cannot be read from elsewhere. */
+/** Any series but a histogram, which can only be observed. */
 export type SourcedName = Exclude<SeriesName, HistogramName>
 
-/** The content type of what `render` gives. */
+/** The content type of the rendered text. */
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
 
 export function createMetrics(): Metrics {
@@ -63,7 +63,7 @@ export function createMetrics(): Metrics {
     }
   }
 
-  /** A label that the table does not know, or one that is missing, is a mistake in our own code. */
+  /** Throws for an unknown or missing label, which is a bug of ours. */
   function checkLabels(name: SeriesName, labels: Labels): void {
     const wanted = table[name].labels
     const given = Object.keys(labels)
@@ -96,8 +96,8 @@ export function createMetrics(): Metrics {
 }
 
 /**
- * Forgets every sample. The library shows a series without labels as 0 until somebody sets it; a gauge that nobody
- * has read yet would then claim, for example, an empty balance.
+ * Removes every sample. The library would show a series without labels as 0 until it is set, so an unread gauge would
+ * report, for example, an empty balance.
  */
 function emptied<M extends Counter | Gauge | Histogram>(metric: M): M {
   metric.reset()
@@ -111,5 +111,5 @@ function known<M>(metrics: ReadonlyMap<SeriesName, M>, name: SeriesName): M {
   return metric
 }
 
-/** A block has a line of help and a line for its type; samples come after them. */
+/** Whether a block has samples after its help line and its type line. */
 const hasSamples = (block: string) => block.split('\n', 3).length === 3

@@ -1,4 +1,4 @@
-/** Memory, processor time and event-loop lag of this process, read when somebody asks. */
+/** Memory, processor time and event-loop lag of this process, read on demand. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Metrics, Sample } from './metrics.js'
 
@@ -10,7 +10,7 @@ export function registerProcessVitals(metrics: Pick<Metrics, 'source'>): { close
   delay.enable()
 
   function lag(): Sample[] {
-    // The timer's own period is in every value it measures.
+    // Every measured value includes the timer's own period, which is subtracted.
     const seconds = (nanoseconds: number) =>
       Math.max(0, (nanoseconds || 0) / nanosecondsPerSecond - lagResolutionMs / 1000)
     const samples = [

@@ -1,4 +1,4 @@
-/** A log for people who wait: what happens to payments, and what goes wrong, a short line each. */
+/** A log for people at a terminal: one short line for each step of a payment and each failure. */
 import { type LogEvent, type LogWriter, levelOf } from './events.js'
 
 const told = new Set<LogEvent['event']>([

@@ -1,4 +1,4 @@
-/** The latest events of payments, for an operator who looks into one. Memory only: the log keeps them all. */
+/** The latest events of payments, for an operator who investigates one. In memory only; the log has all events. */
 import { createBoundedMap } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 import type { LogEvent } from './events.js'
@@ -9,7 +9,7 @@ export type TimelineEntry = {
   readonly event: string
   readonly txHash?: string
   readonly reason?: string
-  /** Burns that could explain the mint, as far as we know them. */
+  /** Number of known burns that the mint could belong to. */
   readonly company?: number
 }
 
@@ -22,7 +22,7 @@ export function createRecentEvents(deps: {
   clock: Clock
   /** Payments whose events are kept; the oldest are forgotten first. */
   paymentsMax: number
-  /** Events kept of one payment; its first ones stay. */
+  /** Events kept of one payment. Its first events are kept. */
   eventsPerPaymentMax: number
 }): RecentEvents {
   const byNonce = createBoundedMap<string, TimelineEntry[]>(deps.paymentsMax)

@@ -1,4 +1,4 @@
-/** What the parts around the payment flow report: the relayer, the Merkle paths, the followed transfers. */
+/** Events of the parts around the payment flow: relayer, Merkle paths, followed transfers. */
 
 export type RelayerEvent =
   | { readonly event: 'relayer.unfunded'; readonly address: string }
@@ -18,13 +18,13 @@ export type RelayerEvent =
   | { readonly event: 'rpc.failed'; readonly err: unknown }
 
 export type PathEvent =
-  /** The indexer gave no path that leads to the root on chain; our own tree was asked instead. */
+  /** The indexer gave no path to the root on chain, so our own tree was used. */
   { readonly event: 'indexer.failed'; readonly err: unknown }
 
 export type FollowEvent =
-  /** The indexer did not tell the transfers that the chain has; told once until it does. */
+  /** The indexer's transfers differ from the chain's. Reported once until they agree again. */
   | { readonly event: 'follow.indexer_failed'; readonly err: unknown }
-  /** Blocks that were followed are not on the chain any more: they are read again from an earlier one. */
+  /** A reorg removed blocks that were followed, so reading continues from an earlier block. */
   | { readonly event: 'follow.reorged'; readonly block: number; readonly from: number }
-  /** More transfers came to an address than are kept of it. */
+  /** An address received more transfers than are kept. */
   | { readonly event: 'follow.dust'; readonly challengeNonce: string; readonly txHash: string }

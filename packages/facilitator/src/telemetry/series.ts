@@ -1,4 +1,4 @@
-/** Every metric series, and which log event counts in which: `docs/reference/metrics.md` prints both tables. */
+/** Tables of the metric series and of the events that increment them. `docs/reference/metrics.md` prints both. */
 import type { LogEvent } from './events.js'
 
 export type Series = {
@@ -118,7 +118,7 @@ export type HistogramName = OfKind<'histogram'>
 
 export type Labels = Readonly<Record<string, string>>
 
-/** The counter that goes up with a log event. Events that are not here are told in the log alone. */
+/** The counter that a log event increments. Other events appear only in the log. */
 export const eventCounters: Readonly<
   Partial<Record<LogEvent['event'], { readonly name: CounterName; readonly labels?: Labels }>>
 > = {

@@ -1,4 +1,4 @@
-/** What the relayer's transactions have cost since the start, by purpose. */
+/** Gas costs of the relayer's transactions since the start, by purpose. */
 
 import type { LogEvent } from './events.js'
 import type { Metrics } from './metrics.js'

@@ -40,11 +40,11 @@ describe('the summed log', () => {
     expect(written.slice(1)).toEqual([
       { event: 'log.repeated', of: 'rpc.failed', message: 'the RPC answered 599', count: 99, seconds: 60 },
     ])
-    // Still going on: no second stack.
+    // The failures continue, so no second stack is written.
     log(failure(1))
     await endWindows()
     expect(written.slice(2)).toMatchObject([{ event: 'log.repeated', count: 1 }])
-    // A quiet window, and the next one is news again.
+    // After a quiet window the next failure is written in full again.
     await endWindows()
     log(failure(2))
     expect(written.at(-1)).toEqual(failure(2))

@@ -1,13 +1,13 @@
 /**
- * Failures that come again and again are told once, with all they carry, and then summed up: one line for each kind
- * in a window, with a count. A node that fails half of its calls must not fill the disk with stacks.
+ * Writes a repeated failure once in full, and then one line with a count for each kind and window. So a node that fails
+ * half of its calls cannot fill the disk with stack traces.
  */
 import type { Clock } from '../payment/ports.js'
 import type { LogWriter, WrittenEvent } from './events.js'
 
 export type SummedLog = {
   readonly log: LogWriter
-  /** Tells what was left out; from now on everything is written as it is. */
+  /** Writes the open counts. Later events are written unchanged. */
   close(): void
 }
 
@@ -15,7 +15,7 @@ export function createSummedLog(deps: {
   readonly log: LogWriter
   readonly clock: Clock
   readonly windowMs: number
-  /** Kinds that are told apart at once; what comes beyond them is written as it is. */
+  /** Kinds of failure that are summed up at a time. Further kinds are written unchanged. */
   readonly kindsMax: number
 }): SummedLog {
   const { log, clock, windowMs, kindsMax } = deps
@@ -27,7 +27,7 @@ export function createSummedLog(deps: {
     if (count > 0) log({ event: 'log.repeated', of, message, count, seconds: windowMs / 1000 })
   }
 
-  /** Open for as long as it goes on: the next one of this kind is told in full only after a quiet window. */
+  /** Keeps a window open while failures of this kind continue. Only after a quiet window is the next written in full. */
   async function open(of: WrittenEvent['event'], kind: string): Promise<void> {
     do {
       windows.set(kind, { count: 0, message: '' })
@@ -45,7 +45,7 @@ export function createSummedLog(deps: {
       if (window) {
         window.count += 1
         window.message = messageOf(event)
-        // Which payment it was about must not get lost.
+        // An event of a payment is always written, so that the payment can be found.
         if ('challengeNonce' in event) log({ ...event, err: messageOf(event) } as WrittenEvent)
         return
       }
@@ -56,7 +56,7 @@ export function createSummedLog(deps: {
   }
 }
 
-/** Undefined for what is never summed up. */
+/** The kind of a failure; undefined for events that are never summed up. */
 function kindOf(event: WrittenEvent): string | undefined {
   if ('err' in event) {
     const reason = 'reason' in event ? event.reason : 'route' in event ? event.route : ''
@@ -67,7 +67,7 @@ function kindOf(event: WrittenEvent): string | undefined {
     : undefined
 }
 
-/** By its code, or else by its words without the numbers in them. */
+/** The error's code, or its message without numbers. */
 function kindOfError(err: unknown): string {
   if (!(err instanceof Error)) return typeof err
   if ('code' in err && typeof err.code === 'string') return err.code

@@ -1,4 +1,4 @@
-/** What is told of the daemon's work: one event goes to the log, the metrics, the recent events and the gas spent. */
+/** Sends each event to the log, the metrics, the recent events and the gas costs. */
 import { limits } from '../limits.js'
 import type { Clock } from '../payment/ports.js'
 import { version } from '../version.js'
@@ -10,11 +10,11 @@ import { createSpentGas, type SpentGas } from './spent-gas.js'
 import { unlinked } from './unlinked.js'
 
 export type Telemetry = {
-  /** Tells the log, the metrics and the recent events. */
+  /** Receives every event. */
   readonly log: Log
   readonly metrics: Metrics
   readonly recent: RecentEvents
-  /** What the relayer paid since the start. */
+  /** Gas costs of the relayer since the start. */
   readonly spent: SpentGas
   close(): void
 }
@@ -22,7 +22,7 @@ export type Telemetry = {
 export function createTelemetry(deps: {
   readonly log: LogWriter
   readonly clock: Clock
-  /** Whether the log may tell which payment a mint is for. */
+  /** Whether the log may show which payment a mint is for. */
   readonly linkMints: boolean
 }): Telemetry {
   const { clock } = deps

@@ -1,6 +1,6 @@
 /**
- * Mint events as they are written: without what pairs a mint with its burn. A log is collected, copied and kept by
- * people who need not know which payment a mint of that second was for. The operator asks `/admin` by nonce instead.
+ * Removes from mint events everything that links a mint to its burn. Logs are collected, copied and kept by people who
+ * need not know which payment a mint was for. The operator can ask `/admin` by nonce instead.
  */
 import type { LogEvent, WrittenEvent } from './events.js'
 
@@ -18,7 +18,7 @@ const causesMax = 5
 const words32 = /0x[0-9a-f]{64}/gi
 
 export function unlinked(event: LogEvent): WrittenEvent {
-  // It is asked for a path right before the mint of that path: its errors name no leaf, but may quote an answer.
+  // The indexer is asked for a path right before its mint. Its errors name no leaf, but may quote an answer with hashes.
   if (event.event === 'indexer.failed') return { ...event, err: withoutHashes(event.err) }
   if (!isMintEvent(event)) return event
   const { challengeNonce: _, ...rest } = event
@@ -28,7 +28,7 @@ export function unlinked(event: LogEvent): WrittenEvent {
 const isMintEvent = (event: LogEvent): event is Extract<LogEvent, { event: (typeof mintEvents)[number] }> =>
   (mintEvents as readonly string[]).includes(event.event)
 
-/** The error and its causes, with every hash in their words struck out. */
+/** The error and its causes, with every hash removed from their messages. */
 function withoutHashes(err: unknown, depth = 0): unknown {
   const strike = (text: string) => text.replace(words32, '0x…')
   if (typeof err === 'string') return strike(err)
