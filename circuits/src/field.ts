@@ -23,7 +23,7 @@ export function inverse(value: bigint): bigint {
   return power(value, fieldPrime - 2n)
 }
 
-/** A root of unity of the order that must be a power of two; the same one as every tool of this curve takes. */
+/** A root of unity of the given order, a power of two. Every tool of this curve uses the same one. */
 export function rootOfUnity(order: number): bigint {
   return power(5n, (fieldPrime - 1n) / BigInt(order))
 }

@@ -1,4 +1,4 @@
-/** What is used of snarkjs, which has no declarations of its own. */
+/** The functions of snarkjs that are used here; snarkjs has no declarations of its own. */
 declare module 'snarkjs' {
   type MemoryFile = { type: 'mem'; data?: Uint8Array }
   type File = string | MemoryFile
@@ -23,14 +23,14 @@ declare module 'snarkjs' {
     newAccumulator(curve: Curve, power: number, to: File): Promise<unknown>
     contribute(from: File, to: File, name: string, entropy: string): Promise<unknown>
     preparePhase2(from: File, to: File): Promise<unknown>
-    /** Whether it is good; the reason goes to the logger. */
+    /** Whether the file is valid. The reason goes to the logger. */
     verify(file: File, logger: Logger): Promise<boolean>
   }
   export const zKey: {
-    /** A hash, or -1 when it did not work out; the reason goes to the logger. */
+    /** A hash, or -1 on failure. The reason goes to the logger. */
     newZKey(r1cs: File, powersOfTau: File, zkey: File, logger: Logger): Promise<Uint8Array | -1>
     contribute(from: File, to: File, name: string, entropy: string, logger: Logger): Promise<Uint8Array>
-    /** A hash, or false when it did not work out; the reason goes to the logger. */
+    /** A hash, or false on failure. The reason goes to the logger. */
     beacon(
       from: File,
       to: File,

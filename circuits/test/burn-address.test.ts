@@ -9,7 +9,7 @@ const recipient = 123_456_789n
 const shift = 160n + BigInt(powBits)
 const addressMask = (1n << 160n) - 1n
 
-/** The first secret whose hash is as asked. */
+/** The first secret whose hash is accepted. */
 function secretWith(accepts: (hash: bigint) => boolean): { secret: bigint; hash: bigint } {
   for (let secret = 1n; ; secret++) {
     const hash = burnHash(2, recipient, secret)
@@ -49,7 +49,7 @@ describe('the burn address', () => {
     const address = failing.hash & addressMask
     const high = failing.hash >> shift
     const pow = (failing.hash >> 160n) & 0xffn
-    // Left out, in the address, or in the high part as a fraction.
+    // The surplus bits are dropped, moved into the address, or into the high part as a fraction.
     expect(objections(circuit, { ...inputs, address, high })).toBe(1)
     expect(objections(circuit, { ...inputs, address: address | (pow << 160n), high })).toBe(1)
     expect(
@@ -63,7 +63,7 @@ describe('the burn address', () => {
   })
 
   it('refuses the same hash written with parts that exceed the prime', () => {
-    // The hash plus the prime is the same element, and may have zeros where the proof of work wants them.
+    // The hash plus the prime is the same field element, and may have zeros where the proof of work requires them.
     const aliased = secretWith(
       (candidate) => candidate + fieldPrime < 1n << 254n && checkPow(candidate + fieldPrime, powBits),
     )

@@ -22,14 +22,14 @@ export type TestCircuit = {
   wire(signal: string): number
 }
 
-/** Compiles in a folder of its own, which `remove` takes away. */
+/** Compiles circuits in a temporary folder; `remove` deletes it. */
 export async function createWorkshop() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-circuits-'))
   await prepareSources(folder)
   let circuits = 0
   return {
     folder,
-    /** Names of signals take the compiler a good part of its time where there are many: only where they are used. */
+    /** `names` adds the names of signals. They are slow to compile in a large circuit, so ask only if needed. */
     async circuit(source: CircuitSource, { names = true } = {}): Promise<TestCircuit> {
       const name = `test${++circuits}`
       const { r1csFile, witnessFile } = await compile(folder, name, source, names ? ['--sym'] : [])

@@ -11,11 +11,11 @@ export type Constraint = {
   readonly c: readonly Term[]
 }
 
-/** Constraints in a form to reason about. */
+/** Constraints with an index by wire. */
 export type Constraints = {
   readonly wires: number
   readonly rows: readonly Constraint[]
-  /** For each wire the rows it stands in. */
+  /** For each wire, the rows in which it occurs. */
   readonly rowsByWire: readonly (readonly number[])[]
 }
 
@@ -53,7 +53,7 @@ export function violated({ rows }: Constraints, witness: readonly bigint[]): num
   )
 }
 
-/** Wires whose value can be replaced without violating any constraint: each is a hole. Every `step`th is tried. */
+/** Wires whose value can change without violating a constraint: each is a hole. Tries every `step`th wire. */
 export function freeWires(constraints: Constraints, witness: readonly bigint[], step = 1): number[] {
   const { wires, rows, rowsByWire } = constraints
   const sums = rows.map(({ a, b, c }) => [sumOf(a, witness), sumOf(b, witness), sumOf(c, witness)] as const)

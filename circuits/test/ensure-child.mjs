@@ -1,4 +1,4 @@
-// A process of its own that builds the small circuits: FOLDER.
+// Builds the small circuits in its own process. Argument: FOLDER.
 import { ensureDevelopment } from '../dist/artifacts/ensure-artifacts.js'
 import { smallCircuits } from './small-circuits.mjs'
 

@@ -15,7 +15,7 @@ function givenWires(circuit: TestCircuit, input: CircuitInput): Map<number, bigi
   return new Map(named.map(([signal, value]) => [circuit.wire(signal), reduce(value)]))
 }
 
-/** Expects that no wire of an honest witness can be altered alone; every `step`th is tried. */
+/** Expects that no single wire of an honest witness can be altered. Tries every `step`th wire. */
 export async function expectNoFreeWire(
   circuit: TestCircuit,
   input: CircuitInput,
@@ -27,15 +27,15 @@ export async function expectNoFreeWire(
   return witness
 }
 
-/** Expects more: that the whole witness follows from the inputs, in one way only. */
+/** Expects more: that the inputs determine the whole witness uniquely. */
 export async function expectTight(circuit: TestCircuit, input: CircuitInput): Promise<void> {
   const witness = await expectNoFreeWire(circuit, input)
   expect(solve(circuit.constraints, givenWires(circuit, input))).toEqual(witness)
 }
 
 /**
- * How many constraints refuse these inputs when a dishonest prover completes the witness as well as it can. Inner
- * signals may be given as well. One means that just that constraint stands between it and a proof.
+ * Number of constraints that refuse these inputs when a dishonest prover completes the witness as well as possible.
+ * Inner signals may be given too. One means that a single constraint prevents the forged proof.
  */
 export function objections(circuit: TestCircuit, input: CircuitInput): number {
   const forged = solve(circuit.constraints, givenWires(circuit, input)).map((value) => value ?? 0n)

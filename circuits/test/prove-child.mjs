@@ -1,4 +1,5 @@
-// Proves and verifies with snarkjs, whose threads keep a process alive: FOLDER INPUTS, by circuit, numbers as texts.
+// Proves and verifies with snarkjs, in its own process because snarkjs threads keep a process alive. Arguments: FOLDER
+// INPUTS, with the inputs by circuit and numbers as texts.
 import { join } from 'node:path'
 import { groth16, wtns, zKey } from 'snarkjs'
 

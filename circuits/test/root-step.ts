@@ -1,18 +1,18 @@
 import { type CircuitInput, evaluateTransfers, hash2, type Transfer, transferLeaf } from '@svc-zerc20/zk'
 
-/** Where things stand in a small tree, so that a test can put them wrong. */
+/** A step of a small tree, with its parts exposed so that a test can falsify them. */
 export type SmallStep = {
   readonly depth: number
   readonly height: number
   readonly segment: number
   /** All leaves of the tree before the step, by position. */
   readonly before: readonly bigint[]
-  /** What stands in the subtree: old leaves, and the transfers by their place in it. */
+  /** Contents of the subtree: old leaves, and the transfers by their place. */
   readonly kept: readonly number[]
   readonly added: Readonly<Record<number, Transfer>>
 }
 
-/** Where the polynomial is evaluated: for a circuit a number like any other. */
+/** The point at which the polynomial is evaluated. Any number works for a circuit. */
 export const z = 987_654_321n
 
 /** Inputs of a root circuit in which all follows from where things stand, whether that is allowed or not. */

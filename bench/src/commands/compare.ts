@@ -1,4 +1,4 @@
-/** `npm run bench`: measures three facilitators on one chain, interleaved, and prints what it saw. */
+/** `npm run bench`: measures three facilitators on one chain, in turns, and prints the figures. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -28,7 +28,7 @@ type Records = Readonly<Record<ContestantName, { cells: Cell[]; duplicates: Dupl
 const verdict = (met: boolean | undefined) =>
   met === undefined ? 'not judged' : met ? 'reached   ' : 'MISSED    '
 
-/** Everyone once, beginning with another one each time, so that nobody always goes first. */
+/** All contestants, in rotated order, so that none always goes first. */
 function inTurn(contestants: readonly Contestant[], turn: number): Contestant[] {
   const first = turn % contestants.length
   return [...contestants.slice(first), ...contestants.slice(0, first)]

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:finalize`: from accepted to finalized with real proofs, how many a second, and what proving does to
- * the request path meanwhile.
+ * `npm run bench:finalize`: measures the time from accepted to finalized with real proofs, the rate, and the effect of
+ * proving on the request path.
  */
 import { parseArgs } from 'node:util'
 import { startLocalNetwork } from '@svc-zerc20/devnet'
@@ -55,7 +55,7 @@ async function untilFinalized({ facilitatorUrl, adminToken }: Network, payment: 
   }
 }
 
-/** Mints to the payers are transfers, too: everybody starts with a root over all of them. */
+/** Waits until a root covers the mints that funded the payers, because those are transfers too. */
 async function untilCaughtUp({ indexerUrl }: Network): Promise<void> {
   for (;;) {
     const [status] = (await (await fetch(`${indexerUrl}/status`)).json()) as {
@@ -87,7 +87,7 @@ async function verifyP99(
   return percentile(latenciesMs, 0.99)
 }
 
-/** One at a time over one connection: with nobody else there, the answer's time is the server's. */
+/** One request at a time over one connection, so that the measured time is the server's. */
 async function challengeLatencies({ facilitatorUrl }: Network): Promise<readonly number[]> {
   const latenciesMs: number[] = []
   for (let asked = 0; asked < challengeCount; asked++) {
@@ -153,7 +153,7 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
   await Promise.all(payments.map((payment) => settle(network, payment)))
   const acceptedAt = performance.now()
   say(`${together} payments accepted; finalizing …`)
-  // Payers with a nonce of their own: the ones above are taken.
+  // New payers, because the permit nonces of the others are used.
   await sleep(2 * blockMs)
   const fresh = await makePayments(together)
   const busyP99 = await verifyP99(load, network, fresh)

@@ -1,4 +1,4 @@
-/** `npm run bench:journal`: how long the daemon takes to be ready on a large journal, and what it needs then. */
+/** `npm run bench:journal`: measures the time until the daemon is ready on a large journal, and its memory then. */
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { getContractAddress, hexToBytes } from 'viem'
 import { type JournalPlan, writeJournal } from '../inputs/journal.js'
 import { cpuMs, residentMemory } from '../processes/usage.js'
 
-/** Until the journal is written anew and idle threads are given back. */
+/** Time for the compaction of the journal and for idle threads to end. */
 const settleSeconds = 25
 const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(0)} MB`
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -44,10 +44,10 @@ async function measure(form: JournalPlan['form']): Promise<void> {
   )
   let startedAt = 0
   const network = await startLocalNetwork({
-    // The signed bytes in these journals are noise, which must not be sent again.
+    // The signed bytes in these journals are random and must not be sent.
     config: { settlement: { journal, reorg_watch_blocks: 0 } },
     directory,
-    // The daemon is the last part to start: what was said before it is when its start began.
+    // The daemon is the last part to start, so its start begins at the last line before it is ready.
     say: (line) => {
       if (!line.startsWith('facilitator')) startedAt = performance.now()
     },

@@ -1,4 +1,4 @@
-/** How long `POST /challenge` takes with a filled pool. */
+/** Measures `POST /challenge` with a filled pool. */
 import { startLocalNetwork } from '@svc-zerc20/devnet'
 
 const poolSize = 256
@@ -6,12 +6,12 @@ const pollMs = 100
 
 export type ChallengeFigures = {
   readonly count: number
-  /** As the caller sees them, so at least the server's time, in milliseconds. */
+  /** Milliseconds as measured by the caller, so at least the server's time. */
   readonly p50: number
   readonly p99: number
 }
 
-/** Asks one after the other, never for more than are ready. */
+/** Asks for one challenge at a time, and never for more than the pool holds. */
 export async function measureChallenges(rounds: number): Promise<ChallengeFigures> {
   const network = await startLocalNetwork({ config: { zerc20: { pool_size: poolSize } } })
   try {

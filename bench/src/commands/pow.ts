@@ -1,4 +1,4 @@
-/** `npm run bench:pow`: hashes per second on one core, ours beside poseidon-lite, and what an address costs. */
+/** `npm run bench:pow`: hashes per second on one core, ours and poseidon-lite's, and the cost of an address. */
 import { parseArgs } from 'node:util'
 import { createAddressMiner } from '@svc-zerc20/facilitator'
 import { burnHash, fieldPrime, findPowNonce, type PowPuzzle } from '@svc-zerc20/zk'
@@ -40,7 +40,7 @@ const library: Contestant = {
   },
 }
 
-/** Hashes per second of processor time, which other processes cannot take away. */
+/** Hashes per second of processor time, which other processes do not influence. */
 function ratePerSecond({ tries, run }: Contestant, startNonce: number): number {
   const before = process.cpuUsage()
   run(startNonce, tries)
@@ -57,7 +57,7 @@ async function compareHashes(rounds: number): Promise<void> {
     throw new Error('the hashes differ')
   }
   for (const contestant of [ours, library]) {
-    // Both are compiled in the background while they run.
+    // Warm-up: both are optimized in the background during the first runs.
     for (let warmUp = 0; warmUp < 4; warmUp++) {
       contestant.run(0, contestant.tries)
       await new Promise((resolve) => setTimeout(resolve, 200))

@@ -1,4 +1,4 @@
-/** `npm run bench:prove`: our prover beside a plain call of snarkjs, on the same circuits and keys, in one run. */
+/** `npm run bench:prove`: our prover and a plain call of snarkjs, on the same circuits and keys, in one run. */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
@@ -68,7 +68,7 @@ async function compare(circuit: CircuitName, input: CircuitInput): Promise<void>
   try {
     const first = { ours: await sample(contestants.ours), snarkjs: await sample(contestants.snarkjs) }
     const samples = { ours: [] as Sample[], snarkjs: [] as Sample[] }
-    // Turn by turn, so that whatever else the machine does hits both.
+    // In turns, so that other load on the machine affects both alike.
     for (let round = 0; round < rounds; round++) {
       samples.ours.push(await sample(contestants.ours))
       samples.snarkjs.push(await sample(contestants.snarkjs))

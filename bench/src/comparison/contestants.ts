@@ -1,4 +1,4 @@
-/** The three facilitators on one chain, each a process of its own with a key of its own. */
+/** The three facilitators on one chain, each with its own process and key. */
 import { developmentRoles, spareAccounts, startLocalNetwork } from '@svc-zerc20/devnet'
 import type { Address } from 'viem'
 import type { ChainView } from '../inputs/chain-view.js'
@@ -22,15 +22,15 @@ export type Contestant = {
   readonly relayer: Address
   readonly token: Address
   readonly makePayments: MakePayments
-  /** Of one that has a journal. */
+  /** Present for a contestant with a journal. */
   readonly journal?: () => Promise<JournalCounts>
 }
 
 export type Closer = () => Promise<void>
 
 /**
- * The addresses need no proof of work here, and few are kept ready: both happen off the request path, and
- * must not run while someone is measured.
+ * Addresses without proof of work, and a small pool. Both belong to background work, which must not run during a
+ * measurement.
  */
 const ourConfig = {
   zerc20: { pow_bits: 8, pool_size: 8 },

@@ -1,4 +1,4 @@
-/** Cells → the figures of one contestant. Cells of the same concurrency are pooled over all rounds. */
+/** Turns cells into the figures of one contestant. Cells of the same concurrency are pooled over all rounds. */
 import type { Cell, Duplicates, Step } from './measure.js'
 
 export type PooledCell = {
@@ -19,7 +19,7 @@ export type PooledCell = {
   readonly reverted: number
   /** Gas for each payment that succeeded, failed attempts included; absent when none succeeded. */
   readonly gasEach?: number
-  /** Journal records for each of them, and records that one sync of the disk served; only with a journal. */
+  /** Journal records per successful payment, and records per disk sync. Only with a journal. */
   readonly journalRecordsEach?: number
   readonly recordsPerSync?: number
 }
@@ -80,13 +80,13 @@ function pool(cells: readonly Cell[], concurrency: number): PooledCell {
   }
 }
 
-/** The smallest value that at least this share of the values does not exceed. */
+/** The smallest value such that this share of the values is at most that large. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
 }
 
-/** The concurrency at which most succeeded in a second. */
+/** The cell with the most successful payments a second. */
 export function saturation(cells: readonly PooledCell[]): PooledCell {
   const [first, ...rest] = cells
   if (!first) throw new Error('nothing was measured')

@@ -1,4 +1,4 @@
-/** What the daemon's journal has written so far, as its administrative surface tells. */
+/** Counts of the daemon's journal so far, from its metrics. */
 export type JournalCounts = { readonly records: number; readonly syncs: number }
 
 export async function readJournalCounts(url: string, adminToken: string): Promise<JournalCounts> {

@@ -1,4 +1,4 @@
-/** One cell: so many payments of one contestant at one concurrency, with what they cost. */
+/** Measures one cell: a number of payments of one contestant at one concurrency, with their costs. */
 import type { ChainView } from '../inputs/chain-view.js'
 import type { Child } from '../processes/child.js'
 import type { Load, LoadResult } from '../processes/load.js'
@@ -20,7 +20,7 @@ export type Cell = LoadResult & {
   /** Processor time of the facilitator and of the node meanwhile; absent where it cannot be read. */
   readonly facilitatorCpuMs?: number
   readonly nodeCpuMs?: number
-  /** What the journal wrote meanwhile, of a contestant that has one. */
+  /** Journal counts of this cell, for a contestant with a journal. */
   readonly journal?: JournalCounts
 }
 
@@ -33,10 +33,10 @@ export type Duplicates = {
 export type Measure = ReturnType<typeof createMeasure>
 
 const duplicates = 16
-/** A process that used less of a core than this share in one look is idle. */
+/** A process is idle if it used less than this share of a core during one look. */
 const limits = { idleLookMs: 200, idleShare: 0.05, idleLooksMax: 25 } as const
 
-/** Waits until what the preparation left to do in the background is done, within reason. */
+/** Waits until background work of the preparation is done, or until the limit. */
 async function untilIdle(pid: number): Promise<void> {
   for (let look = 0; look < limits.idleLooksMax; look++) {
     const used = stopwatch(pid)
@@ -55,7 +55,7 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
     concurrency: number,
   ): Promise<Cell> {
     await untilIdle(contestant.pid)
-    // Outside the figures of the chain: looking at the journal asks the chain, too.
+    // Read before the chain's figures, because reading the journal's counts asks the chain too.
     const journalBefore = await contestant.journal?.()
     const firstBlock = (await chain.read.getBlockNumber()) + 1n
     const facilitatorCpu = stopwatch(contestant.pid)
@@ -79,7 +79,7 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
       concurrency,
       payments: bodies.length,
       rpcCalls: after.calls - before.calls,
-      // The second question for the figures is itself a round trip.
+      // One less: the second read of the figures is itself a round trip.
       rpcRoundTrips: after.roundTrips - before.roundTrips - 1,
       transactions: spent.transactions,
       reverted: spent.reverted,

@@ -6,13 +6,13 @@ export type Plan = {
   readonly duplicateTrials: number
   readonly warmUpPayments: number
   /**
-   * Whether settling comes near its limit: with a block a second, so many at a time are at most so many a
-   * second, and the reference needs long for the many it takes.
+   * Whether settling reaches its limit. With one block a second, n payments at a time give at most n a second, so many
+   * are needed, and the reference takes long for them.
    */
   readonly settleSaturates: boolean
 }
 
-/** One at a time shows the latency and needs few; the others must last long enough to show a rate. */
+/** Few payments one at a time show the latency. The other cells need enough payments to show a rate. */
 const verifyCells = (alone: number, together: number) => [
   { concurrency: 1, payments: alone },
   { concurrency: 8, payments: together },

@@ -1,4 +1,4 @@
-/** Ours against the tuned reference, and against what we set out to reach. */
+/** Compares our figures with the tuned reference and with our targets. */
 import { cellAt, type Figures, saturation } from './figures.js'
 import type { Plan } from './plan.js'
 
@@ -15,7 +15,7 @@ export type Ratios = {
 export type Target = {
   readonly name: string
   readonly reached: string
-  /** Absent when this run measured too little to say. */
+  /** Absent when this run measured too little to decide. */
   readonly met?: boolean
 }
 

@@ -1,14 +1,14 @@
-/** What the benchmark asks of the chain, outside the timed parts. */
+/** The benchmark's reads of the chain, outside the timed parts. */
 import type { ChainStats } from '@svc-zerc20/devnet'
 import { type Address, createPublicClient, http, type PublicClient, parseAbiItem, type Transport } from 'viem'
 
 export type ChainView = {
   readonly read: PublicClient<Transport>
-  /** Everything the node was asked over HTTP so far. */
+  /** Calls and round trips of the node over HTTP so far. */
   stats(): Promise<{ calls: number; roundTrips: number }>
-  /** Waits until nothing of the account waits to be mined, within reason: a wedged queue never empties. */
+  /** Waits until the account has no unmined transactions, or until a limit, because a stuck queue never empties. */
   drain(account: Address): Promise<void>
-  /** What an account's transactions in these blocks cost. */
+  /** Gas costs of an account's transactions in these blocks. */
   spent(account: Address, fromBlock: bigint, toBlock: bigint): Promise<Spent>
   /** How often a payer's tokens moved since a block. */
   transfersOf(token: Address, payer: Address, fromBlock: bigint): Promise<number>

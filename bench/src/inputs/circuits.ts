@@ -1,4 +1,4 @@
-/** Honest inputs for the circuits that are measured. */
+/** Valid inputs for the measured circuits. */
 import {
   addressOf,
   burnHash,

@@ -6,11 +6,11 @@ import { crc32 } from 'node:zlib'
 export type JournalPlan = {
   readonly payments: number
   readonly openChallenges: number
-  /** Whole payments as a restart leaves them, or every step as a running daemon writes them. */
+  /** One record per payment, as compaction leaves them, or every step, as a running daemon writes them. */
   readonly form: 'compacted' | 'stepwise'
   readonly nowSeconds: number
   readonly treasury: string
-  /** What the journal is bound to: a daemon of another token or key refuses it. */
+  /** Chain, token and key that the journal belongs to. A daemon with others refuses it. */
   readonly binding: { readonly chainId: number; readonly token: string; readonly seed: string }
 }
 

@@ -1,4 +1,4 @@
-/** Valid payments, signed ahead of time. No two are alike. */
+/** Valid payments, signed before the measurement. All differ. */
 import { randomBytes } from 'node:crypto'
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { type Deployment, devnetToken } from '@svc-zerc20/devnet'
@@ -19,15 +19,15 @@ export type Payment = {
   readonly body: string
 }
 
-/** Makes so many payments, each by another payer. */
+/** Makes `count` payments, each by another payer. */
 export type MakePayments = (count: number) => Promise<Payment[]>
 
 const price = 1000n
 const validSeconds = 3600
-/** Challenges asked for at once, so that preparing does not take longer than measuring. */
+/** Challenges requested at once, so that the preparation does not take longer than the measurement. */
 const challengesAtOnce = 8
 
-/** The same accounts on every run; the chain they live on does not outlast it. */
+/** The same accounts in every run. Each run has a new chain. */
 export function createPayers(count: number): PrivateKeyAccount[] {
   return Array.from({ length: count }, (_, i) => privateKeyToAccount(keccak256(toHex(`bench payer ${i}`))))
 }

@@ -1,4 +1,4 @@
-/** The embedded chain as a process of its own, so that it competes with everyone alike. */
+/** The embedded chain in its own process, so that it competes with all contestants alike. */
 import { startChain } from '@svc-zerc20/devnet'
 import { announceReady } from './child.js'
 

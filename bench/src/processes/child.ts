@@ -1,17 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** One of the benchmark's own processes. It ends by itself when this process is gone. */
+/** One of the benchmark's own processes. It ends when its parent is gone. */
 export type Child<Ready> = {
   readonly pid: number
-  /** What it said when it was ready. */
+  /** The child's first message. */
   readonly ready: Ready
   /** Sends a question and resolves with the next answer; one question at a time. */
   ask<Answer>(question: object): Promise<Answer>
   stop(): Promise<void>
 }
 
-/** Starts a module of this package; its first message says that it is ready. */
+/** Starts a module of this folder. The module's first message means that it is ready. */
 export async function startChild<Ready>(options: {
   module: string
   env?: Record<string, string>
@@ -51,7 +51,7 @@ function nextMessage<Message>(child: ChildProcess, name: string): Promise<Messag
   })
 }
 
-/** For the child's side: says that it is ready, and ends it together with its parent. */
+/** Called in the child: sends the ready message, and ends the process together with its parent. */
 export function announceReady(ready: object): void {
   process.once('disconnect', () => process.exit(0))
   process.send?.(ready)

@@ -1,4 +1,4 @@
-/** The load generator: sends prepared bodies over kept connections, so many at a time, and takes the time. */
+/** The load generator: sends prepared bodies over open connections at a given concurrency, and measures the times. */
 import http from 'node:http'
 import { announceReady } from './child.js'
 
@@ -12,11 +12,11 @@ export type LoadResult = {
   readonly seconds: number
   readonly succeeded: number
   readonly latenciesMs: readonly number[]
-  /** How many answers gave which reason for failing. */
+  /** Number of failed answers by reason. */
   readonly failures: Readonly<Record<string, number>>
 }
 
-/** A payer gives up after this time; so do we. */
+/** Timeout of a request, as long as a payer waits. */
 const requestMsMax = 30_000
 
 type Answer = {
@@ -55,7 +55,7 @@ async function run({ url, bodies, concurrency }: Load): Promise<LoadResult> {
   return { seconds, succeeded, latenciesMs, failures }
 }
 
-/** A resource server keeps its connections to the facilitator; opening them is no part of a payment. */
+/** Opens the connections before the measurement, because resource servers keep theirs open too. */
 async function openConnections(url: string, count: number, agent: http.Agent): Promise<void> {
   const anywhere = new URL('/', url)
   const open = () =>

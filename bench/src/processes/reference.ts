@@ -1,4 +1,4 @@
-/** The official facilitator: its packages behind express, wired as its own example does, or tuned. */
+/** The official facilitator: its packages behind express, wired as in its own example, or tuned. */
 import { x402Facilitator } from '@x402/core/facilitator'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { toFacilitatorEvmSigner } from '@x402/evm'
@@ -10,7 +10,7 @@ import { announceReady } from './child.js'
 
 export type ReferenceReady = { readonly url: string }
 
-/** `tuned` is what an operator gets by reading the manual: ordered nonces, and receipts asked for often. */
+/** `tuned` uses the options of the manual: ordered txNonces and frequent polling of receipts. */
 export type Wiring = 'example' | 'tuned'
 
 const tunedPollMs = 100
@@ -28,7 +28,7 @@ const chain = defineChain({
   name: 'bench',
   nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
   rpcUrls: { default: { http: [rpcUrl] } },
-  // The client derives its usual polling from it; without it the example would poll every four seconds.
+  // The client derives its polling interval from the block time. Without it, the example would poll every four seconds.
   blockTime: Number(blockMs),
 })
 const account = privateKeyToAccount(privateKey as Hex, wiring === 'tuned' ? { nonceManager } : {})

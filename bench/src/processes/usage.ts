@@ -1,4 +1,4 @@
-/** What a process uses of the machine, as Linux tells it; nothing on systems without /proc. */
+/** Resource usage of a process, from /proc. Undefined on systems without it. */
 import { readFileSync } from 'node:fs'
 
 /** The unit of times in /proc/<pid>/stat, fixed by the kernel's interface. */
@@ -7,7 +7,7 @@ const clockTickMs = 10
 /** Processor time used so far, of all its threads. */
 export function cpuMs(pid: number): number | undefined {
   const text = readProc(pid, 'stat')
-  // The second field is a name in parentheses and may hold spaces: count from behind it.
+  // The second field is a name in parentheses that may contain spaces, so fields are counted after it.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ')
   return fields && (Number(fields[11]) + Number(fields[12])) * clockTickMs
 }
@@ -26,7 +26,7 @@ export function residentMemory(pid: number): { rssBytes?: number; rssPeakBytes?:
   }
 }
 
-/** Processes it started and that still run. */
+/** Running child processes. */
 export function childrenOf(pid: number): number[] {
   const text = readProc(pid, `task/${pid}/children`) ?? ''
   return text.split(' ').filter(Boolean).map(Number)

@@ -32,7 +32,7 @@ describe('the lock of a folder', () => {
     await writeFile(file, String(holder.pid))
     const taken = take()
     const ended = new Promise((resolve) => holder.once('exit', resolve))
-    // Long enough for several looks at the lock.
+    // Long enough for several polls of the lock.
     await new Promise((resolve) => setTimeout(resolve, 700))
     expect(await readFile(file, 'utf8')).toBe(String(holder.pid))
     holder.kill('SIGKILL')

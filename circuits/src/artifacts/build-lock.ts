@@ -9,8 +9,8 @@ const pollMs = 250
 const waitPollsMax = 1200
 
 /**
- * Waits until no other living process builds in the folder, then holds it. This only saves work: should two processes
- * get in at once all the same, the first to finish wins, see `ensureArtifacts`. So it is no harm to lose patience.
+ * Waits until no other running process builds in the folder, then takes the lock. The lock only saves work: if two
+ * processes build at once anyway, the first to finish wins, see `ensureArtifacts`. So giving up the wait does no harm.
  */
 export async function lockFolder(folder: string, onWait: () => void): Promise<() => Promise<void>> {
   const file = join(folder, lockName)
@@ -22,7 +22,7 @@ export async function lockFolder(folder: string, onWait: () => void): Promise<()
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
     const holder = Number(await readFile(file, 'utf8').catch(() => ''))
-    // Without a number for longer than a write takes: its writer was killed in between.
+    // A lock file that still has no process id at the next poll: its writer was killed before it wrote one.
     const isHeld = holder === 0 ? polls === 0 : isAlive(holder)
     if (!isHeld || polls >= waitPollsMax) await rm(file, { force: true })
     else if (polls === 0) onWait()
@@ -30,9 +30,9 @@ export async function lockFolder(folder: string, onWait: () => void): Promise<()
   }
 }
 
-/** A folder of this process's own to build in, on the same file system as the result. */
+/** A private folder to build in, on the same file system as the result. */
 export async function createWorkFolder(folder: string): Promise<string> {
-  // What a killed process left behind.
+  // Removes folders that killed processes left behind.
   for (const name of await readdir(folder)) {
     if (name.startsWith(workPrefix) && !isAlive(Number(name.slice(workPrefix.length)))) {
       await rm(join(folder, name), { recursive: true, force: true })

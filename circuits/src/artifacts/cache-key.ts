@@ -5,10 +5,10 @@ import { type Catalogue, mainFile } from '../compiler/catalogue.js'
 import { compilerVersion, sourceFolder } from '../compiler/compile.js'
 import { parametersFile } from '../compiler/parameters.js'
 
-/** Raised when the setup itself changes, so that keys of an older one are made anew. */
+/** Raise this when the setup changes, so that older keys are rebuilt. */
 const setupVersion = 1
 
-/** Hash over everything that decides what the circuits demand. */
+/** Hash of everything that determines the circuits' constraints. */
 export async function hashSources(circuits: Catalogue): Promise<string> {
   const hash = createHash('sha256')
   const add = (name: string, text: string) => hash.update(`${name}\n${Buffer.byteLength(text)}\n${text}\n`)
@@ -20,7 +20,7 @@ export async function hashSources(circuits: Catalogue): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Name of the folder that holds development artifacts of these sources and this compiler. */
+/** Name of the folder of development artifacts for these sources and this compiler. */
 export function folderName(powBits: number, sourcesHash: string): string {
   const key = createHash('sha256')
     .update(['development', setupVersion, powBits, sourcesHash, compilerVersion()].join('\n'))

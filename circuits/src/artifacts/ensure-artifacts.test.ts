@@ -17,7 +17,7 @@ import {
   type VerificationKey,
 } from '@svc-zerc20/zk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-// The built one, because its threads are.
+// The built module, because its threads need built files.
 import { ensureDevelopment } from '../../dist/artifacts/ensure-artifacts.js'
 // @ts-expect-error shared with processes that run without a build
 import { smallCircuits } from '../../test/small-circuits.mjs'
@@ -35,7 +35,7 @@ afterAll(() => rm(folder, { recursive: true }))
 const startBuild = () => spawn(process.execPath, [script('ensure-child.mjs'), folder])
 const exitOf = (child: ChildProcess) => new Promise((resolve) => child.once('exit', resolve))
 
-/** The folder that a build answers with. */
+/** The folder that a build prints. */
 async function readyOf(child: ChildProcess): Promise<string | undefined> {
   let text = ''
   child.stdout?.on('data', (chunk) => (text += chunk))
@@ -43,7 +43,7 @@ async function readyOf(child: ChildProcess): Promise<string | undefined> {
   return /^ready (.+)$/m.exec(text)?.[1]
 }
 
-// One after another: each looks at what the one before left.
+// In sequence: each test uses the files of the one before.
 describe.sequential('building artifacts', () => {
   let target: string
   let manifest: Manifest
@@ -132,7 +132,7 @@ describe.sequential('building artifacts', () => {
 
   it('makes a new set, with new secrets, when a file was lost', async () => {
     await rm(join(target, 'root-16.zkey'))
-    // A process that is gone holds nobody up.
+    // The lock of a process that is gone blocks nobody.
     await writeFile(join(folder, 'building.lock'), '999999999')
     const { answer, lines } = await ensure()
     expect(answer).toBe(target)

@@ -18,21 +18,21 @@ import { describeCircuit, filesOf, writeManifest } from './manifest.js'
 /** Proof-of-work bits of the development network. */
 export const developmentPowBits = 8
 
-/** Where this repository keeps what it generates. */
+/** The repository's folder for generated artifacts. */
 export const defaultFolder = fileURLToPath(new URL('../../../.cache/circuits', import.meta.url))
 
-/** Threads and compilers at work at once; more than two would only take memory on a small machine. */
+/** Threads, and compilers, that run at once. More than two would only use memory on a small machine. */
 const parallelMax = 2
 
 export type EnsureArtifacts = {
-  /** Holds one folder for each set of artifacts. */
+  /** The folder that contains one subfolder for each set of artifacts. */
   readonly folder?: string
   readonly powBits?: number
-  /** One line for each step; nothing when all is there. */
+  /** Called with one line for each step, never when nothing is missing. */
   readonly onProgress?: (line: string) => void
 }
 
-/** The folder with development artifacts of the present sources; builds them if they are missing. */
+/** The folder with development artifacts of the current sources. Builds them if they are missing. */
 export function ensureArtifacts(options: EnsureArtifacts = {}): Promise<string> {
   const { folder = defaultFolder, powBits = developmentPowBits, onProgress = () => {} } = options
   return ensureDevelopment({ folder, powBits, circuits: catalogue(powBits), onProgress })
@@ -46,8 +46,8 @@ type Wanted = {
 }
 
 /**
- * Never half a set: it is built elsewhere and renamed at the end. Of several processes the first to finish wins, so
- * keys that somebody already uses are never replaced.
+ * Builds a set elsewhere and renames it at the end, so that half a set is never seen. If several processes build, the
+ * first to finish wins, so keys in use are never replaced.
  */
 export async function ensureDevelopment(wanted: Wanted): Promise<string> {
   const { folder, powBits, circuits, onProgress } = wanted
@@ -63,7 +63,7 @@ export async function ensureDevelopment(wanted: Wanted): Promise<string> {
     try {
       const built = await build(work, sourcesHash, wanted)
       if (!(await isComplete(target))) {
-        // Only a set that lost a file gets here; a complete one stays.
+        // Only an incomplete set is removed here.
         await rm(target, { recursive: true, force: true })
         await rename(built, target)
       }
@@ -113,7 +113,7 @@ async function build(work: string, sourcesHash: string, wanted: Wanted): Promise
   }
 
   try {
-    // The largest first: it decides when all are done.
+    // The largest circuit first, because it takes longest.
     const made = await Promise.all([...circuitNames].reverse().map(makeOne))
     await writeManifest(result, { setup: 'development', powBits, sourcesHash, circuits: made.reverse() })
     return result

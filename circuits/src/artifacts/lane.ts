@@ -1,4 +1,4 @@
-/** Runs tasks in the order they come, at most so many at once. */
+/** Runs tasks in order, at most a fixed number at once. */
 export type Lane = <T>(task: () => Promise<T>) => Promise<T>
 
 export function createLane(width: number): Lane {

@@ -17,7 +17,7 @@ import { compilerVersion } from '../compiler/compile.js'
 /** Names of a circuit's files beside the manifest. */
 export const filesOf = (name: CircuitName) => ({ witness: `${name}.wasm`, provingKey: `${name}.zkey` })
 
-/** Describes the files of a circuit that lie in the folder. */
+/** Describes the files of a circuit in the folder. */
 export async function describeCircuit(
   folder: string,
   name: CircuitName,
@@ -43,7 +43,7 @@ async function hashed(folder: string, file: string): Promise<ArtifactFile> {
   return { file, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
-/** Writes the manifest of a folder. Throws rather than write one that its readers would refuse. */
+/** Writes the manifest of a folder. Throws if readers would refuse it. */
 export async function writeManifest(
   folder: string,
   facts: Pick<Manifest, 'setup' | 'powBits' | 'sourcesHash'> & {

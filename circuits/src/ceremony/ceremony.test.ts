@@ -17,13 +17,13 @@ const circuits = tinyCircuits as Catalogue
 const lines: string[] = []
 const onProgress = (line: string) => lines.push(line)
 
-/** Different in each call, as contributions must be; a test needs no secret. */
+/** Bytes that differ in each call, as contributions must. A test needs no secrecy. */
 function countingBytes() {
   let calls = 0
   return (count: number) => new Uint8Array(count).fill(++calls)
 }
 
-/** Compiles each source once, into a folder that outlives a command. */
+/** Compiles each source once, into a folder that is kept between commands. */
 function createCompiler(home: string): typeof compile {
   const compiled = new Map<CircuitSource, ReturnType<typeof compile>>()
   return async (folder, name, source) => {
@@ -44,7 +44,7 @@ describe.sequential('a ceremony', () => {
   let folder: string
   let compileCircuit: typeof compile
   let powersOfTau: { file: string; blake2b: string }
-  /** What each step told its participant: a hash for each circuit. */
+  /** The hashes that each step printed, one for each circuit. */
   let steps: string[][]
   const step = () => ({ folder, onProgress })
   const whole = () => ({ ...step(), circuits, powersOfTau, compileCircuit })

@@ -13,7 +13,7 @@ import { contributionsMin, inWords, judgeRecord, oneBeacon, recordLine } from '.
 import { comparePowersOfTau, type PowersOfTau, verifyPowersOfTau } from './powers-of-tau.js'
 
 export type CeremonyStep = {
-  /** Holds one key file for each circuit and step: what participants pass on. */
+  /** Folder that participants pass on: one key file for each circuit and step. */
   readonly folder: string
   readonly onProgress: (line: string) => void
 }
@@ -21,22 +21,22 @@ export type CeremonyStep = {
 export type Prepare = CeremonyStep & {
   readonly circuits: Catalogue
   readonly powersOfTau: PowersOfTau
-  /** The compiler; tests that have compiled a source already need not do it again. */
+  /** The compiler. Tests pass one that reuses earlier results. */
   readonly compileCircuit?: typeof compile
 }
 
 export type Verify = Prepare & {
-  /** So many contributions every key must have on record; a beacon is none. */
+  /** Contributions that every key must have on record. A beacon does not count. */
   readonly minContributions?: number
-  /** The value announced for the beacon; without it the beacon is printed and not compared. */
+  /** The announced value of the beacon. Without it, the beacon is printed and not compared. */
   readonly beacon?: string
-  /** Before the beacon: participants may want to know that all is well so far. */
+  /** Verifies a ceremony that has no beacon yet. */
   readonly unfinished?: boolean
-  /** Only compare the first phase with its hash: for whoever verified that file before. */
+  /** Only compares the first phase with its hash, for a file that was verified before. */
   readonly skipFirstPhase?: boolean
 }
 
-/** Compiles the circuits and makes the keys that the first participant starts from. Anybody could forge with them. */
+/** Compiles the circuits and makes the initial keys, under which anybody could forge proofs. */
 export async function prepareCeremony(ceremony: Prepare): Promise<void> {
   const { folder, powersOfTau, onProgress } = ceremony
   await comparePowersOfTau(powersOfTau)
@@ -51,7 +51,7 @@ export async function prepareCeremony(ceremony: Prepare): Promise<void> {
   })
 }
 
-/** Adds a secret of this participant to every key, and forgets it. One honest participant makes the keys safe. */
+/** Adds this participant's secret to every key and discards it. One honest participant makes the keys safe. */
 export async function contribute(
   step: CeremonyStep & { readonly participant: string; readonly random: RandomBytes },
 ): Promise<string[]> {
@@ -67,7 +67,7 @@ export async function contribute(
   })
 }
 
-/** Adds a public random value that nobody could know before, so that the last participant chose nothing. */
+/** Adds a public random value that nobody could know before, so that the last participant could not choose the result. */
 export async function applyBeacon(
   step: CeremonyStep & { readonly beacon: string; readonly iterationsExponent: number },
 ): Promise<string[]> {
@@ -80,15 +80,15 @@ export async function applyBeacon(
 }
 
 /**
- * Whether the last keys follow from the present sources, these powers of tau and the contributions on record, and these
- * are enough. The circuits are compiled anew: what lies in the folder proves nothing about them. Throws when something
- * is wrong.
+ * Verifies that the last keys follow from the current sources, these powers of tau and the contributions on record, and
+ * that there are enough contributions. The circuits are compiled again, because files in the folder prove nothing.
+ * Throws when something is wrong.
  */
 export async function verifyCeremony(ceremony: Verify): Promise<void> {
   await verifyEach(ceremony, async () => {})
 }
 
-/** Verifies once more, with the announced beacon, and writes an artifacts folder whose manifest says `ceremony`. */
+/** Verifies again with the announced beacon, then writes an artifacts folder whose manifest says `ceremony`. */
 export async function finishCeremony(
   ceremony: Verify & { readonly beacon: string; readonly into: string; readonly powBits: number },
 ): Promise<void> {
@@ -120,7 +120,7 @@ async function verifyEach(
   await comparePowersOfTau(powersOfTau)
   const latest = await latestStep(folder)
   const keyOf = (name: CircuitName) => join(folder, keyName(name, latest))
-  // What a key says about itself is soon read; so all of them are looked at before anything is compiled.
+  // Records are quick to read, so all of them are checked before the slow compilation.
   const onRecord = new Map<CircuitName, readonly Contribution[]>()
   const asked = { min, beacon: ceremony.unfinished ? 'unfinished' : ceremony.beacon }
   for (const name of circuitNames) onRecord.set(name, judgeRecord(name, await readFile(keyOf(name)), asked))
@@ -173,7 +173,7 @@ async function addStep(
   const hashes: string[] = []
   for (const name of circuitNames) {
     const to = join(folder, keyName(name, latest + 1))
-    // Renamed when complete: a step that was broken off leaves no key that looks like one.
+    // Renamed when complete, so that an interrupted step leaves no file that looks like a key.
     const hash = await make(join(folder, keyName(name, latest)), `${to}.part`)
     await rename(`${to}.part`, to)
     const hex = Buffer.from(hash).toString('hex')

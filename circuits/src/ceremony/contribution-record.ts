@@ -6,18 +6,18 @@ import {
   readKeyFile,
 } from '@svc-zerc20/zk'
 
-/** Of one participant everybody would have to believe that it forgot its secret. */
+/** With a single participant, everybody would have to trust that it discarded its secret. */
 export const contributionsMin = 2
 
-/** What is asked of the record of every key. */
+/** Requirements on the record of every key. */
 export type Asked = {
-  /** So many contributions with a secret; that of a beacon is public. */
+  /** Minimum number of contributions with a secret. A beacon does not count, because its value is public. */
   readonly min: number
-  /** The value that was announced for the beacon; `undefined` compares none, `unfinished` waits for no beacon. */
+  /** The announced value of the beacon; `undefined` compares none, `unfinished` expects no beacon. */
   readonly beacon: string | 'unfinished' | undefined
 }
 
-/** The contributions to a key. Throws when they are not what is asked. */
+/** The contributions to a key. Throws when they do not meet the requirements. */
 export function judgeRecord(
   name: CircuitName,
   keyFile: Uint8Array,
@@ -34,7 +34,7 @@ export function judgeRecord(
   return contributions
 }
 
-/** Whoever contributes last can try secrets until the key suits them, unless a value that nobody chose comes after. */
+/** Checks for a beacon at the end. Without one, the last contributor could try secrets until the key suits them. */
 function judgeBeacon(
   name: CircuitName,
   contributions: readonly Contribution[],
@@ -58,7 +58,7 @@ export function oneBeacon(records: Iterable<readonly Contribution[]>): PublicVal
   return first
 }
 
-/** A contribution for people. Names come from strangers: none of them may steer a terminal. */
+/** One line about a contribution. Names come from strangers, so control characters are removed. */
 export function recordLine(at: number, { name, hash, publicValue }: Contribution): string {
   const printable = name.replace(/\p{C}/gu, '?')
   const kind = publicValue ? 'beacon' : 'participant'

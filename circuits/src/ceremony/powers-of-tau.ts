@@ -3,14 +3,14 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { powersOfTau } from 'snarkjs'
 
-/** A file of the first phase, which serves every circuit and is somebody else's ceremony. */
+/** A file of the first phase: the public ceremony of others, which serves every circuit. */
 export type PowersOfTau = {
   readonly file: string
-  /** What its publishers say its BLAKE2b-512 hash is. Without it the file could be one whose secret is known. */
+  /** The published BLAKE2b-512 hash of the file. Without it, the file could be one whose secret is known. */
   readonly blake2b: string
 }
 
-/** Between two lines of progress. */
+/** Pause between two lines of progress. */
 const progressMs = 10_000
 
 /** Throws unless the file is the published one. */
@@ -22,8 +22,8 @@ export async function comparePowersOfTau({ file, blake2b }: PowersOfTau): Promis
 }
 
 /**
- * Throws unless the points of the file are powers of one number, in every section, and that number follows from the
- * contributions on record. A hash says whose file it is; this says that it is a good one.
+ * Throws unless the points in every section are powers of one number that follows from the contributions on record. The
+ * hash shows where the file comes from; this shows that the file is correct.
  */
 export async function verifyPowersOfTau(
   { file }: PowersOfTau,

@@ -1,6 +1,6 @@
 import { type CircuitName, hubHeight, rootBatches, treeHeight } from '@svc-zerc20/zk'
 
-/** A circuit as the compiler gets it. */
+/** A circuit as the compiler takes it. */
 export type CircuitSource = {
   /** File of `circom/` that has the template. */
   readonly include: string

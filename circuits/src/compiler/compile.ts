@@ -8,7 +8,7 @@ import { parametersFile } from './parameters.js'
 
 const require = createRequire(import.meta.url)
 
-/** Where our sources are. */
+/** Folder of the circom sources. */
 export const sourceFolder = fileURLToPath(new URL('../../circom', import.meta.url))
 
 /** Name and version of the compiler, as it goes into the manifest. */
@@ -17,7 +17,7 @@ export function compilerVersion(): string {
   return `${name} ${version} --O1`
 }
 
-/** Lays out sources and generated parameters side by side: the compiler finds includes in its own folder only. */
+/** Copies sources and generated parameters into one folder, because the compiler finds includes only in its own. */
 export async function prepareSources(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await cp(sourceFolder, folder, { recursive: true })
@@ -25,8 +25,8 @@ export async function prepareSources(folder: string): Promise<void> {
 }
 
 /**
- * So much of a WebAssembly function runs before V8 optimizes it. Optimizing the compiler itself takes longer than most
- * of our circuits take to compile, and the larger ones are no slower with it put off.
+ * How much of a WebAssembly function runs before V8 optimizes it. Optimizing the compiler takes longer than compiling
+ * most of our circuits, and the larger ones are no slower with a late optimization.
  */
 const tieringBudget = 100_000_000
 
@@ -36,8 +36,8 @@ export type Compiled = {
 }
 
 /**
- * Compiles one circuit in a folder that `prepareSources` filled. A process of its own, since the compiler is itself
- * WebAssembly that ends its process, and so that two can run at once. `extra` are flags for the compiler.
+ * Compiles one circuit in a folder that `prepareSources` filled. Runs in its own process, because the compiler ends its
+ * process, and so that two can run at once. `extra` are flags for the compiler.
  */
 export async function compile(
   folder: string,
@@ -58,7 +58,7 @@ export async function compile(
     child.once('error', reject)
     child.once('close', resolve)
   })
-  // What the compiler warns of, such as arrays of unequal length, is a mistake in a circuit.
+  // A warning, for example about arrays of unequal length, means a mistake in a circuit, so it is an error here.
   if (code !== 0 || said.includes('warning[')) throw new Error(`the compiler refused ${name}:\n${said}`)
   return { r1csFile: join(folder, `${name}.r1cs`), witnessFile: join(folder, `${name}_js`, `${name}.wasm`) }
 }

@@ -4,7 +4,7 @@ import { emptyRoots } from '@svc-zerc20/zk'
 
 const require = createRequire(import.meta.url)
 
-/** Largest state of the hashes in use: three inputs and one more. */
+/** Largest state of the hashes in use: three inputs plus one. */
 const widest = 4
 const constantsMax = 256
 
@@ -12,7 +12,7 @@ type Parameters = { readonly constants: readonly bigint[]; readonly matrix: read
 
 /** Poseidon's published parameters for a number of inputs, as poseidon-lite carries them. */
 function poseidonParameters(inputs: number): Parameters {
-  // The package exports its hashes only; the numbers lie in a file beside them.
+  // The package exports only its hashes, so the numbers are read from a file of the package.
   const folder = dirname(require.resolve(`poseidon-lite/poseidon${inputs}`))
   const { C, M } = require(join(folder, 'constants', `${inputs}.js`)).default as {
     C: string[]
@@ -29,10 +29,10 @@ const padded = (numbers: readonly bigint[], length: number) => [
   ...new Array<bigint>(length - numbers.length).fill(0n),
 ]
 
-/** The numbers that the circuits include: too many to write by hand, and none of them ours to choose. */
+/** The generated circom file with Poseidon's published constants and the empty roots. */
 export function parametersFile(): string {
   const [three, four] = [poseidonParameters(2), poseidonParameters(3)]
-  // A function of circom returns one size only, so the smaller arrays are filled up with zeros.
+  // A circom function returns arrays of one size only, so smaller arrays are padded with zeros.
   const constants = (of: Parameters) => list(padded(of.constants, constantsMax))
   const matrix = (of: Parameters) => {
     const rows = [...of.matrix, ...new Array<bigint[]>(widest - of.matrix.length).fill([])]

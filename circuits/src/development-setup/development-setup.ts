@@ -7,12 +7,12 @@ import type { FixedBasePool } from './fixed-base-pool.js'
 /** Random bytes of the given number. */
 export type RandomBytes = (count: number) => Uint8Array
 
-/** The secret numbers behind a key. Whoever knows them can forge proofs; they live in this process's memory only. */
+/** The secret numbers behind a key. Whoever knows them can forge proofs. They exist only in this process's memory. */
 type Trapdoor = Record<'tau' | 'alpha' | 'beta' | 'delta', bigint>
 
 /**
- * Makes a Groth16 key in seconds, by one party that draws all secrets itself. A ceremony spends its hours on never
- * letting anybody know them; without that aim each point of the key is one known multiple of a generator.
+ * Makes a Groth16 key in seconds: one party draws all secrets, so each point of the key is a known multiple of a
+ * generator. A ceremony takes hours because nobody may know the secrets.
  */
 export async function developmentSetup(deps: {
   readonly r1cs: R1cs
@@ -32,13 +32,13 @@ export async function developmentSetup(deps: {
   const g1 = (scalars: readonly bigint[]) => pool.multiply('G1', packElements(scalars))
   const g2 = (scalars: readonly bigint[]) => pool.multiply('G2', packElements(scalars))
 
-  // Quotients first: they depend on nothing else, so the threads work while the wires are summed up here.
+  // The quotients come first, because they depend on nothing else: the threads compute them while the wires are summed.
   const odd = lagrange({ tau, order: 2 * domain, step: 2, start: 1, count: domain })
   const h = g1(odd.map((value) => (value * deltaInverse) % fieldPrime))
   const basis = lagrange({ tau, order: domain, step: 1, start: 0, count: domain })
   const [u, v, w] = [r1cs.a, r1cs.b, r1cs.c].map((forms) => sumByWire(forms, r1cs.wires, basis))
   if (u === undefined || v === undefined || w === undefined) throw new Error('unreachable')
-  // One row more for each public signal, so that no two of them can be traded for each other.
+  // One extra row for each public signal, so that two of them cannot be swapped in a proof.
   for (let signal = 0; signal <= r1cs.publicSignals; signal++) {
     u[signal] = reduce((u[signal] ?? 0n) + (basis[r1cs.constraints + signal] ?? 0n))
   }
@@ -78,7 +78,7 @@ export function domainOf({ constraints, publicSignals }: R1cs): number {
 }
 
 function drawScalar(random: RandomBytes): bigint {
-  // Sixteen bytes more than the order has, so that no value is noticeably likelier.
+  // Sixteen bytes more than the order has, so that the remainder is practically uniform.
   return reduce(BigInt(`0x${Buffer.from(random(elementBytes + 16)).toString('hex')}`))
 }
 
@@ -98,7 +98,7 @@ function lagrange(of: { tau: bigint; order: number; step: number; start: number;
     product = (product * reduce(tau - point)) % fieldPrime
     point = (point * stride) % fieldPrime
   }
-  // One inversion for all: walk back, keeping the inverse of the product so far.
+  // One inversion for all: walk backwards with the inverse of the remaining product.
   let rest = inverse(product)
   const values = new Array<bigint>(count)
   for (let at = count - 1; at >= 0; at--) {

@@ -3,7 +3,7 @@ import { elementBytes } from '../field.js'
 import type { Group } from './fixed-base.js'
 import type { FixedBaseAnswer, FixedBaseRequest } from './fixed-base-worker.js'
 
-/** Scalars handed to a thread at once: enough to outweigh the message, few enough to share the work evenly. */
+/** Scalars in one task: enough to outweigh the cost of the message, few enough to share the work evenly. */
 const scalarsPerTask = 4096
 
 /** Multiplies generators in threads. */
@@ -59,7 +59,7 @@ export function createFixedBasePool({ threads }: { threads: number }): FixedBase
       const taskBytes = scalarsPerTask * elementBytes
       for (let start = 0; start < scalars.length; start += taskBytes) {
         const id = ++lastId
-        // A copy: a view would send the whole buffer behind it.
+        // A copy, because sending a view would send its whole buffer.
         queue.push({ id, group, scalars: scalars.slice(start, start + taskBytes) })
         tasks.push(new Promise((resolve, reject) => waiting.set(id, { resolve, reject })))
       }

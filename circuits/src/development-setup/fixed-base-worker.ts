@@ -5,7 +5,7 @@ import { createFixedBase, type FixedBase, type Group } from './fixed-base.js'
 export type FixedBaseRequest = { readonly id: number; readonly group: Group; readonly scalars: Uint8Array }
 export type FixedBaseAnswer = { readonly id: number; readonly points: Uint8Array }
 
-// Tables take a moment to build, so only those that are asked for.
+// Tables take a moment to build, so each is built on first use.
 const engines = new Map<Group, FixedBase>()
 
 parentPort?.on('message', ({ id, group, scalars }: FixedBaseRequest) => {

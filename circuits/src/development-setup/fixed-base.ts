@@ -7,16 +7,16 @@ export type Group = 'G1' | 'G2'
 /** Bytes of an affine point in a key file: coordinates in Montgomery form, infinity as zeros. */
 const pointBytes: Record<Group, number> = { G1: 64, G2: 128 }
 
-/** Digits of a scalar are this wide: a wider table means fewer additions but more misses of the cache. */
+/** Bits of a scalar's digit. Wider digits mean fewer additions but more cache misses. */
 const windowBits = 11
 const windows = Math.ceil(254 / windowBits)
 const multiples = 2 ** windowBits - 1
-/** Scalars worked on at once: the more, the cheaper the one inversion that all of their additions share. */
+/** Scalars in one batch. All their additions share one inversion, which costs less per scalar in a larger batch. */
 const batchScalars = 1024
 const pageBytes = 65_536
 const memoryPages = 512
 
-/** What of the platform's WebAssembly is used here; its declarations come only with those of browsers. */
+/** The part of the WebAssembly API that is used here. TypeScript declares it only for browsers. */
 type Platform = {
   readonly Memory: new (options: { initial: number }) => { readonly buffer: ArrayBuffer }
   readonly Module: new (code: Uint8Array) => object
@@ -30,10 +30,10 @@ type Operation = (...places: number[]) => number
 export type FixedBase = (scalars: Uint8Array) => Uint8Array<ArrayBuffer>
 
 /**
- * The generator is always the same, so all multiples of it that a digit can ask for are computed once, and a scalar
- * is a sum with one term for each digit. Sums of a batch are made side by side in affine form, where an addition costs
- * a third of a projective one if many share one inversion. Terms of one sum never are equal nor opposite, since a
- * higher digit outweighs all lower ones and the whole is below the order: so there is no special case but infinity.
+ * Multiplies with a table of the generator's multiples for every digit, so that a scalar is a sum with one term for
+ * each digit. The sums of a batch are computed together in affine form, where an addition costs a third of a projective
+ * one if many share an inversion. The terms of a sum are never equal or opposite, because a higher digit outweighs all
+ * lower ones and the whole is below the order. So infinity is the only special case.
  */
 export function createFixedBase(group: Group): FixedBase {
   const memory = new platform.Memory({ initial: memoryPages })
@@ -53,7 +53,7 @@ export function createFixedBase(group: Group): FixedBase {
   const bytes = new Uint8Array(memory.buffer)
   const pointSize = pointBytes[group]
   const coordinate = pointSize / 2
-  // The module keeps the end of what it uses at address 0 and takes temporary room from there on.
+  // The module stores the end of its memory at address 0 and allocates temporary memory from there.
   const allocate = (size: number): number => {
     const place = ((words[0] ?? 0) + 7) & ~7
     words[0] = place + size
@@ -84,7 +84,7 @@ export function createFixedBase(group: Group): FixedBase {
     return affine
   }
 
-  /** The sum at one place plus the term; the inverse of the difference of their x is given. */
+  /** Adds the term to the sum, given the inverse of the difference of their x. */
   function addTerm(sum: number, term: number, inverse: number): void {
     sub?.(term + coordinate, sum + coordinate, slope)
     mul?.(slope, inverse, slope)

@@ -9,12 +9,12 @@ export type LinearForms = {
   readonly coefficients: readonly bigint[]
 }
 
-/** What a compiled circuit demands: for each constraint i, `a[i] * b[i] = c[i]`. Wire 0 is always one. */
+/** The constraints of a compiled circuit: `a[i] * b[i] = c[i]` for each i. Wire 0 is always one. */
 export type R1cs = {
   readonly wires: number
   /** Wires 1 to this one are public signals. */
   readonly publicSignals: number
-  /** The wires after those are the private inputs; what follows is computed from all before. */
+  /** Number of private inputs: the wires after the public signals. All later wires are computed. */
   readonly privateInputs: number
   readonly constraints: number
   readonly a: LinearForms
@@ -40,7 +40,7 @@ export function readR1cs(file: Buffer): R1cs {
     wires: [] as number[],
     coefficients: [] as bigint[],
   }))
-  // Few distinct coefficients occur, very often: one object each saves most of the memory.
+  // A few coefficients occur very often, so sharing one object for each saves most of the memory.
   const known = new Map<bigint, bigint>()
   let at = 0
   for (let row = 0; row < constraints; row++) {

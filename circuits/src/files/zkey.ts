@@ -51,7 +51,7 @@ export function encodeZkey(key: ProvingKey): Uint8Array[] {
     { type: 7, parts: key.b2 },
     { type: 8, parts: key.c },
     { type: 9, parts: key.h },
-    // Hash of the constraints and list of contributions: both empty, nobody contributed.
+    // Hash of the constraints and list of contributions, both empty for a development key.
     { type: 10, parts: [Buffer.alloc(64), word32(0)] },
   ])
 }
