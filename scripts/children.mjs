@@ -8,7 +8,7 @@ let stoppedBy
 
 for (const signal of signals) process.on(signal, () => void stop(signal))
 
-// npm runs a script through a shell, and a signal to npm ends the two of them without reaching the script.
+// npm runs a script through a shell. A signal to npm ends npm and the shell without reaching the script.
 const shell = process.ppid
 const lookMs = 250
 if (process.env.npm_lifecycle_event) {
@@ -25,7 +25,7 @@ async function stop(signal) {
   process.exit(128 + constants.signals[signal])
 }
 
-/** Starts a process; `ended` resolves with its exit code, 1 when a signal ended it. */
+/** Starts a process. `ended` resolves with its exit code, or 1 when a signal ended it. */
 export function start(command, args, options) {
   const child = spawn(command, args, options)
   const ended = new Promise((resolve, reject) => {
@@ -36,5 +36,5 @@ export function start(command, args, options) {
   return { child, ended: ended.then(unlessStopped) }
 }
 
-/** While the script is being stopped nobody acts on the end of a child: `stop` exits when all of them ended. */
+/** While the script is being stopped, the end of a child is ignored: `stop` exits when all children have ended. */
 const unlessStopped = (code) => (stoppedBy ? new Promise(() => undefined) : code)

@@ -1,5 +1,5 @@
-// `npm run devnet`, `npm run facilitator`, `npm run indexer`, `npm run pay`: the commands of this tree, installed and built first when
-// they are not. Never `npx` with a bare name: it asks the public registry for what it does not find here.
+// `npm run devnet`, `npm run facilitator`, `npm run indexer`, `npm run pay`: the commands of this tree. Installs and
+// builds first if needed. Never uses `npx` with a bare name, which asks the public registry for unknown commands.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { start } from './children.mjs'
@@ -9,7 +9,8 @@ const [name = '', ...args] = process.argv.slice(2)
 if (!existsSync(join(root, 'packages', name, 'package.json'))) throw new Error(`no package ${name}`)
 
 await setup()
-// In the folder of the caller, where its paths begin. A group of its own: the terminal's signals come through us, once.
+// Runs in the caller's folder, so that relative paths work. Runs in its own process group, so that a signal of the
+// terminal reaches it only through this script, and once.
 const { ended } = start(process.execPath, [join(root, 'packages', name, 'dist', 'main.js'), ...args], {
   cwd: process.env.INIT_CWD ?? process.cwd(),
   stdio: 'inherit',

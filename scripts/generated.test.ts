@@ -15,7 +15,7 @@ function gen(...args: string[]) {
   return { status, stdout, stderr }
 }
 
-// Each test starts processes of its own, which takes a while on a busy machine.
+// Each test starts processes, which is slow on a busy machine.
 describe('generated files', { timeout: 60_000 }, () => {
   it('say what their sources say', () => {
     expect(gen('--check')).toEqual({ status: 0, stdout: '', stderr: '' })
@@ -41,7 +41,7 @@ describe('the worked example of docs/reference/protocol.md', () => {
     read('test/vectors/protocol/headers.json'),
   )
 
-  // A block is tied to a vector by the words after its language: "```json PAYMENT-RESPONSE: accepted".
+  // The words after a block's language name its vector: "```json PAYMENT-RESPONSE: accepted".
   const blocks = [...page.matchAll(/^```json (.+)\n([\s\S]*?)^```$/gm)].map(([, name, text]) => ({
     name: name ?? '',
     text: text ?? '',

@@ -49,10 +49,10 @@ const allowed: Record<string, readonly string[]> = {
  */
 const rooms: Record<string, Record<string, readonly string[]>> = {
   'packages/facilitator/src': {
-    // The flow, and what is told of it.
+    // The flow, and the log and metrics of it.
     payment: [],
     telemetry: ['payment'],
-    // What the operator sets.
+    // The operator's settings.
     config: [],
     secrets: ['config'],
     // The adapters.
@@ -64,12 +64,12 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     addresses: ['payment', 'config'],
     ledger: ['payment', 'telemetry', 'addresses'],
     transfers: ['payment', 'telemetry', 'chain', 'addresses'],
-    // What people and machines ask.
+    // Surfaces for callers and operators.
     health: ['payment', 'telemetry', 'config', 'chain', 'addresses', 'ledger'],
     http: ['payment', 'telemetry', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'health'],
     admin: ['config', 'http'],
     check: ['payment', 'config', 'secrets', 'chain', 'addresses', 'ledger'],
-    // Wiring, and the command that wires a part of it.
+    // The wiring, and the command that wires a part of the daemon.
     start: [
       'payment',
       'telemetry',
@@ -135,7 +135,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
   },
 }
 
-/** Edges that are still to go; nothing may be added. */
+/** Forbidden edges that still exist. Remove them; add none. */
 const stillToGo = ['packages/facilitator/src/addresses/issued/record.ts imports ledger']
 
 const startingPoint = /^(?:main|command-line|index|indexer)\.ts$/

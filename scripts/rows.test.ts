@@ -1,4 +1,4 @@
-/** Every promise of this version has a test that carries its id, and no test carries an id that is none. */
+/** Every promise of this version has a test with its id, and every id in a test name exists. */
 import { describe, expect, it } from 'vitest'
 // @ts-expect-error scripts that run without a build have no types
 import { findTests } from './gen/conformance.mjs'

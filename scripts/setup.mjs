@@ -1,4 +1,4 @@
-// Brings a fresh clone to a runnable state: installs what the lockfile names, builds what changed.
+// Makes a fresh clone runnable: installs the locked dependencies and builds changed sources.
 // Plain JavaScript with no dependency, because it runs before anything is installed.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -25,8 +25,8 @@ async function installIfNeeded() {
   const wanted = lockHash()
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
   process.stderr.write('Installing dependencies (about a minute the first time) …\n')
-  // Not `npm ci`: it insists on lockfile entries for the native builds of every platform, and the lockfile
-  // holds those of Linux. `install` takes the locked versions and adds the builds another platform needs.
+  // `npm ci` would need lockfile entries for the native builds of every platform, and the lockfile has only those of
+  // Linux. `install` takes the locked versions and adds the builds for the platform at hand.
   await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(stampFile, wanted)
 }

@@ -25,7 +25,7 @@ if (wantsHelp) process.stdout.write(help)
 const { child: devnet, ended } = start(
   process.execPath,
   [join(root, 'packages/devnet/dist/main.js'), ...devnetArgs],
-  // A group of its own: the terminal's signals come through us, once.
+  // In its own process group, so that a signal of the terminal reaches it only through this script, and once.
   { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], detached: true },
 )
 

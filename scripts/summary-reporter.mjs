@@ -1,4 +1,4 @@
-// Vitest reporter: one closing line that a person and a CI system read the same way.
+// Vitest reporter: prints one closing line for people and CI systems.
 export default class SummaryReporter {
   onTestRunEnd(modules, unhandledErrors) {
     let passed = 0

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listFiles, productFiles, readText, root } from './source-files.js'
 
-/** Effects that belong to one file of a package each; everyone else gets them as arguments. */
+/** Effects that only one file of a package may use. All other files get them as arguments. */
 const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
   { what: /\bDate\.now\(|\bnew Date\(\)/, where: /\/system-clock\.ts$|^bench\/|^examples\// },
   { what: /\bMath\.random\(/, where: /^$/ },
@@ -16,7 +16,7 @@ const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
 /** Sources in one folder, tests not counted. */
 const folderSourcesMax = 16
 
-/** Folders that still have more; nothing may be added. */
+/** Folders that still have more. Split them; add none. */
 const stillCrowded = ['packages/indexer/src']
 
 const node = (...args: string[]) =>

@@ -25,14 +25,14 @@ const payer = createPayerScheme({
   rpcUrl: SVC_RPC_URL,
   network,
   ...choices,
-  // Without it a helper is signed for by its code alone.
+  // Without this list, any permit burner with the known code is signed for.
   ...(SVC_ALLOWED_HELPER && { allowedHelpers: [SVC_ALLOWED_HELPER] }),
   ...(SVC_MODE && { mode: SVC_MODE as PayerMode }),
 })
 const client = withSpendControls(new x402Client(), 'any').register(network, payer)
 const pay = wrapFetchWithPayment(deliverPayments(fetch, payer), client)
 
-// What went wrong, what to do, and the burn's hash where there is one: all of it is in the message.
+// The message says what went wrong, what to do, and the burn's hash if there is one.
 const response = await pay(url).catch((error: Error) => {
   process.stderr.write(`${error.message}\n`)
   process.exit(1)

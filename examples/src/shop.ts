@@ -1,5 +1,5 @@
 /**
- * A shop with a cheap and a dear route, sold through the official express middleware.
+ * A shop with a cheap and an expensive route, sold through the official express middleware.
  *
  * FACILITATOR_URL, SHOP_TOKEN and SHOP_SECRET are required. SHOP_SECRET seals the offers: keep it stable and
  * share it among all instances of one shop, or payers who already burned are turned away after a restart.
@@ -26,7 +26,7 @@ const scheme = createSvcScheme({
   onProblem: ({ message }) => process.stderr.write(`${message}\n`),
 })
 
-// Each client may ask for so many offers a minute. Requests that carry a payment are not counted among them.
+// Offers a minute for each client. Requests that carry a payment are not counted.
 const unpaidPerMinute = Number(env('SHOP_UNPAID_PER_MINUTE', '10'))
 const paid = sellOnExpress(scheme, paymentMiddlewareFromHTTPServer, { clientLimits: { unpaidPerMinute } })
 

@@ -1,6 +1,6 @@
 /**
- * A tour of a running devnet: one payment by permit, one by self-transfer, what happens when, and how both of them
- * are minted to the provider.
+ * A tour of a running devnet: pays once by permit and once by self-transfer, prints each step with its time, and shows
+ * how both payments are minted to the provider.
  * `node examples/dist/tour.js .devnet/network.json`
  */
 import { readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const network = JSON.parse(readFileSync(file, 'utf8'))
 const payer = privateKeyToAccount(network.accounts.payer.privateKey)
 const chain = createPublicClient({ transport: http(network.rpcUrl) })
 const caip2 = `eip155:${network.chainId}` as const
-/** The most one of these purchases may cost, in base units: one zUSD. */
+/** Highest price of one purchase, in base units: one zUSD. */
 const costMax = '1000000'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
@@ -43,7 +43,7 @@ const providerBalance = () =>
     args: [network.accounts.treasury.address],
   })
 
-/** Reports every request and answer on its way, with the time since the purchase began. */
+/** Prints every request and answer, with the time since the purchase began. */
 function narrated(
   mode: Mode,
   line: (text: string) => void,
@@ -72,7 +72,7 @@ function narrated(
   }
 }
 
-/** Buys once; answers with the nonce that names the payment. */
+/** Buys once. Returns the payment's challenge nonce. */
 async function buy(mode: Mode, route: { path: string }): Promise<string> {
   const startedMs = performance.now()
   const line = (text: string) =>

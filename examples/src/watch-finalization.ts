@@ -1,4 +1,4 @@
-/** Tells how accepted payments become finalized: what the indexer and the facilitator do meanwhile, and when. */
+/** Prints how accepted payments become finalized: each step of the indexer and the facilitator, with its time. */
 
 type Network = {
   readonly facilitatorUrl: string
@@ -15,7 +15,7 @@ type IndexerStatus = {
 
 const waitMsMax = 180_000
 const lookMs = 300
-/** Without news for so long, a line says that it is still going on. */
+/** After this long without news, a line says that work continues. */
 const stillMs = 5_000
 
 const words: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const words: Readonly<Record<string, string>> = {
   'payment.finalized': 'finalized',
 }
 
-/** True when all of them were finalized in time. */
+/** True when all payments were finalized in time. */
 export async function watchFinalization(options: {
   readonly network: Network
   readonly payments: readonly Payment[]
@@ -52,7 +52,7 @@ export async function watchFinalization(options: {
   return false
 }
 
-/** What changed in the verifier's roots since the last look. */
+/** Prints changes of the verifier's roots since the last look. */
 function rootNews({ indexerUrl }: Network, tell: (text: string) => void): () => Promise<void> {
   let reserved = 0
   let proved = 0
@@ -71,7 +71,7 @@ function rootNews({ indexerUrl }: Network, tell: (text: string) => void): () => 
   }
 }
 
-/** The turns of a payment that were not told yet; answers whether the last of them was told. */
+/** Prints a payment's new timeline entries. Returns whether the last entry was printed. */
 function turnNews(
   { facilitatorUrl, adminToken }: Network,
   { name, nonce }: Payment,

@@ -43,7 +43,7 @@ function operations() {
   )
 }
 
-/** Schemas that an answer shows, and those inside them, each once. */
+/** The schemas of an answer and the schemas inside them, each once. */
 function shown(list) {
   const names = new Set()
   const visit = (text) => {

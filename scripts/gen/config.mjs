@@ -62,7 +62,7 @@ export function renderSampleConfig() {
 ${parts.join('\n')}`
 }
 
-/** Optional keys that whoever begins wants to see set; the others stay in comments. */
+/** Optional keys that the sample sets. The others are commented out. */
 const usual = new Set(['profile', 'settlement.permit_burner'])
 
 const isComment = (path, { presence }, optional) =>

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { root } from '../setup.mjs'
 import { sections } from './rows.mjs'
 
-/** A string on one line that names a row: the title of a test, or the part of a title that a table gives. */
+/** A one-line string with a row id: the title of a test, or a part of a title from a table. */
 const titled = /(['"`])((?:(?!\1)[^\n\\]|\\.)*\bR-\d{3}\b(?:(?!\1)[^\n\\]|\\.)*)\1/g
 const solidity = /function test(?:Fuzz)?_(R_\d{3}_\w+)/g
 
-/** Row id → the tests that carry it: `{ file, title }`. */
+/** Maps a row id to the tests whose titles contain it: `{ file, title }`. */
 export function findTests() {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,

@@ -10,7 +10,7 @@ import {
 import { getAddress, keccak256, parseSignature, stringToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
-/** 32 bytes that anybody can derive again from the label. */
+/** 32 bytes derived from a label, so that anybody can check them. */
 export const hashOf = (label) => keccak256(stringToHex(`svc-zerc20 vector: ${label}`))
 export const addressOf = (label) => getAddress(`0x${hashOf(label).slice(-40)}`)
 
@@ -23,7 +23,7 @@ const tokenName = 'Private Dollar'
 const issuedAt = 1_800_000_000
 const burnTxHash = hashOf('burn')
 
-/** What `POST /challenge` answered. */
+/** The answer of `POST /challenge`. */
 const challenge = {
   payTo: addressOf('payTo'),
   amount: '10000',

@@ -1,6 +1,6 @@
 const columns = 100
 
-/** The help of a command as it prints it. */
+/** The help text that a command prints. */
 function helpOf(command) {
   let text = ''
   command.configureOutput({

@@ -1,5 +1,5 @@
-// The promises of the service, one id each, in our own words. Tests carry the id in their names, and
-// docs/reference/conformance.md is made of both. A promise of a later version says what it waits for.
+// The promises of the service, in our own words, each with an id. Tests have the id in their names, and
+// docs/reference/conformance.md is generated from both. A promise of a later version says what is missing.
 
 const fees = 'fees: the table is checked, but the daemon does not start with one yet'
 const history = 'payment history is not part of this version'

@@ -14,11 +14,11 @@ import { seeded } from './support/seeded.js'
 const count = Number(process.env.CRASH_PAYMENTS ?? 4)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const payers = 3
-/** One kill for each payment, this far apart at most: some proofs must get to their end. */
+/** Longest pause between two kills. One kill for each payment, so that some proofs can finish. */
 const pauseMsMax = 4_000
 const blockMs = 200
 const secondsPerPayment = 60
-/** For the network and the last proofs, on a machine that is busy. */
+/** Extra seconds for the network and the last proofs, on a busy machine. */
 const secondsBesides = 120
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -16,7 +16,7 @@ beforeAll(async () => {
       settlement: {
         challenge_ttl_seconds: 10,
         expired_challenge_retention_seconds: retentionSeconds,
-        // Burns that are not deep keep their signed bytes, and there would be few others.
+        // Small, because recent burns keep their signed bytes, and most burns of this test are recent.
         reorg_watch_blocks: 4,
       },
       daemon: { max_open_challenges: 10_000 },
@@ -27,7 +27,7 @@ afterAll(() => net.close())
 
 type Compaction = { time: string; bytesBefore: number; recordsBefore: number; recordsAfter: number }
 
-/** The first compaction of the grown file: a small file is compacted once after a start only. */
+/** The first compaction of the grown file. A small file is compacted only once, after a start. */
 function compaction(): Compaction | undefined {
   const lines = net.run().output().split('\n')
   return lines
@@ -41,7 +41,7 @@ describe('a daemon that runs on', () => {
     const buyer = await net.account()
     const paid: Awaited<ReturnType<typeof prepare>>[] = []
     const unpaid: Awaited<ReturnType<typeof requestOffer>>[] = []
-    // Somebody buys all the time, so that it is compacted under traffic.
+    // Purchases continue meanwhile, so that the compaction happens under traffic.
     await until(async () => {
       const payment = await prepare(net, buyer, 'permit', '1')
       expect(await present(net, payment)).toMatchObject({ success: true })
@@ -51,7 +51,7 @@ describe('a daemon that runs on', () => {
     })
     const compacted = compaction() as Compaction
     const kept = readFileSync(net.journal, 'utf8')
-    // A challenge that could go when the writing began may not be there when it ended.
+    // Challenges that had passed their retention when the writing began must be gone.
     const beganAt = Date.parse(compacted.time) / 1000 - writingSecondsMax
     const old = unpaid.filter(({ expiresAt }) => Number(expiresAt) + retentionSeconds < beganAt)
     expect(old.length).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** A journal that is taken away, emptied or put back from an old copy. */
+/** A journal that is removed, emptied or replaced by an old copy. */
 import {
   copyFileSync,
   cpSync,
@@ -82,7 +82,7 @@ describe('a start', () => {
     await refused('transactions that the journal does not know')
     await net.restart({ args: ['--accept-journal'] })
     await net.stop()
-    // From then on it is the journal.
+    // After that the copy is the accepted journal.
     await net.restart()
     await net.stop()
     copyAll(newest, folder())

@@ -1,4 +1,4 @@
-/** Journals that a start must not go on with, and what it says of them. */
+/** Journals that a start must refuse, and its messages. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { generatePrivateKey } from 'viem/accounts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => net.close())
 
-/** Starts and checks; both must refuse with these words, exit with 1 and leave the journal as it was. */
+/** Runs start and check. Both must refuse with these words, exit with 1 and leave the journal unchanged. */
 async function refused(words: string, env: Record<string, string> = {}): Promise<void> {
   const before = readFileSync(net.journal)
   for (const command of ['start', 'check'] as const) {

@@ -1,4 +1,4 @@
-/** The daemon is killed at a known point, started again on its journal, and nothing is lost or done twice. */
+/** Kills the daemon at a known point and restarts it on its journal: nothing may be lost or done twice. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../support/until.js'
 import { ask, prepare, present, presentUntilAnswered, requestOffer } from './support/client.js'
@@ -16,7 +16,7 @@ const eventsOf = (nonce: string) =>
     .filter((record) => JSON.stringify(record).includes(nonce))
     .map(({ event }) => event)
 
-/** The kill must come before the daemon does what follows the record. */
+/** Polls quickly, because the kill must come before the daemon acts on the record. */
 const atOnce = { everyMs: 2 }
 
 const hasRecord = (event: string, nonce: string) => () => eventsOf(nonce).includes(event)
@@ -78,7 +78,7 @@ describe('killed with a burn under way', () => {
     const payment = await prepare(net, await net.account())
     const nonce = payment.offer.challengeNonce
     await net.chain.pauseMining()
-    // The caller goes before the burn is mined, so that the receipt comes and no response can be written.
+    // The caller leaves before the burn is mined, so that the response cannot be written.
     const caller = new AbortController()
     const gone = fetch(`${net.url()}/settle`, {
       method: 'POST',
@@ -145,7 +145,7 @@ describe('killed as soon as a record is on the disk', () => {
     const account = await net.account({ gas: true })
     const payment = await prepare(net, account)
     const { challengeNonce } = payment.offer
-    // The money leaves in the block that the burn comes too late into.
+    // The payer's tokens leave in the same block, before the burn.
     await net.chain.pauseMining()
     const drained = net.transfer(account, '0x000000000000000000000000000000000000dEaD', 1_000_000n)
     await until(async () => (await net.client.getTransactionCount({ ...account, blockTag: 'pending' })) === 1)

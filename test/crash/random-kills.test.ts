@@ -11,17 +11,17 @@ import { seeded } from './support/seeded.js'
 const kills = Number(process.env.CRASH_KILLS ?? 10)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const payers = 6
-/** Longest life of a run once it serves, and share of the runs that do not live to serve. */
+/** Longest time from ready to kill, and share of the runs that are killed before they are ready. */
 const lifeMsMax = 700
 const stillbornShare = 0.2
 const blockMs = 150
 const secondsPerKill = 20
-/** For the network and the reckoning, on a machine that is busy. */
+/** Extra seconds for the network and the final comparison, on a busy machine. */
 const secondsBesides = 300
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Kills run after run; the load goes on meanwhile. */
+/** Kills one run after the other, under load. */
 async function killRepeatedly(net: CrashNetwork, random: () => number): Promise<void> {
   for (let kill = 1; kill <= kills; kill++) {
     const isStillborn = kill > 1 && random() < stillbornShare
@@ -47,7 +47,7 @@ it(
       const balances = new Map<string, bigint>()
       let isOver = false
 
-      /** One payment after the other, each presented until it is answered: permit nonces come in turn. */
+      /** Pays one after the other, because permit nonces are sequential. Presents each payment until it is answered. */
       async function buy(choose: () => number): Promise<void> {
         const account = await net.account({ tokens: 10_000_000n, gas: true })
         balances.set(account.address, 10_000_000n)

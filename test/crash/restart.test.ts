@@ -1,4 +1,4 @@
-/** What a start makes of the journal it finds. */
+/** How a start continues from the journal. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../support/until.js'
@@ -56,7 +56,7 @@ describe('a restart', () => {
 
     await net.restart()
     await until(() => recordsOf(challengeNonce, 'payment_demoted').length === 1)
-    // Killed once more while it waits for a block: the run after that goes on all the same.
+    // Killed again while it waits for a block. The next run must continue all the same.
     await net.kill()
     await net.restart()
     await net.chain.resumeMining()
@@ -114,7 +114,7 @@ describe('a restart', () => {
 
 describe('R-071 SIGTERM while a settle waits', () => {
   it('issuing stops at once, a second signal ends the daemon at once, and the next run finishes the burn', async () => {
-    // Nothing else can end it in time: nothing is mined, and both bounds are ten minutes.
+    // Only this can end the wait in time: nothing is mined, and both other bounds are ten minutes.
     net = await startCrashNetwork({
       config: { daemon: { shutdown_grace_ms: 600_000 }, settlement: { receipt_poll_ms: 600_000 } },
     })

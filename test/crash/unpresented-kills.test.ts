@@ -1,6 +1,6 @@
 /**
- * Nobody presents these transfers, and the daemon is killed while it issues addresses, follows transfers and records
- * them. Each must be on record once, with its value. `CRASH_SEED` repeats the instants of an earlier run.
+ * Transfers that nobody presents: the daemon is killed while it issues addresses, follows transfers and records them.
+ * Each transfer must be recorded once, with its value. `CRASH_SEED` repeats the instants of an earlier run.
  */
 import { expect, it, onTestFailed } from 'vitest'
 import { until } from '../support/until.js'
@@ -34,7 +34,7 @@ it(`fault 27: ${transfers} transfers that nobody presents are found through kill
     const expected = new Map<string, string>()
     for (let i = 0; i < transfers; i++) {
       const offer = await requestOffer(net, `${100 + i}`)
-      // Right after the offer: its address may not be among the issued ones yet.
+      // Killed right after the offer, when its address may not be recorded as issued yet.
       if (i % 2 === 0) await killAndRestart()
       await net.transfer(payer, offer.payTo, BigInt(offer.amount))
       expected.set(offer.challengeNonce, offer.amount)

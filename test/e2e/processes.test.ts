@@ -37,7 +37,7 @@ async function buy({ rpcUrl, deployment }: LocalNetwork, url: string, mode: stri
   return { code, stdout, stderr }
 }
 
-/** The example shop on a facilitator that runs already. */
+/** Starts the example shop on a running facilitator. */
 async function openShop({ facilitatorUrl, deployment }: LocalNetwork) {
   const shop = run('shop', [], {
     FACILITATOR_URL: facilitatorUrl,
@@ -162,7 +162,7 @@ describe('the facilitator on SIGTERM', () => {
   })
 
   it('R-071 ends when the grace is over, whatever is still under way', async () => {
-    // Only the grace can end this in time: nothing is mined, and the settle would wait for ten minutes.
+    // Only the shutdown grace can end this in time: nothing is mined, and the settle would wait for ten minutes.
     const net = await startWithSettleUnderWay({
       daemon: { shutdown_grace_ms: 200 },
       settlement: { receipt_poll_ms: 600_000 },

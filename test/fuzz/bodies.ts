@@ -1,8 +1,8 @@
-/** Valid bodies with one thing wrong: every field in turn, then the text, then the bytes. */
+/** Valid bodies with one mistake: in a field, in the text, or in the bytes. */
 import fc from 'fast-check'
 import type { Json, JsonObject, Payment } from './payments.js'
 
-/** What a field may turn into: other types, other notations of numbers, other lengths, names of the runtime. */
+/** Odd values for a field: other types, other number notations, other lengths, names of the runtime. */
 const odd: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json>(null, true, false, 0, -1, -0, 1.5, 2, 27, 1e3, 1e308, 2 ** 53, '', ' ', '0', '2'),
   fc.constantFrom<Json>('1e3', '0x10', '01', '-1', '+1', '1_000', '1.0', '٣', '1000\n', '0x', '0X', 'null'),
@@ -30,7 +30,7 @@ function placesIn(value: Json, path: Path = []): Path[] {
   return [path, ...Object.entries(value).flatMap(([key, item]) => placesIn(item, [...path, key]))]
 }
 
-/** The same body with what stands at a place changed; undefined takes it away. */
+/** The body with the value at one place changed. `undefined` removes it. */
 function withChange(
   value: Json,
   [key, ...rest]: Path,
@@ -94,7 +94,7 @@ const runtimeNames = [
   'x402Version',
 ]
 
-/** Things that only the text can have wrong. */
+/** Mistakes that exist only in the JSON text. */
 const textChanges: fc.Arbitrary<(text: string) => string> = fc.oneof(
   { weight: 60, arbitrary: fc.constant((text: string) => text) },
   fc.nat({ max: 2_000 }).map((end) => (text: string) => text.slice(0, end)),

@@ -22,12 +22,12 @@ const rawCases = Math.ceil(cases / 10)
 const atOnce = 16
 const payments = 100
 const openMax = payments + 60
-/** The facilitator's own bound: it may hang up on more before it was all sent. */
+/** The facilitator's limit. It may close the connection before a larger body is sent completely. */
 const bodyBytesMax = 65_536
-/** What the daemon may hold more after all requests than after the first fifth: room for garbage, not for a leak. */
+/** Allowed memory growth between the first fifth and the end: enough for garbage, too little for a leak. */
 const growthKiBMax = 96 * 1024
 
-/** Refusals of a daemon that is well; anything else above 499 is a defect. */
+/** Allowed refusals of a healthy daemon. Any other status above 499 is a defect. */
 const documented503 = new Set(['challenge_limit', 'address_pool_empty', 'relayer_busy'])
 
 let net: LocalNetwork
@@ -50,7 +50,7 @@ afterAll(async () => {
 const residentKiB = () =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', `${net.pids.facilitator}`], { encoding: 'utf8' }))
 
-/** What the daemon wrote besides its events, and events that tell of an error. */
+/** Output of the daemon that is not an event, and error events. */
 const defects = () =>
   readFileSync(join(net.directory, 'facilitator.log'), 'utf8')
     .split('\n')
@@ -64,7 +64,7 @@ async function expectAlive(): Promise<void> {
 type AnswerBody = Partial<Record<'invalidReason' | 'errorReason' | 'reason', string>> &
   Record<string, unknown>
 
-/** What is wrong with an answer, if anything. */
+/** The problem with an answer, if there is one. */
 function complaint({ method, body }: FuzzRequest, { status, text }: FuzzAnswer): string | undefined {
   if (status === 0) return body.length > bodyBytesMax ? undefined : 'the connection broke'
   if (method === 'HEAD') return status < 500 ? undefined : 'a server error'
@@ -85,7 +85,7 @@ function complaint({ method, body }: FuzzRequest, { status, text }: FuzzAnswer):
 const isGood = (body: AnswerBody) =>
   'kinds' in body || 'payTo' in body || 'phase' in body || body.isValid === true || body.success === true
 
-/** What is wrong with the answers on one connection. The HTTP layer of Node leaves some of its own empty. */
+/** Problems with the answers on one connection. Node's HTTP layer sends some answers without a body. */
 function rawComplaints(text: string): string[] {
   return text
     .split(/^HTTP\/1\.1 (?=\d{3} )/m)
@@ -127,7 +127,7 @@ describe('fault cases 22 and 23: every endpoint', () => {
     expect(residentKiB() - residentBefore).toBeLessThan(growthKiBMax)
     await expectAlive()
     expect(defects()).toEqual([])
-    // The ledger holds what was issued and nothing else: the cap is reached by challenges alone.
+    // The ledger holds exactly the issued challenges, so only they count towards the cap.
     expect(await issueUntilFull()).toBe(openMax - payments - issued)
     if (cases < casesInShort) return
     for (const reason of reachedReasons) expect([...seen.keys()], `SEED=${seed}`).toContain(reason)
@@ -164,7 +164,7 @@ async function issueUntilFull(): Promise<number> {
   }
 }
 
-/** What the full draw must have reached, so that it is known to test more than the parser. */
+/** Reasons that the full run must reach, which proves that it tests more than the parser. */
 const reachedReasons = [
   'not_found',
   'method_not_allowed',

@@ -1,4 +1,4 @@
-/** Payments that are right in every field and still take nothing: their payers own no tokens. */
+/** Payments that are valid in every field, but whose payers own no tokens. */
 import { devnetToken } from '@svc-zerc20/devnet'
 import {
   FacilitatorApi,
@@ -41,7 +41,7 @@ export async function createPayment(facilitatorUrl: string, burnTxHash: Hex): Pr
   }
 }
 
-/** Nothing while the pool of addresses is empty: a daemon that has just started is still filling it. */
+/** Waits while the address pool is empty, because a freshly started daemon is still filling it. */
 async function requestOffer(facilitatorUrl: string): Promise<FacilitatorApi.ChallengeOffer | undefined> {
   const response = await fetch(`${facilitatorUrl}/challenge`, {
     method: 'POST',

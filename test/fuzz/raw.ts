@@ -80,7 +80,7 @@ export const rawRequests: fc.Arbitrary<Buffer> = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((array) => Buffer.from(array)) },
 )
 
-/** Sends the bytes, says that no more will come, and gives everything that came back until the server hung up. */
+/** Sends the bytes, ends the sending side, and returns everything that came back until the server closed. */
 export async function sendRaw(origin: string, bytes: Buffer): Promise<string> {
   const { socket, closed, text } = await openSocket(origin)
   socket.end(bytes)

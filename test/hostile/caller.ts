@@ -1,17 +1,17 @@
-/** A caller that writes bytes and not requests, from an address of its own: all of 127.0.0.0/8 is this machine. */
+/** A caller that writes raw bytes from an address of its own. All of 127.0.0.0/8 is this machine. */
 import { openSocket } from '../support/raw-socket.js'
 
 const crlf = '\r\n'
 
 export type Heard = {
-  /** Of every answer that came, in order. */
+  /** Status of every answer, in order. */
   readonly statuses: readonly number[]
   readonly text: string
   /** Reasons that answers gave, in order. */
   readonly reasons: readonly string[]
 }
 
-/** Writes the bytes and gives what came back until the server hung up. */
+/** Writes the bytes and returns everything that came back until the server closed. */
 export async function say(origin: string, from: string, bytes: string | Buffer): Promise<Heard> {
   const { socket, closed, text } = await openSocket(origin, from)
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)

@@ -1,6 +1,6 @@
 /**
- * Callers that mean harm, against the facilitator as a daemon with the rates of the service. Each comes from an
- * address of its own; whatever it does, the daemon says the right thing, stays well and serves the next one.
+ * Hostile callers against the real daemon with its default rates. Each has an address of its own. Whatever a caller
+ * does, the daemon must answer correctly, stay healthy and serve the next caller.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,17 +12,17 @@ import { openSocket, type RawSocket } from '../support/raw-socket.js'
 import { challenge, type Heard, head, read, request, say } from './caller.js'
 
 const rates = { rate_limit_per_min: 120, challenge_per_key_per_min: 20, max_open_challenges: 1_000 }
-/** What the documents state for a head, and for a whole request. */
+/** The documented time limits for a head and for a whole request. */
 const statedMs = { head: 10_000, request: 20_000 }
-/** For a machine that is busy with other things. Bounds that are not kept were off by half a minute. */
+/** Tolerance for a busy machine. Broken limits were exceeded by half a minute. */
 const slackMs = 5_000
-/** What the daemon may hold more at the end than in the beginning: room for garbage, not for a leak. */
+/** Allowed memory growth from beginning to end: enough for garbage, too little for a leak. */
 const growthKiBMax = 96 * 1024
 const sellerToken = 'c0'.repeat(32)
 const json = 'Content-Type: application/json'
 
 let net: LocalNetwork
-/** Begun before everything else and looked at last, because they take as long as the daemon lets them. */
+/** Slow writers, started first and checked last, because each takes as long as the daemon allows. */
 let drips: Promise<readonly { what: string; livedMs: number; heard: Heard }[]>
 let residentBefore = 0
 let callers = 0
@@ -54,7 +54,7 @@ beforeAll(async () => {
     ),
     drip('nothing', '', ''),
   ])
-  // Warm before it is weighed.
+  // Warm-up before the memory is measured.
   for (let i = 0; i < 50; i++) await tell(request('GET', '/openapi.json'))
   residentBefore = residentKiB()
 })
@@ -75,7 +75,7 @@ async function drip(what: string, beginning: string, rest: string) {
 const residentKiB = () =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', `${net.pids.facilitator}`], { encoding: 'utf8' }))
 
-/** What the daemon wrote besides its events, and events that tell of an error. */
+/** Output of the daemon that is not an event, and error events. */
 const defects = () =>
   readFileSync(join(net.directory, 'facilitator.log'), 'utf8')
     .split('\n')
@@ -103,7 +103,7 @@ async function obtain(from: string): Promise<Payable> {
   return JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as Payable
 }
 
-/** A verify that is right in form and pays nothing. */
+/** A well-formed verify request that pays nothing. */
 function verifyOf({ challengeNonce, payTo, token, amount }: Payable): string {
   const requirements = {
     scheme: 'svc-zerc20',
@@ -124,7 +124,7 @@ function verifyOf({ challengeNonce, payTo, token, amount }: Payable): string {
 const chunked = (chunks: string) =>
   head('POST /settle HTTP/1.1', 'Host: x', json, 'Transfer-Encoding: chunked', 'Connection: close') + chunks
 
-/** Bytes and what must come back: one status for each answer, and what they must never say. */
+/** Bytes to send and the expected answers: one status each, and texts that must not appear. */
 const told: readonly (readonly [name: string, bytes: () => string | Buffer, ...statuses: number[]])[] = [
   ['a PUT where only POST is', () => request('PUT', '/settle', { body: '{}' }), 405],
   ['a DELETE of a payment', () => request('DELETE', `/payments/0x${'00'.repeat(32)}`), 405],
@@ -356,7 +356,7 @@ const deeds: Record<string, () => Promise<void>> = {
       wire.socket.resetAndDestroy()
       await wire.closed
     }
-    // The daemon is a process of its own and may have answered before it heard of the end.
+    // The daemon may have answered some requests before it noticed the closed connection.
     expect((await openChallenges()) - before).toBeLessThan(50)
   },
   async 'eighteen known challenges asked about thirty times each'() {
@@ -368,7 +368,7 @@ const deeds: Record<string, () => Promise<void>> = {
     )
     const heard = await tell(asked.join(''), from)
     expectOnly(heard, 200, 429)
-    // Asked all at once, the first three of each are looked at before any of them counts as refused.
+    // Sent all at once, the first three of each challenge are judged before any counts as refused.
     const judged = heard.statuses.filter((status) => status === 200).length
     expect(judged).toBeGreaterThanOrEqual(120 + 120)
     expect(judged).toBeLessThanOrEqual(120 + 120 + 18 * 3)

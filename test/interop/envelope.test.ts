@@ -34,7 +34,7 @@ afterAll(async () => {
   await interop.close()
 })
 
-/** What the official client sent and got, seen from beneath it. */
+/** A fetch that records what the official client sent and received. */
 function watchedFetch() {
   const seen: { request: Request; response: Response }[] = []
   const over: typeof fetch = async (input, init) => {

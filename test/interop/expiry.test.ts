@@ -53,7 +53,7 @@ describe('an offer that has expired', () => {
     const fresh = await fetchOffer(url)
     expect(fresh.payTo).not.toBe(offer.payTo)
     expect(fresh.extra.expiresAt).toBeGreaterThan(Number(offer.extra.expiresAt))
-    // The facilitator burns nothing for it; what the payer burned itself is gone.
+    // The facilitator burns nothing for it. A burn that the payer sent itself remains.
     expect(await interop.burnsTo(offer.payTo)).toHaveLength(mode === 'permit' ? 0 : 1)
   })
 

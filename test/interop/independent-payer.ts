@@ -1,6 +1,6 @@
 /**
- * A payer written from the description of the service alone. It shares no code with this repository: what it
- * needs of x402, of the token and of the helper stands below, and it knows viem and `fetch`.
+ * A payer written from the description of the service alone. It shares no code with this repository: it uses viem and
+ * `fetch`, and everything it needs of x402, the token and the permit burner is below.
  */
 import {
   type Account,
@@ -18,9 +18,9 @@ export type IndependentPayment = {
   readonly body: string
   readonly payTo: Address
   readonly amount: bigint
-  /** The SettleResponse, when the payment got as far as a settle. */
+  /** The SettleResponse, if the payment reached settle. */
   readonly settled: Record<string, unknown> | undefined
-  /** Why a fresh 402 came instead. */
+  /** The reason of a fresh 402, if one came instead. */
   readonly error: unknown
 }
 

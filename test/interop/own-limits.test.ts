@@ -11,7 +11,7 @@ let shop: Shop
 let asked = 0
 const askedMax = 3
 
-/** The guide's limit: so many unpaid requests for the dear route, and room of their own for paid ones. */
+/** The guide's limit: a few unpaid requests for the expensive route, and a separate limit for paid ones. */
 const limitDear: RequestHandler = (request, response, next) => {
   const isLimited = request.path === '/dear' && request.headers['payment-signature'] === undefined
   if (isLimited) asked += 1

@@ -81,7 +81,7 @@ describe('five different purchases at once by one account', () => {
 
 describe('three purchases at once that sign the same permit nonce', () => {
   it('all succeed: those that lose are signed again for the same challenge, and each burns once', async () => {
-    // No payment waits for another one, so that all of them are signed for the live nonce.
+    // Payments do not wait for each other, so that all are signed with the current permit nonce.
     const limits = { nonceHoldMsMax: 0, contestedHoldMsMax: 0, resignsMax: 10, noncePollMs: 10 }
     const payer = createPayer(interop, { limits })
     const buy = buyWithFetch(interop, payer, deliverPayments(fetch, payer))

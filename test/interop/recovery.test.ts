@@ -11,7 +11,7 @@ import { openExpressShop, openHonoShop, type Shop } from './support/shops.js'
 import { paying, receipt } from './support/wire.js'
 
 const relayer = developmentRoles.relayer.address
-// Long enough to burn on a busy machine, short enough to be waited for.
+// Long enough for a burn on a busy machine, short enough for a test.
 const config = { settlement: { receipt_poll_ms: 1_000 } }
 
 let interop: Interop
@@ -132,7 +132,7 @@ describe('a settle whose answer does not arrive', () => {
     expect(await interop.burnsTo(verified().payTo)).toHaveLength(1)
   })
 
-  // The facilitator wrote its one success; who lost it behind its back cannot be told from who got it.
+  // The facilitator wrote its one success. It cannot know whether the answer was lost on the way.
   it('though it was written is not granted a second time: the payer learns the burn and is not served', async () => {
     const url = `${shop.url}/cheap`
     const offer = await fetchOffer(url)

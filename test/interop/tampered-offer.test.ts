@@ -156,7 +156,7 @@ describe('a genuine offer', () => {
   })
 })
 
-/** The same value with the keys of every object turned round. */
+/** The same value with the keys of every object in reverse order. */
 function reversed(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, item]) => [key, reversed(item)] as const)

@@ -1,17 +1,17 @@
-/** Clocks that a test holds. Each fits the clock of every package: milliseconds, and a sleep that a signal ends. */
+/** Clocks for tests. Each fits the clock type of every package: milliseconds, and a sleep that a signal ends. */
 import { setTimeout } from 'node:timers/promises'
 
 export type TestClock = {
   now(): number
   /** Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Moves the reading; nothing that sleeps is woken. */
+  /** Moves the time. Wakes no sleeper. */
   advance(ms: number): void
 }
 
 const startMsUsual = 1_700_000_000_000
 
-/** Real time that can be moved: sleeps are real, only the reading jumps. */
+/** A real clock whose time can be moved. Sleeps take real time. */
 export function movableClock(): TestClock {
   let movedMs = 0
   return {
@@ -23,7 +23,7 @@ export function movableClock(): TestClock {
   }
 }
 
-/** Time that stands still until told otherwise; sleeps end at once without moving it. */
+/** A clock that moves only by `advance`. Sleeps end at once and do not move it. */
 export function stoppedClock(startMs = startMsUsual): TestClock {
   let now = startMs
   return {
@@ -35,7 +35,7 @@ export function stoppedClock(startMs = startMsUsual): TestClock {
   }
 }
 
-/** Time that stands still until something sleeps; then it jumps to the end of the sleep. */
+/** A clock that moves only by sleeps: each sleep jumps to its end. */
 export function jumpingClock(startMs = startMsUsual): TestClock {
   const clock = stoppedClock(startMs)
   return {
@@ -49,7 +49,7 @@ export function jumpingClock(startMs = startMsUsual): TestClock {
 
 type Sleep = { readonly ms: number; readonly signal: AbortSignal; readonly end: () => void }
 
-/** Time in which nothing passes until the test ends a sleep by hand; an aborted sleep rejects. */
+/** A clock that moves only when the test ends a sleep. An aborted sleep rejects. */
 export function handClock() {
   const sleeps: Sleep[] = []
   return {

@@ -1,8 +1,8 @@
-/** A Node program as a process of its own, with nothing of our environment but the path. */
+/** A Node program in its own process. Of our environment it gets only PATH. */
 import { spawn } from 'node:child_process'
 
 export type Ended = {
-  /** Of a process that was not ended by a signal. */
+  /** Exit code; null when a signal ended the process. */
   readonly code: number | null
   /** Exit code or signal. */
   readonly how: string
@@ -12,7 +12,7 @@ export type Ended = {
 
 export type NodeProcess = {
   readonly pid: number
-  /** Everything it wrote so far. */
+  /** The process's whole output so far. */
   readonly output: { readonly stdout: string; readonly stderr: string }
   readonly ended: Promise<Ended>
   signal(name: NodeJS.Signals): void

@@ -1,17 +1,17 @@
-/** A connection on which a test writes what it likes, and hears everything that comes back. */
+/** A raw connection: a test writes any bytes and reads everything that comes back. */
 import { connect, type Socket } from 'node:net'
 
 export type RawSocket = {
   readonly socket: Socket
-  /** What has come so far. */
+  /** Everything received so far. */
   text(): string
   /** Resolves when the connection is closed, by whomever, with the milliseconds it lived. */
   readonly closed: Promise<number>
 }
 
 /**
- * Opens a connection; one that is refused is closed already. With `from`, the caller has an address of its own: all of
- * 127.0.0.0/8 is this machine.
+ * Opens a connection. A refused one is returned closed. `from` sets the caller's address: all of 127.0.0.0/8 is this
+ * machine.
  */
 export async function openSocket(origin: string, from?: string): Promise<RawSocket> {
   const { hostname, port } = new URL(origin)
@@ -19,7 +19,7 @@ export async function openSocket(origin: string, from?: string): Promise<RawSock
   const socket = connect({ port: Number(port), host: hostname, ...(from && { localAddress: from }) })
   const openedAt = performance.now()
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  // A reset is an answer too.
+  // Resets are expected, so errors are ignored.
   socket.on('error', () => undefined)
   const closed = new Promise<number>((resolve) =>
     socket.once('close', () => resolve(performance.now() - openedAt)),
@@ -28,7 +28,7 @@ export async function openSocket(origin: string, from?: string): Promise<RawSock
   return { socket, text: () => Buffer.concat(chunks).toString('latin1'), closed }
 }
 
-/** Writes one byte after the other, with pauses, until the server has had enough. */
+/** Writes one byte after the other, with pauses, until the server closes the connection. */
 export async function drip(to: RawSocket, text: string, pauseMs: number): Promise<number> {
   let at = 0
   const timer = setInterval(() => {

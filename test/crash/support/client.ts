@@ -1,4 +1,4 @@
-/** A payer and the resource server it buys from, in one: asks, pays, and presents the payment until it is answered. */
+/** Payer and resource server in one: asks for an offer, pays, and presents the payment until it is answered. */
 
 import { devnetToken } from '@svc-zerc20/devnet'
 import type { PrivateKeyAccount } from 'viem/accounts'
@@ -12,7 +12,7 @@ export type SettleBody = {
   readonly extra?: { readonly phase: string }
 }
 
-/** One presentation of a payment: what came back, or that nothing did. */
+/** The answer to one presentation of a payment, or `none`. */
 export type Answer = SettleBody | 'none'
 
 export type Mode = 'permit' | 'self-transfer'
@@ -35,7 +35,7 @@ const post = (url: string, body: object) =>
 
 const asOperator = ({ adminToken }: CrashNetwork) => ({ headers: { authorization: `Bearer ${adminToken}` } })
 
-/** Asked as the operator. The answer's status and body; undefined when the daemon is not there or goes while it answers. */
+/** Sends a request as the operator. Returns status and body, or undefined when the daemon is down or dies meanwhile. */
 export async function ask(
   net: CrashNetwork,
   path: string,
@@ -94,7 +94,7 @@ export async function present(net: CrashNetwork, payment: MadePayment): Promise<
   return answer ?? 'none'
 }
 
-/** What a resource server may be told before the end: it presents the same payload again. */
+/** Reasons after which a resource server presents the same payload again. */
 const unfinished = new Set([
   'pending_burn',
   'chain_unavailable',
@@ -102,7 +102,7 @@ const unfinished = new Set([
   'relayer_busy',
   'burn_not_found',
   'too_many_requests',
-  // From a daemon that is ending.
+  // A daemon that is shutting down gives no reason.
   undefined,
 ])
 

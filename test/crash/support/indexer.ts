@@ -1,4 +1,4 @@
-/** The devnet's indexer, to be killed and started again at the same address and on the same folder. */
+/** The devnet's indexer, which tests kill and restart with the same address and folder. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startIndexer } from '@svc-zerc20/devnet'
@@ -31,7 +31,7 @@ export function createIndexerRuns(net: CrashNetwork) {
   }
 }
 
-/** Processes that a process started and that still run. */
+/** Running child processes. */
 export function childrenOf(pid: number): number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')

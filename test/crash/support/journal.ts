@@ -1,4 +1,4 @@
-/** Reads a journal from the description of its format, with no code of the daemon. */
+/** Reads a journal by its documented format, without any code of the daemon. */
 import { readFileSync, statSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
@@ -6,10 +6,10 @@ export type JournalRecord = { readonly event: string; readonly [field: string]: 
 
 const tail = /,"crc":"([0-9a-f]{8})"\}$/
 
-/** Every record that is whole, in order; a torn end is passed over, anything else that is wrong throws. */
+/** All complete records, in order. Skips a torn last line and throws for any other damage. */
 function readJournal(path: string): JournalRecord[] {
   const lines = readFileSync(path, 'utf8').split('\n')
-  // Behind the last newline is nothing, or a line that was never finished.
+  // After the last newline there is nothing, or an unfinished line.
   return lines.slice(0, -1).map((line, i) => {
     const found = tail.exec(line)
     const covered = line.slice(0, found?.index)
@@ -23,8 +23,8 @@ function readJournal(path: string): JournalRecord[] {
 }
 
 /**
- * Reads a journal that is asked for often: only when its file has changed, so that a test which waits for a record takes
- * no time from the daemon that writes it. A file that is not there has no records.
+ * Reads a journal again only when its file has changed, so that a waiting test takes no time from the daemon. A missing
+ * file has no records.
  */
 export function createJournalReader(path: string): () => readonly JournalRecord[] {
   let read: { readonly state: string; readonly records: readonly JournalRecord[] } | undefined
@@ -37,7 +37,7 @@ export function createJournalReader(path: string): () => readonly JournalRecord[
   }
 }
 
-/** What the journal says of one payment. */
+/** The journal's facts about one payment. */
 export type Recorded = { accepted: number; granted: boolean; late: boolean; txHash?: string }
 
 export function readPayments(path: string): Map<string, Recorded> {

@@ -17,16 +17,16 @@ const script = join(dirname(createRequire(import.meta.url).resolve('@svc-zerc20/
 /** One run of the daemon. */
 export type Run = {
   readonly pid: number
-  /** Resolves with its address once it serves; rejects when it ends before. */
+  /** Resolves with the daemon's address when it serves. Rejects when it ends before. */
   readonly ready: Promise<string>
   /** Exit code or signal, once it has ended. */
   readonly ended: Promise<string>
-  /** Everything it wrote so far. */
+  /** The daemon's whole output so far. */
   readonly output: () => string
   signal(signal: NodeJS.Signals): void
 }
 
-/** What differs from the run before. */
+/** Changes to the previous run's settings. */
 export type RunChanges = {
   readonly command?: 'start' | 'check' | 'recover'
   readonly args?: readonly string[]
@@ -78,7 +78,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
     journal,
     url: () => url,
     run: () => run,
-    /** Nobody will start another run: who still waits for an answer can go. */
+    /** True when no further run will start, so that waiting callers can stop. */
     isClosed: () => isClosed,
 
     /** Starts another run on the same journal, without waiting until it serves. */
@@ -150,7 +150,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
         eventName: 'IndexedTransfer',
         fromBlock: 0n,
       }),
-    /** Burns that the helper executed. */
+    /** Burns that the permit burner executed. */
     relayedBurns: () =>
       client.getContractEvents({
         address: deployment.permitBurner,

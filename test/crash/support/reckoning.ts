@@ -1,4 +1,4 @@
-/** Chain, journal and every client's answer, held against each other when all is over. */
+/** Compares chain, journal and every client's answers at the end of a test. */
 import { expect } from 'vitest'
 import { type MadePayment, present, type SettleBody } from './client.js'
 import { readPayments } from './journal.js'
@@ -6,7 +6,7 @@ import type { CrashNetwork } from './network.js'
 
 const isAnswer = (answer: MadePayment['answers'][number]): answer is SettleBody => answer !== 'none'
 
-/** What the client of one payment was told may be said of one burn. */
+/** Checks that the answers to one payment's client are consistent with one burn. */
 function expectOneGrant({ answers, offer }: MadePayment): void {
   const told = answers.filter(isAnswer)
   const successes = told.filter(({ success }) => success)
@@ -14,13 +14,13 @@ function expectOneGrant({ answers, offer }: MadePayment): void {
   const last = told.at(-1)
   if (successes.length === 1) expect(last?.success).toBe(true)
   else {
-    // Served to a connection that broke: only then may the end be "already accepted" without a success.
+    // "Already accepted" without a success is allowed only if the success was sent into a broken connection.
     expect(last?.errorReason, `end of ${offer.challengeNonce}`).toBe('already_accepted')
     expect(answers).toContain('none')
   }
 }
 
-/** The daemon has stopped in order. Every payment was presented until it was answered. */
+/** Call it after an orderly stop, when every payment was presented until it was answered. */
 export async function expectAgreement(
   net: CrashNetwork,
   payments: readonly MadePayment[],
@@ -58,14 +58,14 @@ export async function expectAgreement(
   }
   const accepted = [...recorded.values()].filter((record) => record.accepted > 0)
   expect(accepted.length).toBe(payments.length)
-  // Nothing waits, and every transaction the relayer sent was one of ours: no nonce is missing.
+  // No transaction waits, and no txNonce is missing: every transaction of the relayer was one of ours.
   expect(await net.relayerCount('pending')).toBe(await net.relayerCount('latest'))
 }
 
 /**
- * Presented once more on a daemon that was started again, a payment is refused if its grant is in the journal. If
- * not, the daemon was killed between writing the answer and recording it, and the grant is open (ADR 0003); then
- * it is given once. Returns how many were.
+ * Presents every payment once more after a restart. A payment whose grant is in the journal must be refused. Otherwise
+ * the daemon was killed between answer and record, the grant is open (ADR 0003), and it is given once. Returns the
+ * number of open grants.
  */
 export async function expectGrantsAreRemembered(
   net: CrashNetwork,

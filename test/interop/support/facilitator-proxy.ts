@@ -1,4 +1,4 @@
-/** Stands between a shop and the facilitator: writes down every call and, when told, breaks one. */
+/** A proxy between a shop and the facilitator. It records every call and breaks calls on request. */
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -23,13 +23,13 @@ export type Answer = {
 /** One call on its way. */
 export type Exchange = {
   readonly call: Call
-  /** Passes the call on over a connection of its own; rejects when that is cut. */
+  /** Forwards the call over its own connection. Rejects when that is cut. */
   forward(): Promise<Answer>
   /** Ends the connection to the facilitator, whatever it is doing. */
   cut(): void
 }
 
-/** What happens to a call; `drop` ends the shop's connection without an answer. */
+/** Handles a call. `drop` closes the shop's connection without an answer. */
 export type Script = (exchange: Exchange) => Promise<Answer | 'drop'>
 
 export async function startFacilitatorProxy(target: string) {
@@ -55,12 +55,12 @@ export async function startFacilitatorProxy(target: string) {
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
-    /** The paths called since the last `forget`, without the shop's question for what is supported. */
+    /** The paths called since the last `forget`, without `/supported`. */
     paths: () => calls.map(({ path }) => path).filter((path) => path !== '/supported'),
     forget: () => {
       calls.length = 0
     },
-    /** Forgets the calls and every script that was not used up. */
+    /** Forgets the calls and all unused scripts. */
     reset: () => {
       calls.length = 0
       scripts.length = 0

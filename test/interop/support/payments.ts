@@ -1,4 +1,4 @@
-/** Payments made by hand, so that a test can change them on their way. */
+/** Payments built by hand, so that a test can alter them. */
 import type { PayerOptions } from '@svc-zerc20/payer'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { createPayer } from './buyers.js'
@@ -10,7 +10,7 @@ export async function fetchOffer(url: string): Promise<PaymentRequirements> {
   return offerOf(required(await fetch(url)))
 }
 
-/** A valid payment of this offer by a payer of its own memory. */
+/** A valid payment of this offer by a payer with its own state. */
 export async function payOffer(
   interop: Pick<Interop, 'rpcUrl' | 'payer'>,
   offer: PaymentRequirements,

@@ -1,4 +1,4 @@
-/** What every official middleware must give, whoever of the official clients buys. */
+/** Tests that every official middleware must pass with every official client. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Buy, buyWithAxios, buyWithFetch, createPayer, modes } from './buyers.js'
 import { type Interop, startInterop } from './network.js'
@@ -70,7 +70,7 @@ export function describePurchases(
   })
 }
 
-/** What the facilitator got to see names nothing that is sold, nor who sells it. */
+/** Expects that the facilitator saw neither the resource nor the seller. */
 function expectNothingOfTheResource({ proxy }: Interop, shopUrl: string, path: string): void {
   const { port } = new URL(shopUrl)
   expect(proxy.calls.length).toBeGreaterThan(0)

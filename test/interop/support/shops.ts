@@ -29,9 +29,9 @@ export type ShopOptions = {
   readonly limits?: Partial<Limits>
   /** Further terms of the cheap route. */
   readonly cheap?: Partial<RouteSale>
-  /** How often one client may ask; default: as often as it likes. */
+  /** How often one client may ask. Default: unlimited. */
   readonly clientLimits?: GateOptions<never>['clientLimits']
-  /** Stands before what is sold: a limit of the seller's own. */
+  /** A middleware before the paid handler, such as the seller's own limit. */
   readonly before?: RequestHandler
   /** Runs inside the handler, which the default flow calls between verify and settle. */
   readonly onHandle?: () => Promise<unknown>

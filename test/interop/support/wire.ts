@@ -1,4 +1,4 @@
-/** What travels in the headers, read as any client would. */
+/** Reads the payment headers, as any client would. */
 import { Headers } from '@svc-zerc20/protocol'
 import type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse } from '@x402/core/types'
 
