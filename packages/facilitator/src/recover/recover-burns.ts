@@ -9,17 +9,18 @@ import { createDeriveAddress } from '../addresses/derive.js'
 import { issuedFolderOf } from '../addresses/issued/folder.js'
 import { createAddressMiner } from '../addresses/mining/miner.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
+import { dustBelow, foundDepth } from '../config/found-transfers.js'
 import { profileOf } from '../config/profile.js'
+import { assertRelayerKnown } from '../ledger/journal/known-relayer.js'
 import { assertUnlocked } from '../ledger/journal/lock.js'
 import { limits } from '../limits.js'
 import type { Mintable, MintVerifier } from '../payment/finalize/ports.js'
 import type { Step } from '../payment/finalize/round.js'
 import type { Clock } from '../payment/ports.js'
 import type { AwaitingMint } from '../payment/records.js'
-import { assertRelayerKnown } from '../start/assert-relayer-known.js'
 import { type ChainSide, openChainSide } from '../start/chain-side.js'
 import { createFinalization, whyOff, wireIndexer, wireVerifier } from '../start/finalization.js'
-import { createFollowing, dustBelow, foundDepth } from '../start/following.js'
+import { createFollowing } from '../start/following.js'
 import { createPaymentFlow } from '../start/payment-flow.js'
 import type { StartOptions } from '../start/start.js'
 import { openStorage, type Storage } from '../start/storage.js'
@@ -60,8 +61,7 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
     await assertRelayerKnown({
       storage,
-      rpc: chainSide.rpc,
-      relayer: chainSide.relayer.address,
+      relayer: chainSide.relayer,
       // A dry run works on a copy of the journal and changes nothing.
       acceptJournal: options.acceptJournal || options.dryRun,
     })

@@ -7,6 +7,7 @@ import { createIssuedMemory } from '../addresses/issued/memory.js'
 import { createSeedCheck, type SeedCheck } from '../addresses/seed-check.js'
 import { addressFileOf, assertAddressesOf } from '../addresses/store.js'
 import type { Config } from '../config/config.js'
+import { issuedRetentionSeconds } from '../config/found-transfers.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/sellers.js'
 import { giveBackMemory } from '../ledger/give-back-memory.js'
 import { keepJournalShort } from '../ledger/journal/keep-short.js'
@@ -96,7 +97,7 @@ async function openIssued(
   recorded: Iterable<Challenge>,
 ): Promise<IssuedAddresses> {
   const found = { perAddressMax: limits.foundPerAddressMax }
-  const { network, settlement } = config
+  const { network } = config
   const store =
     opened === undefined
       ? createIssuedMemory({ ...found, addressesMax: limits.addressesInMemoryMax })
@@ -113,11 +114,9 @@ async function openIssued(
   return createIssuedAddresses({
     store,
     recorded,
-    issuedSince: clock.now() / 1000 - settlement.issued_retention_days * daySeconds,
+    issuedSince: clock.now() / 1000 - issuedRetentionSeconds(config),
     clock,
     onFailure: (err) => log({ event: 'journal.failed', err }),
     limits,
   })
 }
-
-const daySeconds = 86_400

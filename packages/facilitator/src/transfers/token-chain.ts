@@ -1,4 +1,4 @@
-/** What following a token needs of a node: its state in one block, its transfers between blocks, and single facts. */
+/** The node as following a token needs it: the token in one block, its transfers between blocks, and single facts. */
 import { tokenAbi } from '@svc-zerc20/contracts'
 import {
   indexedTransferTopic,
@@ -6,12 +6,12 @@ import {
   placedTransfersIn,
   quantityOf,
   type RpcCall,
+  readBlockAt,
   readHead,
-  resultOf,
   scanLogs,
 } from '@svc-zerc20/evm'
-import { type Address, parseBytes32, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
-import { encodeFunctionData, toHex } from 'viem/utils'
+import { type Address, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { encodeFunctionData } from 'viem/utils'
 import type { ClaimedLeaf } from '../chain/indexer.js'
 import type { Chain, TransferLog } from '../payment/ports.js'
 import type { Burn } from '../payment/records.js'
@@ -21,7 +21,7 @@ export type TokenState = { readonly size: bigint; readonly hashChain: bigint }
 export type TokenBlock = { readonly number: number; readonly hash: string; readonly token: TokenState }
 
 export type TokenChain = {
-  /** The newest block that so many blocks hold, its own included, and the token in it. */
+  /** The newest block that is `depth` blocks deep, its own included, and the token in it. */
   deepBlock(depth: number): Promise<TokenBlock>
   /** Hash and time of a block; undefined when the chain does not reach it. */
   block(number: number): Promise<{ readonly hash: string; readonly time: UnixSeconds } | undefined>
@@ -44,17 +44,7 @@ export function createTokenChain(deps: {
 }): TokenChain {
   const { rpc, token } = deps
 
-  async function block(number: number) {
-    const [answer] = await rpc.batch([{ method: 'eth_getBlockByNumber', params: [toHex(number), false] }])
-    const raw = resultOf('eth_getBlockByNumber', answer) as { hash?: unknown; timestamp?: unknown } | null
-    if (raw === null) return undefined
-    const hash = parseBytes32(raw.hash)
-    const time = Number(raw.timestamp)
-    if (hash === undefined || !Number.isSafeInteger(time)) {
-      throw new SvcError('rpc_error', `the node answered with a block ${number} that is none`)
-    }
-    return { hash, time: time as UnixSeconds }
-  }
+  const block = (number: number) => readBlockAt(rpc, BigInt(number))
 
   async function tokenAt(blockHash: string): Promise<TokenState> {
     const ask = (functionName: 'index' | 'hashChain'): RpcCall => ({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
-import { parseConfig } from '../config/config.js'
-import { dustBelow } from './following.js'
+import { parseConfig } from './config.js'
+import { dustBelow } from './found-transfers.js'
 
 const below = (settlement = '') =>
   dustBelow(parseConfig(minimalConfig().replace('[settlement]', `[settlement]\n${settlement}`)))
