@@ -2,10 +2,10 @@
  * The chain's head. A node may answer any number, so a height counts only if the node also has the block at it.
  * Otherwise one absurd answer would move every search past the burns that it looks for.
  */
-import { type Bytes32, parseBytes32, SvcError } from '@svc-zerc20/protocol'
+import { type Bytes32, parseBytes32, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from './json-rpc.js'
-import { parseQuantity } from './quantities.js'
+import { parseCount, parseQuantity } from './quantities.js'
 
 export type BlockRef = { readonly number: bigint; readonly hash: Bytes32 }
 
@@ -47,4 +47,18 @@ export async function readHead(rpc: Pick<JsonRpc, 'batch'>): Promise<bigint> {
     throw new SvcError('rpc_error', `the node names block ${number} as its newest and does not have it`)
   }
   return number
+}
+
+/** Number, hash and time of the block at a height; undefined when the node has none there. */
+export async function readBlockAt(
+  rpc: Pick<JsonRpc, 'batch'>,
+  number: bigint,
+): Promise<(BlockRef & { readonly time: UnixSeconds }) | undefined> {
+  const [answer] = await rpc.batch([blockCall(number)])
+  const block = readBlock(answer)
+  if (!block) return undefined
+  const { timestamp } = resultOf(method, answer) as { timestamp?: unknown }
+  const time = parseCount(timestamp)
+  if (time === undefined) throw new SvcError('rpc_error', `${method}: a block without its time`)
+  return { ...block, time: time as UnixSeconds }
 }

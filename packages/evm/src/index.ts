@@ -1,4 +1,13 @@
-export { type BlockRef, blockCall, isBacked, latestCall, readBlock, readHead, readLatest } from './blocks.js'
+export {
+  type BlockRef,
+  blockCall,
+  isBacked,
+  latestCall,
+  readBlock,
+  readBlockAt,
+  readHead,
+  readLatest,
+} from './blocks.js'
 export { baseFeeOf, createFees, type Fee, type FeeCeiling, type Fees } from './fees.js'
 export {
   type IndexedTransfer,
@@ -30,3 +39,4 @@ export {
   scanLogs,
 } from './scan-logs.js'
 export { createSender, type Sender, type SenderLimits } from './sender.js'
+export { signTransaction } from './sign-transaction.js'

@@ -4,13 +4,14 @@
  * transaction that an earlier run left in the pool has the same txNonce and is replaced.
  */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import { type Abi, decodeErrorResult, formatGwei, type Hex, keccak256 } from 'viem'
+import { type Abi, decodeErrorResult, formatGwei, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createFees, type Fee, type FeeCeiling } from './fees.js'
 import { callAll, type JsonRpc, quantityOf } from './json-rpc.js'
 import { parseCount, parseQuantity } from './quantities.js'
 import { parseReceipt, type Receipt } from './receipts.js'
 import { refusalCause } from './refusals.js'
+import { signTransaction } from './sign-transaction.js'
 
 export type Sender = {
   /**
@@ -116,10 +117,8 @@ export function createSender(deps: {
       const hashes: Hex[] = []
       let fee: Fee = first
       for (let bumps = 0; bumps <= limits.feeBumpsMax && !signal.aborted; bumps++) {
-        const form = { type: 'eip1559', chainId, nonce: txNonce, gas, ...call, ...fee } as const
-        const raw = await account.signTransaction(form)
+        const { hash, raw } = await signTransaction(account, { chainId, txNonce, gas, ...call, fee })
         const outcome = await broadcast(raw)
-        const hash = keccak256(raw)
         if (outcome === 'sent' && !hashes.includes(hash)) hashes.push(hash)
         const higher = fees.raised(fee)
         if (hashes.length > 0 && (outcome !== 'underpriced' || higher === undefined)) {

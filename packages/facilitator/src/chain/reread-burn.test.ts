@@ -36,7 +36,9 @@ function setup(world: {
       findExecutedBurn: async () => world.executed,
       headNumber: () => headNumber,
     },
-    rpc: scriptedRpc({ eth_getBlockByNumber: () => world.block ?? null }),
+    rpc: scriptedRpc({
+      eth_getBlockByNumber: () => (world.block ? { number: '0xa', ...world.block } : null),
+    }),
   })
   return () => reread(challenge, burn)
 }
@@ -74,6 +76,7 @@ describe('a burn that is looked for again', () => {
     await expect(setup({ block: { hash: burn.blockHash } })()).rejects.toThrow('but not the burn in it')
     const loud = `0x${burn.blockHash.slice(2).toUpperCase()}`
     await expect(setup({ block: { hash: loud } })()).rejects.toThrow('but not the burn in it')
-    for (const block of [{}, { hash: '0x' }]) await expect(setup({ block })()).rejects.toThrow('has no hash')
+    for (const block of [{}, { hash: '0x' }])
+      await expect(setup({ block })()).rejects.toThrow('without its hash')
   })
 })

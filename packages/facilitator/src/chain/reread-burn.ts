@@ -1,7 +1,6 @@
 /** Looks again for a burn that was confirmed once: a reorg may have moved it or taken it away. */
-import { type JsonRpc, resultOf } from '@svc-zerc20/evm'
-import { parseBytes32, SvcError } from '@svc-zerc20/protocol'
-import { toHex } from 'viem/utils'
+import { blockCall, type JsonRpc, readBlock } from '@svc-zerc20/evm'
+import { SvcError } from '@svc-zerc20/protocol'
 import type { RereadBurn } from '../payment/finalize/ports.js'
 import type { Chain, TransferLog } from '../payment/ports.js'
 import type { Burn, Challenge } from '../payment/records.js'
@@ -14,15 +13,10 @@ export function createRereadBurn(deps: {
 
   /** A node that is behind, or that lost its index of receipts, shows no receipt either. */
   async function assertReorged({ blockNumber, blockHash }: Burn): Promise<void> {
-    const params = [toHex(blockNumber), false]
-    const [answer] = await rpc.batch([{ method: 'eth_getBlockByNumber', params }])
-    const block = resultOf('eth_getBlockByNumber', answer) as { hash?: unknown } | null
-    if (block === null) throw new SvcError('node_behind', `the node has no block ${blockNumber}`)
-    const hash = parseBytes32(block.hash)
-    if (hash === undefined) {
-      throw new SvcError('rpc_error', `the node answered with a block ${blockNumber} that has no hash`)
-    }
-    if (hash === blockHash) {
+    const [answer] = await rpc.batch([blockCall(blockNumber)])
+    const block = readBlock(answer)
+    if (!block) throw new SvcError('node_behind', `the node has no block ${blockNumber}`)
+    if (block.hash === blockHash) {
       throw new SvcError('rpc_error', `the node has block ${blockNumber}, but not the burn in it`)
     }
   }

@@ -1,0 +1,23 @@
+/** Signs a transaction of one key. Its hash is known before anybody has seen it, so that it can be recorded first. */
+import { type Address, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { type Hex, keccak256 } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { Fee } from './fees.js'
+
+export async function signTransaction(
+  account: Pick<PrivateKeyAccount, 'signTransaction'>,
+  transaction: {
+    readonly chainId: number
+    readonly txNonce: number
+    readonly to: Address
+    readonly data: Hex
+    readonly gas: bigint
+    readonly fee: Fee
+  },
+): Promise<{ readonly hash: TxHash; readonly raw: Hex }> {
+  const { chainId, txNonce: nonce, to, data, gas, fee } = transaction
+  const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, to, data, gas, ...fee })
+  const hash = parseTxHash(keccak256(raw))
+  if (hash === undefined) throw new SvcError('invariant', 'a signed transaction has no hash')
+  return { hash, raw }
+}
