@@ -1,8 +1,6 @@
-/** Signs transactions of one key and hands them to the node; what the node says to that is kept in the slot. */
-import { type Fee, type JsonRpc, judgeRefusal } from '@svc-zerc20/evm'
-import { parseTxHash, SvcError } from '@svc-zerc20/protocol'
+/** Signs transactions of one key and hands them to the node; the node's answer is kept in the slot. */
+import { type Fee, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { keccak256 } from 'viem/utils'
 import type { Clock } from '../payment/ports.js'
 import type { RelayerEvent } from '../telemetry/reports.js'
 import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
@@ -21,7 +19,7 @@ export function createBroadcast(deps: {
   clock: Clock
   report: (event: RelayerEvent) => void
 }): Broadcast {
-  const { rpc, account, clock, report } = deps
+  const { rpc, account, chainId, clock, report } = deps
 
   function hear(slot: Slot, form: Form, refused: string | undefined): void {
     const refusal = refused === undefined ? 'known' : judgeRefusal(refused)
@@ -39,18 +37,7 @@ export function createBroadcast(deps: {
   return {
     async sign(call, txNonce, fee) {
       const { to, data, gas } = call
-      const transaction = {
-        type: 'eip1559',
-        chainId: deps.chainId,
-        nonce: txNonce,
-        to,
-        data,
-        gas,
-        ...fee,
-      } as const
-      const raw = await account.signTransaction(transaction)
-      const hash = parseTxHash(keccak256(raw))
-      if (hash === undefined) throw new SvcError('relayer_failed', 'a signed transaction has no hash')
+      const { hash, raw } = await signTransaction(account, { chainId, txNonce, to, data, gas, fee })
       await call.recordSigned({ nonce: txNonce, hash, raw })
       return newForm({ hash, raw, fee }, { isEmpty: data === '0x' })
     },

@@ -1,16 +1,50 @@
 /**
- * A nonce below all of ours that stays unused keeps everything waiting: what an earlier process sent was evicted, or a
- * reorg took back what we sent.
+ * A txNonce below all of ours that stays unused keeps everything waiting: the node dropped a transaction of an earlier
+ * process, or a reorg took back one of ours.
  */
+import type { Fees } from '@svc-zerc20/evm'
+import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
-import type { Slot } from './slot.js'
+import type { RelayerEvent } from '../telemetry/reports.js'
+import type { Broadcast } from './broadcast.js'
+import type { Mined } from './mined.js'
+import { emptyCall, type Slot } from './slot.js'
+import type { Slots } from './slots.js'
 
-/** Says whether the first unused nonce has been such a gap for long enough to be filled. */
-export type IsGap = (slots: readonly Slot[], firstUnused: number) => boolean
+/** Fills the first unused txNonce when it has been a gap for long enough. */
+export type FillGap = (firstUnused: number) => Promise<void>
 
-export function createIsGap(deps: { clock: Pick<Clock, 'now'>; patienceMs: number }): IsGap {
+export function createFillGap(deps: {
+  readonly slots: Pick<Slots, 'all' | 'open' | 'reopen'>
+  readonly mined: Pick<Mined, 'take'>
+  readonly broadcast: Pick<Broadcast, 'send'>
+  readonly fees: Pick<Fees, 'current'>
+  /** The key's own, for calls that do nothing. */
+  readonly address: Address
+  readonly clock: Pick<Clock, 'now'>
+  readonly report: (event: RelayerEvent) => void
+  readonly patienceMs: number
+}): FillGap {
+  const { slots } = deps
+  const isGap = createIsGap(deps)
+  return async (firstUnused) => {
+    if (!isGap(slots.all, firstUnused)) return
+    deps.report({ event: 'relayer.gap_filled', nonce: firstUnused })
+    const lost = deps.mined.take(firstUnused)
+    if (lost) slots.reopen(lost)
+    else {
+      const call = { purpose: 'burn', ...emptyCall(deps.address) } as const
+      void deps.broadcast.send(
+        await slots.open(call, firstUnused, await deps.fees.current(), () => undefined),
+      )
+    }
+  }
+}
+
+/** Says whether the first unused txNonce has been a gap for long enough to be filled. */
+function createIsGap(deps: { readonly clock: Pick<Clock, 'now'>; readonly patienceMs: number }) {
   let gap: { readonly txNonce: number; readonly sinceMs: number } | undefined
-  return (slots, firstUnused) => {
+  return (slots: readonly Slot[], firstUnused: number): boolean => {
     if (slots.length === 0 || !slots.every((slot) => slot.txNonce > firstUnused)) {
       gap = undefined
       return false

@@ -15,7 +15,7 @@ import type { MinedBlock } from './mined.js'
 import { createPriority } from './priority.js'
 import { createRelayQueue, type QueueLimits } from './queue.js'
 import { openSlot, type Purpose, type RelayEnd, type RelayedCall, readForms, type Slot } from './slot.js'
-import { createTxNonces } from './tx-nonces.js'
+import { countTransactions, createTxNonces } from './tx-nonces.js'
 import { createRelayReader } from './view.js'
 import { createWatch, type WatchLimits } from './watch.js'
 
@@ -23,7 +23,9 @@ export type { Purpose, RelayEnd, RelayedCall, Reorg } from './slot.js'
 
 export type Relayer = {
   readonly address: Address
-  /** Reads the first free nonce. */
+  /** Transactions of the key that are mined. */
+  minedCount(): Promise<number>
+  /** Counts the txNonces of the key. */
   start(): Promise<void>
   /**
    * Throws only before anything was signed; afterwards it resolves, however long that takes. A mint waits while
@@ -90,8 +92,7 @@ export function createRelayer(deps: {
     broadcast,
     priority,
     address,
-    // Someone else counts with this key: our own count is worth nothing any more.
-    onForeign: () => txNonces.forget(),
+    onForeign: () => void txNonces.forget(),
   })
   const txNonces = createTxNonces({ rpc, address, ours: queue.txNonces })
   const { look, longestPauseMs } = queue
@@ -100,16 +101,13 @@ export function createRelayer(deps: {
   async function submitNow(call: RelayedCall): Promise<RelayEnd> {
     const fee = await fees.current()
     if (call.purpose === 'mint') await checkFunds(call.gas, fee)
-    const { slot, ended } = await priority.take(call.purpose, async () => {
+    let end: Slot['end'] = () => undefined
+    const ended = new Promise<RelayEnd>((resolve) => {
+      end = resolve
+    })
+    const slot = await priority.take(call.purpose, async () => {
       if (isClosed) throw new SvcError('relayer_closed', 'the relayer is not running')
-      const txNonce = await txNonces.next()
-      let end: Slot['end'] = () => undefined
-      const ended = new Promise<RelayEnd>((resolve) => {
-        end = resolve
-      })
-      const slot = await queue.open(call, txNonce, fee, end)
-      txNonces.used(txNonce)
-      return { slot, ended }
+      return txNonces.take((txNonce) => queue.open(call, txNonce, fee, end))
     })
     await sentOrSlow(broadcast.send(slot), clock, limits.receiptPollMaxMs)
     watch.hurry()
@@ -127,10 +125,8 @@ export function createRelayer(deps: {
 
   return {
     address,
-
-    async start() {
-      await txNonces.count()
-    },
+    minedCount: () => countTransactions(rpc, address, 'latest'),
+    start: () => txNonces.count(),
 
     async submit(call) {
       if (call.purpose === 'burn') return submitNow(call)

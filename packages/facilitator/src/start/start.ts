@@ -7,12 +7,12 @@ import { createAddresses } from '../addresses/addresses.js'
 import type { Config } from '../config/config.js'
 import { profileOf } from '../config/profile.js'
 import { judgeAvailability } from '../config/rules.js'
+import { assertRelayerKnown } from '../ledger/journal/known-relayer.js'
 import type { Clock } from '../payment/ports.js'
 import type { Secrets } from '../secrets/secrets.js'
 import { systemRandom } from '../system.js'
 import type { LogWriter } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
-import { assertRelayerKnown } from './assert-relayer-known.js'
 import { openChainSide } from './chain-side.js'
 import { createFinalization, paceOf } from './finalization.js'
 import { createFollowing } from './following.js'
@@ -44,7 +44,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const storage = await openStorage({ config, clock, log, seed, acceptJournal })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const { relayer, rpc, deployment } = chainSide
-  await assertRelayerKnown({ storage, rpc, relayer: relayer.address, acceptJournal }).catch((error) =>
+  await assertRelayerKnown({ storage, relayer, acceptJournal }).catch((error) =>
     storage.close().then(() => Promise.reject(error)),
   )
   const addresses = createAddresses({
