@@ -1,6 +1,7 @@
 /** Puts burns into transactions: those that would fail are left out, the rest goes to the relayer together. */
 import { type Address, reject, SvcError } from '@svc-zerc20/protocol'
-import { type ChainReader, isBefore } from '../chain/chain.js'
+import type { ChainReader } from '../chain/chain.js'
+import { isBefore } from '../chain/lens.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'
 import type { RelayedCall } from '../relayer/slot.js'
 import { type BatchLimits, createBatchSize } from './batch-size.js'

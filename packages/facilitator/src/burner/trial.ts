@@ -4,7 +4,7 @@ import { type JsonRpc, resultOf, wellFormed } from '@svc-zerc20/evm'
 import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeDeployData } from 'viem/utils'
-import type { LensBlock } from '../chain/chain.js'
+import type { LensBlock } from '../chain/lens.js'
 import { type BatchItem, toRequest } from './call.js'
 
 export type Trial = {

@@ -1,0 +1,61 @@
+/** How far the chain reaches, as far as a block backs it: a node can name any number once. */
+import { type BlockRef, isBacked, type JsonRpc, readHead } from '@svc-zerc20/evm'
+
+export type ChainHead = {
+  /** The newest block the node was seen to have, give or take a few; no round trip. */
+  number(): bigint
+  /** Told by whoever saw the newest block, and that it is there. */
+  saw(blockNumber: bigint): void
+  /**
+   * Told by whoever heard the node name its newest block. One that is far from the known head is looked up before it
+   * counts, off the request's path: a head that is a few blocks old does no harm, and one that no block backs would.
+   */
+  heard(latest: BlockRef): void
+  /** Reads the newest block, and that the node has it. */
+  read(): Promise<bigint>
+  /**
+   * The block from which the depth of a burn is counted. Never below the burn's own block, whose receipt was just read;
+   * above it only when the depth is needed and the node has the block it names as its newest.
+   */
+  above(burnedIn: bigint | undefined, latest: BlockRef, isDepthNeeded: boolean): Promise<bigint>
+}
+
+export function createChainHead(deps: {
+  readonly rpc: Pick<JsonRpc, 'batch'>
+  /** A head further than this from the known one is looked up at the node before it is used. */
+  readonly headStepBlocks: bigint
+}): ChainHead {
+  const { rpc } = deps
+  let head = 0n
+  let isAsking = false
+
+  async function lookUp(number: bigint): Promise<void> {
+    isAsking = true
+    try {
+      if (await isBacked(rpc, number)) head = number
+    } catch {
+      // The next head that is heard of is asked for.
+    } finally {
+      isAsking = false
+    }
+  }
+
+  return {
+    number: () => head,
+    saw(blockNumber) {
+      head = blockNumber
+    },
+    heard({ number }) {
+      const step = number > head ? number - head : head - number
+      if (!isAsking && step > deps.headStepBlocks) void lookUp(number)
+    },
+    async read() {
+      head = await readHead(rpc)
+      return head
+    },
+    async above(burnedIn, latest, isDepthNeeded) {
+      if (burnedIn === undefined || !isDepthNeeded || latest.number <= burnedIn) return burnedIn ?? head
+      return (await isBacked(rpc, latest.number)) ? latest.number : burnedIn
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/** Everything a payment depends on, read from one block by one deployless call: the lens runs in the node and returns. */
+import { paymentLensAbi, paymentLensBytecode } from '@svc-zerc20/contracts'
+import { type JsonRpc, type RpcAnswer, type RpcCall, readHead, resultOf, wellFormed } from '@svc-zerc20/evm'
+import { type Address, SvcError, type UnixSeconds, zeroAddress } from '@svc-zerc20/protocol'
+import type { Hex } from 'viem'
+import { decodeFunctionResult, encodeDeployData } from 'viem/utils'
+import type { PermitChainFacts } from '../payment/ports.js'
+import type { Challenge } from '../payment/records.js'
+
+/** Code that is neither empty nor an EIP-7702 delegation; the lens' `AccountCode.Contract`. */
+const contractCode = 2
+
+export type PermitQuery = {
+  readonly payer: Address
+  readonly burnAddress: Address
+  readonly value: bigint
+  readonly challengeNonce: Hex
+}
+
+export const queryOf = ({ payTo, amount, nonce }: Challenge, payer: Address): PermitQuery => ({
+  payer,
+  burnAddress: payTo,
+  value: amount,
+  challengeNonce: nonce,
+})
+
+/** A block as contracts see it: on some rollups its number is one of the chain below. */
+export type LensBlock = { readonly timestamp: UnixSeconds; readonly number: bigint }
+
+export const isBefore = (a: LensBlock, b: LensBlock): boolean =>
+  a.timestamp < b.timestamp || a.number < b.number
+
+export type Lens = {
+  /** The call that reads the balances of burn addresses, for whoever asks the node for more in one round trip. */
+  balancesCall(addresses: readonly Address[]): RpcCall
+  /** Throws when the node answers for another chain. */
+  readBalances(answer: RpcAnswer | undefined): {
+    readonly timestamp: UnixSeconds
+    readonly balances: readonly bigint[]
+  }
+  permits(queries: readonly PermitQuery[]): Promise<readonly PermitChainFacts[]>
+  /** The block that the lens last read. */
+  viewedAt(): LensBlock
+}
+
+export function createLens(deps: {
+  readonly rpc: Pick<JsonRpc, 'batch'>
+  readonly token: Address
+  readonly helper: Address | undefined
+  readonly chainId: number
+}): Lens {
+  const { rpc, token, helper = zeroAddress } = deps
+  let viewedAt: LensBlock = { timestamp: 0 as UnixSeconds, number: 0n }
+
+  function read(answer: RpcAnswer | undefined) {
+    const [timestamp, number, chainId, permits, balances] = decode(resultOf('eth_call', answer))
+    if (chainId !== BigInt(deps.chainId)) {
+      throw new SvcError('wrong_chain', `the RPC answers for chain ${chainId}, not ${deps.chainId}`)
+    }
+    viewedAt = { timestamp: Number(timestamp) as UnixSeconds, number }
+    return { timestamp: viewedAt.timestamp, permits, balances }
+  }
+
+  return {
+    balancesCall: (addresses) => callOf(token, helper, [], addresses),
+    readBalances: read,
+    async permits(queries) {
+      const [answer] = await rpc.batch([callOf(token, helper, queries, [])])
+      const { timestamp, permits } = read(answer)
+      return permits.map(({ nonce, balance, allowance, executed, code }) => ({
+        timestamp,
+        permitNonce: nonce,
+        balance,
+        allowance,
+        executed,
+        payerIsContract: code === contractCode,
+      }))
+    },
+    viewedAt: () => viewedAt,
+  }
+}
+
+function callOf(
+  token: Address,
+  helper: Address,
+  permits: readonly PermitQuery[],
+  burnAddresses: readonly Address[],
+): RpcCall {
+  const data = encodeDeployData({
+    abi: paymentLensAbi,
+    bytecode: paymentLensBytecode,
+    args: [token, helper, permits, burnAddresses],
+  })
+  return { method: 'eth_call', params: [{ data }, 'latest'] }
+}
+
+function decode(data: unknown) {
+  return wellFormed('eth_call', () =>
+    decodeFunctionResult({ abi: paymentLensAbi, functionName: 'read', data: data as Hex }),
+  )
+}
+
+/** Facts that must be known before anything can be served. */
+export async function readDeployment(
+  rpc: JsonRpc,
+  token: Address,
+): Promise<{ chainId: number; tokenName: string; headNumber: bigint }> {
+  const { method, params } = callOf(token, zeroAddress, [], [])
+  const result = decode(await rpc.call(method, params))
+  return { chainId: Number(result[2]), tokenName: result[5], headNumber: await readHead(rpc) }
+}
