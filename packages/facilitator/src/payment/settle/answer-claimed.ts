@@ -1,0 +1,57 @@
+/** Answers for a claimed payment: waits for its burn and its grant, each up to the bound, and says how that ended. */
+import {
+  type ChallengeNonce,
+  type Network,
+  type Payload,
+  reject,
+  SvcError,
+  type TxHash,
+} from '@svc-zerc20/protocol'
+import type { Ledger } from '../ledger-port.js'
+import type { SettleAnswer } from '../ports.js'
+import type { Payment } from '../records.js'
+import type { Burns } from './burns.js'
+import type { Refusals } from './refusals.js'
+
+export type AnswerClaimed = (payload: Payload.Payload) => Promise<SettleAnswer>
+
+export function createAnswerClaimed(deps: {
+  readonly network: Network.Network
+  readonly ledger: Pick<Ledger, 'find' | 'takeGrant'>
+  readonly burns: Pick<Burns, 'watch'>
+  readonly refuse: Refusals['refuse']
+  readonly receiptPollMs: number
+}): AnswerClaimed {
+  const { network, ledger, burns, refuse, receiptPollMs } = deps
+
+  async function refuseGrant(
+    challengeNonce: ChallengeNonce,
+    why: 'used' | 'held' | 'not_accepted',
+  ): Promise<SettleAnswer> {
+    const payment = await ledger.find(challengeNonce)
+    if (!payment) throw new SvcError('payment_lost', `claimed payment ${challengeNonce} left the ledger`)
+    // `held`: somebody does not read the answer, and the bound of a settle holds all the same.
+    return payment.accepted && why === 'used'
+      ? refuse(reject('already_accepted'), knownHash(payment), { phase: 'accepted' })
+      : refuse(reject('pending_burn'), knownHash(payment))
+  }
+
+  return async (payload) => {
+    const { challengeNonce } = payload
+    const end = await burns.watch(challengeNonce, receiptPollMs)
+    if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)
+    const grant = await ledger.takeGrant(challengeNonce, receiptPollMs)
+    if (typeof grant === 'string') return refuseGrant(challengeNonce, grant)
+    const transaction = grant.accepted.burn.txHash
+    const payer = payload.kind === 'permit' ? { payer: payload.payer } : {}
+    return {
+      response: { success: true, transaction, network, ...payer, extra: { phase: 'accepted' } },
+      grant,
+    }
+  }
+}
+
+/** The transaction of the payment's burn, as far as the ledger knows one. */
+export function knownHash({ accepted, claim }: Payment): TxHash | undefined {
+  return accepted?.burn.txHash ?? claim?.txHash
+}

@@ -1,0 +1,115 @@
+/** Takes one claimed burn to its end: accepted, released, or, once it was accepted, insisted on. */
+import { backOffMs, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import type { Ledger } from '../ledger-port.js'
+import type { Burner, BurnOutcome, Clock } from '../ports.js'
+import type { Burn, Interrupted } from '../records.js'
+import type { Report } from '../report.js'
+import type { PayerWaits } from './payer-waits.js'
+import type { BurnEnd } from './under-way.js'
+
+export type BurnItem = Interrupted['items'][number]
+
+/** Nothing is wrong with the burn: the chain, the relayer or the disk stand in its way, and that passes. */
+const passing: ReadonlySet<string> = new Set(['chain_unavailable', 'relayer_busy', 'storage_unavailable'])
+
+export type RunBurn = {
+  /** From the claim on. A burn that surely did not happen frees its challenge. */
+  run(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd>
+  /** No block holds the burn any more: its payment cannot be finalized until one does again. */
+  runAgain(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd>
+  /** Another block holds its transaction: the burn has another place there, or failed. */
+  follow(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd>
+}
+
+export type RunBurnDeps = {
+  readonly burner: Pick<Burner, 'burn'>
+  readonly ledger: Pick<Ledger, 'find' | 'accept' | 'release' | 'demote' | 'moveBurn'>
+  readonly payerWaits: Pick<PayerWaits, 'failed'>
+  readonly clock: Clock
+  readonly report: Report
+  /** Pauses before a burn of a demoted payment is tried again: the first, and the longest. */
+  readonly retryMs: { readonly first: number; readonly max: number }
+  /** Ends these pauses; nothing is tried again then. */
+  readonly closing: AbortSignal
+}
+
+export function createRunBurn(deps: RunBurnDeps): RunBurn {
+  const { ledger, report } = deps
+  const insist = createInsist(deps)
+
+  /** Whoever follows the chain saw the burn that the burner did not: the ledger's record counts. */
+  async function endKept(item: BurnItem, outcome: BurnOutcome & { kind: 'failed' }): Promise<BurnEnd> {
+    const payment = await ledger.find(item.challenge.nonce)
+    if (payment?.accepted) return { kind: 'accepted' }
+    return payment?.demoted ? insist(item, outcome) : outcome
+  }
+
+  async function runAgain(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+    const { nonce } = item.challenge
+    const demoted = await ledger.demote(nonce)
+    const isAwaited = demoted === 'demoted' || (await ledger.find(nonce))?.demoted !== undefined
+    // A burn that was not accepted bought nothing, and whoever sends its payload again finds it.
+    if (isAwaited || demoted === 'already_finalized') report({ event: 'burn.reorged', challengeNonce: nonce })
+    const outcome = await burned
+    if (isAwaited) return insist(item, outcome)
+    return outcome.kind === 'burned' ? { kind: 'accepted' } : outcome
+  }
+
+  return {
+    async run(item, burned) {
+      const { nonce } = item.challenge
+      const outcome = await burned
+      if (outcome.kind === 'burned') return accept(deps, nonce, outcome.burn)
+      if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
+      if ((await ledger.release(nonce)) === 'kept') return endKept(item, outcome)
+      if (outcome.spentGas) deps.payerWaits.failed(item.payload.payer)
+      report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
+      return outcome
+    },
+
+    runAgain,
+
+    async follow(item, burned) {
+      const { nonce } = item.challenge
+      const outcome = await burned
+      if (outcome.kind === 'failed') return runAgain(item, burned)
+      const payment = await ledger.find(nonce)
+      if (payment?.accepted) await ledger.moveBurn(nonce, outcome.burn)
+      return { kind: 'accepted' }
+    },
+  }
+}
+
+async function accept(
+  { ledger, report }: Pick<RunBurnDeps, 'ledger' | 'report'>,
+  challengeNonce: ChallengeNonce,
+  burn: Burn,
+): Promise<BurnEnd> {
+  if ((await ledger.accept(challengeNonce, burn)) === 'accepted') {
+    report({ event: 'payment.accepted', challengeNonce, txHash: burn.txHash })
+  }
+  return { kind: 'accepted' }
+}
+
+/**
+ * The payment was accepted once, and a resource may have been served for it: an obstacle that passes is waited out. The
+ * claim stays however it ends, because releasing it would erase which burn the payment had.
+ */
+function createInsist(deps: RunBurnDeps): (item: BurnItem, outcome: BurnOutcome) => Promise<BurnEnd> {
+  const { burner, ledger, clock, report, retryMs, closing } = deps
+  return async ({ challenge, payload }, outcome) => {
+    const { nonce } = challenge
+    let last = outcome
+    for (let failures = 1; last.kind === 'failed' && passing.has(last.rejection.reason); failures++) {
+      await clock.sleep(backOffMs(failures, retryMs.first, retryMs.max), closing)
+      if (closing.aborted)
+        throw new SvcError('burns_closed', 'the facilitator closed before the burn came back')
+      // A block that holds it may have been found meanwhile.
+      if ((await ledger.find(nonce))?.accepted) return { kind: 'accepted' }
+      last = await burner.burn(challenge, payload)
+    }
+    if (last.kind === 'burned') return accept(deps, nonce, last.burn)
+    report({ event: 'burn.lost', challengeNonce: nonce, reason: last.rejection.reason })
+    return last
+  }
+}
