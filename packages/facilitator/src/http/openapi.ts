@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { version } from '../version.js'
 import { type Answer, type Operation, operations } from './operations.js'
-import { components } from './schemas.js'
+import { components } from './schema-parts.js'
 
 type JsonSchema = Record<string, unknown>
 

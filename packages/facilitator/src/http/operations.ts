@@ -1,7 +1,9 @@
 /** Every route of the daemon: what it takes and what it may answer. The OpenAPI document is made of this table. */
 import type { z } from 'zod'
 import { metricsContentType } from '../telemetry/metrics.js'
-import * as schemas from './schemas.js'
+import * as adminSchemas from './admin/schemas.js'
+import * as publicSchemas from './public/schemas.js'
+import { problem } from './schema-parts.js'
 
 export type Answer = z.ZodType | { readonly contentType: string }
 
@@ -18,8 +20,8 @@ export type Operation = {
   readonly refusal: z.ZodType
 }
 
-const plain = { refusal: schemas.problem, refusals: [] } as const
-const admin = { tag: 'admin', refusal: schemas.problem, refusals: [401] } as const
+const plain = { refusal: problem, refusals: [] } as const
+const admin = { tag: 'admin', refusal: problem, refusals: [401] } as const
 
 export const operations: readonly Operation[] = [
   {
@@ -27,7 +29,7 @@ export const operations: readonly Operation[] = [
     path: '/supported',
     tag: 'payment',
     summary: 'Which scheme and network are served',
-    answer: schemas.supported,
+    answer: publicSchemas.supported,
     ...plain,
   },
   {
@@ -35,9 +37,9 @@ export const operations: readonly Operation[] = [
     path: '/challenge',
     tag: 'payment',
     summary: 'A fresh one-time offer',
-    body: schemas.challengeRequest,
-    answer: schemas.challengeOffer,
-    refusal: schemas.problem,
+    body: publicSchemas.challengeRequest,
+    answer: publicSchemas.challengeOffer,
+    refusal: problem,
     refusals: [400, 403, 413, 415, 429, 503],
   },
   {
@@ -45,9 +47,9 @@ export const operations: readonly Operation[] = [
     path: '/verify',
     tag: 'payment',
     summary: 'Would this payment be accepted now? Changes nothing',
-    body: schemas.paymentRequest,
-    answer: schemas.verifyResponse,
-    refusal: schemas.verifyResponse,
+    body: publicSchemas.paymentRequest,
+    answer: publicSchemas.verifyResponse,
+    refusal: publicSchemas.verifyResponse,
     refusals: [400, 413, 415, 429, 503],
   },
   {
@@ -55,9 +57,9 @@ export const operations: readonly Operation[] = [
     path: '/settle',
     tag: 'payment',
     summary: 'Accept this payment',
-    body: schemas.settleRequest,
-    answer: schemas.settleResponse,
-    refusal: schemas.settleResponse,
+    body: publicSchemas.settleRequest,
+    answer: publicSchemas.settleResponse,
+    refusal: publicSchemas.settleResponse,
     refusals: [400, 413, 415, 429, 503],
   },
   {
@@ -65,8 +67,8 @@ export const operations: readonly Operation[] = [
     path: '/payments/{challengeNonce}',
     tag: 'payment',
     summary: 'Where one payment stands',
-    answer: schemas.paymentStatus,
-    refusal: schemas.problem,
+    answer: publicSchemas.paymentStatus,
+    refusal: problem,
     refusals: [404],
   },
   {
@@ -74,7 +76,7 @@ export const operations: readonly Operation[] = [
     path: '/health',
     tag: 'operation',
     summary: 'The process is alive',
-    answer: schemas.health,
+    answer: publicSchemas.health,
     ...plain,
   },
   {
@@ -82,8 +84,8 @@ export const operations: readonly Operation[] = [
     path: '/ready',
     tag: 'operation',
     summary: 'Payments can be taken',
-    answer: schemas.readiness,
-    refusal: schemas.readiness,
+    answer: publicSchemas.readiness,
+    refusal: publicSchemas.readiness,
     refusals: [503],
   },
   {
@@ -98,15 +100,15 @@ export const operations: readonly Operation[] = [
     method: 'GET',
     path: '/admin/status',
     summary: 'The daemon at a glance',
-    answer: schemas.status,
+    answer: adminSchemas.status,
     ...admin,
   },
   {
     method: 'GET',
     path: '/admin/challenges',
     summary: 'Open challenges, newest first',
-    query: schemas.pageQuery,
-    answer: schemas.challengePage,
+    query: adminSchemas.pageQuery,
+    answer: adminSchemas.challengePage,
     ...admin,
     refusals: [400, 401],
   },
@@ -114,8 +116,8 @@ export const operations: readonly Operation[] = [
     method: 'GET',
     path: '/admin/payments',
     summary: 'Payments of every phase, newest first',
-    query: schemas.paymentQuery,
-    answer: schemas.paymentPage,
+    query: adminSchemas.paymentQuery,
+    answer: adminSchemas.paymentPage,
     ...admin,
     refusals: [400, 401],
   },
@@ -123,7 +125,7 @@ export const operations: readonly Operation[] = [
     method: 'GET',
     path: '/admin/payments/{challengeNonce}',
     summary: 'One payment and its turns',
-    answer: schemas.paymentTimeline,
+    answer: adminSchemas.paymentTimeline,
     ...admin,
     refusals: [401, 404],
   },
@@ -131,7 +133,7 @@ export const operations: readonly Operation[] = [
     method: 'POST',
     path: '/admin/payments/{challengeNonce}/retry',
     summary: 'Try the mint of a payment again now',
-    answer: schemas.mintRetry,
+    answer: adminSchemas.mintRetry,
     ...admin,
     refusals: [401, 404],
   },
@@ -139,8 +141,8 @@ export const operations: readonly Operation[] = [
     method: 'GET',
     path: '/admin/late',
     summary: 'Burns that bought nothing: late ones, and transfers that cover no challenge',
-    query: schemas.pageQuery,
-    answer: schemas.oddBurns,
+    query: adminSchemas.pageQuery,
+    answer: adminSchemas.oddBurns,
     ...admin,
     refusals: [400, 401],
   },
@@ -148,15 +150,15 @@ export const operations: readonly Operation[] = [
     method: 'GET',
     path: '/admin/relayer',
     summary: 'Balance of the relayer and its transactions in flight',
-    answer: schemas.relayerView,
+    answer: adminSchemas.relayerView,
     ...admin,
   },
   {
     method: 'POST',
     path: '/admin/pause',
     summary: 'Issue no new challenges; everything under way goes on',
-    query: schemas.pauseQuery,
-    answer: schemas.issuance,
+    query: adminSchemas.pauseQuery,
+    answer: adminSchemas.issuance,
     ...admin,
     refusals: [400, 401],
   },
@@ -164,7 +166,7 @@ export const operations: readonly Operation[] = [
     method: 'POST',
     path: '/admin/resume',
     summary: 'Issue challenges again',
-    answer: schemas.issuance,
+    answer: adminSchemas.issuance,
     ...admin,
   },
   {

@@ -9,7 +9,7 @@ import { sellerKey, sellerRatesOf } from '../config/sellers.js'
 import { createClockWatch } from '../health/clock-watch.js'
 import { createDiskSpace } from '../health/disk-space.js'
 import { createReadinessProbes } from '../health/probes.js'
-import { createAdminAuth } from '../http/admin/auth.js'
+import { type AdminAuth, createAdminAuth } from '../http/admin/auth.js'
 import { createCallers, type Seller } from '../http/callers.js'
 import { observeAnswers } from '../http/observe.js'
 import { createPresentations } from '../http/presentations.js'
@@ -18,7 +18,7 @@ import { createServer } from '../http/server.js'
 import { createUnknownTokens } from '../http/unknown-tokens.js'
 import type { OpenLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
-import { createIssuance } from '../payment/issue/issuance.js'
+import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
 import type { Secrets } from '../secrets/secrets.js'
@@ -29,7 +29,7 @@ import type { Following } from './following.js'
 import { registerOperatorRoutes } from './operator-routes.js'
 import type { PaymentFlow } from './payment-flow.js'
 
-export function createHttpSide(deps: {
+type HttpSideDeps = {
   readonly config: Config
   readonly secrets: Secrets
   readonly profile: Profile
@@ -41,18 +41,16 @@ export function createHttpSide(deps: {
   readonly following: Pick<Following, 'stuck'>
   readonly clock: Clock
   readonly telemetry: Telemetry
-}): FastifyInstance {
-  const { config, profile, storage, flow, clock, telemetry } = deps
-  const { rpc, relayer, deployment } = deps.chainSide
-  const { ledger } = storage
-  const { daemon } = config
+}
+
+export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
+  const { config, telemetry } = deps
   const { log, metrics } = telemetry
-  const { chainId } = deployment
   const adminAuth = createAdminAuth(deps.secrets.adminToken)
   const bounds = connectionBoundsOf(config)
   const app = createServer({
     adminAuth,
-    chainId,
+    chainId: deps.chainSide.deployment.chainId,
     trustedProxies: config.listen.trusted_proxies,
     bodyBytesMax: limits.bodyBytesMax,
     connections: bounds,
@@ -61,23 +59,34 @@ export function createHttpSide(deps: {
   const connections = limitConnections(app.server, bounds)
   observeAnswers(app, metrics)
   const issuance = createIssuance({ report: log })
+  wirePayments(app, deps, issuance)
+  wireOperator(app, deps, { issuance, adminAuth })
+  metrics.source('svc_connections_open', connections.open)
+  metrics.source('svc_connections_refused_total', connections.refused)
+  return app
+}
+
+function wirePayments(app: FastifyInstance, deps: HttpSideDeps, issuance: Issuance): void {
+  const { config, profile, flow, clock } = deps
+  const { log, metrics } = deps.telemetry
   const keysMax = limits.rateLimitKeysMax
   const unknownTokens = createUnknownTokens({ clock, log })
+  metrics.source('svc_unknown_tokens_total', unknownTokens.total)
   registerPaymentApi(app, {
-    chainId,
+    chainId: deps.chainSide.deployment.chainId,
     profile,
     issueChallenge: issuance.gate(flow.issueChallenge),
     verify: flow.verify,
     settle: flow.settle,
     status: flow.status,
     tickets: flow.tickets,
-    ledger,
+    ledger: deps.storage.ledger,
     clock,
     callers: createCallers({
       sellers: sellersOf(config),
       strangers: {
-        ratePerMin: daemon.rate_limit_per_min,
-        issuancePerMin: daemon.challenge_per_key_per_min,
+        ratePerMin: config.daemon.rate_limit_per_min,
+        issuancePerMin: config.daemon.challenge_per_key_per_min,
       },
       knownPerMinMin: limits.knownChallengesPerMinMin,
       missesPerKnown: limits.missedLooksPerKnown,
@@ -93,6 +102,16 @@ export function createHttpSide(deps: {
     }),
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
+}
+
+function wireOperator(
+  app: FastifyInstance,
+  deps: HttpSideDeps,
+  { issuance, adminAuth }: { readonly issuance: Issuance; readonly adminAuth: AdminAuth },
+): void {
+  const { config, storage, finalization, clock } = deps
+  const { rpc, relayer, deployment } = deps.chainSide
+  const { ledger, journalStats } = storage
   const clockWatch = createClockWatch()
   const probe = createChainProbe({
     rpc,
@@ -102,46 +121,26 @@ export function createHttpSide(deps: {
     waitMs: limits.probeWaitMs,
     onAnswer: (view) => clockWatch.saw({ ...view, localMs: clock.now() }),
   })
-  const diskSpace = storage.journalStats()
-    ? createDiskSpace(config.settlement.journal)
-    : async () => undefined
+  const diskSpace = journalStats() ? createDiskSpace(config.settlement.journal) : async () => undefined
+  const finalizeOff = finalization.off
   registerOperatorRoutes(app, {
-    telemetry,
-    clock,
-    chainId,
-    profile,
-    adminAuth,
-    probe,
-    clockWatch,
+    ...{ telemetry: deps.telemetry, profile: deps.profile, addresses: deps.addresses },
+    ...{ clock, adminAuth, issuance, probe, clockWatch, diskSpace, finalizeOff, ledger, journalStats },
+    chainId: deployment.chainId,
     readinessProbes: createReadinessProbes({
       ...deps,
       deployment,
-      finalizeOff: deps.finalization.off,
+      finalizeOff,
       probe,
       clockWatch,
       diskSpace,
     }),
-    issuance,
-    retryMint: deps.finalization.retry,
+    retryMint: finalization.retry,
     stuckTransfers: deps.following.stuck,
-    finalizeOff: deps.finalization.off,
-    owed: createOwedBooks({
-      ledger,
-      clock,
-      waitOf: deps.finalization.waitOf,
-      freshMs: limits.owedFreshMs,
-    }),
-    ledger,
-    openChallengesMax: daemon.max_open_challenges,
-    addresses: deps.addresses,
+    owed: createOwedBooks({ ledger, clock, waitOf: finalization.waitOf, freshMs: limits.owedFreshMs }),
+    openChallengesMax: config.daemon.max_open_challenges,
     relayer: { address: relayer.address, queue: relayer.queue },
-    journalStats: storage.journalStats,
-    diskSpace,
   })
-  metrics.source('svc_unknown_tokens_total', unknownTokens.total)
-  metrics.source('svc_connections_open', connections.open)
-  metrics.source('svc_connections_refused_total', connections.refused)
-  return app
 }
 
 const sellersOf = (config: Config): Seller[] =>

@@ -22,8 +22,8 @@ import type { RecentEvents } from '../../telemetry/recent.js'
 import { version } from '../../version.js'
 import { sendRejection } from '../problem.js'
 import type { Readiness } from '../public/health.js'
-import * as schemas from '../schemas.js'
 import type { AdminAuth } from './auth.js'
+import * as schemas from './schemas.js'
 import { viewCursor, viewPayment, viewStuck, viewTimeline } from './view.js'
 
 /** The parts of the running daemon an operator looks at; each is asked when somebody looks. */

@@ -1,0 +1,282 @@
+/**
+ * The bodies and queries of the admin surface, named as in the OpenAPI document. The queries are read with these schemas
+ * themselves.
+ */
+import { parseChallengeNonce } from '@svc-zerc20/protocol'
+import { z } from 'zod'
+import { limits } from '../../limits.js'
+import { lateReasons } from '../../payment/records.js'
+import { type WaitReason, waitReasons } from '../../payment/waits.js'
+import { readinessProblems } from '../public/schemas.js'
+import { address, baseUnits, count, named, network, nonce, phase, seconds, txHash } from '../schema-parts.js'
+
+const issuanceState = z.enum(['open', 'paused'])
+
+export const pauseQuery = z.looseObject({
+  message: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,200}$/u)
+    .optional()
+    .describe('why, in one line; whoever asks for a challenge is told'),
+})
+
+export const issuance = named(
+  'Issuance',
+  'Whether new challenges are issued. A restart opens it again.',
+  z.looseObject({ issuance: issuanceState }),
+)
+
+const burn = named(
+  'Burn',
+  'A transfer to the burn address, as the chain recorded it.',
+  z.looseObject({
+    transaction: txHash,
+    block: baseUnits,
+    leafIndex: baseUnits,
+    from: address,
+    value: baseUnits,
+  }),
+)
+
+const mint = named(
+  'Mint',
+  'What was minted to the provider for a burn, as the chain recorded it.',
+  z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
+)
+
+const lateBurn = named(
+  'LateBurn',
+  'A burn that buys nothing, and why. `late`: mined or presented after expiry. `unpresented`: mined in time, and nobody ' +
+    'presented it. `second`: larger than the burn that was accepted; the difference is minted. `split`, `underpaid`: less ' +
+    'than the amount, with or without others that make up for it. `unrecorded`: found on the chain, without a record.',
+  z.looseObject({
+    ...burn.shape,
+    reason: z.enum(lateReasons),
+    mint: mint.optional().describe('its own mint, where the payment has another'),
+    finalizedAt: seconds.optional(),
+  }),
+)
+
+const stuckAddress = named(
+  'StuckTransfers',
+  'An address that got more than one leaf can bring: its transfers, and what lies there beyond the largest.',
+  z.looseObject({
+    challengeNonce: nonce,
+    payTo: address,
+    stuck: baseUnits,
+    transfers: z.array(z.looseObject({ ...burn.shape, at: seconds })),
+  }),
+)
+
+const waitReason = named(
+  'WaitReason',
+  'What a burn that is not minted yet waits for. New ones may be added.',
+  z.enum(Object.keys(waitReasons) as [WaitReason, ...WaitReason[]]),
+)
+
+const spent = z
+  .looseObject({ transactions: count, gas: baseUnits, wei: baseUnits })
+  .describe('since the daemon started')
+
+const recordedPayment = named(
+  'RecordedPayment',
+  'A challenge and what became of it.',
+  z.looseObject({
+    challengeNonce: nonce,
+    phase,
+    amount: baseUnits,
+    listPrice: baseUnits,
+    payTo: address,
+    issuedAt: seconds,
+    expiresAt: seconds,
+    claimed: z.boolean().describe('a payload was presented; its burn is under way or done'),
+    transaction: txHash.optional(),
+    burn: burn.optional(),
+    surplus: baseUnits.optional().describe('what was burned beyond the amount'),
+    acceptedAt: seconds.optional(),
+    demoted: z.boolean().optional().describe('a reorg took its burn away; it waits for a burn again'),
+    mint: mint.optional(),
+    finalizedAt: seconds.optional(),
+    granted: z.boolean().describe('the one success answer was written'),
+    late: lateBurn.optional().describe('a burn that buys nothing; it is minted all the same'),
+    waiting: z
+      .looseObject({ reason: waitReason, meaning: z.string(), since: seconds.optional() })
+      .optional()
+      .describe('why it is not minted yet'),
+  }),
+)
+
+const cursor = z.string().regex(/^[0-9]{1,16}\.0x[0-9a-f]{64}$/)
+
+export const paymentPage = named(
+  'PaymentPage',
+  'Payments, newest first. `next` is there when more follow: hand it back as `after`.',
+  z.looseObject({ payments: z.array(recordedPayment), next: cursor.optional() }),
+)
+
+export const challengePage = named(
+  'ChallengePage',
+  'Open challenges, newest first, and the cap on them.',
+  z.looseObject({
+    open: count,
+    max: count,
+    issuance: issuanceState,
+    challenges: z.array(recordedPayment),
+    next: cursor.optional(),
+  }),
+)
+
+export const paymentTimeline = named(
+  'PaymentTimeline',
+  'One payment, and its turns in order. Steps of an earlier run of the daemon are in its log.',
+  z.looseObject({
+    payment: recordedPayment,
+    timeline: z.array(
+      z.looseObject({
+        at: seconds,
+        event: z.string(),
+        txHash: txHash.optional(),
+        reason: z.string().optional(),
+        company: count
+          .optional()
+          .describe('waiting burns of this amount when its mint was proved: any of them could explain it'),
+      }),
+    ),
+  }),
+)
+
+export const mintRetry = named(
+  'MintRetry',
+  'What asking for a mint again did. `due`: it is tried in the next round, whatever its back-off said.',
+  z.looseObject({
+    challengeNonce: nonce,
+    mint: z.enum(['due', 'finalized', 'not_burned', 'off']),
+  }),
+)
+
+export const oddBurns = named(
+  'OddBurns',
+  'Burns that bought nothing: late ones, and transfers that cover no challenge.',
+  z.looseObject({
+    late: z.array(recordedPayment),
+    unmatched: z.array(z.looseObject({ at: seconds, challengeNonce: nonce, txHash, reason: z.string() })),
+    stuck: z.array(stuckAddress).optional().describe('transfers that no single proof can mint, newest first'),
+    next: cursor.optional(),
+  }),
+)
+
+export const relayerView = named(
+  'RelayerView',
+  'The key that broadcasts burns and mints: its money and what it has in flight.',
+  z.looseObject({
+    address,
+    balance: baseUnits.optional().describe('wei; absent while the chain is out of reach'),
+    pending: count,
+    spent: z.looseObject({ burn: spent, mint: spent }),
+    queue: z.array(
+      z.looseObject({
+        nonce: count,
+        purpose: z.enum(['burn', 'mint']).describe('what it is for; burns go first'),
+        txHash,
+        forms: count.describe('1, and one more for each higher fee'),
+        signedAt: seconds,
+        unfunded: z.boolean(),
+      }),
+    ),
+  }),
+)
+
+export const status = named(
+  'Status',
+  'The daemon at a glance.',
+  z.looseObject({
+    version: z.string(),
+    network,
+    profile: z.string(),
+    acceptsPayments: z.boolean(),
+    startedAt: seconds,
+    now: seconds,
+    issuance: issuanceState,
+    ready: z.boolean(),
+    problems: readinessProblems,
+    payments: z.looseObject({
+      open: count,
+      claimed: count,
+      expired: count,
+      accepted: count,
+      finalized: count,
+      late: count.describe('burns that were mined or presented after expiry'),
+      found: count.optional().describe('burns that were not late and bought nothing either'),
+      unmatched: count,
+    }),
+    mints: z
+      .looseObject({
+        awaiting: count,
+        owed: baseUnits.describe('what they come to, in base units'),
+        oldestAt: seconds.optional(),
+        oldestSeconds: count.optional(),
+        reasons: z.record(z.string(), count).describe('how many wait for what'),
+        off: z.string().optional().describe('why nothing is minted here'),
+      })
+      .describe('burned and not minted yet: owed to the provider'),
+    chain: z
+      .looseObject({
+        reachable: z.boolean(),
+        head: baseUnits.optional(),
+        roundTripMs: count.optional(),
+        clockSkewSeconds: z
+          .int()
+          .optional()
+          .describe(
+            'our clock less the chain, as far as the difference is sure; negative when we are behind',
+          ),
+      })
+      .describe('as last seen'),
+    challenges: z.looseObject({ open: count, max: count }),
+    addresses: z.looseObject({ ready: count, target: count }),
+    relayer: z.looseObject({
+      address,
+      balance: baseUnits.optional(),
+      pending: count,
+      spent: z.looseObject({ burn: spent, mint: spent }),
+    }),
+    journal: z
+      .looseObject({
+        records: count.describe('written since the start'),
+        recordsHeld: count.optional().describe('records in the file'),
+        syncs: count,
+        bytes: count,
+        failed: z.boolean(),
+        lost: z.boolean().optional().describe('its file is gone from its place'),
+        freeBytes: count.optional().describe('room left on its disk'),
+      })
+      .optional()
+      .describe('absent when settlement.journal is "none"'),
+  }),
+)
+
+const inQuery = (pattern: RegExp, read: (text: string) => number) => z.string().regex(pattern).transform(read)
+const secondsInQuery = inQuery(/^[0-9]{1,12}$/, Number)
+
+const paging = {
+  after: cursor
+    .transform((text) => {
+      const [issuedAt = '', rest = ''] = text.split('.')
+      const known = parseChallengeNonce(rest)
+      return known && { issuedAt: Number(issuedAt), nonce: known }
+    })
+    .optional()
+    .describe('`next` of the page before'),
+  limit: inQuery(/^[1-9][0-9]{0,3}$/, (text) => Math.min(Number(text), limits.pageSizeMax))
+    .optional()
+    .describe(`${limits.pageSize} unless told, at most ${limits.pageSizeMax}`),
+}
+
+export const pageQuery = z.object(paging)
+
+export const paymentQuery = z.object({
+  phase: phase.optional().describe('only payments in this phase'),
+  since: secondsInQuery.optional().describe('issued at or after, unix seconds'),
+  until: secondsInQuery.optional().describe('issued before, unix seconds'),
+  ...paging,
+})

@@ -1,0 +1,46 @@
+/** Parts that the schemas of both surfaces share: scalars, phases, and how a refusal looks. */
+import { type ReasonCode, reasons } from '@svc-zerc20/protocol'
+import { z } from 'zod'
+
+/** Names of the schemas that the document shares between endpoints. */
+export const components = z.registry<{ id: string }>()
+
+export const named = <T extends z.ZodType>(id: string, description: string, schema: T): T => {
+  const described = schema.describe(description)
+  components.add(described, { id })
+  return described
+}
+
+export const hex = (bytes: number) => z.string().regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`))
+export const baseUnits = z.string().regex(/^(?:0|[1-9][0-9]{0,77})$/)
+export const seconds = z.int().nonnegative()
+export const count = z.int().nonnegative()
+export const nonce = named(
+  'ChallengeNonce',
+  'Names one payment: 32 bytes chosen by the facilitator.',
+  hex(32),
+)
+export const address = named('Address', 'A 20-byte address.', hex(20))
+export const txHash = named('TransactionHash', 'Hash of a transaction.', hex(32))
+export const network = z.string().regex(/^eip155:[1-9][0-9]*$/)
+export const phase = named(
+  'Phase',
+  'Where a payment stands, for the operator.',
+  z.enum(['open', 'expired', 'accepted', 'finalized']),
+)
+export const publicPhase = named(
+  'PublicPhase',
+  'Where a payment stands, as far as everybody may know: a successful settle means accepted, and the moment of the mint that follows would tell the recipient.',
+  z.enum(['open', 'expired', 'accepted']),
+)
+export const reason = named(
+  'Reason',
+  'Why a request was refused. New ones may be added.',
+  z.enum(Object.keys(reasons) as [ReasonCode, ...ReasonCode[]]),
+)
+
+export const problem = named(
+  'Problem',
+  'A refusal: a message for people, and a code that is stable.',
+  z.looseObject({ error: z.string(), reason }),
+)
