@@ -1,4 +1,5 @@
-/** The command line of `svc-facilitator`: commands, options and help. What they do is given from outside. */
+/** The command line of `svc-facilitator`: commands, options and help. Their actions are given from outside. */
+
 import { exitCodes } from '@svc-zerc20/daemon'
 import { type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { Command, InvalidArgumentError } from 'commander'
@@ -67,14 +68,27 @@ export function createProgram(version: string, actions: Actions, env: Environmen
         exitCodesHelp,
       ].join('\n'),
     )
+  addCheck(program, actions)
+  addStart(program, actions)
+  addRecover(program, actions)
+  addConfig(program, actions)
+  registerAdminCommands(program, env)
+  return program
+}
 
-  const command = (name: string, description: string) =>
-    program
-      .command(name)
-      .description(description)
-      .requiredOption('--config <file>', 'configuration file (TOML)')
+/** A command that works on a configuration file. */
+const commandOf = (program: Command, name: string, description: string): Command =>
+  program
+    .command(name)
+    .description(description)
+    .requiredOption('--config <file>', 'configuration file (TOML)')
 
-  command('check', 'find every problem of configuration, keys, chain, contracts and journal; starts nothing')
+function addCheck(program: Command, actions: Pick<Actions, 'check'>): void {
+  commandOf(
+    program,
+    'check',
+    'find every problem of configuration, keys, chain, contracts and journal; starts nothing',
+  )
     .option('--json', 'print the findings as one JSON object', false)
     .addHelpText(
       'after',
@@ -89,8 +103,10 @@ export function createProgram(version: string, actions: Actions, env: Environmen
       ].join('\n'),
     )
     .action(({ config, json }: { config: string; json: boolean }) => actions.check(config, { json }))
+}
 
-  command('start', 'run the daemon, after the same checks')
+function addStart(program: Command, actions: Pick<Actions, 'start'>): void {
+  commandOf(program, 'start', 'run the daemon, after the same checks')
     .option(...acceptJournalOption)
     .addHelpText(
       'after',
@@ -104,8 +120,10 @@ export function createProgram(version: string, actions: Actions, env: Environmen
     .action(({ config, acceptJournal }: { config: string; acceptJournal: boolean }) =>
       actions.start(config, { acceptJournal }),
     )
+}
 
-  command('recover', 'find every burn of this facilitator, finalize what is not, and end')
+function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {
+  commandOf(program, 'recover', 'find every burn of this facilitator, finalize what is not, and end')
     .option('--dry-run', 'only look: nothing is recorded or sent', false)
     .option(...acceptJournalOption)
     .option('--json', 'print the burns as one JSON object', false)
@@ -131,14 +149,13 @@ export function createProgram(version: string, actions: Actions, env: Environmen
       const { config, nonce: nonces, ...rest } = options
       return actions.recover(config, { ...rest, nonces })
     })
+}
 
-  command('config', 'print the configuration with every default, without secrets')
+function addConfig(program: Command, actions: Pick<Actions, 'config'>): void {
+  commandOf(program, 'config', 'print the configuration with every default, without secrets')
     .option('--json', 'print JSON instead of TOML', false)
     .addHelpText('after', examples('svc-facilitator config --config facilitator.toml'))
     .action(({ config, json }: { config: string; json: boolean }) => actions.config(config, { json }))
-
-  registerAdminCommands(program, env)
-  return program
 }
 
 function collectNonce(text: string, others: readonly ChallengeNonce[]): ChallengeNonce[] {

@@ -1,11 +1,10 @@
 /** `svc-facilitator admin …`: the administrative surface of a running daemon on the command line. */
+
 import { exitCodes } from '@svc-zerc20/daemon'
-import { SvcError } from '@svc-zerc20/protocol'
 import type { Command } from 'commander'
-import type { z } from 'zod'
 import type { Environment } from '../config/environment.js'
-import * as schemas from '../http/schemas.js'
-import { type AdminClient, createAdminClient } from './client.js'
+import * as schemas from '../http/admin/schemas.js'
+import { type Ask, type Common, createAsk } from './ask.js'
 import {
   printChallenges,
   printOddBurns,
@@ -14,8 +13,6 @@ import {
   printStatus,
   printTimeline,
 } from './print.js'
-
-type Common = { readonly url: string; readonly json: boolean }
 
 const adminHelp = `
 The token comes from SVC_ADMIN_TOKEN and from nowhere else: an argument would show in the list of processes.
@@ -31,46 +28,37 @@ Exit codes:
   ${exitCodes.mistake}   refused: wrong token, no such payment, a mistake on the command line
   ${exitCodes.tryAgain}  no daemon answers there`
 
-/** Adds the command `admin` with its verbs; results go to standard output, failures to standard error. */
+const urlOption = ['--url <url>', 'where the daemon listens', 'http://127.0.0.1:4032'] as const
+
+/** Options of a page, as they are handed to the daemon. */
+type Page = Common & Record<string, string>
+
+type Verb = (name: string, description: string) => Command
+
+/** Adds the command `admin` with its verbs. */
 export function registerAdminCommands(program: Command, env: Environment): void {
   const admin = program
     .command('admin')
     .description('ask or steer a running daemon through its administrative surface')
     .addHelpText('after', adminHelp)
-
-  const verb = (name: string, description: string) =>
+  const verb: Verb = (name, description) =>
     admin
       .command(name)
       .description(description)
-      .option('--url <url>', 'where the daemon listens', 'http://127.0.0.1:4032')
+      .option(...urlOption)
       .option('--json', 'print the answer as JSON', false)
+  const ask = createAsk(env)
+  registerDaemonVerbs(verb, ask)
+  admin
+    .command('metrics')
+    .description('every series, as Prometheus reads them')
+    .option(...urlOption)
+    .action(({ url }: { url: string }) => ask.tell(url, (client) => client.text('/metrics')))
+  registerPaymentVerbs(verb, ask)
+  registerIssuanceVerbs(verb, ask)
+}
 
-  /** An answer that has not its documented form comes from something that is not this daemon. */
-  function show<T>(
-    { url, json }: Common,
-    schema: z.ZodType<T>,
-    ask: (client: AdminClient) => Promise<unknown>,
-    print: (answer: T) => string,
-  ): Promise<void> {
-    return tell(url, async (client) => {
-      const answer = await ask(client)
-      const read = schema.safeParse(answer)
-      if (!read.success) throw new SvcError('admin_refused', `${url} answered with something else`)
-      return json ? `${JSON.stringify(answer, undefined, 2)}\n` : print(read.data)
-    })
-  }
-
-  async function tell(url: string, ask: (client: AdminClient) => Promise<string>): Promise<void> {
-    try {
-      process.stdout.write(await ask(createAdminClient({ url, token: env.SVC_ADMIN_TOKEN })))
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      process.stderr.write(`fail ${message}\n`)
-      const isAway = error instanceof SvcError && error.code === 'admin_unreachable'
-      process.exitCode = isAway ? exitCodes.tryAgain : exitCodes.mistake
-    }
-  }
-
+function registerDaemonVerbs(verb: Verb, { show }: Ask): void {
   verb('status', 'the daemon at a glance').action((options: Common) =>
     show(options, schemas.status, (client) => client.get('/status'), printStatus),
   )
@@ -82,7 +70,7 @@ export function registerAdminCommands(program: Command, env: Environment): void 
   verb('challenges', 'open challenges, newest first, and their cap')
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'challenges on the page')
-    .action(({ url, json, ...query }: Common & Record<string, string>) =>
+    .action(({ url, json, ...query }: Page) =>
       show(
         { url, json },
         schemas.challengePage,
@@ -90,32 +78,23 @@ export function registerAdminCommands(program: Command, env: Environment): void 
         printChallenges,
       ),
     )
+}
 
-  admin
-    .command('metrics')
-    .description('every series, as Prometheus reads them')
-    .option('--url <url>', 'where the daemon listens', 'http://127.0.0.1:4032')
-    .action(({ url }: { url: string }) => tell(url, (client) => client.text('/metrics')))
-
+function registerPaymentVerbs(verb: Verb, { show }: Ask): void {
   verb('payments', 'payments, newest first')
     .option('--phase <phase>', 'open, expired, accepted or finalized')
     .option('--since <seconds>', 'issued at or after, unix seconds')
     .option('--until <seconds>', 'issued before, unix seconds')
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'payments on the page')
-    .action(({ url, json, ...query }: Common & Record<string, string>) =>
+    .action(({ url, json, ...query }: Page) =>
       show({ url, json }, schemas.paymentPage, (client) => client.get('/payments', query), printPayments),
     )
 
   verb('payment', 'one payment and its turns')
     .argument('<nonce>', 'challenge nonce')
     .action((nonce: string, options: Common) =>
-      show(
-        options,
-        schemas.paymentTimeline,
-        (client) => client.get(`/payments/${encodeURIComponent(nonce)}`),
-        printTimeline,
-      ),
+      show(options, schemas.paymentTimeline, (client) => client.get(pathOf(nonce)), printTimeline),
     )
 
   verb('retry', 'try the mint of a payment again now')
@@ -124,7 +103,7 @@ export function registerAdminCommands(program: Command, env: Environment): void 
       show(
         options,
         schemas.mintRetry,
-        (client) => client.post(`/payments/${encodeURIComponent(nonce)}/retry`),
+        (client) => client.post(`${pathOf(nonce)}/retry`),
         ({ mint }) => `${retryWords[mint]}\n`,
       ),
     )
@@ -132,10 +111,12 @@ export function registerAdminCommands(program: Command, env: Environment): void 
   verb('late', 'burns that bought nothing')
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'late burns on the page')
-    .action(({ url, json, ...query }: Common & Record<string, string>) =>
+    .action(({ url, json, ...query }: Page) =>
       show({ url, json }, schemas.oddBurns, (client) => client.get('/late', query), printOddBurns),
     )
+}
 
+function registerIssuanceVerbs(verb: Verb, { show }: Ask): void {
   const printIssuance = ({ issuance }: { issuance: string }) => `issuance ${issuance}\n`
 
   verb('pause', 'issue no new challenges; everything under way goes on')
@@ -148,6 +129,8 @@ export function registerAdminCommands(program: Command, env: Environment): void 
     show(options, schemas.issuance, (client) => client.post('/resume'), printIssuance),
   )
 }
+
+const pathOf = (nonce: string) => `/payments/${encodeURIComponent(nonce)}`
 
 const retryWords = {
   due: 'the mint is tried in the next round',

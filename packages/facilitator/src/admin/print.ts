@@ -1,6 +1,6 @@
 /** Answers of the administrative surface as tables for people. */
 import type { z } from 'zod'
-import type * as schemas from '../http/schemas.js'
+import type * as schemas from '../http/admin/schemas.js'
 
 type Status = z.infer<typeof schemas.status>
 type PaymentPage = z.infer<typeof schemas.paymentPage>
