@@ -1,27 +1,44 @@
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
-import { addressOf, burnOf, challengeOf, hashOf, nonceOf, seconds, units } from '../../test/challenges.js'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  hashOf,
+  nonceOf,
+  seconds,
+  selfTransferOf,
+  units,
+} from '../../test/challenges.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { createIssuedMemory } from '../addresses/issued/memory.js'
 import type { FoundTransfer } from '../addresses/issued/store.js'
 import type { RereadBurn } from '../payment/finalize/ports.js'
-import { createAccountTransfers } from './account.js'
+import { type AccountDeps, createAccountTransfers } from './account.js'
 
 const signal = new AbortController().signal
 const expiry = 1_700_000_300
 const here: RereadBurn = async (_, burn) => ({ burn, depth: 3 })
 
-function accounting(reread: RereadBurn = here) {
+/** Ways in which a transfer that was found is not on the chain of now. */
+const gone: [string, RereadBurn][] = [
+  ['is gone', async () => undefined],
+  ['was mined again elsewhere', async (_, burn) => ({ burn: { ...burn, blockHash: hashOf(9) }, depth: 3 })],
+  ['is not deep any more', async (_, burn) => ({ burn, depth: 2 })],
+]
+
+function accounting(reread: RereadBurn = here, changes: Partial<AccountDeps['ledger']> = {}) {
   const clock = stoppedClock(1_000 * (expiry + 60))
   const store = createIssuedMemory({ perAddressMax: 8, addressesMax: 100 })
   const ledger = createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 600 })
+  const events: string[] = []
   const account = createAccountTransfers({
     store,
-    ledger,
+    ledger: { ...ledger, ...changes },
     reread,
     depth: 3,
     clock,
-    report: () => undefined,
+    report: ({ event }) => events.push(event),
     dustBelow: 1000n,
     mintsSecond: false,
     addressesPerRoundMax: 10,
@@ -30,7 +47,7 @@ function accounting(reread: RereadBurn = here) {
     await store.put([challengeOf(address)])
     for (const transfer of transfers) await store.putTransfer(addressOf(address), transfer, expiry)
   }
-  return { clock, store, ledger, account, found }
+  return { clock, store, ledger, account, found, events }
 }
 
 const transferOf = (leaf: number, value = 1000n): FoundTransfer => ({
@@ -41,12 +58,8 @@ const transferOf = (leaf: number, value = 1000n): FoundTransfer => ({
 })
 
 describe('accounting for transfers', () => {
-  it.each<[string, RereadBurn]>([
-    ['is gone', async () => undefined],
-    ['was mined again elsewhere', async (_, burn) => ({ burn: { ...burn, blockHash: hashOf(9) }, depth: 3 })],
-    ['is not deep any more', async (_, burn) => ({ burn, depth: 2 })],
-  ])('puts nothing on record that %s on the chain of now, and looks again', async (_, gone) => {
-    let reread = gone
+  it.each(gone)('puts nothing on record that %s on the chain of now, and looks again', async (_, isGone) => {
+    let reread = isGone
     const { clock, ledger, account, found } = accounting((...args) => reread(...args))
     await found(1, transferOf(1))
     expect(await account.round(signal)).toEqual({ recorded: [], failures: [] })
@@ -54,6 +67,67 @@ describe('accounting for transfers', () => {
     reread = here
     clock.advance(60_000)
     expect((await account.round(signal)).recorded).toEqual([nonceOf(1)])
+  })
+
+  it.each(gone)(
+    'accepts no presented transfer that %s on the chain of now, and looks again',
+    async (_, isGone) => {
+      let reread = isGone
+      const { clock, ledger, account, found, events } = accounting((...args) => reread(...args))
+      await ledger.issue(challengeOf(1))
+      await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
+      await found(1, transferOf(1))
+      await account.round(signal)
+      expect((await ledger.find(nonceOf(1)))?.accepted).toBeUndefined()
+      reread = here
+      clock.advance(60_000)
+      await account.round(signal)
+      expect((await ledger.find(nonceOf(1)))?.accepted?.burn.txHash).toBe(hashOf(10))
+      expect(events).toEqual(['payment.accepted'])
+    },
+  )
+
+  it('tells of no payment that the ledger did not accept, and looks at it again', async () => {
+    let outcome: 'not_claimed' | 'accepted' = 'not_claimed'
+    const { clock, ledger, account, found, events } = accounting(here, { accept: async () => outcome })
+    await ledger.issue(challengeOf(1))
+    await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
+    await found(1, transferOf(1))
+    await account.round(signal)
+    expect(events).toEqual([])
+    outcome = 'accepted'
+    await account.round(signal)
+    expect(events).toEqual([])
+    clock.advance(60_000)
+    await account.round(signal)
+    expect(events).toEqual(['payment.accepted'])
+  })
+
+  it('puts another transfer in the place of a late one only when the chain lost that one and holds the other', async () => {
+    const [late, other] = [transferOf(1), transferOf(2)]
+    const onChain = new Set([late.txHash])
+    const { store, ledger, account, found } = accounting(async (_, burn) =>
+      onChain.has(burn.txHash) ? { burn, depth: 3 } : undefined,
+    )
+    const lateNow = async () => (await ledger.books.find(nonceOf(1)))?.late?.txHash
+    await found(1, late)
+    await account.round(signal)
+    await store.dropTransfers(addressOf(1))
+    for (const isThere of [[late, other], [], [other]]) {
+      expect(await lateNow()).toBe(late.txHash)
+      onChain.clear()
+      for (const { txHash } of isThere) onChain.add(txHash)
+      await found(1, other)
+      await account.round(signal)
+    }
+    expect(await lateNow()).toBe(other.txHash)
+  })
+
+  it('gives the node a rest after some addresses that could not be looked at', async () => {
+    const { account, found } = accounting(() => Promise.reject(new Error('no receipt')))
+    for (let address = 1; address <= 10; address++) await found(address, transferOf(address))
+    expect((await account.round(signal)).failures).toHaveLength(8)
+    expect((await account.round(signal)).failures).toHaveLength(2)
   })
 
   it('is not held up by an address that cannot be looked at', async () => {

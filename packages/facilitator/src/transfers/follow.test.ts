@@ -124,4 +124,47 @@ describe('following transfers', () => {
     expect(await own.round()).toBe('unfinished')
     expect(own.reported).toEqual([{ event: 'follow.reorged', block: 100, from: 50 }])
   })
+
+  it('keeps no transfer of a block that was replaced while it was read', async () => {
+    const own = follower()
+    const { chain } = own.node
+    const { block } = chain
+    await own.store.put([challengeOf(1)])
+    own.node.mineTo(6)
+    own.node.transfer(1, 5)
+    chain.block = async (number) => {
+      const found = await block(number)
+      return found && number === 5 ? { ...found, hash: hashOf(9) } : found
+    }
+    await expect(own.round()).rejects.toMatchObject({ code: 'block_moved' })
+    expect(await txHashesTo(own, 1)).toEqual([])
+    chain.block = block
+    expect(await own.round()).toBe('followed')
+    expect(await txHashesTo(own, 1)).toEqual([hashOf(7_005)])
+  })
+
+  it('reads again from an earlier block when the logs, or the token, do not fit what was followed', async () => {
+    const own = follower()
+    const { chain } = own.node
+    const { transfers, deepBlock } = chain
+    await own.store.put([challengeOf(1)])
+    for (const head of [50, 100]) {
+      own.node.mineTo(head)
+      await own.round()
+    }
+    own.node.mineTo(110)
+    own.node.transfer(1, 105)
+    // A node whose logs of these blocks are not there yet.
+    chain.transfers = async function* (_, toBlock) {
+      yield { transfers: [], lastBlock: toBlock }
+    }
+    await expect(own.round()).rejects.toMatchObject({ code: 'transfers_not_contiguous' })
+    chain.transfers = transfers
+    expect(await own.round()).toBe('followed')
+    expect(await txHashesTo(own, 1)).toEqual([hashOf(7_105)])
+    chain.deepBlock = async () => ({ ...(await deepBlock(1)), token: { size: 0n, hashChain: 0n } })
+    expect(await own.round()).toBe('unfinished')
+    const reorged = own.reported.filter(({ event }) => event === 'follow.reorged')
+    expect(reorged).toMatchObject([{ block: 100, from: 50 }, { block: 110 }])
+  })
 })
