@@ -18,6 +18,7 @@ import { createMintProofs } from '../mint/proofs.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
 import { type FinalizeLoop, startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
+import { createMintSchedule } from '../payment/finalize/schedule.js'
 import type { Clock, Minter } from '../payment/ports.js'
 import { conditionsMissing } from '../secrets/secrets.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
@@ -107,8 +108,8 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     off,
     round: finalize.round,
     waitOf: finalize.waitOf,
-    retry(nonce) {
-      finalize.retry(nonce)
+    async retry(nonce) {
+      await finalize.retry(nonce)
       loop?.wake()
     },
     resumeMints,
@@ -193,13 +194,16 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
       if (event.event === 'mint.proving') telemetry.metrics.observe('svc_mint_company', event.company)
       if (event.event === 'mint.proved') telemetry.metrics.observe('svc_mint_proof_seconds', event.ms / 1000)
     },
-    delayMs: () => fraction(random) * pace.delayMaxMs,
+    schedule: createMintSchedule({
+      clock,
+      delayMs: () => fraction(random) * pace.delayMaxMs,
+      retryMs: pace.retryMs,
+    }),
     shuffle: (items) =>
       items
         .map((item) => ({ item, at: fraction(random) }))
         .toSorted((a, b) => a.at - b.at)
         .map(({ item }) => item),
-    retryMs: pace.retryMs,
     burnConfirmations: settlement.confirmations,
     limits: {
       ...limits,

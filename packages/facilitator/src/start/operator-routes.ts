@@ -31,7 +31,7 @@ export type OperatorDeps = {
   /** What readiness asks, part by part. */
   readonly readinessProbes: readonly ReadinessProbe[]
   readonly issuance: Issuance
-  readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
+  readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
   readonly stuckTransfers: Following['stuck']
   /** Why nothing is minted here, if nothing is. */
   readonly finalizeOff: string | undefined

@@ -67,7 +67,7 @@ export type AdminApiDeps = {
   readonly recent: RecentEvents
   readonly readiness: Readiness
   /** Has the mint of a payment tried again; absent while nothing is minted here. */
-  readonly retryMint: ((nonce: ChallengeNonce) => void) | undefined
+  readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
   readonly vitals: AdminVitals
   /** Where money lies that a single proof does not bring; the newest, at most so many. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
@@ -213,7 +213,7 @@ function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
       const nonce = parseChallengeNonce(request.params.challengeNonce)
       const payment = nonce && (await books.find(nonce))
       if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
-      return { challengeNonce: payment.challenge.nonce, mint: retryMint(payment, deps.retryMint) }
+      return { challengeNonce: payment.challenge.nonce, mint: await retryMint(payment, deps.retryMint) }
     },
   )
 
@@ -227,14 +227,14 @@ function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
   })
 }
 
-function retryMint(
+async function retryMint(
   { challenge, accepted, late, finalized }: RecordedPayment,
   retry: AdminApiDeps['retryMint'],
-): z.infer<typeof schemas.mintRetry>['mint'] {
+): Promise<z.infer<typeof schemas.mintRetry>['mint']> {
   if (finalized) return 'finalized'
   if (!accepted && !late) return 'not_burned'
   if (!retry) return 'off'
-  retry(challenge.nonce)
+  await retry(challenge.nonce)
   return 'due'
 }
 

@@ -7,6 +7,7 @@ import type { MintOutcome } from '../ports.js'
 import type { Burn, Mint } from '../records.js'
 import { createFinalize, type FinalizeDeps } from './finalize.js'
 import type { FinalizeEvent, MintState, ProvedRoot } from './ports.js'
+import { createMintSchedule } from './schedule.js'
 
 const periodMs = 15_000
 const never = new AbortController().signal
@@ -27,7 +28,10 @@ const oneAtATime = {
 }
 
 /** A scripted chain and prover around a real ledger: what they say is set by each test. */
-function setup(changes: Partial<FinalizeDeps> = {}) {
+function setup({
+  delayMs = () => 0,
+  ...changes
+}: Partial<FinalizeDeps> & { readonly delayMs?: () => number } = {}) {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 100, expiredRetentionSeconds: 3600 })
   const events: FinalizeEvent[] = []
@@ -72,9 +76,8 @@ function setup(changes: Partial<FinalizeDeps> = {}) {
     },
     clock: { ...clock, sleep: (ms) => world.sleep(ms) },
     report: (event) => events.push(event),
-    delayMs: () => 0,
+    schedule: createMintSchedule({ clock, delayMs, retryMs: { first: periodMs, max: 10 * periodMs } }),
     shuffle: (items) => items,
-    retryMs: { first: periodMs, max: 10 * periodMs },
     burnConfirmations: 1,
     limits: { ...oneAtATime, attemptsInFlightMax: 3 },
     ...changes,
@@ -363,7 +366,7 @@ describe('what fails', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 10, 10, 10])
     expect(await round()).toEqual({ [nonce]: 'failed' })
     expect(await round()).toEqual({})
-    finalize.retry(nonce)
+    await finalize.retry(nonce)
     expect(await round()).toEqual({ [nonce]: 'failed' })
 
     /** A round that was cut off beforehand tries nothing, but says whose turn it is. */

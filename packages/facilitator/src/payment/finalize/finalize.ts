@@ -14,13 +14,14 @@ import { createProgress, type Progress } from './progress.js'
 import { createRecordMint } from './record-mint.js'
 import { createReorgedBurns } from './reorged-burns.js'
 import { cutOffBy, type Round, type RoundEnd, type Step } from './round.js'
+import type { MintSchedule } from './schedule.js'
 import { createSendMint } from './send-mint.js'
 import { createTellWaiting } from './tell-waiting.js'
 
 export type Finalize = {
   round(signal: AbortSignal): Promise<RoundEnd>
   /** An operator wants this payment tried now, whatever its back-off says. */
-  retry(nonce: ChallengeNonce): void
+  retry(nonce: ChallengeNonce): Promise<void>
   /**
    * Records what is minted and deep enough by now. May run while a round is proving: the provider's books need not
    * wait for the proofs of others.
@@ -38,10 +39,8 @@ export type FinalizeDeps = {
   readonly minter: Pick<Minter, 'mint' | 'isUnderWay'>
   readonly clock: Clock
   readonly report: (event: FinalizeEvent) => void
-  /** Milliseconds a mint is held back from when its burn is first seen here: a delay that tells no one which burn. */
-  readonly delayMs: () => number
+  readonly schedule: MintSchedule
   readonly shuffle: <T>(items: readonly T[]) => readonly T[]
-  readonly retryMs: { readonly first: number; readonly max: number }
   /** Blocks that must hold a burn which came back after a reorg. */
   readonly burnConfirmations: number
   readonly limits: {
@@ -62,7 +61,7 @@ export type FinalizeDeps = {
 export function createFinalize(deps: FinalizeDeps): Finalize {
   const { verifier, limits } = deps
   const progress = createProgress(deps)
-  const { retries, waits, minted } = progress
+  const { schedule, waits, minted } = progress
   const reorgedBurns = createReorgedBurns({ ...deps, progress })
   const sendMint = createSendMint({ ...deps, ...limits, progress })
   const recordMint = createRecordMint({ ...deps, ...limits, progress })
@@ -90,7 +89,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     } catch (err) {
       return round.signal.aborted
         ? 'interrupted'
-        : progress.failed(payment.challenge.nonce, 'unavailable', err)
+        : await progress.failed(payment.challenge.nonce, 'unavailable', err)
     }
   }
 
@@ -132,7 +131,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
       }
     },
 
-    retry: progress.hasten,
+    retry: schedule.hasten,
 
     async confirm() {
       const waiting = [...minted.values()].slice(0, limits.paymentsPerRoundMax)
@@ -142,7 +141,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
         const { nonce } = payment.challenge
         // A reorg may have taken the mint: the next round sends another.
         if (states[i] === 'due') minted.delete(nonce)
-        else if (states[i] === 'minted' && retries.isDue(nonce)) await recordMint(payment)
+        else if (states[i] === 'minted' && !(await schedule.isResting(nonce))) await recordMint(payment)
       }
     },
 
@@ -150,13 +149,24 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   }
 }
 
-/** Payments that are due, about oldest burn first. */
+/** Payments that the schedule is asked about at once. */
+const askedTogetherMax = 500
+
+/** Payments that are due, about oldest burn first. Those beyond the limit are asked about, too: their delays begin. */
 async function candidates({ ledger, limits }: FinalizeDeps, progress: Progress): Promise<AwaitingMint[]> {
   const due: AwaitingMint[] = []
-  for await (const payment of ledger.awaitingMint()) {
-    const isDue = progress.isDue(payment.challenge.nonce)
-    if (isDue && due.length < limits.paymentsPerRoundMax) due.push(payment)
+  const take = async (payments: readonly AwaitingMint[]) => {
+    const room = limits.paymentsPerRoundMax - due.length
+    due.push(...(await progress.due(payments)).slice(0, room))
   }
+  let some: AwaitingMint[] = []
+  for await (const payment of ledger.awaitingMint()) {
+    some.push(payment)
+    if (some.length < askedTogetherMax) continue
+    await take(some)
+    some = []
+  }
+  await take(some)
   return due
 }
 

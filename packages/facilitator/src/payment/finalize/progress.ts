@@ -1,66 +1,59 @@
-/** How far each payment is on its way to a mint: when it is due, what failed, why it waits, and what is minted. */
+/** How far each payment is on its way to a mint: whose turn it is, why others wait, and which ones are minted. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import { createWaits, type WaitReason, type Waits } from '../waits.js'
 import type { FinalizeEvent } from './ports.js'
-import { createRetries, type Retries } from './retries.js'
 import type { Step } from './round.js'
+import type { MintSchedule, Turn } from './schedule.js'
 
 export type Progress = {
-  readonly retries: Retries<ChallengeNonce>
+  readonly schedule: MintSchedule
   readonly waits: Waits
   /** Minted as far as we know, and not recorded yet. */
   readonly minted: Map<ChallengeNonce, AwaitingMint>
   /** Being recorded: a round and `confirm` may come upon the same payment. */
   readonly recording: Set<ChallengeNonce>
-  /** Whether the payment may be tried now; the first question starts its delay. */
-  isDue(challengeNonce: ChallengeNonce): boolean
-  /** The payment is due at once, without delay and back-off. */
-  hasten(challengeNonce: ChallengeNonce): void
-  failed(challengeNonce: ChallengeNonce, reason: WaitReason, err: unknown): 'failed'
+  /** Those of these payments that may be tried now; keeps why the others wait. */
+  due(payments: readonly AwaitingMint[]): Promise<readonly AwaitingMint[]>
+  failed(challengeNonce: ChallengeNonce, reason: WaitReason, err: unknown): Promise<'failed'>
   /** Keeps why the payment waits after this step. */
   remember(payment: AwaitingMint, step: Step): void
-  forget(challengeNonce: ChallengeNonce): void
+  forget(challengeNonce: ChallengeNonce): Promise<void>
 }
 
 export function createProgress(deps: {
-  readonly clock: Clock
-  readonly retryMs: { readonly first: number; readonly max: number }
-  readonly delayMs: () => number
+  readonly schedule: MintSchedule
+  readonly clock: Pick<Clock, 'now'>
   readonly report: (event: FinalizeEvent) => void
 }): Progress {
-  const { clock } = deps
-  const retries = createRetries<ChallengeNonce>({ clock, ...deps.retryMs })
-  const dueAt = new Map<ChallengeNonce, number>()
-  const waits = createWaits({ clock })
+  const { schedule } = deps
+  const waits = createWaits(deps)
   const minted = new Map<ChallengeNonce, AwaitingMint>()
   const recording = new Set<ChallengeNonce>()
+
+  function keepWhy(challengeNonce: ChallengeNonce, turn: Turn | undefined): void {
+    if (turn === 'delayed') waits.set(challengeNonce, 'delayed')
+    else if ((waits.of(challengeNonce)?.reason ?? 'delayed') === 'delayed')
+      waits.set(challengeNonce, 'queued')
+  }
+
   return {
-    retries,
+    schedule,
     waits,
     minted,
     recording,
 
-    isDue(challengeNonce) {
-      const at = dueAt.get(challengeNonce) ?? clock.now() + deps.delayMs()
-      dueAt.set(challengeNonce, at)
-      const isHeldBack = clock.now() < at
-      if (isHeldBack) waits.set(challengeNonce, 'delayed')
-      else if ((waits.of(challengeNonce)?.reason ?? 'delayed') === 'delayed')
-        waits.set(challengeNonce, 'queued')
-      return !isHeldBack && retries.isDue(challengeNonce)
+    async due(payments) {
+      const turns = await schedule.turns(payments.map(({ challenge }) => challenge.nonce))
+      for (const [i, { challenge }] of payments.entries()) keepWhy(challenge.nonce, turns[i])
+      return payments.filter((_, i) => turns[i] === 'due')
     },
 
-    hasten(challengeNonce) {
-      retries.forget(challengeNonce)
-      dueAt.set(challengeNonce, 0)
-    },
-
-    failed(challengeNonce, reason, err) {
-      retries.failed(challengeNonce)
+    async failed(challengeNonce, reason, err) {
       waits.set(challengeNonce, reason)
       deps.report({ event: 'mint.failed', challengeNonce, reason, err })
+      await schedule.failed(challengeNonce)
       return 'failed'
     },
 
@@ -74,11 +67,10 @@ export function createProgress(deps: {
       minted.set(nonce, payment)
     },
 
-    forget(challengeNonce) {
-      dueAt.delete(challengeNonce)
-      retries.forget(challengeNonce)
+    async forget(challengeNonce) {
       waits.forget(challengeNonce)
       minted.delete(challengeNonce)
+      await schedule.forget(challengeNonce)
     },
   }
 }

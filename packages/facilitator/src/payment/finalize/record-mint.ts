@@ -20,7 +20,7 @@ export function createRecordMint(deps: {
 
   async function record(payment: AwaitingMint): Promise<Step | undefined> {
     const challengeNonce = payment.challenge.nonce
-    const isLastLook = progress.retries.failures(challengeNonce) >= deps.mintLooksMax - 1
+    const isLastLook = (await progress.schedule.failures(challengeNonce)) >= deps.mintLooksMax - 1
     let found: Mint | undefined
     try {
       found = await deps.verifier.findMint(payment)
@@ -31,7 +31,7 @@ export function createRecordMint(deps: {
     if (!found && !isLastLook) return progress.failed(challengeNonce, 'mint_not_found', undefined)
     const { value } = payment.burn
     const recorded = await deps.ledger.finalize(challengeNonce, found ?? { value }, value)
-    progress.forget(challengeNonce)
+    await progress.forget(challengeNonce)
     // Somebody found a larger burn at its address meanwhile: that one has its turn in another round.
     if (recorded === 'outgrown') return undefined
     if (recorded === 'finalized') deps.report({ event: 'payment.finalized', challengeNonce })

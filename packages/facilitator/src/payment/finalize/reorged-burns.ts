@@ -20,20 +20,20 @@ export function createReorgedBurns(deps: {
   readonly burnConfirmations: number
 }): ReorgedBurns {
   const { ledger, reread, progress, report } = deps
-  const { retries } = progress
+  const { schedule } = progress
   return {
     async acceptReturned(signal) {
       for await (const { challenge, burn } of ledger.demoted()) {
         const { nonce } = challenge
         if (signal.aborted) return
-        if (!retries.isDue(nonce)) continue
+        if (await schedule.isResting(nonce)) continue
         const returned = await reread(challenge, burn).catch(() => undefined)
         if (!returned || returned.depth < deps.burnConfirmations) {
           // A burn that stays away must not hold up the rest.
-          retries.failed(nonce)
+          await schedule.failed(nonce)
           continue
         }
-        retries.forget(nonce)
+        await schedule.succeeded(nonce)
         if ((await ledger.accept(nonce, returned.burn)) !== 'accepted') continue
         report({ event: 'payment.returned', challengeNonce: nonce, txHash: returned.burn.txHash })
       }
@@ -49,11 +49,11 @@ export function createReorgedBurns(deps: {
       }
       if (acceptedAt === undefined) {
         // It bought nothing that could be taken back: it only waits, longer each time.
-        progress.failed(challenge.nonce, 'burn_lost', undefined)
+        await progress.failed(challenge.nonce, 'burn_lost', undefined)
         return undefined
       }
       await ledger.demote(challenge.nonce)
-      progress.forget(challenge.nonce)
+      await progress.forget(challenge.nonce)
       report({ event: 'payment.demoted', challengeNonce: challenge.nonce, txHash: burn.txHash })
       return undefined
     },

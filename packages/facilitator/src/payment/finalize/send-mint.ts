@@ -27,7 +27,7 @@ export function createSendMint(deps: {
       if (state === 'shallow' || state === 'minted') return 'confirming'
       return progress.failed(challengeNonce, outcome.why, outcome.err)
     }
-    progress.retries.forget(challengeNonce)
+    await progress.schedule.succeeded(challengeNonce)
     report({ event: 'mint.mined', challengeNonce })
     return 'mined'
   }
@@ -50,9 +50,11 @@ export function createSendMint(deps: {
     if (outcome !== 'elapsed') return end(payment, outcome)
     minted
       .then((late) => end(payment, late))
-      .catch((err) => {
-        if (!round.signal.aborted) progress.failed(challengeNonce, 'unavailable', err)
+      .catch(async (err) => {
+        if (!round.signal.aborted) await progress.failed(challengeNonce, 'unavailable', err)
       })
+      // The schedule cannot be reached either: the next round comes upon the payment again.
+      .catch(() => undefined)
     return 'confirming'
   }
 }
