@@ -41,7 +41,7 @@ async function setup(outcomes: readonly BurnOutcome[]) {
       },
     },
     ledger,
-    payerWaits: { failed: () => undefined },
+    payerWaits: { failed: async () => undefined },
     clock: {
       ...clock,
       sleep: async (ms) => {

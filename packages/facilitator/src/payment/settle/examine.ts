@@ -89,7 +89,8 @@ export function createExamine(deps: ExamineDeps): Examine {
         signers.permitSigner(payload),
         signers.burnAuthorizationSigner(challenge, payload),
       ])
-      const waitMs = deps.payerWaits.waitMs(payload.payer)
+      // Asked last: a burn of this payer may have failed while the node answered.
+      const waitMs = await deps.payerWaits.waitMs(payload.payer)
       const judge = (facts: PermitChainFacts, executed: PayerMeans['executed']): Result<ExaminedPermit> => {
         const all = { chain: facts, executed, permitSigner, burnAuthorizationSigner, openClaims, waitMs }
         const verdict = judgePermit(challenge, payload, all)

@@ -5,12 +5,17 @@
 import { type Address, backOffMs, createBoundedMap } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 
+/**
+ * Facilitators that relay with the same key share these, so that a payer cannot go from one to the next; each question
+ * may be a round trip to a store. What is lost of them costs gas and no payment.
+ */
 export type PayerWaits = {
-  failed(payer: Address): void
+  failed(payer: Address): Promise<void>
   /** How long this payer still has to wait; zero when it need not. */
-  waitMs(payer: Address): number
+  waitMs(payer: Address): Promise<number>
 }
 
+/** Waits in memory: for one facilitator, and until it ends. */
 export function createPayerWaits(deps: {
   clock: Pick<Clock, 'now'>
   firstMs: number
@@ -31,11 +36,11 @@ export function createPayerWaits(deps: {
   }
 
   return {
-    failed(payer) {
+    async failed(payer) {
       const failures = failuresOf(payer) + 1
       waits.set(payer, { failures, untilMs: clock.now() + backOffMs(failures, firstMs, maxMs) })
     },
 
-    waitMs: (payer) => Math.max(0, (waits.get(payer)?.untilMs ?? 0) - clock.now()),
+    waitMs: async (payer) => Math.max(0, (waits.get(payer)?.untilMs ?? 0) - clock.now()),
   }
 }

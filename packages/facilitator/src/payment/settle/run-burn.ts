@@ -62,7 +62,7 @@ export function createRunBurn(deps: RunBurnDeps): RunBurn {
       if (outcome.kind === 'burned') return accept(deps, nonce, outcome.burn)
       if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
       if ((await ledger.release(nonce)) === 'kept') return endKept(item, outcome)
-      if (outcome.spentGas) deps.payerWaits.failed(item.payload.payer)
+      if (outcome.spentGas) await deps.payerWaits.failed(item.payload.payer)
       report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
       return outcome
     },

@@ -58,7 +58,7 @@ async function setup(options: {
   const burns = createBurns({
     burner,
     ledger,
-    payerWaits: { failed: () => undefined },
+    payerWaits: { failed: async () => undefined },
     clock: patient,
     report,
     retryMs: { first: 1, max: 1 },
