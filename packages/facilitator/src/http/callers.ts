@@ -2,8 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { callerKey } from '@svc-zerc20/daemon'
 import type { FastifyRequest } from 'fastify'
-import type { Clock } from '../payment/ports.js'
-import { createRateLimit, type RateLimit } from './rate-limit.js'
+import type { RateLimit, RateLimits } from './rate-limit.js'
 
 export type Caller = {
   /** What it is counted by, everywhere. */
@@ -39,22 +38,19 @@ export function createCallers(deps: {
   readonly knownPerMinMin: number
   /** Payments for unknown challenges that are looked up beyond the shared rate, as a multiple of the known rate. */
   readonly missesPerKnown: number
-  /** Per-caller counters kept. */
-  readonly keysMax: number
-  readonly clock: Clock
+  readonly rateLimits: RateLimits
   /** Somebody presented a token that is nobody's: it counts as a stranger. */
   readonly onUnknownToken: (key: string) => void
 }): Callers {
-  const { keysMax, clock } = deps
-  const rate = (perMinute: number) => createRateLimit({ perMinute, keysMax, clock })
+  const { rateLimits } = deps
   const ratesOf = ({ ratePerMin, issuancePerMin }: Pick<Seller, 'ratePerMin' | 'issuancePerMin'>) => {
     const knownPerMin = ratePerMin === 0 ? 0 : Math.max(ratePerMin, deps.knownPerMinMin)
     return {
-      shared: rate(ratePerMin),
-      beyond: rate(ratePerMin),
-      issuance: rate(issuancePerMin),
-      known: rate(knownPerMin),
-      misses: rate(knownPerMin * deps.missesPerKnown),
+      shared: rateLimits('shared', ratePerMin),
+      beyond: rateLimits('beyond', ratePerMin),
+      issuance: rateLimits('issuance', issuancePerMin),
+      known: rateLimits('known', knownPerMin),
+      misses: rateLimits('misses', knownPerMin * deps.missesPerKnown),
     }
   }
   const strangers = ratesOf(deps.strangers)

@@ -13,7 +13,7 @@ import { operations } from './operations.js'
 import { createPresentations } from './presentations.js'
 import { registerHealthApi } from './public/health.js'
 import { registerPaymentApi } from './public/payments.js'
-import { createRateLimit } from './rate-limit.js'
+import { createRateLimits } from './rate-limit.js'
 import { createServer } from './server.js'
 
 const document = openApiDocument()
@@ -115,7 +115,8 @@ describe('the document', () => {
 function registerAllRoutes(app: ReturnType<typeof createServer>): void {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 })
-  const off = createRateLimit({ perMinute: 0, keysMax: 1, clock })
+  const rateLimits = createRateLimits({ keysMax: 1, clock })
+  const off = rateLimits('shared', 0)
   const profile = { name: 'local', acceptsPayments: true }
   const readiness = async () => ({ problems: [] })
   registerPaymentApi(app, {
@@ -136,7 +137,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
         rates: { shared: off, issuance: off, known: off, beyond: off, misses: off },
       }),
     },
-    presentations: createPresentations({ surePerMin: 0, furtherPerMin: 0, keysMax: 1, clock }),
+    presentations: createPresentations({ surePerMin: 0, furtherPerMin: 0, rateLimits }),
     onGrantFailure: () => undefined,
   })
   registerHealthApi(app, { readiness })

@@ -3,22 +3,23 @@ import { stoppedClock } from '../../../../test/support/clocks.js'
 import { nonceOf } from '../../test/challenges.js'
 import { createCallers } from './callers.js'
 import { createPresentations, type Standing } from './presentations.js'
+import { createRateLimits } from './rate-limit.js'
 
 const [ratePerMin, knownPerMinMin, missesPerKnown] = [2, 3, 2]
 const missesMax = knownPerMinMin * missesPerKnown
 
 function setup() {
   const clock = stoppedClock()
+  const rateLimits = createRateLimits({ keysMax: 10, clock })
   const { of } = createCallers({
     sellers: [],
     strangers: { ratePerMin, issuancePerMin: 1 },
     knownPerMinMin,
     missesPerKnown,
-    keysMax: 10,
-    clock,
+    rateLimits,
     onUnknownToken: () => undefined,
   })
-  const presentations = createPresentations({ surePerMin: 1, furtherPerMin: 1, keysMax: 10, clock })
+  const presentations = createPresentations({ surePerMin: 1, furtherPerMin: 1, rateLimits })
   let looks = 0
   return {
     clock,
@@ -59,5 +60,28 @@ describe('a payment for a challenge that nobody knows', () => {
       expect(await present('awaited', { seed })).toBe(true)
     }
     expect(looks()).toBe(ratePerMin + missesMax * 2)
+  })
+})
+
+describe('a payment with the ticket of its offer', () => {
+  it('is looked up only while its challenge or its caller has room', async () => {
+    const { present, looks, clock } = setup()
+    const ends = []
+    for (let i = 0; i < 50; i++) ends.push(await present('awaited', { isTicketed: true }))
+    // One for sure, one further, and the caller's own rate beyond that.
+    expect(ends.filter((isAdmitted) => isAdmitted)).toHaveLength(2 + ratePerMin)
+    expect(looks()).toBe(2 + ratePerMin)
+    // Another challenge has room of its own.
+    expect(await present('awaited', { isTicketed: true, seed: 2 })).toBe(true)
+    clock.advance(60_000)
+    expect(await present('awaited', { isTicketed: true })).toBe(true)
+  })
+
+  it('for which somebody was served counts for its caller as one without a ticket does', async () => {
+    const { present, looks } = setup()
+    const ends = []
+    for (let i = 0; i < 50; i++) ends.push(await present('known', { isTicketed: true }))
+    expect(ends.filter((isAdmitted) => isAdmitted)).toHaveLength(ratePerMin)
+    expect(looks()).toBe(ratePerMin)
   })
 })

@@ -1,67 +1,101 @@
 /**
- * Room for payments that are presented. All customers of a shop come with its key, honest ones and others: what
- * somebody presents for one challenge must not use up the room of the other challenges.
+ * Room for payments that are presented. All customers of a shop come with its key, honest ones and others: requests for
+ * one challenge must not use up the room of the other challenges.
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Clock } from '../payment/ports.js'
 import type { Caller } from './callers.js'
-import { createRateLimit, type Taken } from './rate-limit.js'
+import type { RateLimits, Taken } from './rate-limit.js'
 
-/** What the ledger knows of a challenge. Awaited: not expired, and nobody was served for it yet. */
+/** The ledger's word on a challenge. Awaited: not expired, and nobody was served for it yet. */
 export type Standing = 'awaited' | 'known' | 'unknown'
 
 export type Presented = {
   readonly nonce: ChallengeNonce
   /** It carries the ticket of its offer: the challenge is ours, and no look is needed to know. */
   readonly isTicketed: boolean
-  /** Reads the ledger. Without a ticket it is asked only while the caller's rates leave room for a look. */
+  /** Reads the ledger, which may be a round trip: asked only while a rate leaves room for a look. */
   look(): Promise<Standing>
 }
 
 export type Admission =
   /** `refused` is to be called when the payment turns out to be no good. */
-  { readonly ok: true; refused(): void } | { readonly ok: false; readonly retryAfterSeconds: number }
+  { readonly ok: true; refused(): Promise<void> } | { readonly ok: false; readonly retryAfterSeconds: number }
 
 export type Presentations = {
   /** `presented` is absent when the request names no challenge. */
   admit(caller: Caller, presented: Presented | undefined): Promise<Admission>
 }
 
+/** Room that was taken for a challenge of ours: its own, or its caller's beyond that. */
+type Room = 'sure' | 'further' | 'beyond'
+
 export function createPresentations(deps: {
-  /** So many a minute are looked at for each challenge, whatever else its caller sends. */
+  /** Requests a minute that are looked at for each challenge, whatever else its caller sends. */
   readonly surePerMin: number
-  /** So many more while its caller has room for them. */
+  /** Further ones, while the caller has room for them. */
   readonly furtherPerMin: number
-  readonly keysMax: number
-  readonly clock: Clock
+  readonly rateLimits: RateLimits
 }): Presentations {
-  const { keysMax, clock } = deps
-  const sure = createRateLimit({ perMinute: deps.surePerMin, keysMax, clock })
-  const further = createRateLimit({ perMinute: deps.furtherPerMin, keysMax, clock })
+  const sure = deps.rateLimits('challenge_sure', deps.surePerMin)
+  const further = deps.rateLimits('challenge_further', deps.furtherPerMin)
+
+  async function takeRoom({ key, rates }: Caller, nonce: ChallengeNonce): Promise<Room | Refused> {
+    if ((await sure.take(nonce)) === 'ok') return 'sure'
+    if ((await further.take(nonce)) === 'ok') return 'further'
+    // Not the shared rate, from which new customers get their challenges.
+    const beyond = await rates.beyond.take(key)
+    return beyond === 'ok' ? 'beyond' : beyond
+  }
+
+  /** For a challenge of ours. One that is not awaited has no room of its own. */
+  async function admitKnown(
+    { key, rates }: Caller,
+    standing: 'awaited' | 'known',
+    room: Room,
+  ): Promise<Admission> {
+    if (room === 'beyond') return admitted
+    if (standing === 'awaited') {
+      // Good payments cost their caller nothing: a shop with many customers is not slowed down by them.
+      if (room === 'sure') return { ok: true, refused: async () => void (await rates.known.take(key)) }
+      if ((await rates.known.take(key)) === 'ok') return admitted
+    }
+    return admissionOf(await rates.beyond.take(key))
+  }
+
+  /** The ticket says that the challenge is ours, so its room is asked for before the ledger is. */
+  async function admitTicketed(caller: Caller, { nonce, look }: Presented): Promise<Admission> {
+    const room = await takeRoom(caller, nonce)
+    if (typeof room === 'object') return { ok: false, ...room }
+    const standing = await look()
+    if (standing === 'unknown') return admissionOf(await caller.rates.shared.take(caller.key))
+    return admitKnown(caller, standing, room)
+  }
+
+  async function admitUnticketed(caller: Caller, { nonce, look }: Presented): Promise<Admission> {
+    const { key, rates } = caller
+    const isBeyondRate = (await rates.shared.peek(key)) !== 'ok'
+    const left = isBeyondRate ? await rates.misses.peek(key) : 'ok'
+    if (left !== 'ok') return { ok: false, ...left }
+    const standing = await look()
+    if (standing === 'unknown') {
+      if (isBeyondRate) await rates.misses.take(key)
+      return admissionOf(await rates.shared.take(key))
+    }
+    if (standing === 'known') return admissionOf(await rates.beyond.take(key))
+    const room = await takeRoom(caller, nonce)
+    return typeof room === 'object' ? { ok: false, ...room } : admitKnown(caller, standing, room)
+  }
 
   return {
-    async admit({ key, rates }, presented) {
-      if (!presented) return admissionOf(rates.shared.take(key))
-      const { nonce, isTicketed, look } = presented
-      const isBeyondRate = !isTicketed && rates.shared.peek(key) !== 'ok'
-      const room = isBeyondRate ? rates.misses.peek(key) : 'ok'
-      if (room !== 'ok') return { ok: false, ...room }
-      const standing = await look()
-      if (standing === 'unknown') {
-        if (isBeyondRate) rates.misses.take(key)
-        return admissionOf(rates.shared.take(key))
-      }
-      if (standing === 'awaited') {
-        // Good payments cost their caller nothing: a shop with many customers is not slowed down by them.
-        if (sure.take(nonce) === 'ok') return { ok: true, refused: () => void rates.known.take(key) }
-        if (further.take(nonce) === 'ok' && rates.known.take(key) === 'ok') return admitted
-      }
-      // Not the shared rate, from which new customers get their challenges.
-      return admissionOf(rates.beyond.take(key))
+    async admit(caller, presented) {
+      if (!presented) return admissionOf(await caller.rates.shared.take(caller.key))
+      return presented.isTicketed ? admitTicketed(caller, presented) : admitUnticketed(caller, presented)
     },
   }
 }
 
-const admitted: Admission = { ok: true, refused: () => undefined }
+type Refused = Exclude<Taken, 'ok'>
+
+const admitted: Admission = { ok: true, refused: async () => undefined }
 
 const admissionOf = (taken: Taken): Admission => (taken === 'ok' ? admitted : { ok: false, ...taken })

@@ -14,6 +14,7 @@ import { createCallers, type Seller } from '../http/callers.js'
 import { observeAnswers } from '../http/observe.js'
 import { createPresentations } from '../http/presentations.js'
 import { registerPaymentApi } from '../http/public/payments.js'
+import { createRateLimits } from '../http/rate-limit.js'
 import { createServer } from '../http/server.js'
 import { createUnknownTokens } from '../http/unknown-tokens.js'
 import type { OpenLedger } from '../ledger/open.js'
@@ -69,7 +70,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
 function wirePayments(app: FastifyInstance, deps: HttpSideDeps, issuance: Issuance): void {
   const { config, profile, flow, clock } = deps
   const { log, metrics } = deps.telemetry
-  const keysMax = limits.rateLimitKeysMax
+  const rateLimits = createRateLimits({ keysMax: limits.rateLimitKeysMax, clock })
   const unknownTokens = createUnknownTokens({ clock, log })
   metrics.source('svc_unknown_tokens_total', unknownTokens.total)
   registerPaymentApi(app, {
@@ -90,15 +91,13 @@ function wirePayments(app: FastifyInstance, deps: HttpSideDeps, issuance: Issuan
       },
       knownPerMinMin: limits.knownChallengesPerMinMin,
       missesPerKnown: limits.missedLooksPerKnown,
-      keysMax,
-      clock,
+      rateLimits,
       onUnknownToken: unknownTokens.seen,
     }),
     presentations: createPresentations({
       surePerMin: limits.presentedSurePerMin,
       furtherPerMin: limits.presentedFurtherPerMin,
-      keysMax,
-      clock,
+      rateLimits,
     }),
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })

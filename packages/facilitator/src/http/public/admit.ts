@@ -13,7 +13,7 @@ export type Admitted = Exclude<Result<FacilitatorApi.PresentedPayment>, Rejectio
   /** The record of the challenge that is paid; absent when it is not ours. */
   readonly payment: Payment | undefined
   /** To be called when the payment turns out to be no good. */
-  refused(): void
+  refused(): Promise<void>
 }
 
 export type Admit = (

@@ -7,7 +7,7 @@ import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Grant } from '../../payment/ledger-port.js'
 import type { SettleAnswer } from '../../payment/ports.js'
 import { createPresentations } from '../presentations.js'
-import { createRateLimit } from '../rate-limit.js'
+import { createRateLimits } from '../rate-limit.js'
 import { createServer } from '../server.js'
 import { registerPaymentApi } from './payments.js'
 
@@ -25,7 +25,8 @@ function setup(settle: () => Promise<SettleAnswer>) {
     log: () => undefined,
   })
   const failures: unknown[] = []
-  const off = createRateLimit({ perMinute: 0, keysMax: 1, clock })
+  const rateLimits = createRateLimits({ keysMax: 1, clock })
+  const off = rateLimits('shared', 0)
   registerPaymentApi(app, {
     chainId: 31337,
     profile: { name: 'local', acceptsPayments: true },
@@ -42,7 +43,7 @@ function setup(settle: () => Promise<SettleAnswer>) {
         rates: { shared: off, issuance: off, known: off, beyond: off, misses: off },
       }),
     },
-    presentations: createPresentations({ surePerMin: 0, furtherPerMin: 0, keysMax: 1, clock }),
+    presentations: createPresentations({ surePerMin: 0, furtherPerMin: 0, rateLimits }),
     onGrantFailure: (err) => failures.push(err),
   })
   return { app, failures, post: () => app.inject({ method: 'POST', url: '/settle', payload: legacyBody }) }

@@ -67,7 +67,7 @@ function registerChallenge(app: FastifyInstance, deps: PaymentApiDeps, refuse: R
     }
     const { key, rates } = callers.of(request)
     for (const rate of [rates.shared, rates.issuance]) {
-      const taken = rate.take(key)
+      const taken = await rate.take(key)
       if (taken !== 'ok') return refuse(reply, reject('too_many_requests'), 'plain', taken.retryAfterSeconds)
     }
     if (!Json.isObject(request.body)) return refuse(reply, reject('malformed_request'), 'plain')
@@ -86,7 +86,7 @@ function registerPresented(app: FastifyInstance, deps: PaymentApiDeps, refuse: R
     const presented = await admit(request, FacilitatorApi.parsePaymentRequest)
     if (!presented.ok) return refuse(reply, presented, 'verify', presented.retryAfter)
     const response = await deps.verify(presented.value, presented.payment)
-    if (!response.isValid) presented.refused()
+    if (!response.isValid) await presented.refused()
     return withStatus(reply, response.invalidReason).send(response)
   })
 
@@ -94,7 +94,7 @@ function registerPresented(app: FastifyInstance, deps: PaymentApiDeps, refuse: R
     const presented = await admit(request, FacilitatorApi.parseSettleRequest)
     if (!presented.ok) return refuse(reply, presented, 'settle', presented.retryAfter)
     const { response, grant } = await deps.settle(presented.value, presented.payment)
-    if (!response.success) presented.refused()
+    if (!response.success) await presented.refused()
     if (grant) useGrantOnceWritten(request, reply, grant, deps.onGrantFailure)
     return withStatus(reply, response.errorReason).send(response)
   })
