@@ -1,4 +1,4 @@
-// What generated/ holds: one file per contract with its ABI, creation bytecode and runtime code, and an index.
+// The files of generated/: one per contract with its ABI, creation bytecode and runtime code, and an index.
 import { compile, contractNamed, solidityFiles } from './compiler.mjs'
 
 const contracts = [

@@ -1,4 +1,4 @@
-/** What the benchmark uses of snarkjs, which has no declarations of its own. */
+/** The functions of snarkjs that the benchmark uses; snarkjs has no declarations of its own. */
 declare module 'snarkjs' {
   export const groth16: {
     fullProve(

@@ -8,9 +8,9 @@ export function renderCommandLine() {
 
 # Command line of the facilitator
 
-\`check\` writes its findings to standard output, one a line: \`ok\`, \`warn\` or \`fail\`, the key, and what was found. \`start\`
-writes what made it refuse to standard error and its log, one JSON object a line, to standard output. Scripts can rely
-on the exit codes: 1 is a mistake that somebody must mend, 75 (\`EX_TEMPFAIL\`) is worth another try.
+\`check\` writes its findings to standard output, one a line: \`ok\`, \`warn\` or \`fail\`, the key, and the finding. \`start\`
+writes the reason of a refusal to standard error, and its log, one JSON object a line, to standard output. Scripts can rely
+on the exit codes: 1 is a mistake that somebody must correct; after 75 (\`EX_TEMPFAIL\`) another try may succeed.
 
 ${sectionsOf(program, 2, '').join('\n')}`
 }

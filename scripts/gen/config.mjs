@@ -25,20 +25,20 @@ ${rows.join('\n')}
 
 \`svc-facilitator\` reads one TOML file, given with \`--config\`. There is no default network, contract or treasury: every
 key marked **required** must be given. A commented file to start from: [facilitator.sample.toml](facilitator.sample.toml).
-Keys and tokens never stand in it; they come from the [environment](environment.md).
+Private keys and tokens are never in the file; they come from the [environment](environment.md).
 
-\`svc-facilitator check --config FILE\` names every mistake with its key, its value, what is allowed and its line.
-A key that nobody knows is a warning with the name that was probably meant; one that looks like a secret is an error.
-\`svc-facilitator config --config FILE\` prints what the daemon would use, defaults included.
+\`svc-facilitator check --config FILE\` reports every mistake with its key, its value, the allowed values and its line. An
+unknown key is a warning with the name that was probably meant. An unknown key that looks like a secret is an error.
+\`svc-facilitator config --config FILE\` prints the configuration that the daemon would use, defaults included.
 
 ${sections.join('\n')}
 ## Rules between keys
 
-- \`network.chain_id\` equals what the RPC reports.
+- \`network.chain_id\` equals the chain id of the RPC.
 - A \`listen.host\` that other machines can reach needs \`SVC_ADMIN_TOKEN\`; so does every \`profile\` but \`local\`.
-- \`fee.splitter\` chooses split mode: it equals \`settlement.treasury\`, \`fee.bps\` is at least 1 and
+- \`fee.splitter\` selects split mode: it equals \`settlement.treasury\`, \`fee.bps\` is at least 1 and
   \`fee.min_per_payment\` is 0. Without it the mode is custodial, and \`fee.recipient\` is required.
-- Every seller has a name and a token of its own, and \`reserved_percent\` of all of them is at most 100 together.
+- Every seller has a unique name and a unique token, and the sum of all \`reserved_percent\` is at most 100.
 - A relative \`settlement.journal\` starts at the folder of the configuration file, wherever the daemon is started.
 `
 }

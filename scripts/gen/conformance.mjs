@@ -67,8 +67,8 @@ export function renderConformance() {
 
 # Conformance
 
-What the service promises, row by row, and the tests that prove it. A test carries the ids of the rows it proves in its
-name; a row without one fails \`scripts/rows.test.ts\`, unless it waits for a later version, which is said here.
+Each row is a promise of the service, with the tests that prove it. The name of a test contains the ids of the rows that it
+proves. A row without a test fails \`scripts/rows.test.ts\`, unless it is marked *later*.
 
 ${parts.join('\n')}`
 }

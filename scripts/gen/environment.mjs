@@ -15,33 +15,32 @@ export function renderEnvironment() {
 
 # Environment of the facilitator
 
-Secrets come from the environment and from nowhere else. They are in no log line, no error and no diagnostic report of
-Node, and the daemon takes them out of its own environment when it starts, so that no thread or process it starts
-inherits them. The same happens to every variable of the payment history (below), and to ${otherKeys} of our other
-programs, should they stand in the same file.
+Secrets come only from the environment. They appear in no log line, no error and no diagnostic report of Node. The daemon
+removes them from its own environment when it starts, so that its threads and child processes do not inherit them. It also
+removes every variable of the payment history (below), and ${otherKeys} of our other programs, in case they are in the same
+file.
 
-What the kernel was given at the start cannot be taken back: \`/proc/PID/environ\` shows it to the daemon's user and to
-root, and so does a core dump. Run the daemon as a user of its own, and switch core dumps off, as
-\`deploy/svc-facilitator.service\` does.
+The kernel's copy from the start remains: the daemon's user and root can read it in \`/proc/PID/environ\` and in a core
+dump. Run the daemon as a user of its own and switch core dumps off, as \`deploy/svc-facilitator.service\` does.
 
 | variable | required | allowed | use |
 |---|---|---|---|
 ${rows.join('\n')}
 
-There is no precedence between environment and file, because nothing can stand in both.
+Environment and file need no precedence, because no setting can be in both.
 
 ## Well-known development keys
 
-Keys that everybody knows are accepted, with a warning, only when all four hold; otherwise the start aborts:
+Publicly known keys are accepted, with a warning, only if all four conditions hold. Otherwise the start fails:
 
 1. \`profile = "local"\`
 2. \`listen.host\` is loopback
 3. the host of \`network.rpc_url\` is loopback
 4. \`network.chain_id = 31337\`
 
-Well known are the accounts of the mnemonics that Hardhat, Foundry, Ganache, Truffle, Besu and Moonbeam print, some
-single keys of development networks, and every key that is easy to guess: small numbers, numbers close to the order
-of the curve, and short patterns repeated.
+These keys are: the accounts of the mnemonics that Hardhat, Foundry, Ganache, Truffle, Besu and Moonbeam print, some single
+keys of development networks, and every key that is easy to guess (small numbers, numbers close to the order of the curve,
+and repeated short patterns).
 
 ## Payment history
 

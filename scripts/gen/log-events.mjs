@@ -13,11 +13,11 @@ export function renderLogEvents() {
 # Log events
 
 The daemon writes one JSON object a line to standard output. Each has \`time\` (ISO 8601, UTC), \`level\` (30 info,
-40 warn, 50 error), \`event\` and the fields of that event. Numbers that may be large are decimal strings; \`err\` carries
-the message, the stack and the causes. Keys, tokens, signatures and bodies are in no event, and a URL is written without
-its credentials.
+40 warn, 50 error), \`event\` and the fields of that event. Numbers that may be large are decimal strings. \`err\` has the
+message, the stack and the causes. No event contains a key, token, signature or body, and URLs are written without
+credentials.
 
-One line per turn of a payment, one per failure of the outside. [Metrics](metrics.md) count the same events.
+Each turn of a payment and each outside failure is one line. [Metrics](metrics.md) count the same events.
 
 | event | level | meaning | fields |
 |---|---|---|---|

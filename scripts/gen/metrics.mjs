@@ -17,8 +17,8 @@ export function renderMetrics() {
 # Metrics
 
 \`GET /admin/metrics\` with the bearer token gives every series in the Prometheus text format. Counters start at zero with
-the process. \`endpoint\` is a path pattern such as \`/payments/:challengeNonce\`, or \`unknown\` for paths that are no
-route, so callers cannot make new series; \`reason\` is a code of the [reasons](reasons.md).
+the process. \`endpoint\` is a path pattern such as \`/payments/:challengeNonce\`, or \`unknown\` for any other path, so that
+callers cannot create new series. \`reason\` is a code of the [reasons](reasons.md).
 
 \`\`\`yaml
 scrape_configs:
@@ -34,7 +34,7 @@ ${rows.join('\n')}
 
 ## Series and log events
 
-One turn of a payment is one [log event](log-events.md) and one count.
+Each turn of a payment is one [log event](log-events.md) and one count.
 
 | log event | counts in |
 |---|---|

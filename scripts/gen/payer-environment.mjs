@@ -12,27 +12,27 @@ export function renderPayerEnvironment() {
 
 # Environment of the payer
 
-The operator of a payer decides here, and nowhere else, what it may spend. Nothing that a seller sends and no argument of
-a tool changes any of it. A policy file (\`SVC_POLICY_FILE\`) can only be tighter.
+These variables alone decide what a payer may spend. Nothing that a seller sends, and no argument of a tool, can change
+them. A policy file (\`SVC_POLICY_FILE\`) can only be stricter.
 
 | variable | default | form | meaning |
 |---|---|---|---|
 ${rows.join('\n')}
 
-- A value that cannot be read stops the program with the variable, the fault and the form wanted. Every fault is told
-  at once. An empty value is a fault, never a default: an empty cap would otherwise be no cap.
-- A name that begins with \`SVC_\` and stands in no table is warned about, with the nearest name that does. Variables of
-  our other programs (${others}) are left alone.
-- Keys are in no output, log, error or tool result. The program takes them out of its own environment when it starts, so
-  that no process it starts inherits them. The kernel's copy stays: \`/proc/PID/environ\` shows it to the same user and to
-  root.
+- An invalid value stops the program. The error names the variable, the fault and the required form, for all faults at
+  once. An empty value is a fault, never a default: otherwise an empty cap would mean no cap.
+- An unknown name that begins with \`SVC_\` causes a warning with the nearest known name. Variables of our other programs
+  (${others}) are ignored.
+- Keys appear in no output, log, error or tool result. The program removes them from its own environment when it starts, so
+  that its child processes do not inherit them. The kernel's copy remains: the same user and root can read it in
+  \`/proc/PID/environ\`.
 - Amounts are in base units of the token: 1 token with 6 decimals is \`1000000\`.
 
 ## Hosts
 
 \`SVC_ALLOWED_HOSTS\` names hosts exactly. There are no patterns. A host without a port allows all its ports. Hosts are
 compared as URLs write them: capitals, a trailing dot, other spellings of an IPv4 address and Unicode names make no
-difference. IPv6 addresses stand with or without brackets; with a port they need them. A URL with a name or password before
-the host is never requested, whatever is allowed.
+difference. IPv6 addresses are written with or without brackets; with a port they need them. A URL with a user name or
+password is never requested, whatever is allowed.
 `
 }

@@ -19,11 +19,11 @@ export function renderReasons() {
 
 # Reasons
 
-Every refusal carries one of these codes: as \`invalidReason\` of \`/verify\`, as \`errorReason\` of \`/settle\`, and as
-\`reason\` beside the message in \`error\` of any other answer. Codes never change their meaning; new ones may be added.
+Every refusal has one of these codes: in \`invalidReason\` of \`/verify\`, in \`errorReason\` of \`/settle\`, and in \`reason\`,
+beside the message in \`error\`, of any other answer. Codes never change their meaning. New ones may be added.
 
-When several apply, the first in this order is told. The status is that of the facilitator's own answer. A verdict
-about a payment has status 200, because the official x402 middleware passes only such an answer on whole.
+If several codes apply, the answer has the first in this order. The status is that of the facilitator's own answer. A
+verdict about a payment has status 200, because the official x402 middleware forwards only such answers completely.
 
 | retry | what helps |
 |---|---|

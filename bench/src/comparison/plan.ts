@@ -6,8 +6,8 @@ export type Plan = {
   readonly duplicateTrials: number
   readonly warmUpPayments: number
   /**
-   * Whether settling reaches its limit. With one block a second, n payments at a time give at most n a second, so many
-   * are needed, and the reference takes long for them.
+   * Whether settling reaches its limit. With one block a second, n payments at a time give at most n a second. So the
+   * limit needs a high concurrency, for which the reference takes long.
    */
   readonly settleSaturates: boolean
 }

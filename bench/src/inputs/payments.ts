@@ -15,7 +15,7 @@ import type { ChainView } from './chain-view.js'
 
 export type Payment = {
   readonly payer: Address
-  /** What a resource server would post to `/verify` and `/settle`. */
+  /** The body that a resource server posts to `/verify` and `/settle`. */
   readonly body: string
 }
 

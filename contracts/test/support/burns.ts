@@ -32,7 +32,7 @@ export type Domain = {
   readonly verifyingContract: Address
 }
 
-/** What a payer signs, apart from who the payer is. */
+/** The terms that a payer signs, without the payer itself. */
 export type Burn = {
   readonly burnAddress: Address
   readonly value: bigint

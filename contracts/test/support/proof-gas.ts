@@ -1,4 +1,4 @@
-// What roots, mints and aggregation cost. The proofs are toys: verifying them is as dear as verifying real ones.
+// Gas costs of roots, mints and aggregation. The proofs are for toy circuits, but verifying them costs the same gas.
 import { type Hex, numberToHex } from 'viem'
 import type { Transfer } from '../../index.js'
 import type { Chain } from './chain.js'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Deployment } from '../deploy/deployment.js'
 import { developmentRoles } from '../node/accounts.js'
 
-/** What the example shop sells, in base units. */
+/** Routes of the example shop, with prices in base units. */
 export const shopRoutes = {
   cheap: { path: '/cheap', price: '1000' },
   dear: { path: '/dear', price: '250000' },

@@ -61,8 +61,8 @@ export const topLevelKeys = {
   profile: optional(
     oneOf('local', 'testnet', 'production'),
     '"local"',
-    'Payments are accepted under `local` only. Any other profile, and none at all, starts the daemon gated: it ' +
-      'answers, but refuses challenges and payments. Never inferred from the bind address or the chain id.',
+    'Payments are accepted under `local` only. With any other profile, or none, the daemon is gated: it answers, but ' +
+      'refuses challenges and payments. Never inferred from the bind address or the chain id.',
   ),
 } as const
 
@@ -74,7 +74,7 @@ export const tables = {
       rpc_url: required(
         url,
         '"http://127.0.0.1:8545"',
-        'EVM RPC endpoint. `check` warns when the URL carries credentials, because whoever reads the file has them.',
+        'EVM RPC endpoint. `check` warns when the URL has credentials, because readers of the file can see them.',
       ),
       indexer_url: required(url, '"http://127.0.0.1:8080"', 'Token indexer endpoint.'),
       decider_url: required(
@@ -89,7 +89,7 @@ export const tables = {
       deployed_block: defaults(
         integer({ min: 0 }),
         0,
-        "A block at or before the token's first transfer. Its logs are read from there when no indexer gives a path.",
+        "A block at or before the token's first transfer. The token's logs are read from there when no indexer gives a path.",
       ),
     },
   },
@@ -106,8 +106,8 @@ export const tables = {
       trusted_proxies: optional(
         proxies,
         '["10.0.0.0/8"]',
-        'Proxies whose `X-Forwarded-For` is believed, passed verbatim to the trust-proxy setting of the HTTP ' +
-          'server. Unset: none, and the caller is whoever connects.',
+        'Proxies whose `X-Forwarded-For` is trusted, passed unchanged to the trust-proxy setting of the HTTP ' +
+          'server. Unset: none, and a caller is counted by its connection.',
       ),
     },
   },
@@ -144,15 +144,15 @@ export const tables = {
       issued_retention_days: defaults(
         integer({ min: 90, max: 36_500 }),
         90,
-        'Days that every issued address is remembered on the disk, in the folder `<journal>.issued`. A transfer to it is ' +
-          'found on the chain and minted to the provider, although nobody presents it.',
+        'Days that every issued address is remembered on disk, in the folder `<journal>.issued`. A transfer to such an ' +
+          'address is found on the chain and minted to the provider, even if nobody presents it.',
       ),
       mint_second_transfers: defaults(
         flag,
         false,
-        'Whether an address that was minted to is minted to again when a larger transfer comes to it. Anybody can send ' +
-          'one, and the two mints of one address can be told to belong together: a stranger then knows which mint was ' +
-          'the payment, and whose it is. Without it such transfers are kept and shown (`admin late`).',
+        'Whether a larger transfer to an address is minted after an earlier one was. Anybody can send one, and the two ' +
+          'mints of one address can be recognized as a pair: a stranger then knows which mint was the payment, and ' +
+          'its recipient. If `false`, such transfers are only recorded and shown (`admin late`).',
       ),
       receipt_poll_ms: defaults(
         integer({ min: 0 }),
@@ -162,47 +162,47 @@ export const tables = {
       confirmations: defaults(
         integer({ min: 1 }),
         1,
-        'Blocks that must hold a burn, its own included, before it counts.',
+        'Confirmations of a burn before it counts. The block of the burn is the first.',
       ),
       min_amount: optional(
         baseUnits,
         '"1000"',
-        'Challenges below this amount are refused. Every payment costs a mint, whoever paid for its burn. Unset: ' +
-          'any amount is taken. Transfers that nobody presents are minted from this amount or `relay_min_amount` on, ' +
-          'the larger, or when they bring the price of their challenge.',
+        'Challenges below this amount are refused, because every payment costs a mint. Unset: any amount is taken. ' +
+          'Transfers that nobody presents are minted if they reach this amount and `relay_min_amount`, or if they ' +
+          'pay the price of their challenge.',
       ),
       relay_min_amount: optional(
         baseUnits,
         '"1000"',
-        'Least amount in base units that is relayed, because the relayer pays the gas. Offers below it have no ' +
-          'gasless path; they are paid by self-transfer. Unset or `0`: every amount is relayed.',
+        'Smallest amount in base units that is relayed, because the relayer pays the gas. Smaller offers have no ' +
+          'gasless path and are paid by self-transfer. Unset or `0`: every amount is relayed.',
       ),
       max_fee_per_gas_gwei: defaults(
         integer({ min: 1, max: 1_000_000 }),
         500,
-        'Most that a transaction of the relayer offers for a unit of gas, whatever the node says is due. While the ' +
-          'chain asks for more, burns and mints wait.',
+        'Highest fee per unit of gas that the relayer offers, whatever the node suggests. While the chain asks for ' +
+          'more, burns and mints wait.',
       ),
       max_priority_fee_gwei: defaults(
         integer({ min: 1, max: 1_000_000 }),
         100,
-        'Most of it that goes to the block builder as a tip. What the node suggests is believed up to the half, so ' +
-          'that a stuck transaction can be raised.',
+        'Highest tip for the block builder, as part of that fee. A suggested tip is used up to half of this, so that ' +
+          'the tip of a stuck transaction can be raised.',
       ),
       reorg_watch_blocks: defaults(
         integer({ min: 0, max: 10_000 }),
         64,
-        'How many blocks deep a relayed transaction is still watched. When a reorg takes it back, the same bytes ' +
-          'are sent again, after a restart too, and the payment cannot be finalized until a block holds its burn again. `0`: ' +
-          'not watched.',
+        'How many blocks deep a relayed transaction is watched for reorgs. If a reorg removes it, the same bytes are ' +
+          'sent again, also after a restart, and the payment is not finalized until a block holds its burn again. ' +
+          '`0`: not watched.',
       ),
     },
   },
   fee: {
     about:
-      'The facilitator’s fee; leave the table out for none. With `splitter` the fee is split on chain (split mode), ' +
-      'without it the treasury key sends it on (custodial mode). Fees are not available in this version: the table ' +
-      'is validated, and `check` and `start` refuse it.',
+      'The facilitator’s fee; leave the table out for no fee. With `splitter` the fee is split on chain (split mode). ' +
+      'Without it, the treasury key sends the fee on (custodial mode). Fees are not available in this version: the ' +
+      'table is validated, and `check` and `start` refuse it.',
     optional: true,
     keys: {
       bps: required(
@@ -236,8 +236,8 @@ export const tables = {
       follow_interval_ms: defaults(
         integer({ min: 1000 }),
         15_000,
-        "Pause between two looks at the token's transfers for those that nobody presents. Failures back off like the " +
-          'finalize loop.',
+        "Pause between two rounds that search the token's transfers for burns that nobody presented. Failures back off " +
+          'like the finalize loop.',
       ),
       shutdown_grace_ms: defaults(
         integer({ min: 0 }),
@@ -262,13 +262,13 @@ export const tables = {
     },
   },
   finalize: {
-    about: 'How accepted payments are minted to the provider, minutes later and never while a request waits.',
+    about: 'How accepted payments are minted to the provider. No request ever waits for a mint.',
     optional: false,
     keys: {
       confirmations: defaults(
         integer({ min: 1 }),
         3,
-        'Blocks that must hold a mint, its own included, before the payment is finalized.',
+        'Confirmations of a mint before its payment is finalized. The block of the mint is the first.',
       ),
       prover_processes: defaults(
         integer({ min: 1, max: 64 }),
@@ -278,20 +278,20 @@ export const tables = {
       delay_max_ms: defaults(
         integer({ min: 0 }),
         60_000,
-        'Each mint is held back for a random time up to this. The longer, the harder it is to tell by its time ' +
-          'which burn it belongs to.',
+        'Each mint is delayed by a random time up to this. A longer delay makes it harder to match a mint to its burn ' +
+          'by time.',
       ),
     },
   },
   log: {
-    about: 'What the log tells. Secrets and bodies are in it under no setting.',
+    about: 'Contents of the log. It never contains secrets or bodies.',
     optional: false,
     keys: {
       link_mints: defaults(
         flag,
         false,
-        'Whether mint events name their payment. With `true` everybody who can read the log, or a copy of it, can pair ' +
-          'mints with burns; `svc-facilitator admin payment` tells the operator all the same.',
+        'Whether mint events name their payment. With `true`, readers of the log or of a copy can match mints to burns. ' +
+          'With `false`, the operator can still use `svc-facilitator admin payment`.',
       ),
     },
   },
@@ -319,9 +319,9 @@ export const tables = {
         folderPath,
         '"circuits"',
         'Folder of the proving keys, with their `manifest.json`. A relative path starts at the folder of the ' +
-          'configuration file. Unset: keys with the hashes of the verifier’s are looked for in `circuits` beside the ' +
+          'configuration file. Unset: keys whose hashes match the verifier’s are searched in `circuits` beside the ' +
           'file and beside the journal, in `~/.local/share/svc-zerc20/circuits` and in `.cache/circuits` of this ' +
-          'repository. Where none are found, payments are accepted and wait; none is finalized.',
+          'repository. If none are found, payments are accepted but not finalized.',
       ),
     },
   },
@@ -331,19 +331,19 @@ export const tables = {
 export const listTables = {
   sellers: {
     about:
-      'Resource servers with a token. A call with the token counts as that seller wherever it comes from, under the ' +
-      'rates given here, and finds its reserved part of the ready addresses and of the open challenges untouched by ' +
-      'everybody else. Calls without a token, or with one that nobody has, count by their address.',
+      'Resource servers with a token. A call with the token counts as that seller, whatever its address, with the ' +
+      'rates given here. A share of the ready addresses and of the open challenges is reserved for each seller. Calls ' +
+      'without a token, or with an unknown one, count by their address.',
     keys: {
       name: required(
         sellerName,
         '"shop"',
-        'Names the seller in logs, metrics and findings. Each has its own.',
+        'Name of the seller in logs, metrics and findings. Must be unique.',
       ),
       token_sha256: required(
         sha256,
         `"${'77'.repeat(32)}"`,
-        'SHA-256 of the token, so that the file holds none. Make both with ' +
+        'SHA-256 of the token, so that the file does not contain the token. Make both with ' +
           '`token=$(openssl rand -hex 32); printf %s "$token" | sha256sum`.',
       ),
       rate_limit_per_min: optional(
@@ -359,9 +359,9 @@ export const listTables = {
       reserved_percent: optional(
         integer({ min: 0, max: 100 }),
         '10',
-        'Part of `zerc20.pool_size` and of `daemon.max_open_challenges` that nobody else can use up. All sellers ' +
-          'together have at most 100; what they leave is for everybody. Unset: 10, and an equal part of 20, or of ' +
-          'what the others leave, where several have it unset. `0` reserves nothing.',
+        'Share of `zerc20.pool_size` and of `daemon.max_open_challenges` that is reserved for this seller, in percent. ' +
+          'All sellers together may reserve at most 100; the rest is for everybody. Unset: 10; if several sellers ' +
+          'leave it unset, they share 20, or what the others leave, equally. `0` reserves nothing.',
       ),
     },
   },

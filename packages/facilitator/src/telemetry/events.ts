@@ -94,7 +94,7 @@ export const logEvents: {
     level: 'info',
     about: 'The daemon listens.',
     fields: {
-      url: 'where it listens',
+      url: 'the address it listens on',
       network: 'CAIP-2 name of the network',
       profile: 'the profile, or "unset"',
     },
@@ -102,13 +102,13 @@ export const logEvents: {
   'facilitator.warning': {
     level: 'warn',
     about: 'Something in the configuration deserves a look.',
-    fields: { message: 'what' },
+    fields: { message: 'the warning' },
   },
   'facilitator.failed': {
     level: 'error',
-    about: 'The daemon does not start. The same words are on standard error.',
+    about: 'The daemon does not start. The same message is on standard error.',
     fields: {
-      key: 'the setting it is about, where one is',
+      key: 'the setting that the failure is about, if there is one',
       code: 'what kind of failure',
       message: 'what is wrong',
     },
@@ -116,20 +116,20 @@ export const logEvents: {
   'log.repeated': {
     level: 'warn',
     about:
-      'Failures of one kind that came again and were not written one by one. The first stands above with its stack.',
+      'Sums up repeated failures of one kind that were not written one by one. The first one was written with its stack.',
     fields: {
       of: 'their event',
-      message: 'the words of the last of them',
+      message: 'the message of the last failure',
       count: 'how many were left out',
-      seconds: 'within how long',
+      seconds: 'length of the period in seconds',
     },
   },
   'facilitator.stopping': {
     level: 'info',
-    about: 'A signal asked the daemon to end; work under way is finished within the grace.',
+    about: 'A signal asked the daemon to end. It finishes work under way within the grace period.',
     fields: { signal: 'SIGTERM or SIGINT' },
   },
-  'facilitator.stopped': { level: 'info', about: 'The daemon ended in order.', fields: {} },
+  'facilitator.stopped': { level: 'info', about: 'The daemon ended normally.', fields: {} },
   'issuance.paused': { level: 'warn', about: 'An operator paused new challenges.', fields: {} },
   'issuance.resumed': { level: 'info', about: 'An operator let new challenges be issued again.', fields: {} },
   'challenge.issued': {
@@ -144,38 +144,39 @@ export const logEvents: {
   },
   'burn.broadcast': {
     level: 'info',
-    about: 'A relayed burn is in a signed transaction; again for each replacement at a higher fee.',
+    about: 'A relayed burn is in a signed transaction. Written again for each replacement at a higher fee.',
     fields: { challengeNonce: nonce, txHash: burnHash },
   },
   'burn.resumed': {
     level: 'info',
-    about: 'A burn that the last run left unfinished is taken up again.',
+    about: 'A burn that the last run left unfinished is resumed.',
     fields: { challengeNonce: nonce },
   },
   'burn.failed': {
     level: 'warn',
-    about: 'A relayed burn did not execute; nothing was taken, and the challenge is open again.',
+    about: 'A relayed burn did not execute. No tokens moved, and the challenge is open again.',
     fields: { challengeNonce: nonce, reason: 'a code of the table of reasons' },
   },
   'burn.interrupted': {
     level: 'error',
-    about: 'How a burn ended is not known here; the same payload, sent again, takes it up.',
+    about: 'The outcome of a burn is unknown. Sending the same payload again resumes it.',
     fields: { challengeNonce: nonce, err: cause },
   },
   'burn.unmatched': {
     level: 'warn',
-    about: 'A transfer to a burn address that covers nothing: too little, or only together with others.',
+    about:
+      'A transfer to a burn address does not cover its amount alone: it is too small, or one of several parts.',
     fields: { challengeNonce: nonce, txHash: burnHash, reason: 'a code of the table of reasons' },
   },
   'burn.late': {
     level: 'warn',
-    about: 'A burn came after its challenge expired; it buys nothing and is minted all the same.',
+    about: 'A burn came after its challenge expired. It buys nothing and is still minted.',
     fields: { challengeNonce: nonce, txHash: burnHash },
   },
   'burn.found': {
     level: 'warn',
     about:
-      'A burn that was not late and buys nothing either, found on the chain; it is minted as far as one proof can.',
+      'A burn was found on the chain that was not late and still buys nothing. It is minted if a single proof can do so.',
     fields: {
       challengeNonce: nonce,
       txHash: burnHash,
@@ -186,24 +187,24 @@ export const logEvents: {
   'follow.failed': {
     level: 'warn',
     about:
-      'A look for transfers that nobody presented failed; the next comes later and goes on where this one ended.',
+      'A search for transfers that nobody presented failed. The next one comes later and continues where this one ended.',
     fields: { err: cause },
   },
   'follow.indexer_failed': {
     level: 'warn',
     about:
-      "The indexer did not tell the token's transfers as the chain has them; the logs are read instead. Told once " +
-      'until it works again.',
+      "The indexer's transfers differ from the chain's, so the logs are read instead. Written once until the indexer " +
+      'works again.',
     fields: { err: cause },
   },
   'follow.reorged': {
     level: 'warn',
-    about: 'Blocks that were followed are not on the chain any more; they are read again.',
-    fields: { block: 'up to where they were followed', from: 'after which block they are read again' },
+    about: 'A reorg removed blocks that were already followed. The new blocks are read.',
+    fields: { block: 'last block that was followed', from: 'block after which reading continues' },
   },
   'follow.dust': {
     level: 'warn',
-    about: 'More transfers came to an address than are kept of it; the smallest are told here only.',
+    about: 'An address received more transfers than are kept. The smallest appear only in the log.',
     fields: { challengeNonce: nonce, txHash: 'the transaction' },
   },
   'mint.proving': {
@@ -211,88 +212,89 @@ export const logEvents: {
     about: 'The proof of a mint is being computed.',
     fields: {
       challengeNonce: linkedNonce,
-      leaves: 'transfers under the root it is proved against',
-      company: 'waiting burns of this amount, this one included: any of them could explain the mint',
+      leaves: 'transfers under the root of the proof',
+      company: 'waiting burns of this amount, this one included: the mint could belong to any of them',
     },
   },
   'mint.proved': {
     level: 'info',
-    about: 'The proof of a mint is there; the mint is sent.',
+    about: 'The proof of a mint is ready. The mint is sent.',
     fields: { challengeNonce: linkedNonce, ms: 'milliseconds the path and the proof took' },
   },
   'mint.mined': {
     level: 'info',
-    about: 'A mint is in a block. The payment is finalized once that block is deep enough.',
+    about: 'A mint is in a block. The payment is finalized when that block is deep enough.',
     fields: { challengeNonce: linkedNonce },
   },
   'mint.failed': {
     level: 'warn',
-    about: 'A mint did not come about; it is tried again, later each time.',
+    about: 'A mint failed. It is tried again with growing pauses.',
     fields: { challengeNonce: linkedNonce, reason: 'what kind of failure', err: cause },
   },
   'mint.resumed': {
     level: 'info',
-    about: 'A mint that the last run left unfinished is taken up again.',
+    about: 'A mint that the last run left unfinished is resumed.',
     fields: { challengeNonce: linkedNonce },
   },
   'payment.finalized': {
     level: 'info',
-    about: 'The provider has the money: the mint is as deep as finalize.confirmations asks.',
+    about: 'The provider has the money: the mint is finalize.confirmations blocks deep.',
     fields: { challengeNonce: linkedNonce },
   },
   'payment.demoted': {
     level: 'error',
-    about: 'A reorg took away an accepted burn. Nothing is minted until a block holds it again.',
+    about: 'A reorg removed an accepted burn. Nothing is minted until a block holds it again.',
     fields: { challengeNonce: nonce, txHash: burnHash },
   },
   'payment.returned': {
     level: 'warn',
-    about: 'A block holds the burn of a demoted payment again; it is accepted again, and will be minted.',
+    about:
+      'A block holds the burn of a demoted payment again. The payment is accepted again and will be minted.',
     fields: { challengeNonce: nonce, txHash: burnHash },
   },
   'finalize.on': {
     level: 'info',
-    about: 'This daemon mints what it accepts.',
+    about: 'This daemon mints accepted payments.',
     fields: { artifacts: 'the folder of the proving keys' },
   },
   'finalize.off': {
     level: 'warn',
-    about: 'Nothing is minted by this daemon; accepted payments wait.',
+    about: 'This daemon mints nothing. Accepted payments wait.',
     fields: { reason: 'why' },
   },
   'finalize.waiting': {
     level: 'warn',
-    about: 'Payments wait for something that only others can mend.',
+    about: 'Payments wait for something that this daemon cannot fix.',
     fields: {
       reason: 'what they wait for',
       payments: 'how many',
-      seconds: 'how long the first of them has waited by now',
+      seconds: 'how long the first has waited',
     },
   },
   'finalize.failed': {
     level: 'warn',
-    about: 'A round of finalization could not look at the chain; the next comes later.',
+    about: 'A round of finalization could not read the chain. The next one comes later.',
     fields: { err: cause },
   },
   'indexer.failed': {
     level: 'warn',
-    about: 'The indexer gave no path that leads to the root on chain; our own tree was asked instead.',
+    about: 'The indexer gave no path to the root on chain, so our own tree was used.',
     fields: { err: cause },
   },
   'burn.reorged': {
     level: 'error',
     about:
-      'A reorg took back the burn of an accepted payment. It is sent again; nothing is minted until a block holds it.',
+      'A reorg removed the burn of an accepted payment. It is sent again, and nothing is minted until a block holds it.',
     fields: { challengeNonce: nonce },
   },
   'burn.lost': {
     level: 'error',
-    about: 'A burn that a reorg took back cannot be executed any more: its payment stays without one.',
+    about: 'A burn that a reorg removed cannot be executed any more. Its payment stays without a burn.',
     fields: { challengeNonce: nonce, reason: 'a code of the table of reasons' },
   },
   'relayer.unfunded': {
     level: 'error',
-    about: 'The relayer cannot pay for its transaction; it waits for money.',
+    about: 'The relayer cannot pay for its transaction, which waits for money.',
     fields: { address: 'the account to fund' },
   },
   'relayer.fee_raised': {
@@ -302,38 +304,38 @@ export const logEvents: {
   },
   'relayer.displaced': {
     level: 'warn',
-    about: 'Somebody else used a nonce of the relayer key. That key must have one user.',
+    about: 'Somebody else used a txNonce of the relayer key. That key must have one user.',
     fields: { nonce: relayerNonce },
   },
   'relayer.gap_filled': {
     level: 'warn',
-    about: 'A nonce nobody used kept the queue waiting and was filled.',
+    about: 'An unused txNonce blocked the queue and was filled with an empty transaction.',
     fields: { nonce: relayerNonce },
   },
   'relayer.send_refused': {
     level: 'warn',
-    about: 'The node did not take a transaction; it is sent again.',
-    fields: { nonce: relayerNonce, message: 'what the node said' },
+    about: 'The node refused a transaction. It is sent again.',
+    fields: { nonce: relayerNonce, message: "the node's message" },
   },
   'relayer.given_up': {
     level: 'error',
     about:
-      'The node refused a transaction for good. An empty one uses up its nonce; its burns are put into smaller ones.',
+      'The node refused a transaction for good. An empty one uses its txNonce, and its burns go into smaller transactions.',
     fields: { nonce: relayerNonce, txHash: 'the empty transaction' },
   },
   'relayer.mined': {
     level: 'info',
-    about: 'A transaction of the relayer is confirmed, and this is what it cost.',
+    about: 'A transaction of the relayer is confirmed. The fields have its cost.',
     fields: {
       nonce: relayerNonce,
       purpose: 'burn or mint',
-      gas: 'gas it used',
-      wei: 'what it paid for that, in wei',
+      gas: 'gas used',
+      wei: 'cost of that gas in wei',
     },
   },
   'relayer.reorged': {
     level: 'error',
-    about: 'A reorg took back a transaction that had been mined; it is sent again.',
+    about: 'A reorg removed a mined transaction. It is sent again.',
     fields: { nonce: relayerNonce },
   },
   'rpc.failed': { level: 'warn', about: 'The RPC endpoint gave no usable answer.', fields: { err: cause } },
@@ -345,39 +347,38 @@ export const logEvents: {
   'journal.torn': {
     level: 'warn',
     about:
-      'A crash tore the last line of the journal. Nobody was told of what it would have said; it was dropped.',
+      'A crash tore the last line of the journal. The line was dropped, because nobody had been told of it.',
     fields: { bytes: 'how many were dropped' },
   },
   'journal.failed': {
     level: 'error',
-    about: 'The disk refused a record; whoever waited for it got storage_unavailable.',
+    about: 'The disk refused a record. Waiting callers got storage_unavailable.',
     fields: { err: cause },
   },
   'journal.compacted': {
     level: 'info',
-    about:
-      'The journal was written anew without what it need not hold any more; new records went on meanwhile.',
+    about: 'The journal was rewritten without superfluous records. New records were written meanwhile.',
     fields: {
-      recordsBefore: 'records it held when that began',
-      recordsAfter: 'records that say the same',
-      bytesBefore: 'their bytes before',
-      bytesAfter: 'and after',
+      recordsBefore: 'records before compaction',
+      recordsAfter: 'records after compaction',
+      bytesBefore: 'bytes before compaction',
+      bytesAfter: 'bytes after compaction',
     },
   },
   'journal.compaction_failed': {
     level: 'warn',
     about:
-      'The journal could not be written anew, for want of space perhaps. It is used as it is; nothing is lost.',
+      'The journal could not be compacted, perhaps for lack of space. The old file stays in use, and nothing is lost.',
     fields: { err: cause },
   },
   'seller.unknown_token': {
     level: 'warn',
     about:
-      'A call brought a token that belongs to none of the `[[sellers]]`; it was counted as a stranger. Told once a minute ' +
-      'at most.',
+      'A call had a token that belongs to none of the `[[sellers]]`, so it counted as a stranger. Written at most once a ' +
+      'minute.',
     fields: {
-      caller: 'address of the latest one, an IPv6 one by its /64',
-      count: 'such calls since it was last told',
+      caller: 'address of the latest caller; the /64 of an IPv6 address',
+      count: 'such calls since the last such line',
     },
   },
   'request.failed': {
@@ -387,12 +388,12 @@ export const logEvents: {
   },
   'address.failed': {
     level: 'error',
-    about: 'A one-time burn address could not be made; the pool goes on after a pause.',
+    about: 'A one-time burn address could not be made. The pool continues after a pause.',
     fields: { err: cause },
   },
   'recovery.lost': {
     level: 'error',
-    about: 'The thread that recovers signers ended; the daemon goes on without it, slower.',
+    about: 'The signer thread ended. The daemon continues without it, more slowly.',
     fields: { err: cause },
   },
 }

@@ -98,7 +98,7 @@ const changes: [string, Change][] = [
   ['nested beyond reason', inExtra({ fee: JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) })],
 ]
 
-/** What the matching rule lets a payer add: fields of `extra` that no seller offered. */
+/** Fields of `extra` that no seller offered. The matching rule allows payers to add them. */
 const additions: [string, Change][] = [
   ['a field', inExtra({ note: 'hello' })],
   [
