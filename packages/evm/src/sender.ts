@@ -4,8 +4,9 @@
  * transaction that an earlier run left in the pool has the same txNonce and is replaced.
  */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import { type Abi, decodeErrorResult, formatGwei, type Hex } from 'viem'
+import type { Abi, Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { decodeErrorResult, formatGwei } from 'viem/utils'
 import { createFees, type Fee, type FeeCeiling } from './fees.js'
 import { callAll, type JsonRpc, quantityOf } from './json-rpc.js'
 import { parseCount, parseQuantity } from './quantities.js'

@@ -42,6 +42,7 @@ export {
   createMemoryNodes,
   createMerkleTree,
   emptyRoots,
+  emptyTreeRoot,
   type MerklePath,
   type MerkleTree,
   type NodeStore,

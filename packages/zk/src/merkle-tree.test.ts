@@ -5,6 +5,7 @@ import {
   createMemoryNodes,
   createMerkleTree,
   emptyRoots,
+  emptyTreeRoot,
   rootOfPath,
   transferLeaf,
   treeHeight,
@@ -36,6 +37,7 @@ describe('the Merkle tree', () => {
   )
 
   test('an empty tree has the initial transfer root', () => {
+    expect(emptyTree().rootAt(0)).toBe(emptyTreeRoot)
     expect(emptyTree().rootAt(0)).toBe(
       BigInt(vectors.emptyRoots.find((of) => of.height === treeHeight)?.root ?? 0),
     )

@@ -47,6 +47,9 @@ export function rootOfPath(leaf: bigint, leafIndex: number, siblings: readonly b
   )
 }
 
+/** Root of an empty tree of that height, so that who only compares it need not compute it. */
+export const emptyTreeRoot = 8687547638004116013653730449839507042090717944911454416140763808366589487233n
+
 let computedEmpty: readonly bigint[] | undefined
 
 /** Root of an empty tree of each height up to the token's; the empty leaf is zero. */

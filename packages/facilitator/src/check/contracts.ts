@@ -8,7 +8,7 @@ import {
   verifierAbi,
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, TypedData, toChecksum, zeroAddress } from '@svc-zerc20/protocol'
-import { emptyRoots, upstreamPowBits } from '@svc-zerc20/zk'
+import { emptyRoots, emptyTreeRoot, treeHeight, upstreamPowBits } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 import type { ChainView } from './chain-view.js'
@@ -116,7 +116,8 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
       findings.push(fail(key, `${verifier} belongs to the token ${parseAddress(itsToken)}, not to ${token}`))
     }
     const { tree_height: height } = zerc20
-    if (height !== undefined && emptyRoot !== emptyRoots()[height]) {
+    const expected = height === treeHeight ? emptyTreeRoot : emptyRoots()[height ?? treeHeight]
+    if (height !== undefined && emptyRoot !== expected) {
       findings.push(fail('zerc20.tree_height', `is ${height}, but the verifier began with another tree`))
     }
   }

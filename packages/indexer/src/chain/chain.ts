@@ -14,7 +14,8 @@ import {
   readLogs,
 } from '@svc-zerc20/evm'
 import { type Address, type Bytes32, parseBytes32, SvcError } from '@svc-zerc20/protocol'
-import { type Abi, encodeFunctionData } from 'viem'
+import type { Abi } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
 import { parseTransfer, type ReportedTransfer } from './transfer.js'
 
 export type BlockRef = { readonly number: number; readonly hash: Bytes32 }

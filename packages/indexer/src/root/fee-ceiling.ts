@@ -1,7 +1,7 @@
 /** The most that a root transaction pays for gas, as the operator sets it. */
 import type { FeeCeiling } from '@svc-zerc20/evm'
 import { SvcError } from '@svc-zerc20/protocol'
-import { parseGwei } from 'viem'
+import { parseGwei } from 'viem/utils'
 
 export const defaultCeilingGwei = { maxFeeGwei: 500, maxTipGwei: 100 } as const
 
