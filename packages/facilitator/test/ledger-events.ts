@@ -11,7 +11,7 @@ import type {
 } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import type { EndedPayment } from '../src/ledger/archive/packing.js'
-import { claimedPayload, type LedgerEvent } from '../src/ledger/records/events.js'
+import { claimedPayload, type LedgerEvent } from '../src/ledger/events/events.js'
 import type { Burn, Challenge, Finalized, Mint, SignedTransaction } from '../src/payment/records.js'
 
 const hex = <T>(bytes: number) =>

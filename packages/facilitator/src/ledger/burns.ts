@@ -3,7 +3,7 @@ import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Burn, Challenge, LateReason } from '../payment/records.js'
 import type { LedgerCore } from './core.js'
-import type { LedgerEvent } from './records/events.js'
+import type { LedgerEvent } from './events/events.js'
 import { awaitedBurnOf, type PaymentRecord } from './state/payment-record.js'
 
 type BurnSteps =
@@ -35,7 +35,7 @@ export function createBurnRecords(core: LedgerCore): Pick<Ledger, BurnSteps> {
 
     async recordLate(challenge, burn, reason) {
       const { accepted, late } = state.find(challenge.nonce) ?? {}
-      // Told again and again, it is still one burn.
+      // A burn that is recorded again is still one burn.
       if (burn.value <= (late?.value ?? accepted?.burn.value ?? 0n)) return 'known'
       await core.log.append(lateEvent(challenge, burn, reason))
       keepLate(core, challenge, burn, reason)
@@ -65,7 +65,7 @@ async function accept(core: LedgerCore, nonce: ChallengeNonce, burn: Burn): Retu
   const now = state.find(nonce)
   if (now?.accepted) return 'already_accepted'
   if (now?.claim?.identity !== claim.identity) {
-    // As when the journal is read again: released before this line, the burn buys nothing and is only minted.
+    // The claim was released before this record, so that the burn is minted and buys nothing. A replay says the same.
     keepLate(core, challenge, burn, 'unrecorded')
     return 'not_claimed'
   }
@@ -88,7 +88,7 @@ async function demote(core: LedgerCore, nonce: ChallengeNonce): ReturnType<Ledge
   if (overtaken !== undefined) return overtaken
   state.apply({ event: 'payment_demoted', nonce })
   const { challenge, claim } = state.find(nonce) ?? {}
-  // Its burn is to be executed again, and takes what it took before.
+  // The burn is to be executed again, and takes the same amount again.
   if (challenge && claim?.payload) core.openClaims.add(challenge, claim.payload.read())
   return 'demoted'
 }
@@ -103,7 +103,7 @@ export function mintable(
   throw new SvcError('invariant', `no burn of ${nonce} is known that could have been minted`)
 }
 
-/** From now on the payment is kept for good. */
+/** Keeps a late burn. From now on its payment is kept for good. */
 function keepLate(core: LedgerCore, challenge: Challenge, burn: Burn, reason: LateReason): void {
   core.state.apply(lateEvent(challenge, burn, reason))
   core.closeChallenge(challenge.nonce)

@@ -4,13 +4,13 @@ import type { Ledger } from '../payment/ledger-port.js'
 import type { Challenge, PayerMeans } from '../payment/records.js'
 import { judgeMeans } from '../payment/settle/judge.js'
 import type { LedgerCore } from './core.js'
-import { claimedPayload } from './records/events.js'
+import { claimedPayload } from './events/events.js'
 import type { PaymentRecord } from './state/payment-record.js'
 
 export function createClaims(core: LedgerCore): Pick<Ledger, 'claim' | 'openClaims' | 'release'> {
   const { state, log, open, openClaims } = core
 
-  /** Why a permit cannot be claimed beside what its payer has claimed already. */
+  /** The reason against a permit, given the payer's other open claims; undefined when it can be claimed. */
   function refusalOf(challenge: Challenge, payload: Payload.Payload, means: PayerMeans | undefined) {
     if (payload.kind !== 'permit') return undefined
     const claims = openClaims.of(payload.payer)
@@ -22,11 +22,11 @@ export function createClaims(core: LedgerCore): Pick<Ledger, 'claim' | 'openClai
   function undoClaim({ challenge, late }: PaymentRecord): void {
     openClaims.end(challenge.nonce)
     state.apply({ event: 'claim_released', nonce: challenge.nonce })
-    // A late burn is kept for good.
+    // A challenge with a late burn is kept for good, and is not open again.
     if (!late) open.add(challenge)
   }
 
-  /** A payment that is accepted, or was before a reorg, keeps its claim: whoever says that its burn failed is late. */
+  /** A payment that is accepted, or was before a reorg, keeps its claim: news that its burn failed came too late. */
   function releasable(payment: Readonly<PaymentRecord> | undefined): payment is PaymentRecord {
     return payment?.claim !== undefined && !payment.accepted && !payment.demoted
   }
@@ -38,7 +38,7 @@ export function createClaims(core: LedgerCore): Pick<Ledger, 'claim' | 'openClai
       const identity = Payload.identity(payload)
       if (payment.claim) {
         const isSame = payment.claim.identity === identity
-        // The claim that was first may still be on its way to the disk.
+        // The first claim may still be on its way to the disk.
         if (isSame) await log.durable()
         return isSame ? 'same_payload' : 'other_payload'
       }

@@ -1,18 +1,18 @@
 /** Makes the journal of a ledger shorter while both are in use. */
 import type { IssuedAddresses } from '../addresses/issued/addresses.js'
+import { toFields } from './events/event-line.js'
+import type { LedgerEvent } from './events/events.js'
 import type { Compaction } from './journal/compaction.js'
 import type { OpenedJournal, Shorter } from './journal/file.js'
 import { isWorthCompacting } from './journal/growth.js'
 import type { JournalFields } from './journal/line.js'
 import type { EventLedger } from './ledger.js'
-import type { LedgerEvent } from './records/events.js'
-import { toFields } from './records/line.js'
 import type { LedgerState } from './state/state.js'
 import type { LedgerSteps } from './steps.js'
 
 /**
- * Leaves files below `bytesMin` alone. That there is nothing to gain is seen at once; that there is hardly any, only
- * when the state was looked at. Throws when the disk refuses.
+ * Writes the journal anew, unless the file is below `bytesMin` or there is too little to gain. `nothing_to_gain` is seen
+ * at once; `hardly_any` took a look at the whole state. Throws when the disk refuses.
  */
 export type CompactLedger = (bytesMin: number) => Promise<Compaction | 'nothing_to_gain' | 'hardly_any'>
 
@@ -30,7 +30,7 @@ export function createCompactLedger(deps: {
     return { records, bytes }
   }
 
-  /** No step runs, so that the state and the file say the same. */
+  /** Called while no step runs, so that the state and the file have the same content. */
   function takeShorter(): Shorter | undefined {
     const { count, events, release } = state.shortest()
     if (!isWorthCompacting(held(), count, 0)) return undefined
@@ -40,7 +40,7 @@ export function createCompactLedger(deps: {
   async function compact(bytesMin: number): ReturnType<CompactLedger> {
     deps.ledger.forgetExpired()
     if (!isWorthCompacting(held(), state.size(), bytesMin)) return 'nothing_to_gain'
-    // What the journal is about to forget must be remembered elsewhere first.
+    // The journal is about to forget addresses: they must be in their store first.
     await deps.issued?.durable()
     const shorter = await deps.steps.alone(takeShorter)
     if (!shorter) return 'hardly_any'

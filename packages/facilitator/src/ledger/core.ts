@@ -1,16 +1,16 @@
-/** What all operations of the ledger share: the state, where events go, and the order in which challenges expire. */
+/** The parts that all operations of the ledger share: state, event log, and the order in which challenges expire. */
 import type { ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
 import type { IssuedAddresses } from '../addresses/issued/addresses.js'
 import { type Shares, unshared } from '../payment/issue/shares.js'
 import type { Clock } from '../payment/ports.js'
+import type { LedgerEvent } from './events/events.js'
 import { createExpiryOrder, type ExpiryOrder } from './expiry.js'
 import { createOpenChallenges, type OpenChallenges } from './open-challenges.js'
 import { createOpenClaims, type OpenClaims } from './open-claims.js'
-import type { LedgerEvent } from './records/events.js'
 import { isKept, type PaymentRecord } from './state/payment-record.js'
 import type { LedgerState } from './state/state.js'
 
-/** Where events go before they count: the journal, or nothing when it is switched off. */
+/** The log takes every event before it counts. The log is the journal, or nothing when the journal is switched off. */
 export type EventLog = { append(event: LedgerEvent): Promise<void>; durable(): Promise<void> }
 
 /** `settlement.journal = "none"`: nothing survives a restart. */
@@ -21,18 +21,18 @@ export type LedgerDeps = {
   readonly log: EventLog
   readonly clock: Clock
   readonly openMax: number
-  /** How open challenges are shared among callers; by default first come, first served. */
+  /** The shares of callers in open challenges; by default first come, first served. */
   readonly openShares?: Shares | undefined
   readonly expiredRetentionSeconds: number
-  /** The most transfers that cover nothing to remember. */
+  /** Limits on remembered transfers that cover nothing. */
   readonly unmatchedMax: { readonly perChallenge: number; readonly total: number }
-  /** Remembers addresses for as long as somebody may pay to them. Absent: nobody does once the ledger forgets. */
+  /** The issued addresses, which outlive their challenges. Absent: an address is forgotten with its challenge. */
   readonly issued?: Pick<IssuedAddresses, 'assertRoom' | 'add' | 'heldUntil'> | undefined
 }
 
 export type LedgerCore = LedgerDeps & {
   readonly open: OpenChallenges
-  /** Expired without a claim, kept for late burns. */
+  /** Challenges that expired without a claim, kept for late burns. */
   readonly expired: ExpiryOrder
   readonly openClaims: OpenClaims
   nowSeconds(): UnixSeconds
@@ -40,9 +40,9 @@ export type LedgerCore = LedgerDeps & {
   journalled(event: LedgerEvent): Promise<void>
   /** Moves challenges that expired, and forgets those past their retention. */
   sweep(): void
-  /** Past its retention a payment is forgotten for everybody, though it may still wait for its place on the disk. */
+  /** Whether a payment is past its retention. It then counts as forgotten, also while it still waits for the disk. */
   isForgotten(payment: Omit<PaymentRecord, 'finalized'>): boolean
-  /** Neither open nor expired any more: the challenge is claimed, or has a late burn. */
+  /** Takes a challenge out of the open and the expired ones: it is claimed, or has a late burn. */
   closeChallenge(nonce: ChallengeNonce): void
 }
 

@@ -11,8 +11,8 @@ import {
 } from '../../test/challenges.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import type { Burn } from '../payment/records.js'
+import type { LedgerEvent } from './events/events.js'
 import type { EventLedger } from './ledger.js'
-import type { LedgerEvent } from './records/events.js'
 import { createLedgerState } from './state/state.js'
 
 const mint = { txHash: hashOf(900), blockNumber: 12n, value: units(1000n) }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
 import { burnOf, challengeOf, permitPayloadOf } from '../../test/challenges.js'
 import type { EventLog } from './core.js'
+import type { LedgerEvent } from './events/events.js'
 import { createLedger } from './ledger.js'
-import type { LedgerEvent } from './records/events.js'
 import { createLedgerState } from './state/state.js'
 
 const challenge = challengeOf(1)

@@ -1,8 +1,8 @@
-/** What each event changes. Applied in order, events give the same state now and after a crash. */
+/** The change that each event makes. Applied in order, events give the same state at run time and after a crash. */
 import type { BaseUnits, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { RecordedTransfer } from '../../payment/books.js'
 import type { Accepted, Burn, Finalized } from '../../payment/records.js'
-import type { LedgerEvent } from '../records/events.js'
+import type { LedgerEvent } from '../events/events.js'
 import type { LedgerBinding } from './binding.js'
 import { awaitedBurnOf, type PaymentRecord } from './payment-record.js'
 import type { Payments } from './payments.js'
@@ -43,7 +43,7 @@ const changes: {
   burn_late: recordLate,
   burn_unmatched: recordUnmatched,
   grant_used({ payments }, { nonce }) {
-    // A grant that the disk refused comes again, perhaps behind a record of the whole payment.
+    // A record that the disk refused is written again later, perhaps behind a record of the whole payment.
     if (payments.isArchived(nonce)) return
     const payment = payments.liveOf(nonce)
     payment.granted = true
@@ -73,7 +73,7 @@ function claim({ payments }: LedgerParts, event: EventNamed<'payment_claimed'>):
 function burnSigned({ binding, payments, burns }: LedgerParts, event: EventNamed<'burn_signed'>): void {
   const { transaction } = event
   binding.noteTxNonce(transaction.nonce)
-  // A raised fee may be recorded when one of the burns has ended already.
+  // A transaction with a raised fee may be recorded after some of its burns ended.
   const nonces = event.nonces.filter((nonce) => isUnderWay(payments.live.get(nonce)))
   burns.add(transaction, nonces)
   for (const nonce of nonces) {
@@ -86,7 +86,7 @@ const isUnderWay = (payment: PaymentRecord | undefined) => payment?.claim !== un
 
 function release(parts: LedgerParts, { nonce }: EventNamed<'claim_released'>): void {
   const payment = parts.payments.live.get(nonce)
-  // An older version let a burner that came late release a payment that was accepted, and had ended, already.
+  // Journals of older versions may release a payment that was accepted, and had ended, already.
   if (!payment || payment.accepted) return
   delete payment.claim
   delete payment.demoted
@@ -101,7 +101,7 @@ function accept(parts: LedgerParts, nonce: ChallengeNonce, accepted: Accepted): 
   if (payment.accepted) return
   const { challenge, claim } = payment
   const { burn } = accepted
-  // Its claim was released a moment before: nobody is left whom the burn could buy anything.
+  // The claim was released a moment before, so that the burn buys nothing.
   if (!claim) {
     recordLate(parts, { event: 'burn_late', challenge, burn, reason: 'unrecorded' })
     return
@@ -111,7 +111,7 @@ function accept(parts: LedgerParts, nonce: ChallengeNonce, accepted: Accepted): 
   demoted.delete(nonce)
   const isKept = claim.payload?.kind === 'permit' && burns.keepAccepted(nonce, burn.txHash)
   if (!isKept) delete claim.payload
-  // From now on its hash is the burn's own.
+  // From now on the burn itself names its transaction.
   delete claim.txHash
   burns.end(nonce)
   forgetDeep(parts, burn.blockNumber)
@@ -148,7 +148,7 @@ function moveBurn({ payments }: LedgerParts, { nonce, burn }: { nonce: Challenge
 function mayBeMinted(payments: Payments, nonce: ChallengeNonce): boolean {
   const payment = payments.live.get(nonce)
   if (!payment) return payments.endedAwaitsMint(nonce)
-  // One that was demoted may be accepted again, and its mint sent again.
+  // A demoted payment may be accepted again, and its mint sent again.
   return awaitedBurnOf(payment) !== undefined || (!payment.finalized && payment.demoted !== undefined)
 }
 
@@ -164,14 +164,14 @@ function finalize({ payments, mints }: LedgerParts, event: EventNamed<'payment_f
   else if (payment.accepted ?? payment.late) payment.finalized ??= finalized
 }
 
-/** A mint of a smaller burn than the one that is awaited now: a larger one took its place meanwhile. */
+/** Whether a larger burn has replaced the one that was minted, and still awaits its own mint. */
 function isOutgrown(payments: Payments, nonce: ChallengeNonce, burned: BaseUnits): boolean {
   const payment = payments.find(nonce)
   const awaited = payment && awaitedBurnOf(payment)
   return awaited !== undefined && awaited.burn.value > burned
 }
 
-/** Only the largest leaf of an address counts: it takes the place of a smaller one, minted or not. */
+/** Only the largest leaf of an address counts. A larger burn replaces a smaller one, minted or not. */
 function recordLate({ payments }: LedgerParts, event: EventNamed<'burn_late'>): void {
   const { challenge, burn, reason } = event
   const payment = payments.reopened(challenge.nonce) ?? { challenge, granted: false }
@@ -186,7 +186,7 @@ function recordLate({ payments }: LedgerParts, event: EventNamed<'burn_late'>): 
 
 function recordUnmatched({ payments, unmatched }: LedgerParts, event: EventNamed<'burn_unmatched'>): void {
   const { nonce, txHash, reason, at } = event
-  // Kept with a payment that ended in full, too: the money is at the same address.
+  // A payment that ended in full is reopened, too: the money is at the same address.
   const payment = payments.reopened(nonce)
   if (!payment || payment.unmatched?.some((known) => known.txHash === txHash)) return
   payment.unmatched = [...(payment.unmatched ?? []), { txHash, reason, at }]

@@ -1,11 +1,11 @@
-/** What a journal is bound to, as its records change it. */
-import type { Binding } from '../records/events.js'
+/** The binding of a journal, as its records change it. */
+import type { Binding } from '../events/events.js'
 
 export type LedgerBinding = {
   /** Undefined in a new journal. */
   current(): Binding | undefined
   bind(next: Binding): void
-  /** Of the relayer: the highest nonce it signed for outlives the record that said so. */
+  /** Keeps the relayer's highest nonce, which must outlive the record of its transaction. */
   noteTxNonce(txNonce: number): void
   /** The binding in the next file, when the journal is written anew. */
   writtenAnew(): Binding | undefined
@@ -25,7 +25,7 @@ export function createLedgerBinding(): LedgerBinding {
     current: () => binding,
     bind(next) {
       const { id, generation = 0 } = next
-      // A binding that was recorded while the journal was written anew speaks of the file before.
+      // A binding that was recorded while the journal was written anew has the generation of the old file.
       const later = binding && binding.id === id ? Math.max(binding.generation ?? 0, generation) : generation
       binding = { ...next, ...(id !== undefined && { generation: later }) }
     },

@@ -1,10 +1,10 @@
-/** What a ledger holds that was under way when the last run of the daemon ended. */
+/** Work that was under way when the last run of the daemon ended. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { InterruptedWork } from '../../payment/ledger-port.js'
 import type { Interrupted, InterruptedMint, ShallowBurns, SignedTransaction } from '../../payment/records.js'
 import type { LedgerState } from './state.js'
 
-/** A burn that several transactions carried belongs to the newest: the older ones were displaced. */
+/** A burn that several transactions carried belongs to the newest of them: the older ones were displaced. */
 export function interruptedIn(state: LedgerState): InterruptedWork {
   const carrier = new Map<ChallengeNonce, number>()
   const forms = new Map<number, SignedTransaction[]>()
@@ -52,7 +52,7 @@ function shallowIn(state: LedgerState): Map<number, ShallowBurns> {
   return byNonce
 }
 
-/** Signed forms of one transaction belong together: they share its nonce. */
+/** Signed transactions by nonce: those with one nonce are forms of one transaction. */
 function interruptedMintsIn(state: LedgerState): InterruptedMint[] {
   const byNonce = new Map<number, { transactions: SignedTransaction[]; nonces: Set<ChallengeNonce> }>()
   for (const { transaction, nonces } of state.outstandingMints()) {

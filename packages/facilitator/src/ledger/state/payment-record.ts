@@ -1,4 +1,4 @@
-/** The record of one payment that can still change, and the events that say the same. */
+/** The record of one payment, and the shortest events that make this record again. */
 import type { TxHash } from '@svc-zerc20/protocol'
 import type {
   Accepted,
@@ -10,11 +10,11 @@ import type {
   UnmatchedBurn,
 } from '../../payment/records.js'
 import type { EndedPayment } from '../archive/packing.js'
-import type { ClaimedPayload, LedgerEvent } from '../records/events.js'
+import type { ClaimedPayload, LedgerEvent } from '../events/events.js'
 
 export type PaymentRecord = {
   readonly challenge: Challenge
-  /** The payload itself is dropped once its burn is accepted and deep; its identity stays. */
+  /** The payload is dropped once its burn is accepted and deep. Its identity stays. */
   claim?: {
     readonly identity: string
     readonly ticketed: boolean
@@ -24,11 +24,11 @@ export type PaymentRecord = {
   accepted?: Accepted
   demoted?: Accepted
   late?: Burn
-  /** Absent for one that came late. */
+  /** Absent for a burn that came late. */
   lateReason?: Exclude<LateReason, 'late'>
   /** The mint of `late`, when the payment was accepted by another burn. */
   lateMinted?: Finalized
-  /** Transfers to its address that cover nothing. */
+  /** Transfers to the payment's address that cover nothing. */
   unmatched?: UnmatchedBurn[]
   finalized?: Finalized
   granted: boolean
@@ -46,14 +46,14 @@ export function* listed(
 
 export const toRecord = ({ challenge, identity, burn, at, finalized }: EndedPayment): PaymentRecord => ({
   challenge,
-  // Its one answer is given: a ticket would tell nobody anything more.
+  // The one answer of an ended payment is given, so that a ticket has no use any more.
   claim: { identity, ticketed: false },
   accepted: { burn, at },
   ...(finalized && { finalized }),
   granted: true,
 })
 
-/** Something happened to it that must not be forgotten, however long ago it expired. */
+/** Whether a payment must not be forgotten, however long ago it expired. */
 export const isKept = ({
   claim,
   late,
@@ -61,7 +61,7 @@ export const isKept = ({
 }: Pick<Readonly<PaymentRecord>, 'claim' | 'late' | 'unmatched'>): boolean =>
   claim !== undefined || late !== undefined || unmatched !== undefined
 
-/** Its burn is accepted, or was, and the signed bytes are still kept. */
+/** Whether the burn is accepted, or was, and its signed bytes are still kept. */
 const hasSignedBurn = ({ claim, accepted, demoted }: PaymentRecord) =>
   claim?.payload !== undefined && (accepted ?? demoted) !== undefined
 
@@ -85,7 +85,7 @@ export function* eventsOf(entry: PaymentRecord): Iterable<LedgerEvent> {
   if (!hasSignedBurn(entry)) yield* otherTransfersOf(entry)
 }
 
-/** The rest about a burn whose signed bytes are still kept: it comes behind them. */
+/** The later events of a payment whose signed bytes are still kept. They come behind those bytes. */
 export function* endingsOf(entry: PaymentRecord): Iterable<LedgerEvent> {
   const { challenge, accepted, demoted, finalized, granted } = entry
   const { nonce } = challenge
@@ -98,7 +98,7 @@ export function* endingsOf(entry: PaymentRecord): Iterable<LedgerEvent> {
   yield* otherTransfersOf(entry)
 }
 
-/** What else came to its address: transfers that cover nothing, and a burn beside the accepted one or instead of it. */
+/** Other transfers to the payment's address: those that cover nothing, and a burn beside or instead of the accepted one. */
 function* otherTransfersOf(entry: PaymentRecord): Iterable<LedgerEvent> {
   const { challenge, accepted, demoted, late, lateReason: reason, unmatched, finalized } = entry
   const { nonce } = challenge
@@ -109,8 +109,8 @@ function* otherTransfersOf(entry: PaymentRecord): Iterable<LedgerEvent> {
 }
 
 /**
- * The burn that is minted next. A proof mints one leaf, and the verifier counts what it minted for an address: beside an
- * accepted burn only a larger one is worth anything, for the difference.
+ * The burn that is minted next. A proof mints one leaf, and the verifier counts the minted amount of an address. Beside an
+ * accepted burn only a larger one is worth a mint, for the difference.
  */
 export function awaitedBurnOf(entry: Readonly<PaymentRecord>): AwaitingMint | undefined {
   const { challenge, accepted, late, finalized } = entry

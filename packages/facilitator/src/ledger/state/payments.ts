@@ -1,29 +1,31 @@
-/** All payments of a ledger: those that can still change, and those that ended, which are packed in the archive. */
+/** All payments of a ledger: those that can still change (live), and those that ended, packed in the archive. */
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { Challenge, Finalized } from '../../payment/records.js'
-import { type ArchiveQuery, type ArchiveSnapshot, createLedgerArchive } from '../archive/archive.js'
+import { createLedgerArchive } from '../archive/archive.js'
+import type { ArchiveQuery } from '../archive/pages.js'
+import type { ArchiveSnapshot } from '../archive/snapshots.js'
 import { awaitedBurnOf, isKept, type PaymentRecord, toRecord } from './payment-record.js'
 
 export type Payments = {
-  /** Everything that can still change: not accepted, or its grant not used. */
+  /** Payments that can still change: not accepted, or with an open grant. */
   readonly live: ReadonlyMap<ChallengeNonce, PaymentRecord>
   find(nonce: ChallengeNonce): PaymentRecord | undefined
-  /** Looks at no mint, so that the time it takes does not tell whether there is one. */
+  /** Finds a payment without looking at its mint, so that the time taken does not tell whether there is one. */
   findWithoutMint(nonce: ChallengeNonce): Omit<PaymentRecord, 'finalized'> | undefined
   /** Throws `SvcError('payment_lost')` when no payment that can change has this nonce. */
   liveOf(nonce: ChallengeNonce): PaymentRecord
   put(payment: PaymentRecord): void
-  /** Brings it back among those that can change, if it ended without its mint. */
+  /** The live payment. One that ended without its mint comes back from the archive first. */
   changeable(nonce: ChallengeNonce): PaymentRecord | undefined
-  /** Brings it back among those that can change, even if it ended in full. */
+  /** The live payment. One that ended, even with its mint, comes back from the archive first. */
   reopened(nonce: ChallengeNonce): PaymentRecord | undefined
   isArchived(nonce: ChallengeNonce): boolean
   archiveIfEnded(payment: PaymentRecord): void
-  /** Whether it ended, and its mint is still to come. */
+  /** Whether the payment ended, and its mint is still to come. */
   endedAwaitsMint(nonce: ChallengeNonce): boolean
   /** False when the payment did not end, or its mint does not fit into the archive. */
   finalizeEnded(nonce: ChallengeNonce, finalized: Finalized): boolean
-  /** Forgets a challenge, unless something happened to it. */
+  /** Forgets a challenge without a claim, a late burn or another transfer. */
   forget(nonce: ChallengeNonce): void
   challenges(): Iterable<Challenge>
   endedPage(query: ArchiveQuery, count: number): PaymentRecord[]
@@ -33,7 +35,7 @@ export type Payments = {
   awaitingMint(): Iterable<PaymentRecord>
 }
 
-/** `isHeldBack` keeps a payment out of the archive, though nothing else is missing. */
+/** A payment for which `isHeldBack` is true stays live, although it ended. */
 export function createPayments(isHeldBack: (nonce: ChallengeNonce) => boolean): Payments {
   const live = new Map<ChallengeNonce, PaymentRecord>()
   const archive = createLedgerArchive()
@@ -85,7 +87,8 @@ export function createPayments(isHeldBack: (nonce: ChallengeNonce) => boolean): 
       if (payment && !isKept(payment)) live.delete(nonce)
     },
     *challenges() {
-      // In this order: a payment that ends, or is reopened, in between is seen at its new place.
+      // Live payments come first. One that ends meanwhile is in the snapshot, which is taken later; one that is reopened
+      // meanwhile is at the end of the live map.
       for (const { challenge } of live.values()) yield challenge
       for (const { challenge } of archive.snapshot()) yield challenge
     },
@@ -97,7 +100,7 @@ export function createPayments(isHeldBack: (nonce: ChallengeNonce) => boolean): 
     endedSnapshot: () => archive.snapshot(),
     endedSize: () => archive.size(),
     *awaitingMint() {
-      // Listed first, and looked at last: a payment that enters or leaves the archive meanwhile must not come twice.
+      // Live payments are listed first and looked at last: one that enters or leaves the archive must not come twice.
       const listed = [...live.values()].filter(awaitsMint)
       for (const ended of archive.awaitingMint()) yield toRecord(ended)
       for (const payment of listed) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, hashOf, nonceOf, permitPayloadOf, seconds } from '../../../test/challenges.js'
 import type { Burn } from '../../payment/records.js'
-import { claimedPayload, type LedgerEvent } from '../records/events.js'
+import { claimedPayload, type LedgerEvent } from '../events/events.js'
 import { interruptedIn } from './interrupted.js'
 import { createLedgerState, type LedgerState } from './state.js'
 

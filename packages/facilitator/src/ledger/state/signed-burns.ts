@@ -6,26 +6,26 @@ import type { ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
 import type { SignedTransaction } from '../../payment/records.js'
 import { createLedgerTransactions, type Outstanding } from './transactions.js'
 
-/** How long the signed bytes of an accepted burn are kept, so that a reorg can be answered with them. */
+/** Limits on keeping the signed bytes of accepted burns, with which a reorg is answered. */
 export type KeepSigned = {
-  /** Until a burn this many blocks higher is accepted. */
+  /** The bytes are kept until a burn this many blocks higher is accepted. */
   readonly blocks: number
-  /** Of at most this many payments, the newest. */
+  /** The bytes of at most this many payments are kept, the newest. */
   readonly paymentsMax: number
 }
 
 export type SignedBurns = {
   add(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): void
-  /** The burn of this payment is not under way any more. */
+  /** The burn of this payment ended. */
   end(nonce: ChallengeNonce): void
-  /** Keeps the signed forms of the transaction that holds an accepted burn; false when it is somebody else's. */
+  /** Keeps the signed forms of the transaction that holds an accepted burn; false for somebody else's transaction. */
   keepAccepted(nonce: ChallengeNonce, txHash: TxHash): boolean
   /**
-   * Lets go of accepted burns that are deep, seen from the burn just accepted: one absurd height lets go of much once,
-   * and hides nothing later.
+   * Lets go of accepted burns that are deep below the burn just accepted. The depth counts from that burn alone, so that
+   * one absurd height has no effect later.
    */
   letGoDeep(newest: bigint, heightOf: (nonce: ChallengeNonce) => bigint): Iterable<ChallengeNonce>
-  /** A reorg took the burn: it is under way again, and another run would send the same bytes. */
+  /** A reorg took the burn: it is under way again, and its bytes are sent again. */
   takeBack(nonce: ChallengeNonce): void
   isShallow(nonce: ChallengeNonce): boolean
   /** Transactions that hold accepted burns which a reorg could still take back. */
@@ -36,8 +36,9 @@ export type SignedBurns = {
 
 export function createSignedBurns(keep: KeepSigned): SignedBurns {
   const underWay = createLedgerTransactions()
-  /** Of accepted burns that are not deep yet, and their payments, oldest first. */
+  /** Transactions of accepted burns that are not deep yet. */
   const kept = createLedgerTransactions()
+  /** The payments of these burns, oldest first. */
   const shallow = new Set<ChallengeNonce>()
 
   return {

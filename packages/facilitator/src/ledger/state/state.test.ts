@@ -15,13 +15,12 @@ import {
 } from '../../../test/challenges.js'
 import { type FailingDisk, openFailingDisk } from '../../../test/failing-disk.js'
 import { temporaryFolder } from '../../../test/folder.js'
-
+import { readEvent, toFields } from '../events/event-line.js'
 import { createJournal } from '../journal/journal.js'
 import { fieldsOf } from '../journal/line.js'
 import { replayFile } from '../journal/replay.js'
 import { createLedger, type EventLedger } from '../ledger.js'
 import { openLedger } from '../open.js'
-import { readEvent, toFields } from '../records/line.js'
 import { createLedgerState, type LedgerState } from './state.js'
 
 const challenges = 6

@@ -2,8 +2,9 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { RecordedTransfer } from '../../payment/books.js'
 import type { Challenge } from '../../payment/records.js'
-import type { ArchiveQuery, ArchiveSnapshot } from '../archive/archive.js'
-import type { Binding, LedgerEvent } from '../records/events.js'
+import type { ArchiveQuery } from '../archive/pages.js'
+import type { ArchiveSnapshot } from '../archive/snapshots.js'
+import type { Binding, LedgerEvent } from '../events/events.js'
 import { applyEvent, type LedgerParts } from './apply.js'
 import { createLedgerBinding } from './binding.js'
 import { endingsOf, eventsOf, listed, type PaymentRecord } from './payment-record.js'
@@ -15,31 +16,32 @@ export type LedgerState = {
   /** Undefined in a new journal. */
   binding(): Binding | undefined
   find(nonce: ChallengeNonce): Readonly<PaymentRecord> | undefined
-  /** Looks at no mint, so that the time it takes does not tell whether there is one. */
+  /** Finds a payment without looking at its mint, so that the time taken does not tell whether there is one. */
   findWithoutMint(nonce: ChallengeNonce): Readonly<Omit<PaymentRecord, 'finalized'>> | undefined
-  /** Everything that can still change: not accepted, or its grant not used. */
+  /** Payments that can still change: not accepted, or with an open grant. */
   live(): Iterable<Readonly<PaymentRecord>>
-  /** Of all payments; it may be read bit by bit while the state moves on. */
+  /** The challenges of all payments. The list may be read bit by bit while the state moves on. */
   challenges(): Iterable<Challenge>
-  /** The newest of those that ended, at most `count`; only what the query asks for. */
+  /** The newest ended payments that the query asks for, at most `count`. */
   endedPage(query: ArchiveQuery, count: number): Readonly<PaymentRecord>[]
   endedCounts(): { readonly accepted: number; readonly finalized: number }
-  /** Transfers that cover nothing, in the order in which they were heard of. */
+  /** Transfers that cover nothing, in the order of their records. */
   unmatched(): readonly RecordedTransfer[]
   size(): number
   apply(event: LedgerEvent): void
-  /** Forgets a challenge, unless something happened to it. */
+  /** Forgets a challenge without a claim, a late burn or another transfer. */
   forget(nonce: ChallengeNonce): void
   /** Transactions that hold accepted burns which a reorg could still take back. */
   shallow(): Outstanding[]
-  /** Transactions that carry burns which have not ended, and those that carry mints. */
+  /** Transactions that carry burns which have not ended. */
   outstanding(): Outstanding[]
+  /** Transactions that carry mints which are not confirmed. */
   outstandingMints(): Outstanding[]
-  /** Accepted or late, and not finalized; cheap however many are. */
+  /** Payments with a burn that is not minted yet. Finalized payments cost nothing here. */
   awaitingMint(): Iterable<Readonly<PaymentRecord>>
   demoted(): Iterable<Readonly<PaymentRecord>>
   /**
-   * The shortest list of events that gives the state of this moment. It is asked for at once or never, and may then be
+   * The shortest list of events that gives the state of this moment. Ask for `events` at once or never. The list may be
    * read bit by bit while the state moves on, until it is released.
    */
   shortest(): {
@@ -47,7 +49,7 @@ export type LedgerState = {
     events(): Iterable<LedgerEvent>
     release(): void
   }
-  /** Such a list has become the journal. */
+  /** The newest such list has become the journal. */
   noteWrittenAnew(): void
 }
 
@@ -92,7 +94,7 @@ function shortestOf({ binding, payments, burns, mints }: LedgerParts): ReturnTyp
   for (const { transaction, nonces } of [...burns.shallow(), ...burns.outstanding()]) {
     live.push({ event: 'burn_signed', nonces: [...nonces], transaction })
   }
-  // Behind the transactions, which only count for burns that are under way.
+  // Endings come behind the transactions, which count only for burns that are under way.
   for (const payment of payments.live.values()) live.push(...endingsOf(payment))
   for (const { transaction, nonces } of mints.all()) {
     live.push({ event: 'mint_signed', nonces: [...nonces], transaction })

@@ -4,16 +4,16 @@ import type { SignedTransaction } from '../../payment/records.js'
 
 export type Outstanding = {
   readonly transaction: SignedTransaction
-  /** The payments that still need it. */
+  /** The payments that still need the transaction. */
   readonly nonces: ReadonlySet<ChallengeNonce>
 }
 
 export type LedgerTransactions = {
-  /** Payments that are carried by it already stay. */
+  /** Adds payments to those that the transaction carries already. */
   add(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): void
-  /** Nothing is left to do for this payment; a transaction that carries nothing else need not be known. */
+  /** Nothing is left to do for this payment. A transaction that carries no other payment is forgotten. */
   end(nonce: ChallengeNonce): void
-  /** All that carry this payment, oldest first. */
+  /** All transactions that carry this payment, oldest first. */
   of(nonce: ChallengeNonce): readonly SignedTransaction[]
   all(): Outstanding[]
 }

@@ -1,4 +1,4 @@
-/** The kinds of values that records are made of. */
+/** The kinds of fields that stored records are made of. */
 import {
   type Address,
   type BaseUnits,
@@ -25,7 +25,7 @@ export const address: Field<Address> = hexField('address', 20, parseAddress)
 export const txHash: Field<TxHash> = hexField('transaction hash', 32, parseTxHash)
 export const blockHash: Field<string> = hexField('hash', 32, parseBytes32)
 
-/** A decimal string: the number may exceed 2^53. Longer text than 73 digits is left to `fromJson`, which has a limit. */
+/** A decimal string, because the number may exceed 2^53. A text of more than 73 digits is read by `fromJson`, which has a limit. */
 export const units: Field<BaseUnits> = simple({
   toJson: (value) => `${value}`,
   fromJson: required('number', parseBaseUnits),
@@ -34,7 +34,7 @@ export const units: Field<BaseUnits> = simple({
 })
 export const height: Field<bigint> = units as Field<bigint>
 
-/** Short enough to be exact. */
+/** 15 digits at most: a JavaScript number holds them exactly. */
 const digits = '(0|[1-9][0-9]{0,14})'
 
 export const seconds: Field<UnixSeconds> = simple({
@@ -48,7 +48,7 @@ export const integer: Field<number> = simple({
   fromText: Number,
 })
 
-/** False where a journal of an older version has none. */
+/** A flag. Journals of older versions lack some flags, which then read as false. */
 export const flag: OptionalField<boolean> = {
   ...simple<boolean>({
     fromJson: (raw) => raw === true,
@@ -59,7 +59,7 @@ export const flag: OptionalField<boolean> = {
   hasDefault: true,
 }
 
-/** A text that an expression describes, without quotes or escapes. */
+/** A text that a regular expression describes. The text has no quotes and no escapes. */
 export const textLike = (what: string, pattern: string): Field<string> => {
   const whole = new RegExp(`^${pattern}$`)
   return simple({
@@ -74,7 +74,7 @@ export const oneOf = <T extends string>(what: string, texts: readonly T[]): Fiel
     pattern: `"(${texts.join('|')})"`,
   })
 
-/** 16 bytes. */
+/** The identity of a payload: 16 bytes as hex. */
 export const identity = textLike('identity', '[0-9a-f]{32}')
 
 export const rawTransaction: Field<`0x${string}`> = simple({
@@ -85,7 +85,7 @@ export const rawTransaction: Field<`0x${string}`> = simple({
   pattern: '"(0x[0-9a-f]+)"',
 })
 
-/** At least one; an empty list is read as JSON. */
+/** A list of nonces. The pattern matches a list of at least one; an empty list is read as JSON. */
 export const challengeNonces: Field<readonly ChallengeNonce[]> = simple({
   fromJson: (raw) => (raw as unknown[]).map(challengeNonce.fromJson),
   pattern: '\\["(0x[0-9a-f]{64}(?:","0x[0-9a-f]{64})*)"\\]',

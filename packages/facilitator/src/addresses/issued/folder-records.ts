@@ -1,9 +1,9 @@
 /** Keys and values of the folder of issued addresses: big-endian, so that the order of keys is the order of numbers. */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import { seconds } from '../../ledger/records/kinds.js'
-import { record } from '../../ledger/records/record.js'
-import { burnFields, challengeRecord } from '../../ledger/records/tables.js'
 import type { Challenge } from '../../payment/records.js'
+import { seconds } from '../../records/field-kinds.js'
+import { burnFields, challengeRecord } from '../../records/payment-records.js'
+import { record } from '../../records/record.js'
 import type { Checkpoint, FollowedBlock, FoundTransfer } from './store.js'
 
 const number = (value: number | bigint): Buffer => {

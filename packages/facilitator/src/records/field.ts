@@ -1,13 +1,13 @@
 /**
- * One field of a record, in its three forms: as JSON, read back from JSON, and read from the text of a journal line.
- * A table of fields makes a record, which is again a field of a larger one.
+ * A field is one property of a stored record. A field has three forms: a value for JSON, a reader of JSON, and a
+ * reader of the text of a journal line. A table of fields makes a record, and a record is again a field of a larger one.
  */
 import { SvcError } from '@svc-zerc20/protocol'
 
 export type Field<T> = {
-  /** A value for `JSON.stringify`. */
+  /** The value as `JSON.stringify` takes it. */
   toJson(value: T): unknown
-  /** Throws `SvcError('journal_corrupt')` when no `toJson` wrote this. */
+  /** Throws `SvcError('journal_corrupt')` for a value that `toJson` never gives. */
   fromJson(raw: unknown): T
   readonly text: TextForm<T>
 }
@@ -15,21 +15,21 @@ export type Field<T> = {
 /** A field that a record may lack. */
 export type OptionalField<T> = Field<T> & {
   readonly isOptional: true
-  /** Its readers give a value for `undefined`; without this the record has no such property either. */
+  /** The readers give a value for a missing field. Without this mark the record then has no such property. */
   readonly hasDefault?: true
 }
 
 /**
- * How this version writes the field into a line, as a regular expression. The expression matches only text that
- * `fromJson` accepts, and means the same: replay then needs neither JSON nor the checks.
+ * The text of the field in a journal line of this version, as a regular expression. The expression matches only text
+ * that `fromJson` accepts with the same meaning, so that a replay needs neither a JSON parser nor further checks.
  */
 export type TextForm<T> = {
   readonly pattern: string
-  /** How many groups the pattern has. */
+  /** The number of groups in the pattern. */
   readonly groups: number
-  /** The number of a group that is set whenever the pattern matched. */
+  /** The index of a group that is set whenever the pattern matched. */
   readonly sureGroup: number
-  /** `first` is the place of the pattern's first group. */
+  /** `first` is the index of the pattern's first group among all groups of the match. */
   fromGroups(groups: Groups, first: number): T
 }
 
@@ -40,7 +40,7 @@ export const simple = <T>(form: {
   toJson?(value: T): unknown
   fromJson(raw: unknown): T
   pattern: string
-  /** Absent when the value is the text. */
+  /** Absent for a field whose value is the text. */
   fromText?: (text: string) => T
 }): Field<T> => ({
   toJson: form.toJson ?? ((value) => value),
@@ -53,13 +53,13 @@ export const simple = <T>(form: {
   },
 })
 
-/** One call less for most fields: a start reads hundreds of thousands of them. */
+/** Fields without `fromText` are read without a further call: a start reads hundreds of thousands of them. */
 const fromOneGroup = <T>(fromText: ((text: string) => T) | undefined): TextForm<T>['fromGroups'] =>
   fromText ? (groups, first) => fromText(groups[first] as string) : (groups, first) => groups[first] as T
 
 export const optional = <T>(field: Field<T>): OptionalField<T> => ({ ...field, isOptional: true })
 
-/** A reader that throws `SvcError('journal_corrupt')` naming what it expected. */
+/** A reader that throws `SvcError('journal_corrupt')` with the name of the expected kind. */
 export const required =
   <T>(what: string, parse: (value: unknown) => T | undefined) =>
   (value: unknown): T => {

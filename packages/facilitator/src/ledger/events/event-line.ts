@@ -1,24 +1,44 @@
 /**
- * The events of the ledger as the lines of its journal. A start reads every line ever written, so a line in the form of
- * this version is read by one expression; any other line is read as JSON and means the same.
+ * The events of the ledger as lines of its journal. A start reads every line of the file, so a line in the form of this
+ * version is read by one regular expression. Any other line is read as JSON, and has the same meaning.
  */
 import { Payload, SvcError } from '@svc-zerc20/protocol'
-import { fieldsOf, type JournalFields, type JournalLine, linePattern } from '../journal/line.js'
-import { type ClaimedPayload, claimedPayload, type LedgerEvent } from './events.js'
-import { corrupt, type Field, optional, simple } from './field.js'
-import { challengeNonce, challengeNonces, flag, identity, seconds, textLike, txHash, units } from './kinds.js'
-import { eventRecord, type Fields } from './record.js'
+import { corrupt, type Field, optional, simple } from '../../records/field.js'
 import {
-  bindingRecord,
+  address,
+  challengeNonce,
+  challengeNonces,
+  flag,
+  identity,
+  integer,
+  seconds,
+  textLike,
+  txHash,
+  units,
+} from '../../records/field-kinds.js'
+import {
   burnRecord,
   challengeRecord,
   finalizedRecord,
   mintRecord,
   otherLateReason,
   transactionRecord,
-} from './tables.js'
+} from '../../records/payment-records.js'
+import { eventRecord, type Fields, record } from '../../records/record.js'
+import { fieldsOf, type JournalFields, type JournalLine, linePattern } from '../journal/line.js'
+import { type Binding, type ClaimedPayload, claimedPayload, type LedgerEvent } from './events.js'
 
-/** A permit is not looked into before somebody asks: hardly any claim is open at the end of a journal. */
+const bindingRecord = record<Binding>({
+  chainId: integer,
+  token: address,
+  helper: optional(address),
+  seed: optional(textLike('fingerprint', '[0-9a-f]{16}')),
+  id: optional(identity),
+  generation: optional(integer),
+  relayer: optional(record<NonNullable<Binding['relayer']>>({ address, nonce: integer })),
+})
+
+/** The payload of a claim. A permit is parsed when somebody asks for it: few claims are still open at the end of a journal. */
 const payload: Field<ClaimedPayload> = simple<ClaimedPayload>({
   toJson: (claimed) => Payload.toWire(claimed.read()),
   fromJson: (raw) => claimedPayload(parsePayload(raw)),
@@ -98,7 +118,7 @@ export function readEvent(line: JournalLine): LedgerEvent {
 
 function formOf(event: string): EventForm {
   const form = forms.get(event)
-  // The checksum of such a line was good, so somebody meant it.
+  // The line's checksum was good, so that a newer version must have written it.
   if (!form) throw new SvcError('journal_newer', `the event ${event} is unknown here`)
   return form
 }

@@ -1,7 +1,8 @@
-/** A table of fields as one record: its JSON object, and the text of that object in a journal line. */
+/** A table of fields makes a record: a JSON object, and the text of that object in a journal line. */
 import type { Field, Groups, OptionalField, TextForm } from './field.js'
+import { type ReadField, readerOf } from './generated-reader.js'
 
-/** One field for every property. The order is that of the JSON text. */
+/** The table: one field for every property, in the order of the JSON text. */
 export type Fields<T> = {
   readonly [Name in keyof T]-?: Record<never, never> extends Pick<T, Name>
     ? OptionalField<Exclude<T[Name], undefined>>
@@ -10,15 +11,8 @@ export type Fields<T> = {
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** A field with its name and the place of its groups among those of its record. */
-type Placed = {
-  readonly name: string
-  readonly field: Field<unknown> & Partial<OptionalField<unknown>>
-  readonly first: number
-  readonly fromGroups: TextForm<unknown>['fromGroups']
-  /** The group that is not set when the field is missing; undefined for a field that is always read. */
-  readonly sure: number | undefined
-}
+/** A field of a table, with its name and the place of its groups among the groups of the record. */
+type Placed = ReadField & { readonly field: Field<unknown> & Partial<OptionalField<unknown>> }
 
 export function record<T extends object>(fields: Fields<T>): Field<T> {
   const placed = placesOf(fields)
@@ -33,7 +27,7 @@ export function record<T extends object>(fields: Fields<T>): Field<T> {
   }
 }
 
-/** The fields of an event behind its name, which all of them follow. */
+/** A record for an event: the event's name comes first, and its fields follow. */
 export function eventRecord<T extends { readonly event: string }>(
   event: T['event'],
   fields: Fields<Omit<T, 'event'>>,
@@ -48,7 +42,7 @@ export function eventRecord<T extends { readonly event: string }>(
   }
 }
 
-/** Before it a match has the whole line. */
+/** The index of the first group of a match; index 0 holds the whole line. */
 const firstGroup = 1
 
 function placesOf(fields: object): Placed[] {
@@ -70,7 +64,7 @@ function jsonOf(placed: readonly Placed[], value: Raw): Record<string, unknown> 
   return json
 }
 
-/** In the order of the table, so that the first field that is wrong is the one that is named. */
+/** Reads the fields in the order of the table, so that an error names the first wrong field. */
 function readJson(placed: readonly Placed[], raw: Raw): Record<string, unknown> {
   const value: Record<string, unknown> = {}
   for (const { name, field } of placed) {
@@ -78,35 +72,6 @@ function readJson(placed: readonly Placed[], raw: Raw): Record<string, unknown> 
     if (part !== undefined || !mayBeMissing(field)) value[name] = field.fromJson(part)
   }
   return value
-}
-
-type Reader<T> = (groups: Groups, at: number) => T
-
-/** One reader for every set of optional fields that occurs. `event` is the first property where it is given. */
-function readerOf<T>(placed: readonly Placed[], event?: string): Reader<T> {
-  const sure = placed.flatMap((each) => each.sure ?? [])
-  const readers: Reader<T>[] = []
-  return (groups, at) => {
-    let missing = 0
-    for (let i = 0; i < sure.length; i++) if (groups[at + (sure[i] ?? 0)] === undefined) missing |= 1 << i
-    const known = readers[missing]
-    if (known) return known(groups, at)
-    const isPresent = (each: Placed) => each.sure === undefined || groups[at + each.sure] !== undefined
-    const read = literalReaderOf<T>(placed.filter(isPresent), event)
-    readers[missing] = read
-    return read(groups, at)
-  }
-}
-
-/**
- * Forms the object as one literal, which is written out from the table. Filling an object name by name made the replay
- * of 100 000 payments a tenth slower.
- */
-function literalReaderOf<T>(placed: readonly Placed[], event: string | undefined): Reader<T> {
-  const properties = placed.map(({ name, first }, i) => `${name}: readers[${i}](groups, at + ${first})`)
-  const literal = [...(event === undefined ? [] : [`event: '${event}'`]), ...properties].join(', ')
-  const bind = new Function('readers', `return (groups, at) => ({ ${literal} })`)
-  return bind(placed.map(({ fromGroups }) => fromGroups)) as Reader<T>
 }
 
 const mayBeMissing = ({ isOptional, hasDefault }: Placed['field']) => isOptional === true && !hasDefault
@@ -119,7 +84,10 @@ function textOf(placed: readonly Placed[]): Pick<TextForm<unknown>, 'groups' | '
   }
 }
 
-/** Fields that may be missing bring their comma along; in front of the first sure field it stands behind them. */
+/**
+ * The pattern of all fields. An optional field's comma is inside its optional group: in front of the field, or behind it
+ * when the field comes before the first field that is always there.
+ */
 function bodyOf(placed: readonly Placed[]): string {
   const firstSure = placed.findIndex(({ field }) => !field.isOptional)
   return placed

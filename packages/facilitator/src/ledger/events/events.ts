@@ -13,22 +13,22 @@ import type {
   UnmatchedBurn,
 } from '../../payment/records.js'
 
-/** What a journal speaks of: replayed against anything else it would be worse than none. */
+/** The network, token and keys that a journal belongs to. Replayed against any others it would do harm. */
 export type Binding = {
   readonly chainId: number
   readonly token: Address
   readonly helper?: Address
   /** Fingerprint of the seed of its addresses; absent in a journal of an older version. */
   readonly seed?: string
-  /** Names the journal; absent, as everything below, in one of an older version. */
+  /** The journal's own name. This field and those below are absent in a journal of an older version. */
   readonly id?: string
-  /** How often it was written anew. */
+  /** How often the journal was written anew. */
   readonly generation?: number
   /** The relayer's account, and the highest nonce that it is known to have signed for or used. */
   readonly relayer?: { readonly address: Address; readonly nonce: number }
 }
 
-/** A permit is read when somebody asks: hardly any is still wanted when the end of a journal is reached. */
+/** The payload of a claim. A permit is parsed when somebody asks for it: after a replay few permits are still needed. */
 export type ClaimedPayload =
   | { readonly kind: 'permit'; read(): Payload.PermitPayload }
   | { readonly kind: 'self-transfer'; read(): Payload.SelfTransferPayload }
@@ -39,12 +39,12 @@ export type LedgerEvent =
   | {
       readonly event: 'payment_claimed'
       readonly nonce: ChallengeNonce
-      /** Written down, because hashing every payload again would take most of a start. */
+      /** Stored, because hashing every payload again would take most of a start. */
       readonly identity: string
       readonly ticketed: boolean
       readonly payload: ClaimedPayload
     }
-  /** A relayed transaction exists; it may be broadcast once this is durable. */
+  /** A transaction with burns is signed. The relayer may send it once this record is durable. */
   | {
       readonly event: 'burn_signed'
       readonly nonces: readonly ChallengeNonce[]
@@ -57,11 +57,11 @@ export type LedgerEvent =
       readonly burn: Burn
       readonly at: UnixSeconds
     }
-  /** A reorg took the burn away. */
+  /** A reorg took the accepted burn away. */
   | { readonly event: 'payment_demoted'; readonly nonce: ChallengeNonce }
-  /** A reorg put it elsewhere. */
+  /** A reorg put the burn into another block, or to another leaf. */
   | { readonly event: 'burn_moved'; readonly nonce: ChallengeNonce; readonly burn: Burn }
-  /** A transaction that mints exists; it may be broadcast once this is durable. */
+  /** A transaction with mints is signed. The relayer may send it once this record is durable. */
   | {
       readonly event: 'mint_signed'
       readonly nonces: readonly ChallengeNonce[]
@@ -75,7 +75,7 @@ export type LedgerEvent =
       /** The value of the burn that was minted; absent in a journal of an older version. */
       readonly burned?: BaseUnits
     }
-  /** A burn that buys nothing. A larger one takes its place, and is minted for the difference. */
+  /** A burn that buys nothing. A larger burn to the same address replaces it, and is minted for the difference. */
   | {
       readonly event: 'burn_late'
       readonly challenge: Challenge
@@ -84,7 +84,7 @@ export type LedgerEvent =
     }
   | ({ readonly event: 'burn_unmatched'; readonly nonce: ChallengeNonce } & UnmatchedBurn)
   | { readonly event: 'grant_used'; readonly nonce: ChallengeNonce }
-  /** A whole accepted payment in one record: what the journal keeps of it when it is written anew. */
+  /** A whole accepted payment in one record. A journal that is written anew keeps accepted payments in this form. */
   | {
       readonly event: 'payment_recorded'
       readonly challenge: Challenge

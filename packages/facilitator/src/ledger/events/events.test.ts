@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, nonceOf, permitPayloadOf } from '../../../test/challenges.js'
 import { eventKinds } from '../../../test/ledger-events.js'
 import { decodeLine, encodeLine, type JournalFields } from '../journal/line.js'
+import { fromFields, readEvent, toFields } from './event-line.js'
 import { claimedPayload, type LedgerEvent } from './events.js'
-import { fromFields, readEvent, toFields } from './line.js'
 
 /** Through the bytes of a journal line and back. */
 function lineOf(fields: JournalFields, seq = 1) {

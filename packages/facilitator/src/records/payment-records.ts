@@ -1,4 +1,7 @@
-/** The one table of fields of each record. JSON, its reader and the fast reader of lines all come from here. */
+/**
+ * The parts of a payment as stored records. Each has one table of fields: its JSON, the reader of that JSON and the fast
+ * reader of journal lines all come from this table.
+ */
 import {
   type Burn,
   type Challenge,
@@ -7,23 +10,20 @@ import {
   lateReasons,
   type Mint,
   type SignedTransaction,
-} from '../../payment/records.js'
-import type { Binding } from './events.js'
+} from '../payment/records.js'
 import { type Field, optional } from './field.js'
 import {
   address,
   blockHash,
   challengeNonce,
   height,
-  identity,
   integer,
   oneOf,
   rawTransaction,
   seconds,
-  textLike,
   txHash,
   units,
-} from './kinds.js'
+} from './field-kinds.js'
 import { type Fields, record } from './record.js'
 
 export const challengeRecord = record<Challenge>({
@@ -63,17 +63,7 @@ export const transactionRecord = record<SignedTransaction>({
   raw: rawTransaction,
 })
 
-export const bindingRecord = record<Binding>({
-  chainId: integer,
-  token: address,
-  helper: optional(address),
-  seed: optional(textLike('fingerprint', '[0-9a-f]{16}')),
-  id: optional(identity),
-  generation: optional(integer),
-  relayer: optional(record<NonNullable<Binding['relayer']>>({ address, nonce: integer })),
-})
-
-/** A burn that came late has no reason on the disk. */
+/** The reason of a burn that bought nothing. The reason `late` is never written: a record without a reason means it. */
 export const otherLateReason: Field<Exclude<LateReason, 'late'>> = oneOf(
   'reason of a burn',
   lateReasons.filter((reason) => reason !== 'late'),
