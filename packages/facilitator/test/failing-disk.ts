@@ -1,7 +1,7 @@
 /** A real file whose disk fails on command: full, slow to take bytes, or unable to sync. */
 import { open } from 'node:fs/promises'
 import { onTestFinished } from 'vitest'
-import type { JournalFile } from '../src/ledger/journal/journal.js'
+import type { JournalFile } from '../src/ledger/journal/file-tail.js'
 
 export type FailingDisk = JournalFile & {
   readonly path: string

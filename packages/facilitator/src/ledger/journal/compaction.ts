@@ -1,14 +1,15 @@
 /**
- * Writes a journal anew while it is in use. What its state took at one moment goes to a file beside it, a little at a
- * time; what was appended since follows in one step, in which nothing is written; then the new file takes the old
- * one's name. It is complete on the disk before that: a crash leaves one or the other.
+ * Writes a journal anew while it is in use. The records of one moment go to a new file, a little at a time. Records that
+ * were appended since follow in one step, in which the journal writes nothing. Then the new file takes the old one's
+ * name. The new file is complete on the disk before that, so that a crash leaves one file or the other.
  */
 import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { syncFolder } from '../../system.js'
+import type { JournalEnd } from './file-tail.js'
 import type { JournalExtent } from './growth.js'
-import type { Journal, JournalEnd } from './journal.js'
+import type { Journal } from './journal.js'
 import { decodeLine, encodeLine, fieldsOf, type JournalFields } from './line.js'
 import { readLines } from './replay.js'
 
@@ -19,15 +20,15 @@ export type Compaction = {
   readonly bytesAfter: number
 }
 
-/** Written at once; forming so many characters holds up everybody else for less than a millisecond. */
+/** Characters in one write: forming so many makes others wait for less than a millisecond. */
 const chunkChars = 1 << 16
 
 const temporaryOf = (path: string) => `${path}.new`
 
-/** What a compaction left behind that did not come to its end. */
+/** Removes the file of a compaction that was cut off. */
 export const dropUnfinished = (path: string): Promise<void> => rm(temporaryOf(path), { force: true })
 
-/** What is asked of the folder; a test can put a full or a failing one in its place. */
+/** The part of a folder that a compaction needs; a test can put a full or a failing one in its place. */
 export type JournalFolder = {
   freeBytes(path: string): Promise<number>
   sync(path: string): Promise<void>
@@ -41,7 +42,7 @@ const realFolder: JournalFolder = {
 export async function compactJournal(deps: {
   path: string
   journal: Pick<Journal, 'replaceFile'>
-  /** What the file held when `records` gave the same state. */
+  /** The extent of the old file that `records` stands for. */
   held: JournalExtent
   records: Iterable<JournalFields>
   /** Told of the file that is about to take the name of the old one. */
@@ -78,13 +79,13 @@ export async function compactJournal(deps: {
       bytesAfter: shortened.bytes,
     }
   } catch (error) {
-    // Once it has the name it is the journal, whatever else went wrong.
+    // Once the new file has the name, it is the journal, whatever else went wrong.
     if (!progress.isInPlace) await file.close().then(() => dropUnfinished(path))
     throw error
   }
 }
 
-/** Writes records to a file of their own, durable when it resolves. */
+/** Writes records to a file of their own. The file is durable when the promise resolves. */
 export async function writeJournal(path: string, records: Iterable<JournalFields>): Promise<void> {
   const temporary = temporaryOf(path)
   const file = await open(temporary, 'w', 0o600)
@@ -103,7 +104,7 @@ export async function writeJournal(path: string, records: Iterable<JournalFields
   await syncFolder(dirname(path))
 }
 
-/** A disk that this would fill refuses payments: a journal that is too long does not. */
+/** Throws when the disk has no room for a second file. A full disk stops payments, and a long journal does not. */
 async function assertRoom(folder: JournalFolder, path: string, bytes: number): Promise<void> {
   const free = await folder.freeBytes(dirname(path))
   if (free >= bytes) return
@@ -112,11 +113,11 @@ async function assertRoom(folder: JournalFolder, path: string, bytes: number): P
 
 type Progress = {
   isInPlace: boolean
-  /** Why the folder could not be synced. */
+  /** The error of the folder's sync. */
   unsynced?: unknown
 }
 
-/** Brings along what was appended since, and puts the new file into the old one's place. */
+/** Copies the records that were appended since, and gives the new file the old one's name. */
 async function takeOver(deps: {
   path: string
   file: FileHandle
@@ -141,7 +142,7 @@ async function takeOver(deps: {
   await file.sync()
   await rename(temporaryOf(path), path)
   deps.progress.isInPlace = true
-  // Before anything is appended: otherwise a power failure could bring the old file back, without it.
+  // Before the first append: otherwise a power failure could bring back the old file, without that record.
   const prepare = () => deps.folder.sync(dirname(path))
   try {
     await prepare()

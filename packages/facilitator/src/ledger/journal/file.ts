@@ -1,4 +1,4 @@
-/** Opens a journal file: locks it, replays it, and writes it anew when it is told what its state takes. */
+/** Opens a journal file: locks it, replays it, and writes it anew on request. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -20,21 +20,21 @@ export type OpenedJournal = {
   readonly path: string
   readonly journal: Journal
   readonly replay: ReplayReport
-  /** Why it cannot be used any more, once it is gone from its place. */
+  /** The reason why the journal cannot be used any more, once its file is gone from its place. */
   lost(): SvcError | undefined
   /**
-   * Replaces the file by a shorter one, one at a time. Records are appended meanwhile as ever. When it throws, the old
-   * file stays in use.
+   * Replaces the file by a shorter one. Records are appended meanwhile. When it throws, the old file stays in use. One
+   * replacement runs at a time.
    */
   compact(shorter: Shorter): Promise<Compaction>
   close(): Promise<void>
 }
 
-/** What says the same as a file did when it held so much. It may be read much later. */
+/** A shorter list of records with the meaning that the file had at the extent `held`. The list may be read much later. */
 export type Shorter = {
   readonly held: JournalExtent
   readonly records: Iterable<JournalFields>
-  /** The records are needed no more, read or not. */
+  /** The list is needed no more, read or not. */
   release(): void
 }
 
@@ -47,9 +47,9 @@ export async function openJournal(deps: {
   path: string
   onRecord: (line: JournalLine) => void
   onFailure: (err: unknown) => void
-  /** Asked with what the file holds before anything is changed; throws when it must not be gone on with. */
+  /** Called after the replay and before any change; throws when the daemon must not go on with this file. */
   assertUsable?: (path: string, replay: ReplayReport) => Promise<void>
-  /** What is asked of the folder when the file is written anew. */
+  /** The folder's free space and sync, for writing the file anew. */
   folder?: JournalFolder
   /** The file is gone from its place: nothing will be recorded any more. Called once. */
   onLost?: (error: SvcError) => void

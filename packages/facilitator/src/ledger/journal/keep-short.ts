@@ -1,4 +1,4 @@
-/** Looks at the journal again and again, and has it written anew when it has grown. */
+/** Looks at the journal again and again, and writes it anew when it has grown. */
 
 import { limits } from '../../limits.js'
 import type { Clock } from '../../payment/ports.js'
@@ -9,7 +9,7 @@ import { pauseAfter } from './growth.js'
 
 type Storage = Pick<OpenLedger, 'compact' | 'replay'>
 
-/** The first look is not at once: a start must not wait for it. */
+/** The first look comes after a pause, because a start must not wait for it. */
 export async function keepJournalShort(deps: {
   readonly storage: Storage
   readonly clock: Clock
@@ -18,7 +18,7 @@ export async function keepJournalShort(deps: {
 }): Promise<void> {
   const { storage, clock, log, signal } = deps
   const pace = { lookMs: limits.compactionLookMs, backOffMaxMs: limits.compactionBackOffMaxMs }
-  // What an earlier run left behind is shortened once, however small it is.
+  // The file of an earlier run is shortened once, however small it is.
   let bytesMin = storage.replay?.records ? 0 : limits.compactionBytesMin
   let pauseMs: number = pace.lookMs
   for (;;) {
@@ -30,7 +30,7 @@ export async function keepJournalShort(deps: {
   }
 }
 
-/** False when it was in vain, and should not be tried again soon. */
+/** False when the look was in vain, and the next one should come later. */
 async function compact(storage: Storage, bytesMin: number, log: Log): Promise<boolean> {
   try {
     const compaction = await storage.compact(bytesMin)

@@ -2,16 +2,16 @@
 import { crc32 } from 'node:zlib'
 import { accept, type Result, reject, SvcError } from '@svc-zerc20/protocol'
 
-/** What a line says, apart from its own bookkeeping. */
+/** The content of a line, without version, sequence number and checksum. */
 export type JournalFields = { readonly event: string; readonly [field: string]: unknown }
 
-/** A line whose checksum is good; without its newline. */
+/** A line whose checksum is good, without its newline. */
 export type JournalLine = { readonly seq: number; readonly text: string }
 
-/** Raised only when a reader of the older version would misunderstand a record. */
+/** The version is raised only when an older reader would misunderstand a record. */
 const journalVersion = 1
 
-/** How a line begins and ends around what it says; an expression matches the whole line with these. */
+/** Patterns for the beginning and the end of a line, around its content. */
 export const linePattern = {
   head: String.raw`^\{"v":${journalVersion},"seq":\d+,`,
   tail: String.raw`,"crc":"[0-9a-f]{8}"\}$`,
@@ -39,9 +39,9 @@ export function sealLine(seq: number, json: string): string {
 }
 
 /**
- * Reads a line without its newline. The rejection's message says what is wrong with it: a crash may have torn it.
- * Throws `SvcError` when its checksum is good, so that no crash did, and it still cannot be read: `journal_newer` when
- * a later version of this program wrote it, else `journal_corrupt`.
+ * Reads a line without its newline. A line with a bad checksum is rejected, with a message: a crash may have torn it. A
+ * line with a good checksum was not torn. When it cannot be read, this throws `SvcError`: `journal_newer` for a line of a
+ * later version, else `journal_corrupt`.
  */
 export function decodeLine(line: Buffer): Result<JournalLine> {
   if (!isWhole(line)) return damaged('its checksum does not match')
@@ -50,7 +50,7 @@ export function decodeLine(line: Buffer): Result<JournalLine> {
   return seq === undefined ? decodeOther(text) : accept({ seq, text })
 }
 
-/** Compares bytes and numbers, no texts: a start does this for every line ever written. */
+/** Compares bytes and numbers instead of texts, because a start does this for every line of the file. */
 function isWhole(line: Buffer): boolean {
   const end = line.length - tailChars
   const digits = end + checksumField.length
@@ -62,7 +62,7 @@ function isWhole(line: Buffer): boolean {
   return checksum === crc32(line.subarray(0, end))
 }
 
-/** NaN for anything but the digits this program writes. */
+/** NaN for every character that this program does not write. */
 function hexDigit(char: number): number {
   if (char >= 0x30 && char <= 0x39) return char - 0x30
   return char >= 0x61 && char <= 0x66 ? char - 0x61 + 10 : Number.NaN
@@ -78,7 +78,7 @@ function seqIn(text: string): number | undefined {
   return `${seq}` === digits ? seq : undefined
 }
 
-/** A whole line that another program formed: it may have its fields in any order. */
+/** Reads a whole line of another program, whose fields may be in any order. */
 function decodeOther(text: string): Result<JournalLine> {
   const { v, seq } = parsedJson(text) as { readonly v?: unknown; readonly seq?: unknown }
   if (Number.isSafeInteger(v) && (v as number) > journalVersion) {
@@ -91,7 +91,7 @@ function decodeOther(text: string): Result<JournalLine> {
   return accept({ seq: seq as number, text })
 }
 
-/** What a line says. Throws `SvcError('journal_corrupt')` when it is not JSON, although its checksum is good. */
+/** The content of a line. Throws `SvcError('journal_corrupt')` when it is not JSON, although its checksum is good. */
 export function fieldsOf({ text }: JournalLine): JournalFields {
   const { v: _v, seq: _seq, crc: _crc, ...fields } = parsedJson(text) as JournalFields
   return fields

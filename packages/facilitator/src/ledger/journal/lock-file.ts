@@ -1,6 +1,6 @@
 /**
- * The lock file beside a journal. It names the process that holds the journal, and carries a token of that holder, who
- * touches it again and again. Containers that share a volume see each other by it.
+ * The lock file beside a journal. The file names the process that holds the journal, and carries a token of that holder.
+ * The holder touches the file again and again, so that containers which share a volume see each other.
  */
 import { existsSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { systemRandom } from '../../system.js'
@@ -12,12 +12,12 @@ const tokenBytes = 16
 const lockFileOf = (path: string): string => `${path}.lock`
 
 export type LockFile = {
-  /** The process named by the file when it is not ours any more; otherwise the file is touched. */
+  /** Touches the file. Returns the process that the file names when the file is not ours any more. */
   touch(): { readonly pid: number } | undefined
   remove(): void
 }
 
-/** Takes the place of any file that is there. */
+/** Writes our lock file, over any file that is there. */
 export function writeLockFile(path: string): LockFile {
   const lockFile = lockFileOf(path)
   const token = Buffer.from(systemRandom.bytes(tokenBytes)).toString('hex')
@@ -38,14 +38,14 @@ export function holderOf(path: string): number | undefined {
     process.kill(pid, 0)
     return pid
   } catch (error) {
-    // Not ours to signal means that it lives.
+    // A process that we may not signal is alive.
     return (error as NodeJS.ErrnoException).code === 'EPERM' ? pid : undefined
   }
 }
 
 /**
- * The process that touched the lock file a moment ago, unless it would have to hold the kernel's lock, which we hold.
- * Where a namespace has no name nothing tells whether it would, so that a daemon's file is believed.
+ * The process of another namespace that touched the lock file a moment ago. A process of our own namespace would hold the
+ * kernel's lock, which we hold. Where the namespace has no name, nothing tells the two apart, and the file is believed.
  */
 export function holderElsewhere(path: string): number | undefined {
   const lockFile = lockFileOf(path)
@@ -56,7 +56,7 @@ export function holderElsewhere(path: string): number | undefined {
   return untouchedMs < believedMs ? found.pid : undefined
 }
 
-/** Undefined when there is none. One of an older release has no token. */
+/** Undefined when there is no file. The file of an older release has no token. */
 function readLockFile(lockFile: string) {
   if (!existsSync(lockFile)) return undefined
   const [pid, where = '', token = ''] = readFileSync(lockFile, 'utf8').split('\n')
@@ -64,14 +64,14 @@ function readLockFile(lockFile: string) {
 }
 
 /**
- * The content of the lock file if it is another's. A file that cannot be touched must not end the daemon: inside one
- * namespace the kernel holds the lock.
+ * Touches the lock file, or returns its content if it is another holder's. A file that cannot be touched must not end the
+ * daemon: inside one namespace the kernel holds the lock.
  */
 function touch(lockFile: string, token: string): { readonly pid: number } | undefined {
   try {
     const found = readLockFile(lockFile)
     if (found && found.token !== token) return found
-    // The file system's own clock, which all who share it read alike.
+    // The file system's own clock: all who share the file system read the same time.
     const { mtime } = writtenNow(lockFile)
     utimesSync(lockFile, mtime, mtime)
     return undefined
@@ -90,7 +90,7 @@ function writtenNow(lockFile: string): { readonly mtime: Date } {
   }
 }
 
-/** Where our kernel lock can be seen: another network namespace, or another machine, has another name. */
+/** The name of the namespace in which our kernel lock can be seen; another network namespace or machine has another. */
 function namespace(): string {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/net')}`

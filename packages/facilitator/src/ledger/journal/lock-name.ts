@@ -11,13 +11,13 @@ export type BoundName = { letGo(): Promise<void> }
 
 /** `taken` when another process has the name. */
 export function bindName(path: string): Promise<BoundName | 'taken'> {
-  // Not the path: one volume may be mounted at two places.
+  // The identity instead of the path: one volume may be mounted at two places.
   const { dev, ino } = statSync(dirname(path), { bigint: true })
   const identity = createHash('sha256')
     .update(`${dev}:${ino}:${basename(path)}`)
     .digest('hex')
   return new Promise((resolve, reject) => {
-    // Only the name matters: whoever connects to it is sent away.
+    // Only the name matters: connections to it are closed.
     const server = createServer((socket) => socket.destroy())
     server.once('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EADDRINUSE' ? resolve('taken') : reject(error),

@@ -53,7 +53,7 @@ export async function lockJournal(
   }
 }
 
-/** What the file system refused, in words of the configuration. */
+/** An error of the file system, as an error of the configuration. */
 export const unusable = (error: unknown): SvcError =>
   error instanceof SvcError
     ? error

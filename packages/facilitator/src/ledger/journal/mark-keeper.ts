@@ -1,11 +1,11 @@
-/** Keeps the mark of a journal roughly fresh: now and then, and at the end. */
+/** Writes the mark of a journal now and then, and at the end. */
 import { isBefore, type JournalMark, readMark, writeMark } from './mark.js'
 
 export type MarkKeeper = { close(): Promise<void> }
 
 const markEveryMs = 10_000
 
-/** `position` says how far the journal is on the disk. `isNew` replaces a mark that is ahead of it. */
+/** `position` gives the journal's durable extent. `isNew` replaces a mark that is ahead of the journal. */
 export function keepMark(path: string, position: () => JournalMark, isNew: boolean): MarkKeeper {
   let written: JournalMark | undefined
   let writing: Promise<void> = Promise.resolve()
@@ -14,7 +14,7 @@ export function keepMark(path: string, position: () => JournalMark, isNew: boole
     const mark = position()
     if (!isNew) written ??= await readMark(path)
     if (written && written.id === mark.id && !isBefore(written, mark)) return
-    // One that lags behind still serves; the next comes soon.
+    // A failure is passed over: a mark that lags behind still serves, and the next write comes soon.
     await writeMark(path, mark).then(
       () => {
         written = mark

@@ -1,14 +1,14 @@
 /**
- * How far a journal had come, beside it in a file of its own: an empty file, or an old copy, in the journal's place is
- * noticed at the next start. It may lag behind, and is never ahead.
+ * The mark of a journal: a small file beside it that tells how far the journal had come. With the mark, a start notices
+ * an empty file or an old copy in the journal's place. The mark may lag behind the journal, and is never ahead of it.
  */
 import { open, readFile, rename } from 'node:fs/promises'
 import { SvcError } from '@svc-zerc20/protocol'
 
 export type JournalMark = {
-  /** Of the journal, as its first record says. */
+  /** The journal's id, from its first record. */
   readonly id: string
-  /** How often it was written anew; its records are counted from one each time. */
+  /** How often the journal was written anew. Its records are counted from one each time. */
   readonly generation: number
   readonly records: number
 }
@@ -17,7 +17,7 @@ const format = 1
 
 export const markFileOf = (journal: string): string => `${journal}.mark`
 
-/** Undefined when there is none, or none that can be read: it only ever warns. */
+/** Undefined when there is no mark, or none that can be read: a mark is a warning and nothing more. */
 export async function readMark(path: string): Promise<JournalMark | undefined> {
   try {
     const { format: found, id, generation, records } = Object(JSON.parse(await readFile(path, 'utf8')))

@@ -1,17 +1,17 @@
 /**
- * Whether the file we write to still has its name and all we wrote. One that was removed, replaced or cut short goes on
- * taking records that nobody will ever read again.
+ * Watches whether the file that we write to still has its name and all its bytes. A file that was removed, replaced or
+ * cut short goes on taking records, and nobody will ever read them.
  */
 import { type BigIntStats, fstatSync, statSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { SvcError } from '@svc-zerc20/protocol'
 
 export type JournalPlace = {
-  /** Throws `SvcError('journal_lost')` once the file is not where it was, and ever after. */
+  /** Throws `SvcError('journal_lost')` once the file is not in its place, and ever after. */
   assertKept(bytes: number): void
-  /** From now on the name may also lead to this file, which is about to take it. */
+  /** From now on the name may also lead to this file, because a compaction is about to rename it. */
   expect(next: FileHandle): void
-  /** The change of names is over: only the file that has it now counts. */
+  /** The renaming is over: only the file that has the name now counts. */
   settle(): void
   lost(): SvcError | undefined
 }
@@ -59,7 +59,7 @@ export function createJournalPlace(
   }
 }
 
-/** Where a daemon that lost its journal puts what it remembers. */
+/** The file in which a daemon that lost its journal saves its memory. */
 export const rescuedOf = (path: string): string => `${path}.rescued`
 
 const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`

@@ -1,18 +1,18 @@
-/** Reads a journal file from its beginning, and judges what is damaged. */
+/** Reads a journal file from its beginning, and judges damaged lines. */
 import { type FileHandle, open } from 'node:fs/promises'
 import { SvcError } from '@svc-zerc20/protocol'
 import { decodeLine, type JournalLine } from './line.js'
 
 export type ReplayReport = {
   readonly records: number
-  /** Of the records alone. */
+  /** Bytes of the records, without a torn line. */
   readonly bytes: number
-  /** The last line was torn by a crash; what it would have said was never acknowledged. */
+  /** Bytes of a last line that a crash tore. Nobody was told of that record. */
   readonly tornBytes: number
 }
 
 const newline = 0x0a
-/** Small, so that reading a large journal leaves no large heap behind; a longer line makes it grow. */
+/** The size of the read buffer: small, so that a large journal leaves no large heap behind. A longer line makes it grow. */
 const readBytes = 1 << 18
 
 /** Reads a journal without locking or changing it. */
@@ -24,7 +24,7 @@ export async function replayFile(path: string, onRecord: (line: JournalLine) => 
   if (!file) return { records: 0, bytes: 0, tornBytes: 0 }
   const reader = createRecordReader(onRecord)
   try {
-    // Without its newline a line was never acknowledged, whatever it says.
+    // A line without its newline was never acknowledged.
     return reader.end(await readLines(file, 0, Number.POSITIVE_INFINITY, reader.read))
   } finally {
     await file.close()
@@ -32,8 +32,8 @@ export async function replayFile(path: string, onRecord: (line: JournalLine) => 
 }
 
 /**
- * Hands over every line between two places of a file, without its newline; the bytes are overwritten afterwards.
- * Says how many bytes behind the last newline are left.
+ * Hands over every line between two places of a file, without its newline. The bytes of a line are overwritten after the
+ * call. Returns the number of bytes behind the last newline.
  */
 export async function readLines(
   file: FileHandle,
@@ -62,9 +62,9 @@ export async function readLines(
 }
 
 /**
- * A damaged line is forgiven only at the very end: there a crash tore it before it was acknowledged. Anywhere
- * else it would be a payment that everyone was told about. A line with a good checksum was not torn, wherever it is:
- * one that cannot be understood stops the start.
+ * Judges lines in order. A damaged line is passed over only at the very end of the file, where a crash tore it before it
+ * was acknowledged. Anywhere else it would be a payment that people were told of, and it stops the start. So does a line
+ * with a good checksum that cannot be understood, because no crash tore it.
  */
 function createRecordReader(onRecord: (line: JournalLine) => void) {
   let number = 0
