@@ -1,11 +1,11 @@
-/** An ended payment as bytes: hex first and in one piece, then numbers. */
+/** Packs an ended payment into bytes: all hex values first and in one piece, then the numbers. */
 import type { Address, BaseUnits, ChallengeNonce, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Burn, Challenge, Finalized } from '../../payment/records.js'
 
-/** Accepted, and its grant used; its mint may still come. */
+/** A payment that is accepted and whose grant is used. Its mint may still come. */
 export type EndedPayment = {
   readonly challenge: Challenge
-  /** Of the payload that paid: 16 bytes as hex. */
+  /** The identity of the payload that paid: 16 bytes as hex. */
   readonly identity: string
   readonly burn: Burn
   readonly at: UnixSeconds
@@ -16,10 +16,10 @@ export const nonceBytes = 32
 const addressBytes = 20
 const hashBytes = 32
 const identityBytes = 16
-/** nonce, payTo, identity, transaction, block, payer. */
+/** Nonce, payTo, identity, transaction, block, payer. */
 const hexBytes = nonceBytes + addressBytes + identityBytes + hashBytes + hashBytes + addressBytes
 
-/** Amounts, times and block numbers far beyond anything a token or a chain has. */
+/** These sizes take amounts, times and block numbers far beyond those of any token or chain. */
 const amountBytes = 16
 const smallBytes = 6
 const smallLimit = 2 ** (8 * smallBytes)
@@ -28,20 +28,20 @@ const wordLimit = 1n << wordBits
 const halfLimit = 2 ** 32
 const shortLimit = 2 ** 16
 
-/** The first number behind three amounts. */
+/** The time of issue is the first number behind three amounts. */
 const issuedAtOffset = hexBytes + 3 * amountBytes
 
-/** Without unpacking anything else. */
+/** Reads the time of issue, and unpacks nothing else. */
 export const issuedAtIn = (slab: Buffer, offset: number): number =>
   slab.readUIntBE(offset + issuedAtOffset, smallBytes)
 
-/** Behind everything else: four bytes for the archive. */
+/** The last four bytes hold the number of the mint's own record. */
 export const mintOffset = 252
 export const endedBytes = mintOffset + 4
 export const finalizedBytes = hashBytes + amountBytes + smallBytes + smallBytes
 const noHash = `0x${'00'.repeat(hashBytes)}`
 
-/** False when a number does not fit into its field. */
+/** False when a value does not fit into its field. */
 export function packEnded(record: Buffer, payment: EndedPayment, treasury: number): boolean {
   const { challenge, identity, burn, at } = payment
   const place = `${challenge.nonce.slice(2)}${challenge.payTo.slice(2)}${identity}`
@@ -107,7 +107,7 @@ export function unpackEnded(
   }
 }
 
-/** False when a number does not fit into its field. */
+/** False when a value does not fit into its field. */
 export function packFinalized(record: Buffer, { mint, at }: Finalized): boolean {
   // No transaction hashes to 0.
   record.write((mint.txHash ?? noHash).slice(2), 0, hashBytes, 'hex')
@@ -130,7 +130,7 @@ export function unpackFinalized(slab: Buffer, offset: number): Finalized {
   return { mint, at: at as UnixSeconds }
 }
 
-/** 0 says that there is none. */
+/** An optional number is stored one higher, so that 0 means that there is none. */
 const oneHigher = (value: number | undefined) => (value === undefined ? 0 : value + 1)
 
 function createWriter(record: Buffer, start: number) {

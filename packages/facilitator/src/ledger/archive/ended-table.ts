@@ -1,0 +1,126 @@
+/**
+ * Ended payments as packed records, by number. A mint has a record of its own, because most payments of a long archive
+ * may never be minted. A payment that is taken out keeps its number, and gets it again when it comes back.
+ */
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Finalized } from '../../payment/records.js'
+import { createNonceIndex } from './nonce-index.js'
+import {
+  type EndedPayment,
+  endedBytes,
+  finalizedBytes,
+  mintOffset,
+  nonceBytes,
+  packEnded,
+  packFinalized,
+  unpackEnded,
+  unpackFinalized,
+} from './packing.js'
+import { createSlabs, type Slabs } from './slabs.js'
+
+/** The last field of a record is the number of its mint, counted from 1, or this. */
+const noMint = 0
+
+export type EndedTable = {
+  /** Numbers that were given, those of payments that were taken out included. */
+  count(): number
+  /** Payments in the table. */
+  size(): number
+  readonly place: Slabs['place']
+  /** Undefined also for a payment that was taken out. */
+  numberOf(nonce: ChallengeNonce): number | undefined
+  isTakenOut(number: number): boolean
+  isAwaiting(number: number): boolean
+  read(number: number): EndedPayment
+  readWithoutMint(number: number): Omit<EndedPayment, 'finalized'>
+  /**
+   * Adds a payment and returns its number. `known` when the payment is in the table, `misfit` when a value does not fit
+   * into its field. `onReuse` is called before the record of a payment that was taken out is overwritten.
+   */
+  add(payment: EndedPayment, onReuse: (number: number) => void): number | 'known' | 'misfit'
+  /** False when a value does not fit into its field. */
+  setMint(number: number, finalized: Finalized): boolean
+  takeOut(number: number): void
+}
+
+export function createEndedTable(): EndedTable {
+  const records = createSlabs(endedBytes)
+  const mints = createSlabs(finalizedBytes)
+  const index = createNonceIndex(records)
+  const treasuries = createTreasuries()
+  const takenOut = new Set<number>()
+  const record = Buffer.alloc(endedBytes)
+  const mintRecord = Buffer.alloc(finalizedBytes)
+
+  function mintOf(number: number): number {
+    const { slab, offset } = records.place(number)
+    return slab.readUInt32BE(offset + mintOffset)
+  }
+
+  function readWithoutMint(number: number): Omit<EndedPayment, 'finalized'> {
+    const { slab, offset } = records.place(number)
+    return unpackEnded(slab, offset, treasuries.at)
+  }
+
+  /** The record in `record`, at the end or over the one that was taken out. */
+  function enter(known: number | undefined): number {
+    if (known === undefined) {
+      const number = records.push(record)
+      index.add(number)
+      return number
+    }
+    records.overwrite(known, record)
+    takenOut.delete(known)
+    return known
+  }
+
+  return {
+    count: records.count,
+    size: () => records.count() - takenOut.size,
+    place: records.place,
+    numberOf(nonce) {
+      record.write(nonce.slice(2), 0, nonceBytes, 'hex')
+      const number = index.find(record)
+      return number === undefined || takenOut.has(number) ? undefined : number
+    },
+    isTakenOut: (number) => takenOut.has(number),
+    isAwaiting: (number) => !takenOut.has(number) && mintOf(number) === noMint,
+    readWithoutMint,
+    read(number) {
+      const mint = mintOf(number)
+      const ended = readWithoutMint(number)
+      if (mint === noMint) return ended
+      const { slab, offset } = mints.place(mint - 1)
+      return { ...ended, finalized: unpackFinalized(slab, offset) }
+    },
+    add(payment, onReuse) {
+      const { challenge, finalized } = payment
+      if (!packEnded(record, payment, treasuries.numberOf(challenge.treasury))) return 'misfit'
+      if (finalized && !packFinalized(mintRecord, finalized)) return 'misfit'
+      const known = index.find(record)
+      if (known !== undefined && !takenOut.has(known)) return 'known'
+      if (known !== undefined) onReuse(known)
+      record.writeUInt32BE(finalized ? mints.push(mintRecord) + 1 : noMint, mintOffset)
+      return enter(known)
+    },
+    setMint(number, finalized) {
+      if (!packFinalized(mintRecord, finalized)) return false
+      const { slab, offset } = records.place(number)
+      slab.writeUInt32BE(mints.push(mintRecord) + 1, offset + mintOffset)
+      return true
+    },
+    takeOut: (number) => void takenOut.add(number),
+  }
+}
+
+/** Each treasury is kept once: there are as many as there were configurations. */
+function createTreasuries() {
+  const known: Address[] = []
+  return {
+    numberOf(treasury: Address): number {
+      const number = known.indexOf(treasury)
+      return number === -1 ? known.push(treasury) - 1 : number
+    },
+    at: (number: number) => known[number] as Address,
+  }
+}
