@@ -5,9 +5,9 @@ import type { Config } from '../config/config.js'
 import { reservedPercentOf } from '../config/sellers.js'
 import { createShares } from '../payment/issue/shares.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
+import { addressFileOf, createAddressStore } from './mined-file.js'
 import { createAddressMiner } from './mining/miner.js'
 import { createAddressPool, type PoolFigures } from './pool.js'
-import { addressFileOf, createAddressStore } from './store.js'
 
 export type Addresses = AddressSource & {
   ready(): number
@@ -41,7 +41,7 @@ export function createAddresses(deps: {
       reservedPercent: reservedPercentOf(config),
       promisedTo: () => 0,
     }),
-    // What the operator wants to be forgotten on a restart includes this.
+    // Without a journal everything is forgotten on a restart, these addresses included.
     ...(journal !== 'none' && { store: createAddressStore(addressFileOf(journal), seedFingerprint(seed)) }),
     onError,
   })

@@ -1,4 +1,4 @@
-/** The one-time address of a challenge from its nonce alone: derived, and its proof of work searched again. */
+/** Derives the one-time address of a challenge from its nonce, and searches its proof of work again. */
 import { type Address, type ChallengeNonce, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import { deriveBurn } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
@@ -9,7 +9,7 @@ export type DeriveAddress = (
   nonce: ChallengeNonce,
 ) => Promise<{ readonly payTo: Address; readonly powNonce: number }>
 
-/** The search starts where it once started, so it ends where it once ended. */
+/** The search starts at the same number as the first time, so that it finds the same proof of work. */
 export function createDeriveAddress(
   miner: Pick<AddressMiner, 'mine'>,
   seed: Uint8Array,

@@ -2,32 +2,32 @@ import type { Hex } from '@svc-zerc20/zk'
 import { limits } from './limits.js'
 import type { Sleeper } from './wait-line.js'
 
-/** What is kept of a mined address: with seed, treasury and chain it derives again. No secret is in it. */
+/** The stored part of a mined address. With seed, treasury and chain the address derives again. It holds no secret. */
 export type StoredAddress = {
   /** 32 bytes of 0x hex. */
   readonly challengeNonce: Hex
   readonly powNonce: number
 }
 
-/** Where mined addresses outlive the process. */
+/** A store in which mined addresses outlive the process. */
 export type AddressStore = {
-  /** What was saved last. */
+  /** The addresses of the last save. */
   load(): Promise<readonly StoredAddress[]>
-  /** Replaces all that was saved before. Durable when it resolves; a crash leaves one or the other. */
+  /** Replaces all addresses of earlier saves. Durable when it resolves; a crash leaves the old ones or the new ones. */
   save(addresses: readonly StoredAddress[]): Promise<void>
 }
 
 /**
- * Addresses that wait in a store. None of them is in the memory of anybody who could hand it out: what is drawn has
- * left the store for good before it is given, so an address cannot be handed out twice, whenever the process dies.
+ * Addresses that wait in a store. A drawn address has left the store for good before it is handed out, so that no address
+ * is handed out twice, whenever the process dies.
  */
 export type AddressReserve<Address extends StoredAddress> = {
   size(): number
-  /** Takes what the store holds. Call it once, first. */
+  /** Loads the addresses of the store. Call it once, first. */
   open(): Promise<void>
-  /** Saved soon; a crash before that costs the work. */
+  /** Adds an address, which is saved soon. A crash before that loses the address and nothing else. */
   add(address: Address): void
-  /** Up to so many addresses, oldest first. Empty when there are none or the store refuses. */
+  /** Up to `count` addresses, oldest first. Empty when there are none or the store refuses. */
   draw(count: number): Promise<readonly Address[]>
   /** Puts back addresses that were drawn and not handed out, and saves all. Nothing is drawn afterwards. */
   close(unused: readonly Address[]): Promise<void>
@@ -47,10 +47,10 @@ export function createAddressReserve<Address extends StoredAddress>(
   const { store, clock, restore, onError } = deps
   const closed = new AbortController()
   let held: Address[] = []
-  /** Out of the store, or about to be, and not given yet. */
+  /** Addresses that leave the store, or have left it, and are not given yet. */
   let inTransit = 0
   let isDirty = false
-  /** Saves run one after the other, each with what is held when its turn comes. */
+  /** Saves run one after the other, each with the addresses that are held when it begins. */
   let saving: Promise<unknown> = Promise.resolve()
 
   function save(addresses: () => readonly Address[]): Promise<void> {
@@ -61,7 +61,7 @@ export function createAddressReserve<Address extends StoredAddress>(
     return saved
   }
 
-  /** Together with what else comes soon: each save writes the whole store and makes others wait for the disk. */
+  /** Waits for more addresses first: each save writes the whole store and makes others wait for the disk. */
   async function saveSoon(): Promise<void> {
     await clock.sleep(limits.saveGatherMs, closed.signal).catch(() => undefined) // a pause cut short is over
     if (isDirty && !closed.signal.aborted) await saveHeld()
@@ -109,7 +109,7 @@ export function createAddressReserve<Address extends StoredAddress>(
         })
         return drawn
       } catch (error) {
-        // Whether the store still has them is unknown: they stay here until a save without them succeeds.
+        // The store may still have these addresses: they stay here until a save without them succeeds.
         held = [...drawn, ...held]
         onError(error)
         return []

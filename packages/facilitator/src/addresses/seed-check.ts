@@ -1,4 +1,4 @@
-/** Whether files of an earlier run were made with the treasury key of today: with another one nothing could be minted. */
+/** Checks that the files of earlier runs were made with today's treasury key: under another key nothing can be minted. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { burnAddressAt, deriveBurn, type Generation, seedFingerprint } from '@svc-zerc20/zk'
 import type { Challenge } from '../payment/records.js'
@@ -18,7 +18,7 @@ export type JournalContent = {
 
 const generations: readonly Generation[] = [1, 2]
 
-/** A journal may hold some challenges of a run with a wrong key; so many are tried before none is believed to fit. */
+/** Challenges that are tried before the key counts as wrong. A journal may hold some of a run with another key. */
 const triedMax = 64
 
 export function createSeedCheck(seed: Uint8Array, chainId: number): SeedCheck {
@@ -26,7 +26,7 @@ export function createSeedCheck(seed: Uint8Array, chainId: number): SeedCheck {
     fingerprint: seedFingerprint(seed),
     derives({ nonce, treasury, powNonce, payTo }) {
       return generations.some((generation) => {
-        // Whatever proof of work was asked for then, the address is the same.
+        // The address does not depend on the proof of work that was asked for.
         const terms = { generation, powBits: 0, chainId, treasury, seed, challengeNonce: nonce }
         return burnAddressAt(deriveBurn(terms), powNonce)?.toLowerCase() === payTo
       })
@@ -35,8 +35,8 @@ export function createSeedCheck(seed: Uint8Array, chainId: number): SeedCheck {
 }
 
 /**
- * Throws `SvcError('seed_mismatch')`. A journal of an older version carries no fingerprint: then an address in it must
- * derive.
+ * Throws `SvcError('seed_mismatch')`. A journal of an older version carries no fingerprint: then one of its addresses must
+ * derive from the seed.
  */
 export function assertSameSeed(state: JournalContent, seed: SeedCheck): void {
   const known = state.binding()?.seed

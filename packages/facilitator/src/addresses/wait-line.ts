@@ -1,18 +1,18 @@
-/** An aborted sleep may resolve or reject; whoever waits takes either as the end. */
+/** A clock's sleep. An aborted sleep may resolve or reject; both are its end. */
 export type Sleeper = { sleep(ms: number, signal: AbortSignal): Promise<void> }
 
-/** Callers that wait for an item each, known by their key. */
+/** Callers that wait for one item each. Each caller is known by its key. */
 export type WaitLine<Item> = {
   length(): number
   /** Waits at most `waitMs` for an item; undefined when none came, the caller left or the line was dismissed. */
   join(waitMs: number, key: string, gone?: AbortSignal): Promise<Item | undefined>
   /** Whose turn it is: the lowest rank, of equal ones the first in line; undefined when nobody has a rank. */
   next(rank: (key: string) => number | undefined): Turn<Item> | undefined
-  /** Sends everybody away empty-handed. */
+  /** Sends every caller away without an item. */
   dismiss(): void
 }
 
-/** To be served at once, or not at all: others may come or go meanwhile. */
+/** A turn is served at once or never: other callers may come or go meanwhile. */
 export type Turn<Item> = { readonly key: string; serve(item: Item): void }
 
 export function createWaitLine<Item>(clock: Sleeper): WaitLine<Item> {

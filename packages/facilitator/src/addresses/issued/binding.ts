@@ -1,15 +1,23 @@
-/** Whose addresses a folder holds, and which journal it was beside: with another of them it is refused or read anew. */
+/**
+ * Binds the folder of issued addresses to its token, key and journal. A folder of another token or key is refused; beside
+ * another journal its transfers are judged anew.
+ */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import type { ClassicLevel } from 'classic-level'
 import type { SeedCheck } from '../seed-check.js'
-import { type BesideJournal, keys, payToIn, ranges, readIssued, readJournal, writeJournal } from './record.js'
-
-type Level = ClassicLevel<Buffer, Buffer>
+import { type Level, nothing } from './folder-level.js'
+import {
+  type BesideJournal,
+  keys,
+  payToIn,
+  ranges,
+  readIssued,
+  readJournal,
+  writeJournal,
+} from './folder-records.js'
 
 const format = 1
 /** Addresses of an older folder that are tried before none is believed to derive from the key. */
 const triedMax = 64
-const nothing = Buffer.alloc(0)
 
 export type IssuedBinding = {
   readonly chainId: number
@@ -42,7 +50,7 @@ export async function bindFolder(level: Level, folder: string, binding: IssuedBi
   await level.put(keys.binding, value, { sync: true })
 }
 
-/** A folder of an older version names no key: then an address in it must derive. */
+/** A folder of an older version names no key: then one of its addresses must derive from the key. */
 async function mayDerive(level: Level, seed: SeedCheck): Promise<boolean> {
   let tried = 0
   for await (const value of level.values({ ...ranges.issued, limit: triedMax })) {
@@ -53,8 +61,8 @@ async function mayDerive(level: Level, seed: SeedCheck): Promise<boolean> {
 }
 
 /**
- * What was passed over is accounted for in the journal alone. Beside another journal, or an older state of it, all blocks
- * are followed again and everything that is kept is looked at again; what is accounted for stays so.
+ * Transfers that were passed over are accounted for in the journal alone. Beside another journal, or an older state of
+ * the same one, all blocks are followed again and every kept transfer is judged again; what is accounted for stays so.
  */
 export async function bindJournal(level: Level, { isAccepted, ...journal }: OpenedJournal): Promise<void> {
   const value = await level.get(keys.journal)

@@ -1,6 +1,6 @@
 /**
- * Every address this facilitator issued lately, the transfers to them that are not accounted for, and how far the
- * token's transfers have been followed. What a store says it holds survives a crash.
+ * The store of issued addresses: every address that was issued lately, transfers to them that are not accounted for, and
+ * the block up to which the token's transfers were followed. Everything in the store survives a crash.
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
@@ -19,20 +19,20 @@ export type Checkpoint = {
 
 /** Transfers are followed up to and including this block. */
 export type FollowedBlock = Checkpoint & {
-  /** Blocks before it, the newest first: after a reorg it goes on from the first that is still on the chain. */
+  /** Blocks before it, newest first. After a reorg, following goes on from the first that is still on the chain. */
   readonly earlier?: readonly Checkpoint[]
 }
 
 export type IssuedStore = {
-  /** Keeps these addresses; what is known already stays as it is. */
+  /** Keeps these addresses. Known addresses stay as they are. */
   put(challenges: readonly Challenge[]): Promise<void>
-  /** What was issued with each of these addresses, in order. */
+  /** The challenge of each of these addresses, in order. */
   find(addresses: readonly Address[]): Promise<readonly (Challenge | undefined)[]>
   /** The lowest block that a transfer to an issued address can be in; undefined when nothing was issued. */
   firstBlock(): Promise<bigint | undefined>
   /**
-   * Forgets addresses that were issued before, oldest first and at most so many, with the transfers to them; not those
-   * whose transfers matter.
+   * Forgets addresses that were issued before this second, with the transfers to them: oldest first, and at most
+   * `countMax`. Addresses whose transfers matter are kept.
    */
   forget(issuedBefore: number, countMax: number, matter: DoTransfersMatter): Promise<number>
 
@@ -44,26 +44,26 @@ export type IssuedStore = {
   transfersTo(payTo: Address): Promise<readonly FoundTransfer[]>
   /** Everything that is kept, address by address. */
   kept(): AsyncIterable<{ readonly payTo: Address; readonly transfers: readonly FoundTransfer[] }>
-  /** Addresses whose time has come, at most so many, and since when. */
+  /** Addresses that are due, at most `countMax`, each with the second since when. */
   due(now: number, countMax: number): Promise<readonly { payTo: Address; dueAt: number }[]>
   /** The address is looked at again at `dueAt`, or not again before another transfer comes. */
   lookedAt(at: { payTo: Address; dueAt: number }, next: number | undefined): Promise<void>
-  /** Its transfers are accounted for elsewhere. */
+  /** Drops the transfers to an address: they are accounted for elsewhere. */
   dropTransfers(payTo: Address): Promise<void>
-  /** A reorg may have taken what these blocks held. */
+  /** Drops transfers in blocks after this one: a reorg may have taken them. */
   dropTransfersAfter(block: number): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * What a store may keep of transfers, so that dust cannot fill the disk. No bound holds for all addresses together:
- * dust at some of them would keep the money at others from being found.
+ * Limits on kept transfers, so that dust cannot fill the disk. There is no limit over all addresses together: dust at some
+ * of them would hide the money at others.
  */
 export type FoundLimits = { readonly perAddressMax: number }
 
 export type DoTransfersMatter = (payTo: Address, transfers: readonly FoundTransfer[]) => Promise<boolean>
 
-/** Of too many transfers the smallest makes room, and only for a larger one: the largest can be minted. */
+/** The smallest transfer, when it is smaller than the new one and makes room for it: only the largest can be minted. */
 export function leastBelow(
   transfers: readonly FoundTransfer[],
   { value }: FoundTransfer,
@@ -75,7 +75,7 @@ export function leastBelow(
   return least && least.value < value ? least : undefined
 }
 
-/** For an operator: one address where money lies that a single proof does not bring. */
+/** One address with money that a single proof does not mint, for the operator. */
 export type StuckAddress = {
   readonly challengeNonce: ChallengeNonce
   readonly payTo: Address

@@ -22,7 +22,7 @@ export type AddressMiner = {
 export type AddressMinerDeps = {
   readonly threads: number
   readonly queuedTasksMax?: number
-  /** How a thread comes to be; a caller that needs to hold the thread wraps `startMineWorker`. */
+  /** Starts a thread; a caller that needs to hold the thread wraps `startMineWorker`. */
   readonly startWorker?: () => Worker
   readonly threadRestMs?: number
 }

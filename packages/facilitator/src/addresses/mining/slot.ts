@@ -17,26 +17,26 @@ export type MineTask = {
 export type MineSlot = {
   idle(): boolean
   run(task: MineTask): void
-  /** Ends the thread; gives back the task it was at, which nobody will answer now. */
+  /** Ends the thread. Returns its unfinished task, which the caller must answer. */
   end(): { readonly unfinished: MineTask | undefined; readonly ended: Promise<unknown> }
 }
 
 export type MineSlotDeps = {
   readonly startWorker: () => Worker
-  /** The task to go on with when one is done. */
+  /** The next task, when one is done. */
   readonly nextTask: () => MineTask | undefined
   /** How long a thread waits for a task before it is ended. */
   readonly restMs: number
 }
 
 /**
- * Starts the built worker file. It gets no environment, because the daemon's holds keys, and no loader flags of
- * the parent, because it is plain JavaScript.
+ * Starts the built worker file. The worker gets no environment, because the daemon's environment holds keys. It gets no
+ * loader flags, because the file is plain JavaScript.
  */
 export function startMineWorker(): Worker {
   return new Worker(new URL('./worker.js', import.meta.url), {
     name: 'svc-address-miner',
-    // It keeps nothing between two hashes: a small nursery saves memory and costs no time.
+    // A worker keeps nothing between two hashes: a small nursery saves memory and costs no time.
     resourceLimits: { maxYoungGenerationSizeMb: 2 },
     env: {},
     execArgv: [],
@@ -46,7 +46,7 @@ export function startMineWorker(): Worker {
 function sliceOf(task: MineTask): MineSlice {
   const { generation, powBits, recipientHash, baseSecret } = task.puzzle
   return {
-    // Picked by name: callers hold derivations that know more than a worker may.
+    // Fields are picked by name, because callers pass derivations that hold secrets.
     puzzle: { generation, powBits, recipientHash, baseSecret },
     range: { startNonce: task.startNonce, maxTries: limits.sliceTries },
   }
@@ -58,7 +58,7 @@ export function createMineSlot({ startWorker, nextTask, restMs }: MineSlotDeps):
   let current: MineTask | undefined
   let rest: NodeJS.Timeout | undefined
 
-  /** A thread that nobody needs for a while is given back: it takes as much memory as ten thousand addresses. */
+  /** Ends a thread without work: it takes as much memory as ten thousand addresses. */
   function endRested(): void {
     const rested = worker
     worker = undefined
@@ -89,7 +89,7 @@ export function createMineSlot({ startWorker, nextTask, restMs }: MineSlotDeps):
     try {
       worker ??= launch()
     } catch (error) {
-      // The system refused another thread: count it like a crash, but let the event loop breathe first.
+      // The system refused another thread, which counts as a crash. Other events go first.
       setImmediate(crashed, error)
       return
     }

@@ -3,10 +3,10 @@ import { parentPort } from 'node:worker_threads'
 import type { NonceRange, PowPuzzle } from '@svc-zerc20/zk'
 import { type SearchOutcome, search } from '@svc-zerc20/zk'
 
-/** What a worker is told: a slice of one search. Neither the seed nor the treasury is in it. */
+/** A message to a worker: a slice of one search, without the seed and the treasury. */
 export type MineSlice = { readonly puzzle: PowPuzzle; readonly range: NonceRange }
 
-/** What a worker answers, once for every slice. */
+/** A worker's answer, once for every slice. */
 export type MineAnswer = SearchOutcome
 
 const port = parentPort

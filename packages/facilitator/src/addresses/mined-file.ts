@@ -12,8 +12,9 @@ const nonceForm = /^0x[0-9a-f]{64}$/
 export const addressFileOf = (journal: string): string => `${journal}.addresses`
 
 /**
- * `seed` is the fingerprint of the one that the addresses derive from. The file is replaced as a whole: written beside it, synced and renamed over it. A file that is not ours or damaged
- * makes `load` throw; the next `save` replaces it.
+ * `seed` is the fingerprint of the seed that the addresses derive from. A save writes a new file beside the old one, syncs
+ * it and renames it over the old one. A damaged file, or one of another program, makes `load` throw; the next `save`
+ * replaces it.
  */
 export function createAddressStore(path: string, seed?: string): AddressStore {
   return {
@@ -41,8 +42,8 @@ export function createAddressStore(path: string, seed?: string): AddressStore {
 }
 
 /**
- * Throws `SvcError('seed_mismatch')` when the addresses were mined with another treasury key. What cannot be read is no
- * reason: it is replaced.
+ * Throws `SvcError('seed_mismatch')` when the addresses were mined with another treasury key. A file that cannot be read
+ * is passed over, because the next save replaces it.
  */
 export async function assertAddressesOf(path: string, seed: string): Promise<void> {
   const known = seedIn((await textOf(path)) ?? '')
@@ -60,7 +61,7 @@ const textOf = (path: string): Promise<string | undefined> =>
     throw error
   })
 
-/** Undefined also in a file of an older version. */
+/** The fingerprint in a file; undefined in a file of an older version. */
 function seedIn(text: string): string | undefined {
   try {
     const { seed } = Object(JSON.parse(text)) as { seed?: unknown }

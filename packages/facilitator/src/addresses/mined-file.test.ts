@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addressFileOf, createAddressStore } from './store.js'
+import { addressFileOf, createAddressStore } from './mined-file.js'
 
 let folder: string
 beforeAll(async () => {

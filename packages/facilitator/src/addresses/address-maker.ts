@@ -1,0 +1,65 @@
+/** Makes one-time addresses under one set of terms: mines new ones, and derives stored ones again. */
+import assert from 'node:assert/strict'
+import {
+  type BurnTerms,
+  burnAddressAt,
+  deriveBurn,
+  type Hex,
+  hexOf,
+  type MinedAddress,
+  verifyBurnAddress,
+} from '@svc-zerc20/zk'
+import type { AddressMiner } from './mining/miner.js'
+import type { StoredAddress } from './reserve.js'
+
+/**
+ * A one-time burn address that nobody has seen yet. With the seed, the treasury and the chain, its fields are all it
+ * takes to derive the burn's secret again.
+ */
+export type ReadyAddress = MinedAddress & {
+  /** 32 random bytes, lower-case hex. */
+  readonly challengeNonce: Hex
+}
+
+export type AddressTerms = Omit<BurnTerms, 'challengeNonce'>
+
+export type AddressMaker = {
+  /** A new address. Throws when the miner fails. */
+  mine(): Promise<ReadyAddress>
+  /** A stored address again; undefined when it is none under the present terms. */
+  restore(stored: StoredAddress): ReadyAddress | undefined
+  figures(): {
+    readonly mined: number
+    /** The time of every search from its start to its end, added up over threads. */
+    readonly miningSeconds: number
+  }
+}
+
+/** Throws when the terms can make no address at all. */
+export function createAddressMaker(deps: {
+  readonly terms: AddressTerms
+  readonly miner: Pick<AddressMiner, 'mine'>
+  readonly random: { bytes(length: number): Uint8Array }
+  readonly clock: { now(): number }
+}): AddressMaker {
+  const { terms, miner, random, clock } = deps
+  const figures = { mined: 0, miningSeconds: 0 }
+  deriveBurn({ ...terms, challengeNonce: hexOf(new Uint8Array(32)) })
+  return {
+    async mine() {
+      const challengeNonce = hexOf(random.bytes(32))
+      const burn: BurnTerms = { ...terms, challengeNonce }
+      const startedAt = clock.now()
+      const mined = await miner.mine(deriveBurn(burn))
+      assert(verifyBurnAddress(burn, mined), 'a mined address does not derive again')
+      figures.mined += 1
+      figures.miningSeconds += (clock.now() - startedAt) / 1000
+      return { challengeNonce, ...mined }
+    },
+    restore({ challengeNonce, powNonce }) {
+      const payTo = burnAddressAt(deriveBurn({ ...terms, challengeNonce }), powNonce)
+      return payTo && { challengeNonce, powNonce, payTo }
+    },
+    figures: () => figures,
+  }
+}
