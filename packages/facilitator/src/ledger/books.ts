@@ -5,7 +5,7 @@ import type { LedgerCore } from './core.js'
 export function createBooks(core: LedgerCore): Books {
   const { state, clock } = core
 
-  /** Of payments that ended: no more than a page needs to show, or to say that more follow. */
+  /** Ended payments for a page: as many as it shows, and one more that tells whether more follow. */
   function endedFor({ phase, isLate, since = 0, until = Number.POSITIVE_INFINITY, after, limit }: PageQuery) {
     if (isLate || phase === 'open' || phase === 'expired') return []
     const isFinalized = phase === undefined ? undefined : phase === 'finalized'

@@ -1,4 +1,4 @@
-/** Challenges in the order in which they expire, whatever order they came in: a changed TTL mixes the two. */
+/** Challenges in the order in which they expire. A changed TTL makes this another order than that of issuing. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Challenge } from '../payment/records.js'
 
@@ -6,7 +6,7 @@ export type ExpiryOrder = {
   size(): number
   add(challenge: Challenge): void
   delete(nonce: ChallengeNonce): void
-  /** Takes out everything that expires at this second or before, earliest first. */
+  /** Takes out every challenge that expires at this second or before, earliest first. */
   takeUntil(second: number): readonly Challenge[]
 }
 

@@ -1,13 +1,13 @@
-/** Grants: one success for each accepted payment. A caller holds it, and uses it once its answer was written. */
+/** Grants: one success for each accepted payment. A caller holds the grant, and uses it once its answer was written. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Grant, Ledger } from '../payment/ledger-port.js'
 import type { LedgerCore } from './core.js'
 
 export function createGrants(core: Pick<LedgerCore, 'state' | 'log' | 'clock'>): Pick<Ledger, 'takeGrant'> {
   const { state, log, clock } = core
-  /** Grants that a caller holds, and who waits for them, in order. */
+  /** Grants that a caller holds, each with the callers that wait for it, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
-  /** Grants whose record the disk refused: the next one that is used brings them along. */
+  /** Used grants whose record the disk refused. The next grant that is used writes them again. */
   const unrecorded: ChallengeNonce[] = []
 
   async function record(nonces: readonly ChallengeNonce[]): Promise<void> {
@@ -17,7 +17,7 @@ export function createGrants(core: Pick<LedgerCore, 'state' | 'log' | 'clock'>):
         throw error
       }),
     )
-    // All of them, even if one fails: a step that ended has nothing on its way to the disk.
+    // Waits for all records, even if one fails: a step that ended must have nothing on its way to the disk.
     const ends = await Promise.allSettled(recorded)
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
@@ -32,7 +32,7 @@ export function createGrants(core: Pick<LedgerCore, 'state' | 'log' | 'clock'>):
     return {
       async use() {
         if (!held.has(nonce)) return
-        // In memory at once: whoever is next must not be served, whatever the disk says.
+        // In memory at once: the next caller must not be served, whatever the disk says.
         try {
           state.apply({ event: 'grant_used', nonce })
         } finally {

@@ -1,8 +1,8 @@
 /**
- * The ledger on events: in memory for reading, in the event log before anyone may act on them.
+ * The ledger is made of events. Reads come from memory, and every event is in the log before anybody acts on it.
  *
  * A decision between concurrent callers (the cap, a claim) happens in memory first and is undone if the log refuses it.
- * An end (released, accepted) is recorded first: until then it did not happen.
+ * An end (released, accepted) is recorded first, and has not happened until then.
  */
 import type { Books } from '../payment/books.js'
 import type { Ledger } from '../payment/ledger-port.js'
@@ -16,11 +16,11 @@ import { createMintRecords } from './mints.js'
 import { interruptedIn } from './state/interrupted.js'
 
 export type EventLedger = Ledger & {
-  /** For the operator; reading changes nothing. */
+  /** The operator's view; reading changes nothing. */
   readonly books: Books
   openCount(): number
   size(): number
-  /** Forgets what is past its retention. */
+  /** Forgets challenges that are past their retention. */
   forgetExpired(): void
 }
 

@@ -4,7 +4,7 @@ import { mintable } from './burns.js'
 import type { LedgerCore } from './core.js'
 import { awaitedBurnOf } from './state/payment-record.js'
 
-/** Unpacked in one go; there may be very many, and requests must not wait for all of them. */
+/** Payments that are unpacked in one go. There may be very many, and requests must not wait for all of them. */
 const awaitingAtOnce = 256
 
 export function createMintRecords(

@@ -1,4 +1,4 @@
-/** Unclaimed challenges that have not expired: how many there may be, and who has them. */
+/** Open challenges, neither claimed nor expired: their limit, and the callers that hold them. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Shares } from '../payment/issue/shares.js'
 import type { Challenge } from '../payment/records.js'
@@ -6,12 +6,12 @@ import { createExpiryOrder } from './expiry.js'
 
 export type OpenChallenges = {
   size(): number
-  /** Whether one more may be opened, by this caller when it is known. */
+  /** Whether one more challenge may be opened: by this caller, or by anybody when none is named. */
   hasRoom(key?: string): boolean
-  /** Without a caller it counts for all of them together, as after a restart: who asked is written nowhere. */
+  /** A challenge without a caller counts for nobody's share. The journal names no callers, so that this is so after a start. */
   add(challenge: Challenge, key?: string): void
   delete(nonce: ChallengeNonce): void
-  /** Takes out everything that expires at this second or before. */
+  /** Takes out every challenge that expires at this second or before. */
   takeUntil(second: number): readonly Challenge[]
 }
 

@@ -1,9 +1,9 @@
-/** Claimed permits whose burn has not ended, by payer: what each of them may still take. */
+/** Claimed permits whose burn has not ended, by payer: each may still take its amount from the payer. */
 import type { Address, ChallengeNonce, Payload } from '@svc-zerc20/protocol'
 import type { Challenge, OpenClaim } from '../payment/records.js'
 
 export type OpenClaims = {
-  /** A self-transfer takes nothing any more, and is left out. */
+  /** A self-transfer is left out: its burn has been made already. */
   add(challenge: Challenge, payload: Payload.Payload): void
   end(nonce: ChallengeNonce): void
   of(payer: Address): readonly OpenClaim[]

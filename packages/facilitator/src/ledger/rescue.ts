@@ -1,4 +1,4 @@
-/** What a daemon remembers when its journal is gone, saved beside the place where that was. */
+/** Saves the ledger to a file beside the journal's place, when the journal is gone. */
 
 import { fieldsOf } from './compaction.js'
 import { writeJournal } from './journal/compaction.js'
@@ -6,7 +6,7 @@ import { rescuedOf } from './journal/place.js'
 import type { LedgerState } from './state/state.js'
 import type { LedgerSteps } from './steps.js'
 
-/** Saves anew each time; a failure is told to `onFailure`. */
+/** Every call saves the whole ledger again. A failure is told to `onFailure`. */
 export function createRescue(deps: {
   path: string
   state: LedgerState

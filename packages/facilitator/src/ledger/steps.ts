@@ -1,15 +1,15 @@
 /**
- * Steps that change the ledger run side by side. What must see it whole, with nothing half done, waits until none runs
- * and keeps new ones waiting for that moment.
+ * Steps that change the ledger run side by side. A look that must see the ledger without a half-done step waits until
+ * none runs, and keeps new steps waiting for that moment.
  */
 import type { EventLedger } from './ledger.js'
 
 export type LedgerSteps = {
-  /** Beside all others. A step must not take another one: it would wait for itself. */
+  /** Runs a step beside all others. A step must not start another one: it would wait for itself. */
   run<T>(step: () => Promise<T>): Promise<T>
-  /** While no step runs. It waits for nothing itself, so that nobody waits for long. */
+  /** Runs a look while no step runs. The look is synchronous, so that steps do not wait for long. */
   alone<T>(look: () => T): Promise<T>
-  /** How many run now. */
+  /** How many steps run now. */
   running(): number
 }
 
@@ -70,7 +70,7 @@ export function inSteps(ledger: EventLedger, { run }: Pick<LedgerSteps, 'run'>):
     recordLate: (...given) => run(() => ledger.recordLate(...given)),
     recordUnmatched: (...given) => run(() => ledger.recordUnmatched(...given)),
     async takeGrant(...given) {
-      // Waiting for a grant changes nothing and may take long; using it is the step.
+      // Waiting for a grant changes nothing and may take long. Using the grant is the step.
       const grant = await ledger.takeGrant(...given)
       return typeof grant === 'string' ? grant : { ...grant, use: () => run(() => grant.use()) }
     },
