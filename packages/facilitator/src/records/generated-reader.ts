@@ -2,6 +2,7 @@
  * A reader that turns the groups of a matched line into an object. The reader is generated as source, one object literal
  * for a record: a start makes hundreds of thousands of these objects (ADR 0033).
  */
+import { SvcError } from '@svc-zerc20/protocol'
 import type { Groups, TextForm } from './field.js'
 
 export type ReadField = {
@@ -34,8 +35,15 @@ export function readerOf<T>(fields: readonly ReadField[], event?: string): Reade
 
 /** The names come from the constant tables of this program. No text of a journal reaches the source. */
 function literalReaderOf<T>(fields: readonly ReadField[], event: string | undefined): Reader<T> {
+  for (const name of [event ?? '', ...fields.map((field) => field.name)]) assertPlainName(name)
   const properties = fields.map(({ name, first }, i) => `${name}: readers[${i}](groups, at + ${first})`)
   const literal = [...(event === undefined ? [] : [`event: '${event}'`]), ...properties].join(', ')
   const bind = new Function('readers', `return (groups, at) => ({ ${literal} })`)
   return bind(fields.map(({ fromGroups }) => fromGroups)) as Reader<T>
+}
+
+/** Anything but letters and underscores could be source. */
+function assertPlainName(name: string): void {
+  if (!/^[a-zA-Z_]*$/.test(name))
+    throw new SvcError('invariant', `${name} is no name for a field of a record`)
 }
