@@ -4,7 +4,7 @@ import { assertSameSeed, type SeedCheck } from '../../addresses/seed-check.js'
 import { systemRandom } from '../../system.js'
 import type { EventLog } from '../core.js'
 import type { Binding } from '../events/events.js'
-import type { LedgerState } from '../state/state.js'
+import type { LedgerState } from './state.js'
 
 export type WantedBinding = Pick<Binding, 'chainId' | 'token' | 'helper'>
 
