@@ -116,6 +116,35 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     frameworks: ['visits', 'scheme', 'gate'],
     mcp: ['facilitator', 'offers', 'scheme'],
   },
+  'packages/payer/src': {
+    // What a payment is, and what an offer says.
+    payment: [],
+    offer: [],
+    // What is kept, who is asked, what may be spent.
+    store: ['payment'],
+    approval: ['store'],
+    totals: ['payment', 'store'],
+    policy: ['offer', 'payment', 'store', 'approval', 'totals'],
+    environment: ['policy'],
+    // From leave to signature, and from signature to the resource.
+    signing: ['offer', 'payment', 'totals', 'policy'],
+    scheme: ['offer', 'payment', 'store', 'totals', 'policy', 'signing'],
+    delivery: ['payment', 'scheme'],
+    // Wiring, and what people type.
+    payer: [
+      'offer',
+      'payment',
+      'store',
+      'approval',
+      'totals',
+      'policy',
+      'environment',
+      'signing',
+      'scheme',
+      'delivery',
+    ],
+    command: ['payment', 'store', 'approval', 'totals', 'policy', 'environment', 'signing', 'payer'],
+  },
   'packages/devnet/src': {
     node: [],
     deploy: ['node'],

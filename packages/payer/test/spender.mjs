@@ -4,7 +4,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { systemClock } from '../dist/clock.js'
 import { defaultLimits } from '../dist/limits.js'
-import { openState } from '../dist/store/open-state.js'
+import { openState } from '../dist/payer/open-state.js'
 
 const [, , folder, signatures, cap] = process.argv
 const { totals } = openState({ folder, clock: systemClock, limits: defaultLimits })

@@ -53,7 +53,8 @@ export async function runProgram(ports: ProgramPorts, args: readonly string[]): 
 }
 
 /** Builds the program. */
-export function createProgram({ version, environment, io, stdin, end }: ProgramPorts): Command {
+export function createProgram(ports: ProgramPorts): Command {
+  const { version, io } = ports
   const program = new Command('svc-pay')
     .description(
       'Pays for HTTP resources over x402 v2 with svc-zerc20, within limits that the operator sets.',
@@ -63,38 +64,56 @@ export function createProgram({ version, environment, io, stdin, end }: ProgramP
     .addHelpText('after', limitsHelp + exitHelp)
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+  const workbench = createWorkbench(program, ports)
+  addPurchases(workbench, ports)
+  addBooks(workbench, ports)
+  addDescriptions(workbench, program)
+  return program
+}
 
+/** What every command is made with. */
+function createWorkbench(program: Command, { environment, io, end }: ProgramPorts) {
   const command = (name: string, description: string) =>
     program
       .command(name)
       .description(description)
       .option('--json', 'print one JSON object of a stable shape', false)
 
-  /** Runs a command with the payer of the environment. */
-  const withPayer = async (
-    name: string,
-    { json }: Json,
-    work: (session: Session) => Promise<Report>,
-    options: { readonly page?: boolean } = {},
-  ) =>
-    end(
-      await run(io, { command: name, json }, async (warn) => {
-        const session = openSession(environment, io, options)
-        if (name !== 'doctor') for (const warning of session.warnings) warn(warning)
-        return work(session)
-      }),
-    )
-  const alone = async (name: string, { json }: Json, work: () => Report) =>
-    end(await run(io, { command: name, json }, async () => work()))
+  return {
+    command,
 
-  const requesting = (name: string, description: string) =>
-    command(name, description)
-      .argument('<url>', 'what to request')
-      .option('-X, --method <method>', 'method; POST when there is a body, GET otherwise')
-      .option('-H, --header <header>', 'a header, as "Name: value"; may be repeated', collect, [])
-      .option('-d, --data <text>', 'body of the request')
-      .option('--body-file <file>', 'file with the body of the request, - for standard input')
+    requesting: (name: string, description: string) =>
+      command(name, description)
+        .argument('<url>', 'what to request')
+        .option('-X, --method <method>', 'method; POST when there is a body, GET otherwise')
+        .option('-H, --header <header>', 'a header, as "Name: value"; may be repeated', collect, [])
+        .option('-d, --data <text>', 'body of the request')
+        .option('--body-file <file>', 'file with the body of the request, - for standard input'),
 
+    /** Runs a command with the payer of the environment. */
+    withPayer: async (
+      name: string,
+      { json }: Json,
+      work: (session: Session) => Promise<Report>,
+      options: { readonly page?: boolean } = {},
+    ) =>
+      end(
+        await run(io, { command: name, json }, async (warn) => {
+          const session = openSession(environment, io, options)
+          if (name !== 'doctor') for (const warning of session.warnings) warn(warning)
+          return work(session)
+        }),
+      ),
+
+    alone: async (name: string, { json }: Json, work: () => Report) =>
+      end(await run(io, { command: name, json }, async () => work())),
+  }
+}
+
+type Workbench = ReturnType<typeof createWorkbench>
+
+/** What asks a seller. */
+function addPurchases({ requesting, withPayer }: Workbench, { io, stdin }: ProgramPorts): void {
   requesting('quote', 'tell what a URL costs; needs no key').action(
     (url: string, options: RequestOptions & Json) =>
       withPayer('quote', options, async ({ payer }) => quote(payer, await requestOf(url, options, stdin))),
@@ -121,7 +140,10 @@ export function createProgram({ version, environment, io, stdin, end }: ProgramP
         options,
       ),
     )
+}
 
+/** What was bought, what is left, what waits. */
+function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void {
   command('status', 'tell what became of a payment, from the own store and the chain')
     .argument('<nonce>', 'challenge nonce of the payment', readNonce)
     .option('--facilitator <url>', 'ask this facilitator, too; it learns who asks')
@@ -158,7 +180,10 @@ export function createProgram({ version, environment, io, stdin, end }: ProgramP
   command('doctor', 'look at environment, endpoint, token, helper, policy, state folder and clock').action(
     (options: Json) => withPayer('doctor', options, (session) => doctor(session.payer, session, io)),
   )
+}
 
+/** The command line about itself. */
+function addDescriptions({ command, alone }: Workbench, program: Command): void {
   command('schema', 'print commands, options and exit codes as JSON, for agents').action((options: Json) =>
     alone('schema', options, () => schema(program)),
   )
@@ -166,8 +191,6 @@ export function createProgram({ version, environment, io, stdin, end }: ProgramP
   command('completion', 'print a completion script')
     .argument('<shell>', 'bash, zsh or fish', readShell)
     .action((shell: Shell, options: Json) => alone('completion', options, () => completion(program, shell)))
-
-  return program
 }
 
 const collect = (value: string, before: readonly string[]) => [...before, value]

@@ -1,9 +1,9 @@
 /** `resume`: finishes what was interrupted, and says what became of each payment. It never pays anew. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { PaymentRecord } from '../delivery/payment-memory.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { PayerError } from '../payer-error.js'
+import type { PaymentRecord } from '../payment/payment-memory.js'
 import { makeFolder } from '../store/files.js'
 import { exitCodeOf, exitCodes } from './exit-codes.js'
 import { type Report, table } from './output.js'

@@ -7,10 +7,10 @@
 import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { unixSeconds } from '../clock.js'
 import { PayerError } from '../payer-error.js'
+import { type Answer, judgeAnswer, type Outcome, readAnswer, wasUsed } from '../payment/outcome.js'
+import type { PaymentRecord } from '../payment/payment-memory.js'
 import type { PayerScheme } from '../scheme/client-scheme.js'
-import { createExchange } from './exchange.js'
-import { type Answer, judgeAnswer, type Outcome, readAnswer, wasUsed } from './outcome.js'
-import type { PaymentRecord } from './payment-memory.js'
+import { createExchange, type Exchange } from './exchange.js'
 import { isRedirect, requestAt } from './redirects.js'
 import { burnOf, refusalError } from './refusal.js'
 import { createUnpaidRequest, keyOf } from './unpaid-request.js'
@@ -33,6 +33,8 @@ type Presented = { readonly response: Response; readonly answer: Answer; readonl
 export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
   const { deliveries, guard, limits, clock } = payer
   const exchange = createExchange({ fetch, checkUrl: guard.checkUrl, clock, limits })
+  const headerOf = createHeaderOf(payer)
+  const send = createSend(payer, exchange)
   const ask = createUnpaidRequest({ exchange, deliveries, leavesTime: payer.leavesTime, limits })
 
   /** Presents a payment until its answer is final. */
@@ -51,23 +53,6 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     }
   }
 
-  async function send(request: Request, record: PaymentRecord, header: string): Promise<Response> {
-    const paid = requestAt(request, record.target ?? { method: request.method, url: request.url })
-    paid.headers.set(Headers.paymentSignature, header)
-    try {
-      return await exchange(paid, limits.paidAnswerMsMax)
-    } catch (cause) {
-      await deliveries.ended(record.challengeNonce, 'unknown')
-      if (request.signal.aborted) throw cause
-      const why =
-        cause instanceof PayerError ? cause.detail : `the connection broke (${(cause as Error).message})`
-      throw new PayerError('payment_unanswered', `challenge ${record.challengeNonce}: ${why}`, {
-        cause,
-        burnTxHash: record.burn?.hash,
-      })
-    }
-  }
-
   async function signedAgain(record: PaymentRecord, answer: Answer, outcome: Outcome): Promise<string> {
     const { header: _, ...unsigned } = record
     try {
@@ -77,16 +62,6 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     } catch (cause) {
       throw refusalError(record, answer, outcome, cause)
     }
-  }
-
-  async function headerOf(record: PaymentRecord): Promise<string> {
-    if (record.header !== undefined) return record.header
-    const { accepted, echo } = record
-    const { payload } = await payer.createPaymentPayload(
-      Offer.x402Version,
-      accepted as Parameters<PayerScheme['createPaymentPayload']>[1],
-    )
-    return Headers.encode({ x402Version: Offer.x402Version, accepted, payload, ...echo })
   }
 
   /** The answer to a payment that the official client has just made. */
@@ -137,6 +112,39 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     const stored = await deliveries.claim(keyOf(request))
     const answer = stored && (await presentStored(request, stored))
     return answer ?? ask(request)
+  }
+}
+
+/** Sends a payment to the place that its offer came from. Without an answer it may have been taken. */
+function createSend({ deliveries, limits }: Pick<PayerScheme, 'deliveries' | 'limits'>, exchange: Exchange) {
+  return async (request: Request, record: PaymentRecord, header: string): Promise<Response> => {
+    const paid = requestAt(request, record.target ?? { method: request.method, url: request.url })
+    paid.headers.set(Headers.paymentSignature, header)
+    try {
+      return await exchange(paid, limits.paidAnswerMsMax)
+    } catch (cause) {
+      await deliveries.ended(record.challengeNonce, 'unknown')
+      if (request.signal.aborted) throw cause
+      const why =
+        cause instanceof PayerError ? cause.detail : `the connection broke (${(cause as Error).message})`
+      throw new PayerError('payment_unanswered', `challenge ${record.challengeNonce}: ${why}`, {
+        cause,
+        burnTxHash: record.burn?.hash,
+      })
+    }
+  }
+}
+
+/** The header that presents a payment: as it was sent before, or made of its payload. */
+function createHeaderOf(payer: Pick<PayerScheme, 'createPaymentPayload'>) {
+  return async (record: PaymentRecord): Promise<string> => {
+    if (record.header !== undefined) return record.header
+    const { accepted, echo } = record
+    const { payload } = await payer.createPaymentPayload(
+      Offer.x402Version,
+      accepted as Parameters<PayerScheme['createPaymentPayload']>[1],
+    )
+    return Headers.encode({ x402Version: Offer.x402Version, accepted, payload, ...echo })
   }
 }
 

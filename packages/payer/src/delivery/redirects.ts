@@ -1,8 +1,6 @@
 /** Redirects, followed by hand: whoever pays must know which URL asks, and by whose word it got there. */
 import { PayerError } from '../payer-error.js'
-
-/** Where a request ended: what an offer is paid for, and where. */
-export type Target = { readonly method: string; readonly url: string }
+import type { Target } from '../payment/payment-memory.js'
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 /** What `fetch` takes away, too, when a redirect leads to another origin. */

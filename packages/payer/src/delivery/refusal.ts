@@ -1,8 +1,9 @@
 /** What a caller is told when a payment did not buy its answer. */
 import { parseTxHash, reasons } from '@svc-zerc20/protocol'
 import { PayerError } from '../payer-error.js'
-import { type Answer, type Outcome, refusalOf, wasUsed } from './outcome.js'
-import type { PaymentRecord } from './payment-memory.js'
+import { type Answer, type Outcome, refusalOf, wasUsed } from '../payment/outcome.js'
+import type { PaymentRecord } from '../payment/payment-memory.js'
+import { printable } from '../printable.js'
 
 const saidCharsMax = 200
 
@@ -25,7 +26,7 @@ export function refusalError(
   const what = `challenge ${record.challengeNonce}`
   const why = reason
     ? `${reason}: ${withoutStop(reasons[reason].help)}`
-    : `the seller said "${printable(said)}"`
+    : `the seller said "${printable(said, saidCharsMax)}"`
   const facts = { reason, burnTxHash, cause }
   if (wasUsed(answer)) return new PayerError('payment_used', what, facts)
   if (outcome === 'refused' || outcome === 'sign_again') {
@@ -40,6 +41,3 @@ export const burnOf = (record: PaymentRecord, answer: Answer) =>
   record.burn?.hash ?? parseTxHash(answer.settleResponse?.transaction)
 
 const withoutStop = (sentence: string) => sentence.replace(/\.$/, '')
-
-/** A stranger's words, short and without control characters. */
-const printable = (said: string) => said.slice(0, saidCharsMax).replace(/[^\x20-\x7e]/g, '?')

@@ -2,9 +2,10 @@
 import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
-import type { Deliveries } from './deliveries.js'
+import type { Target } from '../payment/payment-memory.js'
+import type { Deliveries } from '../scheme/deliveries.js'
 import type { Exchange } from './exchange.js'
-import { isRedirect, isSameOrigin, redirectTarget, requestAt, type Target } from './redirects.js'
+import { isRedirect, isSameOrigin, redirectTarget, requestAt } from './redirects.js'
 
 export type UnpaidLimits = Pick<PayerLimits, 'answerMsMax' | 'redirectsMax' | 'freshOffersMax'>
 

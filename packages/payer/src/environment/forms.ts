@@ -8,6 +8,7 @@ import {
   Secret,
 } from '@svc-zerc20/protocol'
 import { type HostRule, parseHostRules } from '../policy/hosts.js'
+import { printable } from '../printable.js'
 import type { Reading } from '../reading.js'
 
 export type Form<T> = {
@@ -27,8 +28,7 @@ const looksLikeKey = (text: string) => /[0-9a-f]{60,}/i.test(text)
 function show(text: string): string {
   if (text === '') return 'the value is empty'
   if (looksLikeKey(text)) return 'the value looks like a private key and is not shown'
-  const printable = text.replace(/[^\x20-\x7e]/g, '?')
-  const short = printable.length > shownCharsMax ? `${printable.slice(0, shownCharsMax)}…` : printable
+  const short = printable(text, shownCharsMax) + (text.length > shownCharsMax ? '…' : '')
   return `${JSON.stringify(short)} does not fit`
 }
 

@@ -8,11 +8,11 @@ import {
   type TxHash,
 } from '@svc-zerc20/protocol'
 import { deliverPayments } from '../delivery/deliver-payments.js'
-import { readAnswer } from '../delivery/outcome.js'
-import type { PaymentRecord } from '../delivery/payment-memory.js'
 import { PayerError } from '../payer-error.js'
-import { refusalOf, type Verdict } from '../policy/verdict.js'
+import { readAnswer } from '../payment/outcome.js'
+import type { PaymentRecord } from '../payment/payment-memory.js'
 import type { PayerScheme } from '../scheme/client-scheme.js'
+import { refusalOf, type Verdict } from '../verdict.js'
 import { type Quote, type QuotedOffer, quoteOf } from './quote.js'
 
 /** What is known of a payment that bought an answer. */

@@ -3,10 +3,10 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Approver } from '../approval/approval.js'
 import { type Clock, systemClock } from '../clock.js'
+import { readPolicyFile } from '../environment/policy-file.js'
 import { type Environment, readEnvironment, type Settings } from '../environment/read-environment.js'
 import { stateFolder } from '../environment/state-folder.js'
 import { type Policy, tighten } from '../policy/policy.js'
-import { readPolicyFile } from '../policy/policy-file.js'
 import type { PayerParts } from './assemble-payer.js'
 
 export type EnvironmentParts = {

@@ -1,8 +1,9 @@
 /** What a URL asks for, and what the rules say to it. Nothing is reserved or signed, and no key is needed. */
 import { Headers, Json, Offer } from '@svc-zerc20/protocol'
 import { type PayableOffer, readOffer } from '../offer/payable-offer.js'
-import type { Verdict } from '../policy/verdict.js'
+import { printable } from '../printable.js'
 import type { PayerScheme } from '../scheme/client-scheme.js'
+import type { Verdict } from '../verdict.js'
 
 /** One offer of a 402 that this payer can read. */
 export type QuotedOffer = {
@@ -50,9 +51,9 @@ export async function quoteOf(
     status: response.status,
     offers,
     otherSchemes: entries
-      .map(({ scheme: name }) => printable(String(name)))
+      .map(({ scheme: name }) => printable(String(name), wordsMax))
       .filter((name) => name !== Offer.scheme),
-    description: typeof words === 'string' && words !== '' ? printable(words) : undefined,
+    description: typeof words === 'string' && words !== '' ? printable(words, wordsMax) : undefined,
   }
 
   async function judged(raw: Json.JsonObject): Promise<QuotedOffer> {
@@ -64,6 +65,3 @@ export async function quoteOf(
     return { accepted, offer, fee: accepted.extra.fee?.amount, verdicts, isAllowed }
   }
 }
-
-/** A stranger's words: short, and without characters that move a cursor. */
-const printable = (text: string) => text.slice(0, wordsMax).replace(/[^\x20-\x7e]/g, '?')

@@ -15,8 +15,8 @@ import { systemClock } from '../clock.js'
 import type { Approver, CreatePayerOptions, PayOptions } from '../index.js'
 import { createPayer } from '../index.js'
 import { defaultLimits } from '../limits.js'
+import { openState } from '../payer/open-state.js'
 import { partsFromEnvironment } from '../payer/payer-from-environment.js'
-import { openState } from '../store/open-state.js'
 
 const network = { network: 'eip155:31337', token: address(1), helper: address(3) } as unknown as TestNetwork
 const deadRpc = 'http://127.0.0.1:9'

@@ -1,9 +1,9 @@
 /** What one offer may ask for, whatever was spent before. */
 import { type Address, Network } from '@svc-zerc20/protocol'
 import type { PayableOffer } from '../offer/payable-offer.js'
+import type { Verdict } from '../verdict.js'
 import { allowsUrl, describeHosts, hostOf } from './hosts.js'
 import type { Policy } from './policy.js'
-import type { Verdict } from './verdict.js'
 
 /** Whether requests may leave for a URL. */
 export function judgeHost({ hosts }: Pick<Policy, 'hosts'>, url: string): Verdict {

@@ -1,11 +1,11 @@
 /** One payload for one challenge; another one only when the first can no longer burn. */
 import { type ChallengeNonce, Json, type Offer } from '@svc-zerc20/protocol'
-import type { Deliveries } from '../delivery/deliveries.js'
-import type { PaymentMemory, PaymentRecord } from '../delivery/payment-memory.js'
 import { type PayableOffer, readOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
+import type { PaymentMemory, PaymentRecord } from '../payment/payment-memory.js'
 import { type Guard, takenByAnother } from '../policy/guard.js'
 import type { Permission, Way } from '../policy/permission.js'
+import type { Deliveries } from './deliveries.js'
 
 export type WirePayload = Readonly<Record<string, unknown>>
 
@@ -30,8 +30,6 @@ export function createMakePayload({
   readonly memory: PaymentMemory
   readonly deliveries: Pick<Deliveries, 'originOf'>
 }): (x402Version: number, requirements: unknown) => Promise<WirePayload> {
-  const underWay = underWayIn(memory)
-
   /** Takes the payment for this process alone, before anything is reserved or signed for it. */
   async function take(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<PaymentRecord> {
     const { challengeNonce } = offer
@@ -110,12 +108,22 @@ export function createMakePayload({
     }
   }
 
+  return shareAmongCallers(memory, make)
+}
+
+type Make = (offer: PayableOffer, accepted: Offer.PaymentRequirements) => Promise<WirePayload>
+
+/** Callers at the same time share one payment: two must never burn for one challenge. */
+function shareAmongCallers(
+  memory: PaymentMemory,
+  make: Make,
+): (x402Version: number, requirements: unknown) => Promise<WirePayload> {
+  const underWay = underWayIn(memory)
   return async (x402Version, requirements) => {
     const offer = readOffer(x402Version, requirements)
     const { challengeNonce } = offer
     const running = underWay.get(challengeNonce)
     if (running) {
-      // Callers at the same time share one payment: two must never burn for one challenge.
       checkUnchanged(running.accepted, requirements, challengeNonce)
       return running.made
     }

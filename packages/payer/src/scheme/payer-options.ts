@@ -9,8 +9,8 @@ import {
 } from '@svc-zerc20/protocol'
 import type { LocalAccount } from 'viem'
 import { type Clock, systemClock } from '../clock.js'
-import { createPaymentMemory, type PaymentMemory } from '../delivery/payment-memory.js'
 import { defaultLimits, type PayerLimits } from '../limits.js'
+import { createPaymentMemory, type PaymentMemory } from '../payment/payment-memory.js'
 import type { Policy } from '../policy/policy.js'
 
 const modes = ['permit', 'self-transfer'] as const

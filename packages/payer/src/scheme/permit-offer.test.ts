@@ -4,7 +4,7 @@ import { address, type OfferChanges, offerAt } from '../../test/offers.js'
 import { checkFresh, readOffer } from '../offer/payable-offer.js'
 import { judgeOffer } from '../policy/offer-rules.js'
 import type { Policy } from '../policy/policy.js'
-import { assertPasses } from '../policy/verdict.js'
+import { assertPasses } from '../verdict.js'
 import { checkPermitOffer } from './permit-offer.js'
 
 type OfferPins = Pick<Policy, 'network' | 'allowedTokens' | 'maxAmountPerPayment'>

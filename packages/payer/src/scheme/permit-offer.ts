@@ -2,7 +2,7 @@
 import type { PayableOffer, PermitOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
 import { judgePermit } from '../policy/offer-rules.js'
-import { assertPasses } from '../policy/verdict.js'
+import { assertPasses } from '../verdict.js'
 
 /** Narrows an offer to the permit path. Whether its helper can be trusted is for `helper-trust.ts` to say. */
 export function checkPermitOffer(

@@ -13,7 +13,7 @@ import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { randomHex } from '../../test/offers.js'
 import { systemClock } from '../clock.js'
 import { defaultLimits } from '../limits.js'
-import { openState } from '../store/open-state.js'
+import { openState } from '../payer/open-state.js'
 
 const script = fileURLToPath(new URL('../../test/racing-payer.mjs', import.meta.url))
 

@@ -1,20 +1,9 @@
 /** Whether money that was promised is gone. Read from the chain, because a seller's word is not enough for either. */
 import { permitBurnerAbi } from '@svc-zerc20/contracts'
-import type { ChallengeNonce, Hex, TxHash } from '@svc-zerc20/protocol'
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { type Address, type PublicClient, parseTransaction } from 'viem'
+import type { BurnState, ReadBurnState, SignedTransfer } from '../totals/burn-state.js'
 import type { Reservation } from '../totals/spend-state.js'
-
-/** `absent` means that no burn exists and none can come any more. */
-export type BurnState = 'burned' | 'absent' | 'unknown'
-
-/** The signed transfer of a self-transfer, where there is one. */
-export type SignedTransfer = { readonly hash: TxHash; readonly raw: Hex }
-
-export type ReadBurnState = (
-  challengeNonce: ChallengeNonce,
-  reservation: Reservation,
-  transfer: SignedTransfer | undefined,
-) => Promise<BurnState>
 
 /** How far the chain's clock must be past a deadline, so that a short reorganisation does not bring it back. */
 const settledSeconds = 60n

@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { callsDuring, startNetwork, type TestNetwork } from '../../test/network.js'
 import { address, offerAt, randomHex } from '../../test/offers.js'
 import { systemClock } from '../clock.js'
-import { createPaymentMemory } from '../delivery/payment-memory.js'
 import { createPayerScheme, type PayerError, type PayerOptions } from '../index.js'
 import { defaultLimits } from '../limits.js'
+import { createPaymentMemory } from '../payment/payment-memory.js'
 
 let net: TestNetwork
 beforeAll(async () => {
@@ -250,7 +250,13 @@ describe('self-transfer mode', () => {
     await expect(payer.createPaymentPayload(2, offer)).resolves.toHaveProperty('payload.burnTxHash')
   })
 
-  it.each(['already known', 'nonce too low: next nonce 5, tx nonce 4', 'AlreadyKnown', 'OldNonce'])(
+  it.each([
+    'already known',
+    'nonce too low: next nonce 5, tx nonce 4',
+    'AlreadyKnown',
+    'OldNonce',
+    'request timed out',
+  ])(
     'one node says "%s", another does not show the transfer yet: it is awaited, and never signed anew',
     async (message) => {
       const payer = createPayer(impatient)

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { systemClock } from '../clock.js'
 import { defaultLimits } from '../limits.js'
-import { openState } from '../store/open-state.js'
+import { openState } from '../payer/open-state.js'
 
 const processes = 16
 const kills = Number(process.env.SPEND_KILLS ?? 20)

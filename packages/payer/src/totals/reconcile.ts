@@ -1,9 +1,9 @@
 /** Ends reservations that a crash, a silence or a refusal left behind, once the chain tells what became of the money. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { type Clock, unixSeconds } from '../clock.js'
-import type { PaymentMemory } from '../delivery/payment-memory.js'
-import type { ReadBurnState } from '../signing/burn-state.js'
+import type { PaymentMemory } from '../payment/payment-memory.js'
 import type { AuditLog } from '../store/audit-log.js'
+import type { ReadBurnState } from './burn-state.js'
 import type { Reservation } from './spend-state.js'
 import type { Totals } from './totals.js'
 

@@ -1,9 +1,9 @@
 /** Totals that hold for everybody who shares their cell. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../clock.js'
-import { type Cap, judgeCaps } from '../policy/cap-rules.js'
-import type { Verdict } from '../policy/verdict.js'
 import type { Cell } from '../store/cell.js'
+import type { Verdict } from '../verdict.js'
+import { type Cap, judgeCaps } from './caps.js'
 import {
   emptyState,
   priceOf,

@@ -1,9 +1,8 @@
 /** Caps over several payments. They are judged where the amount is reserved, so that nobody gets in between. */
 import type { BaseUnits } from '@svc-zerc20/protocol'
 import type { PayerErrorCode } from '../payer-error.js'
-import type { Used } from '../totals/spend-state.js'
-import type { Policy } from './policy.js'
-import type { RuleName, Verdict } from './verdict.js'
+import type { RuleName, Verdict } from '../verdict.js'
+import type { Used } from './spend-state.js'
 
 export type Cap = {
   readonly rule: RuleName
@@ -12,7 +11,14 @@ export type Cap = {
   readonly code: PayerErrorCode
 }
 
-export const capsOf = ({ maxTotal, maxPerHost, maxPerDay }: Policy): readonly Cap[] => [
+/** The amounts of a policy that count over several payments, in base units; undefined is no cap. */
+type CapAmounts = {
+  readonly maxTotal: BaseUnits | undefined
+  readonly maxPerHost: BaseUnits | undefined
+  readonly maxPerDay: BaseUnits | undefined
+}
+
+export const capsOf = ({ maxTotal, maxPerHost, maxPerDay }: CapAmounts): readonly Cap[] => [
   { rule: 'total', counts: 'total', max: maxTotal, code: 'total_exceeded' },
   { rule: 'per-host', counts: 'host', max: maxPerHost, code: 'host_total_exceeded' },
   { rule: 'per-day', counts: 'day', max: maxPerDay, code: 'day_total_exceeded' },

@@ -1,4 +1,4 @@
-import { PayerError, type PayerErrorCode } from '../payer-error.js'
+import { PayerError, type PayerErrorCode } from './payer-error.js'
 
 /** The name of a rule, as `inspect`, refusals and the audit log write it. */
 export type RuleName =

@@ -1,10 +1,10 @@
 /** From a finished payload to the resource: what was sent where, and how it ended. */
 import { type ChallengeNonce, Json } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
+import type { Outcome } from '../payment/outcome.js'
+import type { DeliveryState, PaymentMemory, PaymentRecord } from '../payment/payment-memory.js'
 import type { EndFacts, Guard } from '../policy/guard.js'
 import type { PermitNonces } from '../signing/permit-nonces.js'
-import type { Outcome } from './outcome.js'
-import type { DeliveryState, PaymentMemory, PaymentRecord } from './payment-memory.js'
 
 /** Where an offer came from. */
 export type Origin = Required<Pick<PaymentRecord, 'request' | 'target' | 'echo'>>

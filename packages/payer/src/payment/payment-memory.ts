@@ -3,7 +3,9 @@ import type { ChallengeNonce, Hex, Offer, TxHash } from '@svc-zerc20/protocol'
 import { type Clock, unixSeconds } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
-import type { Target } from './redirects.js'
+
+/** Where a request ended: what an offer is paid for, and where. */
+export type Target = { readonly method: string; readonly url: string }
 
 /**
  * - `open`: being made or being presented by someone right now

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { Clock } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
+import { type AuditLog, auditFile, createAuditLog } from '../store/audit-log.js'
+import type { Cell } from '../store/cell.js'
+import { createDurablePayments, type DurablePayments } from '../store/durable-payments.js'
+import { createVersionedFile } from '../store/versioned-file.js'
 import { emptyState, parseSpendState, type SpendState } from '../totals/spend-state.js'
 import { createTotals, type Totals } from '../totals/totals.js'
-import { type AuditLog, auditFile, createAuditLog } from './audit-log.js'
-import type { Cell } from './cell.js'
-import { createDurablePayments, type DurablePayments } from './durable-payments.js'
-import { createVersionedFile } from './versioned-file.js'
 
 export type PayerState = {
   readonly totals: Totals

@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs'
 import { Json, nearestName, SvcError } from '@svc-zerc20/protocol'
 import { parse } from 'smol-toml'
-import * as Forms from '../environment/forms.js'
+import { parseHostRules } from '../policy/hosts.js'
+import type { Tightening } from '../policy/policy.js'
 import type { Reading } from '../reading.js'
-import { parseHostRules } from './hosts.js'
-import type { Tightening } from './policy.js'
+import * as Forms from './forms.js'
 
 const listOf =
   <T>(read: (texts: string[]) => Reading<T>) =>

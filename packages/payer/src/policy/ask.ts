@@ -1,0 +1,83 @@
+/** Puts a purchase before a human, and notes question and answer. */
+import type { Address } from '@svc-zerc20/protocol'
+import { type ApprovalRequest, type Approver, askHuman } from '../approval/approval.js'
+import type { Clock } from '../clock.js'
+import { PayerError } from '../payer-error.js'
+import type { AuditEntry, AuditLog } from '../store/audit-log.js'
+import type { Reservation } from '../totals/spend-state.js'
+import type { Totals } from '../totals/totals.js'
+import type { Verdict } from '../verdict.js'
+import type { Policy } from './policy.js'
+import { type Purchase, pathOf } from './purchase.js'
+
+export type AskPorts = {
+  readonly policy: Policy
+  readonly payer: Address
+  readonly totals: Totals
+  readonly audit: AuditLog
+  /** Undefined where no human can be asked; what needs one is then refused. */
+  readonly approver: Approver | undefined
+  /** An amount in tokens, as `1.5 USDC`, or undefined when the token does not tell. */
+  readonly inTokens: (token: Address, amount: bigint) => Promise<string | undefined>
+  readonly clock: Clock
+}
+
+/** Resolves once a human approved, and throws `not_approved` otherwise. */
+export type Ask = (purchase: Purchase, why: readonly Verdict[], reservation: Reservation) => Promise<void>
+
+export function createAsk({ policy, payer, totals, audit, approver, inTokens, clock }: AskPorts): Ask {
+  async function questionOf(
+    { offer, accepted, target }: Purchase,
+    why: readonly Verdict[],
+    { pair, host, terms }: Reservation,
+  ): Promise<ApprovalRequest> {
+    const { challengeNonce, token, amount } = offer
+    const used = await totals.used(pair, host)
+    const tokens = await inTokens(token, amount).catch(() => undefined)
+    const fee = accepted.extra.fee?.amount
+    return {
+      ...{ challengeNonce, terms, host, network: policy.network, token, payer },
+      method: target?.method ?? 'unknown',
+      path: target ? pathOf(target) : 'unknown',
+      amount: `${amount}`,
+      ...(tokens !== undefined && { tokens }),
+      ...(fee !== undefined && { fee }),
+      // The amount is reserved already, so that it is part of what is used.
+      remaining: policy.maxTotal === undefined ? 'unlimited' : `${policy.maxTotal - used.total}`,
+      why: why.map(({ rule, limit, asked }) => `rule ${rule}: asked ${asked}, allowed ${limit}`).join('; '),
+      until: clock.now() + policy.approvalTimeoutMs,
+    }
+  }
+
+  return async (purchase, why, reservation) => {
+    const { challengeNonce } = purchase.offer
+    const { terms } = reservation
+    const request = await questionOf(purchase, why, reservation)
+    await audit.append({
+      event: 'approval_asked',
+      ...factsOf(challengeNonce, reservation),
+      terms,
+      why: request.why,
+    })
+    const answer = approver ? await askHuman(approver, request, policy.approvalTimeoutMs, clock) : 'nobody'
+    if (answer === 'approved') {
+      await audit.append({ event: 'approved', challengeNonce, terms })
+      return
+    }
+    await audit.append({ event: 'not_approved', challengeNonce, terms, answer })
+    throw new PayerError('not_approved', `${request.why}: ${answerWords[answer]}`)
+  }
+}
+
+/** The part of a reservation that the log shows. */
+export const factsOf = (
+  challengeNonce: string,
+  { host, route, amount, pair, way }: Reservation,
+): Omit<AuditEntry, 'event'> => ({ challengeNonce, host, route, amount, pair, way })
+
+const answerWords = {
+  denied: 'the answer was no',
+  silent: 'nobody answered in time',
+  failed: 'nobody could be asked',
+  nobody: 'there is nobody to ask',
+} as const

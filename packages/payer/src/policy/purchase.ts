@@ -1,0 +1,53 @@
+/** What is about to be bought, and what is kept of it in the totals and the log. */
+import { randomUUID } from 'node:crypto'
+import type { Address, Network, Offer } from '@svc-zerc20/protocol'
+import type { PayableOffer } from '../offer/payable-offer.js'
+import type { Target } from '../payment/payment-memory.js'
+import { printable } from '../printable.js'
+import { hourOf, pairOf, type Reservation } from '../totals/spend-state.js'
+import { hostOf } from './hosts.js'
+import { termsHash, type Way } from './permission.js'
+
+/** What is about to be bought, and by whose word. */
+export type Purchase = {
+  readonly offer: PayableOffer
+  readonly accepted: Offer.PaymentRequirements
+  readonly way: Way
+  /** Where the offer was made; undefined beneath a client that does not tell. */
+  readonly target: Target | undefined
+}
+
+/** The reservation that a purchase needs, with an owner of its own. */
+export function reservationFor(
+  { offer, way, target, accepted }: Purchase,
+  {
+    payer,
+    network,
+    nowMs,
+  }: { readonly payer: Address; readonly network: Network.Network; readonly nowMs: number },
+): Reservation {
+  const { token, payTo, amount, helper, expiresAt, deadline } = offer
+  return {
+    owner: randomUUID(),
+    terms: termsHash(payer, way, offer),
+    isGranted: false,
+    isApproved: false,
+    pair: pairOf(network, token),
+    host: (target && hostOf(target.url)?.hostname) ?? 'unknown',
+    route: routeOf(target, accepted),
+    amount: `${amount}`,
+    hour: hourOf(nowMs),
+    ...{ way, token, payTo, helper, payer, expiresAt, deadline },
+  }
+}
+
+const routeCharsMax = 300
+
+/** What a price is remembered for: method, origin and path. A query is part of what varies. */
+export function routeOf(target: Target | undefined, accepted: Offer.PaymentRequirements): string {
+  if (target === undefined) return `unknown ${accepted.asset}`
+  return printable(`${target.method} ${new URL(target.url).origin}${pathOf(target)}`, routeCharsMax)
+}
+
+/** The path of a target, as a human reads it. */
+export const pathOf = ({ url }: Target): string => printable(new URL(url).pathname, routeCharsMax)
