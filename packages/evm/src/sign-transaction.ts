@@ -1,7 +1,8 @@
 /** Signs a transaction of one key. Its hash is known before anybody has seen it, so that it can be recorded first. */
 import { type Address, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
-import { type Hex, keccak256 } from 'viem'
+import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { keccak256 } from 'viem/utils'
 import type { Fee } from './fees.js'
 
 export async function signTransaction(
