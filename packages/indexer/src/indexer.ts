@@ -11,7 +11,8 @@ import { limits } from './limits.js'
 import { defaultCeilingGwei, feeCeiling } from './root/fee-ceiling.js'
 import { createRootJob, type RootJobOptions } from './root/root-job.js'
 import type { Status } from './status.js'
-import { type Binding, openDatabase } from './store/database.js'
+import { openDatabase } from './store/database.js'
+import type { Binding } from './store/folder.js'
 import { assertChain, createFollower } from './sync/follower.js'
 
 export type IndexerOptions = {

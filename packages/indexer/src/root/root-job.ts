@@ -3,15 +3,7 @@
  * reorg, a restart or somebody else's proof needs no special case: the next round starts from another place.
  */
 import type { FeeCeiling, Sender } from '@svc-zerc20/evm'
-import {
-  type Address,
-  backOffMs,
-  type Clock,
-  createBoundedMap,
-  SvcError,
-  zeroAddress,
-} from '@svc-zerc20/protocol'
-import type { RootWitness } from '@svc-zerc20/zk'
+import { type Address, backOffMs, type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import type { Chain } from '../chain/chain.js'
 import type { Log } from '../events.js'
@@ -19,9 +11,11 @@ import { codeOf, sentenceOf } from '../failure.js'
 import { limits } from '../limits.js'
 import type { Database } from '../store/database.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
+import { createGathering } from './gathering.js'
 import { createPace } from './pace.js'
+import { createProofs } from './proofs.js'
 import { planRoot, type RootPlan } from './root-plan.js'
-import { proveCall, transfersBetween, witnessOf } from './root-step.js'
+import { proveCall, witnessOf } from './root-step.js'
 import { createWatchedProof, isOutrun, type RootProver } from './watched-proof.js'
 
 export type RootJobOptions = {
@@ -45,7 +39,7 @@ export type RootJob = {
 
 const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, lookMs: 500 } as const
 
-/** Creates the job; it sends sender, so there is one per key. */
+/** Creates the job. Its sender numbers the transactions of one key, so a key has one job. */
 export function createRootJob(
   deps: RootJobOptions & {
     chain: Chain
@@ -65,9 +59,8 @@ export function createRootJob(
   const checkpoints: Checkpoints = createCheckpoints({ chain, database, sender, verifier, log })
   const prove = createWatchedProof({ prover, chain, checkpoints, database, clock, log, lookMs })
   const pace = createPace()
-  const proofs = createBoundedMap<string, readonly bigint[]>(limits.proofsKept)
-  let pendingSince: number | undefined
-  let generatedIndex: number | undefined
+  const proofs = createProofs({ prove, database, clock, log, onProved: pace.proved })
+  const gathering = createGathering({ database, clock, gatherMs, mintGatherMs })
   let failures = 0
   let error: string | undefined
 
@@ -75,7 +68,7 @@ export function createRootJob(
   async function round(signal: AbortSignal): Promise<boolean> {
     const state = await chain.verifierNow()
     checkpoints.observe(state)
-    if (!isRipe(state.provedIndex)) return false
+    if (!gathering.isRipe(state.provedIndex)) return false
     if (state.isPaused) throw new SvcError('verifier_paused', 'the verifier is paused')
     await assertSameRoot(state.provedIndex)
     await checkpoints.reserveIfDue(state, signal)
@@ -83,27 +76,11 @@ export function createRootJob(
     if (target === undefined) return false
     const plan = planRoot(state.provedIndex, target, pace.stepMs())
     const witness = witnessOf(database, plan)
-    const proof = await proofOf(plan, witness, signal)
+    const proof = await proofs.of(plan, witness, signal)
     if (proof === undefined) return true
     await submit(plan, witness.newRoot, proof, target, signal)
-    pendingSince = undefined
+    gathering.restart()
     return true
-  }
-
-  function isRipe(provedIndex: number): boolean {
-    const { size } = database.head()
-    if (provedIndex >= size) {
-      pendingSince = undefined
-      return false
-    }
-    pendingSince ??= clock.now()
-    const first = transfersBetween(
-      database,
-      provedIndex,
-      Math.min(size, provedIndex + limits.leavesPerReservation),
-    )
-    const areMints = first.every(({ from }) => from === zeroAddress) && size - provedIndex === first.length
-    return clock.now() - pendingSince >= (areMints ? mintGatherMs : gatherMs)
   }
 
   async function assertSameRoot(provedIndex: number): Promise<void> {
@@ -114,28 +91,6 @@ export function createRootJob(
         `the verifier holds another root at ${provedIndex} than the tree`,
       )
     }
-  }
-
-  /** Undefined when the proof is of no use any more. */
-  async function proofOf(
-    plan: RootPlan,
-    { input, newRoot, newChain }: RootWitness,
-    signal: AbortSignal,
-  ): Promise<readonly bigint[] | undefined> {
-    const { circuit, oldIndex, newIndex } = plan
-    const key = `${circuit} ${oldIndex} ${newIndex} ${newRoot} ${newChain}`
-    const known = proofs.get(key)
-    if (known !== undefined) return known
-    log({ event: 'root.proving', circuit, oldIndex, newIndex, pending: database.head().size - oldIndex })
-    const startedAt = clock.now()
-    const proof = await prove({ plan, newRoot, input }, signal)
-    if (proof === undefined) return undefined
-    const ms = clock.now() - startedAt
-    log({ event: 'root.proved', circuit, newIndex, ms })
-    pace.proved(circuit, ms)
-    generatedIndex = newIndex
-    proofs.set(key, proof)
-    return proof
   }
 
   async function submit(
@@ -175,6 +130,6 @@ export function createRootJob(
     async run(signal) {
       while (!signal.aborted) await clock.sleep(await look(signal), signal)
     },
-    view: () => ({ generatedIndex, error }),
+    view: () => ({ generatedIndex: proofs.lastIndex(), error }),
   }
 }

@@ -4,21 +4,19 @@
  * one token on one chain, and to one process at a time (LevelDB holds a lock on it).
  */
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import { createMerkleTree, type MerklePath, type NodeStore, transferLeaf, treeHeight } from '@svc-zerc20/zk'
-import { ClassicLevel } from 'classic-level'
+import { createMerkleTree, type MerklePath, transferLeaf, treeHeight } from '@svc-zerc20/zk'
 import type { ReportedTransfer } from '../chain/transfer.js'
 import { limits } from '../limits.js'
+import { createBatch } from './batch.js'
+import { type Level, openFolder } from './folder.js'
 import {
   decodeBlock,
   decodeCount,
   decodeTransfer,
-  decodeWord,
   encodeBlock,
   encodeCount,
   encodeTransfer,
-  encodeWord,
   indexOfReceived,
   keys,
   type StoredTransfer,
@@ -50,68 +48,14 @@ export type Database = {
   close(): Promise<void>
 }
 
-/** What a folder belongs to; another one of these is refused. */
-export type Binding = { readonly chainId: number; readonly token: Address; readonly fromBlock: number }
-
-type Put = { type: 'put'; key: Buffer; value: Buffer }
-type Operation = Put | { type: 'del'; key: Buffer }
-type Level = ClassicLevel<Buffer, Buffer>
-
-/**
- * Opens or creates a folder. `start` tells the block before the token's first and is asked only for a new folder.
- * Throws `SvcError('folder_locked')`, `SvcError('folder_of_another_token')` or `SvcError('folder_unusable')`.
- */
-export async function openDatabase(deps: {
-  folder: string
-  binding: Binding
-  start: () => Promise<SyncedBlock>
-}): Promise<Database> {
-  const level = await openLevel(deps.folder)
+/** Opens or creates a folder; throws what `openFolder` throws. */
+export async function openDatabase(deps: Parameters<typeof openFolder>[0]): Promise<Database> {
+  const level = await openFolder(deps)
   try {
-    await bind(level, deps.binding, deps.start)
     return createDatabase(level)
   } catch (error) {
     await level.close()
     throw error
-  }
-}
-
-async function openLevel(folder: string): Promise<Level> {
-  let level: Level
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    level = new ClassicLevel<Buffer, Buffer>(folder, { keyEncoding: 'buffer', valueEncoding: 'buffer' })
-    await level.open()
-  } catch (error) {
-    const cause = (error as Error).cause as { code?: string; message?: string } | undefined
-    if (cause?.code === 'LEVEL_LOCKED') {
-      throw new SvcError('folder_locked', `${folder}: another process has this folder open`, { cause: error })
-    }
-    const why = cause?.message ?? (error as Error).message
-    throw new SvcError('folder_unusable', `${folder}: ${why}`, { cause: error })
-  }
-  return level
-}
-
-const format = 1
-
-async function bind(level: Level, binding: Binding, start: () => Promise<SyncedBlock>): Promise<void> {
-  const text = JSON.stringify({ format, ...binding })
-  const found = level.getSync(keys.binding)
-  if (found === undefined) {
-    const first = encodeBlock(await start())
-    const puts: [Buffer, Buffer][] = [
-      [keys.binding, Buffer.from(text)],
-      [keys.head, first],
-      [keys.verified, first],
-      [keys.block(decodeBlock(first).number), first],
-    ]
-    await level.batch(
-      puts.map(([key, value]) => ({ type: 'put', key, value })),
-      { sync: true },
-    )
-  } else if (found.toString('utf8') !== text) {
-    throw new SvcError('folder_of_another_token', `the folder belongs to ${found}, not to ${text}`)
   }
 }
 
@@ -123,45 +67,18 @@ function createDatabase(level: Level): Database {
   }
   let head = stored(keys.head)
   let verified = stored(keys.verified)
-  let operations: Operation[] = []
-  /** Nodes of the batch in the making: the tree needs them before they are stored. */
-  const fresh = new Map<string, bigint>()
+  const batch = createBatch(level, () => head.size)
+  let tree = createMerkleTree({ store: batch.nodes, size: head.size })
 
-  const put = (key: Buffer, value: Buffer) => operations.push({ type: 'put', key, value })
-  const del = (key: Buffer) => operations.push({ type: 'del', key })
-
-  const store: NodeStore = {
-    get(height, index) {
-      const value = fresh.get(`${height}/${index}`)
-      if (value !== undefined) return value
-      const found = level.getSync(keys.node(height, index))
-      return found && decodeWord(found)
-    },
-    put(height, index, hash) {
-      fresh.set(`${height}/${index}`, hash)
-      put(keys.node(height, index), encodeWord(hash))
-    },
-    truncate(size) {
-      for (let height = 0; height <= treeHeight; height++) {
-        const end = Math.floor(head.size / 2 ** height)
-        for (let index = Math.floor(size / 2 ** height); index < end; index++) del(keys.node(height, index))
-      }
-    },
-  }
-  let tree = createMerkleTree({ store, size: head.size })
-
-  /** Runs `fill`, then writes what it put. Whatever fails, memory is as the disk is. */
+  /** Whatever fails, memory is as the disk is. */
   async function commit(fill: () => Promise<void> | void): Promise<void> {
-    assert(operations.length === 0, 'changes come one after another')
+    assert(batch.isEmpty(), 'changes come one after another')
     try {
-      await fill()
-      await level.batch(operations, { sync: true })
+      await batch.write(fill)
     } finally {
-      operations = []
-      fresh.clear()
       head = stored(keys.head)
       verified = stored(keys.verified)
-      if (tree.size() !== head.size) tree = createMerkleTree({ store, size: head.size })
+      if (tree.size() !== head.size) tree = createMerkleTree({ store: batch.nodes, size: head.size })
     }
   }
 
@@ -174,16 +91,16 @@ function createDatabase(level: Level): Database {
     const { blockHash: _blockHash, ...rest } = transfer
     tree.append([transferLeaf(2, transfer)])
     const root = tree.rootAt(tree.size())
-    put(keys.transfer(transfer.index), encodeTransfer({ ...rest, root }))
-    put(keys.received(transfer.to, transfer.index), Buffer.alloc(0))
-    put(keys.root(root), encodeCount(tree.size()))
+    batch.put(keys.transfer(transfer.index), encodeTransfer({ ...rest, root }))
+    batch.put(keys.received(transfer.to, transfer.index), Buffer.alloc(0))
+    batch.put(keys.root(root), encodeCount(tree.size()))
   }
 
   function deleteTransfer(transfer: StoredTransfer): void {
-    del(keys.transfer(transfer.index))
-    del(keys.received(transfer.to, transfer.index))
-    del(keys.root(transfer.root))
-    del(keys.block(transfer.blockNumber))
+    batch.del(keys.transfer(transfer.index))
+    batch.del(keys.received(transfer.to, transfer.index))
+    batch.del(keys.root(transfer.root))
+    batch.del(keys.block(transfer.blockNumber))
   }
 
   return {
@@ -212,11 +129,11 @@ function createDatabase(level: Level): Database {
         for (const [at, transfer] of transfers.entries()) {
           putTransfer(transfer)
           const { blockNumber: number, blockHash: hash, index, hashChain } = transfer
-          put(keys.block(number), encodeBlock({ number, hash, size: index + 1, hashChain }))
+          batch.put(keys.block(number), encodeBlock({ number, hash, size: index + 1, hashChain }))
           if (at % limits.leavesPerSlice === limits.leavesPerSlice - 1) await new Promise(setImmediate)
         }
-        put(keys.head, encodeBlock(next))
-        if (isVerified) put(keys.verified, encodeBlock(next))
+        batch.put(keys.head, encodeBlock(next))
+        if (isVerified) batch.put(keys.verified, encodeBlock(next))
       }),
     truncate: (to) =>
       commit(() => {
@@ -225,8 +142,8 @@ function createDatabase(level: Level): Database {
           if (transfer !== undefined) deleteTransfer(transfer)
         }
         tree.truncate(to.size)
-        put(keys.head, encodeBlock(to))
-        if (verified.number > to.number) put(keys.verified, encodeBlock(to))
+        batch.put(keys.head, encodeBlock(to))
+        if (verified.number > to.number) batch.put(keys.verified, encodeBlock(to))
         // Nobody reads from now on what the batch is about to take away.
         head = to
       }),
