@@ -1,5 +1,5 @@
 /** The fee that a transaction should offer for gas now. */
-
+import type { Clock } from '@svc-zerc20/protocol'
 import { latestCall } from './blocks.js'
 import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from './json-rpc.js'
 
@@ -25,7 +25,7 @@ export type FeeCeiling = { readonly feePerGasMax: bigint; readonly tipPerGasMax:
 export function createFees(
   deps: {
     readonly rpc: Pick<JsonRpc, 'batch'>
-    readonly clock: { now(): number }
+    readonly clock: Pick<Clock, 'now'>
     /** How long a tip is remembered. */
     readonly freshMs: number
     readonly bumpPercent: bigint

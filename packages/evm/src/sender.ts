@@ -3,14 +3,15 @@
  * unmined it is sent again with a higher fee, up to the ceiling, and the receipt of any of these versions counts. A
  * transaction that an earlier run left in the pool has the same txNonce and is replaced.
  */
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { Abi, Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { decodeErrorResult, formatGwei } from 'viem/utils'
 import { createFees, type Fee, type FeeCeiling } from './fees.js'
-import { callAll, type JsonRpc, quantityOf } from './json-rpc.js'
+import { callAll, type JsonRpc } from './json-rpc.js'
 import { parseCount, parseQuantity } from './quantities.js'
-import { parseReceipt, type Receipt } from './receipts.js'
+import { countCallOf, createReceiptWait } from './receipt-wait.js'
+import type { Receipt } from './receipts.js'
 import { refusalCause } from './refusals.js'
 import { signTransaction } from './sign-transaction.js'
 
@@ -35,7 +36,7 @@ export function createSender(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly chainId: number
   readonly privateKey: Hex
-  readonly clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> }
+  readonly clock: Clock
   readonly ceiling: FeeCeiling
   /** The ABI that names the contract's errors. */
   readonly errors: Abi
@@ -44,14 +45,14 @@ export function createSender(deps: {
   const { rpc, chainId, clock, errors, limits } = deps
   const account = privateKeyToAccount(deps.privateKey)
   const fees = createFees({ rpc, clock, freshMs: 0, bumpPercent: limits.feeBumpPercent, ...deps.ceiling })
-  const countCall = { method: 'eth_getTransactionCount', params: [account.address, 'latest'] }
+  const mined = createReceiptWait({ rpc, account: account.address, clock, pollMs: limits.receiptPollMs })
 
   async function prepare(call: { to: Address; data: Hex }) {
     try {
       const [results, fee] = await Promise.all([
         callAll(rpc, [
           { method: 'eth_estimateGas', params: [{ from: account.address, ...call }, 'latest'] },
-          countCall,
+          countCallOf(account.address),
         ]),
         fees.current(),
       ])
@@ -80,38 +81,6 @@ export function createSender(deps: {
     }
   }
 
-  /** The receipt of any version of the transaction. Throws when no version can be mined any more. */
-  async function receiptOf(hashes: readonly Hex[], txNonce: number): Promise<Receipt | undefined> {
-    const asked = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
-    const [used, ...receipts] = await callAll(rpc, [countCall, ...asked])
-    const found = receipts.map(parseReceipt).find((receipt) => receipt !== undefined)
-    if (!found) {
-      if (quantityOf(countCall.method, { result: used }) >= BigInt(txNonce)) return undefined
-      throw new SvcError('transaction_displaced', `a reorg took the transaction before nonce ${txNonce}`)
-    }
-    if (!found.succeeded) throw new SvcError('transaction_reverted', `${found.transactionHash} reverted`)
-    return found
-  }
-
-  /** Looks for a receipt until it is time to raise the fee. A node that does not answer is asked again. */
-  async function receiptWithin(
-    hashes: readonly Hex[],
-    txNonce: number,
-    signal: AbortSignal,
-  ): Promise<Receipt | undefined> {
-    const until = clock.now() + limits.feeBumpAfterMs
-    while (clock.now() < until && !signal.aborted) {
-      try {
-        const receipt = await receiptOf(hashes, txNonce)
-        if (receipt !== undefined) return receipt
-      } catch (error) {
-        if (!(error instanceof SvcError) || !error.code.startsWith('rpc_')) throw error
-      }
-      await clock.sleep(limits.receiptPollMs, signal)
-    }
-    return undefined
-  }
-
   return {
     async send(call, signal) {
       const { gas, txNonce, fee: first } = await prepare(call)
@@ -123,7 +92,7 @@ export function createSender(deps: {
         if (outcome === 'sent' && !hashes.includes(hash)) hashes.push(hash)
         const higher = fees.raised(fee)
         if (hashes.length > 0 && (outcome !== 'underpriced' || higher === undefined)) {
-          const receipt = await receiptWithin(hashes, txNonce, signal)
+          const receipt = await mined.within(limits.feeBumpAfterMs, { hashes, txNonce }, signal)
           if (receipt !== undefined) return receipt
         }
         if (outcome === 'nonce_used') {
