@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import type { Job } from './job-in-hand.js'
 import { limits } from './limits.js'
 import type { Proof, ProofInput } from './message.js'
 import { ProverError } from './prover-error.js'
-import { createProvingSlot, forkProvingProcess, type Job, type ProvingSlot } from './proving-slot.js'
+import { createProvingSlot, forkProvingProcess, type ProvingSlot } from './proving-slot.js'
 
 export type ProverOptions = {
   /** The folder of the artifacts, with `manifest.json`. */

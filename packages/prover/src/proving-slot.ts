@@ -1,17 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { answerJob, createJobInHand, type Job } from './job-in-hand.js'
 import { limits } from './limits.js'
-import type { Answer, Proof, ProofInput, Question } from './message.js'
+import type { Answer, Question } from './message.js'
 import { ProverError } from './prover-error.js'
-
-/** One call of the prover, with the functions that answer it. */
-export type Job = {
-  readonly circuit: string
-  /** Undefined when the process should only load the key. */
-  readonly input: ProofInput | undefined
-  readonly resolve: (proof: Proof | undefined) => void
-  readonly reject: (error: ProverError) => void
-}
 
 /** Runs one job at a time in a process that is kept between jobs and replaced when it dies. */
 export type ProvingSlot = {
@@ -48,8 +40,7 @@ export type ProvingSlotDeps = {
 
 export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot {
   let child: ChildProcess | undefined
-  let current: { readonly id: number; readonly job: Job; readonly deadline: NodeJS.Timeout } | undefined
-  let lastId = 0
+  const inHand = createJobInHand({ jobMsMax: limits.jobMsMax })
   let ended = false
   /** The pause after a process could not be started. */
   let pause: NodeJS.Timeout | undefined
@@ -63,38 +54,29 @@ export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot
     return launched
   }
 
-  function finish(): Job | undefined {
-    if (current === undefined) return undefined
-    clearTimeout(current.deadline)
-    const { job } = current
-    current = undefined
-    return job
+  function answered(answer: Answer): void {
+    const job = inHand.finish(answer.id)
+    if (job === undefined) return
+    if (answer.kind !== 'failed') loaded.add(job.circuit)
+    answerJob(job, answer)
+    free()
   }
 
-  function answered(answer: Answer): void {
-    if (answer.id !== current?.id) return
-    const job = finish()
-    if (job === undefined) return
-    if (answer.kind === 'failed') {
-      job.reject(new ProverError(answer.code, answer.message))
-    } else {
-      loaded.add(job.circuit)
-      job.resolve(answer.kind === 'proved' ? answer.proof : undefined)
-    }
-    free()
+  /** Gives back the job that the process was at. */
+  function loseProcess(): Job | undefined {
+    child = undefined
+    loaded.clear()
+    return inHand.finish()
   }
 
   function gone(which: ChildProcess, why: string): void {
     if (which !== child) return
-    child = undefined
-    loaded.clear()
-    const job = finish()
-    job?.reject(
-      ended
-        ? new ProverError('prover_closed', 'the prover was closed')
-        : new ProverError('prover_crashed', `the proving process ${why}`),
-    )
-    if (ended) return
+    const job = loseProcess()
+    if (ended) {
+      job?.reject(new ProverError('prover_closed', 'the prover was closed'))
+      return
+    }
+    job?.reject(new ProverError('prover_crashed', `the proving process ${why}`))
     if (which.pid === undefined) freeLater()
     else free()
   }
@@ -109,10 +91,8 @@ export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot
   /** Handles a failed start: without memory `fork` throws; without file handles there is no channel, and `send` throws. */
   function failed(error: unknown): void {
     const unusable = child
-    child = undefined
-    loaded.clear()
+    const job = loseProcess()
     if (unusable?.pid !== undefined) unusable.kill('SIGKILL')
-    const job = finish()
     const crashed = new ProverError('prover_crashed', 'the proving process could not be started', {
       cause: error,
     })
@@ -127,27 +107,22 @@ export function createProvingSlot({ start, free }: ProvingSlotDeps): ProvingSlot
   }
 
   return {
-    idle: () => current === undefined && pause === undefined,
+    idle: () => inHand.isEmpty() && pause === undefined,
     hasLoaded: (circuit) => loaded.has(circuit),
     pid: () => child?.pid,
     run(job) {
-      lastId += 1
-      const deadline = setTimeout(() => child?.kill('SIGKILL'), limits.jobMsMax)
-      current = { id: lastId, job, deadline }
+      const id = inHand.take(job, () => child?.kill('SIGKILL'))
       const { circuit, input } = job
       try {
         child ??= launch()
-        send(
-          input === undefined
-            ? { kind: 'warm', id: lastId, circuit }
-            : { kind: 'prove', id: lastId, circuit, input },
-        )
+        send(input === undefined ? { kind: 'warm', id, circuit } : { kind: 'prove', id, circuit, input })
       } catch (error) {
         failed(error)
       }
     },
     cancel(job) {
-      if (current?.job === job) send({ kind: 'cancel', id: current.id })
+      const id = inHand.numberOf(job)
+      if (id !== undefined) send({ kind: 'cancel', id })
     },
     async end() {
       ended = true
