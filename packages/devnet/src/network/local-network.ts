@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
-import type { StartOptions, WrittenEvent } from '@svc-zerc20/facilitator'
+import type { WrittenEvent } from '@svc-zerc20/facilitator'
 import { type Artifacts, readArtifacts } from '@svc-zerc20/zk'
 import { deployContracts } from '../deploy/deploy.js'
 import type { Deployment } from '../deploy/deployment.js'
@@ -11,19 +11,13 @@ import { createFaucet, type Faucet } from '../deploy/faucet.js'
 import { developmentRoles } from '../node/accounts.js'
 import { type Chain, startChain } from '../node/chain.js'
 import type { MiningMode } from '../node/mining.js'
-import type { Child } from './child.js'
 import { startControlServer } from './control-server.js'
-import { type ConfigTables, facilitatorConfig, renderConfig, withOverrides } from './facilitator-config.js'
+import { createDaemons } from './daemons.js'
+import type { ConfigTables } from './facilitator-config.js'
+import { type InProcess, startFacilitatorPart } from './facilitator-part.js'
 import { lockFolder } from './folder-lock.js'
 import { removeNetworkFile, shopRoutes } from './network-file.js'
-import {
-  type FacilitatorEnv,
-  type ShopEnv,
-  startFacilitatorDaemon,
-  startFacilitatorHere,
-  startIndexer,
-  startShop,
-} from './services.js'
+import { type ShopEnv, startIndexer, startShop } from './services.js'
 
 export type LocalNetworkOptions = {
   /** An existing node to deploy to. Without it, a chain is started in this process. */
@@ -40,7 +34,7 @@ export type LocalNetworkOptions = {
   /** Overrides for the facilitator's configuration, for example `{ daemon: { rate_limit_per_min: 5 } }`. */
   config?: ConfigTables
   /** Runs the facilitator in this process instead of as a daemon, with this clock and log. */
-  inProcess?: Partial<Pick<StartOptions, 'clock' | 'random' | 'log'>>
+  inProcess?: InProcess
   /** Also proves roots and mints: starts an indexer and gives the facilitator its proving keys. Off by default, because
    * it needs several processes, and the setup of the circuits the first time. */
   finalization?: boolean
@@ -104,31 +98,18 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   say(chain ? `chain ${chain.chainId} at ${rpcUrl}` : `using the node at ${rpcUrl}`)
 
   signal?.throwIfAborted()
-  const { deployer, payer, relayer, treasury, rootProver } = developmentRoles
   const artifacts = options.finalization ? await openArtifacts(say) : undefined
-  const deployment = await deployContracts({
-    rpcUrl,
-    deployer,
-    payer: payer.address,
-    fund: [relayer.address, treasury.address, rootProver.address],
-    ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address] } }),
-    log: say,
-  })
+  const deployment = await deploy(rpcUrl, artifacts, say)
   signal?.throwIfAborted()
-  const faucet = createFaucet({ rpcUrl, minter: deployer, token: deployment.token })
+  const faucet = createFaucet({ rpcUrl, minter: developmentRoles.deployer, token: deployment.token })
   const control = await startControlServer({ faucet })
   closers.push(() => control.close())
   const deciderUrl = `${control.url}/decider`
 
-  const daemons = new Map<string, Child>()
-  const run = (name: string, daemon: Child): string => {
-    daemons.set(name, daemon)
-    closers.push(() => daemon.stop())
-    say(`${name} at ${daemon.ready.url}`)
-    return String(daemon.ready.url)
-  }
+  const onClose = (closer: Closer) => void closers.push(closer)
+  const daemons = createDaemons({ say, onClose })
   const indexerUrl = artifacts
-    ? run(
+    ? daemons.add(
         'indexer',
         await startIndexer({
           rpcUrl,
@@ -141,34 +122,26 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
       )
     : `${control.url}/indexer`
 
-  const base = facilitatorConfig({
-    rpcUrl,
-    deployment,
-    indexerUrl,
-    deciderUrl,
-    port: options.facilitatorPort ?? 0,
-    journal: openPath(directory, 'journal.jsonl', options),
-    ...(artifacts && { artifacts: artifacts.folder }),
+  const { facilitatorUrl, ...facilitator } = await startFacilitatorPart({
+    base: {
+      rpcUrl,
+      deployment,
+      indexerUrl,
+      deciderUrl,
+      port: options.facilitatorPort ?? 0,
+      journal: openPath(directory, 'journal.jsonl', options),
+      ...(artifacts && { artifacts: artifacts.folder }),
+    },
+    overrides: options.config ?? {},
+    directory,
+    daemons,
+    onClose,
+    ...(options.inProcess && { inProcess: options.inProcess }),
+    ...(signal && { signal }),
   })
-  const configText = renderConfig(withOverrides(base, options.config ?? {}))
-  const configFile = join(directory, 'facilitator.toml')
-  writeFileSync(configFile, configText)
-  const adminToken = randomBytes(24).toString('hex')
-  const env = {
-    SVC_TREASURY_PK: treasury.privateKey,
-    SVC_RELAYER_PK: relayer.privateKey,
-    SVC_ADMIN_TOKEN: adminToken,
-  }
-  const events: WrittenEvent[] = []
-  const facilitatorUrl = options.inProcess
-    ? await startHere(configText, env, options.inProcess, events, closers)
-    : run(
-        'facilitator',
-        await startFacilitatorDaemon({ configFile, env, directory, ...(signal && { signal }) }),
-      )
   const shopUrl =
     options.shopScript &&
-    run(
+    daemons.add(
       'shop',
       await startShop({
         script: options.shopScript,
@@ -190,20 +163,32 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     deciderUrl,
     facilitatorUrl,
     shopUrl,
-    adminToken,
-    configFile,
+    ...facilitator,
     directory,
-    events,
-    pids: Object.fromEntries([...daemons].map(([name, { pid }]) => [name, pid])),
-    daemonEnded: Promise.race([
-      new Promise<never>(() => undefined),
-      ...[...daemons].map(([name, { ended }]) => ended.then((how) => `${name} ended with ${how}`)),
-    ]),
+    pids: daemons.pids(),
+    daemonEnded: daemons.firstEnded(),
   }
 }
 
 async function openArtifacts(say: (line: string) => void): Promise<Artifacts> {
   return readArtifacts(await ensureArtifacts({ onProgress: say }))
+}
+
+/** Deploys the contracts, and gives the accounts of the network what they need. */
+function deploy(
+  rpcUrl: string,
+  artifacts: Artifacts | undefined,
+  say: (line: string) => void,
+): Promise<Deployment> {
+  const { deployer, payer, relayer, treasury, rootProver } = developmentRoles
+  return deployContracts({
+    rpcUrl,
+    deployer,
+    payer: payer.address,
+    fund: [relayer.address, treasury.address, rootProver.address],
+    ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address] } }),
+    log: say,
+  })
 }
 
 function shopEnv(options: LocalNetworkOptions, facilitatorUrl: string, deployment: Deployment): ShopEnv {
@@ -218,25 +203,6 @@ function shopEnv(options: LocalNetworkOptions, facilitatorUrl: string, deploymen
     // Every caller of a devnet has the same address.
     SHOP_UNPAID_PER_MINUTE: '600',
   }
-}
-
-async function startHere(
-  configText: string,
-  env: FacilitatorEnv,
-  { clock, random, log }: NonNullable<LocalNetworkOptions['inProcess']>,
-  events: WrittenEvent[],
-  closers: Closer[],
-): Promise<string> {
-  const facilitator = await startFacilitatorHere(configText, env, {
-    log: (event) => {
-      events.push(event)
-      log?.(event)
-    },
-    ...(clock && { clock }),
-    ...(random && { random }),
-  })
-  closers.push(() => facilitator.close())
-  return facilitator.url
 }
 
 async function openDirectory(wanted: string | undefined, closers: Closer[]): Promise<string> {

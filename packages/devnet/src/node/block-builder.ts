@@ -5,6 +5,7 @@ import type { ChainTime } from './chain-time.js'
 import type { Engine } from './engine.js'
 import { lastOfOverdrawn, type Mempool, type PooledTransaction } from './mempool.js'
 import { RpcError } from './rpc/rpc-error.js'
+import { createWaiting, type Waiting } from './waiting.js'
 
 /** A mined block, with everything needed to mine it again or to go back before it. */
 export type Block = {
@@ -22,11 +23,7 @@ export type Block = {
 export type BlockSeed = { timestamp: number; randomness: Hex }
 
 /** Each step that changes the embedded chain. Callers must make sure that steps do not overlap. */
-export type BlockBuilder = {
-  /** Gives a raw transaction to the node. Throws the node's refusal. */
-  send(raw: Hex): Promise<Hex>
-  /** Gives an earlier transaction to the node again. If it has become impossible it is dropped, as by a real node. */
-  sendAgain(raw: Hex): Promise<void>
+export type BlockBuilder = Pick<Waiting, 'send' | 'sendAgain'> & {
   /** Mines one block with all executable transactions; an empty one if there are none. */
   build(seed?: BlockSeed): Promise<Block>
   /** Whether a block mined now would hold a transaction. */
@@ -56,15 +53,7 @@ export async function createBlockBuilder(dependencies: {
   let branch = 0
   let recent: Block[] = []
   const genesisHash = head.hash
-
-  async function send(raw: Hex): Promise<Hex> {
-    const hash = (await engine.request('eth_sendRawTransaction', [raw])) as Hex
-    const sent = (await engine.request('eth_getTransactionByHash', [hash])) as SentTransaction
-    const maxFeePerGas = BigInt(sent.maxFeePerGas ?? sent.gasPrice)
-    const costWei = BigInt(sent.gas) * maxFeePerGas + BigInt(sent.value)
-    mempool.add({ hash, raw, from: sent.from, nonce: Number(sent.nonce), maxFeePerGas, costWei })
-    return hash
-  }
+  const waiting = createWaiting({ engine, mempool })
 
   function nextSeed(): BlockSeed {
     // The branch is hashed too, so that an empty replacement block differs from the block that it replaces.
@@ -87,7 +76,7 @@ export async function createBlockBuilder(dependencies: {
       } catch (error) {
         const last = await lastOfOverdrawn(mempool.list(), balanceOf)
         if (!(error instanceof RpcError) || last === undefined) throw error
-        await dropPending([last.hash])
+        await waiting.drop([last.hash])
         aside.unshift(last)
       }
     }
@@ -105,48 +94,9 @@ export async function createBlockBuilder(dependencies: {
     const { number, hash } = head
     const block = { number, hash, ...seed, transactions, snapshotBefore }
     if (reorgDepth > 0) recent = [...recent, block].slice(-reorgDepth)
-    for (const { raw } of unpayable) await sendAgain(raw)
-    if (mempool.list().length > 0) await forgetEvicted()
+    for (const { raw } of unpayable) await waiting.sendAgain(raw)
+    await waiting.forgetEvicted()
     return block
-  }
-
-  async function hasExecutable(): Promise<boolean> {
-    const nonces = new Map<Address, number>()
-    for (const { from, nonce, maxFeePerGas } of mempool.list()) {
-      if (maxFeePerGas < head.nextBaseFee) continue
-      let next = nonces.get(from)
-      if (next === undefined) {
-        next = Number(await engine.request('eth_getTransactionCount', [from, 'latest']))
-        nonces.set(from, next)
-      }
-      if (nonce === next) return true
-    }
-    return false
-  }
-
-  // The engine itself drops transactions that can never be mined.
-  async function forgetEvicted(): Promise<void> {
-    const waiting = (await engine.request('eth_pendingTransactions')) as { hash: Hex }[]
-    const alive = new Set(waiting.map(({ hash }) => hash))
-    mempool.replaceAll(mempool.list().filter(({ hash }) => alive.has(hash)))
-  }
-
-  async function dropPending(hashes?: readonly Hex[]): Promise<Hex[]> {
-    const dropped: Hex[] = []
-    for (const hash of hashes ?? mempool.list().map((waiting) => waiting.hash)) {
-      if (mempool.remove(hash) === undefined) continue
-      await engine.request('hardhat_dropTransaction', [hash])
-      dropped.push(hash)
-    }
-    return dropped
-  }
-
-  async function sendAgain(raw: Hex): Promise<void> {
-    try {
-      await send(raw)
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error
-    }
   }
 
   async function follow(height: number): Promise<void> {
@@ -156,22 +106,17 @@ export async function createBlockBuilder(dependencies: {
   }
 
   return {
-    send,
+    send: waiting.send,
+    sendAgain: waiting.sendAgain,
+    dropPending: waiting.drop,
+    hasExecutable: () => waiting.hasExecutable(head.nextBaseFee),
     build,
-    hasExecutable,
-    sendAgain,
-    dropPending,
     recent: () => recent,
     follow,
     height: () => head.number,
     genesisHash: () => genesisHash,
   }
 }
-
-type SentTransaction = { from: Address; maxFeePerGas?: Hex } & Record<
-  'nonce' | 'gas' | 'gasPrice' | 'value',
-  Hex
->
 
 type EngineBlock = Record<'number' | 'hash' | 'timestamp' | 'baseFeePerGas' | 'gasUsed' | 'gasLimit', Hex> & {
   transactions: Hex[]
