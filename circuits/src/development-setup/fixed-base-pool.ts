@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { elementBytes } from '../field.js'
-import type { Group } from './fixed-base.js'
+import type { Group } from './curve-module.js'
 import type { FixedBaseAnswer, FixedBaseRequest } from './fixed-base-worker.js'
 
 /** Scalars in one task: enough to outweigh the cost of the message, few enough to share the work evenly. */

@@ -1,6 +1,7 @@
 /** A thread that multiplies generators; see `createFixedBasePool`. */
 import { parentPort } from 'node:worker_threads'
-import { createFixedBase, type FixedBase, type Group } from './fixed-base.js'
+import type { Group } from './curve-module.js'
+import { createFixedBase, type FixedBase } from './fixed-base.js'
 
 export type FixedBaseRequest = { readonly id: number; readonly group: Group; readonly scalars: Uint8Array }
 export type FixedBaseAnswer = { readonly id: number; readonly points: Uint8Array }

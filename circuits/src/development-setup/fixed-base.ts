@@ -1,11 +1,5 @@
-import curve from 'wasmcurves/build/bn128_wasm.js'
 import { elementBytes } from '../field.js'
-
-/** The two groups of the pairing. */
-export type Group = 'G1' | 'G2'
-
-/** Bytes of an affine point in a key file: coordinates in Montgomery form, infinity as zeros. */
-const pointBytes: Record<Group, number> = { G1: 64, G2: 128 }
+import { type CurveModule, createCurveModule, type Group } from './curve-module.js'
 
 /** Bits of a scalar's digit. Wider digits mean fewer additions but more cache misses. */
 const windowBits = 11
@@ -13,18 +7,6 @@ const windows = Math.ceil(254 / windowBits)
 const multiples = 2 ** windowBits - 1
 /** Scalars in one batch. All their additions share one inversion, which costs less per scalar in a larger batch. */
 const batchScalars = 1024
-const pageBytes = 65_536
-const memoryPages = 512
-
-/** The part of the WebAssembly API that is used here. TypeScript declares it only for browsers. */
-type Platform = {
-  readonly Memory: new (options: { initial: number }) => { readonly buffer: ArrayBuffer }
-  readonly Module: new (code: Uint8Array) => object
-  readonly Instance: new (module: object, imports: object) => { readonly exports: Record<string, unknown> }
-}
-const { WebAssembly: platform } = globalThis as unknown as { readonly WebAssembly: Platform }
-
-type Operation = (...places: number[]) => number
 
 /** Multiplies the generator of a group by many scalars, each little-endian below the group's order. */
 export type FixedBase = (scalars: Uint8Array) => Uint8Array<ArrayBuffer>
@@ -36,64 +18,28 @@ export type FixedBase = (scalars: Uint8Array) => Uint8Array<ArrayBuffer>
  * lower ones and the whole is below the order. So infinity is the only special case.
  */
 export function createFixedBase(group: Group): FixedBase {
-  const memory = new platform.Memory({ initial: memoryPages })
-  const compiled = new platform.Module(Buffer.from(curve.code, 'base64'))
-  const wasm = new platform.Instance(compiled, { env: { memory } })
-  const operation = (name: string): Operation => {
-    const found = wasm.exports[name]
-    if (typeof found !== 'function') throw new Error(`the curve has no ${name}`)
-    return found as Operation
-  }
-  const [point, field] = group === 'G1' ? ['g1m', 'f1m'] : ['g2m', 'f2m']
-  const [sub, mul, square] = ['sub', 'mul', 'square'].map((name) => operation(`${field}_${name}`))
-  const batchInverse = operation(`${field}_batchInverse`)
-  if (sub === undefined || mul === undefined || square === undefined) throw new Error('unreachable')
-
-  const words = new Uint32Array(memory.buffer)
-  const bytes = new Uint8Array(memory.buffer)
-  const pointSize = pointBytes[group]
+  const module = createCurveModule(group)
+  const { bytes, pointSize, allocate } = module
   const coordinate = pointSize / 2
-  // The module stores the end of its memory at address 0 and allocates temporary memory from there.
-  const allocate = (size: number): number => {
-    const place = ((words[0] ?? 0) + 7) & ~7
-    words[0] = place + size
-    if (place + size > memoryPages * pageBytes) throw new Error('the curve memory is too small')
-    return place
-  }
-  const table = buildTable()
+  const sub = module.coordinate('sub')
+  const mul = module.coordinate('mul')
+  const square = module.coordinate('square')
+  const batchInverse = module.coordinate('batchInverse')
+  const table = buildTable(module)
   const sums = allocate(batchScalars * pointSize)
   const differences = allocate(batchScalars * coordinate)
   const [slope, x, y] = [allocate(coordinate), allocate(coordinate), allocate(coordinate)]
 
-  function buildTable(): number {
-    const affine = allocate(windows * multiples * pointSize)
-    const before = words[0] ?? 0
-    const row = allocate(multiples * (pointSize + coordinate))
-    const base = allocate(pointSize + coordinate)
-    const [add, copy, toAffine] = [`${point}_add`, `${point}_copy`, `${point}_batchToAffine`].map(operation)
-    if (add === undefined || copy === undefined || toAffine === undefined) throw new Error('unreachable')
-    copy(group === 'G1' ? curve.pG1gen : curve.pG2gen, base)
-    const at = (multiple: number) => row + (multiple - 1) * (pointSize + coordinate)
-    for (let window = 0; window < windows; window++) {
-      copy(base, at(1))
-      for (let multiple = 2; multiple <= multiples; multiple++) add(at(multiple - 1), base, at(multiple))
-      add(at(multiples), base, base)
-      toAffine(row, multiples, affine + window * multiples * pointSize)
-    }
-    words[0] = before
-    return affine
-  }
-
   /** Adds the term to the sum, given the inverse of the difference of their x. */
   function addTerm(sum: number, term: number, inverse: number): void {
-    sub?.(term + coordinate, sum + coordinate, slope)
-    mul?.(slope, inverse, slope)
-    square?.(slope, x)
-    sub?.(x, sum, x)
-    sub?.(x, term, x)
-    sub?.(sum, x, y)
-    mul?.(y, slope, y)
-    sub?.(y, sum + coordinate, sum + coordinate)
+    sub(term + coordinate, sum + coordinate, slope)
+    mul(slope, inverse, slope)
+    square(slope, x)
+    sub(x, sum, x)
+    sub(x, term, x)
+    sub(sum, x, y)
+    mul(y, slope, y)
+    sub(y, sum + coordinate, sum + coordinate)
     bytes.copyWithin(sum, x, x + coordinate)
   }
 
@@ -110,7 +56,7 @@ export function createFixedBase(group: Group): FixedBase {
         bytes.copyWithin(sum, term, term + pointSize)
         started[at] = 1
       } else {
-        sub?.(term, sum, differences + pending * coordinate)
+        sub(term, sum, differences + pending * coordinate)
         places.push(sum)
         terms.push(term)
         pending++
@@ -137,6 +83,30 @@ export function createFixedBase(group: Group): FixedBase {
     }
     return points
   }
+}
+
+/** The place of a table of affine points: for each window, the generator's multiples by every digit but zero. */
+function buildTable(module: CurveModule): number {
+  const { pointSize, allocate } = module
+  const add = module.point('add')
+  const copy = module.point('copy')
+  const toAffine = module.point('batchToAffine')
+  const affine = allocate(windows * multiples * pointSize)
+  module.borrow(() => {
+    // A projective point has a third coordinate.
+    const projectiveSize = (pointSize / 2) * 3
+    const row = allocate(multiples * projectiveSize)
+    const base = allocate(projectiveSize)
+    const at = (multiple: number) => row + (multiple - 1) * projectiveSize
+    copy(module.generator, base)
+    for (let window = 0; window < windows; window++) {
+      copy(base, at(1))
+      for (let multiple = 2; multiple <= multiples; multiple++) add(at(multiple - 1), base, at(multiple))
+      add(at(multiples), base, base)
+      toAffine(row, multiples, affine + window * multiples * pointSize)
+    }
+  })
+  return affine
 }
 
 function digitOf(scalars: Uint8Array, index: number, window: number): number {
