@@ -16,9 +16,6 @@ const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
 /** Sources in one folder, tests not counted. */
 const folderSourcesMax = 16
 
-/** Folders that still have more. Split them; add none. */
-const stillCrowded = ['packages/indexer/src']
-
 const node = (...args: string[]) =>
   execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
 
@@ -42,7 +39,7 @@ describe('house rules', () => {
       counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
     }
     const crowded = [...counts].filter(([, count]) => count > folderSourcesMax).map(([folder]) => folder)
-    expect(crowded.filter((folder) => !stillCrowded.includes(folder))).toEqual([])
+    expect(crowded).toEqual([])
   })
 
   it('skips and focuses no test', () => {
