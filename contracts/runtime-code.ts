@@ -1,5 +1,5 @@
-// Whether the code at an address is that of one of our contracts. The compiler leaves zeros where immutables belong and
-// the constructor fills them in: apart from those words, code that differs is another contract.
+// Decides whether the code at an address is that of one of our contracts. The compiler leaves zeros in place of immutables,
+// which the constructor fills in. If any other byte differs, it is another contract.
 
 type Hex = `0x${string}`
 
@@ -17,8 +17,8 @@ const wordDigits = 64
 /**
  * The immutables of deployed code that is this contract's; undefined when it is not.
  *
- * The code says what a contract does, its immutables say to whom. Nobody has to run our constructor to put our code at
- * an address, so an immutable is worth what its caller compares it with.
+ * Our code can be deployed with another constructor, which can write any immutables. So the caller must compare the
+ * immutables with the values that it expects.
  */
 export function readRuntime<R extends Runtime>(deployed: string, runtime: R): Immutables<R> | undefined {
   if (deployed.length !== runtime.code.length) return undefined
@@ -29,7 +29,7 @@ export function readRuntime<R extends Runtime>(deployed: string, runtime: R): Im
     for (const place of places) {
       const from = 2 + 2 * place
       const word: Hex = `0x${code.slice(from, from + wordDigits)}`
-      // One immutable is read at several places. Code in which they differ was not made by a constructor.
+      // An immutable occurs at several places. If these differ, no constructor of ours made this code.
       if (values[name] !== undefined && values[name] !== word) return undefined
       values[name] = word
       masked = masked.slice(0, from) + '0'.repeat(wordDigits) + masked.slice(from + wordDigits)

@@ -6,7 +6,7 @@ import { catalogue } from '../compiler/catalogue.js'
 import { applyBeacon, contribute, finishCeremony, prepareCeremony, verifyCeremony } from './ceremony.js'
 import { contributionsMin } from './contribution-record.js'
 
-/** BLAKE2b-512 of `powersOfTau28_hez_final_16.ptau` as its publishers give it; large enough for every circuit. */
+/** Published BLAKE2b-512 of `powersOfTau28_hez_final_16.ptau`, which is large enough for every circuit. */
 const hermez16 =
   '6a6277a2f74e1073601b4f9fed6e1e55226917efb0f0db8a07d98ab01df1ccf4' +
   '3eb0e8c3159432acd4960e2f29fe84a4198501fa54c8dad9e43297453efec125'
@@ -90,7 +90,7 @@ async function run(command: string | undefined): Promise<void> {
 
 try {
   await run(positionals[0])
-  // snarkjs keeps threads alive.
+  // snarkjs leaves threads running, which would keep the process alive.
   process.exit(0)
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)

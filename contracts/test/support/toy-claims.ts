@@ -1,4 +1,4 @@
-// Claims of any content under toy keys: what whoever kept the secret of a key can send.
+// Claims with any content under toy keys, as a holder of a key's secret could send them.
 import { evaluateTransfers, nextHashChain, recipientHash, recipientWord, rootChallenge } from '@svc-zerc20/zk'
 import { type Hex, numberToHex } from 'viem'
 import { encodeWithdrawProof, type RootProof, type Transfer, verifierAbi } from '../../index.js'

@@ -1,5 +1,5 @@
-// A Groth16 key whose secret is known, and proofs of anything under it: as dear to verify as real ones, and made at
-// once. Beta, gamma, delta and B are 2, 3, 5 and 1 times the generator of G2; alpha is 7 and the i-th signal point
+// A Groth16 key whose secret is known, and proofs of anything under it. Such proofs are made at once and cost the same gas
+// as real ones. Beta, gamma, delta and B are 2, 3, 5 and 1 times the generator of G2; alpha is 7 and the i-th signal point
 // 11 + i times the generator of G1. The curve arithmetic is the chain's own.
 import { concatHex, type Hex, hexToBigInt, numberToHex, pad, slice } from 'viem'
 import type { KeyWords } from '../../verification-key.js'

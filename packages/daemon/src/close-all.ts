@@ -1,7 +1,7 @@
-/** Ends what was opened, all of it: a part that cannot be closed keeps no other open. */
+/** Closes several parts. A part that fails to close does not keep the others open. */
 import { SvcError } from '@svc-zerc20/protocol'
 
-/** Takes the steps in turn, each whatever became of those before; throws at the end what failed. */
+/** Runs all steps in order, even after a failed one. Throws the failures at the end. */
 export async function closeAll(steps: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) {

@@ -1,15 +1,15 @@
-/** How a process ends, in the numbers that supervisors read. */
+/** Exit codes for supervisors. */
 
-/** 0 stopped or nothing found, 1 a mistake to mend, 75 (EX_TEMPFAIL) worth trying again later. */
+/** 0: stopped, or nothing found. 1: a mistake that a person must correct. 75 (EX_TEMPFAIL): a later try may succeed. */
 export const exitCodes = { ok: 0, mistake: 1, tryAgain: 75 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** The code for an error that ended the process: `mistakes` are the error codes that only a person can mend. */
+/** The exit code for an error. `mistakes` are the error codes that only a person can correct. */
 export function exitCodeFor(error: unknown, mistakes: ReadonlySet<string>): ExitCode {
   return codesIn(error).some((code) => mistakes.has(code)) ? exitCodes.mistake : exitCodes.tryAgain
 }
 
-/** Of an error and of its causes: several parts may have failed to end. */
+/** The codes of an error and of its causes, because several parts may have failed. */
 function codesIn(error: unknown): string[] {
   const {
     code,

@@ -1,4 +1,4 @@
-/** Events → JSON lines. */
+/** Writes events as JSON lines. */
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { pino } from 'pino'
 import type { ExitCode } from './exit-codes.js'
@@ -12,22 +12,23 @@ export type LogDestination = { write(line: string): void }
 export type ProcessLog<Event> = {
   readonly log: (event: Event) => void
   /**
-   * Ends the process once every line is written; later lines are dropped. `process.exit` alone may swap the last lines:
-   * one is still being written while the exit writes the rest. A reader that does not read costs a second and the code.
+   * Ends the process when every line is written. Later lines are dropped. `process.exit` alone may swap the last lines,
+   * because one is still being written while the exit writes the rest. If nobody reads the log, the process is killed
+   * after a second, without its exit code.
    */
   exit(code: ExitCode): Promise<never>
 }
 
-/** A reader that does not read must not keep a process from ending. */
+/** Longest wait at the end, so that a stuck reader of the log cannot keep the process alive. */
 const endWaitMs = 1_000
 
 export function createProcessLog<Event extends LogEvent>(
   levelOf: (event: Event) => Level,
 ): ProcessLog<Event> {
-  // Not synchronous: a reader that is slow must not hold up the process.
+  // Asynchronous, so that a slow reader of the log cannot hold up the process.
   const destination = pino.destination({ dest: 1, sync: false })
   const log = createLog(levelOf, destination)
-  /** Aborted once every line is written, or nobody is left to read the rest. */
+  /** Aborted when every line is written, or when no reader is left. */
   const done = new AbortController()
   destination.once('close', () => done.abort())
   destination.on('error', (error: NodeJS.ErrnoException) => {
@@ -43,7 +44,7 @@ export function createProcessLog<Event extends LogEvent>(
       if (!isEnding) destination.end()
       isEnding = true
       await systemClock.sleep(endWaitMs, done.signal)
-      // One of our threads hangs in a write that nobody reads, and every other way to end waits for that thread.
+      // A thread hangs in a write that nobody reads, and every other way to end would wait for that thread.
       if (!done.signal.aborted) process.kill(process.pid, 'SIGKILL')
       return process.exit(code)
     },

@@ -7,7 +7,7 @@ const built = new URL('../dist/index.js', import.meta.url).href
 let child: ChildProcess | undefined
 afterEach(() => child?.kill('SIGKILL'))
 
-/** A process that says what it hears, one line each; `again` is the second argument of `onStopSignal`. */
+/** A process that prints each signal it receives. `again` is the second argument of `onStopSignal`. */
 async function listener(again: string) {
   const script = `
     import { onStopSignal } from ${JSON.stringify(built)}

@@ -3,8 +3,8 @@ const stopSignals = ['SIGTERM', 'SIGINT'] as const
 type StopSignal = (typeof stopSignals)[number]
 
 /**
- * `first` hears the first of these signals, `again` each one after it, whichever of the two they are. Without `again`
- * the second signal does what it does to any process: it ends it.
+ * Calls `first` on the first of these signals and `again` on each later one. Without `again`, the second signal ends the
+ * process, as usual.
  */
 export function onStopSignal(first: (signal: StopSignal) => void, again?: () => void): void {
   const hear = (signal: StopSignal) => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createCoalescer } from './coalesce.js'
 
-/** Lets everything that is scheduled happen. */
+/** Lets all scheduled callbacks run. */
 async function turn(): Promise<void> {
   for (let i = 0; i < 10; i++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-/** Calls that end when told to. */
+/** Records calls, which end when the test says so. */
 function recorder() {
   const calls: {
     questions: readonly number[]

@@ -1,6 +1,6 @@
 /**
- * Questions that arrive together become one call. While as many calls are out as allowed, further questions
- * gather for the next one: the busier it gets, the more each call carries.
+ * Combines questions that arrive together into one call. While the maximum number of calls is under way, further
+ * questions wait for the next call. So each call has more questions under higher load.
  */
 export type Coalescer<Q, A> = { ask(question: Q): Promise<A>; size(): number }
 
@@ -9,7 +9,7 @@ export function createCoalescer<Q, A>(deps: {
   run: (questions: readonly Q[]) => Promise<readonly A[]>
   batchMax: number
   inFlightMax: number
-  /** Awaited before a call that is not full joins others that are out: nobody loses by gathering a little. */
+  /** Awaited before a call that is not full starts beside others, so that it gathers more questions. */
   gather?: () => Promise<void>
 }): Coalescer<Q, A> {
   type Waiting = { question: Q; resolve: (answer: A) => void; reject: (error: unknown) => void }
@@ -25,7 +25,7 @@ export function createCoalescer<Q, A>(deps: {
       void flush()
     }
     if (deps.gather && inFlight > 0 && waiting.length < deps.batchMax) void deps.gather().then(start)
-    // After the events already queued, so that requests which arrived in one go are taken together.
+    // Starts after the events that are already queued, so that requests that arrived together share a call.
     else setImmediate(start)
   }
 

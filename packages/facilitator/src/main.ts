@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: arguments → check, start, recover or config, and the exit code. */
+/** `svc-facilitator`: runs the command check, start, recover, config or admin, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
@@ -19,7 +19,7 @@ import { createProgress } from './telemetry/progress.js'
 import { createSummedLog, type SummedLog } from './telemetry/summed.js'
 import { version } from './version.js'
 
-/** Of an error while starting: only the operator can mend these. Everything else may mend itself. */
+/** Error codes of a start that only the operator can correct. Any other failure may end by itself. */
 const mistakes = new Set([
   'config_invalid',
   'secrets_invalid',
@@ -31,7 +31,7 @@ const mistakes = new Set([
   'journal_lost',
 ])
 
-// Server, ledger and prover are imported by the commands that run them: the others answer in two thirds of the time.
+// Server, ledger and prover are imported only by the commands that need them. The others then start a third faster.
 
 const env = takeEnvironment()
 const output = createProcessLog(levelOf)
@@ -79,9 +79,9 @@ const actions: Actions = {
 
 await createProgram(version, actions, env).parseAsync()
 
-/** Ends the process when something is wrong that must be mended first. */
+/** Ends the process when the check finds a failure. */
 async function checked(file: string, log?: LogWriter) {
-  // Without a look into the journal: whoever goes on is about to lock and replay it.
+  // The journal is not checked here, because the caller is about to lock and replay it.
   const { findings, ready } = await check({ file, env, clock: systemClock })
   const failures = findings.filter(isFailure)
   const fatal = failures.filter(({ start: verdict }) => verdict !== 'anyway')
@@ -120,11 +120,11 @@ async function start(file: string, options: { acceptJournal: boolean }, summed: 
   onStopSignal(
     (signal) => {
       log({ event: 'facilitator.stopping', signal })
-      // What was summed up so far is told now, and the rest as it comes.
+      // Open counts are written now, and later events one by one.
       summed.close()
       void stop(facilitator, log)
     },
-    // A second signal means: now.
+    // A second signal ends the process at once.
     () => process.exit(exitCodes.ok),
   )
 }

@@ -1,4 +1,4 @@
-/** Takes addresses from a pool over a file, and says each challenge nonce before the next. */
+/** Takes addresses from a pool with a file, and prints each challenge nonce before it takes the next. */
 import { writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
@@ -22,7 +22,7 @@ const pool = createAddressPool({
 })
 process.on('message', () => undefined) // ends with its parent
 for (let taken = 0; ; taken++) {
-  // Now and then it lets the pool fill up, so that there is something in the file.
+  // Lets the pool fill up now and then, so that the file is not empty.
   while (taken % 4 === 0 && pool.size() < targetSize) await setTimeout(1)
   const ready = await pool.take(60_000)
   if (ready) writeSync(1, `${ready.challengeNonce} ${pool.figures().restored}\n`)

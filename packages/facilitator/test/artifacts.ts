@@ -23,19 +23,19 @@ const developmentKey = (name: CircuitName): Key => ({
   verificationKey: { alpha: g1, beta: g2(10), gamma: g2(20), delta: g2(30), ic: [g1, g1] },
 })
 
-/** From a ceremony of two participants and a beacon for a small circuit. */
+/** The key of a small circuit from a ceremony with two participants and a beacon. */
 function ceremonyKey(): Key {
   const bytes = readFileSync(new URL('../../zk/test/ceremony.zkey', import.meta.url))
   const { verificationKey, contributions } = readKeyFile(bytes)
   return { bytes, verificationKey, contributions: contributions.map(({ hash }) => hash) }
 }
 
-/** Development keys, with changes of the manifest; one of the files may be damaged. Gone with the test. */
+/** A folder of development keys with a changed manifest, and optionally a damaged file. Removed after the test. */
 export function folderOf(changes: object = {}, damage?: string): string {
   return writeFolder(developmentKey, changes, damage)
 }
 
-/** Keys of a ceremony, but for the circuit whose key is only said to be of it. Gone with the test. */
+/** A folder of ceremony keys. The `relabelled` circuit's key only claims to be from a ceremony. Removed after the test. */
 export function ceremonyFolder(changes: object = {}, relabelled?: CircuitName): string {
   const key = ceremonyKey()
   const keyOf = (name: CircuitName): Key => (name === relabelled ? { ...key, bytes: 'another' } : key)

@@ -1,4 +1,4 @@
-/** The least a configuration may hold, with lines added to its tables. */
+/** A minimal configuration with additional lines in its tables. */
 export function minimalConfig(lines: Record<string, string> = {}, profile = 'local'): string {
   const address = (digit: string) => `'0x${digit.repeat(40)}'`
   const table = (name: string, body = '') => `[${name}]\n${body}${lines[name] ?? ''}\n`

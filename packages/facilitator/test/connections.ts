@@ -1,6 +1,6 @@
 import type { ConnectionBounds } from '@svc-zerc20/daemon'
 
-/** Bounds for servers of a test: short enough to be waited for. */
+/** Connection limits for test servers, short enough for a test. */
 export const connectionBounds: ConnectionBounds = {
   headMs: 500,
   requestMs: 1_000,

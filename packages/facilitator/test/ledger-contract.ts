@@ -1,6 +1,6 @@
 /**
- * What every ledger must do, whatever it is kept in. `open` gives a ledger of its own with a place for two open
- * challenges at a time; `reopen` closes it and opens what it left behind, where it leaves anything.
+ * Tests that every ledger must pass, whatever its storage. `open` gives a fresh ledger with room for two open challenges.
+ * `reopen` closes it and opens it again from its storage, if it has one.
  */
 import { describe, expect, it } from 'vitest'
 import type { Ledger } from '../src/payment/ledger-port.js'
@@ -10,7 +10,7 @@ import { addressOf, burnOf, challengeOf, permitPayloadOf, selfTransferOf, units 
 export type LedgerUnderTest = {
   readonly ledger: Ledger
   advance(ms: number): void
-  /** Absent for a ledger that survives no restart. */
+  /** Absent for a ledger without storage. */
   reopen?(): Promise<LedgerUnderTest>
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ async function grantOf(ledger: Ledger) {
 }
 
 export function describeLedger(name: string, open: () => Promise<LedgerUnderTest>): void {
-  /** Runs on a fresh ledger; `check` runs on it, and again on what a restart makes of it. */
+  /** Runs on a fresh ledger. `check` runs before and after a restart. */
   const on = async (
     act: (under: LedgerUnderTest) => Promise<void>,
     check: (ledger: Ledger) => Promise<void> = async () => undefined,

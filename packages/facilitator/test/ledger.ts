@@ -10,7 +10,7 @@ export function createMemoryLedger(options: {
   expiredRetentionSeconds: number
   unmatchedMax?: { perChallenge: number; total: number }
 }) {
-  // A grant is waited for as long as it takes; the stopped clock would end every wait at once.
+  // Sleeps never end here, because the stopped clock would end every wait for a grant at once.
   const clock = { ...options.clock, sleep: () => new Promise<void>(() => undefined) }
   const { unmatchedMax = { perChallenge: 2, total: 5 } } = options
   return createLedger({ state: createLedgerState(), log: noEventLog, ...options, unmatchedMax, clock })

@@ -1,4 +1,4 @@
-/** An indexer between the facilitator and the real one, which can lie about paths and transfers or say nothing. */
+/** A proxy between the facilitator and the real indexer that can lie about paths and transfers, or not answer. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -30,7 +30,7 @@ export async function startLyingIndexer(): Promise<LyingIndexer> {
         }),
       })
       const text = await answer.text()
-      // The lowest sibling of each path, and who got each transfer, exchanged.
+      // Changes the lowest sibling of each path and the recipient of each transfer.
       const lies = text
         .replace(/"siblings":\["0x[0-9a-f]+"/g, '"siblings":["0x7"')
         .replace(/"to":"0x[0-9a-fA-F]{40}"/g, `"to":"0x${'77'.repeat(20)}"`)

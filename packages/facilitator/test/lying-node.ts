@@ -1,11 +1,11 @@
-/** A node in front of the embedded chain that can be told to answer anything at all, over real HTTP. */
+/** A proxy before the embedded chain that can give any answer, over real HTTP. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type RpcRequest = { id: number; method: string; params: unknown[] }
-/** Replaces the answer to one call; undefined leaves the truth. */
+/** Replaces the answer to one call. Undefined keeps the true answer. */
 export type Lie = (call: RpcRequest, truth: unknown) => unknown
-/** Writes the whole HTTP answer; false leaves it to the node. */
+/** Writes the whole HTTP answer. False leaves it to the node. */
 export type Takeover = (response: ServerResponse, calls: readonly RpcRequest[]) => boolean
 
 export async function startLyingNode(chain: {
@@ -39,7 +39,7 @@ export async function startLyingNode(chain: {
     lie(next: Lie) {
       lie = next
     },
-    /** The next time somebody asks for the newest block, it is an absurd number; everything else is the truth. */
+    /** Answers the next request for the newest block with an absurd number. All other answers are true. */
     lieAboutHeadOnce(number = '0xffffffffff') {
       let isTold = false
       lie = ({ method, params }, truth) => {

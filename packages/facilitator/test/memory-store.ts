@@ -1,6 +1,6 @@
 import type { AddressStore, StoredAddress } from '../src/addresses/reserve.js'
 
-/** A store whose saves wait until the test lets them through, if it asks for that. */
+/** A store in memory. A test can hold its saves back. */
 export function createMemoryStore(saved: readonly StoredAddress[] = []) {
   const state = { saved, saves: 0, failing: false }
   let gate: Promise<void> = Promise.resolve()
@@ -13,7 +13,7 @@ export function createMemoryStore(saved: readonly StoredAddress[] = []) {
       state.saves += 1
     },
   }
-  /** Holds up saves until the function it gives back is called. */
+  /** Holds saves back until the returned function is called. */
   function holdSaves(): () => void {
     let open: () => void = () => undefined
     gate = new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** A chain with contracts and a facilitator in this process, and short words for what payers and servers do. */
+/** A chain with contracts and a facilitator in this process, and helpers that act as payers and resource servers. */
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
 import {
   type Chain,
@@ -49,14 +49,14 @@ export async function startNetwork({
   waitsForAddress?: boolean
 } = {}) {
   const clock = movableClock()
-  // Whoever counts what the node is asked must not be disturbed; tests of following say how often.
+  // Transfers are followed rarely by default, so that tests can count requests to the node.
   const { daemon: daemonKeys, ...tables } = (options.config ?? {}) as { daemon?: object }
   const config = { ...tables, daemon: { follow_interval_ms: 3_600_000, ...daemonKeys } }
   const local = await startLocalNetwork({ ...options, config, ...(!daemon && { inProcess: { clock } }) })
   const { deployment, facilitatorUrl, faucet } = local
   const chain = given ?? local.chain
   if (!chain) throw new Error('the embedded chain did not start')
-  // Past HTTP, so that what the node counts is what the facilitator asked.
+  // Without HTTP, so that the node counts only the facilitator's requests.
   const transport = custom({ request: ({ method, params }) => chain.request(method, params) })
   const client = createPublicClient({ transport, cacheTime: 0, pollingInterval: 20 })
   const token = { address: deployment.token, abi: tokenAbi } as const
@@ -82,7 +82,7 @@ export async function startNetwork({
   // On a busy machine the miner starts later than a caller of `/challenge` waits.
   if (waitsForAddress) await until(async () => (await addresses()).ready > 0)
 
-  /** The faucet may still be polling for a receipt it has seen: whoever counts waits until nobody asks. */
+  /** The faucet may still be polling, so a test that counts requests waits until nobody asks. */
   const { stats } = chain
   async function quiet(): Promise<void> {
     let seen = -1
@@ -95,7 +95,7 @@ export async function startNetwork({
   const walletOf = (account: PrivateKeyAccount) =>
     createWalletClient({ account, chain: hardhat, transport, pollingInterval: 20 })
 
-  /** Asked for itself: a watcher of block numbers can miss the last block of a chain that mines on demand. */
+  /** Polls the receipt itself, because a watcher of block numbers can miss the last block of a chain that mines on demand. */
   const receiptOf = (hash: Hex) => until(() => client.getTransactionReceipt({ hash }).catch(() => undefined))
 
   /** Sends a transaction and waits for its receipt, whatever its status. */
@@ -175,8 +175,8 @@ export async function startNetwork({
     },
 
     /**
-     * Lets time pass until it is so: a step for each question to the node. Steps by the real clock outrun the
-     * deadline of a payment where the facilitator is slow to look.
+     * Moves the time in steps until the condition holds: one step for each request to the node. Steps by the real clock
+     * could pass a payment's deadline before a slow facilitator looks.
      */
     async passTime(stepMs: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
       while (!(await isSo())) {
@@ -192,7 +192,7 @@ export async function startNetwork({
 
     admin,
 
-    /** As the operator sees it: finality is nobody else's business. */
+    /** The phase as the operator sees it, because only the operator sees finality. */
     async phaseOf(nonce: string): Promise<unknown> {
       const headers = { authorization: `Bearer ${local.adminToken}` }
       const { body } = await send(`/admin/payments/${nonce}`, { headers })
@@ -212,7 +212,7 @@ export async function startNetwork({
       return hash
     },
 
-    /** Burns the helper executed for a challenge, by its own log. */
+    /** Burns of a challenge, from the permit burner's events. */
     async burnsOf(challengeNonce: Hex) {
       return client.getContractEvents({
         address: deployment.permitBurner,
@@ -223,7 +223,7 @@ export async function startNetwork({
       })
     },
 
-    /** What callers over HTTP asked of the node while `task` ran. */
+    /** Number of HTTP requests to the node while `task` ran. */
     async nodeRequestsDuring(task: () => Promise<unknown>): Promise<number> {
       await quiet()
       const before = chain.stats().httpRequests
@@ -249,7 +249,7 @@ export async function startNetwork({
   }
 }
 
-/** Whoever asks all the time keeps the processor from mining addresses. */
+/** Pause between two polls, so that polling leaves the processor time to mine addresses. */
 const rarelyMs = 100
 
 function parseJson(text: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** A facilitator of a test's own beside that of its network, which stays idle: started, ended and started again. */
+/** A second facilitator that a test can start, stop and start again. The network's own facilitator stays idle. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { developmentRoles } from '@svc-zerc20/devnet'

@@ -15,7 +15,7 @@ export type ChallengeOffer = {
   deadline?: number
 }
 
-/** What a payer may sign instead of what the offer says. */
+/** Changes to the values that a payer signs. */
 export type PermitChanges = {
   tokenName?: string
   chainId?: number
@@ -140,7 +140,7 @@ export const splitSignature = (signature: Hex) => ({
   v: Number.parseInt(signature.slice(130), 16),
 })
 
-/** The helper's argument for one burn, as anyone can build it from what a payer signed. */
+/** The permit burner's argument for one burn, which anyone can build from the payer's signatures. */
 export function burnRequestOf(offer: ChallengeOffer, { payer, permit, burnAuthSig }: PermitPayload) {
   return {
     authorization: {

@@ -1,4 +1,4 @@
-/** A relayer on the embedded chain, with a key of its own, and short words for what its tests do to it. */
+/** A relayer with its own key on the embedded chain, and helpers for its tests. */
 import { type Chain, startChain } from '@svc-zerc20/devnet'
 import { createFees, createJsonRpc } from '@svc-zerc20/evm'
 import type { Address, TxHash } from '@svc-zerc20/protocol'
@@ -44,7 +44,7 @@ export type RelayerOptions = {
   changedLimits?: Partial<RelayerLimits>
 }
 
-/** One chain for a file of tests, as it was before each of them; what `onEnd` is given ends with its test. */
+/** One chain for a test file, restored before each test. Functions given to `onEnd` run after the test. */
 export function useChain(): { chain(): Chain; onEnd(close: () => unknown): void } {
   let started: Chain | undefined
   const closers: (() => unknown)[] = []
@@ -123,7 +123,7 @@ export async function startTestRelayer(options: RelayerOptions) {
     relayer.submit({ purpose: 'burn', to: recipient, data: name, gas: 40_000n, recordSigned, ...change })
   const count = (event: RelayerEvent['event']) => events.filter((seen) => seen.event === event).length
 
-  /** Signs with the same key behind the relayer's back. */
+  /** Signs with the same key, unknown to the relayer. */
   async function foreign(nonce: number, gwei = '50'): Promise<Hex> {
     const raw = await account.signTransaction({
       type: 'eip1559',
@@ -139,7 +139,7 @@ export async function startTestRelayer(options: RelayerOptions) {
     return keccak256(raw)
   }
 
-  /** What the chain holds of this key, by nonce: the names of the calls. */
+  /** Names of this key's mined calls, in the order of their txNonces. */
   async function minedCalls(): Promise<string[]> {
     const head = Number(await chain.request('eth_blockNumber'))
     const calls: string[] = []
@@ -151,7 +151,7 @@ export async function startTestRelayer(options: RelayerOptions) {
     return calls
   }
 
-  /** Lets time pass in steps until it is so. */
+  /** Moves the time in steps until the condition holds. */
   async function passTime(stepMs: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
     await until(async () => {
       if (await isSo()) return true
@@ -178,7 +178,7 @@ export async function startTestRelayer(options: RelayerOptions) {
     signed,
     pauses,
     sleeping: () => sleeping,
-    /** Waits for so many looks at the chain. */
+    /** Waits until the relayer has looked at the chain `more` times. */
     looks: (more: number) => {
       const before = pauses.length
       return until(() => pauses.length > before + more)

@@ -1,4 +1,4 @@
-/** A node that answers from a table, for adapters whose chain a test wants to write down. */
+/** A fake node that answers from a table, for tests that script the chain. */
 import type { JsonRpc, RpcAnswer } from '@svc-zerc20/evm'
 
 type Answer = (...params: never[]) => unknown
@@ -12,7 +12,7 @@ export const blocksUpTo = (headNow: () => number): Record<'eth_getBlockByNumber'
   },
 })
 
-/** A thrown error becomes the node's own: the round trip itself never fails. */
+/** A thrown error becomes the node's error. The round trip itself never fails. */
 export function scriptedRpc(answers: Record<string, Answer>): Pick<JsonRpc, 'batch'> & { asked: string[] } {
   const asked: string[] = []
   return {

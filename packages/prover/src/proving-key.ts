@@ -87,7 +87,7 @@ export function readProvingKey(file: Uint8Array): ProvingKey {
   const [wires, publicSignals, domain] = [header.uint32(), header.uint32(), header.uint32()]
   const [alpha, beta] = [header.bytes(g1Bytes), header.bytes(g1Bytes)]
   const beta2 = header.bytes(g2Bytes)
-  header.bytes(g2Bytes) // gamma: only for those who verify
+  header.bytes(g2Bytes) // gamma: needed only to verify
   const [delta, delta2] = [header.bytes(g1Bytes), header.bytes(g2Bytes)]
   const points = (name: keyof typeof sectionIds, count: number, bytes: number) => {
     const found = section(name)

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * A caller: its IPv4 address, or the /64 an IPv6 subscriber gets whole. A caller that hung up has no address
- * any more; all of those share one key.
+ * The key of a caller: its IPv4 address, or the /64 of its IPv6 address, because a subscriber gets a whole /64. A caller
+ * that hung up has no address any more; all of those share one key.
  */
 export function callerKey(ip: string | undefined): string {
   if (ip === undefined) return 'gone'

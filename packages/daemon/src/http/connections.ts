@@ -1,22 +1,22 @@
-/** The bounds of what one caller may do to a server by holding connections: for how long, and how many. */
+/** Limits on connections: how long each may last, and how many a caller may have. */
 import type { Server, ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import { callerKey } from './caller-key.js'
 import { createHeldConnections } from './held-connections.js'
 
 export type ConnectionBounds = {
-  /** The head of a request must be there so long after its connection, or after its first byte on a kept one. */
+  /** Time for the head of a request, from the connection's start, or from the first byte on a kept connection. */
   readonly headMs: number
-  /** The whole request must be there so long after the same moment. */
+  /** Time for the whole request, from the same moment. */
   readonly requestMs: number
-  /** Pause between two looks for requests that take longer. Node's own default makes every bound 30 s vaguer. */
+  /** Pause between two checks of these times. Node's own default would make every bound 30 s less exact. */
   readonly lookMs: number
-  /** A connection between two requests is kept so long. */
+  /** How long a connection is kept between two requests. */
   readonly keptMs: number
-  /** Nothing is sent and nothing is read for so long: longer than any answer takes to make. */
+  /** A connection without any traffic for this long is closed. Longer than any answer takes. */
   readonly silentMs: number
   readonly max: number
-  /** Undefined: callers are not told apart, because all of them come through a proxy. */
+  /** Connections of one caller. Undefined when all callers come through a proxy and cannot be told apart. */
   readonly perCallerMax: number | undefined
 }
 
@@ -27,7 +27,7 @@ export type Connections = {
   refused(): number
 }
 
-/** The bounds in time, as options of Fastify. */
+/** The time limits, as options of Fastify. */
 export const timeoutsOf = (bounds: ConnectionBounds) => ({
   requestTimeout: bounds.requestMs,
   connectionTimeout: bounds.silentMs,
@@ -39,14 +39,14 @@ export const timeoutsOf = (bounds: ConnectionBounds) => ({
 })
 
 /**
- * The bounds in number. A newcomer takes the place of a connection that asks nothing; while all are busy it is cut off
- * without a word, because an answer would cost what it asks for.
+ * Enforces the limits on the number of connections. A new connection replaces an idle one. If all are busy, the new one
+ * is closed without an answer, because an answer would cost as much as the request.
  */
 export function limitConnections(server: Server, { max, perCallerMax }: ConnectionBounds): Connections {
   const held = createHeldConnections()
   let refused = 0
 
-  /** Whoever has too many gives way to itself, so that it takes nothing from others. */
+  /** A caller with too many connections loses one of its own, never one of another caller. */
   function hasRoomFor(caller: string): boolean {
     if (perCallerMax !== undefined && held.countOf(caller) >= perCallerMax) return held.endOldestIdle(caller)
     return held.count() < max || held.endOldestIdle()

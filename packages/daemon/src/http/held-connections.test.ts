@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createHeldConnections } from './held-connections.js'
 
-/** As much of a socket as is held: destroyed, it says that it is closed, but not at once. */
+/** A fake socket: after `destroy` it emits `close`, but not at once. */
 class HeldSocket extends EventEmitter {
   destroyed = false
 

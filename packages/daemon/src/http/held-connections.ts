@@ -1,24 +1,24 @@
-/** Connections that are open, whose they are, and which of them ask nothing at present. */
+/** The open connections, with their callers, and which of them are idle. */
 import type { Socket } from 'node:net'
 
 export type HeldConnections = {
   add(socket: Socket, caller: string): void
-  /** A request has come on it; its answer is over. */
+  /** `begin`: a request has arrived on the connection. `end`: its answer is complete. */
   begin(socket: Socket): void
   end(socket: Socket): void
   count(): number
   countOf(caller: string): number
-  /** Closes what has asked nothing for longest, of one caller or of all; false when everything is busy. */
+  /** Closes the connection that has been idle longest, of one caller or of all. False when all are busy. */
   endOldestIdle(caller?: string): boolean
 }
 
 export function createHeldConnections(): HeldConnections {
   const requests = new Map<Socket, { readonly caller: string; open: number }>()
   const byCaller = new Map<string, number>()
-  /** In the order in which they became idle. One whose head is still coming is idle too: heads can be sent slowly. */
+  /** In the order in which they became idle. A connection whose head is still arriving counts as idle too. */
   const idle = new Set<Socket>()
 
-  /** At once, not when the socket says that it is closed: the newcomer is there already. */
+  /** Removes a socket at once, without waiting for its `close`, because the new connection is already open. */
   function forget(socket: Socket): void {
     const known = requests.get(socket)
     if (!known) return

@@ -1,4 +1,4 @@
-/** Time as an argument, so that a test decides how it passes. The real one is in `system-clock.ts`. */
+/** The clock, passed as an argument, so that tests control it. The real clock is in `system-clock.ts`. */
 export type Clock = {
   /** Milliseconds since 1970. */
   now(): number

@@ -1,9 +1,9 @@
 /** The known name that a misspelling probably means. */
 
-/** Letters that may differ, per letter of the name. */
+/** Share of a name's letters that may differ in a misspelling. */
 const differencePerLetter = 1 / 3
 
-/** `letters` is the length of the part that may be misspelled, when the name has another part before it. */
+/** `letters` is the length of the part that may be misspelled. Default: the whole name. */
 export function nearestName(
   name: string,
   known: readonly string[],

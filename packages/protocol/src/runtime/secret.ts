@@ -1,4 +1,4 @@
-/** A value that never shows itself in output, logs, errors or dumps; `reveal` is easy to search for. */
+/** A value that never appears in output, logs, errors or dumps. Its only access, `reveal`, is easy to search for. */
 export class Secret<T> {
   readonly #value: T
 

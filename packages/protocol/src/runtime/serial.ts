@@ -1,4 +1,4 @@
-/** Runs jobs one after the other, in the order they came; a failed job does not stop the next. */
+/** Runs jobs one after another, in order. A failed job does not stop the next. */
 export type Serial = <T>(job: () => Promise<T>) => Promise<T>
 
 export function createSerial(): Serial {

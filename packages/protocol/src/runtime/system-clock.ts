@@ -1,6 +1,6 @@
 /**
- * The machine's own time. A door of its own (`@svc-zerc20/protocol/system-clock`) keeps it away from code that may
- * only be handed a clock: the payment flow imports the protocol, and this is no part of it.
+ * The machine's clock. It has its own entry point (`@svc-zerc20/protocol/system-clock`), so that the payment flow, which
+ * imports the protocol and must get its clock as an argument, cannot import it by accident.
  */
 import type { Clock } from './clock.js'
 
