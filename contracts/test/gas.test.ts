@@ -16,7 +16,8 @@ type Snapshot = Record<string, number>
 let measured: Snapshot
 let committed: Snapshot
 
-// Whole transactions as a relayer pays for them. Every burn is the dearest kind: the payer's first, at a fresh address.
+// Whole transactions as a relayer pays for them. Every burn is of the most expensive kind: the payer's first, to a fresh
+// address.
 beforeAll(async () => {
   const chain = await startChain()
   const token = await deployToken(chain, 'Gas zUSD')

@@ -20,7 +20,7 @@ const spellings: ((path: string) => string)[] = [
 ]
 const places = ['/cheap', '/dear', '/every', '/item/7']
 
-// Our gate sells the cheap route, the official `paymentProxy` the dear one.
+// Our gate sells the cheap route, the official `paymentProxy` the expensive one.
 describePurchases('@x402/next', openNextShop, ['/cheap', '/dear'], (opened) => {
   const served = async () => {
     const { url } = opened().shop

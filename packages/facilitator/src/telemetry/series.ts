@@ -27,14 +27,14 @@ export const series = {
   svc_payments_total: counter('Payments that reached a phase.', 'phase'),
   svc_ledger_payments: gauge('Challenges and payments in the ledger, whatever their phase.'),
   svc_burns_total: counter(
-    'Steps in the life of burns. One burn counts as broadcast again for each replacement.',
+    'Turns of burns. One burn counts as broadcast again for each replacement.',
     'outcome',
   ),
   svc_burns_per_batch: histogram(
     'Burns in each signed burn transaction, replacements at a higher fee included.',
     [1, 2, 5, 10, 20, 30, 40, 50],
   ),
-  svc_mints_total: counter('Steps in the life of mints.', 'outcome'),
+  svc_mints_total: counter('Turns of mints.', 'outcome'),
   svc_mints_awaiting: gauge('Burns that are not minted yet, late ones included.'),
   svc_mints_waiting: gauge('Burns that are not minted yet, by the reason why they wait.', 'reason'),
   svc_mints_owed_base_units: gauge('Sum of the burns that are not minted yet: owed to the provider.'),
