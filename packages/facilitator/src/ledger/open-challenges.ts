@@ -2,7 +2,7 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Shares } from '../payment/issue/shares.js'
 import type { Challenge } from '../payment/records.js'
-import { createExpiryOrder } from './expiry.js'
+import { createExpiryOrder } from './expiry-order.js'
 
 export type OpenChallenges = {
   size(): number

@@ -1,8 +1,8 @@
 /** Saves the ledger to a file beside the journal's place, when the journal is gone. */
 
-import { fieldsOf } from './compaction.js'
+import { fieldsOf } from './compact-ledger.js'
 import { writeJournal } from './journal/compaction.js'
-import { rescuedOf } from './journal/place.js'
+import { rescuedOf } from './journal/file-place.js'
 import type { LedgerState } from './state/state.js'
 import type { LedgerSteps } from './steps.js'
 

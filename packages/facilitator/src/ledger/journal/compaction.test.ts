@@ -13,8 +13,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../../test/folder.js'
 import { builtModule, runScript } from '../../../test/node-script.js'
 import type { JournalFolder } from './compaction.js'
-import { openJournal } from './file.js'
 import { encodeLine, fieldsOf, type JournalFields } from './line.js'
+import { openJournal } from './open-journal.js'
 import { replayFile } from './replay.js'
 
 const noted = (number: number): JournalFields => ({ event: 'noted', number })

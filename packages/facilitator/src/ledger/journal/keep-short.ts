@@ -5,7 +5,7 @@ import type { Clock } from '../../payment/ports.js'
 import type { Log } from '../../telemetry/events.js'
 import { giveBackMemory } from '../give-back-memory.js'
 import type { OpenLedger } from '../open.js'
-import { pauseAfter } from './growth.js'
+import { pauseAfter } from './compaction-due.js'
 
 type Storage = Pick<OpenLedger, 'compact' | 'replay'>
 

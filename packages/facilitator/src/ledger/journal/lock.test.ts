@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFolder } from '../../../test/folder.js'
 import { builtModule, runScript } from '../../../test/node-script.js'
-import { openJournal } from './file.js'
 import { assertUnlocked, lockJournal } from './lock.js'
+import { openJournal } from './open-journal.js'
 
 const newPath = () => join(temporaryFolder(), 'journal.jsonl')
 

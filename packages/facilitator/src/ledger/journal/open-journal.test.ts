@@ -13,8 +13,8 @@ import { SvcError } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/folder.js'
-import { openJournal } from './file.js'
 import { encodeLine, fieldsOf, type JournalFields, type JournalLine } from './line.js'
+import { openJournal } from './open-journal.js'
 import { replayFile } from './replay.js'
 
 const noted = (number: number): JournalFields => ({ event: 'noted', number })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isWorthCompacting, pauseAfter } from './growth.js'
+import { isWorthCompacting, pauseAfter } from './compaction-due.js'
 
 describe('a journal is worth compacting', () => {
   it.each([

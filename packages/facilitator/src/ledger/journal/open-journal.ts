@@ -5,11 +5,11 @@ import { dirname } from 'node:path'
 import type { SvcError } from '@svc-zerc20/protocol'
 import { syncFolder } from '../../system.js'
 import { type Compaction, compactJournal, dropUnfinished, type JournalFolder } from './compaction.js'
-import type { JournalExtent } from './growth.js'
+import type { JournalExtent } from './compaction-due.js'
+import { createJournalPlace } from './file-place.js'
 import { createJournal, type Journal } from './journal.js'
 import type { JournalFields, JournalLine } from './line.js'
 import { lockJournal, unusable } from './lock.js'
-import { createJournalPlace } from './place.js'
 import { type ReplayReport, replayFile } from './replay.js'
 
 /** How often an idle journal looks whether its file is still there; a busy one looks at every write. */
