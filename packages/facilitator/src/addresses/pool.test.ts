@@ -321,7 +321,7 @@ describe('a store', () => {
     for (let round = 0; round < 40; round++) {
       const ready = await pool.take(longMs)
       if (ready) handed.push(ready.challengeNonce)
-      // Whatever is saved now is what a killed process would leave behind.
+      // The store of this moment is the one that a killed process would leave behind.
       expect(nonces(state.saved).filter((nonce) => handed.includes(nonce))).toEqual([])
     }
     expect(new Set(handed).size).toBe(40)

@@ -2,7 +2,7 @@ import type { Hex } from '@svc-zerc20/zk'
 import { limits } from './limits.js'
 import type { Sleeper } from './wait-line.js'
 
-/** The stored part of a mined address. With seed, treasury and chain the address derives again. It holds no secret. */
+/** The stored part of a mined address. With seed, treasury and chain the address derives again. No secret is in it. */
 export type StoredAddress = {
   /** 32 bytes of 0x hex. */
   readonly challengeNonce: Hex

@@ -40,7 +40,7 @@ export type LedgerCore = LedgerDeps & {
   journalled(event: LedgerEvent): Promise<void>
   /** Moves challenges that expired, and forgets those past their retention. */
   sweep(): void
-  /** Whether a payment is past its retention. It then counts as forgotten, also while it still waits for the disk. */
+  /** Whether a payment is past its retention. It counts as forgotten, also while its address waits for the disk. */
   isForgotten(payment: Omit<PaymentRecord, 'finalized'>): boolean
   /** Takes a challenge out of the open and the expired ones: it is claimed, or has a late burn. */
   closeChallenge(nonce: ChallengeNonce): void

@@ -8,7 +8,7 @@ export type OpenChallenges = {
   size(): number
   /** Whether one more challenge may be opened: by this caller, or by anybody when none is named. */
   hasRoom(key?: string): boolean
-  /** A challenge without a caller counts for nobody's share. The journal names no callers, so that this is so after a start. */
+  /** Without a caller the challenge counts for nobody's share, as after a start: the journal names no callers. */
   add(challenge: Challenge, key?: string): void
   delete(nonce: ChallengeNonce): void
   /** Takes out every challenge that expires at this second or before. */

@@ -50,7 +50,7 @@ export type OpenLedgerDeps = {
   /** By default no signed transaction of an accepted burn is kept. */
   readonly keepSigned?: KeepSigned
   readonly onJournalFailure: (err: unknown) => void
-  /** Of the treasury key of today; a journal of another key is refused. */
+  /** Checks today's treasury key; a journal of another key is refused. */
   readonly seed?: SeedCheck
   /** Goes on with a journal that is not the newest, because the operator said so. */
   readonly acceptJournal?: boolean | undefined

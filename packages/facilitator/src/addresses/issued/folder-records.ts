@@ -24,11 +24,11 @@ export const keys = {
   journal: key('j'),
   /** A challenge, by its address. */
   issued: (payTo: Address) => key('i', bytesOf(payTo)),
-  /** Its address again, by age. */
+  /** An address again, by its time of issue. */
   age: (issuedAt: number, payTo: Address) => key('o', number(issuedAt), bytesOf(payTo)),
-  /** A transfer to it. */
+  /** A transfer to an address. */
   transfer: (payTo: Address, leafIndex: bigint) => key('t', bytesOf(payTo), number(leafIndex)),
-  /** When it is looked at. */
+  /** The time at which an address is looked at. */
   due: (at: number, payTo: Address) => key('w', number(at), bytesOf(payTo)),
 } as const
 
@@ -58,7 +58,7 @@ export const dueIn = (due: Buffer) => ({
 })
 export const payToIn = (transfer: Buffer): Address => addressIn(transfer.subarray(1, 1 + addressBytes))
 
-/** What the folder holds is read from the start again unless the journal beside it is this one, or a later state of it. */
+/** The journal of the folder. Beside another journal, or an older state of it, all transfers are judged anew. */
 export type BesideJournal = { readonly id: string; readonly generation: number }
 export const writeJournal = ({ id, generation }: BesideJournal): Buffer => json({ id, generation })
 export const readJournal = (bytes: Buffer): BesideJournal =>

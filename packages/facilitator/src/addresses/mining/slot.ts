@@ -30,7 +30,7 @@ export type MineSlotDeps = {
 }
 
 /**
- * Starts the built worker file. The worker gets no environment, because the daemon's environment holds keys. It gets no
+ * Starts the built worker file. The worker gets no environment, because the daemon's environment holds keys, and no
  * loader flags, because the file is plain JavaScript.
  */
 export function startMineWorker(): Worker {

@@ -120,7 +120,7 @@ describe('compaction', () => {
   it('fault 5 that the disk refuses leaves the old file in use', async () => {
     const path = journalOf([1, 2])
     const { journal, compact, close } = await openNumbers(path)
-    // What is written there meets a full disk.
+    // Every write to this file meets a full disk.
     symlinkSync('/dev/full', `${path}.new`)
     await expect(compact()).rejects.toMatchObject({ code: 'ENOSPC' })
     await journal.append(noted(3))

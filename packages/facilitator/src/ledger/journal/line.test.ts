@@ -32,7 +32,7 @@ describe('a journal line', () => {
         const decoded = decodeLine(Buffer.from(line.slice(0, -1)))
         if (!decoded.ok) throw new Error(decoded.message)
         expect(decoded.value.seq).toBe(seq)
-        // What JSON cannot say is lost before the line is formed: -0 is 0.
+        // JSON has no -0: it becomes 0 before the line is formed.
         expect(fieldsOf(decoded.value)).toEqual(JSON.parse(JSON.stringify(fields)))
       }),
     )

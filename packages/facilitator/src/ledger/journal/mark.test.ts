@@ -70,7 +70,7 @@ describe('a journal is the newest', () => {
     await (await open(journal)).close()
     copyFileSync(`${journal}.old`, journal)
     await (await open(journal, true)).close()
-    // It was accepted: now it is the newest.
+    // The operator accepted this journal: now it is the newest.
     await (await open(journal)).close()
   })
 

@@ -35,7 +35,7 @@ function opening(path: string) {
   }
 }
 
-/** What the file says to a reader that changes nothing. */
+/** The content of the file for a reader that changes nothing. */
 async function numbersIn(path: string) {
   const numbers: number[] = []
   const report = await replayFile(path, (line) => numbers.push(numberIn(line)))

@@ -38,7 +38,7 @@ export function createRecordQueue(firstSeq: number): RecordQueue {
       last = new Promise((done, failed) => {
         waiting.push({ json, done, failed })
       })
-      // The caller of `add` hears of a failure. That nobody else waits for it must not end the process.
+      // The caller of `add` hears of a failure. Without this line, a failure that nobody awaits would end the process.
       last.catch(() => undefined)
       return last
     },

@@ -9,7 +9,7 @@ export type LedgerBinding = {
   noteTxNonce(txNonce: number): void
   /** The binding in the next file, when the journal is written anew. */
   writtenAnew(): Binding | undefined
-  /** That file has become the journal. */
+  /** The next file has become the journal. */
   noteWrittenAnew(): void
 }
 

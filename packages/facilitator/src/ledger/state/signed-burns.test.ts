@@ -61,7 +61,7 @@ describe('signed burns of accepted payments', () => {
     }
     for (const event of relayed(3, 110n)) state.apply(event)
     expect(watchedIn(state).map(({ block }) => block)).toEqual([105n, 110n])
-    // What is deep has ended, and is packed like everything that has.
+    // A payment whose burn is deep has ended, and is packed in the archive.
     expect(state.endedCounts().accepted).toBe(1)
     expect(restarted(state).endedCounts().accepted).toBe(1)
   })

@@ -27,7 +27,7 @@ const challenges = 6
 const retention = 3600
 const unmatchedMax = { perChallenge: 2, total: 4 }
 
-/** What callers do to a ledger, on one of a few challenges. */
+/** A step of a caller, on one of a few challenges. */
 type Step = { readonly act: keyof typeof acts; readonly on: number; readonly choice: boolean }
 
 const challengeAt = (on: number) => challengeOf(on + 1)
@@ -98,7 +98,7 @@ const acts = {
     const payment = await ledger.books.find(nonceOf(on + 1))
     if (!payment?.accepted && !payment?.late) return
     const found = choice ? { txHash: hashOf(70 + on), blockNumber: 9n } : {}
-    // Of the smaller burn, though a larger one may have taken its place.
+    // The mint of the smaller burn, though a larger one may have replaced it.
     await ledger.finalize(nonceOf(on + 1), { value: units(1000n), ...found }, units(choice ? 1500n : 1000n))
   },
   async grant(ledger: EventLedger, on: number, choice: boolean) {
