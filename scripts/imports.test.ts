@@ -117,10 +117,10 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     mcp: ['facilitator', 'offers', 'scheme'],
   },
   'packages/payer/src': {
-    // What a payment is, and what an offer says.
+    // The records of payments and offers.
     payment: [],
     offer: [],
-    // What is kept, who is asked, what may be spent.
+    // Storage, approvals and limits.
     store: ['payment'],
     approval: ['store'],
     totals: ['payment', 'store'],

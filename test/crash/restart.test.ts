@@ -114,7 +114,7 @@ describe('a restart', () => {
 
 describe('R-071 SIGTERM while a settle waits', () => {
   it('issuing stops at once, a second signal ends the daemon at once, and the next run finishes the burn', async () => {
-    // Only this can end the wait in time: nothing is mined, and both other bounds are ten minutes.
+    // Only the second signal can end the daemon in time: nothing is mined, and both bounds are ten minutes.
     net = await startCrashNetwork({
       config: { daemon: { shutdown_grace_ms: 600_000 }, settlement: { receipt_poll_ms: 600_000 } },
     })

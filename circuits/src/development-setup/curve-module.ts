@@ -1,24 +1,24 @@
-/** One group of the curve as WebAssembly: its operations, and the memory in which they find their operands. */
+/** One group of the curve as WebAssembly: its operations, and the memory of their operands. */
 import curve from 'wasmcurves/build/bn128_wasm.js'
 
 /** The two groups of the pairing. */
 export type Group = 'G1' | 'G2'
 
-/** Works on places in the memory. */
+/** An operation on addresses in the memory. */
 export type Operation = (...places: number[]) => number
 
 export type CurveModule = {
   readonly bytes: Uint8Array
   /** Bytes of an affine point in a key file: coordinates in Montgomery form, infinity as zeros. */
   readonly pointSize: number
-  /** Where the generator of the group lies, in projective form. */
+  /** Address of the group's generator, in projective form. */
   readonly generator: number
   /** An operation on points. */
   point(name: string): Operation
   /** An operation on coordinates. */
   coordinate(name: string): Operation
   allocate(size: number): number
-  /** Frees afterwards what `use` allocated. */
+  /** Runs `use`, then frees the memory that it allocated. */
   borrow(use: () => void): void
 }
 

@@ -138,7 +138,7 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
       mined(
         await client.writeContract({ ...onVerifier, functionName: 'setRootVerifier', args: [rootVerifier] }),
       ),
-    /** What the owner does about a bad root. */
+    /** A call by the owner, for example against a bad root. */
     asOwner: async <Name extends OwnerCall>(functionName: Name, args?: OwnerArgs<Name>) =>
       mined(await client.writeContract({ ...onVerifier, functionName, args } as never)),
     relay: async () =>

@@ -47,7 +47,7 @@ await program.parseAsync()
 async function run(options: Options): Promise<void> {
   const say = (line: string) => process.stdout.write(`${line}\n`)
   const stopping = new AbortController()
-  // Whoever is in a hurry still waits: what was started must not stay behind.
+  // Further signals are ignored while the parts stop, so that no process is left behind.
   onStopSignal(
     () => stopping.abort(),
     () => undefined,

@@ -6,7 +6,7 @@ import { parseReceipt, type Receipt } from './receipts.js'
 
 export type ReceiptWait = {
   /**
-   * Looks for a receipt until the time is up, and then says undefined. A node that does not answer is asked again.
+   * Looks for a receipt until the time is up, and then returns undefined. A node that does not answer is asked again.
    * Throws `SvcError('transaction_reverted')` or `SvcError('transaction_displaced')`.
    */
   within(waitMs: number, versions: Versions, signal: AbortSignal): Promise<Receipt | undefined>
@@ -14,7 +14,7 @@ export type ReceiptWait = {
 
 export type Versions = { readonly hashes: readonly Hex[]; readonly txNonce: number }
 
-/** The question how many transactions of an account are mined, which is its next txNonce. */
+/** Asks for the number of mined transactions of an account, which is its next txNonce. */
 export const countCallOf = (account: Hex) => ({
   method: 'eth_getTransactionCount',
   params: [account, 'latest'],

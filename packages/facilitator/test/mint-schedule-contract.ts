@@ -1,4 +1,4 @@
-/** What every mint schedule must do, wherever it is kept. */
+/** Tests that every mint schedule must pass, whatever its storage. */
 import { describe, expect, it } from 'vitest'
 import type { MintSchedule } from '../src/payment/finalize/schedule.js'
 import { nonceOf } from './challenges.js'

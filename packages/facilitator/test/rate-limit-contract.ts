@@ -1,4 +1,4 @@
-/** What every kind of rate limits must do, wherever its counts are kept. */
+/** Tests that every implementation of the rate limits must pass, whatever its storage. */
 import { describe, expect, it } from 'vitest'
 import type { RateLimits } from '../src/http/rate-limit.js'
 

@@ -1,4 +1,4 @@
-/** What every count of txNonces must do, wherever it is kept. */
+/** Tests that every counter of txNonces must pass, whatever its storage. */
 import { describe, expect, it } from 'vitest'
 import type { TxNonces } from '../src/relayer/tx-nonces.js'
 

@@ -1,8 +1,8 @@
-/** The daemons that run beside us. */
+/** The daemons of a local network, each in its own process. */
 import type { Child } from './child.js'
 
 export type Daemons = {
-  /** Takes one in: it is told, and stops with the network. Its URL. */
+  /** Adds a daemon that stops with the network. Returns its URL. */
   add(name: string, daemon: Child): string
   pids(): Readonly<Record<string, number>>
   /** Resolves when a daemon ends by itself, with its name and how. */

@@ -15,7 +15,7 @@ export type FacilitatorPart = {
   readonly facilitatorUrl: string
   readonly configFile: string
   readonly adminToken: string
-  /** What the in-process facilitator reported, in order. */
+  /** Events of the in-process facilitator, in order. */
   readonly events: readonly WrittenEvent[]
 }
 

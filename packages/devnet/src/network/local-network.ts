@@ -174,7 +174,7 @@ async function openArtifacts(say: (line: string) => void): Promise<Artifacts> {
   return readArtifacts(await ensureArtifacts({ onProgress: say }))
 }
 
-/** Deploys the contracts, and gives the accounts of the network what they need. */
+/** Deploys the contracts and funds the accounts of the network. */
 function deploy(
   rpcUrl: string,
   artifacts: Artifacts | undefined,
@@ -219,7 +219,7 @@ async function openDirectory(wanted: string | undefined, closers: Closer[]): Pro
   return directory
 }
 
-/** Path of a file about the chain. For a chain that starts anew, the old file and its companions `name.…` are removed. */
+/** Path of a file about the chain. For a new chain, the old file and its companions `name.…` are removed. */
 function openPath(directory: string, name: string, { rpcUrl, persistence }: LocalNetworkOptions): string {
   if (rpcUrl === undefined && persistence === undefined) {
     for (const found of readdirSync(directory)) {

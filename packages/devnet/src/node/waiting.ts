@@ -10,7 +10,7 @@ export type Waiting = {
   send(raw: Hex): Promise<Hex>
   /** Gives an earlier transaction to the node again. If it has become impossible it is dropped, as by a real node. */
   sendAgain(raw: Hex): Promise<void>
-  /** Takes waiting transactions out as if the node had evicted them; all of them by default. */
+  /** Removes waiting transactions, as if the node had evicted them. Default: all. */
   drop(hashes?: readonly Hex[]): Promise<Hex[]>
   /** Forgets transactions that the engine itself dropped because they can never be mined. */
   forgetEvicted(): Promise<void>

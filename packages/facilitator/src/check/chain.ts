@@ -151,7 +151,7 @@ async function probeCosts(view: ChainView, config: PartialConfig): Promise<Findi
 }
 
 const batchGas = limits.batchBaseGas + BigInt(limits.batchItemsMax) * limits.burnItemGas
-/** The relayer keeps this much back for burns before it sends a mint. */
+/** Gas that the relayer must be able to pay before it sends a mint: the mint itself, and a reserve for burns. */
 const mintGas = limits.mintGas + limits.mintReserveGas
 
 function bigintOf(method: string, value: unknown): bigint {

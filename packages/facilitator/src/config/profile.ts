@@ -1,4 +1,4 @@
-/** What each profile permits. Only the explicit setting `local` moves money; nothing is inferred. */
+/** The rights of each profile. Only the explicit setting `local` moves money; nothing is inferred. */
 import type { Config } from './config.js'
 
 export type Profile = { readonly name: string; readonly acceptsPayments: boolean }

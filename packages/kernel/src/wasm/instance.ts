@@ -1,4 +1,4 @@
-/** Memory of generated code. Growing it detaches views of `buffer`: take them anew. */
+/** Memory of generated code. Growing it invalidates all views of `buffer`. */
 export type WasmMemory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
 
 /** The part of the WebAssembly API that is used here. TypeScript declares it only for browsers. */
