@@ -125,7 +125,7 @@ async function start(file: string, options: { acceptJournal: boolean }, summed: 
       void stop(facilitator, log)
     },
     // A second signal ends the process at once.
-    () => process.exit(exitCodes.ok),
+    () => void output.exit(exitCodes.ok),
   )
 }
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { createMemoryNodes, createMerkleTree, transferLeaf } from '@svc-zerc20/zk'
 import { afterEach, expect, test } from 'vitest'
 import { until } from '../../../test/support/until.js'
+import { indexerCommand } from '../test/command.js'
 import { get, post, startWorld, transfers, type World } from '../test/world.js'
 import type { Status } from './status.js'
 
@@ -22,19 +22,8 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-async function start({ chain, deployment, folder }: World): Promise<{ child: ChildProcess; url: string }> {
-  const { chainId, token, verifier, fromBlock } = deployment
-  const script = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-  const flags = { 'rpc-url': chain.rpcUrl, 'chain-id': chainId, token, verifier, folder }
-  const args = Object.entries({ ...flags, 'from-block': fromBlock, listen: '127.0.0.1:0', 'poll-ms': 5 })
-  const child = spawn(
-    process.execPath,
-    [script, ...args.flatMap(([name, value]) => [`--${name}`, `${value}`])],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {},
-    },
-  )
+async function start(of: World): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, indexerCommand(of), { stdio: ['ignore', 'pipe', 'inherit'], env: {} })
   children.push(child)
   for await (const line of createInterface({ input: child.stdout })) {
     const event = JSON.parse(line) as { event: string; url: string }

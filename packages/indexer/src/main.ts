@@ -24,8 +24,8 @@ async function run(args: Arguments): Promise<void> {
     const close = await start(args)
     onStopSignal(
       (signal) => void stop(close, signal),
-      // A second signal means: now.
-      () => process.exit(exitCodes.ok),
+      // A second signal ends the process at once.
+      () => void exit(exitCodes.ok),
     )
   } catch (error) {
     await failWith(error)
