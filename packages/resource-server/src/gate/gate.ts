@@ -8,7 +8,7 @@ import type { StandardFields } from '../offers/terms.js'
 import type { RouteSale } from '../scheme/route-offer.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { clientKey } from '../visits/client-key.js'
-import { createClientShares } from '../visits/client-limits.js'
+import { createClientCounts } from '../visits/client-limits.js'
 import type { Visit } from '../visits/visit.js'
 import { type Answer, refuse } from './answer.js'
 import { PaidRoute } from './paid-route.js'
@@ -58,7 +58,7 @@ export function createGate<Request>(
     throw new SvcError('scheme_not_registered', 'the given server does not know this scheme: register it')
   }
   const ready = createReady(server, svc, clock)
-  const shares = createClientShares(clientLimits, clock)
+  const counts = createClientCounts(clientLimits, clock)
 
   function visitOf({ request, path, handed }: Arrival<Request>): Visit | undefined {
     const name = clientLimits === 'unlimited' ? '' : client(request)
@@ -67,11 +67,11 @@ export function createGate<Request>(
     return {
       path,
       handed,
-      takeOffer: () => shares.takeOffer(key),
-      takePresentation: () => shares.takePresentation(key),
-      checkPayment: (presented) => shares.refused.check(key, presented),
-      noteRefused: (presented, reason) => shares.refused.note(key, presented, reason),
-      mayResend: () => shares.mayResend(key),
+      takeOffer: () => counts.takeOffer(key),
+      takePresentation: () => counts.takePresentation(key),
+      checkPayment: (presented) => counts.refused.check(key, presented),
+      noteRefused: (presented, reason) => counts.refused.note(key, presented, reason),
+      mayResend: () => counts.mayResend(key),
     }
   }
 

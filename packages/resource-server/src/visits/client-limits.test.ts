@@ -7,7 +7,7 @@ import { type RawAnswer, sendRaw } from '../../test/raw-request.js'
 import { offerOf, paying, paymentFor, schemeFor } from '../../test/shop.js'
 import { clientLimits, type GateOptions } from '../index.js'
 import { clientKey } from './client-key.js'
-import { createClientShares } from './client-limits.js'
+import { createClientCounts } from './client-limits.js'
 
 let nowMs = 1_000_000
 const clock = { now: () => nowMs, sleep: async () => {} }
@@ -30,7 +30,7 @@ describe('a share of one client', () => {
   })
 
   it('ends after a minute of requests at once, and comes back evenly, for each client on its own', () => {
-    const { takeOffer, takePresentation } = createClientShares({}, clock)
+    const { takeOffer, takePresentation } = createClientCounts({}, clock)
     expect(countOf(takeOffer, 'a')).toBe(unpaidPerMinute)
     expect(() => takeOffer('a')).toThrowError(expect.objectContaining({ retryAfterSeconds: 6 }))
     expect(countOf(takeOffer, 'b')).toBe(unpaidPerMinute)
@@ -44,7 +44,7 @@ describe('a share of one client', () => {
   })
 
   it('stays a share when a flood of addresses comes: newcomers have one together, known clients keep theirs', () => {
-    const { takeOffer } = createClientShares({ clientsMax: 50 }, clock)
+    const { takeOffer } = createClientCounts({ clientsMax: 50 }, clock)
     for (let i = 0; i < 50; i++) takeOffer(`known ${i}`)
     let granted = 0
     for (let i = 0; i < 5_000; i++) granted += countOf(takeOffer, `flood ${i}`, 1)
@@ -55,7 +55,7 @@ describe('a share of one client', () => {
   })
 
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d is a mistake named at once', (value) => {
-    expect(() => createClientShares({ unpaidPerMinute: value }, clock)).toThrowError(
+    expect(() => createClientCounts({ unpaidPerMinute: value }, clock)).toThrowError(
       expect.objectContaining({ code: 'invalid_client_limits' }),
     )
   })

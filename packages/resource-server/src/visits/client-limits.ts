@@ -12,7 +12,7 @@ import { createRefusedPresentations, type RefusedPresentations } from './refused
 /** Counts one request of a client. Throws OverLimit above the limit. */
 export type Take = (client: string) => void
 
-export type ClientShares = {
+export type ClientCounts = {
   readonly takeOffer: Take
   readonly takePresentation: Take
   /** Counts one re-send of a failed settle. False above the limit. */
@@ -20,7 +20,7 @@ export type ClientShares = {
   readonly refused: RefusedPresentations
 }
 
-export function createClientShares(options: Partial<ClientLimits> | 'unlimited', clock: Clock): ClientShares {
+export function createClientCounts(options: Partial<ClientLimits> | 'unlimited', clock: Clock): ClientCounts {
   if (options === 'unlimited') return unlimited
   const limits = { ...defaults, ...options }
   for (const [name, value] of Object.entries(limits)) {
@@ -28,16 +28,16 @@ export function createClientShares(options: Partial<ClientLimits> | 'unlimited',
     throw new SvcError('invalid_client_limits', `clientLimits.${name} must be a whole number above 0`)
   }
   const { unpaidPerMinute, payingPerMinute, resendsPerMinute, clientsMax } = limits
-  const resends = createTurns(resendsPerMinute, clientsMax, clock)
+  const resends = createCount(resendsPerMinute, clientsMax, clock)
   return {
-    takeOffer: orThrow(createTurns(unpaidPerMinute, clientsMax, clock)),
-    takePresentation: orThrow(createTurns(payingPerMinute, clientsMax, clock)),
+    takeOffer: orThrow(createCount(unpaidPerMinute, clientsMax, clock)),
+    takePresentation: orThrow(createCount(payingPerMinute, clientsMax, clock)),
     mayResend: (client) => resends(client) === 0,
     refused: createRefusedPresentations(limits, clock),
   }
 }
 
-const unlimited: ClientShares = {
+const unlimited: ClientCounts = {
   takeOffer: () => {},
   takePresentation: () => {},
   mayResend: () => true,
@@ -48,17 +48,17 @@ const unlimited: ClientShares = {
 const others = ''
 
 /** Counts one request of a client. Returns 0, or the seconds that the client has to wait. */
-type Turns = (client: string) => number
+type Count = (client: string) => number
 
 const orThrow =
-  (turns: Turns): Take =>
+  (count: Count): Take =>
   (client) => {
-    const seconds = turns(client)
+    const seconds = count(client)
     if (seconds > 0) throw new OverLimit(seconds)
   }
 
 /** A bucket of a minute's requests for each client. */
-function createTurns(perMinute: number, clientsMax: number, clock: Clock): Turns {
+function createCount(perMinute: number, clientsMax: number, clock: Clock): Count {
   // Least recently seen first. A bucket that nobody used for a minute is full again and can be dropped.
   const buckets = new Map<string, Bucket>()
   function keyOf(client: string, nowMs: number): string {
