@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
 import { addressOf, challengeOf, hashOf, seconds, units } from '../../test/challenges.js'
 import { createIssuedMemory } from '../addresses/issued/memory.js'
+import type { Challenge } from '../payment/records.js'
 import type { FollowEvent } from '../telemetry/reports.js'
 import { createFollow } from './follow.js'
 import type { PlacedTransfer, TokenChain } from './token-chain.js'
@@ -84,6 +85,26 @@ describe('following transfers', () => {
     await own.store.put([challengeOf(2)])
     own.node.mineTo(5)
     own.node.transfer(1, 5)
+    expect(await own.round()).toBe('followed')
+    expect(await txHashesTo(own, 1)).toEqual([hashOf(7_005)])
+  })
+
+  it('knows an address that was issued and paid while the node was asked for that block', async () => {
+    const issued: Challenge[] = []
+    const own = follower({
+      async durable() {
+        await own.store.put(issued.splice(0))
+      },
+    })
+    const { chain } = own.node
+    const { deepBlock } = chain
+    chain.deepBlock = async (depth) => {
+      issued.push(challengeOf(1))
+      own.node.transfer(1, 5)
+      return deepBlock(depth)
+    }
+    await own.store.put([challengeOf(2)])
+    own.node.mineTo(5)
     expect(await own.round()).toBe('followed')
     expect(await txHashesTo(own, 1)).toEqual([hashOf(7_005)])
   })
