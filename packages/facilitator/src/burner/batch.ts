@@ -12,7 +12,7 @@ import type { BurnTrial } from './trial.js'
 export type Batches = {
   /** Splits the burns into transactions as large as the node takes; one outcome per burn, in order. */
   run(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]>
-  /** What became of the burns of a transaction that ended. */
+  /** How the burns of a transaction ended. */
   end(items: readonly BatchItem[], end: RelayEnd): Promise<readonly ItemOutcome[]>
 }
 
@@ -51,7 +51,7 @@ export function createBatches(deps: {
     }
   }
 
-  /** What would fail is not sent: the relayer would pay for it. */
+  /** A burn that would fail is not sent: the relayer would pay for it. */
   async function runTransaction(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]> {
     const refused = await tryOut(items)
     const good = items.filter((_, i) => refused[i] === undefined)

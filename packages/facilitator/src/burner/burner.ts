@@ -40,7 +40,7 @@ export type BurnerDeps = {
   readonly confirmations: number
   readonly clock: Clock
   readonly onRpcFailure: (err: unknown) => void
-  /** Ends what would otherwise ask the node until it answers. */
+  /** Ends questions that are repeated until the node answers. */
   readonly closing: AbortSignal
   readonly limits: BurnerLimits
 }
@@ -67,7 +67,7 @@ export function createBurner(deps: BurnerDeps): Burner {
     const outcomes = ended.then((end) => batches.end(items, end))
     for (const [i, item] of items.entries()) {
       const outcome = outcomes.then((all) => resumeItem(item, all[i]))
-      // Whoever listens says what becomes of it; without anyone it must still not end the process.
+      // Listeners handle a failure. Without a listener it must still not end the process.
       outcome.catch(() => undefined)
       for (const listener of listeners) listener(item, outcome, how)
     }
@@ -87,7 +87,7 @@ export function createBurner(deps: BurnerDeps): Burner {
         continue
       }
       if (outcome.kind !== 'again') return endItem(item, outcome)
-      // With half of the others there is something new to try, and no more often than a batch can be halved.
+      // A smaller batch is no repetition of the same attempt, and a batch can be halved only a few times.
       if (!outcome.withFewer) attempts += 1
     }
     return { kind: 'failed', rejection: reject('relayer_busy', 'no transaction of the relayer gets through') }

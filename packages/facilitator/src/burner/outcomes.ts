@@ -1,4 +1,4 @@
-/** What a mined batch did for each burn in it. */
+/** The outcome of each burn in a mined batch. */
 
 import type { Receipt } from '@svc-zerc20/evm'
 import { type Address, type ChallengeNonce, type Rejection, reject } from '@svc-zerc20/protocol'
@@ -10,7 +10,7 @@ import type { Patience } from './patience.js'
 
 export type ItemOutcome =
   | BurnOutcome
-  /** The transaction did not execute and cannot any more: the burn needs a new one, with fewer others or not. */
+  /** The transaction was not executed and cannot be any more: the burn needs a new one, perhaps a smaller one. */
   | { readonly kind: 'again'; readonly withFewer: boolean }
   /** The chain would refuse it now, so that nothing was sent. A node that is behind may be wrong about that. */
   | { readonly kind: 'would_fail'; readonly rejection: Rejection; readonly isBehind: boolean }
@@ -63,7 +63,7 @@ export function createReadOutcomes(deps: {
           : { kind: 'failed', rejection, txHash, spentGas: true }
       }
       const burn = burnOf(challenge)
-      // Executed, so the money moved: until the node shows all of it, it is looked for, never given up.
+      // The burn was executed, so the money moved: it is looked for until the node shows all of it.
       return burn && held.has(challenge.nonce) ? { kind: 'burned', burn } : { kind: 'executed' }
     })
   }

@@ -28,7 +28,7 @@ export function burnsIn(receipt: Receipt, token: Address): (challenge: Challenge
   }
 }
 
-/** What the token created in a transaction, whoever got it. */
+/** The value that the token created in a transaction, whoever got it. */
 export function mintedIn({ logs }: Receipt, token: Address): BaseUnits {
   const teleports = readLogs(() => logs.filter((log) => isEventOf(log, token, teleportTopic)))
   const values = teleports.map(({ data }) =>

@@ -11,7 +11,7 @@ const word = z
 /** A hash is below the prime; a larger number would hash the same and prove nothing. */
 const node = word.refine((number) => number < fieldPrime)
 
-/** What we read of the answers; other fields may come. */
+/** The fields that we read of the answers; other fields may come. */
 const proofs = z.array(z.object({ siblings: z.array(node).length(treeHeight) }))
 const events = z.array(z.object({ transaction_hash: z.string(), value: word }))
 const leaves = z.array(
@@ -38,7 +38,7 @@ export type Indexer = {
   siblings(leafIndex: bigint, size: bigint, signal: AbortSignal): Promise<readonly bigint[]>
   /** Transfers to an address, as the indexer claims; the earliest of them when there are very many. */
   transfersTo(address: Address, signal: AbortSignal): Promise<readonly ClaimedTransfer[]>
-  /** All transfers of the token from a leaf on, whoever got them; at most so many, as the indexer claims. */
+  /** All transfers of the token from a leaf on, whoever got them, at most `count`, as the indexer claims. */
   transfersFrom(leafIndex: bigint, count: number, signal: AbortSignal): Promise<readonly ClaimedLeaf[]>
 }
 

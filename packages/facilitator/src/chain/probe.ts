@@ -2,8 +2,8 @@
  * Whether the chain answers, and what the relayer can pay. One round trip, and at most one in `freshMs` however
  * many ask: probing costs the node nothing while nobody looks.
  *
- * Slow is not down. While an answer is on its way, what was seen last counts, marked as slow: payments wait for the
- * node as long, and succeed. Down is a node that refuses several times in a row, or whose answer never comes.
+ * A slow node is not down. While its answer is on the way, the last view counts, marked as slow: payments wait for the
+ * node just as long, and succeed. A node is down when it refuses several times in a row, or when its answer never comes.
  */
 import { type JsonRpc, quantityOf, resultOf } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
@@ -28,7 +28,7 @@ export type ChainView =
 export type ChainProbe = {
   /** Resolves within `waitMs`; not older than `freshMs` unless it is slow. */
   look(): Promise<ChainView>
-  /** What was seen last, however old; undefined before the first look. */
+  /** The last view, however old; undefined before the first look. */
   last(): ChainView | undefined
 }
 
@@ -70,7 +70,7 @@ export function createChainProbe(deps: {
     }
   }
 
-  /** A node that fails now and then is asked again at once, as everybody else here asks it again. */
+  /** A node that fails now and then is asked again at once, as every other part of the daemon does. */
   async function askAgain(): Promise<ChainView> {
     const giveUpAtMs = clock.now() + deps.waitMs
     for (let attempt = 1; ; attempt++) {

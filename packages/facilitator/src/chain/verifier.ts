@@ -54,7 +54,7 @@ export function createVerifier(deps: {
   const number = (functionName: Question['functionName'], answer: RpcAnswer | undefined) =>
     BigInt(read(functionName, answer))
 
-  /** So far back there may have been no verifier yet. */
+  /** At that block there may have been no verifier yet. */
   const deepTotal = (answer: RpcAnswer | undefined) =>
     resultOf('eth_call', answer) === '0x' ? 0n : number('totalTeleported', answer)
 

@@ -1,4 +1,4 @@
-/** What a scrape shows of the daemon's parts at that moment: each gauge asks the part that knows. */
+/** Gauges of the daemon's parts at the moment of a scrape: each asks the part that knows. */
 import type { Addresses } from '../addresses/addresses.js'
 import type { ChainProbe } from '../chain/probe.js'
 import type { JournalStats } from '../ledger/journal/journal.js'

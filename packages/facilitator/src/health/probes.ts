@@ -17,7 +17,7 @@ import {
   type ReadinessProbe,
 } from './readiness.js'
 
-/** Gas money without which the relayer can do nothing of a kind. */
+/** Gas of the smallest transaction of each kind: a relayer that cannot pay for it can send none. */
 const gasOf = { burn: limits.batchBaseGas + limits.burnItemGas, mint: limits.mintGas } as const
 
 export function createReadinessProbes(deps: {
@@ -44,7 +44,7 @@ export function createReadinessProbes(deps: {
   return [
     async () => judgeChain(await probe.look(), chainId),
     async () => {
-      // On another chain its time and our money there mean nothing.
+      // The time of another chain, and our money there, mean nothing.
       const view = await probe.look()
       if (!view.reachable || view.chainId !== chainId) return []
       return [...judgeClock(clockWatch.skewSeconds(), skewSecondsMax), ...judgeRelayer(view, relays)]
@@ -55,8 +55,8 @@ export function createReadinessProbes(deps: {
 }
 
 /**
- * A failed write stays a problem until one succeeded. So that this does not wait for traffic which a balancer sends
- * elsewhere meanwhile, whoever asks has the disk tried again.
+ * A failed write stays a problem until a write succeeds. A balancer sends the traffic elsewhere meanwhile, so each
+ * question about readiness tries the disk again.
  */
 function createJournalProbe({
   storage,
@@ -71,7 +71,7 @@ function createJournalProbe({
     if (!trying && Math.abs(clock.now() - triedAtMs) < limits.journalRetryAfterMs) return
     trying ??= storage
       .tryJournal()
-      // It was reported by the journal itself, and shows in its figures.
+      // The journal reported the failure itself, and shows it in its figures.
       .catch(() => undefined)
       .finally(() => {
         triedAtMs = clock.now()

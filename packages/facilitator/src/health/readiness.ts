@@ -1,5 +1,5 @@
 /**
- * What keeps the daemon from taking payments right now. Pure: facts in, problems out, one judge for each part. The
+ * The problems that keep the daemon from taking payments now. Pure: facts in, problems out, one judge for each part. The
  * words say nothing a stranger should not know: no URL, no address, no balance.
  */
 import type { ChainView } from '../chain/probe.js'
@@ -24,14 +24,14 @@ export function judgeChain(chain: ChainView, chainId: number): ReadinessProblem[
 
 export function judgeRelayer(
   chain: ChainView,
-  /** What it must be able to pay for, in units of gas. */
+  /** Units of gas that the relayer must be able to pay for. */
   relays: readonly { readonly what: 'burn' | 'mint'; readonly gas: bigint }[],
 ): ReadinessProblem[] {
   const unpaid = chain.reachable && relays.find(({ gas }) => chain.relayerBalance < gas * chain.feePerGas)
   return unpaid ? [{ part: 'relayer', problem: `the relayer cannot pay for a ${unpaid.what}` }] : []
 }
 
-/** A small difference is an ordinary one; one that eats up half of a challenge's life is not. */
+/** A small difference is ordinary. A difference of half a challenge's life is a problem. */
 export function judgeClock(skewSeconds: number | undefined, skewSecondsMax: number): ReadinessProblem[] {
   if (skewSeconds === undefined || Math.abs(skewSeconds) <= skewSecondsMax) return []
   return [

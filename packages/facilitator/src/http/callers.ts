@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { RateLimit, RateLimits } from './rate-limit.js'
 
 export type Caller = {
-  /** What it is counted by, everywhere. */
+  /** The caller is counted by this key, everywhere. */
   readonly key: string
   readonly rates: CallerRates
 }
@@ -14,11 +14,11 @@ export type CallerRates = {
   /** Shared by challenge, verify and settle, as far as they name no challenge of ours. */
   readonly shared: RateLimit
   readonly issuance: RateLimit
-  /** Over all refused payments for challenges that are awaited, however many there are. */
+  /** Refused payments for awaited challenges, all challenges together. */
   readonly known: RateLimit
   /** For challenges of ours that have no room of their own, or none left. */
   readonly beyond: RateLimit
-  /** Over payments beyond the shared rate that name no challenge of ours: each costs a look into the ledger. */
+  /** Payments beyond the shared rate that name no challenge of ours: each costs a look into the ledger. */
   readonly misses: RateLimit
 }
 

@@ -7,8 +7,8 @@ import type { FastifyRequest } from 'fastify'
 const signals = new WeakMap<Socket, AbortSignal>()
 
 /**
- * Aborted once the caller's connection ends. The end of one that came together with the request is known here: it is
- * read from the network in the next turn of the event loop, which is over when the second of two turns begins.
+ * A signal that aborts when the caller's connection ends. An end that came together with the request is noticed, too:
+ * Node reads it in the next turn of the event loop, so two turns are waited for.
  */
 export async function hangUpOf({ raw: { socket } }: FastifyRequest): Promise<AbortSignal> {
   const gone = signals.get(socket) ?? watch(socket)

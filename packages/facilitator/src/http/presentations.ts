@@ -11,7 +11,7 @@ export type Standing = 'awaited' | 'known' | 'unknown'
 
 export type Presented = {
   readonly nonce: ChallengeNonce
-  /** It carries the ticket of its offer: the challenge is ours, and no look is needed to know. */
+  /** The payment carries the ticket of its offer: the challenge is ours, and no look is needed to know. */
   readonly isTicketed: boolean
   /** Reads the ledger, which may be a round trip: asked only while a rate leaves room for a look. */
   look(): Promise<Standing>

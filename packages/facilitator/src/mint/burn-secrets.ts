@@ -1,4 +1,4 @@
-/** What only this facilitator can derive of a challenge: the opened recipient and the burn secret. Never logged. */
+/** Secrets of a challenge that only we can derive: the opened recipient and the burn secret. Never logged. */
 import { burnAddressAt, deriveBurn, type Hex, recipientWord, secretAt } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import type { Challenge } from '../payment/records.js'

@@ -18,7 +18,7 @@ export function createMinter(deps: {
   /** Two transactions of earlier runs may be for one payment. */
   const underWay = new Map<ChallengeNonce, Set<Promise<MintOutcome>>>()
 
-  /** Ends the tracking before anyone hears of the outcome, so that whoever does may try again. */
+  /** The tracking ends before the outcome is told, so that whoever hears of it may try again. */
   function track(nonces: readonly ChallengeNonce[], running: Promise<MintOutcome>): Promise<MintOutcome> {
     const outcome = running.finally(() => {
       for (const nonce of nonces) {
@@ -92,7 +92,7 @@ export function createMinter(deps: {
   }
 }
 
-/** What nodes answer to an `eth_call` that the contract refused. */
+/** The error code of nodes for an `eth_call` that the contract refused. */
 const executionReverted = 3
 
 const isHex = (data: unknown): data is `0x${string}` =>

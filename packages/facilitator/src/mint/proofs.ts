@@ -27,7 +27,7 @@ export function createMintProofs(deps: {
   return async (payment, root, signal) => {
     const { burn, challenge } = payment
     const { recipientHash, secret, recipient, payTo } = deps.secretsOf(challenge)
-    // A circuit would refuse it, and name a line of its own.
+    // The circuit would refuse it, too, but its error names a line of the circuit.
     if (payTo() !== challenge.payTo) throw notDerived()
     const siblings = await deps.paths(payment, root, signal)
     const { circuit, input } = withdrawInput({
@@ -68,7 +68,7 @@ const notDerived = () =>
       'nothing is lost',
   )
 
-/** The prover says so when the circuit does not accept what it is to prove. */
+/** The prover's error for an input that the circuit does not accept. */
 const isRefused = (err: unknown): boolean => Object(err).code === 'bad_input'
 
 const refused = (cause: unknown) =>

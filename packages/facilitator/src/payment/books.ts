@@ -1,4 +1,4 @@
-/** What an operator may read of the ledger: pages of payments, newest first, and counts. Nothing here changes it. */
+/** The ledger as an operator may read it: pages of payments, newest first, and counts. Nothing here changes it. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { stateAt } from './lifecycle.js'
 import type { Burn, Finalized, LateReason, Payment, PaymentState, UnmatchedBurn } from './records.js'
@@ -30,7 +30,7 @@ export type PageQuery = {
 export type Page = { readonly payments: readonly RecordedPayment[]; readonly next?: Cursor }
 
 export type Counts = Readonly<Record<PaymentState, number>> & {
-  /** Of the open ones: a payload was presented and its burn is under way. */
+  /** Open payments for which a payload was presented and whose burn is under way. */
   readonly claimed: number
   readonly late: number
   /** Burns that were not late and bought nothing either. */
@@ -46,7 +46,7 @@ export type Books = {
   page(query: PageQuery): Promise<Page>
   find(nonce: ChallengeNonce): Promise<RecordedPayment | undefined>
   counts(): Promise<Counts>
-  /** The newest, at most so many; newest first. */
+  /** The newest ones, newest first, at most `limit`. */
   unmatched(limit: number): Promise<readonly RecordedTransfer[]>
 }
 

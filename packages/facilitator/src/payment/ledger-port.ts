@@ -28,7 +28,7 @@ export type Grant = {
   giveBack(): Promise<void>
 }
 
-/** What a crash interrupted. */
+/** Work that a crash interrupted. */
 export type InterruptedWork = {
   readonly transactions: readonly Interrupted[]
   readonly shallow: readonly ShallowBurns[]
@@ -65,14 +65,14 @@ export type Ledger = {
     ticketed?: boolean,
     means?: PayerMeans,
   ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten' | Rejection>
-  /** What this payer's claimed permits may still take from it. */
+  /** Claimed permits of this payer that may still take from its balance. */
   openClaims(payer: Address): Promise<readonly OpenClaim[]>
   /**
    * The burn surely did not and will not happen: the challenge can be claimed again. `kept` when nothing is claimed,
    * or when the payment is accepted or was before a reorg: then somebody else saw its burn.
    */
   release(nonce: ChallengeNonce): Promise<'released' | 'kept'>
-  /** What was under way when the last run of the daemon ended, before this one changed anything. */
+  /** Work that was under way when the last run of the daemon ended, before this run changed anything. */
   interrupted(): Promise<InterruptedWork>
   /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
@@ -112,8 +112,8 @@ export type Ledger = {
    */
   recordLate(challenge: Challenge, burn: Burn, reason: LateReason): Promise<'recorded' | 'known'>
   /**
-   * Remembers a transfer that covers nothing, once. `full` when there are so many already, of this challenge or of
-   * all, that remembering more would let dust fill the disk.
+   * Remembers a transfer that covers nothing, once. `full` when the limit is reached, of this challenge or of
+   * all: remembering more would let dust fill the disk.
    */
   recordUnmatched(
     nonce: ChallengeNonce,

@@ -1,4 +1,4 @@
-/** What was burned and is not the provider's yet: the first thing an operator wants to know. */
+/** Money that was burned and is not the provider's yet: the first thing an operator wants to know. */
 import type { BaseUnits, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Ledger } from './ledger-port.js'
 import type { Clock } from './ports.js'

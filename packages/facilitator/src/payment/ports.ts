@@ -1,5 +1,5 @@
 /**
- * What the payment flow needs from the outside, with the guarantees it relies on; the ledger is in `ledger-port.ts`.
+ * The payment flow's needs from the outside, with the guarantees it relies on; the ledger is in `ledger-port.ts`.
  * Other rooms implement these; the flow imports nothing of them.
  */
 import type {
@@ -17,7 +17,7 @@ import type { Burn, Challenge, Interrupted, InterruptedMint, Mint, ShallowBurns 
 
 export type { Clock } from '@svc-zerc20/protocol'
 
-/** What this facilitator serves; fixed for its lifetime. */
+/** The token, the chain and the treasury that this facilitator serves; fixed for its lifetime. */
 export type Deployment = {
   readonly chainId: number
   readonly token: Address
@@ -61,7 +61,7 @@ export type SelfTransferChainFacts = {
 /** Reads the chain. Every method is one JSON-RPC round trip and throws `SvcError` when it fails. */
 export type Chain = {
   permitFacts(challenge: Challenge, payer: Address): Promise<PermitChainFacts>
-  /** Of challenges of one payer, in order and all of one block; of the first ones, when there are very many. */
+  /** For challenges of one payer, in order and all of one block; for the first ones only, when there are very many. */
   permitFactsTogether(challenges: readonly Challenge[], payer: Address): Promise<readonly PermitChainFacts[]>
   /** Two round trips when the burn needs more than one confirmation: then the head must be there, too. */
   selfTransferFacts(txHash: TxHash, payTo: Address, confirmations: number): Promise<SelfTransferChainFacts>
@@ -170,7 +170,7 @@ export type ReadyAddress = {
 
 /** Who asks for a challenge. */
 export type Asker = {
-  /** What its share of addresses and open challenges is counted by. */
+  /** Its share of addresses and open challenges is counted by this key. */
   readonly key: string
   /** Aborted when it hung up, so that nobody would hear the answer. */
   readonly gone: AbortSignal

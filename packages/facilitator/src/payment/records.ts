@@ -63,14 +63,14 @@ export type Payment = {
   /** By the one payload that is being, or was, burned for this challenge. */
   readonly claim?: {
     readonly identity: string
-    /** It was presented with the ticket of its offer, and so must be whoever asks again. */
+    /** The payload was presented with the ticket of its offer: whoever asks again must have the ticket, too. */
     readonly ticketed: boolean
     readonly txHash?: TxHash
   }
   readonly accepted?: Accepted
   /** The one success answer was written. */
   readonly granted: boolean
-  /** It was accepted by this burn, which a reorg then took away; a new burn makes it accepted again. */
+  /** The burn that the payment was accepted by, until a reorg took it away; a new burn makes it accepted again. */
   readonly demoted?: Accepted
 }
 
@@ -81,7 +81,7 @@ export type Finalized = { readonly mint: Mint; readonly at: UnixSeconds }
 /** A claimed permit whose burn has not ended: what it may still take from its payer. */
 export type OpenClaim = { readonly challenge: Challenge; readonly permitNonce: bigint }
 
-/** What a payer has to pay with, all of one block. */
+/** The means of a payer, all read from one block. */
 export type PayerMeans = {
   readonly timestamp: UnixSeconds
   readonly permitNonce: bigint

@@ -1,4 +1,4 @@
-/** What the payment flow tells the operator. */
+/** Events that the payment flow tells the operator. */
 
 /** Tells the operator; never throws and never carries secrets or bodies. */
 export type Report = (event: PaymentEvent) => void

@@ -1,5 +1,5 @@
 /**
- * What the holder of a challenge nonce may know of its payment: never the mint, never the recipient, and never that
+ * The status that a holder of the challenge nonce may know: never the mint, never the recipient, and never that
  * there is a mint. The answer of an accepted payment stays the same, byte for byte, when it is finalized.
  */
 import type { ChallengeNonce, FacilitatorApi } from '@svc-zerc20/protocol'

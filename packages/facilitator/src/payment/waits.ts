@@ -30,7 +30,7 @@ export type Waits = {
   set(nonce: ChallengeNonce, reason: WaitReason): void
   forget(nonce: ChallengeNonce): void
   of(nonce: ChallengeNonce): Wait | undefined
-  /** Of those that wait for this reason: how many, and since when the first of them does. */
+  /** How many payments wait for this reason, and since when the first of them does. */
   summary(reason: WaitReason): { readonly count: number; readonly sinceMs: number }
 }
 

@@ -50,7 +50,7 @@ export function createBroadcast(deps: {
         const [answer] = await rpc.batch([{ method: 'eth_sendRawTransaction', params: [form.raw] }])
         hear(slot, form, answer && 'error' in answer ? `${answer.error.message}` : undefined)
       } catch (err) {
-        // The same bytes go out again, under the same nonce.
+        // The same bytes go out again, under the same txNonce.
         report({ event: 'rpc.failed', err })
       }
     },

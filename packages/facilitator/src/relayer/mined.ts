@@ -78,7 +78,7 @@ export function createMined(deps: {
     return hash !== looked.headHash && clock.now() - looked.atMs >= limits.reorgPollMs
   }
 
-  /** What became of it, once that is sure: a node that lags shows it nowhere for a while. */
+  /** Says where a transaction went, once that is sure: a node that lags shows it nowhere for a while. */
   function follow(entry: Entry, receipts: readonly (Receipt | undefined | 'unreadable')[]): Uprooted[] {
     const { slot } = entry
     const receipt = receipts.find((found) => typeof found === 'object')

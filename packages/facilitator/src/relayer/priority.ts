@@ -1,5 +1,5 @@
 /**
- * Who gets the next nonce. One call at a time, so that a nonce is taken only once its transaction is signed and
+ * Who gets the next txNonce. One call at a time, so that a txNonce is taken only once its transaction is signed and
  * recorded. Burns go before mints, and only a few mints are out at once: whatever the mints do, a burn waits for
  * no more than those few.
  */

@@ -1,4 +1,4 @@
-/** What one key has sent and what became of it: the signed transactions, those mined lately, and the look at both. */
+/** The transactions of one key: those that are signed, those that were mined lately, and the look at both. */
 import type { Fees } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'

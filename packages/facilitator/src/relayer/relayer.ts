@@ -1,7 +1,7 @@
 /**
- * Sends transactions of one key. A transaction keeps its nonce until that nonce is used on chain: it is sent
+ * Sends transactions of one key. A transaction keeps its txNonce until that txNonce is used on chain: it is sent
  * again when the node may have forgotten it, replaced at a higher fee when it is stuck, and never moved to
- * another nonce while it could still be mined. A nonce below ours that nobody uses is filled. So the queue
+ * another txNonce while it could still be mined. A txNonce below ours that nobody uses is filled. So the queue
  * cannot wedge and nothing is sent twice. Burns and mints share the key and its queue; burns go first.
  */
 import { type Fee, type Fees, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
@@ -36,7 +36,7 @@ export type Relayer = {
   resume(earlier: EarlierTransaction): Promise<RelayEnd>
   /** A transaction of an earlier run that is mined and not deep yet; to be called before `start`. */
   watch(earlier: EarlierTransaction, block: MinedBlock): void
-  /** What is signed and has not ended, oldest nonce first. */
+  /** Transactions that are signed and have not ended, lowest txNonce first. */
   queue(): readonly QueuedTransaction[]
   /** Stops watching and sending; what was submitted stays without an end. */
   close(): void
@@ -48,9 +48,9 @@ export type EarlierTransaction = Pick<RelayedCall, 'purpose' | 'recordSigned' | 
 }
 
 export type QueuedTransaction = {
-  readonly nonce: number
+  readonly txNonce: number
   readonly purpose: Purpose
-  /** Of its newest signed form. */
+  /** The hash of its newest signed form. */
   readonly txHash: TxHash
   /** How often it was signed: once, and again for each higher fee. */
   readonly forms: number
@@ -114,7 +114,7 @@ export function createRelayer(deps: {
     return ended
   }
 
-  /** A mint that cannot be paid for would keep its nonce, and every burn behind it, until there is money. */
+  /** A mint that cannot be paid for would keep its txNonce, and every burn behind it, until there is money. */
   async function checkFunds(gas: bigint, { maxFeePerGas }: Fee): Promise<void> {
     const [answer] = await rpc.batch([{ method: 'eth_getBalance', params: [address, 'latest'] }])
     const out = queue.slots.reduce((sum, { call }) => sum + call.gas, 0n)
@@ -154,7 +154,7 @@ export function createRelayer(deps: {
       watch.hurry()
     },
 
-    queue: () => queue.slots.flatMap(toQueued).sort((a, b) => a.nonce - b.nonce),
+    queue: () => queue.slots.flatMap(toQueued).sort((a, b) => a.txNonce - b.txNonce),
 
     close() {
       isClosed = true
@@ -177,7 +177,7 @@ async function sentOrSlow(sending: Promise<void>, clock: Clock, slowMs: number):
   await Promise.race([sending.finally(() => sent.abort()), slow])
 }
 
-/** Of what an earlier run signed; not sent in this run, so the first look that misses it sends it again. */
+/** The slot of a transaction of an earlier run. This run has not sent it: the first look that misses it does. */
 function slotOf(
   { forms: signed, ...owner }: EarlierTransaction,
   self: Address,
@@ -191,8 +191,8 @@ function slotOf(
   return openSlot({ txNonce, call: { ...owner, ...read.call }, forms: read.forms, end }, times)
 }
 
-function toQueued({ txNonce: nonce, call, forms, signedAtMs, unfunded }: Slot): QueuedTransaction[] {
+function toQueued({ txNonce, call, forms, signedAtMs, unfunded }: Slot): QueuedTransaction[] {
   const newest = forms.at(-1)
   if (!newest) return []
-  return [{ nonce, purpose: call.purpose, txHash: newest.hash, forms: forms.length, signedAtMs, unfunded }]
+  return [{ txNonce, purpose: call.purpose, txHash: newest.hash, forms: forms.length, signedAtMs, unfunded }]
 }

@@ -31,7 +31,7 @@ describe('fault 9 a reorg takes back what was mined', () => {
       await chain.pauseMining()
       await chain.reorg(1, { keepTransactions })
       await passTime(limits.reorgedAfterMs, () => reorged.length === 1)
-      expect(relayer.queue()).toMatchObject([{ nonce: 0, txHash: signed[0] }])
+      expect(relayer.queue()).toMatchObject([{ txNonce: 0, txHash: signed[0] }])
       await chain.resumeMining()
       await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
       const again = await reorged[0]

@@ -1,4 +1,4 @@
-/** One transaction nonce of the relayer and the transaction that is to use it: what the chain shows decides the next step. */
+/** One txNonce of the relayer and the transaction that is to use it: what the chain shows decides the next step. */
 import type { Fee, Receipt } from '@svc-zerc20/evm'
 import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
@@ -28,8 +28,8 @@ export type Reorg = 'gone' | 'moved'
 export type RelayEnd =
   | { readonly kind: 'mined'; readonly receipt: Receipt }
   /**
-   * The call was not executed and cannot be any more. `foreign`: someone else used its nonce. `refused`: no node
-   * took it, and its nonce was used up by an empty transaction.
+   * The call was not executed and cannot be any more. `foreign`: someone else used its txNonce. `refused`: no node
+   * took it, and its txNonce was used up by an empty transaction.
    */
   | { readonly kind: 'displaced'; readonly why: 'foreign' | 'refused' }
 
@@ -38,7 +38,7 @@ export type Form = {
   readonly hash: TxHash
   readonly raw: Hex
   readonly fee: Fee
-  /** It does nothing but use up the nonce. */
+  /** The transaction does nothing but use up the txNonce. */
   readonly isEmpty: boolean
   /** The node's latest word on it was a lasting refusal. */
   isRefused: boolean
@@ -46,7 +46,7 @@ export type Form = {
 
 export type Slot = {
   readonly txNonce: number
-  /** What a further form would do: the call it was opened for, or nothing once that was given up. */
+  /** The call of a further form: the one the slot was opened for, or an empty one once that was given up. */
   call: RelayedCall
   /** Newest last; any of them may be the one that is mined. */
   readonly forms: Form[]
@@ -72,7 +72,7 @@ export type SlotStep = RelayEnd | { readonly kind: 'wait' | 'raise_fee' | 'send_
 /** More than a plain transfer takes on any chain; what is not used is not paid. */
 const emptyCallGas = 100_000n
 
-/** Uses up a nonce and does nothing else; there is nothing to remember about it. */
+/** Uses up a txNonce and does nothing else; there is nothing to remember about it. */
 export const emptyCall = (self: Address): Omit<RelayedCall, 'purpose'> => ({
   to: self,
   data: '0x',
@@ -110,10 +110,10 @@ export const newForm = (
 export const formToSend = ({ forms }: Slot): Form | undefined =>
   forms.findLast(({ isRefused }) => !isRefused) ?? forms.at(-1)
 
-/** What to do about a slot, given what the node shows of it; remembers since when its nonce is used. */
+/** The next step for a slot, given the node's view of it; remembers since when its txNonce is used. */
 export function nextStep(
   slot: Slot,
-  /** Of its forms, in order. */
+  /** One for each of its forms, in order. */
   receipts: RelayView['receipts'],
   { head, usedNonces }: { readonly head: Pick<Head, 'number'>; readonly usedNonces: number },
   { now, confirmations, limits }: { now: number; confirmations: number; limits: SlotLimits },
@@ -128,7 +128,7 @@ export function nextStep(
     return slot.forms[index]?.isEmpty ? { kind: 'displaced', why: 'refused' } : { kind: 'mined', receipt }
   }
   if (usedNonces > slot.txNonce) {
-    // A node that lags may show the nonce used before it shows the receipt.
+    // A node that lags may show the txNonce used before it shows the receipt.
     slot.txNonceUsedSinceMs ??= now
     const isAbsent = !receipts.includes('unreadable')
     const isSure = isAbsent && now - slot.txNonceUsedSinceMs >= limits.displacedAfterMs

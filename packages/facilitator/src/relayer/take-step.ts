@@ -24,9 +24,9 @@ export function createTakeStep(deps: {
   const { sign, send } = deps.broadcast
 
   /**
-   * The node will not take the call as it is. Its nonce is used up by an empty transaction, so that those behind
+   * The node will not take the call as it is. Its txNonce is used up by an empty transaction, so that those behind
    * it can go on, and its owner may put the call into others. Should a form of it be mined all the same, then
-   * under this nonce: one of the two, never both.
+   * under this txNonce: one of the two, never both.
    */
   async function giveUp(slot: Slot): Promise<void> {
     const call = { ...slot.call, ...emptyCall(deps.address) }

@@ -1,4 +1,4 @@
-/** What the node shows of one key's transactions, judged for sense before it is believed. */
+/** The node's view of one key's transactions, judged for sense before it is believed. */
 import {
   type BlockRef,
   baseFeeOf,
@@ -20,9 +20,9 @@ export type Head = BlockRef & { readonly baseFee: bigint }
 export type RelayView = {
   /** The node has the block that it named as its head. */
   readonly headIsThere: boolean
-  /** Nonces below this one are used on chain. */
+  /** The txNonces below this one are used on chain. */
   readonly usedNonces: number
-  /** Of the hashes asked for, in order. `unreadable`: the node did not say whether there is a receipt. */
+  /** One for each hash that was asked for, in order. `unreadable`: the node did not say whether there is a receipt. */
   readonly receipts: readonly (Receipt | undefined | 'unreadable')[]
 }
 
@@ -72,7 +72,7 @@ export function createRelayReader(deps: {
         ...askReceipts(hashes),
       ])
       const answering = quantityOf('eth_chainId', chainId)
-      // Nonces of another chain would make every transaction of ours look lost.
+      // The txNonces of another chain would make every transaction of ours look lost.
       if (answering !== BigInt(deps.chainId)) {
         throw new SvcError('wrong_chain', `the RPC answers for chain ${answering}, not ${deps.chainId}`)
       }

@@ -28,7 +28,7 @@ export type OperatorDeps = {
   readonly adminAuth: AdminAuth
   readonly probe: ChainProbe
   readonly clockWatch: ClockWatch
-  /** What readiness asks, part by part. */
+  /** Readiness asks these, part by part. */
   readonly readinessProbes: readonly ReadinessProbe[]
   readonly issuance: Issuance
   readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined

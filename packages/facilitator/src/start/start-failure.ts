@@ -7,7 +7,7 @@ export type StartFailure = Extract<LogEvent, { event: 'facilitator.failed' }>
 
 /** Our own errors about a setting begin with its name. */
 const aboutKey = /^((?:[a-z_0-9]+\.)?[a-z_0-9]+|[A-Z][A-Z_0-9]+): /
-/** What the system says when the daemon cannot listen. */
+/** Codes of the system for an address that the daemon cannot listen on. */
 const listenCodes = new Set(['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND'])
 
 export function of(error: unknown): StartFailure {

@@ -37,7 +37,7 @@ export type AdminVitals = {
   /** Wei; undefined while the chain is out of reach. */
   relayerBalance(): bigint | undefined
   relayerQueue(): readonly {
-    readonly nonce: number
+    readonly txNonce: number
     readonly txHash: string
     readonly forms: number
     readonly signedAtMs: number
@@ -69,7 +69,7 @@ export type AdminApiDeps = {
   /** Has the mint of a payment tried again; absent while nothing is minted here. */
   readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
   readonly vitals: AdminVitals
-  /** Where money lies that a single proof does not bring; the newest, at most so many. */
+  /** Addresses with money that a single proof does not bring; the newest, at most `limit`. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
   readonly owed: OwedBooks
   /** Why nothing is minted here, if nothing is. */
@@ -88,7 +88,7 @@ function guardedRoutes(admin: FastifyInstance, deps: AdminApiDeps): void {
     reply.header('www-authenticate', 'Bearer')
     return refuse(reply, deps, 'unauthorized')
   })
-  // Its own, so that the guard above stands before unknown paths, too.
+  // A handler for unknown paths beneath `/admin`, so that the guard above covers them, too.
   admin.setNotFoundHandler((_request, reply) => refuse(reply, deps, 'not_found'))
 
   admin.get('/status', () => viewStatus(deps))
@@ -248,7 +248,11 @@ function registerRelayer(admin: FastifyInstance, { readiness, vitals }: AdminApi
       ...(balance !== undefined && { balance: `${balance}` }),
       pending: queue.length,
       spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
-      queue: queue.map(({ signedAtMs, ...rest }) => ({ ...rest, signedAt: inSeconds(signedAtMs) })),
+      queue: queue.map(({ txNonce, signedAtMs, ...rest }) => ({
+        nonce: txNonce,
+        ...rest,
+        signedAt: inSeconds(signedAtMs),
+      })),
     }
   })
 }

@@ -1,4 +1,4 @@
-/** What the administrative surface shows of a payment. */
+/** A payment as the administrative surface shows it. */
 import { toChecksum } from '@svc-zerc20/protocol'
 import type { StuckAddress } from '../../addresses/issued/store.js'
 import type { Cursor, RecordedPayment } from '../../payment/books.js'
@@ -75,7 +75,7 @@ const finalizedEntry = ({ mint: { txHash }, at }: Finalized): TimelineEntry => (
   ...(txHash !== undefined && { txHash }),
 })
 
-/** What this run saw of the payment, and what the ledger knows of it from earlier runs, in order. */
+/** The turns of the payment that this run saw, and those of earlier runs that the ledger knows, in order. */
 export function viewTimeline(
   { challenge, accepted, claim, finalized }: RecordedPayment,
   recent: readonly TimelineEntry[],

@@ -97,7 +97,7 @@ export const paymentRequest = named(
   }),
 )
 
-/** What a direct body may have beside its payload. */
+/** Fields that a direct body may have beside its payload. */
 const directBody = z.looseObject({ paymentPayload: z.never().optional(), ticket: z.string().optional() })
 
 export const settleRequest = named(

@@ -1,4 +1,4 @@
-/** What finalization needs beside the ports of the payment flow. */
+/** The ports of finalization, beside those of the payment flow. */
 
 import type { MintCall } from '../ports.js'
 import type { AwaitingMint, Burn, Challenge, Mint } from '../records.js'
@@ -12,7 +12,7 @@ export type ProvedRoot = {
 }
 
 /**
- * What the verifier has minted for a payment. `shallow`: the whole value, in a block that a reorg could still
+ * How far the verifier has minted a payment. `shallow`: the whole value, in a block that a reorg could still
  * take back.
  */
 export type MintState = 'due' | 'shallow' | 'minted'

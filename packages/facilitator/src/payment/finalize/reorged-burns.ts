@@ -48,7 +48,7 @@ export function createReorgedBurns(deps: {
         return { ...payment, burn: current }
       }
       if (acceptedAt === undefined) {
-        // It bought nothing that could be taken back: it only waits, longer each time.
+        // A late burn bought nothing that could be taken back: it only waits, longer each time.
         await progress.failed(challenge.nonce, 'burn_lost', undefined)
         return undefined
       }

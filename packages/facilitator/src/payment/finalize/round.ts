@@ -1,7 +1,7 @@
 /** One round of finalization: what it did for each payment, and what it may still do. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 
-/** What a round did for a payment, or why the payment waits. */
+/** The step that a round took for a payment, or why the payment waits. */
 export type Step =
   | 'finalized'
   /** The mint is in a block. */

@@ -1,5 +1,5 @@
 /**
- * What becomes of transfers to an issued address that nobody presented, or that came beside the one that was. A proof
+ * Judges transfers to an issued address that nobody presented, or that came beside the presented one. A proof
  * mints one leaf, and the verifier counts what it minted for an address: the largest leaf is all that single proofs
  * bring. What lies there beyond it waits for a proof over many leaves.
  */
@@ -19,7 +19,7 @@ export type TransfersVerdict =
   /** Nothing is to be gained by a mint. */
   | { readonly kind: 'nothing' }
 
-/** A claim is looked at again after so many seconds. */
+/** Seconds until a claim is looked at again. */
 const claimedAgainSeconds = 60
 
 export function judgeTransfers(given: {
@@ -74,7 +74,7 @@ function reasonOf(
   return largest.minedAt < expiresAt ? 'unpresented' : 'late'
 }
 
-/** What is, or will be, minted of an address. */
+/** The value that is, or will be, minted for an address. */
 export const countedOf = (payment: RecordedPayment | undefined): bigint => {
   const accepted = payment?.accepted?.burn.value ?? 0n
   const late = payment?.late?.value
@@ -100,7 +100,7 @@ export function besideBurnOf(
 export const totalOf = (transfers: readonly FoundTransfer[]): bigint =>
   transfers.reduce((sum, { value }) => sum + value, 0n)
 
-/** Of equal ones the earliest. */
+/** The largest transfer; the earliest of equal ones. */
 export const largestOf = (transfers: readonly FoundTransfer[]): FoundTransfer | undefined =>
   transfers.reduce<FoundTransfer | undefined>(
     (largest, transfer) => (largest && largest.value >= transfer.value ? largest : transfer),

@@ -3,13 +3,13 @@
  * gets less the less there is, so that something is left for whoever comes next.
  */
 
-/** How much of the rest one caller may have: so many times what it leaves to all others. */
+/** One caller may have this many times as much of the rest as it leaves to all others. */
 const timesWhatIsLeft = 3
 
 export type Shares = {
   /**
-   * The caller's place among those who want one while so many are free: lower goes first. Undefined: it may have
-   * none now.
+   * The caller's place among those who want one while `free` are left: lower goes first. Undefined: the caller may
+   * have none now.
    */
   rank(key: string, free: number): number | undefined
   /** How many of the free ones are reserved for nobody, and how many there would be if all were free. */
@@ -23,7 +23,7 @@ export function createShares(deps: {
   readonly capacity: number
   /** Parts of the capacity by key, in percent. */
   readonly reservedPercent: ReadonlyMap<string, number>
-  /** So many a caller may always have while there are any: what it was promised. */
+  /** A caller may always have this many while there are any: they were promised to it. */
   readonly promisedTo: (key: string) => number
 }): Shares {
   const { capacity, reservedPercent, promisedTo } = deps

@@ -33,7 +33,7 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }): Bu
 
   burner.onReorged((item, burned, how) => {
     const { challenge } = item
-    // It may not even be recorded as accepted yet.
+    // The burn may not even be recorded as accepted yet.
     const before = Promise.resolve(underWay.of(challenge.nonce)).catch(() => undefined)
     const goOn = how === 'moved' ? follow : runAgain
     underWay.track(

@@ -1,5 +1,5 @@
 /**
- * What verify and settle ask of a presented payment before anything is changed: the record, the
+ * Examines a presented payment for verify and settle, before anything is changed: the record, the
  * requirements, the facts, the verdict.
  */
 import {

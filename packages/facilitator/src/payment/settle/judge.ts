@@ -44,14 +44,14 @@ export type PermitFacts = {
   readonly chain: PermitChainFacts
   readonly permitSigner: Address | undefined
   readonly burnAuthorizationSigner: Address | undefined
-  /** Of this payer; and those of them whose burns are in the block of `chain`. */
+  /** The payer's open claims; `executed` names those whose burns are in the block of `chain`. */
   readonly openClaims: readonly OpenClaim[]
   readonly executed: ReadonlySet<ChallengeNonce>
   /** Burns that were relayed for this payer failed: so long it has to wait. */
   readonly waitMs: number
 }
 
-/** What can be said of a permit before the chain is asked. */
+/** Faults of a permit that show before the chain is asked. */
 export function judgePermitForm(challenge: Challenge, payload: Payload.PermitPayload): Rejection | undefined {
   if (challenge.deadline === undefined) return reject('permit_not_offered')
   if (payload.permit.value !== challenge.amount) return reject('value_mismatch')

@@ -1,4 +1,4 @@
-/** What a crash interrupted is taken up again: transactions first, then claims that had none yet. */
+/** Takes up the work that a crash interrupted: transactions first, then claims that had none yet. */
 
 import type { Ledger } from '../ledger-port.js'
 import type { Report } from '../report.js'
