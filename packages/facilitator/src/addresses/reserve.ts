@@ -1,4 +1,5 @@
 import type { Hex } from '@svc-zerc20/zk'
+import type { AddressReserve } from '../payment/ports.js'
 import { limits } from './limits.js'
 import type { Sleeper } from './wait-line.js'
 
@@ -15,22 +16,6 @@ export type AddressStore = {
   load(): Promise<readonly StoredAddress[]>
   /** Replaces all addresses of earlier saves. Durable when it resolves; a crash leaves the old ones or the new ones. */
   save(addresses: readonly StoredAddress[]): Promise<void>
-}
-
-/**
- * Addresses that wait in a store. A drawn address has left the store for good before it is handed out, so that no address
- * is handed out twice, whenever the process dies.
- */
-export type AddressReserve<Address extends StoredAddress> = {
-  size(): number
-  /** Loads the addresses of the store. Call it once, first. */
-  open(): Promise<void>
-  /** Adds an address, which is saved soon. A crash before that loses the address and nothing else. */
-  add(address: Address): void
-  /** Up to `count` addresses, oldest first. Empty when there are none or the store refuses. */
-  draw(count: number): Promise<readonly Address[]>
-  /** Puts back addresses that were drawn and not handed out, and saves all. Nothing is drawn afterwards. */
-  close(unused: readonly Address[]): Promise<void>
 }
 
 export type AddressReserveDeps<Address extends StoredAddress> = {
