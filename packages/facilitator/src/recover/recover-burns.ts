@@ -1,18 +1,14 @@
 /** `svc-facilitator recover`: finds every burn of this facilitator, finalizes those that are not, and ends. */
-import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { deriveSeed } from '@svc-zerc20/zk'
 import { createDeriveAddress } from '../addresses/derive.js'
-import { issuedFolderOf } from '../addresses/issued/folder.js'
 import { createAddressMiner } from '../addresses/mining/miner.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
 import { dustBelow, foundDepth } from '../config/found-transfers.js'
 import { profileOf } from '../config/profile.js'
 import { assertRelayerKnown } from '../ledger/journal/known-relayer.js'
-import { assertUnlocked } from '../ledger/journal/lock.js'
 import { limits } from '../limits.js'
 import type { Mintable, MintVerifier } from '../payment/finalize/ports.js'
 import type { Step } from '../payment/finalize/round.js'
@@ -23,7 +19,7 @@ import { createFinalization, whyOff, wireIndexer, wireVerifier } from '../start/
 import { createFollowing } from '../start/following.js'
 import { createPaymentFlow } from '../start/payment-flow.js'
 import type { StartOptions } from '../start/start.js'
-import { openStorage, type Storage } from '../start/storage.js'
+import type { Storage } from '../start/storage.js'
 import { systemRandom } from '../system.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
 import { createTokenChain } from '../transfers/token-chain.js'
@@ -31,6 +27,7 @@ import { createBurnSearch } from './burn-search.js'
 import { finalizeAll } from './finalize-all.js'
 import { type FindBurnsDeps, type FoundBurn, findBurns, type NonceAndValue } from './find-burns.js'
 import { type RecoveryReport, reportOf } from './report.js'
+import { openRecoveryStorage } from './storage.js'
 
 export type RecoverOptions = StartOptions & {
   readonly dryRun: boolean
@@ -74,35 +71,6 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
   } finally {
     telemetry.close()
     await close()
-  }
-}
-
-/** Opens the ledger without dropping expired challenges. A dry run gets a copy of the journal. */
-async function openRecoveryStorage(
-  { config, dryRun, clock, log, acceptJournal }: Required<RecoverOptions>,
-  seed: Uint8Array,
-) {
-  const expiredRetentionSeconds = Number.POSITIVE_INFINITY
-  const { journal } = config.settlement
-  if (!dryRun || journal === 'none') {
-    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, acceptJournal })
-    return { storage, close: () => storage.close() }
-  }
-  await assertUnlocked(journal)
-  const folder = mkdtempSync(join(tmpdir(), 'svc-recover-'))
-  // The copy holds private data, so it is removed however the run ends.
-  const dropCopy = () => rmSync(folder, { recursive: true, force: true })
-  try {
-    const copy = join(folder, 'journal.jsonl')
-    if (existsSync(journal)) copyFileSync(journal, copy)
-    const issued = issuedFolderOf(journal)
-    if (existsSync(issued)) cpSync(issued, issuedFolderOf(copy), { recursive: true })
-    const own = { journal: copy, acceptJournal }
-    const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, ...own })
-    return { storage, close: () => storage.close().finally(dropCopy) }
-  } catch (error) {
-    dropCopy()
-    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { stoppedClock } from '../../../../test/support/clocks.js'
+import { movableClock } from '../../../../test/support/clocks.js'
 import { minimalConfig } from '../../test/config.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { parseConfig } from '../config/config.js'
@@ -13,7 +13,7 @@ async function followedBeside(journal: string, acceptJournal: boolean, next?: nu
   const seed = new Uint8Array(32).fill(1)
   const storage = await openStorage({
     config,
-    clock: stoppedClock(),
+    clock: movableClock(),
     log: () => undefined,
     seed,
     acceptJournal,
