@@ -98,7 +98,7 @@ const payload: fc.Arbitrary<Payload.Payload> = fc.oneof(
 const claimed = payload.map(claimedPayload)
 
 const transaction: fc.Arbitrary<SignedTransaction> = fc.record({
-  nonce: fc.maxSafeNat(),
+  txNonce: fc.maxSafeNat(),
   hash,
   raw: fc
     .uint8Array({ minLength: 1, maxLength: 600 })

@@ -128,7 +128,7 @@ describe('claim', () => {
     expect((await ledger.find(transferred.nonce))?.claim?.txHash).toBe(payload.burnTxHash)
     await ledger.claim(relayed.nonce, permitPayloadOf(relayed))
     expect((await ledger.find(relayed.nonce))?.claim?.txHash).toBeUndefined()
-    await ledger.recordSigned({ nonce: 0, hash: payload.burnTxHash, raw: '0x02' }, [relayed.nonce])
+    await ledger.recordSigned({ txNonce: 0, hash: payload.burnTxHash, raw: '0x02' }, [relayed.nonce])
     expect((await ledger.find(relayed.nonce))?.claim?.txHash).toBe(payload.burnTxHash)
   })
 })

@@ -259,8 +259,8 @@ describe('fault 9 demote', () => {
 })
 
 describe('signed mints', () => {
-  const signed = (nonce: number, form = 0) =>
-    ({ nonce, hash: hashOf(500 + nonce * 10 + form), raw: '0x02' }) as const
+  const signed = (txNonce: number, form = 0) =>
+    ({ txNonce, hash: hashOf(500 + txNonce * 10 + form), raw: '0x02' }) as const
 
   it('are given back as they were signed, forms of one transaction together, until finalized', async () => {
     const { ledger } = setup()

@@ -39,7 +39,7 @@ export type InterruptedWork = {
     readonly challenge: Challenge
     readonly payload: Payload.SelfTransferPayload
   }[]
-  /** A payment that several transactions were signed for is with each of them, oldest nonce first. */
+  /** A payment that several transactions were signed for is with each of them, lowest txNonce first. */
   readonly mints: readonly InterruptedMint[]
 }
 

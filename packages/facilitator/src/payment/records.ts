@@ -101,7 +101,7 @@ export type AwaitingMint = {
 
 /** A transaction of the relayer: after a crash the same bytes are sent again. */
 export type SignedTransaction = {
-  readonly nonce: number
+  readonly txNonce: number
   readonly hash: TxHash
   readonly raw: `0x${string}`
 }

@@ -10,6 +10,8 @@ export type Field<T> = {
   /** Throws `SvcError('journal_corrupt')` for a value that `toJson` never gives. */
   fromJson(raw: unknown): T
   readonly text: TextForm<T>
+  /** The name of the field on the disk, where it is not the name of its property. */
+  readonly storedAs?: string
 }
 
 /** A field that a record may lack. */
@@ -56,6 +58,9 @@ export const simple = <T>(form: {
 /** Fields without `fromText` are read without a further call: a start reads hundreds of thousands of them. */
 const fromOneGroup = <T>(fromText: ((text: string) => T) | undefined): TextForm<T>['fromGroups'] =>
   fromText ? (groups, first) => fromText(groups[first] as string) : (groups, first) => groups[first] as T
+
+/** A field under another name on the disk: what older versions wrote stays readable. */
+export const storedAs = <T>(name: string, field: Field<T>): Field<T> => ({ ...field, storedAs: name })
 
 export const optional = <T>(field: Field<T>): OptionalField<T> => ({ ...field, isOptional: true })
 

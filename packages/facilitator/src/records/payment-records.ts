@@ -11,7 +11,7 @@ import {
   type Mint,
   type SignedTransaction,
 } from '../payment/records.js'
-import { type Field, optional } from './field.js'
+import { type Field, optional, storedAs } from './field.js'
 import {
   address,
   blockHash,
@@ -58,7 +58,7 @@ export const mintRecord = record<Mint>({
 export const finalizedRecord = record<Finalized>({ mint: mintRecord, at: seconds })
 
 export const transactionRecord = record<SignedTransaction>({
-  nonce: integer,
+  txNonce: storedAs('nonce', integer),
   hash: txHash,
   raw: rawTransaction,
 })

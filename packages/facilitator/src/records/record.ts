@@ -12,7 +12,11 @@ export type Fields<T> = {
 type Raw = Readonly<Record<string, unknown>>
 
 /** A field of a table, with its name and the place of its groups among the groups of the record. */
-type Placed = ReadField & { readonly field: Field<unknown> & Partial<OptionalField<unknown>> }
+type Placed = ReadField & {
+  readonly field: Field<unknown> & Partial<OptionalField<unknown>>
+  /** The name on the disk. */
+  readonly stored: string
+}
 
 export function record<T extends object>(fields: Fields<T>): Field<T> {
   const placed = placesOf(fields)
@@ -51,15 +55,15 @@ function placesOf(fields: object): Placed[] {
     const { groups, sureGroup, fromGroups } = field.text
     const sure = mayBeMissing(field) ? first + sureGroup : undefined
     first += groups
-    return { name, field, first: first - groups, fromGroups, sure }
+    return { name, stored: field.storedAs ?? name, field, first: first - groups, fromGroups, sure }
   })
 }
 
 function jsonOf(placed: readonly Placed[], value: Raw): Record<string, unknown> {
   const json: Record<string, unknown> = {}
-  for (const { name, field } of placed) {
+  for (const { name, stored, field } of placed) {
     const part = value[name]
-    if (part !== undefined) json[name] = field.toJson(part)
+    if (part !== undefined) json[stored] = field.toJson(part)
   }
   return json
 }
@@ -67,8 +71,8 @@ function jsonOf(placed: readonly Placed[], value: Raw): Record<string, unknown> 
 /** Reads the fields in the order of the table, so that an error names the first wrong field. */
 function readJson(placed: readonly Placed[], raw: Raw): Record<string, unknown> {
   const value: Record<string, unknown> = {}
-  for (const { name, field } of placed) {
-    const part = raw[name]
+  for (const { name, stored, field } of placed) {
+    const part = raw[stored]
     if (part !== undefined || !mayBeMissing(field)) value[name] = field.fromJson(part)
   }
   return value
@@ -95,8 +99,8 @@ function bodyOf(placed: readonly Placed[]): string {
     .join('')
 }
 
-function patternOf({ name, field }: Placed, comma: 'before' | 'behind' | 'none'): string {
-  const bare = `"${name}":${field.text.pattern}`
+function patternOf({ stored, field }: Placed, comma: 'before' | 'behind' | 'none'): string {
+  const bare = `"${stored}":${field.text.pattern}`
   const separated = comma === 'before' ? `,${bare}` : comma === 'behind' ? `${bare},` : bare
   return field.isOptional ? `(?:${separated})?` : separated
 }

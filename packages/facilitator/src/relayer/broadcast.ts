@@ -38,7 +38,7 @@ export function createBroadcast(deps: {
     async sign(call, txNonce, fee) {
       const { to, data, gas } = call
       const { hash, raw } = await signTransaction(account, { chainId, txNonce, to, data, gas, fee })
-      await call.recordSigned({ nonce: txNonce, hash, raw })
+      await call.recordSigned({ txNonce, hash, raw })
       return newForm({ hash, raw, fee }, { isEmpty: data === '0x' })
     },
 

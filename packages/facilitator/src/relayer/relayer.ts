@@ -185,7 +185,7 @@ function slotOf(
   end: Slot['end'],
 ): Slot | undefined {
   const read = readForms(signed, self)
-  const txNonce = signed.at(-1)?.nonce
+  const txNonce = signed.at(-1)?.txNonce
   if (!read || txNonce === undefined) return undefined
   const times = { signedAtMs: now, sentAtMs: 0 }
   return openSlot({ txNonce, call: { ...owner, ...read.call }, forms: read.forms, end }, times)

@@ -16,7 +16,7 @@ async function setup(profile: string, zerc20 = '', listen = '') {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 60 })
   await ledger.recordLate(challengeOf(1), burnOf(1), 'late')
-  await ledger.recordMintSigned({ nonce: 0, hash: hashOf(5), raw: '0x00' }, [nonceOf(1)])
+  await ledger.recordMintSigned({ txNonce: 0, hash: hashOf(5), raw: '0x00' }, [nonceOf(1)])
   const events: LogEvent[] = []
   const resumed: unknown[] = []
   const relayer = {

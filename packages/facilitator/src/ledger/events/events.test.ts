@@ -53,7 +53,7 @@ describe('ledger events', () => {
     const burn = burnOf(1)
     const at = challenge.issuedAt
     const mint = { txHash: burn.txHash, blockNumber: 9n, value: burn.value }
-    const transaction = { nonce: 7, hash: burn.txHash, raw: '0x02' } as const
+    const transaction = { txNonce: 7, hash: burn.txHash, raw: '0x02' } as const
     const permit = permitPayloadOf(challenge)
     const identity = 'ab'.repeat(16)
     const challengeText = `{"nonce":"${nonce}","payTo":"${challenge.payTo}","amount":"${challenge.amount}","listPrice":"${challenge.listPrice}","issuedAt":${at},"expiresAt":${challenge.expiresAt},"deadline":${challenge.deadline},"powNonce":${challenge.powNonce},"treasury":"${challenge.treasury}","issuedAtBlock":"${challenge.issuedAtBlock}"}`
@@ -140,7 +140,7 @@ describe('ledger events', () => {
         {
           event: 'burn_signed',
           nonces: [nonceOf(1)],
-          transaction: { nonce: 0, hash: burnOf(1).txHash, raw: '0x02' },
+          transaction: { txNonce: 0, hash: burnOf(1).txHash, raw: '0x02' },
         },
       ] satisfies LedgerEvent[]
     ).map((event) => [event.event, toFields(event)]),

@@ -9,8 +9,8 @@ export function interruptedIn(state: LedgerState): InterruptedWork {
   const carrier = new Map<ChallengeNonce, number>()
   const forms = new Map<number, SignedTransaction[]>()
   for (const { transaction, nonces } of state.outstanding()) {
-    forms.set(transaction.nonce, [...(forms.get(transaction.nonce) ?? []), transaction])
-    for (const nonce of nonces) carrier.set(nonce, Math.max(transaction.nonce, carrier.get(nonce) ?? 0))
+    forms.set(transaction.txNonce, [...(forms.get(transaction.txNonce) ?? []), transaction])
+    for (const nonce of nonces) carrier.set(nonce, Math.max(transaction.txNonce, carrier.get(nonce) ?? 0))
   }
   const underWay: Interrupted['items'][number][] = []
   const transfers: InterruptedWork['transfers'][number][] = []
@@ -22,21 +22,21 @@ export function interruptedIn(state: LedgerState): InterruptedWork {
   }
   const shallow = shallowIn(state)
   return {
-    transactions: [...forms].map(([nonce, transactions]) => ({
+    transactions: [...forms].map(([txNonce, transactions]) => ({
       transactions,
-      items: underWay.filter(({ challenge }) => carrier.get(challenge.nonce) === nonce),
-      accepted: shallow.get(nonce)?.items ?? [],
+      items: underWay.filter(({ challenge }) => carrier.get(challenge.nonce) === txNonce),
+      accepted: shallow.get(txNonce)?.items ?? [],
     })),
-    shallow: [...shallow].filter(([nonce]) => !forms.has(nonce)).map(([, burns]) => burns),
+    shallow: [...shallow].filter(([txNonce]) => !forms.has(txNonce)).map(([, burns]) => burns),
     unsigned: underWay.filter(({ challenge }) => !carrier.has(challenge.nonce)),
     transfers,
     mints: interruptedMintsIn(state),
   }
 }
 
-/** Accepted burns that are not deep yet, by the nonce of the transaction that holds them. */
+/** Accepted burns that are not deep yet, by the txNonce of the transaction that holds them. */
 function shallowIn(state: LedgerState): Map<number, ShallowBurns> {
-  const byNonce = new Map<number, ShallowBurns>()
+  const byTxNonce = new Map<number, ShallowBurns>()
   for (const { transaction, nonces } of state.shallow()) {
     const items: Interrupted['items'][number][] = []
     let block: ShallowBurns['block'] | undefined
@@ -46,22 +46,23 @@ function shallowIn(state: LedgerState): Map<number, ShallowBurns> {
       items.push({ challenge, payload: claim.payload.read() })
       block = accepted.burn
     }
-    const { transactions = [] } = byNonce.get(transaction.nonce) ?? {}
-    if (block) byNonce.set(transaction.nonce, { transactions: [...transactions, transaction], items, block })
+    const { transactions = [] } = byTxNonce.get(transaction.txNonce) ?? {}
+    if (block)
+      byTxNonce.set(transaction.txNonce, { transactions: [...transactions, transaction], items, block })
   }
-  return byNonce
+  return byTxNonce
 }
 
-/** Signed transactions by nonce: those with one nonce are forms of one transaction. */
+/** Signed transactions by txNonce: those with one txNonce are forms of one transaction. */
 function interruptedMintsIn(state: LedgerState): InterruptedMint[] {
-  const byNonce = new Map<number, { transactions: SignedTransaction[]; nonces: Set<ChallengeNonce> }>()
+  const byTxNonce = new Map<number, { transactions: SignedTransaction[]; nonces: Set<ChallengeNonce> }>()
   for (const { transaction, nonces } of state.outstandingMints()) {
-    const known = byNonce.get(transaction.nonce) ?? { transactions: [], nonces: new Set() }
+    const known = byTxNonce.get(transaction.txNonce) ?? { transactions: [], nonces: new Set() }
     known.transactions.push(transaction)
     for (const nonce of nonces) known.nonces.add(nonce)
-    byNonce.set(transaction.nonce, known)
+    byTxNonce.set(transaction.txNonce, known)
   }
-  return [...byNonce]
+  return [...byTxNonce]
     .sort(([a], [b]) => a - b)
     .map(([, { transactions, nonces }]) => ({ transactions, nonces: [...nonces] }))
 }

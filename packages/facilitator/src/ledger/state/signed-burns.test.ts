@@ -6,10 +6,10 @@ import { interruptedIn } from './interrupted.js'
 import { createLedgerState, type LedgerState } from './state.js'
 
 const keep = { blocks: 10, paymentsMax: 3 }
-const transactionOf = (nonce: number, form = 0) => ({
-  nonce,
-  hash: hashOf(1_000 + 10 * nonce + form),
-  raw: `0x0${nonce}` as const,
+const transactionOf = (txNonce: number, form = 0) => ({
+  txNonce,
+  hash: hashOf(1_000 + 10 * txNonce + form),
+  raw: `0x0${txNonce}` as const,
 })
 const burnIn = (seed: number, blockNumber: bigint): Burn => ({
   ...burnOf(seed),

@@ -49,7 +49,8 @@ export function createSignedBurns(keep: KeepSigned): SignedBurns {
       const all = underWay.of(nonce)
       const holder = all.find(({ hash }) => hash === txHash)
       if (!holder) return false
-      for (const transaction of all) if (transaction.nonce === holder.nonce) kept.add(transaction, [nonce])
+      for (const transaction of all)
+        if (transaction.txNonce === holder.txNonce) kept.add(transaction, [nonce])
       shallow.add(nonce)
       return true
     },

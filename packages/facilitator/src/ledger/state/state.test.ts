@@ -57,7 +57,7 @@ const acts = {
         nonces.push(nonceOf(other + 1))
     }
     transactions += 1
-    const transaction = { nonce: transactions, hash: hashOf(1000 + transactions), raw: '0x02' } as const
+    const transaction = { txNonce: transactions, hash: hashOf(1000 + transactions), raw: '0x02' } as const
     if (nonces.length > 0) await ledger.recordSigned(transaction, nonces)
   },
   async release(ledger: EventLedger, on: number) {
@@ -91,7 +91,7 @@ const acts = {
   async signMint(ledger: EventLedger, on: number, choice: boolean) {
     const nonces = choice ? [nonceOf(on + 1), nonceOf(((on + 1) % challenges) + 1)] : [nonceOf(on + 1)]
     transactions += 1
-    const transaction = { nonce: transactions, hash: hashOf(1000 + transactions), raw: '0x02' } as const
+    const transaction = { txNonce: transactions, hash: hashOf(1000 + transactions), raw: '0x02' } as const
     await ledger.recordMintSigned(transaction, nonces)
   },
   async finalize(ledger: EventLedger, on: number, choice: boolean) {
@@ -394,7 +394,7 @@ describe('fault 5 a ledger whose journal fails', () => {
     // Nothing is under way: a new helper is as good as the old one.
     const second = await open({ ...bound, helper: addressOf(10) })
     await second.ledger.claim(challenge.nonce, permitPayloadOf(challenge))
-    await second.ledger.recordSigned({ nonce: 0, hash: hashOf(1), raw: '0x02' }, [challenge.nonce])
+    await second.ledger.recordSigned({ txNonce: 0, hash: hashOf(1), raw: '0x02' }, [challenge.nonce])
     await second.close()
     await expect(open(bound)).rejects.toMatchObject({ code: 'config_invalid' })
     await (await open({ ...bound, helper: addressOf(10) })).close()

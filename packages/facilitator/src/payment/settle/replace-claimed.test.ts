@@ -81,7 +81,7 @@ describe('a transfer that was presented and that no block holds any more', () =>
 
   it('is none when a permit was presented', async () => {
     const { ledger, replace } = await setup(permitPayloadOf(challenge))
-    await ledger.recordSigned({ nonce: 0, hash: presented.txHash, raw: '0x02' }, [nonce])
+    await ledger.recordSigned({ txNonce: 0, hash: presented.txHash, raw: '0x02' }, [nonce])
     expect(await replace(instead)).toBe(false)
   })
 })

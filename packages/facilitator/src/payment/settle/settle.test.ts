@@ -105,7 +105,7 @@ describe('settle', () => {
     })
     const payload = permitPayloadOf(challenge)
     await expect(present(payload)).rejects.toThrow('broke off')
-    await ledger.recordSigned({ nonce: 0, hash: burnOf(7).txHash, raw: '0x02' }, [challenge.nonce])
+    await ledger.recordSigned({ txNonce: 0, hash: burnOf(7).txHash, raw: '0x02' }, [challenge.nonce])
     rejected = true
     expect((await present(payload)).response).toMatchObject({
       errorReason: 'deadline_passed',
