@@ -80,18 +80,18 @@ export function renderAdminApi() {
 
 # Administrative surface
 
-Every path beneath \`/admin\` needs \`Authorization: Bearer <token>\` with the value of \`SVC_ADMIN_TOKEN\`. Without it, with
-another one, or when none is set (a local daemon on loopback may do without), each of them answers 401, known or not.
-\`svc-facilitator admin …\` calls the same paths. The whole API as OpenAPI 3.1: [openapi.json](openapi.json), or
-\`GET /openapi.json\` of a running daemon.
+Every path below \`/admin\` needs \`Authorization: Bearer <token>\` with the value of \`SVC_ADMIN_TOKEN\`. Without the token, or
+with another one, every path answers 401, even one that does not exist. If no token is set, which is allowed for a local
+daemon on loopback, all paths answer 401. \`svc-facilitator admin …\` calls the same paths. The whole API as OpenAPI 3.1 is in
+[openapi.json](openapi.json), or at \`GET /openapi.json\` of a running daemon.
 
 | path | what | answer | refusals |
 |---|---|---|---|
 ${rows.join('\n')}
 
-Pausing is kept in memory: a daemon that starts again issues challenges again. Mints are retried by the
-daemon itself, later each time; \`retry\` has one tried in the next round, whatever its back-off says. What a payment that is
-not minted yet waits for is in its \`waiting\`, and summed up in \`mints\` of the status.
+A pause is kept in memory: after a restart the daemon issues challenges again. The daemon retries mints by itself, with
+growing pauses; \`retry\` tries one in the next round, without its pause. The field \`waiting\` of a payment says why it is not
+minted yet, and \`mints\` of the status sums these up.
 
 ## Queries
 
@@ -99,8 +99,8 @@ not minted yet waits for is in its \`waiting\`, and summed up in \`mints\` of th
 |---|---|---|---|
 ${queries.join('\n')}
 
-Lists are newest first. When there is more, the answer has \`next\`; hand it back as \`after\`. Payments issued meanwhile do
-not shift the pages.
+Lists are newest first. If there are more entries, the answer has \`next\`; send it as \`after\` to get the next page.
+Payments issued meanwhile do not shift the pages.
 
 ## Answers
 
