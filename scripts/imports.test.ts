@@ -143,7 +143,8 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
       'scheme',
       'delivery',
     ],
-    command: ['payment', 'store', 'approval', 'totals', 'policy', 'environment', 'signing', 'payer'],
+    mcp: ['approval', 'policy', 'delivery', 'payer'],
+    command: ['payment', 'store', 'approval', 'policy', 'environment', 'signing', 'payer', 'mcp'],
   },
   'packages/devnet/src': {
     node: [],

@@ -1,4 +1,5 @@
 import { createProgram } from '../../packages/payer/dist/command/program.js'
+import { tools } from '../../packages/payer/dist/mcp/tool-list.js'
 import { sectionsOf } from './help-pages.mjs'
 
 /** docs/reference/svc-pay.md */
@@ -10,10 +11,25 @@ export function renderPayCommandLine() {
 
 # Command line of the payer
 
-Answers go to standard output, everything else to standard error. With \`--json\` every command prints one object:
+Answers go to standard output, everything else to standard error. With \`--json\` every command but \`mcp\` prints one object:
 \`ok\`, \`command\`, \`exitCode\`, \`warnings\`, and \`result\` or \`error\`. An error has a stable \`code\`, a \`message\`, advice
 in \`todo\`, and the \`rule\` that refused with its limit. The environment is in
 [its own page](payer-environment.md).
 
-${sectionsOf(program, 2, '').join('\n')}`
+${sectionsOf(program, 2, '').join('\n')}
+## Tools of svc-pay mcp
+
+Other arguments are refused. \`svc-pay schema\` prints the schemas.
+
+| tool | arguments | what it does |
+|---|---|---|
+${tools.map(toolRow).join('\n')}
+`
+}
+
+function toolRow({ name, description, inputSchema }) {
+  const names = Object.keys(inputSchema.properties).map((each) =>
+    inputSchema.required.includes(each) ? `\`${each}\`` : `[\`${each}\`]`,
+  )
+  return `| \`${name}\` | ${names.join(' ') || 'none'} | ${description} |`
 }

@@ -7,6 +7,7 @@ export type RuleName =
   | 'token'
   | 'helper'
   | 'per-payment'
+  | 'quoted'
   | 'total'
   | 'per-host'
   | 'per-day'

@@ -1,10 +1,8 @@
 /** `history`, `limits` and `status`: what was decided, what is left, what became of one payment. */
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
-import { describeHosts } from '../policy/hosts.js'
-import type { Policy } from '../policy/policy.js'
+import { limitsResult, type PaymentStatus, statusResult } from '../payer/results.js'
 import { type AuditRecord, readAudit } from '../store/read-audit.js'
-import { usedOf } from '../totals/spend-state.js'
 import { exitCodes } from './exit-codes.js'
 import { type Report, table } from './output.js'
 
@@ -83,38 +81,12 @@ const textOf = (value: unknown) => (value === undefined || value === null ? '' :
 const csvCell = (cell: string) => `"${(/^[=+\-@\t]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`
 
 export async function limits(payer: AssembledPayer): Promise<Report> {
-  const { policy, totals } = payer
-  const state = await totals.state()
-  const pairs = new Set([
-    ...Object.keys(state.totals),
-    ...Object.values(state.reservations).map(({ pair }) => pair),
-  ])
-  const used = [...pairs].map((pair) => {
-    const { total, reserved, day } = usedOf(state, pair, '', payer.scheme.clock.now())
-    const left = policy.maxTotal === undefined ? 'unlimited' : `${policy.maxTotal - total}`
-    return { pair, spent: `${total - reserved}`, reserved: `${reserved}`, lastDay: `${day}`, left }
-  })
-  const rules = policyRows(policy)
+  const result = await limitsResult(payer)
+  const { policy, used } = result
   const head = ['network/token', 'spent', 'reserved', 'last 24 h', 'left of the total']
   const body = used.map(({ pair, spent, reserved, lastDay, left }) => [pair, spent, reserved, lastDay, left])
-  const text = `${table(rules)}\n${used.length === 0 ? 'nothing was spent yet\n' : table([head, ...body])}`
-  return { exitCode: exitCodes.ok, result: { policy: Object.fromEntries(rules), used }, text }
-}
-
-function policyRows(policy: Policy): [string, string][] {
-  const cap = (value: bigint | undefined) => (value === undefined ? 'unlimited' : `${value}`)
-  return [
-    ['hosts', describeHosts(policy.hosts)],
-    ['network', policy.network],
-    ['tokens', policy.allowedTokens?.join(',') ?? 'any'],
-    ['helpers', policy.allowedHelpers?.join(',') ?? 'with the code of our burner'],
-    ['per payment', cap(policy.maxAmountPerPayment)],
-    ['total', cap(policy.maxTotal)],
-    ['per host', cap(policy.maxPerHost)],
-    ['per day', cap(policy.maxPerDay)],
-    ['approval above', policy.approveAbove === undefined ? 'nobody is asked' : `${policy.approveAbove}`],
-    ['price rise', `${policy.priceRisePercent} %`],
-  ]
+  const text = `${table(Object.entries(policy))}\n${used.length === 0 ? 'nothing was spent yet\n' : table([head, ...body])}`
+  return { exitCode: exitCodes.ok, result, text }
 }
 
 /** Own store and chain. A facilitator is asked only when it is named, because it learns who asks. */
@@ -124,31 +96,24 @@ export async function status(
   facilitator: string | undefined,
   folder: string,
 ): Promise<Report> {
-  const record = await payer.state?.memory.get(nonce)
-  const reservation = await payer.totals.reservation(nonce)
-  const log = (await readAudit(folder)).records.filter(({ challengeNonce }) => challengeNonce === nonce)
-  const burn = reservation ? await payer.chain.burnState(nonce, reservation, record?.burn) : undefined
   const asked = facilitator === undefined ? undefined : await askFacilitator(payer, nonce, facilitator)
-  if (!record && !reservation && log.length === 0 && asked === undefined) {
-    throw new SvcError('unknown_payment', `challenge ${nonce}: this payer knows nothing of it`)
-  }
-  const last = log.at(-1)
-  const result = {
-    challengeNonce: nonce,
-    delivery: record?.delivery,
-    request: record?.request,
-    transaction: record?.burn?.hash ?? log.map(({ transaction }) => transaction).find(Boolean),
-    reservation: reservation && { amount: reservation.amount, expiresAt: reservation.expiresAt, burn },
-    events: log,
-    facilitator: asked,
-  }
+  const known = await statusResult(payer, nonce, folder).catch((error) => {
+    if (asked === undefined) throw error
+    return { challengeNonce: nonce, events: [] }
+  })
+  const result: PaymentStatus & { facilitator: unknown } = { ...known, facilitator: asked }
+  const { request, delivery, transaction, reservation, events } = result
+  const last = events.at(-1)
   const rows: [string, string][] = [
     ['challenge', nonce],
-    ['request', record?.request ?? textOf(log.map(({ route }) => route).find(Boolean))],
-    ['delivery', record?.delivery ?? 'no longer remembered'],
+    ['request', request ?? textOf(events.map(({ route }) => route).find(Boolean))],
+    ['delivery', delivery ?? 'no longer remembered'],
     ['last event', last ? `${last.event} at ${last.at}` : 'none'],
-    ['transaction', textOf(result.transaction) || 'none known'],
-    ['money', reservation ? `${reservation.amount} reserved; the chain says ${burn}` : 'nothing reserved'],
+    ['transaction', textOf(transaction) || 'none known'],
+    [
+      'money',
+      reservation ? `${reservation.amount} reserved; the chain says ${reservation.burn}` : 'nothing reserved',
+    ],
     ...(asked === undefined ? [] : [['facilitator', JSON.stringify(asked)] as [string, string]]),
   ]
   return { exitCode: exitCodes.ok, result, text: table(rows) }

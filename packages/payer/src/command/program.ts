@@ -12,6 +12,7 @@ import { approve } from './approve.js'
 import { history, limits, status } from './books.js'
 import { doctor } from './doctor.js'
 import { type ExitCode, exitCodes, exitCodeWords } from './exit-codes.js'
+import { type McpCommand, mcp } from './mcp.js'
 import { type Io, type Report, run, writeFailure } from './output.js'
 import { inspect, type PayCommand, pay, quote, type RequestOptions, requestOf } from './purchase.js'
 import { resume } from './resume.js'
@@ -66,8 +67,9 @@ export function createProgram(ports: ProgramPorts): Command {
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
   const workbench = createWorkbench(program, ports)
   addPurchases(workbench, ports)
+  addTools(workbench, ports)
   addBooks(workbench, ports)
-  addDescriptions(workbench, program)
+  addDescriptions(workbench)
   return program
 }
 
@@ -80,6 +82,7 @@ function createWorkbench(program: Command, { environment, io, end }: ProgramPort
       .option('--json', 'print one JSON object of a stable shape', false)
 
   return {
+    program,
     command,
 
     requesting: (name: string, description: string) =>
@@ -142,6 +145,25 @@ function addPurchases({ requesting, withPayer }: Workbench, { io, stdin }: Progr
     )
 }
 
+/** The payer for agents, which runs until its client leaves. */
+function addTools({ program }: Workbench, { environment, io, stdin, end }: ProgramPorts): void {
+  program
+    .command('mcp')
+    .description(
+      'serve the tools quote, pay, payment_status and budget to an MCP client, over standard input',
+    )
+    .option('--http <port>', 'over HTTP on 127.0.0.1 instead, with the bearer token SVC_MCP_TOKEN', readPort)
+    .option('--page', 'also ask for approval on a page of this machine, shown at the terminal', false)
+    .addHelpText('after', limitsHelp)
+    .action(async (options: McpCommand) =>
+      end(
+        await run(io, { command: 'mcp', json: false }, (warn) =>
+          mcp(environment, options, io, { stdin, warn }),
+        ),
+      ),
+    )
+}
+
 /** What was bought, what is left, what waits. */
 function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void {
   command('status', 'tell what became of a payment, from the own store and the chain')
@@ -183,7 +205,7 @@ function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void
 }
 
 /** The command line about itself. */
-function addDescriptions({ command, alone }: Workbench, program: Command): void {
+function addDescriptions({ program, command, alone }: Workbench): void {
   command('schema', 'print commands, options and exit codes as JSON, for agents').action((options: Json) =>
     alone('schema', options, () => schema(program)),
   )
@@ -210,6 +232,12 @@ function readNonce(text: string): ChallengeNonce {
 function readCount(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('expected a positive integer')
   return Number(text)
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw new InvalidArgumentError('expected a port, or 0 for a free one')
+  return port
 }
 
 function readShell(text: string): Shell {

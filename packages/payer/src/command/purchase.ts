@@ -4,6 +4,7 @@ import { type Address, type BaseUnits, SvcError } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import type { Payment, PayStep, Purchased } from '../payer/pay.js'
 import type { Quote, QuotedOffer } from '../payer/quote.js'
+import { paymentResult, quoteResult } from '../payer/results.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 import { type Io, paint, type Report, table } from './output.js'
 
@@ -108,26 +109,6 @@ async function offerText(payer: AssembledPayer, quoted: QuotedOffer, io: Io): Pr
   return `${table(facts)}\n${table(rules)}`
 }
 
-async function quoteResult(payer: AssembledPayer, quoted: Quote): Promise<Record<string, unknown>> {
-  const { url, method, status, otherSchemes, description } = quoted
-  const offers = await Promise.all(
-    quoted.offers.map(async ({ offer, fee, verdicts, isAllowed }) => ({
-      challengeNonce: offer.challengeNonce,
-      network: `eip155:${offer.chainId}`,
-      token: offer.token,
-      amount: `${offer.amount}`,
-      tokens: await payer.inTokens(offer.token, offer.amount),
-      fee,
-      payTo: offer.payTo,
-      helper: offer.helper,
-      expiresAt: offer.expiresAt,
-      isAllowed,
-      rules: verdicts,
-    })),
-  )
-  return { url, method, status, offers, otherSchemes, sellerSays: description }
-}
-
 export type PayCommand = {
   readonly max: BaseUnits | undefined
   readonly dryRun: boolean
@@ -143,10 +124,14 @@ export async function pay(
 ): Promise<Report> {
   if (options.dryRun) return inspect(payer, request, io)
   const say = (line: string) => io.stderr.write(`${paint(io, 'dim', line)}\n`)
-  const purchased = await payer.pay(request, undefined, {
-    max: options.max,
-    onStep: options.json ? undefined : (step) => void sayStep(payer, step, say),
-  })
+  // One step after the other, and all of them before the end, whichever it is.
+  let said = Promise.resolve()
+  const onStep = (step: PayStep) => {
+    said = said.then(() => sayStep(payer, step, say))
+  }
+  const purchased = await payer
+    .pay(request, undefined, { max: options.max, onStep: options.json ? undefined : onStep })
+    .finally(() => said)
   const { payment } = purchased
   if (payment && !options.json) say(await paidText(payer, payment))
   return purchaseReport(purchased, options)
@@ -189,10 +174,6 @@ async function purchaseReport(
     text: output === undefined ? body : `${body.length} bytes in ${output}\n`,
   }
 }
-
-const paymentResult = ({ challengeNonce, network, token, amount, fee, transaction, isResumed }: Payment) => ({
-  ...{ challengeNonce, network, token, amount, fee, transaction, isResumed },
-})
 
 function bodyResult(body: Buffer): Record<string, unknown> {
   if (body.length > jsonBodyBytesMax) return { bodyLeftOut: 'too large for JSON; use --output' }

@@ -1,5 +1,6 @@
 /** `schema` and `completion`: the command line described for programs and for shells, from the commands themselves. */
 import type { Command } from 'commander'
+import { tools } from '../mcp/tool-list.js'
 import { exitCodes, exitCodeWords } from './exit-codes.js'
 import type { Report } from './output.js'
 
@@ -24,7 +25,8 @@ export function schema(program: Command): Report {
     error: 'object with code, message and what to do, where it did not',
     warnings: 'array of strings',
   }
-  const result = { program: program.name(), commands, exitCodes: exitCodeWords, jsonOutput: output }
+  const mcpTools = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
+  const result = { program: program.name(), commands, exitCodes: exitCodeWords, jsonOutput: output, mcpTools }
   return { exitCode: exitCodes.ok, result, text: `${JSON.stringify(result, undefined, 2)}\n` }
 }
 

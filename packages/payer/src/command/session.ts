@@ -1,7 +1,7 @@
 /** What every command needs: the payer of the environment, its warnings, and the places where a human is asked. */
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Approver, firstOf } from '../approval/approval.js'
+import { type ApprovalRequest, type Approver, firstOf } from '../approval/approval.js'
 import { createFolderApprover } from '../approval/folder.js'
 import { createPageApprover } from '../approval/page.js'
 import { createTerminalApprover } from '../approval/terminal.js'
@@ -18,9 +18,20 @@ export type Session = {
   readonly warnings: readonly string[]
 }
 
-export function openSession(environment: Environment, io: Io, { page = false } = {}): Session {
+export type SessionOptions = {
+  /** Asks on a page of this machine, too. */
+  readonly page?: boolean
+  /** A further place where a human is asked. */
+  readonly approver?: Approver
+  /** Told once a question can be answered from another terminal. */
+  readonly onAsked?: (request: ApprovalRequest) => void
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export function openSession(environment: Environment, io: Io, options: SessionOptions = {}): Session {
   const { parts, warnings } = partsFromEnvironment(environment, {
-    approver: (folder) => approverOf(approvalsIn(folder), io, page),
+    approver: (folder) => approverOf(approvalsIn(folder), io, options),
+    ...(options.fetch && { fetch: options.fetch }),
   })
   const { stateFolder: folder } = parts
   return { payer: assemblePayer(parts), folder, approvals: approvalsIn(folder), warnings }
@@ -29,12 +40,14 @@ export function openSession(environment: Environment, io: Io, { page = false } =
 const approvalsIn = (folder: string) => join(folder, 'approvals')
 
 /** At this terminal where there is one, and always from another one. */
-function approverOf(folder: string, io: Io, page: boolean): Approver {
+function approverOf(folder: string, io: Io, { page = false, approver, onAsked }: SessionOptions): Approver {
   const { terminal, stderr } = io
   const elsewhere = createFolderApprover({
     folder,
     clock: systemClock,
-    onAsked: ({ challengeNonce }) => {
+    onAsked: (request) => {
+      const { challengeNonce } = request
+      onAsked?.(request)
       if (terminal === undefined) {
         stderr.write(
           `waiting for approval: in a terminal of your own, run svc-pay approve ${challengeNonce.slice(0, 12)}\n`,
@@ -45,6 +58,7 @@ function approverOf(folder: string, io: Io, page: boolean): Approver {
   return firstOf(
     elsewhere,
     ...(terminal ? [createTerminalApprover({ input: terminal, output: stderr })] : []),
+    ...(approver ? [approver] : []),
     ...(page ? [createPageApprover({ show: showOnTerminal })] : []),
   )
 }

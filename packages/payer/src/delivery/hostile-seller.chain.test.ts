@@ -8,6 +8,7 @@ import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { bytes32, randomHex } from '../../test/offers.js'
 import { startPaywall } from '../../test/paywall.js'
 import {
+  createPayer,
   createPayerScheme,
   deliverPayments,
   type PayerLimits,
@@ -30,6 +31,8 @@ type Case = {
   readonly behave: Behaviour
   /** What the caller is told: a code of the payer, or words of the official client. */
   readonly told: string | RegExp
+  /** The code of `createPayer`, where the official client uses words of its own. */
+  readonly code?: string
   readonly reason?: string
   /** Signatures and tokens of the one payment the caller wanted; nothing without it. */
   readonly wanted?: 'permit' | 'transfer'
@@ -143,17 +146,25 @@ const offers: Case[] = [
   {
     name: 'speaks version 1',
     told: /x402 version: 1/,
+    code: 'not_offered',
     behave: ({ offer, demand }) => demand(offer(), 1),
   },
-  { name: 'wants to be paid on another chain', told: /network/, behave: asksFor({ network: 'eip155:1' }) },
+  {
+    name: 'wants to be paid on another chain',
+    told: /network/,
+    code: 'offer_network',
+    behave: asksFor({ network: 'eip155:1' }),
+  },
   {
     name: 'offers nothing',
     told: /payment requirements/,
+    code: 'not_offered',
     behave: ({ response }) => response.writeHead(402).end(),
   },
   {
     name: 'offers noise',
     told: /payment requirements/,
+    code: 'not_offered',
     behave: ({ response }) => response.writeHead(402, { 'payment-required': '%%%' }).end(),
   },
 ]
@@ -359,18 +370,67 @@ function createBuyer({ options, limits }: Pick<Case, 'options' | 'limits'>) {
   return { buy: wrapFetchWithPayment(deliverPayments(fetch, payer), client), signed }
 }
 
+/** The same with the limits of `createPayer`, which has room for one payment in all. */
+function createLimitedBuyer({ options, limits }: Pick<Case, 'options' | 'limits'>) {
+  const { account, signed } = countSignatures(net.payer)
+  const payer = createPayer({
+    account,
+    rpcUrl: net.rpcUrl,
+    network: net.network,
+    allowedHosts: 'any',
+    allowedTokens: [net.token],
+    maxAmountPerPayment: '1000',
+    maxTotal: '1000',
+    state: 'memory',
+    ...options,
+    limits: { resendDelayMs: 1, receiptPollMs: 5, ...limits },
+  })
+  return { payer, buy: async (url: string) => (await payer.pay(url)).response, signed }
+}
+
 const signatures = {
   none: { typedData: 0, transactions: 0 },
   permit: { typedData: 2, transactions: 0 },
   transfer: { typedData: 0, transactions: 1 },
 }
 
-describe.each([
+const table = [
   ['offers', offers],
   ['answers', answers],
   ['redirects', redirects],
   ['payments', payments],
-])('a seller that is hostile with its %s', (_, cases) => {
+] as const
+
+describe.each(table)('a seller that is hostile to a payer with limits, with its %s', (_, cases) => {
+  it.each(cases)('$name', async ({ behave, told, code, reason, wanted, options, limits, requests = 1 }) => {
+    elsewhere.length = 0
+    const seller = await startHostileSeller(net, behave)
+    closers.push(seller.close)
+    const mode = wanted === 'transfer' ? { mode: 'self-transfer' as const } : {}
+    const given = { options: { ...mode, ...options }, ...(limits && { limits }) }
+    const { payer, buy, signed } = createLimitedBuyer(given)
+    const before = await net.balanceOf(net.payer.address)
+    const error = await buy(seller.url)
+      .then((response) => response.text())
+      .then(
+        (text) => expect.fail(`it was served "${text.slice(0, 80)}"`),
+        (thrown: Error) => thrown,
+      )
+    expect(error.message).toMatch(code ?? told)
+    if (reason) expect(error).toMatchObject({ reason })
+    expect(signed).toEqual(signatures[wanted ?? 'none'])
+    expect(before - (await net.balanceOf(net.payer.address))).toBe(wanted === 'transfer' ? 1000n : 0n)
+    expect(seller.requests).toHaveLength(requests)
+    expect(elsewhere.flatMap(({ presented }) => presented)).toEqual([])
+    // A signature that a seller holds keeps its amount: the next purchase finds no room for it.
+    if (wanted === undefined) return
+    const honest = await honestUrl()
+    await expect(payer.pay(honest)).rejects.toMatchObject({ code: 'total_exceeded' })
+    expect(signed).toEqual(signatures[wanted])
+  })
+})
+
+describe.each(table)('a seller that is hostile with its %s', (_, cases) => {
   it.each(cases)('$name: $told', async ({ behave, told, reason, wanted, options, limits, requests = 1 }) => {
     elsewhere.length = 0
     const seller = await startHostileSeller(net, behave)

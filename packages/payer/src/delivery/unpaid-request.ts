@@ -59,7 +59,7 @@ export function createUnpaidRequest({
 }
 
 /** What a payment is made for: the request as the caller made it. */
-export const keyOf = (request: Request) => `${request.method} ${request.url}`
+export const keyOf = (request: Pick<Request, 'method' | 'url'>) => `${request.method} ${request.url}`
 
 async function some<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
   for (const item of items) if (await test(item)) return true

@@ -49,6 +49,16 @@ export const privateKey: Form<Secret<`0x${string}`>> = {
   },
 }
 
+const tokenCharsMin = 32
+
+export const bearerToken: Form<Secret<string>> = {
+  wanted: `at least ${tokenCharsMin} characters of A to Z, a to z, 0 to 9 and - . _ ~ + / =`,
+  read: (text) =>
+    text.length >= tokenCharsMin && /^[\w\-.~+/=]+$/.test(text)
+      ? { value: new Secret(text) }
+      : { fault: `the value has ${text.length} characters, or other ones` },
+}
+
 export const url: Form<string> = {
   wanted: 'an http or https URL',
   read(text) {

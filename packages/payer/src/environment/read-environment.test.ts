@@ -152,9 +152,12 @@ describe('R-090 the key', () => {
   })
 
   it('in the place of another value is not repeated either', () => {
-    for (const name of variableNames.filter((each) => !/FILE|DIR|PROJECT|PK/.test(each))) {
+    for (const name of variableNames.filter((each) => !/FILE|DIR|PROJECT|PK|MCP_TOKEN/.test(each))) {
       expect(messageOf({ [name]: key.slice(2) }), name).not.toContain('5e5e')
     }
+    // A token may look like a key. What is no token is not repeated, and what is one never shows itself.
+    expect(messageOf({ SVC_MCP_TOKEN: `${key} ` })).not.toContain('5e5e')
+    expect(inspect(read({ SVC_MCP_TOKEN: key.slice(2) }).settings, { depth: 9 })).not.toContain('5e5e')
   })
 
   it('leaves the environment, and with it every name that sounds secret; limits stay', () => {

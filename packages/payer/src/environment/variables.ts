@@ -111,6 +111,12 @@ export const variables = {
     unset: '`$XDG_STATE_HOME/svc-pay`, or `~/.local/state/svc-pay`',
     about: 'Folder of totals, payments and the audit log. Processes that share it share the limits.',
   }),
+  SVC_MCP_TOKEN: variable({
+    form: Forms.bearerToken,
+    fallback: undefined,
+    unset: 'one is made at every start and shown on standard error',
+    about: 'Bearer token of `svc-pay mcp --http`.',
+  }),
   SVC_POLICY_FILE: variable({
     form: Forms.text,
     fallback: undefined,

@@ -1,5 +1,6 @@
 /** From a request to the resource: the 402, the payment, the answer. */
 import {
+  type Address,
   type BaseUnits,
   type ChallengeNonce,
   Headers,
@@ -35,9 +36,13 @@ export type Purchased = {
   readonly payment: Payment | undefined
 }
 
+export type AsQuoted = { readonly token: Address; readonly amount: bigint }
+
 export type PayOptions = {
   /** A lower cap for this payment alone, in base units. It never raises the cap of the policy. */
   readonly max?: BaseUnits | undefined
+  /** What was told before of this request. A higher price or another token is then refused. */
+  readonly asQuoted?: AsQuoted | undefined
   /** Told as the purchase goes on. */
   readonly onStep?: ((step: PayStep) => void) | undefined
 }
@@ -51,7 +56,12 @@ export async function buy(
   request: Request,
   scheme: PayerScheme,
   fetch: typeof globalThis.fetch,
-  { max, onStep = () => undefined, isOnlyStored = false }: PayOptions & { readonly isOnlyStored?: boolean },
+  {
+    max,
+    asQuoted,
+    onStep = () => undefined,
+    isOnlyStored = false,
+  }: PayOptions & { readonly isOnlyStored?: boolean },
 ): Promise<Purchased> {
   let claimed: PaymentRecord | undefined
   const deliver = deliverPayments(fetch, {
@@ -78,6 +88,7 @@ export async function buy(
   const quote = await quoteOf(request, first, scheme)
   const chosen = choose(quote)
   if (max !== undefined && chosen.offer.amount > max) throw refusalOf(aboveMax(chosen, max))
+  if (asQuoted && !isAsQuoted(chosen, asQuoted)) throw refusalOf(notAsQuoted(chosen, asQuoted))
   onStep({ step: 'offered', quote, chosen })
   const { accepted, offer } = chosen
   const { payload } = await scheme.createPaymentPayload(
@@ -108,6 +119,17 @@ const aboveMax = ({ offer }: QuotedOffer, max: BaseUnits): Verdict => ({
   limit: `${max} base units for this payment`,
   asked: `${offer.amount}`,
   code: 'offer_amount',
+})
+
+const isAsQuoted = ({ offer }: QuotedOffer, { token, amount }: AsQuoted) =>
+  offer.token === token && offer.amount <= amount
+
+const notAsQuoted = ({ offer }: QuotedOffer, { token, amount }: AsQuoted): Verdict => ({
+  rule: 'quoted',
+  passes: 'no',
+  limit: `${amount} of ${token}, as it was quoted`,
+  asked: `${offer.amount} of ${offer.token}`,
+  code: 'offer_changed',
 })
 
 function paymentOf(

@@ -43,6 +43,9 @@ export function reservationFor(
 
 const routeCharsMax = 300
 
+/** The method of a request that stands for the call of a tool. Its URL names the tool behind the #. */
+export const toolCallMethod = 'CALL'
+
 /** What a price is remembered for: method, origin and path. A query is part of what varies. */
 export function routeOf(target: Target | undefined, accepted: Offer.PaymentRequirements): string {
   if (target === undefined) return `unknown ${accepted.asset}`
@@ -50,4 +53,7 @@ export function routeOf(target: Target | undefined, accepted: Offer.PaymentRequi
 }
 
 /** The path of a target, as a human reads it. */
-export const pathOf = ({ url }: Target): string => printable(new URL(url).pathname, routeCharsMax)
+export function pathOf({ method, url }: Target): string {
+  const { pathname, hash } = new URL(url)
+  return printable(method === toolCallMethod ? `${pathname}${hash}` : pathname, routeCharsMax)
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+/** Every package that a file and the files it imports load at the start. What is imported on demand is left out. */
+function loadedBy(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen
+  seen.add(file)
+  const imports = readFileSync(file, 'utf8').matchAll(
+    /(?:^|\n)(?:import|export)\s(?!type\s)[^'"]*?from '([^']+)'/g,
+  )
+  for (const [, specifier = ''] of imports) {
+    if (specifier.startsWith('.')) loadedBy(join(dirname(file), specifier.replace(/\.js$/, '.ts')), seen)
+    else seen.add(specifier)
+  }
+  return seen
+}
+
+it('svc-pay loads the MCP package for its tools alone', () => {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+  const tools = fileURLToPath(new URL('../mcp/serve.ts', import.meta.url))
+  const isSdk = (name: string) => name.startsWith('@modelcontextprotocol/')
+  expect([...loadedBy(main)].filter(isSdk)).toEqual([])
+  expect([...loadedBy(tools)].filter(isSdk)).not.toEqual([])
+})

@@ -1,0 +1,57 @@
+/** Asks the human behind an MCP client, where the client can do that. No tool answers the question. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import type { ApprovalRequest, Approver } from '../approval/approval.js'
+import { textOf } from '../approval/question.js'
+import type { Clock } from '../clock.js'
+
+/** The call that pays right now, and the client that made it. */
+export type Caller = {
+  readonly server: Server
+  readonly requestId: string | number
+  /** Tells the client how far the call is. */
+  readonly progress: (message: string) => void
+}
+
+const callers = new AsyncLocalStorage<Caller>()
+
+/** Runs a call, so that questions about its payment reach its own client. */
+export const callingAs = <T>(caller: Caller, work: () => Promise<T>): Promise<T> => callers.run(caller, work)
+
+const question = (request: ApprovalRequest) =>
+  `A payment needs your approval:\n${textOf(request)}\nWithout your yes nothing is signed.`
+
+/** Rejects where the client cannot ask: the other ways to approve are then left. */
+export const createElicitApprover =
+  (clock: Clock): Approver =>
+  async (request, signal) => {
+    const caller = callers.getStore()
+    if (!caller?.server.getClientCapabilities()?.elicitation)
+      throw new Error('this client cannot ask a human')
+    const answer = await caller.server.elicitInput(
+      {
+        message: question(request),
+        requestedSchema: {
+          type: 'object',
+          properties: {
+            approve: {
+              type: 'boolean',
+              title: 'Pay',
+              description: 'Yes pays exactly this, once.',
+              default: false,
+            },
+          },
+          required: ['approve'],
+        },
+      },
+      { signal, timeout: Math.max(1, request.until - clock.now()), relatedRequestId: caller.requestId },
+    )
+    return answer.action === 'accept' && answer.content?.approve === true
+  }
+
+/** Tells the client of a call where a human can answer, because many clients cannot ask. */
+export function tellWhereToApprove({ challengeNonce }: ApprovalRequest): void {
+  callers
+    .getStore()
+    ?.progress(`waiting for a human: run svc-pay approve ${challengeNonce.slice(0, 12)} in a terminal`)
+}

@@ -1,0 +1,117 @@
+/**
+ * The tools over streamable HTTP, on this machine alone. Every request needs the bearer token; a page in a browser cannot
+ * send one, and names of other hosts that were pointed here are turned away.
+ */
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js'
+import type { Clock } from '../clock.js'
+
+const host = '127.0.0.1'
+const path = '/mcp'
+const bodyBytesMax = 1_048_576
+/** Clients at once. One that was silent for this long makes room. */
+const sessionsMax = 32
+const silenceMsMax = 1_800_000
+
+type Session = { readonly transport: StreamableHTTPServerTransport; usedMs: number }
+
+export type HttpTools = { readonly url: string; close(): Promise<void> }
+
+export async function serveHttp({
+  port,
+  token,
+  createTools,
+  clock,
+}: {
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly token: string
+  /** Makes the tools for one client. */
+  readonly createTools: () => Server
+  readonly clock: Clock
+}): Promise<HttpTools> {
+  const sessions = new Map<string, Session>()
+
+  async function openSession(): Promise<StreamableHTTPServerTransport | undefined> {
+    for (const [id, { transport, usedMs }] of sessions) {
+      if (clock.now() - usedMs < silenceMsMax) continue
+      sessions.delete(id)
+      await transport.close()
+    }
+    if (sessions.size >= sessionsMax) return undefined
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, { transport, usedMs: clock.now() }),
+      onsessionclosed: (id) => void sessions.delete(id),
+    })
+    await createTools().connect(transport as Parameters<Server['connect']>[0])
+    return transport
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const fault = faultOf(request, token, (server.address() as AddressInfo).port)
+    if (fault !== undefined) return refuse(response, fault)
+    const body = request.method === 'POST' ? await readBody(request) : { json: undefined }
+    if (body === undefined) return refuse(response, 413)
+    const id = request.headers['mcp-session-id']
+    const session = typeof id === 'string' ? sessions.get(id) : undefined
+    if (session) session.usedMs = clock.now()
+    if (id !== undefined && !session) return refuse(response, 404)
+    if (!session && !isInitializeRequest(body.json)) return refuse(response, 400)
+    const transport = session?.transport ?? (await openSession())
+    if (transport === undefined) return refuse(response, 503)
+    await transport.handleRequest(request, response, body.json)
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => (response.headersSent ? response.destroy() : refuse(response, 500)))
+  })
+  await new Promise<void>((ready, failed) => server.once('error', failed).listen(port, host, ready))
+  return {
+    url: `http://${host}:${(server.address() as AddressInfo).port}${path}`,
+    async close() {
+      for (const { transport } of sessions.values()) await transport.close()
+      await new Promise<void>((closed) => {
+        server.close(() => closed())
+        server.closeAllConnections()
+      })
+    },
+  }
+}
+
+/** The status that turns a request away, before any of it is read. */
+function faultOf({ headers, url }: IncomingMessage, token: string, port: number): number | undefined {
+  if (![`${host}:${port}`, `localhost:${port}`].includes(headers.host ?? '')) return 403
+  // Only browsers send an origin, and no page is a client of this server.
+  if (headers.origin !== undefined) return 403
+  if (!isSame(headers.authorization ?? '', `Bearer ${token}`)) return 401
+  return url === path ? undefined : 404
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+const isSame = (a: string, b: string) => timingSafeEqual(digest(a), digest(b))
+
+function refuse(response: ServerResponse, status: number): void {
+  const headers = { connection: 'close', ...(status === 401 && { 'www-authenticate': 'Bearer' }) }
+  response.writeHead(status, headers).end()
+}
+
+/** The body as JSON; undefined when it is too long, and without a value when it is none. */
+async function readBody(request: IncomingMessage): Promise<{ readonly json: unknown } | undefined> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > bodyBytesMax) return undefined
+    parts.push(part)
+  }
+  try {
+    return { json: JSON.parse(Buffer.concat(parts).toString('utf8')) }
+  } catch {
+    return { json: undefined }
+  }
+}

@@ -1,0 +1,30 @@
+/** What agents were told that a request costs. They pay no more than that, and in no other token. */
+import { keyOf } from '../delivery/unpaid-request.js'
+import type { AsQuoted } from '../payer/pay.js'
+import type { Quote } from '../payer/quote.js'
+
+export type QuotesTold = {
+  told(quote: Quote): void
+  /** What was told last of a request. */
+  of(request: Request): AsQuoted | undefined
+  forget(request: Request): void
+}
+
+/** Requests whose last quote is remembered. The oldest is forgotten first. */
+const quotesMax = 1_000
+
+export function createQuotesTold(): QuotesTold {
+  const last = new Map<string, AsQuoted>()
+  return {
+    told(quote) {
+      const [offer] = quote.offers.filter(({ isAllowed }) => isAllowed)
+      const key = keyOf(quote)
+      last.delete(key)
+      if (offer) last.set(key, { token: offer.offer.token, amount: offer.offer.amount })
+      const [oldest] = last.keys()
+      if (oldest !== undefined && last.size > quotesMax) last.delete(oldest)
+    },
+    of: (request) => last.get(keyOf(request)),
+    forget: (request) => void last.delete(keyOf(request)),
+  }
+}

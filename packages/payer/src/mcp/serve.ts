@@ -1,0 +1,85 @@
+/** `svc-pay mcp`: the payer of the operator's environment as tools for an agent. */
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import type { ApprovalRequest, Approver } from '../approval/approval.js'
+import { type Clock, systemClock } from '../clock.js'
+import type { AssembledPayer } from '../payer/assemble-payer.js'
+import { createElicitApprover, tellWhereToApprove } from './elicit.js'
+import { serveHttp } from './http-server.js'
+import { createQuotesTold } from './quotes-told.js'
+import { refusal } from './tool-answers.js'
+import { createToolFetch } from './tool-fetch.js'
+import { createToolServer, type ToolPorts } from './tool-server.js'
+
+/** What the payer of a tool server is opened with. */
+export type ToolParts = {
+  /** Asks the human behind a client. */
+  readonly approver: Approver
+  /** Told once a question can be answered elsewhere. */
+  readonly onAsked: (request: ApprovalRequest) => void
+  readonly fetch: typeof globalThis.fetch
+}
+
+export type OpenPayer = (parts: ToolParts) => { readonly payer: AssembledPayer; readonly folder: string }
+
+/** Calls of tools that run at once, over all clients. */
+const callsMax = 16
+
+function createPorts(open: OpenPayer, clock: Clock): ToolPorts {
+  const { payer, folder } = open({
+    approver: createElicitApprover(clock),
+    onAsked: tellWhereToApprove,
+    fetch: createToolFetch(globalThis.fetch, clock),
+  })
+  let running = 0
+  return {
+    payer,
+    folder,
+    quotes: createQuotesTold(),
+    async bounded(work) {
+      if (running >= callsMax) return refusal('busy', `${callsMax} calls run already; ask again later`)
+      running += 1
+      try {
+        return await work()
+      } finally {
+        running -= 1
+      }
+    },
+  }
+}
+
+/** Serves one client over standard input and output, until the input ends. */
+export async function serveStdio(
+  open: OpenPayer,
+  { stdin, stdout }: { readonly stdin: Readable; readonly stdout: Writable },
+): Promise<void> {
+  const server = createToolServer(createPorts(open, systemClock))
+  const ended = once(stdin, 'end')
+  await server.connect(new StdioServerTransport(stdin, stdout))
+  await ended
+  await server.close()
+}
+
+/** Serves clients over HTTP on this machine, until the signal. */
+export async function serveOverHttp(
+  open: OpenPayer,
+  options: {
+    readonly port: number
+    readonly token: string
+    readonly onReady: (url: string) => void
+    readonly until: AbortSignal
+  },
+): Promise<void> {
+  const ports = createPorts(open, systemClock)
+  const { port, token, until } = options
+  const tools = await serveHttp({
+    port,
+    token,
+    createTools: () => createToolServer(ports),
+    clock: systemClock,
+  })
+  options.onReady(tools.url)
+  if (!until.aborted) await once(until, 'abort')
+  await tools.close()
+}
