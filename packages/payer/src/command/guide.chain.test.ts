@@ -55,8 +55,7 @@ async function runShell(script: string): Promise<string> {
 
 it('the guide for agents shows commands that work, with the output that they print', async () => {
   const guide = await readFile(page, 'utf8')
-  const minute = guide.slice(guide.indexOf('## A minute'), guide.indexOf('## Limits'))
-  const blocks = [...minute.matchAll(/```(sh|text)\n([\s\S]*?)```/g)].map(([, kind, text = '']) => ({
+  const blocks = [...guide.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, kind, text = '']) => ({
     kind,
     text,
   }))
