@@ -135,6 +135,8 @@ async function startWithSettleUnderWay(config: LocalNetworkOptions['config'] = {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     }).then((response) => response.json())
+  // A busy machine may not have mined the first address yet.
+  await until(async () => (await fetch(`${facilitatorUrl}/ready`)).ok)
   const challenge = await post('/challenge', { amount: '1000' })
   const offer = Offer.fromChallenge(challenge, Date.now() / 1000) as PaymentRequirements
   const paymentPayload = await payOffer({ ...net, payer }, offer)
