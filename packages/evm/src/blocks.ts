@@ -49,12 +49,19 @@ export async function readHead(rpc: Pick<JsonRpc, 'batch'>): Promise<bigint> {
   return number
 }
 
-/** Number, hash and time of the block at a height; undefined when the node has none there. */
+/** The block at a height, with its time; undefined when the node has none there. */
 export async function readBlockAt(
   rpc: Pick<JsonRpc, 'batch'>,
   number: bigint,
-): Promise<(BlockRef & { readonly time: UnixSeconds }) | undefined> {
+): Promise<TimedBlock | undefined> {
   const [answer] = await rpc.batch([blockCall(number)])
+  return readTimedBlock(answer)
+}
+
+export type TimedBlock = BlockRef & { readonly time: UnixSeconds }
+
+/** Undefined for no block; anything else without number, hash and time is the node's failure. */
+export function readTimedBlock(answer: RpcAnswer | undefined): TimedBlock | undefined {
   const block = readBlock(answer)
   if (!block) return undefined
   const { timestamp } = resultOf(method, answer) as { timestamp?: unknown }

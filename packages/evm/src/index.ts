@@ -7,6 +7,7 @@ export {
   readBlockAt,
   readHead,
   readLatest,
+  readTimedBlock,
 } from './blocks.js'
 export { baseFeeOf, createFees, type Fee, type FeeCeiling, type Fees } from './fees.js'
 export {

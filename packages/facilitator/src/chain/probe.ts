@@ -5,8 +5,8 @@
  * A slow node is not down. While its answer is on the way, the last view counts, marked as slow: payments wait for the
  * node just as long, and succeed. A node is down when it refuses several times in a row, or when its answer never comes.
  */
-import { type JsonRpc, quantityOf, resultOf } from '@svc-zerc20/evm'
-import type { Address } from '@svc-zerc20/protocol'
+import { type JsonRpc, latestCall, quantityOf, readTimedBlock } from '@svc-zerc20/evm'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 
 export type ChainView =
@@ -52,17 +52,17 @@ export function createChainProbe(deps: {
     const startedAtMs = clock.now()
     const [chainId, head, balance, feePerGas] = await rpc.batch([
       { method: 'eth_chainId', params: [] },
-      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      latestCall,
       { method: 'eth_getBalance', params: [deps.relayer, 'latest'] },
       { method: 'eth_gasPrice', params: [] },
     ])
-    const method = 'eth_getBlockByNumber'
-    const block = resultOf(method, head) as { number?: unknown; timestamp?: unknown } | null
+    const block = readTimedBlock(head)
+    if (!block) throw new SvcError('rpc_error', 'the node has no newest block')
     return {
       reachable: true,
       chainId: Number(quantityOf('eth_chainId', chainId)),
-      headNumber: quantityOf(method, { result: block?.number }),
-      headTimestamp: Number(quantityOf(method, { result: block?.timestamp })),
+      headNumber: block.number,
+      headTimestamp: block.time,
       relayerBalance: quantityOf('eth_getBalance', balance),
       feePerGas: quantityOf('eth_gasPrice', feePerGas),
       roundTripMs: clock.now() - startedAtMs,

@@ -6,9 +6,10 @@ import { burnOf, challengeOf, deployment, hashOf, nonceOf } from '../../test/cha
 import { minimalConfig } from '../../test/config.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { parseConfig } from '../config/config.js'
+import { paceOf } from '../config/finalization.js'
 import { profileOf } from '../config/profile.js'
 import type { LogEvent } from '../telemetry/events.js'
-import { createFinalization, type FinalizationDeps, paceOf } from './finalization.js'
+import { createFinalization, type FinalizationDeps } from './finalization.js'
 
 /** A daemon that signed a mint in its last run, on a chain that nobody may ask. */
 async function setup(profile: string, zerc20 = '', listen = '') {

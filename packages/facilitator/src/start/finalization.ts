@@ -7,6 +7,7 @@ import { createIndexer, type Indexer } from '../chain/indexer.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
 import { createVerifier } from '../chain/verifier.js'
 import type { Config } from '../config/config.js'
+import { type Pace, whyOff } from '../config/finalization.js'
 import type { Profile } from '../config/profile.js'
 import type { OpenLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
@@ -18,6 +19,7 @@ import { createMintProofs } from '../mint/proofs.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
 import { type FinalizeLoop, startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
+import { resumeMints } from '../payment/finalize/resume-mints.js'
 import { createMintSchedule } from '../payment/finalize/schedule.js'
 import type { Clock, Minter } from '../payment/ports.js'
 import { conditionsMissing } from '../secrets/secrets.js'
@@ -36,39 +38,17 @@ export type FinalizationDeps = {
   readonly pace: Pace
 }
 
-export type Pace = {
-  /** Mints are held back for a random time up to this. */
-  readonly delayMaxMs: number
-  /** Pauses after a failure: the first, and the longest. */
-  readonly retryMs: { readonly first: number; readonly max: number }
-}
-
 export type Finalization = {
   /** Why nothing is minted here: a gated profile, or no proving keys. The members below are absent then. */
   readonly off: string | undefined
   readonly round: Finalize['round'] | undefined
   readonly retry: Finalize['retry'] | undefined
   readonly waitOf: Finalize['waitOf'] | undefined
-  /** Hands mints of the last run back to the relayer; before it assigns new nonces. */
+  /** Hands mints of the last run back to the relayer, before it assigns new txNonces. */
   resumeMints(): Promise<void>
   /** Runs rounds until it is closed. */
   startLoop(): void
   close(): Promise<void>
-}
-
-/** A daemon's own pace: that of its configuration. */
-export const paceOf = ({ daemon, finalize }: Config): Pace => ({
-  delayMaxMs: finalize.delay_max_ms,
-  retryMs: {
-    first: daemon.finalize_interval_ms,
-    max: daemon.finalize_interval_ms * limits.finalizeBackOffPeriodsMax,
-  },
-})
-
-/** Why this configuration mints nothing, or undefined when it does. */
-export function whyOff({ zerc20 }: Config, profile: Profile): string | undefined {
-  if (!profile.acceptsPayments) return `the profile ${profile.name} freezes finalization`
-  return zerc20.artifacts === undefined ? 'no proving keys were found (zerc20.artifacts)' : undefined
 }
 
 export async function createFinalization(deps: FinalizationDeps): Promise<Finalization> {
@@ -80,13 +60,8 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     token: chainSide.deployment.token,
     recordSigned: (transaction, nonces) => ledger.recordMintSigned(transaction, nonces),
   })
-  const resumeMints = async () => {
-    if (!profile.acceptsPayments) return
-    for (const interrupted of (await ledger.interrupted()).mints) {
-      // However it ends, the next round sees on chain what became of it.
-      minter.resume(interrupted).catch((err) => report({ event: 'finalize.failed', err }))
-      for (const nonce of interrupted.nonces) report({ event: 'mint.resumed', challengeNonce: nonce })
-    }
+  const resume = async () => {
+    if (profile.acceptsPayments) await resumeMints({ ledger, minter, report })
   }
   const off = whyOff(config, profile)
   if (off !== undefined) {
@@ -96,7 +71,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
       round: undefined,
       retry: undefined,
       waitOf: undefined,
-      resumeMints,
+      resumeMints: resume,
       startLoop,
       close: async () => undefined,
     }
@@ -112,7 +87,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
       await finalize.retry(nonce)
       loop?.wake()
     },
-    resumeMints,
+    resumeMints: resume,
     startLoop() {
       report({ event: 'finalize.on', artifacts: config.zerc20.artifacts ?? '' })
       const periodMs = config.daemon.finalize_interval_ms
