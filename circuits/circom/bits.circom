@@ -21,3 +21,15 @@ template Below(n) {
     signal input in;
     signal digits[n] <== Bits(n)(in);
 }
+
+// A run of ones, then zeros only.
+template Prefix(n) {
+    signal input in[n];
+
+    for (var i = 0; i < n; i++) {
+        in[i] * (in[i] - 1) === 0;
+        if (i > 0) {
+            in[i] * (1 - in[i - 1]) === 0; // a one stands behind a one: no gap
+        }
+    }
+}

@@ -4,18 +4,6 @@ include "bits.circom";
 include "merkle.circom";
 include "poseidon.circom";
 
-// A run of ones, then zeros only.
-template Prefix(n) {
-    signal input in[n];
-
-    for (var i = 0; i < n; i++) {
-        in[i] * (in[i] - 1) === 0;
-        if (i > 0) {
-            in[i] * (1 - in[i - 1]) === 0; // a one stands behind a one: no gap
-        }
-    }
-}
-
 // The root that the subtree had when it held only its first leaves: `kept[j]` is 1 for each of them, a prefix. The last
 // place has no flag: it was empty, or there would be nothing to append.
 //

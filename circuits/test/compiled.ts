@@ -58,7 +58,17 @@ export type Workshop = Awaited<ReturnType<typeof createWorkshop>>
 async function readNames(file: string): Promise<Map<string, number>> {
   // Lines of label, wire, component, name; the wire is -1 where the compiler dropped the signal.
   const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.split(','))
-  return new Map(lines.map(([, wire, , signal]) => [signal ?? '', Number(wire)]))
+  const wires = new Map(lines.map(([, wire, , signal]) => [signal ?? '', Number(wire)]))
+  // Inputs give a table row after row. The file has its elements in the same order.
+  const elements = new Map<string, number>()
+  for (const [signal, wire] of [...wires]) {
+    const table = /^([^[]+)\[\d+\]\[\d+\]$/.exec(signal)?.[1]
+    if (table === undefined) continue
+    const element = elements.get(table) ?? 0
+    elements.set(table, element + 1)
+    wires.set(`${table}[${element}]`, wire)
+  }
+  return wires
 }
 
 async function calculate(input: CircuitInput, witnessFile: string): Promise<bigint[]> {

@@ -24,6 +24,14 @@ export {
   verificationKeyHash,
 } from './artifacts/verification-key.js'
 export {
+  type BatchBurn,
+  type BatchShape,
+  type BatchWithdrawal,
+  batchShape,
+  batchWithdrawInput,
+  fittingLeaves,
+} from './batch-withdraw.js'
+export {
   type BurnDerivation,
   type BurnTerms,
   burnAddressAt,
