@@ -8,8 +8,10 @@ const contracts = [
   { file: 'payment-lens', name: 'paymentLens', contract: 'PaymentLens', answer: 'IPaymentLens' },
   { file: 'burn-trial', name: 'burnTrial', contract: 'BurnTrial', answer: 'IBurnTrial' },
   { file: 'verifier', name: 'verifier', contract: 'Verifier' },
+  { file: 'fee-splitter', name: 'feeSplitter', contract: 'FeeSplitter' },
   { file: 'hub', name: 'hub', contract: 'Hub' },
   { file: 'withdraw-verifier', name: 'withdrawVerifier', contract: 'WithdrawVerifier' },
+  { file: 'batch-verifier', name: 'batchVerifier', contract: 'BatchVerifier' },
   { file: 'root-verifier', name: 'rootVerifier', contract: 'RootVerifier' },
 ]
 

@@ -4,6 +4,8 @@ export { permitBurnerAbi, permitBurnerBytecode, permitBurnerRuntime } from './pe
 export { paymentLensAbi, paymentLensBytecode } from './payment-lens.js'
 export { burnTrialAbi, burnTrialBytecode } from './burn-trial.js'
 export { verifierAbi, verifierBytecode, verifierRuntime } from './verifier.js'
+export { feeSplitterAbi, feeSplitterBytecode, feeSplitterRuntime } from './fee-splitter.js'
 export { hubAbi, hubBytecode, hubRuntime } from './hub.js'
 export { withdrawVerifierAbi, withdrawVerifierBytecode, withdrawVerifierRuntime } from './withdraw-verifier.js'
+export { batchVerifierAbi, batchVerifierBytecode, batchVerifierRuntime } from './batch-verifier.js'
 export { rootVerifierAbi, rootVerifierBytecode, rootVerifierRuntime } from './root-verifier.js'

@@ -6,11 +6,12 @@ import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {IHub} from "./interfaces/IHub.sol";
 import {IToken} from "./interfaces/IToken.sol";
 import {IVerifier} from "./interfaces/IVerifier.sol";
+import {BatchTeleports} from "./verifier/BatchTeleports.sol";
 import {Teleports} from "./verifier/Teleports.sol";
 import {TransferRoots} from "./verifier/TransferRoots.sol";
 
 /// @title Verifier of a zERC20-compatible token
-contract Verifier is IVerifier, TransferRoots, Teleports {
+contract Verifier is IVerifier, TransferRoots, BatchTeleports {
     uint8 public constant override treeHeight = 40;
 
     address public immutable override token;
@@ -96,6 +97,11 @@ contract Verifier is IVerifier, TransferRoots, Teleports {
             singleWithdrawGlobalVerifier_,
             singleWithdrawLocalVerifier_
         );
+    }
+
+    /// @inheritdoc IVerifier
+    function setBatchVerifier(address verifier) external override onlyOwner {
+        _setBatchVerifier(verifier);
     }
 
     /// @inheritdoc IVerifier

@@ -54,6 +54,18 @@ interface IWithdrawVerifier is IGroth16 {
     ) external view returns (bool);
 }
 
+/// @title Verifier of withdraw proofs over many leaves
+interface IBatchVerifier is IGroth16 {
+    /// @param signals Transfer root, recipient hash, sum of the values, start, end.
+    /// @return Whether the proof holds; false, and no revert, for points off the curve and signals that are too large.
+    function verifyProof(
+        uint256[2] calldata a,
+        uint256[2][2] calldata b,
+        uint256[2] calldata c,
+        uint256[5] calldata signals
+    ) external view returns (bool);
+}
+
 /// @title Verifier of proofs that a transfer root follows from another
 interface IRootVerifier is IGroth16 {
     error InvalidBatch(uint16 batch);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
-import {ITeleports} from "./ITeleports.sol";
+import {IBatchTeleports} from "./IBatchTeleports.sol";
 import {ITransferRoots} from "./ITransferRoots.sol";
 
 /// @title Verifier of a zERC20-compatible token (generation 2 ABI)
@@ -9,7 +9,7 @@ import {ITransferRoots} from "./ITransferRoots.sol";
 /// chains, hence no fees, options or refunds.
 /// @dev All value rests on the proof verifiers. Under keys of a development setup, whoever ran the setup can forge
 /// roots and mints.
-interface IVerifier is ITransferRoots, ITeleports {
+interface IVerifier is ITransferRoots, IBatchTeleports {
     event TransferRootRelayed(uint64 indexed index, uint256 root, bytes lzMsgId);
     event GlobalRootSaved(uint64 indexed aggSeq, uint256 root);
     event GlobalRootRevoked(uint64 indexed aggSeq, uint256 root);
@@ -91,6 +91,9 @@ interface IVerifier is ITransferRoots, ITeleports {
         address singleWithdrawGlobalVerifier_,
         address singleWithdrawLocalVerifier_
     ) external;
+
+    /// @notice Owner only; zero refuses batches.
+    function setBatchVerifier(address verifier) external;
 
     /// @notice Owner only: pauses what proofs do. Transfers and `reserveHashChain` go on.
     function activateEmergency() external;

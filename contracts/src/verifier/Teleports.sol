@@ -122,15 +122,23 @@ abstract contract Teleports is ITeleports, EIP712, Pausable {
         uint256 recipientHash = recipientHashOf(gr);
         if (finding.recipientHash != recipientHash) revert RecipientMismatch(recipientHash, finding.recipientHash);
         if (gr.chainId != block.chainid) revert InvalidRecipientChainId(uint64(block.chainid), gr.chainId);
-        uint256 minted = totalTeleported(recipientHash);
-        if (finding.totalValue <= minted) revert NothingToWithdraw(minted, finding.totalValue);
-
-        _minted[recipientHash] = finding.totalValue;
+        finding.unminted = _raiseTotal(recipientHash, finding.totalValue);
+        if (finding.unminted == 0) {
+            revert NothingToWithdraw(totalTeleported(recipientHash), finding.totalValue);
+        }
         finding.to = address(uint160(uint256(gr.recipient)));
-        finding.unminted = finding.totalValue - minted;
     }
 
-    function _mint(bool isGlobal, uint64 rootHint, GeneralRecipient calldata gr, Finding memory finding) private {
+    /// @dev Books that so much is minted for a recipient hash, unless as much was before.
+    /// @return unminted What is to be minted now.
+    function _raiseTotal(uint256 recipientHash, uint256 total) internal returns (uint256 unminted) {
+        uint256 minted = totalTeleported(recipientHash);
+        if (total <= minted) return 0;
+        _minted[recipientHash] = total;
+        return total - minted;
+    }
+
+    function _mint(bool isGlobal, uint64 rootHint, GeneralRecipient calldata gr, Finding memory finding) internal {
         emit Teleport(finding.to, finding.unminted, isGlobal, rootHint, finding.transferRoot, gr);
         _token().teleport(finding.to, finding.unminted);
     }

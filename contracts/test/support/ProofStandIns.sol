@@ -35,6 +35,17 @@ contract WithdrawStandIn {
     }
 }
 
+/// @dev In place of a batch verifier: a proof whose first word is not zero holds.
+contract BatchStandIn {
+    function verifyProof(uint256[2] memory a, uint256[2][2] memory, uint256[2] memory, uint256[5] memory)
+        external
+        pure
+        returns (bool)
+    {
+        return a[0] != 0;
+    }
+}
+
 /// @dev A recipient that is a contract and accepts one signature by ERC-1271.
 contract ContractRecipient {
     bytes4 private constant ACCEPTED = 0x1626ba7e;

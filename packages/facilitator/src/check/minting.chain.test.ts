@@ -135,6 +135,15 @@ describe('what can mint', () => {
     expect(await complaints()).toEqual([])
   })
 
+  it('is found in the slot for batches with a checkpoint', async () => {
+    await write('setBatchVerifier', [await placed(`0x72${'0'.repeat(38)}`, '0x600160005260206000f3')])
+    expect(await complaints()).toEqual([
+      expect.stringMatching(
+        /^fail zerc20.artifacts: batchVerifier of the verifier is 0x72.* mints without a burn$/,
+      ),
+    ])
+  })
+
   it('is told from a contract that only tells the right hash', async () => {
     const { 'withdraw-local': local } = proofVerifiers()
     const { verificationKeyHash } = manifest.circuits['withdraw-local']
@@ -240,7 +249,10 @@ function asDeployer() {
   }
 }
 
-async function write(functionName: 'setRootVerifier' | 'setVerifiers', args: readonly Hex[]): Promise<void> {
+async function write(
+  functionName: 'setRootVerifier' | 'setVerifiers' | 'setBatchVerifier',
+  args: readonly Hex[],
+): Promise<void> {
   const { wallet, mined } = asDeployer()
   const call = { address: deployment.verifier, abi: verifierAbi as Abi, functionName, args, chain: null }
   const { status } = await mined(wallet.writeContract(call))

@@ -1,5 +1,6 @@
 /** All proof verifiers that a verifier contract uses. Whoever can satisfy one of them can mint. */
 import {
+  batchVerifierRuntime,
   type Immutables,
   readRuntime,
   rootVerifierRuntime,
@@ -27,10 +28,11 @@ export type ProofSlot = {
 
 export type ProofImmutables =
   | Immutables<typeof withdrawVerifierRuntime>
+  | Immutables<typeof batchVerifierRuntime>
   | Immutables<typeof rootVerifierRuntime>
 
 type Question = Pick<ProofSlot, 'name' | 'circuit' | 'needed'> & {
-  readonly runtime: typeof withdrawVerifierRuntime | typeof rootVerifierRuntime
+  readonly runtime: typeof withdrawVerifierRuntime | typeof batchVerifierRuntime | typeof rootVerifierRuntime
   ask(view: ChainView, verifier: Address): Promise<string | undefined>
 }
 
@@ -61,12 +63,22 @@ const rootSlot = (batch: number): Question => {
   }
 }
 
+/** There is no key of batches yet, so nothing may be in this slot. */
+const batchSlot: Question = {
+  name: 'batchVerifier',
+  circuit: undefined,
+  needed: false,
+  runtime: batchVerifierRuntime,
+  ask: (view, verifier) => view.read(verifier, verifierAbi, 'batchVerifier', []),
+}
+
 /** Complete, because our verifier allows only batch sizes that are powers of two below 2^16. */
 const questions: readonly Question[] = [
   withdrawSlot('singleWithdrawLocalVerifier', 'withdraw-local', true),
   withdrawSlot('singleWithdrawGlobalVerifier', 'withdraw-global', true),
   withdrawSlot('withdrawLocalDecider', 'withdraw-local', false),
   withdrawSlot('withdrawGlobalDecider', 'withdraw-global', false),
+  batchSlot,
   ...Array.from({ length: 16 }, (_, exponent) => rootSlot(2 ** exponent)),
 ]
 
