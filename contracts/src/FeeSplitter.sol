@@ -23,7 +23,7 @@ contract FeeSplitter is IFeeSplitter {
             revert InvalidRecipient(provider_);
         }
         if (feeRecipient_ == address(this) || feeRecipient_ == token_) revert InvalidRecipient(feeRecipient_);
-        if (bps_ == 0 || bps_ >= WHOLE) revert InvalidBps(bps_);
+        if (bps_ == 0 || bps_ > WHOLE || (bps_ == WHOLE && !payerPays_)) revert InvalidBps(bps_);
         token = token_;
         provider = provider_;
         feeRecipient = feeRecipient_;

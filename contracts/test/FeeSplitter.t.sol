@@ -91,10 +91,15 @@ contract FeeSplitterTest is Spec {
         same(toProvider + toFees, amount, "sum");
     }
 
-    function testFuzz_a_fee_is_at_least_a_basis_point_and_less_than_everything(uint16 bps) public {
-        bps = bps == 0 ? 0 : uint16(within(bps, 10_000, type(uint16).max));
+    function testFuzz_a_fee_is_at_least_a_basis_point_and_leaves_the_provider_something(uint16 bps) public {
+        bps = bps == 0 ? 0 : uint16(within(bps, 10_001, type(uint16).max));
         vm.expectRevert(abi.encodeWithSelector(IFeeSplitter.InvalidBps.selector, bps));
         _splitter(bps, true);
+        vm.expectRevert(abi.encodeWithSelector(IFeeSplitter.InvalidBps.selector, 10_000));
+        _splitter(10_000, false);
+        (uint256 toProvider, uint256 toFees) = _splitter(10_000, true).split(101);
+        same(toProvider, 51, "a fee as large as the price");
+        same(toFees, 50, "fee");
     }
 
     function test_nobody_is_missing_or_twice() public {

@@ -12,7 +12,7 @@ interface IFeeSplitter {
 
     error ZeroAddress();
 
-    /// @notice A fee is at least one basis point and less than everything.
+    /// @notice A fee is at least one basis point and at most the price, and it leaves the provider something.
     error InvalidBps(uint16 bps);
 
     /// @notice Provider and fee recipient are the same, or the splitter itself.
