@@ -28,7 +28,7 @@ const sourceOf = ({ depth, windowHeight, slots, windows }: BatchShape) => ({
 })
 
 /** A burn of the recipient; each number gives another one. */
-function burnOf(number: number) {
+function burnOf(number: number, value = 100n + BigInt(number)) {
   const puzzle = {
     generation: 2,
     powBits,
@@ -40,7 +40,7 @@ function burnOf(number: number) {
   const transfer = {
     from,
     to: burnAddressAt(puzzle, powNonce) ?? ('0x' as Hex),
-    value: 100n + BigInt(number),
+    value,
   }
   return { ...transfer, secret: secretAt(puzzle, powNonce) }
 }
@@ -54,26 +54,32 @@ afterAll(() => workshop.remove())
 describe('a batch', () => {
   // Sixteen leaves in windows of four, two slots, two windows: a shape has nothing else that is particular to it.
   const shape: BatchShape = { depth: 4, windowHeight: 2, slots: 2, windows: 2 }
-  const places = [6, 9]
-  const burns = [burnOf(0), burnOf(1)]
-  const levels = levelsAbove(
-    Array.from({ length: 16 }, (_, at) => {
-      const burn = burns[places.indexOf(at)]
-      return burn ? transferLeaf(2, burn) : BigInt(at + 7) ** 30n
-    }),
-  )
-  const nodeAt = (level: number, index: number) => levels[level]?.[index] ?? 0n
-  const [first, second] = burns.map((burn, at) => {
-    const leafIndex = places[at] ?? 0
-    const siblings = [0, 1, 2, 3].map((level) => nodeAt(level, (leafIndex >> level) ^ 1))
-    return { ...burn, leafIndex, siblings }
-  }) as [ReturnType<typeof located>, ReturnType<typeof located>]
-  function located() {
-    return { ...burnOf(0), leafIndex: 0, siblings: [] as bigint[] }
+  /** A tree with burns at these places, and other leaves everywhere else. */
+  function treeOf(burns: readonly ReturnType<typeof burnOf>[], places: readonly number[]) {
+    const levels = levelsAbove(
+      Array.from({ length: 16 }, (_, at) => {
+        const burn = burns[places.indexOf(at)]
+        return burn ? transferLeaf(2, burn) : BigInt(at + 7) ** 30n
+      }),
+    )
+    const nodeAt = (level: number, index: number) => levels[level]?.[index] ?? 0n
+    const located = burns.map((burn, at) => {
+      const leafIndex = places[at] ?? 0
+      const siblings = [0, 1, 2, 3].map((level) => nodeAt(level, (leafIndex >> level) ^ 1))
+      return { ...burn, leafIndex, siblings }
+    })
+    return { nodeAt, located, root: nodeAt(4, 0) }
   }
-  const root = nodeAt(4, 0)
+  const inputOf = (
+    { root, located }: ReturnType<typeof treeOf>,
+    { start, end }: { start: number; end: number },
+  ) => batchWithdrawInput({ root, recipientHash, start, end, burns: located }, shape)
+
+  const tree = treeOf([burnOf(0), burnOf(1)], [6, 9])
+  const { nodeAt, root, located } = tree
+  const [first, second] = located as [(typeof located)[0], (typeof located)[0]]
   const known = { root, recipientHash, start: 6, end: 13 }
-  const good = batchWithdrawInput({ ...known, burns: [first, second] }, shape)
+  const good = inputOf(tree, known)
   const one = batchWithdrawInput({ ...known, burns: [first] }, shape)
   /** The first burn in both slots, told as if it were two. */
   const twice = { ...one, used: [1n, 1n], withdrawValue: 200n }
@@ -101,8 +107,22 @@ describe('a batch', () => {
   })
 
   it('is accepted with no leaf at all, and then adds nothing', () => {
-    expect(objections(circuit, { ...one, used: [0n, 0n], withdrawValue: 0n })).toBe(0)
-    expect(objections(circuit, { ...one, used: [0n, 0n] })).toBe(1)
+    const none = { ...one, used: [0n, 0n], withdrawValue: 0n }
+    expect(objections(circuit, none)).toBe(0)
+    expect(objections(circuit, { ...none, start: 0n, end: 16n })).toBe(0)
+    expect(objections(circuit, { ...none, withdrawValue: 100n })).toBe(1)
+  })
+
+  it('is accepted with leaves side by side, and with one as far away as the tree is wide', () => {
+    const apart = treeOf([burnOf(0), burnOf(1)], [0, 15])
+    expect(objections(circuit, inputOf(apart, { start: 0, end: 16 }))).toBe(0)
+    const beside = treeOf([burnOf(0), burnOf(1)], [14, 15])
+    expect(objections(circuit, inputOf(beside, { start: 0, end: 16 }))).toBe(0)
+  })
+
+  it('has no more slots than sums can hold', async () => {
+    const wide = workshop.circuit(sourceOf({ ...shape, slots: 33 }))
+    await expect(wide).rejects.toThrow(/assert/i)
   })
 
   const flip = <T>([one, other]: readonly [T, T] | readonly T[]): T[] => [other as T, one as T]
@@ -171,12 +191,15 @@ describe('a batch', () => {
 })
 
 describe('batch-withdraw', () => {
+  /** The token takes no larger transfer. Thirty of them must not wrap around the field. */
+  const largest = (1n << 248n) - 1n
+
   it('accepts thirty burns of a real tree as the zk package describes them, and no wire can be altered', async () => {
     const circuit = await workshop.circuit(sourceOf(batchShape), { names: false })
     const tree = createMerkleTree({ store: createMemoryNodes(), size: 0 })
     const size = batchShape.windows * 2 ** batchShape.windowHeight - 5
     const burns = Array.from({ length: batchShape.slots }, (_, at) => ({
-      ...burnOf(at),
+      ...burnOf(at, largest - BigInt(at)),
       leafIndex: Math.floor(((at + 0.5) * size) / batchShape.slots),
     }))
     const byLeaf = new Map(burns.map((burn) => [burn.leafIndex, burn]))

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { batchShape, batchWithdrawInput, fittingLeaves } from './batch-withdraw.js'
+import { type BatchBurn, batchShape, batchWithdrawInput, fittingLeaves } from './batch-withdraw.js'
 import { rootOfPath, transferLeaf, treeHeight } from './merkle-tree.js'
 
 const siblings = Array.from({ length: treeHeight }, (_, level) => BigInt(level + 3))
-const burnAt = (leafIndex: number) => ({
+const burnAt = (leafIndex: number): BatchBurn => ({
   secret: 5n,
   from: '0x01',
   to: '0x02',
