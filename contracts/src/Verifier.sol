@@ -142,6 +142,7 @@ contract Verifier is IVerifier, TransferRoots, BatchTeleports {
             emit GlobalRootsRevoked(latestAggSeq);
         }
         latestRelayedIndex = 0;
+        _forgetCounts();
         if (hub != address(0)) IHub(hub).clearTransferRoot();
     }
 

@@ -17,13 +17,14 @@ contract BatchTeleportsTest is RootSpec {
     address private constant RECIPIENT = address(0xBEEF);
 
     ITeleports.GeneralRecipient private gr;
-    uint256[8] private holds = [uint256(1), 2, 3, 4, 5, 6, 7, 8];
+    BatchStandIn private standIn;
 
     function setUp() public override {
         super.setUp();
         address withdraw = address(new WithdrawStandIn());
         verifier.setVerifiers(address(root64), address(0), address(0), withdraw, withdraw);
-        verifier.setBatchVerifier(address(new BatchStandIn()));
+        standIn = new BatchStandIn();
+        verifier.setBatchVerifier(address(standIn));
         grow(SIZE);
         verifier.reserveHashChain();
         prove(claimOf(0, SIZE, 16, SIZE));
@@ -35,11 +36,15 @@ contract BatchTeleportsTest is RootSpec {
         _batch(address(1), 0, 10, 300);
         Vm.Log[] memory logs = vm.getRecordedLogs();
         same(
-            logs[0].topics[0],
+            logs[1].topics[0],
             keccak256("Teleport(address,uint256,bool,uint64,uint256,(uint64,bytes32,bytes32))"),
             "the same event as of other mints"
         );
-        same(logs[0].data, abi.encode(uint256(300), false, SIZE, rootAt(SIZE), gr), "logged data");
+        same(logs[1].data, abi.encode(uint256(300), false, SIZE, rootAt(SIZE), gr), "logged data");
+        same(logs[0].topics[0], keccak256("BatchCounted(uint256,address,uint48,uint48,uint256)"), "count's topic");
+        same(logs[0].topics[1], bytes32(_hash()), "counted hash");
+        same(logs[0].topics[2], bytes32(uint256(1)), "submitter");
+        same(logs[0].data, abi.encode(uint48(0), uint48(10), uint256(300)), "count's data");
         same(token.balanceOf(RECIPIENT), 300, "first sum");
         _batch(address(1), 10, 16, 50);
         same(token.balanceOf(RECIPIENT), 350, "both sums");
@@ -83,8 +88,9 @@ contract BatchTeleportsTest is RootSpec {
 
     function testFuzz_a_root_must_be_proved(uint64 hint) public {
         vm.assume(hint != 0 && hint != SIZE);
+        uint256[8] memory proof;
         vm.expectRevert(abi.encodeWithSelector(ITeleports.ExpectedRootZero.selector, hint));
-        verifier.batchTeleport(hint, gr, 0, 0, 1, holds);
+        verifier.batchTeleport(hint, gr, 0, 0, 1, proof);
     }
 
     function testFuzz_a_mint_for_another_chain_is_refused_here(uint64 chainId) public {
@@ -99,11 +105,78 @@ contract BatchTeleportsTest is RootSpec {
         );
     }
 
-    function test_a_proof_must_hold_and_have_a_verifier() public {
-        holds[0] = 0;
-        _refuse(address(1), 0, 5, 1, abi.encodePacked(ITransferRoots.InvalidProof.selector));
+    function testFuzz_a_proof_must_hold_for_what_is_counted(uint256 which, uint256 word) public {
+        _batch(address(1), 0, 5, 7);
+        uint256[5] memory signals = [rootAt(SIZE), _hash(), uint256(3), uint256(5), uint256(9)];
+        uint256[8] memory proof = standIn.proofOf(signals);
+        proof[word % 8] += 1;
+        _refuseProof(proof);
+        which %= 5;
+        signals[which] += 1;
+        _refuseProof(standIn.proofOf(signals));
+        signals[which] -= 1;
+        (signals[3], signals[4]) = (signals[4], signals[3]);
+        _refuseProof(standIn.proofOf(signals));
+    }
+
+    function test_a_proof_must_have_a_verifier() public {
         verifier.setBatchVerifier(address(0));
         _refuse(address(1), 0, 5, 1, abi.encodePacked(IBatchTeleports.BatchVerifierNotSet.selector));
+    }
+
+    function test_an_end_is_bound_by_the_root_of_the_proof_and_not_by_the_latest() public {
+        grow(4);
+        verifier.reserveHashChain();
+        prove(claimOf(SIZE, 4, 16, SIZE + 4));
+        _refuse(
+            address(1),
+            0,
+            uint48(SIZE) + 1,
+            1,
+            abi.encodeWithSelector(IBatchTeleports.EndAboveRoot.selector, SIZE, SIZE + 1)
+        );
+        _batchUnder(SIZE + 4, address(1), 0, uint48(SIZE) + 4, 8);
+        same(token.balanceOf(RECIPIENT), 8, "under the later root");
+    }
+
+    /// @dev A thief counts what was never burned while a forged root stands. That mints nothing, so nobody sees it.
+    function test_revoking_a_root_forgets_what_was_counted_under_it() public {
+        grow(4);
+        verifier.reserveHashChain();
+        prove(claimOf(SIZE, 4, 16, SIZE + 4));
+        bytes memory honest = abi.encode([uint256(1), 2, 3, 4, 5, 6, 7, 8, rootAt(SIZE), _hash(), uint256(70)]);
+        verifier.singleTeleport(false, SIZE, gr, honest);
+        _batchUnder(SIZE + 4, address(1), 0, 10, 70);
+        _expectCount(address(1), 10, 70);
+        verifier.activateEmergency();
+        verifier.revokeRoot(SIZE + 4);
+        verifier.deactivateEmergency();
+        _expectCount(address(1), 0, 0);
+        _refuse(address(1), 10, 16, 70, abi.encodeWithSelector(IBatchTeleports.WrongStart.selector, 0, 10));
+        _batch(address(1), 0, 16, 70);
+        same(token.balanceOf(RECIPIENT), 70, "nothing is minted that was not burned");
+    }
+
+    function test_replacing_the_verifier_forgets_what_the_last_one_let_through() public {
+        _batch(address(1), 0, 10, 300);
+        address other = address(new BatchStandIn());
+        vm.recordLogs();
+        verifier.setBatchVerifier(other);
+        Vm.Log memory log = vm.getRecordedLogs()[0];
+        same(log.topics[0], keccak256("BatchVerifierSet(address)"), "topic");
+        same(log.data, abi.encode(other), "logged verifier");
+        _expectCount(address(1), 0, 0);
+        _batch(address(1), 0, 16, 310);
+        same(token.balanceOf(RECIPIENT), 310, "what was minted stays booked");
+    }
+
+    function test_counts_of_two_recipient_hashes_are_apart() public {
+        _batch(address(1), 0, 10, 300);
+        gr.tweak = keccak256("another epoch");
+        _expectCount(address(1), 0, 0);
+        _refuse(address(1), 10, 16, 1, abi.encodeWithSelector(IBatchTeleports.WrongStart.selector, 0, 10));
+        _batch(address(1), 0, 16, 5);
+        same(token.balanceOf(RECIPIENT), 305, "each has its own sum");
     }
 
     function testFuzz_a_count_that_cannot_be_kept_is_refused(uint256 value) public {
@@ -131,21 +204,21 @@ contract BatchTeleportsTest is RootSpec {
         _batch(address(1), 0, 10, 300);
         Verifier next = new Verifier(address(token), 8, address(this), address(verifier));
         token.setVerifier(address(next));
-        next.setBatchVerifier(address(new BatchStandIn()));
+        next.setBatchVerifier(address(standIn));
         next.setRootVerifier(address(root64));
         next.setAllowedProver(address(this));
         next.reserveHashChain();
         // The first mint is a leaf of its own.
         leaves.push(ITransferRoots.Transfer(address(0), RECIPIENT, 300));
         next.proveTransferRoot(abi.encode(claimOf(0, 17, 64, 17)));
+        verifier = next;
+        uint256[8] memory proof = _proof(17, 10, 17, 1);
         vm.expectRevert(abi.encodeWithSelector(IBatchTeleports.WrongStart.selector, 0, 10));
         vm.prank(address(1));
-        next.batchTeleport(17, gr, 10, 17, 1, holds);
-        vm.prank(address(1));
-        next.batchTeleport(17, gr, 0, 16, 300, holds);
+        next.batchTeleport(17, gr, 10, 17, 1, proof);
+        _batchUnder(17, address(1), 0, 16, 300);
         same(token.balanceOf(RECIPIENT), 300, "nothing again");
-        vm.prank(address(1));
-        next.batchTeleport(17, gr, 16, 17, 9, holds);
+        _batchUnder(17, address(1), 16, 17, 9);
         same(token.balanceOf(RECIPIENT), 309, "only what is new");
     }
 
@@ -191,15 +264,33 @@ contract BatchTeleportsTest is RootSpec {
         return (uint256(digest) & type(uint248).max) | (1 << 248);
     }
 
+    /// @dev Made before a call that is pranked or expected to revert, because it is a call by itself.
+    function _proof(uint64 size, uint48 start, uint48 end, uint256 value) private view returns (uint256[8] memory) {
+        return standIn.proofOf([rootAt(size), _hash(), value, start, end]);
+    }
+
     function _batch(address submitter, uint48 start, uint48 end, uint256 value) private {
+        _batchUnder(SIZE, submitter, start, end, value);
+    }
+
+    function _batchUnder(uint64 size, address submitter, uint48 start, uint48 end, uint256 value) private {
+        uint256[8] memory proof = _proof(size, start, end, value);
         vm.prank(submitter);
-        verifier.batchTeleport(SIZE, gr, start, end, value, holds);
+        verifier.batchTeleport(size, gr, start, end, value, proof);
     }
 
     function _refuse(address submitter, uint48 start, uint48 end, uint256 value, bytes memory reason) private {
+        uint256[8] memory proof = _proof(SIZE, start, end, value);
         vm.expectRevert(reason);
         vm.prank(submitter);
-        verifier.batchTeleport(SIZE, gr, start, end, value, holds);
+        verifier.batchTeleport(SIZE, gr, start, end, value, proof);
+    }
+
+    /// @dev Of three units between five and nine, by the first submitter.
+    function _refuseProof(uint256[8] memory proof) private {
+        vm.expectRevert(ITransferRoots.InvalidProof.selector);
+        vm.prank(address(1));
+        verifier.batchTeleport(SIZE, gr, 5, 9, 3, proof);
     }
 
     function _expectCount(address submitter, uint48 checkpoint, uint208 counted) private view {

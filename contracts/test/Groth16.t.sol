@@ -3,6 +3,7 @@ pragma solidity ^0.8.30;
 
 import {IGroth16, IRootVerifier} from "../src/interfaces/IGroth16.sol";
 import {Bn254} from "../src/libraries/Bn254.sol";
+import {BatchVerifier} from "../src/proofs/BatchVerifier.sol";
 import {RootVerifier} from "../src/proofs/RootVerifier.sol";
 import {WithdrawVerifier} from "../src/proofs/WithdrawVerifier.sol";
 import {Spec} from "./support/Spec.sol";
@@ -10,10 +11,12 @@ import {ToyKey} from "./support/ToyKey.sol";
 
 contract Groth16Test is Spec {
     WithdrawVerifier private withdraw;
+    BatchVerifier private batch;
     RootVerifier private root;
 
     function setUp() public {
         withdraw = new WithdrawVerifier(ToyKey.make(3));
+        batch = new BatchVerifier(ToyKey.make(5));
         root = new RootVerifier(ToyKey.make(6), 64);
     }
 
@@ -28,6 +31,19 @@ contract Groth16Test is Spec {
         which %= 3;
         signals[which] = addmod(signals[which], 1, Bn254.GROUP_ORDER);
         check(!withdraw.verifyProof(p.a, p.b, p.c, signals), "one signal changed");
+    }
+
+    function testFuzz_a_batch_proof_holds_for_its_signals_only(
+        uint256[5] memory signals,
+        uint256 blinding,
+        uint256 which
+    ) public view {
+        for (uint256 i = 0; i < 5; ++i) signals[i] %= Bn254.GROUP_ORDER;
+        ToyKey.Proof memory p = ToyKey.prove(_list(signals), blinding);
+        check(batch.verifyProof(p.a, p.b, p.c, signals), "the right signals");
+        which %= 5;
+        signals[which] = addmod(signals[which], 1, Bn254.GROUP_ORDER);
+        check(!batch.verifyProof(p.a, p.b, p.c, signals), "one signal changed");
     }
 
     function testFuzz_a_root_proof_holds_for_its_signals_only(
@@ -48,6 +64,10 @@ contract Groth16Test is Spec {
         ToyKey.Proof memory p = ToyKey.prove(_list(small), 9);
         small[which % 3] += Bn254.GROUP_ORDER;
         check(!withdraw.verifyProof(p.a, p.b, p.c, small), "withdraw");
+        uint256[5] memory five = [uint256(1), 2, 3, 4, 5];
+        p = ToyKey.prove(_list(five), 9);
+        five[which % 5] += Bn254.GROUP_ORDER;
+        check(!batch.verifyProof(p.a, p.b, p.c, five), "batch");
         uint256[6] memory signals = [uint256(1), 2, 3, 4, 5, 6];
         p = ToyKey.prove(_list(signals), 9);
         signals[which % 6] += Bn254.GROUP_ORDER;
@@ -103,6 +123,8 @@ contract Groth16Test is Spec {
         IGroth16.VerificationKey memory six = ToyKey.make(6);
         vm.expectRevert(abi.encodeWithSelector(IGroth16.WrongKeyLength.selector, 4, 7));
         new WithdrawVerifier(six);
+        vm.expectRevert(abi.encodeWithSelector(IGroth16.WrongKeyLength.selector, 6, 7));
+        new BatchVerifier(six);
         vm.expectRevert(abi.encodeWithSelector(IGroth16.WrongKeyLength.selector, 7, 4));
         new RootVerifier(three, 16);
     }
@@ -170,6 +192,11 @@ contract Groth16Test is Spec {
     function _list(uint256[3] memory signals) private pure returns (uint256[] memory list) {
         list = new uint256[](3);
         for (uint256 i = 0; i < 3; ++i) list[i] = signals[i];
+    }
+
+    function _list(uint256[5] memory signals) private pure returns (uint256[] memory list) {
+        list = new uint256[](5);
+        for (uint256 i = 0; i < 5; ++i) list[i] = signals[i];
     }
 
     function _list(uint256[6] memory signals) private pure returns (uint256[] memory list) {

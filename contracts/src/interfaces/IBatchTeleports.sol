@@ -12,6 +12,11 @@ import {ITeleports} from "./ITeleports.sol";
 interface IBatchTeleports is ITeleports {
     event BatchVerifierSet(address batchVerifier);
 
+    /// @notice A proof was counted, whether or not it minted something.
+    event BatchCounted(
+        uint256 indexed recipientHash, address indexed submitter, uint48 start, uint48 end, uint256 counted
+    );
+
     /// @notice There is no verifier of batch proofs here.
     error BatchVerifierNotSet();
 
@@ -27,7 +32,8 @@ interface IBatchTeleports is ITeleports {
     /// @notice Verifier of batch proofs; zero while there is none.
     function batchVerifier() external view returns (address);
 
-    /// @notice How far a submitter has counted the burns of a recipient hash.
+    /// @notice How far a submitter has counted the burns of a recipient hash. Zero again after a root was revoked or the
+    /// verifier of batches was replaced.
     /// @return checkpoint Leaf count below which everything it showed is counted.
     /// @return counted Sum of the values it showed.
     function batchCount(uint256 recipientHash, address submitter)
@@ -38,7 +44,9 @@ interface IBatchTeleports is ITeleports {
     /// @notice Counts the burns that a proof shows, and mints what the count is above all that was minted before. A
     /// count that is not above mints nothing and stays. Not while paused.
     /// @dev Counts are kept by submitter: whoever learned the tweak of a recipient hash could otherwise burn dust for
-    /// it and move the checkpoint past burns that are not counted yet.
+    /// it and move the checkpoint past burns that are not counted yet. So call it from an account of your own: through
+    /// a contract that calls for everybody, anybody could repeat an old proof and put the checkpoint back.
+    /// A proof that somebody else submits first pays the same recipient; the same proof then mints nothing more.
     /// @param rootHint Leaf count of a proved root. There are no batches under aggregation roots: their leaves have no
     /// order in time, and one can be replaced.
     /// @param gr Opening of the proof's recipient hash.

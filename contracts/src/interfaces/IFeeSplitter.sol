@@ -6,7 +6,8 @@ pragma solidity ^0.8.30;
 /// somebody distributes it.
 /// @dev The fee of a balance is rounded down, the fee of each payment was rounded up. So however many payments a
 /// balance is the sum of, and in however many parts it is distributed, the provider gets at least what it would get of
-/// each payment alone, and at most one unit more a payment.
+/// each payment alone. It gets at most one unit more for each payment and each distribution. Of a token with few decimals
+/// that is a sum: a fee below one unit is never paid if every mint is distributed by itself.
 interface IFeeSplitter {
     event Distributed(uint256 toProvider, uint256 toFeeRecipient);
 

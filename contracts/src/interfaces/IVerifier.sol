@@ -92,7 +92,7 @@ interface IVerifier is ITransferRoots, IBatchTeleports {
         address singleWithdrawLocalVerifier_
     ) external;
 
-    /// @notice Owner only; zero refuses batches.
+    /// @notice Owner only; zero refuses batches. All counts begin at zero again.
     function setBatchVerifier(address verifier) external;
 
     /// @notice Owner only: pauses what proofs do. Transfers and `reserveHashChain` go on.

@@ -14,7 +14,10 @@ abstract contract BatchTeleports is IBatchTeleports, Teleports {
     }
 
     address public override batchVerifier;
-    mapping(uint256 recipientHash => mapping(address submitter => Count)) private _counts;
+
+    /// @dev Raised when a count could rest on something that was taken back. Shares the slot of the verifier.
+    uint96 private _generation;
+    mapping(uint96 generation => mapping(uint256 recipientHash => mapping(address submitter => Count))) private _counts;
 
     /// @inheritdoc IBatchTeleports
     function batchTeleport(
@@ -47,24 +50,33 @@ abstract contract BatchTeleports is IBatchTeleports, Teleports {
         override
         returns (uint48 checkpoint, uint208 counted)
     {
-        Count memory count = _counts[recipientHash][submitter];
+        Count memory count = _counts[_generation][recipientHash][submitter];
         return (count.checkpoint, count.counted);
     }
 
+    /// @dev Counts that the last verifier let through are not trusted by whoever replaces it.
     function _setBatchVerifier(address verifier) internal {
         batchVerifier = verifier;
+        _forgetCounts();
         emit BatchVerifierSet(verifier);
     }
 
+    /// @dev Every submitter begins at zero again. What was minted stays booked.
+    function _forgetCounts() internal {
+        ++_generation;
+    }
+
     /// @dev The leaves of one count are distinct: within a proof by the circuit, between proofs because each begins
-    /// where the one before ended. Proved roots only grow, so a leaf below a checkpoint never changes.
+    /// where the one before ended. A leaf below a checkpoint never changes, because proved roots only grow; when one is
+    /// revoked, all counts are forgotten.
     function _count(uint256 recipientHash, uint48 start, uint48 end, uint256 value) private returns (uint256 counted) {
-        Count storage count = _counts[recipientHash][msg.sender];
+        Count storage count = _counts[_generation][recipientHash][msg.sender];
         (uint48 checkpoint, uint208 before) = (count.checkpoint, count.counted);
         if (start != 0 && start != checkpoint) revert WrongStart(checkpoint, start);
         counted = start == 0 ? value : before + value;
         if (counted > type(uint208).max) revert CountTooLarge(counted);
         (count.checkpoint, count.counted) = (end, uint208(counted));
+        emit BatchCounted(recipientHash, msg.sender, start, end, counted);
     }
 
     function _requireBatchProof(uint256[5] memory signals, uint256[8] calldata p) private view {

@@ -35,14 +35,20 @@ contract WithdrawStandIn {
     }
 }
 
-/// @dev In place of a batch verifier: a proof whose first word is not zero holds.
+/// @dev In place of a batch verifier: a proof is the hash of its signals, in eight words that count up from there.
 contract BatchStandIn {
-    function verifyProof(uint256[2] memory a, uint256[2][2] memory, uint256[2] memory, uint256[5] memory)
-        external
-        pure
-        returns (bool)
-    {
-        return a[0] != 0;
+    function verifyProof(
+        uint256[2] memory a,
+        uint256[2][2] memory b,
+        uint256[2] memory c,
+        uint256[5] memory signals
+    ) external pure returns (bool) {
+        return keccak256(abi.encode(a, b, c)) == keccak256(abi.encode(proofOf(signals)));
+    }
+
+    function proofOf(uint256[5] memory signals) public pure returns (uint256[8] memory proof) {
+        uint256 first = uint256(keccak256(abi.encode(signals))) >> 1;
+        for (uint256 i = 0; i < 8; ++i) proof[i] = first + i;
     }
 }
 
