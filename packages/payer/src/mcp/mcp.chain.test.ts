@@ -235,7 +235,7 @@ describe('the tools', () => {
     tools = await overStdio({}, lasting)
   })
 
-  it('are four, and none of their arguments names a key, an endpoint, a host rule, a cap or a mode', async () => {
+  it('R-102 are four, and none of their arguments names a key, an endpoint, a host rule, a cap or a mode', async () => {
     const { tools: listed } = await tools.client.listTools()
     expect(listed.map(({ name }) => name)).toEqual(['quote', 'pay', 'payment_status', 'budget'])
     expect(listed.every(({ inputSchema }) => inputSchema.additionalProperties === false)).toBe(true)
@@ -275,7 +275,7 @@ describe('the tools', () => {
     ['a tool that is no text', { tool: { name: 'x' } }],
     ['a body that is no text', { body: { a: 1 } }],
     ['headers that are a list', { headers: ['a: b'] }],
-  ])('refuse %s, before any request', async (_, given) => {
+  ])('R-102 refuse %s, before any request', async (_, given) => {
     const seller = await hostile(({ offer, demand }) => demand(offer()))
     for (const name of ['quote', 'pay']) {
       const refused = await tools.call(name, { url: seller.url, ...given })
@@ -367,11 +367,12 @@ describe('a hostile server', () => {
   })
 
   it('that sends a giant answer for a payment has it cut, and the payment is told', async () => {
+    let sent = 0
     const seller = await hostile(({ isPaid, offer, demand, response }) => {
       if (!isPaid) return demand(offer({ amount: '10' }))
       response.writeHead(200)
       const more = () => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
+        while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x'))) sent += 65_536
       }
       response.on('drain', more)
       more()
@@ -379,6 +380,8 @@ describe('a hostile server', () => {
     const { paid, signed } = await trade(seller.url)
     expect(paid).toMatchObject({ isError: false, status: 200, answer: { bytes: 131_072, isCut: true } })
     expect(signed).toBe(1)
+    // Little more than is handed on was read; the rest waited in buffers of the connection.
+    expect(sent).toBeLessThan(33_554_432)
   })
 
   it('that never ends a 402, or floods with one, costs a request', async () => {
