@@ -1,9 +1,10 @@
 /** The built command against a running daemon, as an operator types it. */
+
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { textTable } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
-import { table } from './print.js'
 
 const command = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 let net: TestNetwork
@@ -133,7 +134,7 @@ describe('svc-facilitator admin', () => {
 describe('a table', () => {
   it('has columns as wide as their widest cell and no trailing spaces', () => {
     expect(
-      table([
+      textTable([
         ['a', 'bbb', 'c'],
         ['aaa', 'b', ''],
       ]),

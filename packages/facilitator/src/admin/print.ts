@@ -1,4 +1,5 @@
 /** Answers of the administrative surface as tables for people. */
+import { textTable } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
 import type * as schemas from '../http/admin/schemas.js'
 
@@ -9,20 +10,6 @@ type ChallengePage = z.infer<typeof schemas.challengePage>
 type RelayerView = z.infer<typeof schemas.relayerView>
 type OddBurns = z.infer<typeof schemas.oddBurns>
 
-/** Columns as wide as their widest cell, two spaces apart. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
-}
-
 const time = (seconds: number | undefined) =>
   seconds === undefined ? '-' : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
@@ -30,7 +17,7 @@ export function printStatus(status: Status): string {
   const { payments, mints, chain, challenges, addresses, relayer, journal } = status
   const ready = status.ready ? 'yes' : status.problems.map(({ problem }) => problem).join('; ')
   const accepting = status.acceptsPayments ? 'accepting payments' : 'gated'
-  return table([
+  return textTable([
     ['version', status.version],
     ['network', status.network],
     ['profile', `${status.profile} (${accepting})`],
@@ -79,7 +66,7 @@ function describeJournal(journal: NonNullable<Status['journal']>): string {
 }
 
 export function printRelayer({ address, balance, pending, spent, queue }: RelayerView): string {
-  const facts = table([
+  const facts = textTable([
     ['address', address],
     ['balance', `${balance ?? 'unknown'} wei`],
     ['gas', describeSpent(spent)],
@@ -94,7 +81,7 @@ export function printRelayer({ address, balance, pending, spent, queue }: Relaye
     unfunded ? 'no money' : '',
     txHash,
   ])
-  return `${facts}\n${table([['nonce', 'for', 'signed', 'forms', '', 'transaction'], ...rows])}`
+  return `${facts}\n${textTable([['nonce', 'for', 'signed', 'forms', '', 'transaction'], ...rows])}`
 }
 
 export function printChallenges({ open, max, issuance, challenges, next }: ChallengePage): string {
@@ -108,7 +95,7 @@ export function printChallenges({ open, max, issuance, challenges, next }: Chall
   const head = `${open} open of ${max}, issuance ${issuance}\n`
   if (rows.length === 0) return head
   const more = next === undefined ? '' : `more: --after ${next}\n`
-  return `${head}\n${table([['issued', 'expires', 'amount', '', 'challenge nonce'], ...rows])}${more}`
+  return `${head}\n${textTable([['issued', 'expires', 'amount', '', 'challenge nonce'], ...rows])}${more}`
 }
 
 export function printPayments({ payments, next }: PaymentPage): string {
@@ -122,7 +109,7 @@ export function printPayments({ payments, next }: PaymentPage): string {
   ])
   const more = next === undefined ? '' : `more: --after ${next}\n`
   if (rows.length === 0) return 'no payments\n'
-  return `${table([['issued', 'phase', 'mint waits', 'amount', 'challenge nonce', 'burn'], ...rows])}${more}`
+  return `${textTable([['issued', 'phase', 'mint waits', 'amount', 'challenge nonce', 'burn'], ...rows])}${more}`
 }
 
 export function printTimeline({ payment, timeline }: Timeline): string {
@@ -135,7 +122,7 @@ export function printTimeline({ payment, timeline }: Timeline): string {
     event,
     txHash ?? reason ?? (company === undefined ? '' : `one of ${company} burns of this amount`),
   ])
-  return `${table(facts)}\n${table([['time', 'event', ''], ...turns])}`
+  return `${textTable(facts)}\n${textTable([['time', 'event', ''], ...turns])}`
 }
 
 const textOf = (value: unknown): string =>
@@ -170,5 +157,5 @@ export function printOddBurns({ late, unmatched, stuck = [], next }: OddBurns): 
   const rows = [...lateRows, ...unmatchedRows, ...stuckRows]
   if (rows.length === 0) return 'no late or unmatched burns\n'
   const more = next === undefined ? '' : `more: --after ${next}\n`
-  return `${table([['kind', 'expired or seen', 'challenge nonce', 'burn', 'value or reason'], ...rows])}${more}`
+  return `${textTable([['kind', 'expired or seen', 'challenge nonce', 'burn', 'value or reason'], ...rows])}${more}`
 }

@@ -1,7 +1,6 @@
 /** The report of `recover`: what it found and did, for people and for scripts. */
 import { type ExitCode, exitCodes } from '@svc-zerc20/daemon'
-import { unreachable } from '@svc-zerc20/protocol'
-import { table } from '../admin/print.js'
+import { textTable, unreachable } from '@svc-zerc20/protocol'
 import type { Step } from '../payment/finalize/round.js'
 import type { FoundBurn } from './find-burns.js'
 
@@ -103,7 +102,7 @@ export function print(report: RecoveryReport): string {
     reason ?? '',
   ])
   const burns = rows.length
-    ? table([['state', 'value', 'source', 'challenge nonce', 'burn', ''], ...rows])
+    ? textTable([['state', 'value', 'source', 'challenge nonce', 'burn', ''], ...rows])
     : ''
   const totals = dryRun ? `${due} due, ${waiting} waiting` : `${finalized} finalized, ${waiting} waiting`
   return `${burns}${found} found: ${totals}, ${failed} failed${dryRun ? '; nothing was changed' : ''}\n`

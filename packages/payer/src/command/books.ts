@@ -1,10 +1,10 @@
 /** `history`, `limits` and `status`: what was decided, what is left, what became of one payment. */
-import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, SvcError, textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { limitsResult, type PaymentStatus, statusResult } from '../payer/results.js'
 import { type AuditRecord, readAudit } from '../store/read-audit.js'
 import { exitCodes } from './exit-codes.js'
-import { type Report, table } from './output.js'
+import type { Report } from './output.js'
 
 /** One purchase in the log: its facts, and its last event. */
 type HistoryRow = {
@@ -42,7 +42,7 @@ export async function history(
   const rows = rowsOf(records).slice(-last)
   const heads = csv ? columns : shown
   const lines = [heads, ...rows.map((row) => heads.map((column) => row[column]))]
-  const text = csv ? lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('') : table(lines)
+  const text = csv ? lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('') : textTable(lines)
   const note = unreadable > 0 && !csv ? `${unreadable} lines of the log cannot be read\n` : ''
   return {
     exitCode: exitCodes.ok,
@@ -85,7 +85,7 @@ export async function limits(payer: AssembledPayer): Promise<Report> {
   const { policy, used } = result
   const head = ['network/token', 'spent', 'reserved', 'last 24 h', 'left of the total']
   const body = used.map(({ pair, spent, reserved, lastDay, left }) => [pair, spent, reserved, lastDay, left])
-  const text = `${table(Object.entries(policy))}\n${used.length === 0 ? 'nothing was spent yet\n' : table([head, ...body])}`
+  const text = `${textTable(Object.entries(policy))}\n${used.length === 0 ? 'nothing was spent yet\n' : textTable([head, ...body])}`
   return { exitCode: exitCodes.ok, result, text }
 }
 
@@ -116,7 +116,7 @@ export async function status(
     ],
     ...(asked === undefined ? [] : [['facilitator', JSON.stringify(asked)] as [string, string]]),
   ]
-  return { exitCode: exitCodes.ok, result, text: table(rows) }
+  return { exitCode: exitCodes.ok, result, text: textTable(rows) }
 }
 
 const facilitatorBytesMax = 65_536

@@ -1,11 +1,11 @@
 /** `doctor`: everything that would keep a payment from going through, looked at before there is one. */
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type Address, Network } from '@svc-zerc20/protocol'
+import { type Address, Network, textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { createHelperTrust } from '../signing/helper-trust.js'
 import { exitCodes } from './exit-codes.js'
-import { type Io, paint, type Report, table } from './output.js'
+import { type Io, paint, type Report } from './output.js'
 
 type Finding = { readonly level: 'ok' | 'warn' | 'fail'; readonly what: string; readonly found: string }
 
@@ -36,7 +36,7 @@ export async function doctor(
     what,
     found,
   ])
-  return { exitCode: isSick ? exitCodes.failed : exitCodes.ok, result: { findings }, text: table(rows) }
+  return { exitCode: isSick ? exitCodes.failed : exitCodes.ok, result: { findings }, text: textTable(rows) }
 }
 
 async function chainFindings({

@@ -73,20 +73,3 @@ const colours = { red: 31, green: 32, yellow: 33, dim: 2 } as const
 
 export const paint = (io: Pick<Io, 'isColoured'>, colour: keyof typeof colours, text: string): string =>
   io.isColoured ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text
-
-/** Columns as wide as their longest cell. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows.reduce<number[]>(
-    (wide, row) => row.map((cell, column) => Math.max(wide[column] ?? 0, cell.length)),
-    [],
-  )
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
-}

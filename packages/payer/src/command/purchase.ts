@@ -1,12 +1,12 @@
 /** `quote`, `inspect` and `pay`. */
 import { readFile, writeFile } from 'node:fs/promises'
-import { type Address, type BaseUnits, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type BaseUnits, SvcError, textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import type { Payment, PayStep, Purchased } from '../payer/pay.js'
 import type { Quote, QuotedOffer } from '../payer/quote.js'
 import { paymentResult, quoteResult } from '../payer/results.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
-import { type Io, paint, type Report, table } from './output.js'
+import { type Io, paint, type Report } from './output.js'
 
 /** What a request is made of, as the command line gives it. */
 export type RequestOptions = {
@@ -106,7 +106,7 @@ async function offerText(payer: AssembledPayer, quoted: QuotedOffer, io: Io): Pr
     const [colour, word] = marks[passes]
     return [paint(io, colour, word.padEnd(8)), rule, `asked ${asked}`, `allowed ${limit}`]
   })
-  return `${table(facts)}\n${table(rules)}`
+  return `${textTable(facts)}\n${textTable(rules)}`
 }
 
 export type PayCommand = {

@@ -1,12 +1,14 @@
 /** `resume`: finishes what was interrupted, and says what became of each payment. It never pays anew. */
+
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { PayerError } from '../payer-error.js'
 import type { PaymentRecord } from '../payment/payment-memory.js'
 import { makeFolder } from '../store/files.js'
 import { exitCodeOf, exitCodes } from './exit-codes.js'
-import { type Report, table } from './output.js'
+import type { Report } from './output.js'
 
 type Fate = {
   readonly challengeNonce: string
@@ -30,7 +32,7 @@ export async function resume(payer: AssembledPayer, folder: string): Promise<Rep
   const isPending = fates.some(({ became }) => !['served', 'over'].includes(became))
   const lines = fates.map(({ became, request, detail }) => [became, request, detail])
   const text = [
-    fates.length === 0 ? 'nothing was interrupted\n' : table(lines),
+    fates.length === 0 ? 'nothing was interrupted\n' : textTable(lines),
     ...open.map(({ challengeNonce, amount, expiresAt }) => {
       const until = new Date(expiresAt * 1_000).toISOString()
       return `${amount} base units stay reserved for ${challengeNonce}, at least until ${until}\n`
