@@ -1,6 +1,6 @@
 pragma circom 2.1.6;
 
-// Round constants and matrices; written at build time from the published parameters, see src/parameters.ts.
+// Round constants and matrices; written at build time from the published parameters, see src/compiler/parameters.ts.
 include "parameters.circom";
 
 // Poseidon over 2 or 3 inputs, 8 full and 57 or 56 partial rounds, first state element out.
