@@ -5,13 +5,16 @@ export const defaultLimits = {
   /** How far ahead an offer may expire. A payment is remembered until then. */
   offerSecondsMax: 2_592_000,
   /**
-   * How long an unanswered payment keeps its permit nonce from the next one. Then both carry the same nonce, only
-   * one of them can burn, and the other is signed again.
+   * How long an unanswered payment keeps its permit nonce from the next payment. After that, both carry the
+   * same nonce: only one of them can burn, and the other is signed again.
    */
   nonceHoldMsMax: 10_000,
-  /** The same for a nonce that somebody has already held for too long: many silent sellers cost little more than one. */
+  /**
+   * The same for a nonce that a payment already held too long, so that many silent sellers cost little more
+   * than one.
+   */
   contestedHoldMsMax: 1_000,
-  /** How long a payment whose nonce was used by another waits to see that on the chain. */
+  /** How long a payment waits to see on the chain that another payment used its nonce. */
   nonceMoveMsMax: 30_000,
   noncePollMs: 250,
   /** How often a permit is signed again because another payment used its nonce. */
@@ -23,7 +26,7 @@ export const defaultLimits = {
   transferMarginSeconds: 5,
   /** Blocks over which the time of one block is measured. */
   blockSample: 16,
-  /** Longest time of one block that is believed; also taken when it cannot be measured. */
+  /** Longest block time that is believed. Also used when the block time cannot be measured. */
   blockSecondsMax: 30,
   blockTimeMsMax: 600_000,
   /** How often a fresh offer is asked for when one leaves too little time. */
@@ -38,23 +41,26 @@ export const defaultLimits = {
   refusalBytesMax: 1_048_576,
   /** Largest body of any other answer, decoded. */
   resourceBytesMax: 104_857_600,
-  /** Longest wait for the next piece of it, and longest time for all of it. */
+  /** Longest wait for the next piece of such a body, and longest time for the whole body. */
   resourceIdleMsMax: 30_000,
   resourceMsMax: 600_000,
   receiptWaitMsMax: 60_000,
   receiptPollMs: 250,
-  /** Estimates run before the block the transfer lands in; its tree update may then cost more. */
+  /** Added to the gas estimate: the transfer may land in a later block, where its tree update costs more. */
   gasHeadroomPercent: 25,
-  /** A transfer takes far less; whoever estimates more has a broken node or a token with a surprise in it. */
+  /** A transfer takes far less. A higher estimate means a broken node or a token that does something else. */
   transferGasMax: 1_000_000,
   /** How often one payload is sent again while its burn is pending. */
   resendsMax: 5,
   resendDelayMs: 1_000,
-  /** Payments remembered at once. Reaching it refuses new payments; it never forgets an unexpired one. */
+  /**
+   * Most payments remembered at once. Beyond it new payments are refused; an unexpired one is never
+   * forgotten.
+   */
   paymentsMax: 10_000,
-  /** How long a payment is remembered past the expiry of its offer: a burn can be mined late. */
+  /** How long a payment is remembered after its offer expired: a burn can be mined late. */
   retentionSeconds: 3_600,
-  /** Helpers whose code was looked at and found good. */
+  /** Most helpers remembered whose code was found good. */
   helpersKnownMax: 1_000,
   /** Offers whose request is remembered until one of them is paid. */
   offersSeenMax: 1_000,

@@ -19,7 +19,7 @@ await runProgram(
       isColoured: stdout.isTTY === true && environment.NO_COLOR === undefined,
     },
     stdin,
-    // Only the code is set: what was printed must reach a pipe before the process ends.
+    // Only the code is set, so that everything printed reaches a pipe before the process ends.
     end: (code) => {
       process.exitCode = code
     },

@@ -152,7 +152,7 @@ type Facts = {
   readonly burnTxHash?: TxHash | undefined
   /** The facilitator's word for a refusal, one of `reasons` of the protocol. */
   readonly reason?: string | undefined
-  /** What to do, where the case knows better than the code. */
+  /** Advice for this case, where it differs from the advice for the code. */
   readonly todo?: string | undefined
   /** The rule of the policy that refused. */
   readonly rule?: RefusedRule | undefined
@@ -168,9 +168,9 @@ export type RefusedRule = { readonly rule: string; readonly limit: string; reado
  */
 export class PayerError extends SvcError {
   declare readonly code: PayerErrorCode
-  /** What happened, in this case. */
+  /** The facts of this case. */
   readonly detail: string
-  /** What to do now, in a sentence. */
+  /** Advice in one sentence. */
   readonly todo: string
   readonly reason: string | undefined
   /** Set when a burn transaction exists: look there before paying again. */

@@ -1,3 +1,3 @@
-/** A stranger's words: short, and without characters that move a cursor. */
+/** A stranger's words, cut short, with every character replaced that is not printable ASCII. */
 export const printable = (text: string, charsMax: number): string =>
   text.slice(0, charsMax).replace(/[^\x20-\x7e]/g, '?')

@@ -1,2 +1,2 @@
-/** What became of a text: its value, or what is wrong with it. */
+/** The result of reading a text: its value, or a description of its fault. */
 export type Reading<T> = { readonly value: T } | { readonly fault: string }

@@ -16,16 +16,16 @@ export type RuleName =
   | 'approval'
   | 'price'
 
-/** What one rule says about one purchase. */
+/** The judgement of one rule on one purchase. */
 export type Verdict = {
   readonly rule: RuleName
   /** `ask` passes once a human approves. */
   readonly passes: 'yes' | 'no' | 'ask'
-  /** What the rule allows. */
+  /** The limit of the rule. */
   readonly limit: string
-  /** What the offer asks for. */
+  /** The value that the offer asks for. */
   readonly asked: string
-  /** The error that a refusal becomes. */
+  /** The error code of a refusal. */
   readonly code: PayerErrorCode
 }
 

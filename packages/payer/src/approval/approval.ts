@@ -1,8 +1,8 @@
-/** What a human is asked, and how long. */
+/** The question to a human, and how long it waits. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../clock.js'
 
-/** One question: everything a human needs to say yes or no. All of it is fit to be printed. */
+/** One question: everything a human needs to say yes or no. All its text is printable. */
 export type ApprovalRequest = {
   readonly challengeNonce: ChallengeNonce
   /** The hash over what will be signed. An answer is for this hash and no other. */
@@ -19,7 +19,7 @@ export type ApprovalRequest = {
   readonly tokens?: string
   /** The part of the amount that is a fee, in base units. */
   readonly fee?: string
-  /** What may still be spent in total after this payment, in base units, or `unlimited`. */
+  /** The amount that may still be spent in total after this payment, in base units, or `unlimited`. */
   readonly remaining: string
   /** Why a human is asked. */
   readonly why: string
@@ -51,7 +51,10 @@ export async function askHuman(
   }
 }
 
-/** Asks in several places at once. The first yes or no counts; a place that fails leaves it to the others. */
+/**
+ * Asks in several places at once. The first yes or no counts. A place that fails leaves the answer to the
+ * others.
+ */
 export const firstOf =
   (...approvers: readonly Approver[]): Approver =>
   (request, signal) =>

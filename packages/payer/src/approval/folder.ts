@@ -1,6 +1,6 @@
 /**
- * Questions in the state folder, answered by `svc-pay approve` in another terminal. An answer carries the hash of what
- * the human saw, and counts for a payment with that very hash alone.
+ * Questions in the state folder, answered by `svc-pay approve` in another terminal. An answer carries the
+ * hash of what the human saw, and counts only for a payment with that hash.
  */
 import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ export function createFolderApprover({
 }: {
   readonly folder: string
   readonly clock: Clock
-  /** Told once the question can be answered. */
+  /** Called once the question can be answered. */
   readonly onAsked?: (request: ApprovalRequest) => void
 }): Approver {
   return async (request, signal) => {
@@ -54,7 +54,7 @@ export async function listQuestions(folder: string, clock: Clock): Promise<reado
     .sort((a, b) => a.until - b.until)
 }
 
-/** Answers the question that was shown, and no other. */
+/** Answers exactly the question that was shown. */
 export async function answerQuestion(
   folder: string,
   shown: ApprovalRequest,

@@ -1,6 +1,7 @@
 /**
- * Asks on a page that only this machine can open, once. The address has a secret in it, so that no other page and no other
- * user can answer; requests for another host name (a rebound DNS name) and posts of other pages are turned away.
+ * Asks once, on a page that only this machine can open. The address contains a secret, so that no other page
+ * and no other user can answer. Requests for another host name (a rebound DNS name) and posts of other pages
+ * are refused.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,7 +12,7 @@ import { linesOf } from './question.js'
 const host = '127.0.0.1'
 const bodyBytesMax = 1_024
 
-/** `show` gets the address to a human, by a way that no agent reads. */
+/** `show` brings the address to a human, in a way that no agent can read. */
 export function createPageApprover({ show }: { readonly show: (url: string) => void }): Approver {
   return async (request, signal) => {
     const secret = randomBytes(32).toString('hex')

@@ -1,4 +1,7 @@
-/** `approve`: the human's terminal, for payments that wait elsewhere. It needs a terminal: a yes cannot be piped in. */
+/**
+ * `approve`: the human's terminal, for payments that wait elsewhere. A terminal is required, so that a yes
+ * cannot be piped in.
+ */
 import { createInterface } from 'node:readline/promises'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { ApprovalRequest } from '../approval/approval.js'

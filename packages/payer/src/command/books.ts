@@ -1,4 +1,7 @@
-/** `history`, `limits` and `status`: what was decided, what is left, what became of one payment. */
+/**
+ * `history`, `limits` and `status`: past decisions, what is left of the limits, and the course of one
+ * payment.
+ */
 import { type ChallengeNonce, SvcError, textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { limitsResult, type PaymentStatus, statusResult } from '../payer/results.js'
@@ -89,7 +92,10 @@ export async function limits(payer: AssembledPayer): Promise<Report> {
   return { exitCode: exitCodes.ok, result, text }
 }
 
-/** Own store and chain. A facilitator is asked only when it is named, because it learns who asks. */
+/**
+ * One payment, from the payer's store and the chain. A facilitator is asked only if it is named: it learns
+ * who asks.
+ */
 export async function status(
   payer: AssembledPayer,
   nonce: ChallengeNonce,

@@ -1,4 +1,4 @@
-/** `doctor`: everything that would keep a payment from going through, looked at before there is one. */
+/** `doctor`: checks everything that would keep a payment from going through, before there is one. */
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Address, Network, textTable } from '@svc-zerc20/protocol'
@@ -9,7 +9,9 @@ import { type Io, paint, type Report } from './output.js'
 
 type Finding = { readonly level: 'ok' | 'warn' | 'fail'; readonly what: string; readonly found: string }
 
-/** A clock that is further off makes offers look expired, or deadlines too far away. */
+/**
+ * Largest clock error that is tolerated. A larger one makes offers look expired, or deadlines too far away.
+ */
 const skewSecondsMax = 60
 
 export async function doctor(
@@ -56,7 +58,7 @@ async function chainFindings({
   const clock = await looked('clock', async () => {
     const { timestamp } = await chain.readBlock('latest')
     const skew = Math.floor(scheme.clock.now() / 1_000) - Number(timestamp)
-    // A chain without traffic may have an old head, so only a head of the future tells for sure.
+    // A chain without traffic may have an old head. Only a head in the future is proof of a wrong clock.
     if (skew < -skewSecondsMax) throw new Error(`this clock is ${-skew} s behind the chain`)
     return `the chain's head is ${skew} s old`
   })
@@ -98,7 +100,9 @@ async function looked(what: string, look: () => Promise<string>): Promise<Findin
   }
 }
 
-/** The folder, or the nearest one above that exists: it is made when it is first needed. */
+/**
+ * Whether the folder can be written, or the nearest existing one above it: the folder is made on first use.
+ */
 async function writable(folder: string): Promise<string> {
   for (let place = folder; ; place = dirname(place)) {
     try {

@@ -1,4 +1,4 @@
-/** What the end of `svc-pay` says. */
+/** The exit codes of `svc-pay`. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { PayerError, type PayerErrorCode } from '../payer-error.js'
 

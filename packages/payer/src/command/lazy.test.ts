@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
-/** Every package that a file and the files it imports load at the start. What is imported on demand is left out. */
+/** Every package that a file and the files it imports load at the start. Imports on demand are left out. */
 function loadedBy(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen
   seen.add(file)

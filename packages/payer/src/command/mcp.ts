@@ -1,4 +1,7 @@
-/** `mcp`: the payer as tools for an agent. What it needs is loaded only here, so that the other commands start fast. */
+/**
+ * `mcp`: the payer as tools for an agent. Its packages are loaded only here, so that the other commands start
+ * fast.
+ */
 import { randomBytes } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
 import { SvcError } from '@svc-zerc20/protocol'
@@ -18,7 +21,7 @@ export async function mcp(
 ): Promise<Report> {
   const { serveOverHttp, serveStdio } = await import('../mcp/serve.js').catch(explainMissing)
   const { SVC_MCP_TOKEN: token } = readEnvironment(environment).settings
-  // Standard input belongs to the client, so that nobody can be asked there.
+  // Without HTTP, standard input belongs to the client, so no human can be asked there.
   const asked = http === undefined ? { ...io, terminal: undefined } : io
   const open: OpenPayer = (parts) => {
     const session = openSession(environment, asked, { page, ...parts })
@@ -44,7 +47,7 @@ export async function mcp(
 
 const done: Report = { exitCode: exitCodes.ok, result: {}, text: '' }
 
-/** Ends with the signals that ask a program to end. */
+/** A signal that aborts when the process is asked to end. */
 function untilTold(): AbortSignal {
   const over = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort())

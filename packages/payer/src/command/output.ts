@@ -1,9 +1,9 @@
-/** What `svc-pay` prints: text for people, or one JSON object of one shape for programs. */
+/** The output of `svc-pay`: text for people, or one JSON object of one shape for programs. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { PayerError } from '../payer-error.js'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js'
 
-/** What a command has to say at its end. */
+/** The result of a command. */
 export type Report = {
   readonly exitCode: ExitCode
   /** For programs. Everything in it fits into JSON. */
@@ -15,12 +15,12 @@ export type Report = {
 export type Io = {
   readonly stdout: NodeJS.WritableStream
   readonly stderr: NodeJS.WritableStream
-  /** Undefined where nobody types. */
+  /** Undefined when no human can type. */
   readonly terminal: NodeJS.ReadableStream | undefined
   readonly isColoured: boolean
 }
 
-/** Runs a command and prints its end. Resolves with the exit code. */
+/** Runs a command and prints its result. Resolves with the exit code. */
 export async function run(
   io: Io,
   { command, json }: { readonly command: string; readonly json: boolean },
@@ -44,7 +44,7 @@ export async function run(
   }
 }
 
-/** A mistake in the command line, in the shape of every other end. */
+/** Prints a mistake in the command line, in the same shape as every other failure. */
 export const writeFailure = (
   io: Io,
   command: string,
@@ -61,7 +61,7 @@ function describe(error: unknown): object {
   return { code: error instanceof SvcError ? error.code : 'failed', message: messageOf(error) }
 }
 
-/** The words of an error and of what caused it, which a bare `fetch failed` leaves out. */
+/** The messages of an error and of its cause, which a bare `fetch failed` leaves out. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof SvcError) return error.message

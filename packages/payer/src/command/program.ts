@@ -37,7 +37,7 @@ An option can make a limit tighter and never looser.`
 
 type Json = { readonly json: boolean }
 
-/** Runs the command line. A mistake in it has the same code as one in the environment. */
+/** Runs the command line. Wrong arguments have the same exit code as a mistake in the environment. */
 export async function runProgram(ports: ProgramPorts, args: readonly string[]): Promise<void> {
   const program = createProgram(ports)
   try {
@@ -73,7 +73,7 @@ export function createProgram(ports: ProgramPorts): Command {
   return program
 }
 
-/** What every command is made with. */
+/** The building blocks of every command. */
 function createWorkbench(program: Command, { environment, io, end }: ProgramPorts) {
   const command = (name: string, description: string) =>
     program
@@ -115,7 +115,7 @@ function createWorkbench(program: Command, { environment, io, end }: ProgramPort
 
 type Workbench = ReturnType<typeof createWorkbench>
 
-/** What asks a seller. */
+/** Adds the commands that ask a seller. */
 function addPurchases({ requesting, withPayer }: Workbench, { io, stdin }: ProgramPorts): void {
   requesting('quote', 'tell what a URL costs; needs no key').action(
     (url: string, options: RequestOptions & Json) =>
@@ -145,7 +145,7 @@ function addPurchases({ requesting, withPayer }: Workbench, { io, stdin }: Progr
     )
 }
 
-/** The payer for agents, which runs until its client leaves. */
+/** Adds the payer for agents, which runs until its client leaves. */
 function addTools({ program }: Workbench, { environment, io, stdin, end }: ProgramPorts): void {
   program
     .command('mcp')
@@ -164,7 +164,7 @@ function addTools({ program }: Workbench, { environment, io, stdin, end }: Progr
     )
 }
 
-/** What was bought, what is left, what waits. */
+/** Adds the commands about payments made, limits, open questions and the setup. */
 function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void {
   command('status', 'tell what became of a payment, from the own store and the chain')
     .argument('<nonce>', 'challenge nonce of the payment', readNonce)
@@ -204,7 +204,7 @@ function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void
   )
 }
 
-/** The command line about itself. */
+/** Adds the commands that describe the command line. */
 function addDescriptions({ program, command, alone }: Workbench): void {
   command('schema', 'print commands, options and exit codes as JSON, for agents').action((options: Json) =>
     alone('schema', options, () => schema(program)),

@@ -8,7 +8,7 @@ import { paymentResult, quoteResult } from '../payer/results.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 import { type Io, paint, type Report } from './output.js'
 
-/** What a request is made of, as the command line gives it. */
+/** The parts of a request, as the command line gives them. */
 export type RequestOptions = {
   readonly method?: string | undefined
   readonly header: readonly string[]
@@ -124,7 +124,7 @@ export async function pay(
 ): Promise<Report> {
   if (options.dryRun) return inspect(payer, request, io)
   const say = (line: string) => io.stderr.write(`${paint(io, 'dim', line)}\n`)
-  // One step after the other, and all of them before the end, whichever it is.
+  // Steps are printed in order, and all of them before the purchase succeeds or fails.
   let said = Promise.resolve()
   const onStep = (step: PayStep) => {
     said = said.then(() => sayStep(payer, step, say))
@@ -151,7 +151,7 @@ async function sayStep(payer: AssembledPayer, step: PayStep, say: (line: string)
   if (step.step === 'presenting') say(`presenting payment ${step.challengeNonce}, waiting for its burn`)
 }
 
-/** The bought answer: its body to a file or to standard output, and what it cost. */
+/** The bought answer and its cost. The body goes to a file or to standard output. */
 async function purchaseReport(
   { response, payment }: Purchased,
   { output, json }: Pick<PayCommand, 'output' | 'json'>,

@@ -1,4 +1,4 @@
-/** `resume`: finishes what was interrupted, and says what became of each payment. It never pays anew. */
+/** `resume`: finishes interrupted payments, and tells what became of each. The command never pays anew. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** What every command needs: the payer of the environment, its warnings, and the places where a human is asked. */
+/**
+ * The parts that every command needs: the payer of the environment, its warnings, and the places where a
+ * human is asked.
+ */
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ApprovalRequest, type Approver, firstOf } from '../approval/approval.js'
@@ -23,7 +26,7 @@ export type SessionOptions = {
   readonly page?: boolean
   /** A further place where a human is asked. */
   readonly approver?: Approver
-  /** Told once a question can be answered from another terminal. */
+  /** Called once a question can be answered from another terminal. */
   readonly onAsked?: (request: ApprovalRequest) => void
   readonly fetch?: typeof globalThis.fetch
 }
@@ -39,7 +42,7 @@ export function openSession(environment: Environment, io: Io, options: SessionOp
 
 const approvalsIn = (folder: string) => join(folder, 'approvals')
 
-/** At this terminal where there is one, and always from another one. */
+/** Asks at this terminal if there is one, and always lets another terminal answer. */
 function approverOf(folder: string, io: Io, { page = false, approver, onAsked }: SessionOptions): Approver {
   const { terminal, stderr } = io
   const elsewhere = createFolderApprover({
@@ -63,7 +66,7 @@ function approverOf(folder: string, io: Io, { page = false, approver, onAsked }:
   )
 }
 
-/** To the terminal of the human and not to the output, which an agent may read. */
+/** Writes to the terminal of the human, not to the output, which an agent may read. */
 function showOnTerminal(url: string): void {
   writeSync(openSync('/dev/tty', 'w'), `\nApprove or refuse at ${url}\n`)
 }

@@ -1,4 +1,7 @@
-/** Bodies of sellers, read within bounds. Sizes are of what arrives decoded, so that a small bomb counts whole. */
+/**
+ * Reads bodies of sellers within bounds. Sizes are counted after decoding, so that a compressed bomb counts
+ * in full.
+ */
 import type { Clock } from '../clock.js'
 import { PayerError } from '../payer-error.js'
 
@@ -6,11 +9,13 @@ export type BodyBounds = {
   readonly bytesMax: number
   /** Longest wait for the next piece. */
   readonly idleMsMax: number
-  /** Longest time for the whole of it. */
+  /** Longest time for the whole body. */
   readonly totalMsMax: number
 }
 
-/** The response with a body that fails by name beyond the bounds. Nothing runs while nobody reads it. */
+/**
+ * The response with a body that fails with a named error beyond the bounds. No timer runs while nobody reads.
+ */
 export function boundBody(response: Response, bounds: BodyBounds, clock: Clock): Response {
   if (response.body === null) return response
   const reader = response.body.getReader()

@@ -2,7 +2,8 @@
  * A `fetch` that sits beneath an official client and sees every payment through to the resource.
  *
  * The hooks of the official clients leave gaps: fetch reports no broken connection and sends again only once,
- * axios 2.11 reports no answers at all. Beneath them the request, the answer and its failure are all known.
+ * axios 2.11 reports no answers at all. A `fetch` beneath them sees the request, the answer and every
+ * failure.
  */
 import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { unixSeconds } from '../clock.js'
@@ -20,14 +21,16 @@ type Fetch = typeof globalThis.fetch
 type Presented = { readonly response: Response; readonly answer: Answer; readonly outcome: Outcome }
 
 /**
- * - An offer is paid at the URL that made it. The way there may redirect within the origin that was asked; a request
- *   that carries a payment follows no redirect at all.
+ * - An offer is paid at the URL that made it. The way there may redirect within the origin that was asked; a
+ *   request that carries a payment follows no redirect at all.
  * - A payment answered with `pending_burn` is sent again, bounded, instead of being made again.
- * - A payment whose permit nonce another one used is signed again for the same challenge, which burns once at most.
- * - A payment whose answer was lost is presented first when the same request is made again. When its one
- *   answer was given already, that is said once, as `payment_used`, before anything is paid anew.
+ * - A payment whose permit nonce another payment used is signed again for the same challenge, which burns at
+ *   most once.
+ * - A payment whose answer was lost is presented first when the same request is made again. If its one answer
+ *   was already given, `payment_used` is thrown once, before anything is paid anew.
  * - A transfer that was not confirmed in time is waited for further when the same request is made again.
- * - A payment that is answered with a 402 is a `PayerError` with the reason, what to do, and the burn if there is one.
+ * - A payment that is answered with a 402 becomes a `PayerError` with the reason, what to do, and the burn if
+ *   there is one.
  * - Answers have bounds in time and size.
  */
 export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
@@ -74,7 +77,9 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     return withoutRedirect(request, record, { response, answer, outcome })
   }
 
-  /** The answer to a stored payment, or undefined when it cannot be used and a fresh one is in order. */
+  /**
+   * The answer to a stored payment. Undefined when that payment cannot be used and a fresh one may be made.
+   */
   async function presentStored(request: Request, record: PaymentRecord): Promise<Response | undefined> {
     const { challengeNonce, accepted } = record
     let header: string
@@ -82,7 +87,8 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
       header = await headerOf(record)
     } catch (error) {
       const code = error instanceof PayerError ? error.code : undefined
-      // A process that was killed before it signed leaves an intent, and nothing was sent for it.
+      // A process that was killed before it signed leaves a record without payload or burn. Nothing was sent
+      // for it.
       const isOnlyIntent = code === 'offer_expired' && !record.payload && !record.burn
       if (code === 'burn_reverted' || isOnlyIntent) return undefined
       throw error
@@ -90,9 +96,10 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     const presented = await present(request, record, header)
     const { response, answer, outcome } = presented
     if (response.status !== 402) return withoutRedirect(request, record, presented)
-    // The seller did answer, and the answer did not arrive. Whether to pay a second time is the caller's to say.
+    // The seller has answered, but the answer did not arrive. The caller decides whether to pay a second
+    // time.
     if (wasUsed(answer)) throw refusalError(record, answer, outcome)
-    // A claimed payment outlives its offer. Only when nobody remembers it any more is it surely over.
+    // A claimed payment outlives its offer. After the retention nobody remembers it, so it is surely over.
     const over =
       outcome === 'unknown' && accepted.extra.expiresAt + limits.retentionSeconds <= unixSeconds(clock)
     if (over) await deliveries.ended(challengeNonce, 'refused')
@@ -115,7 +122,9 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
   }
 }
 
-/** Sends a payment to the place that its offer came from. Without an answer it may have been taken. */
+/**
+ * Sends a payment to the URL that its offer came from. Without an answer the seller may still have taken it.
+ */
 function createSend({ deliveries, limits }: Pick<PayerScheme, 'deliveries' | 'limits'>, exchange: Exchange) {
   return async (request: Request, record: PaymentRecord, header: string): Promise<Response> => {
     const paid = requestAt(request, record.target ?? { method: request.method, url: request.url })
@@ -148,7 +157,9 @@ function createHeaderOf(payer: Pick<PayerScheme, 'createPaymentPayload'>) {
   }
 }
 
-/** A redirect that was bought is the caller's to follow, without the payment. Any other one is refused. */
+/**
+ * A bought redirect goes to the caller, who may follow it without the payment. Any other redirect is refused.
+ */
 function withoutRedirect(
   request: Request,
   record: PaymentRecord,

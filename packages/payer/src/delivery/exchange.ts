@@ -5,7 +5,9 @@ import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import { boundBody, readWhole } from './bounded-body.js'
 
-/** Sends without following redirects. A 402 comes with its whole body, anything else with one that is bounded. */
+/**
+ * Sends without following redirects. A 402 comes with its whole body, any other answer with a bounded one.
+ */
 export type Exchange = (request: Request, answerMsMax: number) => Promise<Response>
 
 export type ExchangeLimits = Pick<
@@ -36,7 +38,7 @@ export function createExchange({
     totalMsMax: limits.resourceMsMax,
   }
 
-  /** The headers of the answer, or `answer_timeout`; also when the given fetch does not heed its signal. */
+  /** The headers of the answer, or `answer_timeout`, even if the given fetch ignores its signal. */
   async function answerTo(request: Request, answerMsMax: number): Promise<Response> {
     const late = new AbortController()
     const answered = new AbortController()
@@ -72,7 +74,7 @@ export function createExchange({
   }
 }
 
-/** What Node's fetch says when the headers are longer than its parser takes. */
+/** Whether Node's fetch failed because the headers are longer than its parser takes. */
 function isHeaderOverflow(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof Error && 'code' in cause && cause.code === 'UND_ERR_HEADERS_OVERFLOW'

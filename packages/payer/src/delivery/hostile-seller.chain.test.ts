@@ -1,4 +1,4 @@
-/** What a hostile seller can do to a payer that has limits: cost it a request. */
+/** A hostile seller can cost a payer with limits one request, and no more. */
 import { gzipSync } from 'node:zlib'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -29,7 +29,7 @@ afterAll(() => net.close())
 type Case = {
   readonly name: string
   readonly behave: Behaviour
-  /** What the caller is told: a code of the payer, or words of the official client. */
+  /** The error that the caller gets: a code of the payer, or words of the official client. */
   readonly told: string | RegExp
   /** The code of `createPayer`, where the official client uses words of its own. */
   readonly code?: string
@@ -38,7 +38,7 @@ type Case = {
   readonly wanted?: 'permit' | 'transfer'
   readonly options?: Partial<PayerOptions>
   readonly limits?: Partial<PayerLimits>
-  /** Requests the seller gets to see; one unless told. */
+  /** Requests that the seller sees; one by default. */
   readonly requests?: number
 }
 

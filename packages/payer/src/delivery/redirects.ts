@@ -1,9 +1,9 @@
-/** Redirects, followed by hand: whoever pays must know which URL asks, and by whose word it got there. */
+/** Redirects, followed by hand: a payer must know which URL asks for money, and which redirects led there. */
 import { PayerError } from '../payer-error.js'
 import type { Target } from '../payment/payment-memory.js'
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
-/** What `fetch` takes away, too, when a redirect leads to another origin. */
+/** Headers that `fetch` also removes when a redirect leads to another origin. */
 const originHeaders = ['authorization', 'cookie', 'proxy-authorization', 'host']
 const bodyHeaders = [
   'content-encoding',

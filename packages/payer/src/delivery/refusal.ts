@@ -1,4 +1,4 @@
-/** What a caller is told when a payment did not buy its answer. */
+/** The error that tells a caller why a payment did not buy its answer. */
 import { parseTxHash, reasons } from '@svc-zerc20/protocol'
 import { PayerError } from '../payer-error.js'
 import { type Answer, type Outcome, refusalOf, wasUsed } from '../payment/outcome.js'

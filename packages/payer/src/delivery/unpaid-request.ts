@@ -1,4 +1,4 @@
-/** The request without a payment: redirects followed with care, and an offer that can still be paid. */
+/** The request without a payment: follows redirects with care, and brings an offer that can still be paid. */
 import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
@@ -10,8 +10,9 @@ import { isRedirect, isSameOrigin, redirectTarget, requestAt } from './redirects
 export type UnpaidLimits = Pick<PayerLimits, 'answerMsMax' | 'redirectsMax' | 'freshOffersMax'>
 
 /**
- * Asks and remembers which URL made which offer. An offer is handed on only when every redirect to it stayed on the
- * origin that was asked: another one could name a price, or have a purchase delivered to itself.
+ * Sends the request, and remembers which URL made which offer. An offer is handed on only if every redirect
+ * to it stayed on the origin that was asked: another origin could name a price, or have a purchase delivered
+ * to itself.
  */
 export function createUnpaidRequest({
   exchange,
@@ -58,7 +59,7 @@ export function createUnpaidRequest({
   }
 }
 
-/** What a payment is made for: the request as the caller made it. */
+/** The key of a payment: method and URL of the request, as the caller made it. */
 export const keyOf = (request: Pick<Request, 'method' | 'url'>) => `${request.method} ${request.url}`
 
 async function some<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {

@@ -14,7 +14,7 @@ import type { Reading } from '../reading.js'
 export type Form<T> = {
   /** The form wanted, as an error and the reference page say it. */
   readonly wanted: string
-  /** The value, or what is wrong with the text in words that never repeat a secret. */
+  /** The value, or a description of the fault that never repeats a secret. */
   read(text: string): Reading<T>
 }
 
@@ -24,7 +24,7 @@ const shownCharsMax = 60
 
 const looksLikeKey = (text: string) => /[0-9a-f]{60,}/i.test(text)
 
-/** A value in an error: short and printable, and never what could be a key. */
+/** A value as an error shows it: short, printable, and never something that could be a key. */
 function show(text: string): string {
   if (text === '') return 'the value is empty'
   if (looksLikeKey(text)) return 'the value looks like a private key and is not shown'
@@ -63,7 +63,7 @@ export const url: Form<string> = {
   wanted: 'an http or https URL',
   read(text) {
     const isWeb = URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)
-    // The text may hold the key of an account at a provider.
+    // The text is not shown, because a URL may hold an API key.
     return isWeb ? { value: text } : { fault: text === '' ? 'the value is empty' : 'the value is none' }
   },
 }

@@ -1,6 +1,6 @@
 /**
- * A file of limits for several accounts or projects. It is laid over the environment: of every limit the tighter one
- * holds, so that nobody who may write the file can allow more than the operator of the process did.
+ * A file of limits for several accounts or projects, laid over the environment. Of every limit the tighter
+ * one holds, so that writing the file never allows more than the operator of the process did.
  */
 import { readFileSync } from 'node:fs'
 import { Json, nearestName, SvcError } from '@svc-zerc20/protocol'
@@ -55,10 +55,11 @@ const policyFileKeys = Object.keys(keys)
 type Chosen = { readonly account: string | undefined; readonly project: string | undefined }
 
 /**
- * The limits of a file that hold for an account and a project: those at its top, those of `[accounts."0x…"]` and those
- * of `[projects.name]`.
+ * The limits of a file that hold for an account and a project: those at its top, those of `[accounts."0x…"]`
+ * and those of `[projects.name]`.
  *
- * @throws SvcError `payer_misconfigured` with one line for each fault. An unknown key is one: a misspelled cap is no cap.
+ * @throws SvcError `payer_misconfigured` with one line for each fault. An unknown key is a fault: a
+ * misspelled cap is no cap.
  */
 export function readPolicyFile(path: string, { account, project }: Chosen): Tightening[] {
   const raw = parseToml(path)
@@ -71,7 +72,8 @@ export function readPolicyFile(path: string, { account, project }: Chosen): Tigh
     faults.push(`${name}: wanted is [${name}.<name>]`)
     return []
   }
-  // Every table is read, also those of others: a fault is told when the file is written, not when it first matters.
+  // All tables are read, also those of other accounts and projects: a fault shows as soon as it is in the
+  // file, not when it first matters.
   const all = {
     accounts: tables('accounts', accounts).map(([name, table]) => {
       if (!('value' in Forms.address.read(name))) faults.push(`accounts.${name}: the name is no address`)

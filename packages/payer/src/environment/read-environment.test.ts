@@ -155,7 +155,7 @@ describe('R-090 the key', () => {
     for (const name of variableNames.filter((each) => !/FILE|DIR|PROJECT|PK|MCP_TOKEN/.test(each))) {
       expect(messageOf({ [name]: key.slice(2) }), name).not.toContain('5e5e')
     }
-    // A token may look like a key. What is no token is not repeated, and what is one never shows itself.
+    // A token may look like a key. A malformed token is not repeated, and a valid one is never shown.
     expect(messageOf({ SVC_MCP_TOKEN: `${key} ` })).not.toContain('5e5e')
     expect(inspect(read({ SVC_MCP_TOKEN: key.slice(2) }).settings, { depth: 9 })).not.toContain('5e5e')
   })

@@ -1,4 +1,4 @@
-/** Environment → what an operator decided. Reads everything before it complains, and names every fault at once. */
+/** Environment → the operator's choices. Reads every variable first, then names all faults at once. */
 import { nearestName, SvcError } from '@svc-zerc20/protocol'
 import type { Reading } from '../reading.js'
 import { otherPrograms, type Variable, type VariableName, variableNames, variables } from './variables.js'
@@ -13,13 +13,16 @@ export type Settings = { readonly [Name in VariableName]: ValueOf<(typeof variab
 
 export type EnvironmentReading = {
   readonly settings: Settings
-  /** One sentence for each choice nobody made and for each name nobody reads. Show them where the operator looks. */
+  /**
+   * One sentence for each choice that was not made and for each unknown name. Show them where the operator
+   * looks.
+   */
   readonly warnings: readonly string[]
 }
 
 /**
- * @throws SvcError `payer_misconfigured` with one line for each value that cannot be read: the variable, what is wrong
- * with the value, the form wanted. Keys are in none of them.
+ * @throws SvcError `payer_misconfigured` with one line for each value that cannot be read: the variable, what
+ * is wrong with the value, the form wanted. No line contains a key.
  */
 export function readEnvironment(environment: Environment): EnvironmentReading {
   const faults: string[] = []
@@ -41,7 +44,7 @@ export function readEnvironment(environment: Environment): EnvironmentReading {
   return { settings, warnings: [...warnings, ...unknownNames(environment)] }
 }
 
-/** Names that nobody reads. A misspelled cap is no cap. */
+/** Names that the payer does not know. A misspelled cap is no cap. */
 function unknownNames(environment: Environment): string[] {
   const known: readonly string[] = [...variableNames, ...otherPrograms]
   return Object.keys(environment)

@@ -1,9 +1,12 @@
-/** Where the payer keeps what must outlive it. */
+/** The folder for state that must outlive the process. */
 import { isAbsolute, join, resolve } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Environment } from './read-environment.js'
 
-/** `SVC_STATE_DIR`, else the folder that the XDG base directories name. A relative XDG path counts as unset, by its rules. */
+/**
+ * `SVC_STATE_DIR`, else the folder that the XDG base directories name. By the XDG rules a relative path
+ * counts as unset.
+ */
 export function stateFolder(given: string | undefined, environment: Environment): string {
   if (given !== undefined) return resolve(given)
   const { XDG_STATE_HOME: xdg, HOME: home } = environment

@@ -4,12 +4,12 @@ import * as Forms from './forms.js'
 
 export type Variable<T> = {
   readonly form: Form<T>
-  /** What stands in its place when it is unset, as text; undefined leaves the value undefined. */
+  /** The value of an unset variable, as text. Undefined leaves the value undefined. */
   readonly fallback: string | undefined
-  /** What unset means, where there is no fallback. */
+  /** The meaning of an unset variable without a fallback. */
   readonly unset?: string
   readonly about: string
-  /** Said when it is unset, because unset allows everything. */
+  /** Shown when the variable is unset, because unset allows everything. */
   readonly warning?: string
 }
 
@@ -135,7 +135,9 @@ export type VariableName = keyof typeof variables
 
 export const variableNames = Object.keys(variables) as VariableName[]
 
-/** Variables of our other programs. They are no misspellings, and keys among them leave the environment as well. */
+/**
+ * Variables of our other programs. They are not misspelled, and the keys among them are taken out as well.
+ */
 export const otherPrograms = [
   'SVC_TREASURY_PK',
   'SVC_RELAYER_PK',
@@ -143,6 +145,9 @@ export const otherPrograms = [
   'SVC_INDEXER_PK',
 ] as const
 
-/** Whether a variable leaves the process' environment once it is read: what is secret, and what sounds like it. */
+/**
+ * Whether a variable is removed from the process' environment once it is read: secrets, and names that sound
+ * secret.
+ */
 export const isTakenOut = (name: string): boolean =>
   /^SVC_/.test(name) && (/_PK$|TOKEN$|KEY$|SECRET$/.test(name) ? name !== 'SVC_ALLOWED_TOKEN' : false)

@@ -1,4 +1,4 @@
-/** Asks the human behind an MCP client, where the client can do that. No tool answers the question. */
+/** Asks the human behind an MCP client, if the client can do that. No tool can answer the question. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { ApprovalRequest, Approver } from '../approval/approval.js'
@@ -21,7 +21,7 @@ export const callingAs = <T>(caller: Caller, work: () => Promise<T>): Promise<T>
 const question = (request: ApprovalRequest) =>
   `A payment needs your approval:\n${textOf(request)}\nWithout your yes nothing is signed.`
 
-/** Rejects where the client cannot ask: the other ways to approve are then left. */
+/** Rejects if the client cannot ask. The other ways to approve remain. */
 export const createElicitApprover =
   (clock: Clock): Approver =>
   async (request, signal) => {

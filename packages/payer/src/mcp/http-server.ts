@@ -1,6 +1,6 @@
 /**
- * The tools over streamable HTTP, on this machine alone. Every request needs the bearer token; a page in a browser cannot
- * send one, and names of other hosts that were pointed here are turned away.
+ * The tools over streamable HTTP, on this machine alone. Every request needs the bearer token, which a page
+ * in a browser cannot send. Requests under another host name that was pointed here are refused.
  */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -13,7 +13,7 @@ import type { Clock } from '../clock.js'
 const host = '127.0.0.1'
 const path = '/mcp'
 const bodyBytesMax = 1_048_576
-/** Clients at once. One that was silent for this long makes room. */
+/** Most clients at once. A client that was silent for this long makes room. */
 const sessionsMax = 32
 const silenceMsMax = 1_800_000
 
@@ -27,7 +27,7 @@ export async function serveHttp({
   createTools,
   clock,
 }: {
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number
   readonly token: string
   /** Makes the tools for one client. */
@@ -83,7 +83,7 @@ export async function serveHttp({
   }
 }
 
-/** The status that turns a request away, before any of it is read. */
+/** The status that refuses a request before its body is read. */
 function faultOf({ headers, url }: IncomingMessage, token: string, port: number): number | undefined {
   if (![`${host}:${port}`, `localhost:${port}`].includes(headers.host ?? '')) return 403
   // Only browsers send an origin, and no page is a client of this server.
@@ -100,7 +100,7 @@ function refuse(response: ServerResponse, status: number): void {
   response.writeHead(status, headers).end()
 }
 
-/** The body as JSON; undefined when it is too long, and without a value when it is none. */
+/** The body as JSON. Undefined when the body is too long; without a value when it is not JSON. */
 async function readBody(request: IncomingMessage): Promise<{ readonly json: unknown } | undefined> {
   const parts: Buffer[] = []
   let bytes = 0

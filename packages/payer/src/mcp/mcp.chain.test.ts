@@ -314,7 +314,7 @@ describe('a hostile server', () => {
     tools = await overStdio({ more: { SVC_TIMEOUT_MS: '1500' } }, lasting)
   })
 
-  /** Quotes and pays; what comes of it, and how often something was signed for it. */
+  /** Quotes and pays. Returns both answers, and how often something was signed. */
   async function trade(url: string, more: object = {}) {
     const before = await signatures(tools.state)
     const quoted = await tools.call('quote', { url, ...more })

@@ -1,11 +1,11 @@
-/** What agents were told that a request costs. They pay no more than that, and in no other token. */
+/** The prices that agents were told. An agent pays no more than the told price, and in no other token. */
 import { keyOf } from '../delivery/unpaid-request.js'
 import type { AsQuoted } from '../payer/pay.js'
 import type { Quote } from '../payer/quote.js'
 
 export type QuotesTold = {
   told(quote: Quote): void
-  /** What was told last of a request. */
+  /** The last quote that was told for a request. */
   of(request: Request): AsQuoted | undefined
   forget(request: Request): void
 }

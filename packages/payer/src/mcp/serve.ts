@@ -12,11 +12,11 @@ import { refusal } from './tool-answers.js'
 import { createToolFetch } from './tool-fetch.js'
 import { createToolServer, type ToolPorts } from './tool-server.js'
 
-/** What the payer of a tool server is opened with. */
+/** The parts that the payer of a tool server is opened with. */
 export type ToolParts = {
   /** Asks the human behind a client. */
   readonly approver: Approver
-  /** Told once a question can be answered elsewhere. */
+  /** Called once a question can be answered elsewhere. */
   readonly onAsked: (request: ApprovalRequest) => void
   readonly fetch: typeof globalThis.fetch
 }

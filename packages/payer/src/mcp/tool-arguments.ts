@@ -1,6 +1,6 @@
 /**
- * The arguments of the tools, read strictly: whatever is not named here is refused. None of them names a key, an endpoint, a
- * host rule, a cap or a mode: those are the operator's.
+ * The arguments of the tools, read strictly: any argument that is not named here is refused. No argument
+ * names a key, an endpoint, a host rule, a cap or a mode: those belong to the operator.
  */
 import { type ChallengeNonce, Json, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { toolCallMethod } from '../policy/purchase.js'
@@ -100,7 +100,7 @@ function httpRequest(raw: Json.JsonObject, url: string, headers: Headers): Readi
   return requestOf(url, { method: String(method), headers, ...(body !== undefined && { body }) })
 }
 
-/** A tool call as a request: the guard, the totals and the memory of payments then see it as one. */
+/** A tool call as a request, so that the guard, the totals and the memory of payments treat it as one. */
 function toolRequest(raw: Json.JsonObject, url: string, headers: Headers): Reading<Request> {
   const { tool, arguments: given = {}, method, body } = raw
   if (method !== undefined || body !== undefined) return { fault: 'method and body: not with tool' }
@@ -123,7 +123,7 @@ function requestOf(url: string, init: RequestInit): Reading<Request> {
   }
 }
 
-/** Headers that a payment, a proxy or the connection is made of. */
+/** Headers that belong to a payment, a proxy or the connection. */
 const reserved =
   /^(payment-|x-payment|proxy-|sec-|host$|connection$|content-length$|transfer-encoding$|te$|upgrade$|expect$)/i
 

@@ -1,7 +1,7 @@
 /**
- * A `fetch` that also calls tools of MCP servers. A call of a tool is a request with a method of its own; its answer is put
- * into the words of HTTP: 402 with the offer in a header, the receipt in another. Everything above it, the guard included,
- * then treats a paid tool as it treats a paid URL.
+ * A `fetch` that also calls tools of MCP servers. A tool call is a request with a method of its own. Its
+ * answer is put into the words of HTTP: a 402 with the offer in one header, or the receipt in another.
+ * Everything above it, the guard included, then treats a paid tool like a paid URL.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import {
@@ -57,7 +57,7 @@ async function callTool(request: Request, fetch: typeof globalThis.fetch, clock:
     return responseTo(result)
   } catch (error) {
     if (signal.aborted || !(error instanceof McpError || error instanceof StreamableHTTPError)) throw error
-    // The server answered, and the answer does not tell whether a payment was taken.
+    // The server answered, but the answer does not tell whether a payment was taken.
     return Response.json({ error: 'the MCP server failed', said: error.message }, { status: 502 })
   } finally {
     await client.close().catch(() => undefined)
@@ -88,7 +88,7 @@ function withoutPayment(given: Headers): Headers {
   return headers
 }
 
-/** The result of a tool in the words of HTTP. */
+/** The result of a tool as an HTTP response. */
 function responseTo(result: Json.JsonObject): Response {
   const { content, structuredContent, isError, _meta } = result
   const receipt = Json.isObject(_meta) && Json.isObject(_meta[receiptMeta]) ? _meta[receiptMeta] : undefined

@@ -1,4 +1,7 @@
-/** The four tools, for one client. They pay through the payer of the operator, and can change none of its limits. */
+/**
+ * The four tools, for one client. The tools pay through the operator's payer, and can change none of its
+ * limits.
+ */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import {
@@ -97,7 +100,9 @@ const budget: Call = async ({ payer }, given) => {
 
 const calls = { quote, pay, payment_status: paymentStatus, budget } as const
 
-/** Tells a client that asked for it how far a call is, which also keeps it from giving up. */
+/**
+ * Tells a client that asked for progress how far a call is. Progress also keeps the client from giving up.
+ */
 function createProgress({ _meta, sendNotification }: Extra): (message: string) => void {
   const progressToken = _meta?.progressToken
   if (progressToken === undefined) return () => undefined

@@ -28,7 +28,10 @@ export type PayableOffer = {
 /** An offer that can be paid by permit. */
 export type PermitOffer = PayableOffer & { readonly helper: Address; readonly deadline: UnixSeconds }
 
-/** Reads the facts of an offer; form only, so that a payment already made stays readable past its expiry. */
+/**
+ * Reads the facts of an offer. Only the form is checked, so that a payment already made stays readable past
+ * its expiry.
+ */
 export function readOffer(x402Version: number, raw: unknown): PayableOffer {
   if (x402Version !== Offer.x402Version) {
     throw new PayerError('offer_malformed', `x402Version is ${x402Version}`)
@@ -60,7 +63,7 @@ export function readOffer(x402Version: number, raw: unknown): PayableOffer {
 export const isFresh = (offer: PayableOffer, nowSeconds: number, neededSeconds = 0): boolean =>
   offer.expiresAt > nowSeconds + neededSeconds
 
-/** Refuses an offer that has expired, or will before its payment is through. */
+/** Refuses an offer that has expired, or will expire before its payment is through. */
 export function checkFresh(offer: PayableOffer, nowSeconds: number, neededSeconds = 0): void {
   if (isFresh(offer, nowSeconds, neededSeconds)) return
   const left = `expiresAt is ${offer.expiresAt}, now is ${nowSeconds}`

@@ -21,27 +21,30 @@ import { buy, type PayOptions, type Purchased } from './pay.js'
 import { type Quote, quoteOf } from './quote.js'
 
 export type Payer = {
-  /** What a request would cost and what the rules say to it. Needs no key, reserves nothing, signs nothing. */
+  /** The price of a request and the verdicts of the rules. Needs no key, reserves nothing, signs nothing. */
   quote(input: string | URL | Request, init?: RequestInit): Promise<Quote>
   /**
-   * Makes a request and pays for it where it is asked to and allowed to. A payment whose answer was lost is presented
-   * again first. Throws `PayerError` with what refused or failed.
+   * Makes a request, and pays for it if the seller asks for it and the rules allow it. A payment whose answer
+   * was lost is presented again first. Throws `PayerError` with the refusal or failure.
    */
   pay(input: string | URL | Request, init?: RequestInit, options?: PayOptions): Promise<Purchased>
-  /** For official clients: `x402Client.register(network, payer.scheme)` above `deliverPayments(fetch, payer.scheme)`. */
+  /**
+   * For official clients: `x402Client.register(network, payer.scheme)` above
+   * `deliverPayments(fetch, payer.scheme)`.
+   */
   readonly scheme: PayerScheme
   readonly policy: Policy
 }
 
 /** Everything a payer is made of, read and checked. */
 export type PayerParts = {
-  /** Undefined can quote and cannot pay. */
+  /** Undefined: the payer can quote, but cannot pay. */
   readonly account: PayerAccount | undefined
   readonly rpcUrl: string
   readonly mode: PayerMode
   readonly fallback: 'self-transfer' | undefined
   readonly policy: Policy
-  /** Undefined keeps everything in the process. */
+  /** Undefined: the state is kept in the process only. */
   readonly stateFolder: string | undefined
   readonly timeoutMs: number
   readonly approver: Approver | undefined
@@ -51,8 +54,9 @@ export type PayerParts = {
 }
 
 /**
- * What a seller needs beside making the resource: it verifies for at most 10 s, settles for 17 and recovers for 10. A payer
- * that hangs up earlier can lose an answer that it has paid for, so this much is waited on top of its patience.
+ * Time a seller needs beside making the resource: at most 10 s to verify, 17 s to settle and 10 s to
+ * resettle. A payer that hangs up earlier can lose an answer that it has paid for, so a paid request waits
+ * this much longer.
  */
 const paymentMs = 10_000 + 17_000 + 10_000
 
@@ -65,7 +69,7 @@ export type AssembledPayer = Payer & {
   readonly address: Address | undefined
   /** An amount in tokens, as `1.5 USDC`, or undefined when the token does not tell. */
   readonly inTokens: (token: Address, amount: bigint) => Promise<string | undefined>
-  /** Presents a payment that is stored for a request, and makes no other. */
+  /** Presents the stored payment of a request. Makes no new payment. */
   resume(request: Request, onStep?: PayOptions['onStep']): Promise<Purchased>
 }
 
@@ -128,7 +132,7 @@ const noKey = async (): Promise<never> => {
   throw new PayerError('key_missing', 'there is no account to pay from')
 }
 
-/** Stands where an account would: it has an address that nobody owns, and signs nothing. */
+/** Stands in for a missing account. Its address belongs to nobody, and it signs nothing. */
 const keyless: PayerAccount = {
   address: `0x${'0'.repeat(39)}1`,
   signTypedData: noKey,

@@ -20,7 +20,7 @@ export type CreatePayerOptions = {
   readonly allowedHosts: readonly string[] | 'any'
   /** Tokens that may be spent, or `any`. */
   readonly allowedTokens: readonly string[] | 'any'
-  /** Helpers that are signed for. Without it a helper must have the code of our burner. */
+  /** Helpers that are signed for. Without this list a helper must have the code of our permit burner. */
   readonly allowedHelpers?: readonly string[]
   /** Caps in base units, or the word `unlimited`. */
   readonly maxAmountPerPayment: string | 'unlimited'
@@ -30,10 +30,13 @@ export type CreatePayerOptions = {
   /** A payment above this amount needs the yes of `approve`. */
   readonly approveAbove?: string
   readonly approvalTimeoutMs?: number
-  /** How much more than before a route may ask without approval, in percent; 25 unless told. */
+  /** How much more than before a route may ask without approval, in percent; 25 by default. */
   readonly priceRisePercent?: number
   readonly approve?: Approver
-  /** Folder of totals, payments and audit log, shared by every process that uses it; or `memory`, which ends with this one. */
+  /**
+   * Folder of totals, payments and audit log, shared by every process that uses it. `memory` keeps them in
+   * this process only.
+   */
   readonly state: string | 'memory'
   readonly mode?: PayerMode
   readonly fallback?: 'self-transfer'

@@ -18,7 +18,7 @@ export type PayerState = {
   readonly approvalsFolder: string
 }
 
-/** Nothing is written before it is used. */
+/** Opens the state folder. Files are written on first use. */
 export function openState({
   folder,
   clock,
@@ -34,7 +34,7 @@ export function openState({
     totals: createTotals({ cell, clock }),
     audit: {
       async append(entry) {
-        await cell.read() // the totals come first, so that a log without them means that they were lost
+        await cell.read() // totals are written first: a log without totals means that they were lost
         await log.append(entry)
       },
     },
@@ -43,7 +43,7 @@ export function openState({
   }
 }
 
-/** Totals that were removed must not begin at zero: whoever could remove them could spend everything again. */
+/** Removed totals must not restart at zero, or removing them would allow spending everything again. */
 function createSpendCell(folder: string, clock: Clock): Cell<SpendState> {
   const spending = join(folder, 'spending')
   const inner = createVersionedFile({ folder: spending, parse: parseSpendState, clock })
@@ -51,7 +51,7 @@ function createSpendCell(folder: string, clock: Clock): Cell<SpendState> {
   async function begin(): Promise<void> {
     if ((await inner.read()) !== undefined) return
     const log = await stat(join(folder, auditFile)).catch(() => undefined)
-    // Another process may have begun between the two looks.
+    // Another process may have written the first totals between the two reads.
     if (log && log.size > 0 && (await inner.read()) === undefined) throw lost(spending)
     await inner.update((before) => before ?? emptyState)
   }

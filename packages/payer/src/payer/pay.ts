@@ -16,7 +16,7 @@ import type { PayerScheme } from '../scheme/client-scheme.js'
 import { refusalOf, type Verdict } from '../verdict.js'
 import { type Quote, type QuotedOffer, quoteOf } from './quote.js'
 
-/** What is known of a payment that bought an answer. */
+/** The facts of a payment that bought an answer. */
 export type Payment = {
   readonly challengeNonce: ChallengeNonce
   readonly network: string
@@ -25,12 +25,12 @@ export type Payment = {
   readonly fee: string | undefined
   /** The burn: our own transfer, or the one that the seller names. */
   readonly transaction: TxHash | undefined
-  /** It was made by an earlier request, whose answer was lost. */
+  /** True when an earlier request made the payment, and its answer was lost. */
   readonly isResumed: boolean
 }
 
 export type Purchased = {
-  /** The seller's answer. Whatever is in it is a stranger's. */
+  /** The seller's answer. Its content is a stranger's. */
   readonly response: Response
   /** Undefined when the answer cost nothing. */
   readonly payment: Payment | undefined
@@ -39,11 +39,11 @@ export type Purchased = {
 export type AsQuoted = { readonly token: Address; readonly amount: bigint }
 
 export type PayOptions = {
-  /** A lower cap for this payment alone, in base units. It never raises the cap of the policy. */
+  /** A lower cap for this payment alone, in base units. The cap of the policy is never raised. */
   readonly max?: BaseUnits | undefined
-  /** What was told before of this request. A higher price or another token is then refused. */
+  /** The price and token told before for this request. A higher price or another token is refused. */
   readonly asQuoted?: AsQuoted | undefined
-  /** Told as the purchase goes on. */
+  /** Called at each step of the purchase. */
   readonly onStep?: ((step: PayStep) => void) | undefined
 }
 
@@ -105,7 +105,7 @@ export async function buy(
   return { response, payment: paymentOf(accepted, response, undefined) }
 }
 
-/** The first offer that no rule refuses; where all are refused, the first, whose refusal is then the error. */
+/** The first offer that no rule refuses. If all are refused, the first one: its refusal becomes the error. */
 function choose({ offers, otherSchemes, url }: Quote): QuotedOffer {
   const chosen = offers.find(({ isAllowed }) => isAllowed) ?? offers[0]
   if (chosen) return chosen

@@ -22,7 +22,7 @@ export function partsFromEnvironment(
     fetch = globalThis.fetch,
     clock = systemClock,
   }: {
-    /** Given the state folder, because some ask there. */
+    /** Gets the state folder, because some approvers ask there. */
     readonly approver?: (folder: string) => Approver | undefined
     readonly fetch?: typeof globalThis.fetch
     readonly clock?: Clock

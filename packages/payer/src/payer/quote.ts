@@ -1,4 +1,4 @@
-/** What a URL asks for, and what the rules say to it. Nothing is reserved or signed, and no key is needed. */
+/** The price of a URL, and the verdicts of the rules. Nothing is reserved or signed, and no key is needed. */
 import { Headers, Json, Offer } from '@svc-zerc20/protocol'
 import { type PayableOffer, readOffer } from '../offer/payable-offer.js'
 import { printable } from '../printable.js'
@@ -12,7 +12,7 @@ export type QuotedOffer = {
   /** The part of the amount that is a fee, in base units. */
   readonly fee: string | undefined
   readonly verdicts: readonly Verdict[]
-  /** No rule refuses it. A human may still have to be asked. */
+  /** No rule refuses the offer. A human may still have to be asked. */
   readonly isAllowed: boolean
 }
 
@@ -24,7 +24,7 @@ export type Quote = {
   readonly offers: readonly QuotedOffer[]
   /** Entries of the 402 in schemes that this payer does not pay. */
   readonly otherSchemes: readonly string[]
-  /** What the seller says that it sells: a stranger's words. */
+  /** The seller's description of the resource: a stranger's words. */
   readonly description: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What is told of quotes, payments and limits, as plain data: the same to programs and to agents. */
+/** Quotes, payments and limits as plain data, the same for programs and for agents. */
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { describeHosts } from '../policy/hosts.js'
 import type { Policy } from '../policy/policy.js'
@@ -84,7 +84,10 @@ export type PaymentStatus = {
   readonly events: readonly AuditRecord[]
 }
 
-/** What the own store, the log and the chain say of one payment. Throws `unknown_payment` where they know nothing. */
+/**
+ * One payment, as the payer's store, its log and the chain know it. Throws `unknown_payment` when store and
+ * log know nothing of it.
+ */
 export async function statusResult(
   payer: AssembledPayer,
   nonce: ChallengeNonce,

@@ -1,4 +1,4 @@
-/** What the answer to a presented payment means for it. */
+/** The meaning of an answer to a presented payment. */
 import { Headers, Json, type ReasonCode, reasons } from '@svc-zerc20/protocol'
 
 /**
@@ -28,7 +28,7 @@ export type Answer = {
   readonly status?: number
 }
 
-/** Answers behind which a settle may still be running, and a 402 that lost its headers. */
+/** Statuses behind which a settle may still be running, and the 402 that lost its headers. */
 const unclearStatuses = new Set([402, 502, 503, 504])
 
 export function judgeAnswer({ settleResponse, paymentRequired, status }: Answer): Outcome {
@@ -40,7 +40,7 @@ export function judgeAnswer({ settleResponse, paymentRequired, status }: Answer)
   return status >= 200 && status < 300 ? 'delivered' : 'unserved'
 }
 
-/** Whether the one answer this payment buys was given before. */
+/** Whether the one answer that this payment buys was given before. */
 export function wasUsed({ settleResponse, paymentRequired }: Answer): boolean {
   return codeOf(settleResponse?.errorReason ?? paymentRequired?.error) === 'already_accepted'
 }

@@ -1,10 +1,10 @@
-/** What the payer remembers of a payment, so that one challenge is never paid twice. */
+/** The payer's memory of payments, so that one challenge is never paid twice. */
 import type { ChallengeNonce, Hex, Offer, TxHash } from '@svc-zerc20/protocol'
 import { type Clock, unixSeconds } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 
-/** Where a request ended: what an offer is paid for, and where. */
+/** Method and URL at which a request ended. The offer made there is paid there. */
 export type Target = { readonly method: string; readonly url: string }
 
 /**
@@ -21,7 +21,10 @@ export type PaymentRecord = {
   readonly accepted: Offer.PaymentRequirements
   readonly delivery: DeliveryState
   readonly resends: number
-  /** Self-transfer only: signed before it is broadcast, so the same bytes can be sent again and no others. */
+  /**
+   * Self-transfer only. The transfer is stored before it is broadcast, so that only these bytes are ever
+   * sent.
+   */
   readonly burn?: { readonly hash: TxHash; readonly raw: Hex }
   /** The finished payload in its wire form. */
   readonly payload?: Readonly<Record<string, unknown>>
@@ -33,16 +36,16 @@ export type PaymentRecord = {
   readonly request?: string
   /** Where the offer was made, after redirects: the only place the payment goes to. */
   readonly target?: Target
-  /** What a paid request echoes beside the offer. */
+  /** The parts of a 402 that a paid request echoes beside the offer. */
   readonly echo?: { readonly resource?: unknown; readonly extensions?: unknown }
   /** The PAYMENT-SIGNATURE header as it was sent. */
   readonly header?: string
 }
 
-/** A payment after `hold`: as the caller changed it, or as somebody else holds it. */
+/** A payment after `hold`: with the caller's change, or as another holder has it. */
 export type Held = { readonly isOurs: boolean; readonly record: PaymentRecord | undefined }
 
-/** Store of payments. An adapter may be durable; what it resolved must then survive a crash. */
+/** Store of payments. In a durable adapter, a change that was resolved must survive a crash. */
 export type PaymentMemory = {
   get(challengeNonce: ChallengeNonce): Promise<PaymentRecord | undefined>
   /**
@@ -54,15 +57,18 @@ export type PaymentMemory = {
     change: (record: PaymentRecord | undefined) => PaymentRecord | undefined,
   ): Promise<PaymentRecord | undefined>
   /**
-   * Like `update`, for one at a time. While another holder is at work on an open payment nothing changes, and
-   * `isOurs` is false. Otherwise the caller is its holder from then on: until the payment is no longer open, until the
-   * holder is gone, or until the hold grew too old. Only the holder signs for a payment or gives it up.
+   * Like `update`, for one holder at a time. While another holder works on an open payment, nothing changes
+   * and `isOurs` is false. Otherwise the caller becomes the holder, until the payment is no longer open, the
+   * holder is gone, or the hold grew too old. Only the holder signs for a payment or gives it up.
    */
   hold(
     challengeNonce: ChallengeNonce,
     change: (record: PaymentRecord | undefined) => PaymentRecord | undefined,
   ): Promise<Held>
-  /** Atomic: of concurrent callers exactly one gets an undelivered payment, which is `open` from then on. */
+  /**
+   * Atomic: exactly one of several concurrent callers gets an undelivered payment, which is `open` from then
+   * on.
+   */
   claimUndelivered(request: string): Promise<PaymentRecord | undefined>
 }
 
@@ -102,7 +108,7 @@ export function createPaymentMemory({
   return {
     get: async (challengeNonce) => records.get(challengeNonce),
     update,
-    // One process, and one promise for each payment in it: nobody else can be the holder.
+    // This memory belongs to one process, with one promise for each payment: there is no other holder.
     hold: async (challengeNonce, change) => ({ isOurs: true, record: await update(challengeNonce, change) }),
     async claimUndelivered(request) {
       for (const record of records.values()) {

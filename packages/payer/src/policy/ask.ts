@@ -1,4 +1,4 @@
-/** Puts a purchase before a human, and notes question and answer. */
+/** Asks a human about a purchase, and logs question and answer. */
 import type { Address } from '@svc-zerc20/protocol'
 import { type ApprovalRequest, type Approver, askHuman } from '../approval/approval.js'
 import type { Clock } from '../clock.js'
@@ -15,7 +15,7 @@ export type AskPorts = {
   readonly payer: Address
   readonly totals: Totals
   readonly audit: AuditLog
-  /** Undefined where no human can be asked; what needs one is then refused. */
+  /** Undefined when no human can be asked. Purchases that need approval are then refused. */
   readonly approver: Approver | undefined
   /** An amount in tokens, as `1.5 USDC`, or undefined when the token does not tell. */
   readonly inTokens: (token: Address, amount: bigint) => Promise<string | undefined>
@@ -42,7 +42,7 @@ export function createAsk({ policy, payer, totals, audit, approver, inTokens, cl
       amount: `${amount}`,
       ...(tokens !== undefined && { tokens }),
       ...(fee !== undefined && { fee }),
-      // The amount is reserved already, so that it is part of what is used.
+      // The amount is already reserved, and therefore part of what is used.
       remaining: policy.maxTotal === undefined ? 'unlimited' : `${policy.maxTotal - used.total}`,
       why: why.map(({ rule, limit, asked }) => `rule ${rule}: asked ${asked}, allowed ${limit}`).join('; '),
       until: clock.now() + policy.approvalTimeoutMs,

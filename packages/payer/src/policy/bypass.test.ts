@@ -307,7 +307,7 @@ describe.each([
       const error = await attempt(optionsOf(options), url(), pay)
       expect(error).toMatchObject({ code })
       expect(seller.requests).toHaveLength(requests ?? 1)
-      // Whatever was refused holds no money back.
+      // A refused payment reserves no money.
       const { totals } = openState({ folder: state, clock: systemClock, limits: defaultLimits })
       expect((await totals.state()).reservations).toEqual({})
     },

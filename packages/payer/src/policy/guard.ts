@@ -1,6 +1,7 @@
 /**
- * The one place where it is decided whether money may move. Library, command line and tools all come through here: every
- * request asks for its host, and nothing is signed without the permission that only this file grants.
+ * The one place that decides whether money may move. Library, command line and tools all come through here:
+ * the host of every request is checked, and nothing is signed without the permission that only this file
+ * grants.
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import { unixSeconds } from '../clock.js'
@@ -18,20 +19,27 @@ import { type Purchase, reservationFor, routeOf } from './purchase.js'
 export type Guard = {
   /** Throws `host_refused` before a request leaves for a host that is not allowed. */
   checkUrl(url: string): Promise<void>
-  /** What every rule says about a purchase now. Reserves nothing and asks nobody. */
+  /** The verdict of every rule on a purchase, as of now. Reserves nothing and asks nobody. */
   judge(purchase: Purchase): Promise<readonly Verdict[]>
   /**
-   * Judges, reserves, asks a human where one must be asked, and gives leave to sign. Throws what refused. The caller must
-   * hold the payment: a reservation that exists already, with the same terms, becomes the caller's.
+   * Judges, reserves, asks a human if one must be asked, and grants the permission to sign. Throws the
+   * refusal. The caller must hold the payment: an existing reservation with the same terms becomes the
+   * caller's.
    */
   permit(purchase: Purchase): Promise<Permission>
-  /** Notes what is about to be signed, by its hashes. */
+  /** Logs the hashes of everything that is about to be signed. */
   signing(challengeNonce: ChallengeNonce, hashes: Readonly<Record<string, string>>): Promise<void>
   /** Ends reservations whose burns the chain can rule out by now. */
   reconcile(): Promise<void>
-  /** Nothing that was signed left this process, and nothing will: the reservation ends, unless another took it over. */
+  /**
+   * Ends the reservation of a payment for which no signature has left this process or will leave it. A
+   * reservation that another owner took over stays.
+   */
   abandoned(permission: Permission): Promise<void>
-  /** A presentation ended. Only an accepted payment ends its reservation: a refused signature can still be used. */
+  /**
+   * Notes the end of a presentation. Only an accepted payment ends its reservation: a refused signature can
+   * still be used.
+   */
   ended(challengeNonce: ChallengeNonce, outcome: Outcome, facts: EndFacts): Promise<void>
 }
 
@@ -74,11 +82,14 @@ export function createGuard(ports: GuardPorts): Guard {
   }
 }
 
-/** What the rules say, without any effect but a line in the log for a host that is refused. */
+/** Judges without effects, except for a line in the log when a host is refused. */
 function createJudges(ports: GuardPorts): Pick<Guard, 'checkUrl' | 'judge'> {
   const { policy, totals, audit } = ports
 
-  /** The verdict about the helper, after a look at its code. Before signing that look is taken in any case. */
+  /**
+   * The verdicts, with the one on the helper after a look at its code. Before signing, the code is checked in
+   * any case.
+   */
   async function withHelperCode({ offer: { helper } }: Purchase, verdicts: Verdict[]): Promise<Verdict[]> {
     const passes = (verdict: Verdict) => verdict.rule === 'helper' && verdict.passes === 'yes'
     if (helper === undefined || !verdicts.some(passes)) return verdicts
@@ -137,7 +148,7 @@ function createPermit(ports: GuardPorts): Guard['permit'] {
     const caps = capsOf(policy)
     let reserved = await totals.reserve(challengeNonce, reservation, caps)
     if ('refused' in reserved) {
-      // Some of what is reserved may be known by now to be unspent.
+      // The chain may show by now that some of the reserved money was not spent.
       await ports.reconcile()
       reserved = await totals.reserve(challengeNonce, reservation, caps)
     }
@@ -153,10 +164,11 @@ function createPermit(ports: GuardPorts): Guard['permit'] {
     if (refused) await refuse(challengeNonce, reservation, refused)
     const known = await totals.takeOver(challengeNonce, reservation)
     if (known && known.terms !== terms) throw takenByAnother(challengeNonce)
-    // Signed before, and to be signed again with another permit nonce: the same money, so nobody is asked twice.
+    // The permission was granted before, and the permit is signed again with another nonce. The money is the
+    // same, so nobody is asked twice.
     if (known?.isGranted) return grant(challengeNonce, terms, owner)
     const why = (await approvalVerdicts(ports, purchase)).filter(({ passes }) => passes === 'ask')
-    // A reservation without a grant is left by somebody who was killed while a human was asked.
+    // A known reservation without a grant was left by a process that was killed while a human was asked.
     if (known === undefined) await reserve(challengeNonce, { ...reservation, isGranted: why.length === 0 })
     try {
       if (why.length > 0) {
@@ -173,7 +185,7 @@ function createPermit(ports: GuardPorts): Guard['permit'] {
   }
 }
 
-/** What one purchase asks, without what was spent before. */
+/** The verdicts on one purchase alone, whatever was spent before. */
 function judgeAlone({ policy, clock, limits }: GuardPorts, { offer, way, target }: Purchase): Verdict[] {
   const now = unixSeconds(clock)
   return [

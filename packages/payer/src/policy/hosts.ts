@@ -1,7 +1,8 @@
 /**
- * Which hosts may be spoken to. A rule names one host exactly: there are no patterns, because `*.shop.example` is
- * wider than most people think. Both sides are compared as the URL standard writes them, so that capitals, a trailing dot,
- * unusual spellings of an IPv4 address and Unicode names are the same host on both sides, or none.
+ * Which hosts may be spoken to. A rule names one host exactly: there are no patterns, because
+ * `*.shop.example` is wider than most people think. Rule and URL are compared in the spelling of the URL
+ * standard. Capitals, a trailing dot, unusual spellings of an IPv4 address and Unicode names therefore mean
+ * the same host on both sides, or no host at all.
  */
 import type { Reading } from '../reading.js'
 
@@ -52,15 +53,18 @@ function parseHost(name: string): Host | undefined {
 
 const withoutDot = (hostname: string) => hostname.replace(/\.$/, '')
 
-/** The host a URL leads to, as rules compare it; undefined when no payment may go there whatever the rules say. */
+/**
+ * The host of a URL in the form that rules compare. Undefined when no payment may go there, whatever the
+ * rules say.
+ */
 export function hostOf(url: string): Required<Host> | undefined {
   if (!URL.canParse(url)) return undefined
   const { protocol, hostname, port, username, password } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') return undefined
-  // A name before an @ is there to be mistaken for the host.
+  // A user name before an @ can be mistaken for the host.
   if (username !== '' || password !== '') return undefined
   const canonical = withoutDot(hostname)
-  // Two dots at the end are no name, and a resolver may read them as one.
+  // A name with two dots at the end is invalid, but a resolver may still accept it.
   if (canonical === '' || canonical.endsWith('.')) return undefined
   return { hostname: canonical, port: port || (protocol === 'https:' ? '443' : '80') }
 }

@@ -1,4 +1,4 @@
-/** What one offer may ask for, whatever was spent before. */
+/** Rules for one offer alone, whatever was spent before. */
 import { type Address, Network } from '@svc-zerc20/protocol'
 import type { PayableOffer } from '../offer/payable-offer.js'
 import type { Verdict } from '../verdict.js'
@@ -59,7 +59,7 @@ export function judgeOffer(
   ]
 }
 
-/** Helper and deadline of a signature that somebody else will use. */
+/** Rules for a signature that somebody else will use: its helper and its deadline. */
 export function judgePermit(
   { helper, deadline }: PayableOffer,
   { allowedHelpers }: Pick<Policy, 'allowedHelpers'>,
@@ -85,7 +85,10 @@ export function judgePermit(
   ]
 }
 
-/** Whether a human must be asked, for the amount or for its rise. Where nobody is asked a rise only shows. */
+/**
+ * Whether a human must be asked, for the amount or for a price rise. Without `approveAbove` nobody is asked,
+ * and a rise only shows in the verdict.
+ */
 export function judgeApproval(
   { approveAbove, priceRisePercent }: Pick<Policy, 'approveAbove' | 'priceRisePercent'>,
   amount: bigint,

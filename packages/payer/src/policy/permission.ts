@@ -1,25 +1,29 @@
-/** The leave to sign, for exactly one purchase. Only the guard gives it, and whatever signs asks for it. */
+/**
+ * The permission to sign, for exactly one purchase. Only the guard grants it, and everything that signs needs
+ * it.
+ */
 import { createHash } from 'node:crypto'
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { PayableOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
 
-/** How money leaves: somebody else burns with our signature, or we do. */
+/** Ways to pay: somebody else burns with our signature, or we burn ourselves. */
 export type Way = 'permit' | 'self-transfer'
 
 declare const given: unique symbol
 export type Permission = {
   readonly challengeNonce: ChallengeNonce
-  /** What may be signed, as `termsHash` makes it. */
+  /** Hash of what may be signed, made by `termsHash`. */
   readonly terms: string
-  /** Whose reservation it is. Only its owner gives it up. */
+  /** Owner of the reservation. Only the owner gives it up. */
   readonly owner: string
   readonly [given]: true
 }
 
 /**
- * One hash over everything that decides what is signed. Left out are the numbers that only the chain decides and that
- * move while a human thinks: the permit nonce, the nonce and gas of a transaction. None of them changes who gets what.
+ * One hash over everything that decides what is signed. Numbers that only the chain decides are left out,
+ * because they move while a human thinks: the permit nonce, and the nonce and gas of a transaction. None of
+ * them changes who gets what.
  */
 export function termsHash(payer: Address, way: Way, offer: PayableOffer): string {
   const { challengeNonce, chainId, token, payTo, amount, expiresAt, helper, deadline } = offer
@@ -34,7 +38,7 @@ export function termsHash(payer: Address, way: Way, offer: PayableOffer): string
 export const grant = (challengeNonce: ChallengeNonce, terms: string, owner: string): Permission =>
   ({ challengeNonce, terms, owner }) as Permission
 
-/** Refuses to sign anything but what was allowed. */
+/** Refuses to sign anything that the permission does not cover. */
 export function assertCovers(permission: Permission, payer: Address, way: Way, offer: PayableOffer): void {
   if (permission.challengeNonce === offer.challengeNonce && permission.terms === termsHash(payer, way, offer))
     return

@@ -1,30 +1,30 @@
-/** What an operator allows. Nothing a seller or an agent says changes it. */
+/** The limits that an operator sets. Sellers and agents cannot change them. */
 import type { Address, BaseUnits, Network } from '@svc-zerc20/protocol'
 import { type HostRule, narrowHosts } from './hosts.js'
 
 export type Policy = {
   readonly network: Network.Network
   readonly hosts: HostRule
-  /** Undefined allows any. */
+  /** Undefined allows any token. */
   readonly allowedTokens: readonly Address[] | undefined
-  /** Undefined goes by the helper's code. */
+  /** Undefined: a helper is judged by its code. */
   readonly allowedHelpers: readonly Address[] | undefined
   /** Caps in base units; undefined is no cap. */
   readonly maxAmountPerPayment: BaseUnits | undefined
   readonly maxTotal: BaseUnits | undefined
   readonly maxPerHost: BaseUnits | undefined
   readonly maxPerDay: BaseUnits | undefined
-  /** Above it a human is asked; undefined asks nobody. */
+  /** Above this amount a human is asked. Undefined: nobody is asked. */
   readonly approveAbove: BaseUnits | undefined
   readonly approvalTimeoutMs: number
   /** How much more than before a route may ask, in percent. */
   readonly priceRisePercent: number
 }
 
-/** Limits that are laid over others. */
+/** Limits that are laid over a policy. */
 export type Tightening = Partial<Omit<Policy, 'network' | 'approvalTimeoutMs'>>
 
-/** Both together: of every limit the tighter one. No tightening can make anything looser. */
+/** The policy with the tighter one of every two limits. A tightening never loosens a limit. */
 export function tighten(policy: Policy, by: Tightening): Policy {
   return {
     ...policy,

@@ -1,4 +1,4 @@
-/** What is about to be bought, and what is kept of it in the totals and the log. */
+/** A purchase before it is made, and its form in the totals and the log. */
 import { randomUUID } from 'node:crypto'
 import type { Address, Network, Offer } from '@svc-zerc20/protocol'
 import type { PayableOffer } from '../offer/payable-offer.js'
@@ -8,12 +8,12 @@ import { hourOf, pairOf, type Reservation } from '../totals/spend-state.js'
 import { hostOf } from './hosts.js'
 import { termsHash, type Way } from './permission.js'
 
-/** What is about to be bought, and by whose word. */
+/** A purchase before it is made. */
 export type Purchase = {
   readonly offer: PayableOffer
   readonly accepted: Offer.PaymentRequirements
   readonly way: Way
-  /** Where the offer was made; undefined beneath a client that does not tell. */
+  /** Method and URL at which the offer was made. Undefined beneath a client that does not tell. */
   readonly target: Target | undefined
 }
 
@@ -43,10 +43,10 @@ export function reservationFor(
 
 const routeCharsMax = 300
 
-/** The method of a request that stands for the call of a tool. Its URL names the tool behind the #. */
+/** Method of a request that stands for a tool call. The name of the tool follows the # in its URL. */
 export const toolCallMethod = 'CALL'
 
-/** What a price is remembered for: method, origin and path. A query is part of what varies. */
+/** The key of a remembered price: method, origin and path. The query is left out, because it varies. */
 export function routeOf(target: Target | undefined, accepted: Offer.PaymentRequirements): string {
   if (target === undefined) return `unknown ${accepted.asset}`
   return printable(`${target.method} ${new URL(target.url).origin}${pathOf(target)}`, routeCharsMax)

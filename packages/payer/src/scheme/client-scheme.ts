@@ -25,7 +25,7 @@ import { type PayerConfig, type PayerOptions, readOptions } from './payer-option
 import { checkPermitOffer } from './permit-offer.js'
 
 export type PayerScheme = SchemeNetworkClient & {
-  /** What happened to the payments made; `deliverPayments` works on it. */
+  /** The state of the payments made. `deliverPayments` uses it. */
   readonly deliveries: Deliveries
   /** How this payer would pay an offer. */
   wayOf(offer: PayableOffer): Way
@@ -37,7 +37,7 @@ export type PayerScheme = SchemeNetworkClient & {
   readonly clock: Clock
 }
 
-/** What `createPayer` brings, and a bare scheme has only as long as the process lives. */
+/** The parts that `createPayer` provides. A bare scheme has them only as long as the process lives. */
 export type GuardParts = Pick<GuardPorts, 'totals' | 'audit' | 'approver'>
 
 /**
@@ -61,7 +61,7 @@ export function createPayerScheme(options: PayerOptions): PayerScheme {
   })
 }
 
-/** The scheme over one choke point. Everything that pays is made of it. */
+/** The scheme with its guard. Everything that pays is made of it. */
 export function createGuardedScheme(config: PayerConfig, chain: PayerChain, parts: GuardParts): PayerScheme {
   const { account, payer, mode, fallback, policy, memory, chainId, clock, limits } = config
   const { allowedHelpers } = policy

@@ -1,4 +1,4 @@
-/** From a finished payload to the resource: what was sent where, and how it ended. */
+/** From a finished payload to the resource: where payments were sent, and how they ended. */
 import { type ChallengeNonce, Json } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 import type { Outcome } from '../payment/outcome.js'
@@ -10,7 +10,7 @@ import type { PermitNonces } from '../signing/permit-nonces.js'
 export type Origin = Required<Pick<PaymentRecord, 'request' | 'target' | 'echo'>>
 
 export type Deliveries = {
-  /** Remembers where an offer came from, for a payment of it that gets stuck before it is presented. */
+  /** Remembers where an offer came from, in case its payment gets stuck before it is presented. */
   offered(challengeNonce: ChallengeNonce, origin: Origin): void
   originOf(challengeNonce: ChallengeNonce): Origin | undefined
   /** An undelivered payment for this request, claimed for the caller alone. */
@@ -22,8 +22,8 @@ export type Deliveries = {
     header: string,
   ): Promise<PaymentRecord | undefined>
   /**
-   * Notes how a presentation ended, and what to do now: send the same payload again, or ask for another one of the
-   * same challenge, because a different payment used its permit nonce.
+   * Notes how a presentation ended, and tells what to do now: send the same payload again, or sign another
+   * one for the same challenge, because a different payment used its permit nonce.
    */
   ended(
     challengeNonce: ChallengeNonce,
@@ -54,7 +54,8 @@ export function createDeliveries({
   readonly limits: Pick<PayerLimits, 'resendsMax' | 'resignsMax' | 'offersSeenMax'>
 }): Deliveries {
   const freeNonce = (challengeNonce: ChallengeNonce, outcome: Outcome) => {
-    // Without a clear answer the burn may be under way: the hold ends by the chain or by its age.
+    // Without a clear answer the burn may be under way. The hold on the nonce then ends by the chain or by
+    // its own age.
     if (outcome === 'send_again' || outcome === 'unknown') return
     nonces.release(challengeNonce, outcome === 'accepted')
   }

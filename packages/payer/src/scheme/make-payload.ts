@@ -1,4 +1,4 @@
-/** One payload for one challenge; another one only when the first can no longer burn. */
+/** One payload for one challenge. A second payload is made only when the first can no longer burn. */
 import { type ChallengeNonce, Json, type Offer } from '@svc-zerc20/protocol'
 import { type PayableOffer, readOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
@@ -49,14 +49,16 @@ export function createMakePayload({
     const { accepted } = record
     const target = deliveries.originOf(challengeNonce)?.target ?? record.target
     const permission = await guard.permit({ offer, accepted, way: wayOf(offer), target })
-    // A human may have thought for longer than a hold lasts.
+    // The hold may have ended while a human thought.
     const kept = await memory.hold(challengeNonce, (before) => before)
     if (kept.isOurs && kept.record) return permission
     await guard.abandoned(permission)
     throw takenByAnother(challengeNonce)
   }
 
-  /** Stores the payload before anybody sees it. A payload that another process stored first is the only one. */
+  /**
+   * Stores the payload before anybody sees it. If another process stored one first, only that one is used.
+   */
   async function store(challengeNonce: ChallengeNonce, payload: WirePayload): Promise<WirePayload> {
     const { isOurs, record } = await memory.hold(
       challengeNonce,
@@ -69,8 +71,8 @@ export function createMakePayload({
   }
 
   /**
-   * Ends what failed. Only its holder may: somebody else may be about to sign for the same challenge. The reservation ends
-   * before the record does, so that whoever takes the challenge next reserves anew.
+   * Ends a failed payment. Only its holder may do so, because another process may be about to sign for the
+   * same challenge. The reservation ends before the record does, so that the next holder reserves anew.
    */
   async function giveUp(
     challengeNonce: ChallengeNonce,
@@ -97,7 +99,8 @@ export function createMakePayload({
     if (record.payload) return record.payload
     let permission: Permission | undefined
     try {
-      // A transfer that was already signed is only waited for, so its offer may have expired meanwhile.
+      // A signed transfer is only waited for. No permission is needed, and its offer may have expired
+      // meanwhile.
       if (!record.burn) permission = await askLeave(offer, record)
       const outrun = record.outrunNonce
       const payload = await pay(offer, permission, outrun === undefined ? undefined : BigInt(outrun))
@@ -113,7 +116,7 @@ export function createMakePayload({
 
 type Make = (offer: PayableOffer, accepted: Offer.PaymentRequirements) => Promise<WirePayload>
 
-/** Callers at the same time share one payment: two must never burn for one challenge. */
+/** Concurrent callers share one payment: two must never burn for one challenge. */
 function shareAmongCallers(
   memory: PaymentMemory,
   make: Make,
@@ -150,7 +153,7 @@ function underWayIn(memory: PaymentMemory): UnderWay {
   return fresh
 }
 
-/** Nothing that could become money was made for it. */
+/** Whether nothing that could move money was made for the payment. */
 const isUnsigned = ({ payload, burn, outrunNonce }: PaymentRecord) =>
   payload === undefined && burn === undefined && outrunNonce === undefined
 

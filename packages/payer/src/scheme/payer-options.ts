@@ -1,4 +1,4 @@
-/** What an operator sets, read once into what the payer works with. */
+/** The operator's options, read once into the configuration of the payer. */
 import {
   type Address,
   type BaseUnits,
@@ -29,13 +29,13 @@ export type PayerOptions = {
   /** Tokens that may be spent; `any` lets a seller name every token the account holds. */
   readonly allowedTokens: readonly string[] | 'any'
   /**
-   * Helper contracts a permit may name as spender, and no others. Without it a helper is signed for when its
-   * runtime code is that of our `SvcPermitBurner`. An account without code is signed for in neither case.
+   * The only helper contracts that a permit may name as spender. Without this list a helper is signed for
+   * when its runtime code is that of our `SvcPermitBurner`. An account without code is never signed for.
    */
   readonly allowedHelpers?: readonly string[]
   /** `permit` (default) only signs; `self-transfer` broadcasts and pays gas. */
   readonly mode?: PayerMode
-  /** What to do in permit mode when an offer has no gasless path. Without it such offers are refused. */
+  /** How to pay in permit mode when an offer has no gasless path. Without it such offers are refused. */
   readonly fallback?: 'self-transfer'
   readonly memory?: PaymentMemory
   readonly clock?: Clock
@@ -55,7 +55,7 @@ export type PayerConfig = {
   readonly limits: PayerLimits
 }
 
-/** Rejects what cannot be right with a named error, before any offer is looked at. */
+/** Reads the options. Wrong ones are rejected with a named error, before any offer is looked at. */
 export function readOptions(options: PayerOptions): PayerConfig {
   const { account, rpcUrl, network, mode = 'permit', fallback, clock = systemClock } = options
   const limits: PayerLimits = { ...defaultLimits, ...options.limits }
@@ -88,7 +88,7 @@ const nothingFurther = {
   priceRisePercent: 0,
 } as const
 
-// Callers without types leave things out, so the two choices about money are checked for being there at all.
+// Callers without types can leave options out, so the presence of the two choices about money is checked.
 
 function readCap(text: string | undefined): BaseUnits | undefined {
   if (text === undefined) {

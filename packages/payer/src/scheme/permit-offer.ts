@@ -1,10 +1,10 @@
-/** What must hold before a permit is signed for an offer. */
+/** Checks an offer before a permit is signed for it. */
 import type { PayableOffer, PermitOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
 import { judgePermit } from '../policy/offer-rules.js'
 import { assertPasses } from '../verdict.js'
 
-/** Narrows an offer to the permit path. Whether its helper can be trusted is for `helper-trust.ts` to say. */
+/** Narrows an offer to the permit path. `helper-trust.ts` decides whether its helper can be trusted. */
 export function checkPermitOffer(
   offer: PayableOffer,
   nowSeconds: number,

@@ -1,10 +1,10 @@
-/** The choices about money as the environment makes them. */
+/** The environment's choices about money. */
 import { parseAddress, parseBaseUnits, SvcError } from '@svc-zerc20/protocol'
 import type { PayerOptions } from './payer-options.js'
 
 export type SpendChoices = {
   readonly choices: Required<Pick<PayerOptions, 'maxAmountPerPayment' | 'allowedTokens'>>
-  /** One sentence for each choice nobody made. Show them where the operator looks. */
+  /** One sentence for each choice that was not made. Show them where the operator looks. */
   readonly warnings: readonly string[]
 }
 

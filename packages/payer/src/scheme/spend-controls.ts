@@ -1,9 +1,9 @@
 import type { SpendControlAsset, SpendControls } from '@x402/core/client'
 
 /**
- * Tells an official client which tokens it may spend. From 2.23 on it refuses tokens it does not know by
- * itself, and every svc-zerc20 token is such a one. It replaces controls set before. Older clients have no
- * spend controls and are returned as they are.
+ * Tells an official client which tokens it may spend. From 2.23 on a client refuses tokens that it does not
+ * know, and it knows no svc-zerc20 token. Controls set before are replaced. Older clients have no spend
+ * controls and are returned as they are.
  *
  * `any` leaves tokens and amounts to the payer scheme: set its `allowedTokens` and `maxAmountPerPayment`.
  *

@@ -1,11 +1,14 @@
-/** How long a block of the chain takes, as its latest blocks tell. */
+/** The block time of the chain, measured over its latest blocks. */
 import type { Clock } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 
-/** A block as far as its time goes. */
+/** Number and time of a block. */
 export type BlockTime = { readonly number: bigint; readonly timestamp: bigint }
 
-/** Seconds a block takes, rounded up and within bounds. Never rejects: what cannot be measured is taken to be slow. */
+/**
+ * Seconds per block, rounded up and bounded. Never rejects: a failed measurement counts as the slowest block
+ * time.
+ */
 export type BlockSeconds = () => Promise<number>
 
 export function createBlockSeconds({

@@ -1,11 +1,17 @@
-/** Whether money that was promised is gone. Read from the chain, because a seller's word is not enough for either. */
+/**
+ * Reads from the chain whether a promised burn exists. A seller's word proves neither that it does nor that
+ * it does not.
+ */
 import { permitBurnerAbi } from '@svc-zerc20/contracts'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { type Address, type PublicClient, parseTransaction } from 'viem'
 import type { BurnState, ReadBurnState, SignedTransfer } from '../totals/burn-state.js'
 import type { Reservation } from '../totals/spend-state.js'
 
-/** How far the chain's clock must be past a deadline, so that a short reorganisation does not bring it back. */
+/**
+ * Seconds that the chain's clock must be past a deadline before the deadline counts. A short reorg could set
+ * the clock back.
+ */
 const settledSeconds = 60n
 
 export function createReadBurnState(client: PublicClient, checkChain: () => Promise<void>): ReadBurnState {
@@ -21,7 +27,7 @@ export function createReadBurnState(client: PublicClient, checkChain: () => Prom
       blockNumber: block.number,
     })
     if (isExecuted) return 'burned'
-    // By the chain's clock and not by ours: it is the one that the deadline is held against.
+    // The deadline is checked against block time, so our own clock does not count here.
     return block.timestamp > BigInt(deadline) + settledSeconds ? 'absent' : 'unknown'
   }
 
@@ -30,7 +36,8 @@ export function createReadBurnState(client: PublicClient, checkChain: () => Prom
     if (receipt !== null) return receipt.status === '0x1' ? 'burned' : 'absent'
     const { nonce = 0 } = parseTransaction(raw)
     const used = await client.getTransactionCount({ address: payer as Address, blockTag: 'latest' })
-    // Another transaction with its nonce was mined, so that this one never will be.
+    // While the nonce is unused, the transfer can still be mined. Once it is used, a second look at the
+    // receipt tells whether this transfer or another transaction used it.
     if (used <= nonce) return 'unknown'
     const later = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
     if (later === null) return 'absent'
@@ -41,7 +48,7 @@ export function createReadBurnState(client: PublicClient, checkChain: () => Prom
     try {
       await checkChain()
       if (reservation.way === 'permit') return await permitState(challengeNonce, reservation)
-      // The transfer is stored before it is sent: without one nothing was.
+      // A transfer is stored before it is sent. No stored transfer means that none was sent.
       return transfer ? await transferState(transfer, reservation.payer) : 'absent'
     } catch {
       return 'unknown'

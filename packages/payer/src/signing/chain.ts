@@ -1,4 +1,4 @@
-/** What the payer asks of its RPC endpoint. */
+/** Everything the payer asks of its RPC endpoint. */
 import type { Address } from '@svc-zerc20/protocol'
 import { createPublicClient, http } from 'viem'
 import type { PayerLimits } from '../limits.js'
@@ -19,9 +19,9 @@ export type PayerChain = Transfers & {
   codeAt(address: Address): Promise<string>
   readBlock(number: bigint | 'latest'): Promise<BlockTime>
   balanceOf(token: Address, owner: Address): Promise<bigint>
-  /** What a token calls itself, and its decimals. */
+  /** The token's own symbol and decimals. */
   tokenLabel(token: Address): Promise<TokenLabel>
-  /** Whether a promised burn exists, or can no longer come to exist. */
+  /** Whether a promised burn exists, or can no longer come. */
   readonly burnState: ReadBurnState
 }
 

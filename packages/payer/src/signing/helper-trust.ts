@@ -1,9 +1,9 @@
 /**
- * Which helper may become the spender of a permit.
+ * Decides which helper may become the spender of a permit.
  *
- * The offer names the helper, and offers come from strangers. A spender is worth the signed amount: an account,
- * or a contract made for it, would simply take it. Our burner moves it only where the payer's second signature
- * says, once.
+ * The offer names the helper, and offers come from strangers. A spender can take the signed amount: an
+ * account, or a contract made for it, would simply do so. Our permit burner moves the amount once, and only
+ * where the payer's second signature says.
  */
 import { permitBurnerRuntime, readRuntime } from '@svc-zerc20/contracts'
 import { type Address, TypedData } from '@svc-zerc20/protocol'
@@ -14,7 +14,7 @@ import { PayerError } from '../payer-error.js'
 /** Resolves when the helper may be signed for; rejects with `offer_helper` otherwise. */
 export type HelperTrust = (helper: Address) => Promise<void>
 
-/** What stands at an account that only lends itself the code of another, and can change its mind (EIP-7702). */
+/** Start of the code of an account that delegates to other code and can change the delegation (EIP-7702). */
 const delegationPrefix = '0xef0100'
 
 export function createHelperTrust({
@@ -25,11 +25,11 @@ export function createHelperTrust({
 }: {
   readonly codeAt: (address: Address) => Promise<string>
   readonly chainId: number
-  /** The only helpers to sign for, or undefined to go by their code. */
+  /** The only helpers to sign for. Undefined: a helper is judged by its code. */
   readonly allowedHelpers: readonly Address[] | undefined
   readonly limits: Pick<PayerLimits, 'helpersKnownMax'>
 }): HelperTrust {
-  // A good answer stays good: code that is there cannot be exchanged, and ours cannot destroy itself.
+  // A good answer stays good: deployed code cannot be exchanged, and ours cannot destroy itself.
   const known = new Set<Address>()
 
   function check(helper: Address, code: string): void {
@@ -51,8 +51,9 @@ export function createHelperTrust({
 }
 
 /**
- * Our code with the words our constructor would have written. A deployer can write others: the domain of another
- * burner, say, under which signatures meant for that one could be used here a second time.
+ * Whether the code is ours, with the values that our constructor would have written. A deployer can write
+ * other values: for example the domain of another permit burner, so that signatures meant for that one could
+ * be used here a second time.
  */
 function isOurBurner(code: string, helper: Address, chainId: number): boolean {
   const words = readRuntime(code, permitBurnerRuntime)
@@ -62,7 +63,7 @@ function isOurBurner(code: string, helper: Address, chainId: number): boolean {
     words._cachedThis === pad(helper) &&
     words._cachedChainId === numberToHex(chainId, { size: 32 }) &&
     words._cachedDomainSeparator === domainSeparator({ domain }) &&
-    // These two make the separator anew should the chain's id ever change.
+    // These two rebuild the separator if the chain's id ever changes.
     words._hashedName === keccak256(stringToHex(domain.name)) &&
     words._hashedVersion === keccak256(stringToHex(domain.version))
   )

@@ -1,11 +1,11 @@
 /**
  * One permit nonce for one payment at a time.
  *
- * A permit is valid only with the token's live nonce, and that moves when the burn is mined. Two payments
- * signed side by side would carry the same nonce and one of them would fail. So a payment holds the nonce it
- * signed until its answer came, the chain shows a higher nonce, its deadline passed, or it grew too old; the
- * next payment with the same token waits for that. Of two payments with the same nonce only one can burn, so
- * a seller that never answers costs a wait and nothing else.
+ * A permit is valid only with the token's live nonce, and the nonce moves when the burn is mined. Two
+ * payments signed side by side would carry the same nonce, and one of them would fail. A payment therefore
+ * holds the nonce it signed until its answer came, the chain shows a higher nonce, its deadline passed, or
+ * the hold grew too old. The next payment with the same token waits until then. Only one of two payments with
+ * the same nonce can burn, so a seller that never answers costs a wait and nothing else.
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../clock.js'
@@ -17,7 +17,10 @@ export type PermitFacts = { readonly tokenName: string; readonly nonce: bigint }
 export type PermitNonces = {
   /** Waits until no other payment holds the nonce of `token`, then holds it for `challengeNonce`. */
   hold(token: Address, challengeNonce: ChallengeNonce, deadline: number): Promise<PermitFacts>
-  /** Waits until the live nonce is another than the one a refused permit carried; rejects when that does not happen. */
+  /**
+   * Waits until the live nonce differs from the nonce of a refused permit. Rejects if it does not move in
+   * time.
+   */
   moved(token: Address, nonce: bigint): Promise<void>
   /** Lets the next payment go on. `consumed` says that the permit is known to have been used on chain. */
   release(challengeNonce: ChallengeNonce, consumed: boolean): void
@@ -34,9 +37,9 @@ type Hold = {
 type Lane = {
   tail: Promise<unknown>
   hold: Hold | undefined
-  /** The next nonce after a consumed one, for nodes that lag behind the facilitator's. */
+  /** Lowest nonce to sign after a consumed one, for nodes that lag behind the facilitator's. */
   floor: { readonly nonce: bigint; readonly untilMs: number } | undefined
-  /** A nonce whose holder grew too old. */
+  /** A nonce whose holder grew too old. Its next holder gets less time. */
   contested: bigint | undefined
 }
 
@@ -99,7 +102,7 @@ export function createPermitNonces({
     },
     async moved(token, nonce) {
       const untilMs = clock.now() + limits.nonceMoveMsMax
-      // A nonce ahead of the chain was signed on the word of a seller, and that word was wrong.
+      // If the nonce was ahead of the chain, a seller's answer had raised it, and the answer was wrong.
       laneOf(token).floor = undefined
       while ((await readFacts(token)).nonce === nonce) {
         if (clock.now() >= untilMs) {
@@ -111,7 +114,8 @@ export function createPermitNonces({
     release(challengeNonce, consumed) {
       const lane = holderOf(challengeNonce)
       if (!lane?.hold) return
-      // Bounded in time: a server that lies about a burn must not push this account past its live nonce.
+      // The floor is bounded in time: a server that lies about a burn must not push this account past its
+      // live nonce.
       if (consumed) {
         lane.floor = { nonce: lane.hold.nonce + 1n, untilMs: clock.now() + limits.nonceHoldMsMax }
       }

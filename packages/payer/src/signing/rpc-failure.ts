@@ -1,13 +1,13 @@
-/** What went wrong at the RPC endpoint, in words that are safe to show. */
+/** Errors of the RPC endpoint, in words that are safe to show. */
 import { judgeRefusal } from '@svc-zerc20/evm/refusals'
 import { BaseError, ExecutionRevertedError, InsufficientFundsError, RpcRequestError } from 'viem'
 import { PayerError } from '../payer-error.js'
 
-/** Whether the node itself answered, with an error, rather than nobody. */
+/** Whether the node itself answered with an error. False when no answer came. */
 export const isAnswer = (cause: unknown): cause is BaseError =>
   cause instanceof BaseError && cause.walk((e) => e instanceof RpcRequestError) !== null
 
-/** What the node's words mean for bytes that may be sent again. */
+/** The node's error, judged by its message: whether the same bytes may be sent again. */
 export function refusalIn(cause: BaseError): ReturnType<typeof judgeRefusal> {
   const said = cause.walk((e) => e instanceof RpcRequestError) as RpcRequestError | null
   return judgeRefusal(said?.details ?? '')
@@ -23,7 +23,7 @@ export function unavailable(detail: string, cause: unknown): PayerError {
   return new PayerError('chain_unavailable', `${detail}: ${explain(cause)}`, { cause })
 }
 
-/** The gist of a failure. The full message has the URL of the endpoint in it, which may hold a key. */
+/** A failure in short. The full message contains the endpoint's URL, which may hold a key. */
 export function explain(cause: unknown): string {
   if (!(cause instanceof BaseError)) return 'the request failed'
   const { details } = cause

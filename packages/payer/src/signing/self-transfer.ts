@@ -1,4 +1,4 @@
-/** Shape B: the payer burns on its own and shows the receipt. */
+/** The self-transfer: the payer broadcasts the burn, waits for its receipt and names its hash. */
 import {
   type Address,
   createSerial,
@@ -23,8 +23,8 @@ export type TransferSigner = Pick<LocalAccount, 'signTransaction'>
 type Begun = { readonly hash: TxHash; readonly raw: Hex; readonly isOurs: boolean }
 
 /**
- * Pays an offer by a transfer to its burn address and waits for the receipt. Called again for the same
- * challenge it sends the same signed bytes and waits further; it never signs a second transfer.
+ * Pays an offer by a transfer to its burn address and waits for the receipt. A second call for the same
+ * challenge sends the same signed bytes and waits further; it never signs a second transfer.
  */
 export function createSelfTransfer({
   signer,
@@ -40,7 +40,7 @@ export function createSelfTransfer({
   readonly payer: Address
   readonly signing: Leave['signing']
   readonly chain: Pick<PayerChain, 'prepareTransfer' | 'whyRefused' | 'broadcast' | 'receiptStatus'>
-  /** How long an offer must live for its transfer to be mined in time. */
+  /** Seconds that an offer must have left for its transfer to be mined in time. */
   readonly secondsNeeded: () => Promise<number>
   readonly memory: PaymentMemory
   readonly clock: Clock
@@ -60,7 +60,7 @@ export function createSelfTransfer({
     const raw = parseHex(await signer.signTransaction(transaction))
     const hash = raw && parseTxHash(keccak256(raw))
     if (!raw || !hash) throw new PayerError('signature_unusable', 'the signed transaction is not hex')
-    // Remembered before it is sent. Another process may have been faster: then its transaction is the only one.
+    // The transfer is stored before it is sent. If another process stored one first, only that one is used.
     const { isOurs, record } = await memory.hold(
       offer.challengeNonce,
       (before) => before && { ...before, burn: before.burn ?? { hash, raw } },

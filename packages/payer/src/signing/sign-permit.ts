@@ -1,4 +1,4 @@
-/** Shape A: two signatures, nothing sent. */
+/** The permit path: signs twice and sends nothing. */
 import {
   type Address,
   type BaseUnits,
@@ -17,7 +17,7 @@ import type { PermitFacts } from './permit-nonces.js'
 
 export type PermitSigner = Pick<LocalAccount, 'signTypedData'>
 
-/** Leave to sign, and where the hashes of what is signed are noted first. */
+/** Permission to sign, and `signing`, which notes the hashes before anything is signed. */
 export type Leave = {
   readonly permission: Permission
   readonly signing: (

@@ -1,14 +1,17 @@
-/** Amounts as people read them. */
+/** Amounts in tokens, as people read them. */
 import type { Address } from '@svc-zerc20/protocol'
 import { formatUnits } from 'viem'
 
 export type TokenLabel = { readonly symbol: string; readonly decimals: number }
 
-/** A token names itself, and any token can call itself anything. */
+/** Bounds on a token's words about itself: any token can call itself anything. */
 const symbolCharsMax = 16
 const decimalsMax = 77
 
-/** An amount in tokens, as `1.5 USDC`, or undefined when the token does not tell. What it says is made harmless. */
+/**
+ * An amount in tokens, as `1.5 USDC`. Undefined when the token does not tell. The symbol is cut and made
+ * printable.
+ */
 export function createInTokens(
   readLabel: (token: Address) => Promise<TokenLabel>,
 ): (token: Address, amount: bigint) => Promise<string | undefined> {

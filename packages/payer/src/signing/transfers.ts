@@ -1,4 +1,4 @@
-/** Transfers of the payer's own: made, refused or sent. */
+/** The payer's own transfers: prepared, sent, and explained when the node refuses them. */
 import type { Address, Hex, TxHash } from '@svc-zerc20/protocol'
 import { encodeFunctionData, type PublicClient, type TransactionSerializable } from 'viem'
 import { prepareTransactionRequest } from 'viem/actions'
@@ -11,8 +11,9 @@ export type Transfer = { readonly token: Address; readonly to: Address; readonly
 
 /**
  * - `sent`: the node has the transaction
- * - `refused`: the node answered no for good and does not have it
- * - `unclear`: no answer came, or one that is also given for bytes some node has; sending them again is safe
+ * - `refused`: the node does not have the transaction, and refuses it for good
+ * - `unclear`: no answer came, or the error leaves open whether some node has the bytes; sending them again
+ *   is safe
  */
 export type Broadcast =
   | { readonly result: 'sent' }
@@ -21,7 +22,10 @@ export type Broadcast =
 export type Transfers = {
   /** An unsigned transfer with the account's next nonce. Rejects when the transfer would fail, and says why. */
   prepareTransfer(transfer: Transfer): Promise<TransactionSerializable>
-  /** Why the node would not have a transfer: no tokens, no gas money, the token's word, or the node's. */
+  /**
+   * Why the node refuses a transfer: too few tokens, too little gas money, a revert of the token, or the
+   * node's own words.
+   */
   whyRefused(transfer: Transfer, cause: unknown): Promise<PayerError>
   broadcast(hash: TxHash, raw: Hex): Promise<Broadcast>
   /** Whether the transaction succeeded, or undefined while there is no receipt. */
@@ -62,8 +66,9 @@ export function createTransfers(
   }
 
   /**
-   * A refusal is only what the node says for good, of bytes that it does not have. Everything else may still be mined: behind
-   * one address there may be several nodes, and a busy one may have passed the bytes on.
+   * Refused means that the node does not have the bytes and refuses them for good. In all other cases the
+   * transaction may still be mined: one URL may stand for several nodes, and a busy node may have passed the
+   * bytes on.
    */
   async function judge(hash: TxHash, cause: unknown): Promise<Broadcast> {
     const unclear = { result: 'unclear', why: explain(cause), cause } as const

@@ -25,11 +25,11 @@ export type AuditEntry = {
 
 export type AuditLog = { append(entry: AuditEntry): Promise<void> }
 
-/** Nobody reads it, where nothing is kept. */
+/** A log that keeps nothing. */
 export const noAudit: AuditLog = { append: async () => undefined }
 
 export const auditFile = 'audit.jsonl'
-/** A longer file is put aside under a name with its time, and read all the same. */
+/** A longer file is put aside under a name with its time. Files put aside are still read. */
 const bytesMax = 33_554_432
 
 export function createAuditLog({

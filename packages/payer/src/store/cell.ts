@@ -2,8 +2,8 @@
 export type Cell<T> = {
   read(): Promise<T | undefined>
   /**
-   * Atomic: nobody else's change lies between the value that `change` sees and the one it returns. `change` may run
-   * several times, and only its last result counts. Returning the value it was given writes nothing.
+   * Atomic: no other change comes between the value that `change` sees and the value it returns. `change` may
+   * run several times, and only its last result counts. Returning the given value writes nothing.
    */
   update(change: (before: T | undefined) => T): Promise<T>
 }

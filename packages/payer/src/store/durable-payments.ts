@@ -13,17 +13,17 @@ import { type Holder, holderNow, isGone } from './holder.js'
 import { createVersionedFile } from './versioned-file.js'
 
 /**
- * A record and who is at work on it. Without a record the payment was dropped. Its folder stays for a while: whoever
- * removed it at once could remove what another process has written there meanwhile.
+ * A record and its holder. No record means that the payment was dropped. Its folder stays for a while:
+ * removing it at once could remove what another process wrote there meanwhile.
  */
 type Stored = { readonly record?: PaymentRecord; readonly holder: Holder }
 
 export type DurablePayments = PaymentMemory & {
-  /** Every payment that is remembered. One that a killed process left open is undelivered. */
+  /** Every payment that is remembered. A payment that a killed process left open counts as undelivered. */
   list(): Promise<readonly PaymentRecord[]>
 }
 
-/** From this number on, payments that are over make room. */
+/** From this number on, payments that are over are removed. */
 const crowded = 64
 
 export function createDurablePayments({
@@ -65,7 +65,7 @@ export function createDurablePayments({
     if (left >= limits.paymentsMax) throw new PayerError('memory_full', `${left} payments are remembered`)
   }
 
-  /** Nobody will ask for it again, and no money hangs on it. */
+  /** Whether a payment is over: nobody will ask for it again, and no money depends on it. */
   const isOver = ({ accepted, delivery }: PaymentRecord) =>
     (delivery === 'delivered' || delivery === 'refused') &&
     accepted.extra.expiresAt + limits.retentionSeconds <= unixSeconds(clock)

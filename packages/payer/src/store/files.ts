@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Only the owner may look: what is in these folders says what was bought, and where. */
+/** Access for the owner alone: these folders show what was bought, and where. */
 const folderMode = 0o700
 const fileMode = 0o600
 
@@ -24,7 +24,7 @@ export async function writeAside(folder: string, text: string): Promise<string> 
   return path
 }
 
-/** Resolves once the names in a folder are on the disk. Some systems cannot do that, and need not. */
+/** Resolves once the names in a folder are on the disk. Systems that cannot do this do not need it. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined)
   try {
@@ -36,7 +36,9 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Appends one line in a single write, and resolves once it is on the disk. A torn line before it is ended first. */
+/**
+ * Appends one line in a single write, and resolves once it is on the disk. A torn last line is ended first.
+ */
 export async function appendLine(path: string, line: string): Promise<void> {
   const file = await open(path, 'a+', fileMode)
   try {

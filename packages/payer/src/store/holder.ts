@@ -1,19 +1,19 @@
-/** Who is at work on a payment, so that another process knows when nobody is any more. */
+/** The process at work on a payment, so that other processes know when it is gone. */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Clock } from '../clock.js'
 
 export type Holder = {
   readonly pid: number
-  /** Tells apart those who share a process. Absent in what older versions wrote. */
+  /** Tells holders in the same process apart. Absent in records of older versions. */
   readonly id?: string
-  /** Machine, boot and process namespace: only there does the process id mean anything. */
+  /** Machine, boot and process namespace. The process id has a meaning only there. */
   readonly where: string
-  /** After this time nobody is believed to be at work, whatever the process id says. */
+  /** After this time the holder counts as gone, whatever the process id says. */
   readonly untilMs: number
 }
 
-/** Longer than anybody works on a payment without a word. */
+/** Longer than any holder works on a payment without renewing its hold. */
 const leaseMs = 300_000
 
 export const holderNow = (id: string, clock: Clock): Holder => ({
@@ -30,7 +30,7 @@ export function isGone({ pid, where, untilMs }: Holder, clock: Clock): boolean {
     process.kill(pid, 0)
     return false
   } catch (error) {
-    // A process that is not ours to signal lives.
+    // With any other error the process exists: it only may not be signalled.
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }

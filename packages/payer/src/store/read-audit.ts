@@ -15,7 +15,7 @@ export type AuditReading = {
   readonly unreadable: number
 }
 
-/** Every line of the log, those that were put aside first. */
+/** Every line of the log. Files that were put aside come first. */
 export async function readAudit(folder: string): Promise<AuditReading> {
   const names = await readdir(folder).catch((error) => {
     if (errorCode(error) === 'ENOENT') return []

@@ -1,13 +1,14 @@
 /**
- * A cell in a folder that any number of processes share, without a lock that a killed process could leave behind.
+ * A cell in a folder that any number of processes share, without a lock that a killed process could leave
+ * behind.
  *
- * The value lives in files that are numbered up. Whoever changes it writes the next number under a name of its own, and
- * links that name to the next number. Linking fails when the number exists, so that of several writers exactly one
- * succeeds and the others begin anew from its value. A process that is killed leaves either the old value or the new one.
+ * The value lives in numbered files. A writer puts the new value under a name of its own, and links that name
+ * to the next number. Linking fails when the number exists, so exactly one of several writers succeeds, and
+ * the others begin anew from its value. A killed process leaves either the old value or the new one.
  *
- * Old numbers are removed. A writer that slept meanwhile could then link a number that was given out and removed long
- * ago. It finds out right afterwards: the newest file is never removed, so there is one with a higher number, and that one
- * does not list the writer's commit.
+ * Old numbers are removed. A writer that slept meanwhile could then link a number that was used and removed
+ * long ago. The writer finds out right afterwards: the newest file is never removed, so a file with a higher
+ * number exists, and that file does not list the writer's commit.
  */
 import { randomBytes, randomInt } from 'node:crypto'
 import { link, readdir, readFile, rm, stat } from 'node:fs/promises'
@@ -18,18 +19,18 @@ import { PayerError } from '../payer-error.js'
 import type { Cell } from './cell.js'
 import { errorCode, makeFolder, syncFolder, writeAside } from './files.js'
 
-/** How often a change is begun anew because somebody else was faster. */
+/** How often a change is begun anew because another writer was faster. */
 const attemptsMax = 2_000
-/** Longest pause before it is begun anew; grows up to this. */
+/** Longest pause before a change is begun anew. Pauses grow up to this. */
 const pauseMsMax = 50
 /** Commits that a file lists, its own included. */
 const commitsListed = 64
-/** Age at which a file that nobody linked is rubbish of a process that was killed. */
+/** Age at which an unlinked file counts as left behind by a killed process. */
 const asideMsMax = 600_000
 
 /**
- * Versions that stay. A list of the folder that is made while others write may miss what they write, and must still find
- * what was the newest when it began.
+ * Versions that stay. A listing of the folder may miss files that are written meanwhile, and must still find
+ * the version that was the newest when the listing began.
  */
 const versionsKept = 8
 
@@ -45,7 +46,7 @@ export function createVersionedFile<T>({
   clock,
 }: {
   readonly folder: string
-  /** Reads what was written, or says undefined to what it cannot read. */
+  /** Reads a stored value. Undefined when it is unreadable. */
   readonly parse: (value: unknown) => T | undefined
   readonly clock: Clock
 }): Cell<T> {
@@ -88,7 +89,7 @@ export function createVersionedFile<T>({
     return true
   }
 
-  /** Removes what nobody needs: the versions before the last, and what killed processes left. */
+  /** Removes old versions, and files that killed processes left behind. */
   async function clean(below: number): Promise<void> {
     for (const name of await readdir(folder)) {
       const number = numberOf(name)

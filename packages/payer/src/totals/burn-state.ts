@@ -1,8 +1,8 @@
-/** What the chain can say about money that was promised. */
+/** The states of a promised burn, as the chain tells them. */
 import type { ChallengeNonce, Hex, TxHash } from '@svc-zerc20/protocol'
 import type { Reservation } from './spend-state.js'
 
-/** `absent` means that no burn exists and none can come any more. */
+/** `absent`: no burn exists, and none can come any more. */
 export type BurnState = 'burned' | 'absent' | 'unknown'
 
 /** The signed transfer of a self-transfer, where there is one. */

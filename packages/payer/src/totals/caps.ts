@@ -1,4 +1,7 @@
-/** Caps over several payments. They are judged where the amount is reserved, so that nobody gets in between. */
+/**
+ * Caps over several payments. They are judged while the amount is reserved, so that no other payment gets in
+ * between.
+ */
 import type { BaseUnits } from '@svc-zerc20/protocol'
 import type { PayerErrorCode } from '../payer-error.js'
 import type { RuleName, Verdict } from '../verdict.js'

@@ -32,7 +32,7 @@ it(`R-098 ${processes} processes that spend at once never pass a total, with ${k
       complaint += part
     })
     children.add(child)
-    // Whoever is killed is replaced, so that the rest are always at it.
+    // Killed processes are replaced, so that some are always at work.
     const ended = once(child, 'exit').then(([code, signal]) => {
       children.delete(child)
       if (code !== 0 && signal !== 'SIGKILL') throw new Error(complaint)

@@ -71,7 +71,7 @@ describe('a reservation', () => {
     clock.advance(100_000)
     await reconcile()
     expect(await isReserved()).toBe(true)
-    // The hold is too old: whoever slept for so long finds the payment gone, and signs nothing.
+    // The hold is too old: a process that slept for so long finds the payment gone, and signs nothing.
     clock.advance(200_000)
     await reconcile()
     expect([await isReserved(), await memory.get(nonce)]).toEqual([false, undefined])

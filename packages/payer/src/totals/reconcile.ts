@@ -1,4 +1,7 @@
-/** Ends reservations that a crash, a silence or a refusal left behind, once the chain tells what became of the money. */
+/**
+ * Ends reservations that a crash, a silent seller or a refusal left behind, once the chain shows what became
+ * of the money.
+ */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { type Clock, unixSeconds } from '../clock.js'
 import type { PaymentMemory } from '../payment/payment-memory.js'
@@ -7,7 +10,7 @@ import type { ReadBurnState } from './burn-state.js'
 import type { Reservation } from './spend-state.js'
 import type { Totals } from './totals.js'
 
-/** How long past its end a reservation is left alone: whoever holds it may still be at it. */
+/** How long past its end a reservation is left alone: its holder may still be at work. */
 const graceSeconds = 60
 
 export function createReconcile({
@@ -24,8 +27,8 @@ export function createReconcile({
   readonly clock: Clock
 }): () => Promise<void> {
   /**
-   * Ends a payment without a signed transfer, so that a process which slept cannot sign one afterwards. Says false when
-   * somebody is at work on it, or signed meanwhile.
+   * Ends a payment without a signed transfer, so that a process that slept cannot sign one afterwards.
+   * Returns false if another holder is at work on the payment, or signed meanwhile.
    */
   async function endIntent(challengeNonce: ChallengeNonce): Promise<boolean> {
     const { isOurs, record } = await memory.hold(challengeNonce, (before) =>
@@ -60,8 +63,8 @@ export function createReconcile({
 }
 
 /**
- * The second from which no burn can begin any more. A permit lives until its deadline, and an offer that expires later does
- * not make it live longer. A transfer is signed only while its offer lives.
+ * The second from which no burn can begin any more. A permit lives until its deadline, even if its offer
+ * expires later. A transfer is signed only while its offer lives.
  */
 const endOf = ({ way, expiresAt, deadline }: Reservation): number =>
   way === 'permit' ? (deadline ?? expiresAt) : expiresAt

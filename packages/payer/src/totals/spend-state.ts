@@ -1,7 +1,7 @@
-/** What was spent and what may still be, as plain data, and how it changes. */
+/** Money spent and money reserved, as plain data, and how both change. */
 import { Json } from '@svc-zerc20/protocol'
 
-/** Money that is promised: it counts as spent until it is known that it never will be. */
+/** Money that is promised. A reservation counts as spent until it is certain that the money never will be. */
 export type Reservation = {
   readonly pair: string
   readonly host: string
@@ -15,11 +15,11 @@ export type Reservation = {
   readonly payer: string
   readonly expiresAt: number
   readonly deadline: number | undefined
-  /** Who reserved it. Nobody else signs for this challenge. */
+  /** Id of the present owner. Only the owner signs for this challenge. */
   readonly owner: string
-  /** The hash over what may be signed. */
+  /** The hash over everything that may be signed. */
   readonly terms: string
-  /** Leave to sign was given; before, a human is still being asked. */
+  /** Permission to sign was granted. False while a human is still being asked. */
   readonly isGranted: boolean
   /** A human approved this price. */
   readonly isApproved: boolean
@@ -35,13 +35,13 @@ export type SpendState = {
   /** Network, token and hour → spent in it. */
   readonly hours: Amounts
   readonly reservations: Readonly<Record<string, Reservation>>
-  /** Network, token and route → the price that later ones are held against. */
+  /** Network, token and route → the price that later prices are compared with. */
   readonly prices: Amounts
 }
 
 export const emptyState: SpendState = { totals: {}, hosts: {}, hours: {}, reservations: {}, prices: {} }
 
-/** Hours that count as a day: the one that runs, and 24 whole ones before it. */
+/** Hours that count as a day: the current one, and the 24 before it. */
 const hoursOfDay = 25
 /** Routes whose price is remembered. The oldest is forgotten first. */
 const pricesMax = 1_000
@@ -58,7 +58,7 @@ export type Used = {
   readonly reserved: bigint
 }
 
-/** What counts against the caps of one network and token, and of one host among them. */
+/** The amounts that count against the caps of one network and token, and of one host. */
 export function usedOf(state: SpendState, pair: string, host: string, nowMs: number): Used {
   const open = Object.values(state.reservations).filter((each) => each.pair === pair)
   const reserved = sum(open.map(({ amount }) => amount))
@@ -88,14 +88,14 @@ export function withReservation(state: SpendState, nonce: string, reservation: R
   return { ...state, reservations: { ...state.reservations, [nonce]: reservation } }
 }
 
-/** The reservation is gone: nothing was spent. The same state where there is none. */
+/** The state without a reservation, of which nothing was spent. Unchanged where there is none. */
 export function withoutReservation(state: SpendState, nonce: string): SpendState {
   if (!Object.hasOwn(state.reservations, nonce)) return state
   const { [nonce]: _, ...reservations } = state.reservations
   return { ...state, reservations }
 }
 
-/** The reservation became a payment. The same state where there is none. */
+/** The state in which a reservation became a payment. Unchanged where there is none. */
 export function withSpent(state: SpendState, nonce: string): SpendState {
   const reservation = reservationOf(state, nonce)
   if (reservation === undefined) return state
@@ -114,8 +114,8 @@ export function withSpent(state: SpendState, nonce: string): SpendState {
 }
 
 /**
- * A price is held against the lowest one paid since a human last approved one, so that many small steps up are seen as
- * well as one large one.
+ * A price is compared with the lowest one paid since a human last approved one. Many small rises are noticed
+ * like one large rise.
  */
 function withPrice(prices: Amounts, { pair, route, amount, isApproved }: Reservation): Amounts {
   const key = `${pair} ${route}`
@@ -132,7 +132,7 @@ const add = (amounts: Amounts, key: string, amount: string): Amounts => ({
   [key]: `${of(amounts, key) + BigInt(amount)}`,
 })
 
-/** Reads what a cell kept. A number that cannot be read must stop the payer, not count as nothing. */
+/** Reads the state that a cell kept. An unreadable number must stop the payer, not count as zero. */
 export function parseSpendState(raw: unknown): SpendState | undefined {
   if (!Json.isObject(raw)) return undefined
   const { totals, hosts, hours, prices, reservations } = raw

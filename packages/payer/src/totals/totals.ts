@@ -1,4 +1,4 @@
-/** Totals that hold for everybody who shares their cell. */
+/** Totals that are shared by everybody who uses the same cell. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../clock.js'
 import type { Cell } from '../store/cell.js'
@@ -21,24 +21,27 @@ export type Reserved = { readonly owner: string } | { readonly refused: Verdict 
 
 export type Totals = {
   used(pair: string, host: string): Promise<Used>
-  /** The price that a route is held against, or undefined when nothing was paid there. */
+  /** The price that a route is compared with. Undefined when nothing was paid there. */
   price(pair: string, route: string): Promise<bigint | undefined>
   reservation(nonce: ChallengeNonce): Promise<Reservation | undefined>
   /**
-   * Atomic over all processes: reserves the amount when it fits beneath every cap, and says which it does not fit
-   * beneath otherwise. A challenge that has a reservation keeps that one, and its owner is told.
+   * Atomic over all processes: reserves the amount if it fits beneath every cap, and tells the cap that
+   * refused it otherwise. A challenge that already has a reservation keeps it, and its owner is told.
    */
   reserve(nonce: ChallengeNonce, reservation: Reservation, caps: readonly Cap[]): Promise<Reserved>
   /**
-   * Atomic: gives the reservation of a challenge another owner, when it has these terms. Resolves with the reservation as
-   * it then is, or undefined when there is none. From then on the owner before can no longer release it.
+   * Atomic: gives the reservation of a challenge a new owner if the terms are the same. Resolves with the
+   * reservation as it then is, or undefined when there is none. The owner before can no longer release it.
    */
   takeOver(nonce: ChallengeNonce, by: Pick<Reservation, 'owner' | 'terms'>): Promise<Reservation | undefined>
   /** Notes that a human approved a reservation and its price. */
   approve(nonce: ChallengeNonce): Promise<void>
-  /** The money is gone. */
+  /** Turns the reservation into money spent. */
   spend(nonce: ChallengeNonce): Promise<void>
-  /** The money will never be asked for. Says false, and changes nothing, when the reservation has another owner. */
+  /**
+   * Ends a reservation whose money will never be asked for. Returns false, and changes nothing, if it has
+   * another owner.
+   */
   release(nonce: ChallengeNonce, owner: string): Promise<boolean>
   state(): Promise<SpendState>
 }
