@@ -1,10 +1,10 @@
-/** The command line of `svc-indexer`: options and help. What they do is given from outside. */
+/** The command line of `svc-indexer`: options and help. The caller provides the work that they start. */
 import { exitCodes } from '@svc-zerc20/daemon'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { proverKeyName } from './env.js'
 import { defaultCeilingGwei } from './root/fee-ceiling.js'
 
-/** What was asked for on the command line or in the environment. */
+/** The choices of the command line and the environment. */
 export type Arguments = {
   readonly rpcUrl: string
   readonly chainId: number

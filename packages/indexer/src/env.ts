@@ -2,12 +2,12 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 
-/** Pays for reservations and root proofs. */
+/** The key that pays for reservations and root proofs. */
 export const proverKeyName = 'SVC_INDEXER_PK'
 
 /**
- * The root prover's key, or undefined when none is set; it leaves the environment, so that nothing started later
- * inherits it. The message of a malformed one does not show it.
+ * The root prover's key, or undefined when none is set. The key is removed from the environment, so that
+ * programs started later do not inherit it. The error for a malformed key does not show it.
  */
 export function takeProverKey(): Hex | undefined {
   const text = process.env[proverKeyName]

@@ -1,4 +1,4 @@
-/** What the indexer tells its operator, one JSON object a line. */
+/** The indexer's log for its operator, one JSON object a line. */
 export type LogEvent =
   | { event: 'indexer.ready'; url: string; folder: string; chainId: number; token: string; size: number }
   | { event: 'indexer.stopping'; signal: string }

@@ -20,7 +20,7 @@ export type IndexerOptions = {
   readonly chainId: number
   readonly token: string
   readonly verifier: string
-  /** The database; created when it is not there. */
+  /** Folder of the database. It is created if it does not exist. */
   readonly folder: string
   /** Loopback and a free port by default. */
   readonly listen?: { readonly host?: string; readonly port?: number }
@@ -30,9 +30,9 @@ export type IndexerOptions = {
   readonly confirmations?: number
   /** Pause between two looks at a chain that has nothing new. */
   readonly pollMs?: number
-  /** What `/status` calls the token. */
+  /** The name of the token in `/status`. */
   readonly label?: string
-  /** Proves roots too, when given. */
+  /** If given, roots are proved too. */
   readonly rootProver?: RootJobOptions
   readonly clock?: Clock
   readonly log?: Log
@@ -41,7 +41,7 @@ export type IndexerOptions = {
 export type Indexer = {
   readonly url: string
   status(): Status
-  /** Ends what runs; the folder is whole at any time. The prover stays with whoever made it. */
+  /** Stops everything. The folder is consistent at any time. The caller closes the prover that it made. */
   close(): Promise<void>
 }
 
@@ -127,7 +127,10 @@ export async function createIndexer(options: IndexerOptions): Promise<Indexer> {
   }
 }
 
-/** A new folder begins with the block before the token's first, so that even that one can be found replaced. */
+/**
+ * A new folder begins with the block before the token's first, so that a reorg of the first block can be
+ * noticed.
+ */
 function folderOf(
   binding: Binding,
   chain: Chain,

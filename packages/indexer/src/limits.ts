@@ -31,7 +31,7 @@ export const limits = {
   feeBumpPercent: 25n,
   /** A request of this API is small; anything larger is abuse. */
   bodyBytesMax: 16_384,
-  /** A whole request is there, or its connection is closed, in less than 20 s: the pause between two looks included. */
+  /** Within 20 s a request is complete or its connection is closed, the pause between two looks included. */
   connections: {
     headMs: 10_000,
     requestMs: 19_000,
@@ -42,7 +42,7 @@ export const limits = {
     perCallerMax: 128,
   },
   eventsDefault: 100,
-  /** Events in one answer, to however many recipients. */
+  /** Most events in one answer, over all recipients together. */
   eventsMax: 1_000,
   recipientsMax: 100,
   leavesPerRequestMax: 100,

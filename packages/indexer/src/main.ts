@@ -12,7 +12,7 @@ import { feeCeiling } from './root/fee-ceiling.js'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
-/** Errors that only a person can mend; any other may pass by itself. */
+/** Errors that only a person can fix. Any other error may pass by itself. */
 const mistakes = new Set(['bad_option', 'wrong_chain', 'folder_of_another_token', 'folder_unusable'])
 
 const { log, exit } = createProcessLog(levelOf)

@@ -1,4 +1,6 @@
-/** What `/status` tells about the token. The last three fields are ours; upstream's clients ignore them. */
+/**
+ * The answer of `/status` about the token. The last three fields are ours; upstream's clients ignore them.
+ */
 export type Status = {
   readonly label: string
   readonly chain_id: number
@@ -13,7 +15,7 @@ export type Status = {
   /** Leaf count of the last root that was proved here, submitted or not. */
   readonly ivc_generated_index: number | null
   readonly synced_block: number
-  /** Code and sentence of what keeps the sync from going on. */
+  /** Code and sentence of the failure that stops the sync. */
   readonly sync_error: string | null
   /** The same for the proving of roots. */
   readonly root_error: string | null

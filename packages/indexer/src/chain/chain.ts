@@ -1,4 +1,6 @@
-/** What the indexer reads from a node. An answer of the wrong form is the node's failure, found here. */
+/**
+ * The indexer's reads from a node. An answer of the wrong form is a failure of the node, and is found here.
+ */
 import { tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
 import {
   blockCall,
@@ -28,12 +30,12 @@ export type VerifierState = {
 
 export type Chain = {
   chainId(): Promise<number>
-  /** The newest block, and the one at a height: undefined when the chain does not reach it. */
+  /** The newest block, and the block at a height: undefined when the chain does not reach it. */
   latestAnd(number: number): Promise<{ latest: BlockRef; known: BlockRef | undefined }>
   blocksAt(numbers: readonly number[]): Promise<readonly (BlockRef | undefined)[]>
   /** Transfers of the token in the order of the chain. */
   transfers(fromBlock: number, toBlock: number): Promise<readonly ReportedTransfer[]>
-  /** What the token says about itself in exactly that block, not in another one of the same height. */
+  /** The token's own state in exactly that block, not in another block of the same height. */
   tokenAt(block: BlockRef): Promise<{ index: number; hashChain: bigint }>
   verifierNow(): Promise<VerifierState>
   /** The verifier's hash chain at these leaf counts; zero where none was reserved. */

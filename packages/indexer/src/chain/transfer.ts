@@ -15,7 +15,7 @@ export type ReportedTransfer = {
   readonly logIndex: number
 }
 
-/** Throws `SvcError('rpc_error')` for anything that is no transfer of a mined block. */
+/** Throws `SvcError('rpc_error')` for a log that is not a transfer in a mined block. */
 export function parseTransfer(log: ChainLog): ReportedTransfer {
   const { leafIndex, from, to, value, txHash, blockNumber, blockHash } = parsePlacedTransfer(log)
   const logIndex = parseCount(log.logIndex)

@@ -1,4 +1,4 @@
-/** Queries and bodies → checked values. Everything that is no request is answered with 400 and a sentence. */
+/** Queries and bodies → checked values. An invalid request is answered with 400 and a sentence. */
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import { limits } from '../limits.js'

@@ -28,7 +28,9 @@ async function listen(changes: Partial<ConnectionBounds> = {}): Promise<number> 
   return Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
 }
 
-/** Writes the beginning at once and the rest byte by byte; the milliseconds until the server hangs up. */
+/**
+ * Writes the beginning at once and the rest byte by byte. Returns the milliseconds until the server hangs up.
+ */
 function lifeOf(port: number, beginning: string, rest: string): Promise<number> {
   const socket = connect(port, '127.0.0.1', () => socket.write(beginning))
   sockets.push(socket)

@@ -15,7 +15,9 @@ export class RequestError extends Error {
   }
 }
 
-/** Creates a server without routes. Any web page may read it: everything it tells is public on the chain. */
+/**
+ * Creates a server without routes. Any web page may read its answers: all of them are public on the chain.
+ */
 export function createServer({
   log,
   bounds = limits.connections,

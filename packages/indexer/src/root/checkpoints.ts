@@ -8,13 +8,16 @@ import type { Database } from '../store/database.js'
 import { hashChainAt, reserveCall, reserveEarlierCall } from './root-step.js'
 
 export type Checkpoints = {
-  /** Takes notice of what the verifier reserved last, whoever did it. */
+  /** Remembers the verifier's latest reservation, whoever made it. */
   observe(state: VerifierState): void
   /** The furthest known checkpoint among the synced leaves, beyond the proved ones. */
   furthest(provedIndex: number): number | undefined
-  /** Reserves one when none is ahead of the proved leaves, or when the last is a whole subtree behind. */
+  /**
+   * Reserves a checkpoint when none is ahead of the proved leaves, or when the last one is a whole subtree
+   * behind.
+   */
   reserveIfDue(state: VerifierState, signal: AbortSignal): Promise<boolean>
-  /** The nearest checkpoint at or above an index, with one reserved on the way when all are too far. */
+  /** The nearest checkpoint at or above an index. If all are too far, one is reserved on the way. */
   nearest(of: { newIndex: number; oldIndex: number; known: number }, signal: AbortSignal): Promise<number>
 }
 
@@ -51,7 +54,7 @@ export function createCheckpoints(deps: {
   }
 
   function observe({ reservedIndex, provedIndex }: VerifierState): void {
-    // A reorg takes reservations back, so what is ahead of the last one is forgotten.
+    // A reorg takes reservations back, so checkpoints ahead of the latest reservation are forgotten.
     seen = seen.filter((index) => index > provedIndex && index < reservedIndex)
     if (reservedIndex > provedIndex) seen.push(reservedIndex)
     if (seen.length > limits.checkpointsSeenMax) seen.shift()

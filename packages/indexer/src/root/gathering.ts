@@ -1,4 +1,4 @@
-/** Unproved transfers wait for company: a proof costs the same for one as for many. */
+/** Unproved transfers wait for more transfers: a proof costs the same for one as for many. */
 import { type Clock, zeroAddress } from '@svc-zerc20/protocol'
 import { limits } from '../limits.js'
 import type { Database } from '../store/database.js'
@@ -7,7 +7,7 @@ import { transfersBetween } from './root-step.js'
 export type Gathering = {
   /** Whether transfers beyond the proved ones have waited long enough. */
   isRipe(provedIndex: number): boolean
-  /** A root was submitted: whatever is left begins to wait now. */
+  /** A root was submitted. The remaining transfers begin to wait now. */
   restart(): void
 }
 
@@ -20,7 +20,7 @@ export function createGathering(deps: {
   const { database, clock, gatherMs, mintGatherMs } = deps
   let pendingSince: number | undefined
 
-  /** Looks at as many as one reservation covers; more than those are not waited for as if they were mints. */
+  /** Whether all unproved transfers are mints. False when there are more than one reservation covers. */
   function areMints(provedIndex: number, size: number): boolean {
     const end = Math.min(size, provedIndex + limits.leavesPerReservation)
     const first = transfersBetween(database, provedIndex, end)

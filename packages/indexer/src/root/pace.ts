@@ -1,19 +1,19 @@
-/** How long root proofs take here, from those that were made lately. */
+/** The time that root proofs take here, measured on the latest ones. */
 import type { RootCircuit } from '@svc-zerc20/zk'
 import type { StepMs } from './root-plan.js'
 
 export type Pace = {
   proved(circuit: RootCircuit, ms: number): void
   submitted(ms: number): void
-  /** Proof and transaction together. */
+  /** Time of a proof and its transaction together. */
   stepMs(): StepMs
 }
 
-/** A large proof takes about as long as two small ones; that is all there is to know before both were made. */
+/** A large proof takes about as long as two small ones. This ratio is used until both were measured. */
 const assumed = { 'root-16': 1, 'root-64': 2 } as const
 const assumedUnitMs = 5_000
 
-/** Creates a pace that nothing was measured for. */
+/** Creates a pace without measurements. */
 export function createPace(): Pace {
   const proofMs: Partial<Record<RootCircuit, number>> = {}
   let transactionMs = 0

@@ -1,4 +1,7 @@
-/** Root proofs as the job asks for them: made once, kept in case their transaction has to be sent again. */
+/**
+ * Root proofs, as the job asks for them. Each is made once, and kept in case its transaction has to be sent
+ * again.
+ */
 import { type Clock, createBoundedMap } from '@svc-zerc20/protocol'
 import type { RootCircuit, RootWitness } from '@svc-zerc20/zk'
 import type { Log } from '../events.js'
@@ -8,7 +11,7 @@ import type { RootPlan } from './root-plan.js'
 import type { WatchedProof } from './watched-proof.js'
 
 export type Proofs = {
-  /** Undefined when the proof is of no use any more. */
+  /** Undefined when the proof is no longer of use. */
   of(plan: RootPlan, witness: RootWitness, signal: AbortSignal): Promise<readonly bigint[] | undefined>
   /** Leaf count of the last root that was proved. */
   lastIndex(): number | undefined
@@ -19,7 +22,7 @@ export function createProofs(deps: {
   database: Pick<Database, 'head'>
   clock: Pick<Clock, 'now'>
   log: Log
-  /** Hears how long a proof took. */
+  /** Called with the time that a proof took. */
   onProved: (circuit: RootCircuit, ms: number) => void
 }): Proofs {
   const { prove, database, clock, log, onProved } = deps

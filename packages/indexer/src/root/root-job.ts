@@ -1,6 +1,7 @@
 /**
- * Brings the verifier's proved root up to the token's leaves. Every round begins with what the chain says now, so a
- * reorg, a restart or somebody else's proof needs no special case: the next round starts from another place.
+ * Brings the verifier's proved root up to the token's leaves. Every round begins with the present state of
+ * the chain. A reorg, a restart or another prover's proof therefore needs no special case: the next round
+ * starts from another index.
  */
 import type { FeeCeiling, Sender } from '@svc-zerc20/evm'
 import { type Address, backOffMs, type Clock, SvcError } from '@svc-zerc20/protocol'
@@ -20,13 +21,13 @@ import { createWatchedProof, isOutrun, type RootProver } from './watched-proof.j
 
 export type RootJobOptions = {
   readonly prover: RootProver
-  /** An account that the verifier allows to prove, with money for gas; used by nobody else. */
+  /** An account that the verifier allows to prove, with money for gas. Only this job may use it. */
   readonly privateKey: Hex
-  /** Most that its transactions pay for gas. */
+  /** Highest gas price of its transactions. */
   readonly ceiling?: FeeCeiling
-  /** Unproved transfers wait so long for company. */
+  /** How long unproved transfers wait for more transfers. */
   readonly gatherMs?: number
-  /** The same when all of them are mints, which nobody waits for: a mint pays for nothing. */
+  /** The same when all of them are mints. Nobody waits for a mint, because a mint pays for nothing. */
   readonly mintGatherMs?: number
   /** Pause between two looks. */
   readonly lookMs?: number
@@ -64,7 +65,7 @@ export function createRootJob(
   let failures = 0
   let error: string | undefined
 
-  /** Whether something was done, so that the next look need not wait. */
+  /** True when something was done, so that the next look need not wait. */
   async function round(signal: AbortSignal): Promise<boolean> {
     const state = await chain.verifierNow()
     checkpoints.observe(state)

@@ -3,12 +3,13 @@ import { type RootCircuit, rootBatches } from '@svc-zerc20/zk'
 
 export type RootPlan = { readonly circuit: RootCircuit; readonly oldIndex: number; readonly newIndex: number }
 
-/** What one proof of each circuit takes, from the start of proving to the receipt. */
+/** Time of one proof of each circuit, from the start of proving to the receipt. */
 export type StepMs = Readonly<Record<RootCircuit, number>>
 
 /**
- * The next step from the proved index towards the target. A proof stays inside one aligned subtree of its batch, so
- * what is left of the present subtree of 64 takes one large proof or some small ones: whichever is sooner done.
+ * The next step from the proved index towards the target. A proof stays inside one aligned subtree of its
+ * batch. The rest of the present subtree of 64 takes one large proof or some small ones, whichever is done
+ * sooner.
  */
 export function planRoot(oldIndex: number, target: number, stepMs: StepMs): RootPlan {
   const endOf = (width: number) => Math.min(target, (Math.floor(oldIndex / width) + 1) * width)

@@ -22,7 +22,7 @@ export function hashChainAt(database: Database, size: number): bigint {
   return size === 0 ? 0n : (transfersBetween(database, size - 1, size)[0]?.hashChain ?? 0n)
 }
 
-/** What the circuit is asked to prove. */
+/** The input of the circuit. */
 export function witnessOf(database: Database, { circuit, oldIndex, newIndex }: RootPlan): RootWitness {
   const width = rootBatches[circuit]
   const start = Math.floor(oldIndex / width) * width
@@ -36,7 +36,7 @@ export function witnessOf(database: Database, { circuit, oldIndex, newIndex }: R
   })
 }
 
-/** Call data of `proveTransferRoot`; the transfers beyond the proof lead on to a reserved checkpoint. */
+/** Call data of `proveTransferRoot`. The transfers beyond the proof lead on to a reserved checkpoint. */
 export function proveCall(
   database: Database,
   claim: { plan: RootPlan; newRoot: bigint; proof: readonly bigint[]; checkpoint: number },

@@ -1,4 +1,4 @@
-/** A root proof in the making, and an eye on the chain meanwhile. */
+/** Makes a root proof, and watches the chain meanwhile. */
 import type { Clock } from '@svc-zerc20/protocol'
 import type { CircuitInput, RootCircuit } from '@svc-zerc20/zk'
 import type { Chain, VerifierState } from '../chain/chain.js'
@@ -22,7 +22,7 @@ type Task = { readonly plan: RootPlan; readonly newRoot: bigint; readonly input:
 /** Resolves with the proof's words, or with undefined when the proof became useless and was given up. */
 export type WatchedProof = (task: Task, signal: AbortSignal) => Promise<readonly bigint[] | undefined>
 
-/** Whether somebody proved as much already. */
+/** Whether another prover has already proved as much. */
 export function isOutrun(
   { oldIndex, newIndex }: RootPlan,
   { provedIndex }: VerifierState,
@@ -33,7 +33,7 @@ export function isOutrun(
   return true
 }
 
-/** Creates the proving; reservations go on beside it, and a tree that changed or a faster prover ends it. */
+/** Creates the proving. Reservations go on meanwhile. A changed tree or a faster prover ends the proof. */
 export function createWatchedProof(deps: {
   prover: RootProver
   chain: Chain
@@ -58,10 +58,11 @@ export function createWatchedProof(deps: {
         checkpoints.observe(state)
         if (isOutrun(plan, state, log) || database.head().size < plan.newIndex) return giveUp()
         if (database.rootAt(plan.newIndex) !== newRoot) return giveUp()
-        // Not ended by the proof: the next transaction waits until this one is mined.
+        // The end of the proof does not end this call: the next transaction waits until the reservation is
+        // mined.
         await checkpoints.reserveIfDue(state, signal)
       } catch (failure) {
-        // The proof goes on; what is wrong with the chain will be told when it is to be submitted.
+        // The proof goes on. A fault of the chain shows again when the proof is submitted.
         if (!ending.aborted)
           log({ event: 'root.failed', code: codeOf(failure), err: failure, retryMs: lookMs })
       }

@@ -6,16 +6,19 @@ import { decodeWord, encodeWord, keys } from './record.js'
 export type Batch = {
   put(key: Buffer, value: Buffer): void
   del(key: Buffer): void
-  /** The nodes of the tree. Those of this batch are among them: the tree needs them before they are stored. */
+  /** The nodes of the tree, including those of this batch: the tree needs them before they are stored. */
   readonly nodes: NodeStore
   isEmpty(): boolean
-  /** Runs `fill`, which puts and deletes, and writes the changes. They are forgotten when anything fails. */
+  /**
+   * Runs `fill`, which puts and deletes, and writes the changes. If anything fails, all changes are
+   * forgotten.
+   */
   write(fill: () => Promise<void> | void): Promise<void>
 }
 
 type Operation = { type: 'put'; key: Buffer; value: Buffer } | { type: 'del'; key: Buffer }
 
-/** `storedSize` tells the leaves of the tree on the disk. */
+/** `storedSize` returns the number of leaves of the tree on the disk. */
 export function createBatch(level: Level, storedSize: () => number): Batch {
   let operations: Operation[] = []
   const fresh = new Map<string, bigint>()

@@ -70,7 +70,7 @@ function createDatabase(level: Level): Database {
   const batch = createBatch(level, () => head.size)
   let tree = createMerkleTree({ store: batch.nodes, size: head.size })
 
-  /** Whatever fails, memory is as the disk is. */
+  /** Writes a batch. Afterwards memory equals the disk, even if the write failed. */
   async function commit(fill: () => Promise<void> | void): Promise<void> {
     assert(batch.isEmpty(), 'changes come one after another')
     try {
@@ -144,7 +144,7 @@ function createDatabase(level: Level): Database {
         tree.truncate(to.size)
         batch.put(keys.head, encodeBlock(to))
         if (verified.number > to.number) batch.put(keys.verified, encodeBlock(to))
-        // Nobody reads from now on what the batch is about to take away.
+        // From now on nobody reads the records that the batch is about to delete.
         head = to
       }),
     close: () => level.close(),

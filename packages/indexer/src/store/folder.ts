@@ -6,12 +6,13 @@ import { decodeBlock, encodeBlock, keys, type SyncedBlock } from './record.js'
 
 export type Level = ClassicLevel<Buffer, Buffer>
 
-/** What a folder belongs to; another one of these is refused. */
+/** The chain, token and first block that a folder belongs to. Any others are refused. */
 export type Binding = { readonly chainId: number; readonly token: Address; readonly fromBlock: number }
 
 /**
- * Opens or creates a folder. `start` tells the block before the token's first and is asked only for a new folder.
- * Throws `SvcError('folder_locked')`, `SvcError('folder_of_another_token')` or `SvcError('folder_unusable')`.
+ * Opens or creates a folder. `start` returns the block before the token's first, and is called only for a new
+ * folder. Throws `SvcError('folder_locked')`, `SvcError('folder_of_another_token')` or
+ * `SvcError('folder_unusable')`.
  */
 export async function openFolder(deps: {
   folder: string

@@ -2,7 +2,7 @@
 import type { Address, Bytes32, TxHash } from '@svc-zerc20/protocol'
 import type { ReportedTransfer } from '../chain/transfer.js'
 
-/** A transfer with what the indexer computed after it. */
+/** A transfer with the values that the indexer computed after it. */
 export type StoredTransfer = Omit<ReportedTransfer, 'blockHash'> & {
   /** The token's hash chain after this transfer. */
   readonly hashChain: bigint

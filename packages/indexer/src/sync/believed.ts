@@ -1,4 +1,4 @@
-/** Reported transfers → transfers that are believed: without a gap, and with the hash chain that the token has. */
+/** Reported transfers → checked transfers: without a gap, and with the hash chain that the token has. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { nextHashChain } from '@svc-zerc20/zk'
 import type { BlockRef, Chain } from '../chain/chain.js'
@@ -6,7 +6,10 @@ import type { ReportedTransfer } from '../chain/transfer.js'
 import type { ChainedTransfer } from '../store/database.js'
 import type { SyncedBlock } from '../store/record.js'
 
-/** The hash chain after each transfer; indices must go on where the head ended, and the last block must be the end. */
+/**
+ * Adds the hash chain after each transfer. Indices must go on where the head ended, and the last block must
+ * be the end.
+ */
 export function chainTransfers(
   head: SyncedBlock,
   logs: readonly ReportedTransfer[],
@@ -56,6 +59,6 @@ const doubtful = new Set([
   'block_moved',
 ])
 
-/** Whether a reorg in the middle of a step can look like this. */
+/** Whether a reorg in the middle of a step can cause this error. */
 export const isDoubtful = (error: unknown): error is SvcError =>
   error instanceof SvcError && doubtful.has(error.code)

@@ -7,7 +7,7 @@ import { limits } from '../limits.js'
 import type { Database } from '../store/database.js'
 import { createSync } from './sync.js'
 
-/** Throws `SvcError('wrong_chain')` when the node is on another one. */
+/** Throws `SvcError('wrong_chain')` when the node is on another chain. */
 export async function assertChain(chain: Chain, expected: number): Promise<void> {
   const found = await chain.chainId()
   if (found !== expected) {
@@ -22,7 +22,7 @@ export type Follower = {
   view(): { verifierState: VerifierState | undefined; error: string | undefined }
 }
 
-/** Steps the sync until the end; a failure is logged, shown and tried again. */
+/** Steps the sync until it is stopped. A failure is logged, shown and tried again. */
 export function createFollower(deps: {
   chainId: number
   chain: Chain
@@ -57,7 +57,7 @@ export function createFollower(deps: {
       log({ event: 'sync.failed', code: codeOf(failure), err: failure, retryMs })
       return retryMs
     }
-    // Not known is a value of its own in /status, and no reason to stop.
+    // An unknown state has a value of its own in /status, and is no reason to stop.
     verifierState = await chain.verifierNow().catch(() => undefined)
     return pollMs
   }

@@ -1,4 +1,4 @@
-/** What only a long history shows: spans that nobody vouches for yet, and a common block far below. */
+/** Cases that need a long history: spans that no comparison vouches for yet, and a common block far below. */
 import { createJsonRpc, type JsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,7 +1,7 @@
 /**
- * Follows the token's transfers. Nothing is believed for the asking: indices must be contiguous, the hash chain is
- * computed from the transfers and compared with what the token says in the very block the span ends with, and a
- * stored block whose hash left the chain takes what came after it with it.
+ * Follows the token's transfers, and checks all that the node tells. Indices must be contiguous. The hash
+ * chain is computed from the transfers and compared with the token's own, in the very block that ends the
+ * span. If a stored block is no longer on the chain, it is dropped with everything after it.
  */
 import { createLogSpan } from '@svc-zerc20/evm'
 import { SvcError } from '@svc-zerc20/protocol'
@@ -15,7 +15,7 @@ import { chainTransfers, compareWithToken, isDoubtful } from './believed.js'
 import { storeSpan } from './store-span.js'
 import { createWayBack } from './way-back.js'
 
-/** `idle`: all there is was read. `moved`: read on at once. */
+/** `idle`: everything there is was read. `moved`: there may be more, so read on at once. */
 export type SyncOutcome = 'idle' | 'moved'
 
 export type Sync = {
@@ -47,7 +47,7 @@ export function createSync(deps: {
     const target = latest.number - confirmations
     if (target <= head.number) return 'idle'
     const to = span.lastBlock(head.number + 1, target)
-    // Asked for by its number, the newest one too: a node can name any number as its head.
+    // The block is asked for by its number, even the newest one: a node can name any number as its head.
     const [end] = await chain.blocksAt([to])
     if (end === undefined) return 'idle'
     const logs = await readSpan(head.number + 1, to)
@@ -61,7 +61,7 @@ export function createSync(deps: {
       span.answered()
       return logs
     } catch (error) {
-      // Nodes refuse spans with too many logs, each in words of its own; the answer may also be too large.
+      // Nodes refuse spans with too many logs, each in its own words. The answer may also be too large.
       const isOfNode = error instanceof SvcError && error.code.startsWith('rpc_')
       if (!isOfNode || !span.refused(to - from + 1)) throw error
       return undefined
@@ -78,7 +78,7 @@ export function createSync(deps: {
       const transfers = chainTransfers(head, logs, end)
       const hashChain = transfers.at(-1)?.hashChain ?? head.hashChain
       const last = { ...end, size: head.size + transfers.length, hashChain }
-      // Old states are pruned by most nodes, and the last one vouches for all before it.
+      // Most nodes prune old states. The comparison in the last block vouches for all blocks before it.
       if (isTarget) await compareWithToken(chain, last)
       await storeSpan(database, { transfers, last, isVerified: isTarget })
       if (transfers.length > 0) {
@@ -87,7 +87,8 @@ export function createSync(deps: {
       return isTarget ? 'idle' : 'moved'
     } catch (error) {
       if (!isDoubtful(error)) throw error
-      // Read across a reorg, both sides are true, or the node refuses a block it has dropped: look again.
+      // Across a reorg, logs and token can both be true and still differ; a node also refuses a block it has
+      // dropped. Look again.
       const [now] = await chain.blocksAt([end.number])
       if (now?.hash !== end.hash) return 'idle'
       if (error.code !== 'rpc_error') await back.toVerifiedBlock()

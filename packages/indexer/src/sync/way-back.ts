@@ -7,11 +7,11 @@ import type { Database } from '../store/database.js'
 import type { SyncedBlock } from '../store/record.js'
 
 export type WayBack = {
-  /** Whether a chain that ends below our head is another branch; else it comes from a node that lags. */
+  /** Whether a chain that ends below our head is another branch. Otherwise it comes from a node that lags. */
   isShorterBranch(latest: BlockRef): Promise<boolean>
   /** After a reorg. Throws `SvcError('chain_replaced')` when no stored block is on the chain. */
   toCommonBlock(): Promise<void>
-  /** After a doubt: a span that was read from history may have been wrong too. */
+  /** After a doubtful answer: an earlier span of history may have been wrong too. */
   toVerifiedBlock(): Promise<void>
 }
 
