@@ -26,7 +26,7 @@ export type AddressTerms = Omit<BurnTerms, 'challengeNonce'>
 export type AddressMaker = {
   /** A new address. Throws when the miner fails. */
   mine(): Promise<ReadyAddress>
-  /** A stored address again; undefined when it is none under the present terms. */
+  /** Derives a stored address again. Undefined when it is not valid under the present terms. */
   restore(stored: StoredAddress): ReadyAddress | undefined
   figures(): {
     readonly mined: number

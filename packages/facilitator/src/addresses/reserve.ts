@@ -21,7 +21,7 @@ export type AddressStore = {
 export type AddressReserveDeps<Address extends StoredAddress> = {
   readonly store: AddressStore
   readonly clock: Sleeper
-  /** The address again, or undefined if it is none under the present terms. */
+  /** Derives the address again. Undefined when it is not valid under the present terms. */
   readonly restore: (stored: StoredAddress) => Address | undefined
   readonly onError: (error: unknown) => void
 }

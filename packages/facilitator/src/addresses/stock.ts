@@ -85,7 +85,8 @@ export function createAddressStock(deps: {
       serveLine()
     },
     needsDraw(isFilling) {
-      // Writing the store makes the journal wait for the disk: while callers come, the hand may become nearly empty.
+      // Writing the store makes the journal wait for the disk. While callers come, memory may therefore
+      // nearly run out of addresses before more are drawn.
       const handLow = handSize * (isFilling ? limits.drawShareFilling : limits.drawShare)
       return reserve.size() > 0 && hand.length <= handLow
     },

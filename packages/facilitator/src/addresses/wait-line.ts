@@ -6,7 +6,10 @@ export type WaitLine<Item> = {
   length(): number
   /** Waits at most `waitMs` for an item; undefined when none came, the caller left or the line was dismissed. */
   join(waitMs: number, key: string, gone?: AbortSignal): Promise<Item | undefined>
-  /** Whose turn it is: the lowest rank, of equal ones the first in line; undefined when nobody has a rank. */
+  /**
+   * The caller that is next: the lowest rank, and the first in line among equals. Undefined when nobody has a
+   * rank.
+   */
   next(rank: (key: string) => number | undefined): Turn<Item> | undefined
   /** Sends every caller away without an item. */
   dismiss(): void

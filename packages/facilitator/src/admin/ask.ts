@@ -10,7 +10,10 @@ import { type AdminClient, createAdminClient } from './client.js'
 export type Common = { readonly url: string; readonly json: boolean }
 
 export type Ask = {
-  /** Prints an answer of this form, in words or as JSON. Any other answer comes from something that is not this daemon. */
+  /**
+   * Prints an answer of this form, in words or as JSON. An answer of any other form does not come from this
+   * daemon.
+   */
   show<T>(
     options: Common,
     schema: z.ZodType<T>,

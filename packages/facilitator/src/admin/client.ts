@@ -4,15 +4,15 @@ import { SvcError } from '@svc-zerc20/protocol'
 export type AdminClient = {
   get(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<unknown>
   post(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<unknown>
-  /** An answer that is no JSON. */
+  /** An answer that is not JSON. */
   text(path: string): Promise<string>
 }
 
 const timeoutMs = 10_000
 
 /**
- * Throws `SvcError('admin_unreachable')` when nothing answers there, and `SvcError('admin_refused')` with the words
- * of the daemon when it refuses. The token is in no error.
+ * Throws `SvcError('admin_unreachable')` when nothing answers there, and `SvcError('admin_refused')` with the
+ * daemon's words when it refuses. No error contains the token.
  */
 export function createAdminClient({ url, token }: { url: string; token: string | undefined }): AdminClient {
   const targetOf = (path: string) => new URL(`${url.replace(/\/+$/, '')}/admin${path}`)

@@ -45,13 +45,13 @@ export function createBatches(deps: {
           : { kind: 'would_fail', rejection, isBehind }
       })
     } catch (err) {
-      // The trial saves gas, and its failure is no reason to keep payers waiting: each burn was judged good before.
+      // The trial only saves gas. If it fails, payers need not wait: each burn was judged good before.
       deps.onRpcFailure(err)
       return []
     }
   }
 
-  /** A burn that would fail is not sent: the relayer would pay for it. */
+  /** Leaves out burns that would fail, because the relayer would pay for them. */
   async function runTransaction(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]> {
     const refused = await tryOut(items)
     const good = items.filter((_, i) => refused[i] === undefined)
@@ -67,7 +67,8 @@ export function createBatches(deps: {
     try {
       ended = await deps.relayer.submit(call)
     } catch (err) {
-      // Nothing was broadcast: the node gave no fee or nonce, or the transaction could not be recorded.
+      // No transaction was broadcast: the node gave no fee or nonce, or the transaction could not be
+      // recorded.
       const isStorage = err instanceof SvcError && err.code === 'journal_failed'
       if (!isStorage) deps.onRpcFailure(err)
       const rejection = reject(isStorage ? 'storage_unavailable' : 'chain_unavailable')

@@ -62,7 +62,7 @@ export function createBurner(deps: BurnerDeps): Burner {
     return { purpose: 'burn', recordSigned: recordFor(items, deps), onReorged: reorgedFor(items) }
   }
 
-  /** A reorg took the burns of a transaction back: how they end is open again. */
+  /** A reorg took the burns of a transaction back. Their end is open again. */
   const reorgedFor = (items: readonly Item[]) => (ended: Promise<RelayEnd>, how: Reorg) => {
     const outcomes = ended.then((end) => batches.end(items, end))
     for (const [i, item] of items.entries()) {
@@ -87,7 +87,7 @@ export function createBurner(deps: BurnerDeps): Burner {
         continue
       }
       if (outcome.kind !== 'again') return endItem(item, outcome)
-      // A smaller batch is no repetition of the same attempt, and a batch can be halved only a few times.
+      // A smaller batch does not repeat the same attempt, and a batch can be halved only a few times.
       if (!outcome.withFewer) attempts += 1
     }
     return { kind: 'failed', rejection: reject('relayer_busy', 'no transaction of the relayer gets through') }

@@ -1,4 +1,4 @@
-/** The call that burns a batch, and what the helper's refusals mean to payers. */
+/** The call that burns a batch, and the meaning of the permit burner's refusals for payers. */
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
 import {
   type Address,
@@ -55,7 +55,7 @@ const reasonByError: Record<string, ReasonCode> = {
   ERC20InsufficientAllowance: 'permit_nonce_stale',
 }
 
-/** Revert data of one item → what to tell the payer. */
+/** Revert data of one item → the rejection that the payer is told. */
 export function toRejection(reason: Hex): Rejection | 'executed_elsewhere' {
   if (reason === '0x') return reject('burn_failed', 'the burn ran out of gas')
   try {

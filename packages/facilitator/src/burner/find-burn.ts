@@ -7,11 +7,11 @@ import type { Patience, PatienceLimits } from './patience.js'
 
 export type FindBurn = {
   /**
-   * The replay ledger holds this burn: its event says where. The money has moved, so this never gives up; it needs as
-   * many confirmations as a burn of ours, and a node that lags is asked again.
+   * Finds a burn that the replay ledger holds, by its event. The money has moved, so the search never gives
+   * up. The burn needs as many confirmations as one of ours, and a node that lags is asked again.
    */
   executed(item: BatchItem): Promise<BurnOutcome>
-  /** The receipt did not say what became of a burn: the replay ledger does. */
+  /** Asks the replay ledger about a burn whose receipt did not tell what became of it. */
   lookUp(item: BatchItem): Promise<BurnOutcome>
 }
 

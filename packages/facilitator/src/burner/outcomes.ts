@@ -12,11 +12,13 @@ export type ItemOutcome =
   | BurnOutcome
   /** The transaction was not executed and cannot be any more: the burn needs a new one, perhaps a smaller one. */
   | { readonly kind: 'again'; readonly withFewer: boolean }
-  /** The chain would refuse it now, so that nothing was sent. A node that is behind may be wrong about that. */
+  /**
+   * The chain would refuse the burn now, so nothing was sent. A node that is behind may be wrong about that.
+   */
   | { readonly kind: 'would_fail'; readonly rejection: Rejection; readonly isBehind: boolean }
-  /** The chain executed it, here or in someone else's transaction; where is still to be found. */
+  /** The chain executed the burn, here or in another transaction. Its place is still to be found. */
   | { readonly kind: 'executed' }
-  /** The receipt does not say: the replay ledger on chain knows. */
+  /** The receipt does not tell, but the replay ledger on chain knows. */
   | { readonly kind: 'look_up' }
 
 export type ReadOutcomes = (items: readonly BatchItem[], receipt: Receipt) => Promise<readonly ItemOutcome[]>
@@ -51,7 +53,8 @@ export function createReadOutcomes(deps: {
     return items.map(({ challenge }): ItemOutcome => {
       const { transactionHash: txHash } = receipt
       const verdict = verdicts.get(challenge.nonce)
-      // The helper leaves a verdict on every item; a node that shows success without it shows half a receipt.
+      // The permit burner leaves a verdict on every item. A node that shows success without it shows half a
+      // receipt.
       if (verdict === undefined && receipt.succeeded) return { kind: 'look_up' }
       if (verdict === undefined) {
         return { kind: 'failed', rejection: reject('burn_failed', 'the batch transaction reverted'), txHash }
@@ -63,7 +66,7 @@ export function createReadOutcomes(deps: {
           : { kind: 'failed', rejection, txHash, spentGas: true }
       }
       const burn = burnOf(challenge)
-      // The burn was executed, so the money moved: it is looked for until the node shows all of it.
+      // The burn was executed, so the money moved. The search goes on until the node shows all of it.
       return burn && held.has(challenge.nonce) ? { kind: 'burned', burn } : { kind: 'executed' }
     })
   }

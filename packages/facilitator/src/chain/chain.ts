@@ -52,7 +52,7 @@ export function createChain(deps: {
       const [receiptAnswer, lensAnswer, latestAnswer] = await rpc.batch([
         { method: 'eth_getTransactionReceipt', params: [txHash] },
         lens.balancesCall([payTo]),
-        // Not the lens' block number: on some rollups that is one of the chain below.
+        // The lens' block number is not used: on some rollups it is a number of the chain below.
         latestCall,
       ])
       const receipt = parseReceipt(resultOf('eth_getTransactionReceipt', receiptAnswer))

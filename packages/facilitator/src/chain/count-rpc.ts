@@ -1,4 +1,4 @@
-/** Counts what the node is asked, for the metrics. */
+/** Counts the calls to the node, for the metrics. */
 import { type JsonRpc, resultOf } from '@svc-zerc20/evm'
 import type { Metrics } from '../telemetry/metrics.js'
 

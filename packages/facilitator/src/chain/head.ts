@@ -1,17 +1,18 @@
-/** How far the chain reaches, as far as a block backs it: a node can name any number once. */
+/** The head of the chain, as far as a block backs it: a node can name any number once. */
 import { type BlockRef, isBacked, type JsonRpc, readHead } from '@svc-zerc20/evm'
 
 export type ChainHead = {
   /** The newest block the node was seen to have, give or take a few; no round trip. */
   number(): bigint
-  /** Told by whoever saw the newest block, and that it is there. */
+  /** Notes a newest block that was seen to exist. */
   saw(blockNumber: bigint): void
   /**
-   * Told by whoever heard the node name its newest block. One that is far from the known head is looked up before it
-   * counts, off the request's path: a head that is a few blocks old does no harm, and one that no block backs would.
+   * Notes the newest block that the node named. A block far from the known head is looked up before it
+   * counts, off the request's path. A head that is a few blocks old does no harm; a head that no block backs
+   * would.
    */
   heard(latest: BlockRef): void
-  /** Reads the newest block, and that the node has it. */
+  /** Reads the newest block, and checks that the node has it. */
   read(): Promise<bigint>
   /**
    * The block from which the depth of a burn is counted. Never below the burn's own block, whose receipt was just read;
@@ -34,7 +35,7 @@ export function createChainHead(deps: {
     try {
       if (await isBacked(rpc, number)) head = number
     } catch {
-      // The next head that is heard of is asked for.
+      // The next head that the node names is looked up again.
     } finally {
       isAsking = false
     }

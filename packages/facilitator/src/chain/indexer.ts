@@ -1,4 +1,4 @@
-/** Asks a token indexer. What it says is a claim: whoever uses it checks it against the chain. */
+/** Asks a token indexer. Its answers are claims: every user checks them against the chain. */
 import { type Address, parseAddress, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { fieldPrime, treeHeight } from '@svc-zerc20/zk'
 import * as z from 'zod'
@@ -11,7 +11,7 @@ const word = z
 /** A hash is below the prime; a larger number would hash the same and prove nothing. */
 const node = word.refine((number) => number < fieldPrime)
 
-/** The fields that we read of the answers; other fields may come. */
+/** The fields that are read from the answers. Answers may have other fields. */
 const proofs = z.array(z.object({ siblings: z.array(node).length(treeHeight) }))
 const events = z.array(z.object({ transaction_hash: z.string(), value: word }))
 const leaves = z.array(
@@ -129,15 +129,19 @@ function toLeaf({
 const companyLeaves = 64
 
 /**
- * The whole aligned stretch around a leaf. Whoever runs the indexer would otherwise know whose burn is minted next; the
- * same stretch every time, because random company would give the leaf away over several questions.
+ * The whole aligned stretch around a leaf. With a single leaf, the operator of the indexer would know whose
+ * burn is minted next. The stretch is the same every time, because random company would give the leaf away
+ * over several questions.
  */
 function company(leafIndex: number, size: number): readonly number[] {
   const first = leafIndex - (leafIndex % companyLeaves)
   return Array.from({ length: Math.min(companyLeaves, size - first) }, (_, i) => first + i)
 }
 
-/** By hand: signals that live long keep what `AbortSignal.any` derives from them. */
+/**
+ * Combines signal and timeout by hand: a long-lived signal keeps everything that `AbortSignal.any` derives
+ * from it.
+ */
 function boundedBy(signal: AbortSignal, timeoutMs: number): { bounded: AbortSignal; release(): void } {
   const bound = new AbortController()
   const cutOff = () => bound.abort(signal.reason)

@@ -24,14 +24,17 @@ export const queryOf = ({ payTo, amount, nonce }: Challenge, payer: Address): Pe
   challengeNonce: nonce,
 })
 
-/** A block as contracts see it: on some rollups its number is one of the chain below. */
+/** A block as contracts see it. On some rollups its number is a number of the chain below. */
 export type LensBlock = { readonly timestamp: UnixSeconds; readonly number: bigint }
 
 export const isBefore = (a: LensBlock, b: LensBlock): boolean =>
   a.timestamp < b.timestamp || a.number < b.number
 
 export type Lens = {
-  /** The call that reads the balances of burn addresses, for whoever asks the node for more in one round trip. */
+  /**
+   * The call that reads the balances of burn addresses, for callers that combine it with others in one round
+   * trip.
+   */
   balancesCall(addresses: readonly Address[]): RpcCall
   /** Throws when the node answers for another chain. */
   readBalances(answer: RpcAnswer | undefined): {

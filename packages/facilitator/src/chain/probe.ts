@@ -1,9 +1,10 @@
 /**
- * Whether the chain answers, and what the relayer can pay. One round trip, and at most one in `freshMs` however
- * many ask: probing costs the node nothing while nobody looks.
+ * Whether the chain answers, and what the relayer can pay. A probe is one round trip, and there is at most
+ * one in `freshMs`, however many ask. While nobody asks, the node is not probed.
  *
- * A slow node is not down. While its answer is on the way, the last view counts, marked as slow: payments wait for the
- * node just as long, and succeed. A node is down when it refuses several times in a row, or when its answer never comes.
+ * A slow node is not down. While its answer is on the way, the last view counts, marked as slow: payments
+ * wait for the node just as long, and succeed. A node is down when it refuses several times in a row, or when
+ * its answer never comes.
  */
 import { type JsonRpc, latestCall, quantityOf, readTimedBlock } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
@@ -20,7 +21,7 @@ export type ChainView =
       readonly relayerBalance: bigint
       readonly feePerGas: bigint
       readonly roundTripMs: number
-      /** An answer is overdue; this is the one before. */
+      /** An answer is overdue. This view is the one before. */
       readonly isSlow: boolean
     }
   | { readonly reachable: false }
@@ -79,7 +80,7 @@ export function createChainProbe(deps: {
         deps.onAnswer?.(view)
         return view
       } catch {
-        // Whoever works with the node reports its failures; here they are the answer.
+        // Other users of the node report its failures. Here a failure is the answer.
         if (attempt >= attemptsMax || clock.now() >= giveUpAtMs) return { reachable: false }
         await clock.sleep(attemptPauseMs)
       }

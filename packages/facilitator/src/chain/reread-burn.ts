@@ -35,13 +35,13 @@ export function createRereadBurn(deps: {
       return { burn: current, depth: depthAt(blockNumber, headNumber) }
     }
     if (!receipt) await assertReorged(burn)
-    // The relayer may have put it into another transaction meanwhile.
+    // The relayer may have put the burn into another transaction meanwhile.
     const moved = await chain.findExecutedBurn(challenge, burn.from)
     return moved && { burn: moved, depth: depthAt(moved.blockNumber, chain.headNumber()) }
   }
 }
 
-/** The recorded leaf; when a reorg moved it, the largest that covers the burn, as when it was accepted. */
+/** The recorded leaf. If a reorg moved it, the largest leaf that covers the burn, as at its acceptance. */
 function transferOf(
   transfers: readonly TransferLog[],
   challenge: Challenge,
@@ -56,5 +56,5 @@ function transferOf(
 
 const depthAt = (blockNumber: bigint, head: bigint): number => Number(head - blockNumber) + 1
 
-/** A burn that bought nothing may be smaller than what was asked. */
+/** A burn that bought nothing may be smaller than the amount. */
 const leastOf = ({ amount }: Challenge, { value }: Burn): bigint => (value < amount ? value : amount)

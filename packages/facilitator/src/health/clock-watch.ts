@@ -1,13 +1,17 @@
 /**
- * How far this machine's clock and the chain's time differ. Challenges expire by ours and permits by the chain's, so
- * where they differ by much, good payments are refused.
+ * The difference between this machine's clock and the chain's time. Challenges expire by our clock and
+ * permits by the chain's. If the two differ by much, good payments are refused.
  *
- * A block whose time lies in our future shows that our clock is behind. Only a block that came between two looks can
- * show that our clock is ahead: a chain that makes blocks on demand may have an old one on top for hours.
+ * A block whose time lies in our future shows that our clock is behind. Only a block that came between two
+ * looks can show that our clock is ahead: a chain that makes blocks on demand may have an old one on top for
+ * hours.
  */
 export type ClockWatch = {
   saw(look: ClockLook): void
-  /** Positive when our clock is ahead, negative when it is behind, as far as that is sure; undefined before a look. */
+  /**
+   * Positive when our clock is ahead, negative when it is behind, as far as that is certain. Undefined before
+   * a look.
+   */
   skewSeconds(): number | undefined
 }
 
@@ -24,7 +28,7 @@ export function createClockWatch(): ClockWatch {
 
   return {
     saw(look) {
-      // Our clock was set back, and may be right now: the next block tells.
+      // Our clock was set back and may be right now. The next block tells.
       if (last && look.localMs < last.localMs) aheadSeconds = 0
       else if (last && look.headNumber > last.headNumber) {
         aheadSeconds = Math.max(0, Math.floor(last.localMs / 1000) - look.headTimestamp)

@@ -77,7 +77,7 @@ function registerOwedGauges({ owed, clock, metrics }: GaugeSources): void {
   source('svc_mints_waiting', () => {
     const reasons = owed.last()?.reasons
     if (!reasons) return undefined
-    // Reasons that nobody waits for are 0, not missing: an alert must see them fall.
+    // A reason without waiting payments is 0, not missing: an alert must see it fall.
     return (Object.keys(waitReasons) as WaitReason[]).map((reason) => ({
       labels: { reason },
       value: reasons.get(reason) ?? 0,

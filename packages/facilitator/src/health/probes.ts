@@ -17,7 +17,7 @@ import {
   type ReadinessProbe,
 } from './readiness.js'
 
-/** Gas of the smallest transaction of each kind: a relayer that cannot pay for it can send none. */
+/** Gas of the smallest transaction of each kind. A relayer that cannot pay for it cannot send any. */
 const gasOf = { burn: limits.batchBaseGas + limits.burnItemGas, mint: limits.mintGas } as const
 
 export function createReadinessProbes(deps: {
@@ -26,7 +26,7 @@ export function createReadinessProbes(deps: {
   readonly deployment: Pick<Deployment, 'helper' | 'chainId'>
   readonly storage: Pick<OpenLedger, 'journalStats' | 'tryJournal'>
   readonly addresses: Pick<Addresses, 'ready'>
-  /** Why nothing is minted here, if nothing is. */
+  /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
   readonly clock: Clock
   readonly probe: ChainProbe
@@ -44,7 +44,7 @@ export function createReadinessProbes(deps: {
   return [
     async () => judgeChain(await probe.look(), chainId),
     async () => {
-      // The time of another chain, and our money there, mean nothing.
+      // On another chain, its time and our balance there mean nothing.
       const view = await probe.look()
       if (!view.reachable || view.chainId !== chainId) return []
       return [...judgeClock(clockWatch.skewSeconds(), skewSecondsMax), ...judgeRelayer(view, relays)]

@@ -9,7 +9,7 @@ export type ReadinessProblem = {
   readonly problem: string
 }
 
-/** Looks at one part; whoever has something to say about readiness adds one. */
+/** Looks at one part. Each part that affects readiness adds a probe. */
 export type ReadinessProbe = () => readonly ReadinessProblem[] | Promise<readonly ReadinessProblem[]>
 
 /** All parts at once, in order. */

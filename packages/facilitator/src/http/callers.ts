@@ -1,4 +1,4 @@
-/** Who asks: a seller by its token, anybody else by its address; and what each may ask in a minute. */
+/** Identifies callers: a seller by its token, anybody else by its address. Also holds the rates of each. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { callerKey } from '@svc-zerc20/daemon'
 import type { FastifyRequest } from 'fastify'
@@ -16,7 +16,7 @@ export type CallerRates = {
   readonly issuance: RateLimit
   /** Refused payments for awaited challenges, all challenges together. */
   readonly known: RateLimit
-  /** For challenges of ours that have no room of their own, or none left. */
+  /** For challenges of ours without room of their own, or with none left. */
   readonly beyond: RateLimit
   /** Payments beyond the shared rate that name no challenge of ours: each costs a look into the ledger. */
   readonly misses: RateLimit
@@ -34,12 +34,12 @@ export type Callers = { of(request: Pick<FastifyRequest, 'ip' | 'headers'>): Cal
 export function createCallers(deps: {
   readonly sellers: readonly Seller[]
   readonly strangers: Pick<Seller, 'ratePerMin' | 'issuancePerMin'>
-  /** Least ceiling over the room of known challenges: a caller with a small rate still finishes what it began. */
+  /** Lowest rate for known challenges, so that a caller with a small rate can still finish what it began. */
   readonly knownPerMinMin: number
   /** Payments for unknown challenges that are looked up beyond the shared rate, as a multiple of the known rate. */
   readonly missesPerKnown: number
   readonly rateLimits: RateLimits
-  /** Somebody presented a token that is nobody's: it counts as a stranger. */
+  /** Called when a token belongs to no seller. Its caller counts as a stranger. */
   readonly onUnknownToken: (key: string) => void
 }): Callers {
   const { rateLimits } = deps
@@ -59,7 +59,7 @@ export function createCallers(deps: {
     caller: { key: seller.key, rates: ratesOf(seller) },
   }))
 
-  /** Compares with every seller, so that the time taken tells neither which one nor how nearly. */
+  /** Compares with every seller, so that the time taken tells neither which one matched nor how closely. */
   function sellerWith(token: string): Caller | undefined {
     const given = createHash('sha256').update(token).digest()
     return sellers.filter(({ digest }) => timingSafeEqual(digest, given))[0]?.caller

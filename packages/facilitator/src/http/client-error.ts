@@ -1,4 +1,4 @@
-/** Answers bytes that are no HTTP request: there is nothing to reply to, only a socket. */
+/** Answers bytes that are not an HTTP request: there is no request to reply to, only a socket. */
 import type { Socket } from 'node:net'
 import { reject } from '@svc-zerc20/protocol'
 
@@ -9,7 +9,7 @@ const statusByCode: Record<string, string> = {
 }
 
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  // The caller is gone: nobody is left to hear it.
+  // The caller is gone and would not hear an answer.
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const { reason, message } = reject('malformed_request', 'this is no HTTP request the server can read')
   const body = JSON.stringify({ error: message, reason })

@@ -1,9 +1,9 @@
-/** Callers that hang up before they are answered: nothing dear is spent on them. */
+/** Notices callers that hang up before they are answered, so that nothing costly is spent on them. */
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** One for each connection, however many requests it brings. */
+/** One signal for each connection, however many requests it brings. */
 const signals = new WeakMap<Socket, AbortSignal>()
 
 /**
@@ -22,11 +22,11 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 function watch(socket: Socket): AbortSignal {
   const ended = new AbortController()
   signals.set(socket, ended.signal)
-  // A caller may have as many requests on one connection as it likes; each of them listens while it waits.
+  // One connection may carry many requests, and each of them listens while it waits.
   setMaxListeners(0, ended.signal)
   const end = () => ended.abort()
   if (socket.destroyed || socket.readableEnded) end()
-  // A caller that says it has no more to send is not answered either: Node closes the other half, too.
+  // A caller that ends its sending half is not answered either, because Node closes the other half, too.
   else socket.once('end', end).once('close', end)
   return ended.signal
 }

@@ -111,7 +111,7 @@ describe('the document', () => {
   })
 })
 
-/** What the routes do does not matter here, only that they are there. */
+/** The routes only have to exist here. Their handlers do not matter. */
 function registerAllRoutes(app: ReturnType<typeof createServer>): void {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 })

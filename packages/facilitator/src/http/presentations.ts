@@ -1,6 +1,6 @@
 /**
- * Room for payments that are presented. All customers of a shop come with its key, honest ones and others: requests for
- * one challenge must not use up the room of the other challenges.
+ * Room for payments that are presented. All customers of a shop come with its key, honest ones and others.
+ * Requests for one challenge must not use up the room of the other challenges.
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Caller } from './callers.js'
@@ -11,14 +11,14 @@ export type Standing = 'awaited' | 'known' | 'unknown'
 
 export type Presented = {
   readonly nonce: ChallengeNonce
-  /** The payment carries the ticket of its offer: the challenge is ours, and no look is needed to know. */
+  /** The payment carries the ticket of its offer, so the challenge is known to be ours without a look. */
   readonly isTicketed: boolean
-  /** Reads the ledger, which may be a round trip: asked only while a rate leaves room for a look. */
+  /** Reads the ledger, which may be a round trip. Called only while a rate leaves room for a look. */
   look(): Promise<Standing>
 }
 
 export type Admission =
-  /** `refused` is to be called when the payment turns out to be no good. */
+  /** Call `refused` when the payment turns out to be bad. */
   { readonly ok: true; refused(): Promise<void> } | { readonly ok: false; readonly retryAfterSeconds: number }
 
 export type Presentations = {
@@ -26,7 +26,7 @@ export type Presentations = {
   admit(caller: Caller, presented: Presented | undefined): Promise<Admission>
 }
 
-/** Room that was taken for a challenge of ours: its own, or its caller's beyond that. */
+/** Room taken for a challenge of ours: its own, or beyond that its caller's. */
 type Room = 'sure' | 'further' | 'beyond'
 
 export function createPresentations(deps: {
@@ -42,12 +42,12 @@ export function createPresentations(deps: {
   async function takeRoom({ key, rates }: Caller, nonce: ChallengeNonce): Promise<Room | Refused> {
     if ((await sure.take(nonce)) === 'ok') return 'sure'
     if ((await further.take(nonce)) === 'ok') return 'further'
-    // Not the shared rate, from which new customers get their challenges.
+    // The shared rate is not used: new customers get their challenges from it.
     const beyond = await rates.beyond.take(key)
     return beyond === 'ok' ? 'beyond' : beyond
   }
 
-  /** For a challenge of ours. One that is not awaited has no room of its own. */
+  /** Admits a payment for a challenge of ours. A challenge that is not awaited has no room of its own. */
   async function admitKnown(
     { key, rates }: Caller,
     standing: 'awaited' | 'known',
@@ -62,7 +62,7 @@ export function createPresentations(deps: {
     return admissionOf(await rates.beyond.take(key))
   }
 
-  /** The ticket says that the challenge is ours, so its room is asked for before the ledger is. */
+  /** The ticket says that the challenge is ours, so its room is taken before the ledger is read. */
   async function admitTicketed(caller: Caller, { nonce, look }: Presented): Promise<Admission> {
     const room = await takeRoom(caller, nonce)
     if (typeof room === 'object') return { ok: false, ...room }

@@ -6,7 +6,7 @@ export type Surface = 'verify' | 'settle' | 'plain'
 
 const retryAfterSeconds = 5
 
-/** Why each answer refused, for whoever counts them. */
+/** The reason of each refusal, for the metrics. */
 const refusals = new WeakMap<FastifyReply, ReasonCode>()
 
 /** The reason an answer was given, when it is a refusal. */

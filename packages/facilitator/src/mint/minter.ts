@@ -18,7 +18,7 @@ export function createMinter(deps: {
   /** Two transactions of earlier runs may be for one payment. */
   const underWay = new Map<ChallengeNonce, Set<Promise<MintOutcome>>>()
 
-  /** The tracking ends before the outcome is told, so that whoever hears of it may try again. */
+  /** Ends the tracking before the outcome is told, so that a caller that hears of it may try again. */
   function track(nonces: readonly ChallengeNonce[], running: Promise<MintOutcome>): Promise<MintOutcome> {
     const outcome = running.finally(() => {
       for (const nonce of nonces) {
@@ -34,7 +34,7 @@ export function createMinter(deps: {
   const ownerFor = (nonces: readonly ChallengeNonce[]) => ({
     purpose: 'mint' as const,
     recordSigned: (transaction: SignedTransaction) => deps.recordSigned(transaction, nonces),
-    // The relayer sends it again: until that ends, another one would only revert.
+    // The relayer sends the mint again. Until that ends, another mint would only revert.
     onReorged: (ended: Promise<RelayEnd>) => void track(nonces, ended.then(toOutcome)),
   })
 
@@ -46,13 +46,13 @@ export function createMinter(deps: {
       const end = await relayer.submit({ ...ownerFor(nonces), to, data, gas })
       return toOutcome(end)
     } catch (err) {
-      // Nothing was sent: the relayer throws only before it has signed and recorded.
+      // The relayer throws only before it has signed and recorded, so nothing was sent.
       const isUnfunded = err instanceof SvcError && err.code === 'relayer_unfunded'
       return { kind: 'failed', why: isUnfunded ? 'unfunded' : 'unavailable', err }
     }
   }
 
-  /** A mint that reverts costs gas and brings nothing. */
+  /** Tries the call first: a mint that reverts costs gas and brings nothing. */
   async function tryOut({ to, data, gas }: MintCall): Promise<MintOutcome | undefined> {
     const call = { from: relayer.address, to, data, gas: toHex(gas) }
     const [answer] = await rpc.batch([{ method: 'eth_call', params: [call, 'latest'] }])
@@ -79,7 +79,7 @@ export function createMinter(deps: {
       const earlier = call.nonces.flatMap((nonce) => [...(underWay.get(nonce) ?? [])])
       const [first] = earlier
       if (!first) return track(call.nonces, run(call))
-      // One that was mined is the answer, whatever became of the others.
+      // A mined mint is the answer, whatever became of the others.
       const outcomes = await Promise.all(earlier)
       return outcomes.find(({ kind }) => kind === 'mined') ?? first
     },

@@ -1,6 +1,6 @@
 /**
- * Our own copy of the token's tree, for the time when no indexer gives a path. It is built on the first question,
- * in a thread of its own: hashing a tree would hold up every request.
+ * Our own copy of the token's tree, used when no indexer gives a path. The tree is built on the first
+ * question, in a thread of its own: hashing it would hold up every request.
  */
 import { Worker } from 'node:worker_threads'
 import { SvcError } from '@svc-zerc20/protocol'

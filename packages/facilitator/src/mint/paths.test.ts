@@ -87,7 +87,7 @@ describe('a path from the indexer', () => {
   it.each([
     ['has another node', (path: readonly bigint[]) => [7n, ...path.slice(1)]],
     ['is too short', (path: readonly bigint[]) => path.slice(1)],
-    // It hashes to the same root, but no circuit takes it.
+    // This path hashes to the same root, but no circuit takes it.
     [
       'has a node above the prime',
       (path: readonly bigint[]) => [(path[0] ?? 0n) + fieldPrime, ...path.slice(1)],

@@ -1,6 +1,6 @@
 /**
- * Merkle paths under proved roots. The indexer is asked first, and its answer is hashed up to the root that the
- * chain has; when it is down, behind or lying, our own tree from the token's logs answers instead.
+ * Merkle paths under proved roots. The indexer is asked first, and its answer is hashed up to the root on the
+ * chain. If the indexer is down, behind or lying, our own tree from the token's logs answers instead.
  */
 import { SvcError } from '@svc-zerc20/protocol'
 import { rootOfPath, transferLeaf } from '@svc-zerc20/zk'

@@ -7,7 +7,7 @@ import type { ProveMint } from '../payment/finalize/ports.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
 import type { MerklePaths } from './paths.js'
 
-/** Proves in processes of its own; the part of the prover's interface used here. */
+/** The part of the prover's interface that is used here. The prover runs in processes of its own. */
 export type MintProver = {
   prove(
     circuit: string,
@@ -21,13 +21,13 @@ export function createMintProofs(deps: {
   readonly paths: MerklePaths
   readonly prover: MintProver
   readonly verifier: Address
-  /** Ceiling for one mint: what is not used is not paid. */
+  /** Ceiling for one mint. Unused gas is not paid. */
   readonly mintGas: bigint
 }): ProveMint {
   return async (payment, root, signal) => {
     const { burn, challenge } = payment
     const { recipientHash, secret, recipient, payTo } = deps.secretsOf(challenge)
-    // The circuit would refuse it, too, but its error names a line of the circuit.
+    // The circuit would refuse this, too, but its error names only a line of the circuit.
     if (payTo() !== challenge.payTo) throw notDerived()
     const siblings = await deps.paths(payment, root, signal)
     const { circuit, input } = withdrawInput({

@@ -13,14 +13,14 @@ export type RecordedPayment = Payment & {
   readonly unmatched?: readonly UnmatchedBurn[]
 }
 
-/** A place in the order of pages: that of the last payment of the page before. */
+/** A place in the order of pages: the last payment of the page before. */
 export type Cursor = { readonly issuedAt: number; readonly nonce: ChallengeNonce }
 
 export type PageQuery = {
   readonly phase?: PaymentState | undefined
   /** Only payments with a late burn. */
   readonly isLate?: boolean | undefined
-  /** Bounds of `issuedAt` in unix seconds: from, and up to but without. */
+  /** Bounds of `issuedAt` in unix seconds: from `since` on, and before `until`. */
   readonly since?: number | undefined
   readonly until?: number | undefined
   readonly after?: Cursor | undefined
@@ -33,7 +33,7 @@ export type Counts = Readonly<Record<PaymentState, number>> & {
   /** Open payments for which a payload was presented and whose burn is under way. */
   readonly claimed: number
   readonly late: number
-  /** Burns that were not late and bought nothing either. */
+  /** Burns that were not late, but bought nothing either. */
   readonly found: number
   readonly unmatched: number
 }

@@ -1,6 +1,6 @@
 /**
- * The ledger as the payment flow needs it: what was promised, and to whom. Any store can keep it that gives these
- * guarantees; every method may take a round trip.
+ * The ledger as the payment flow needs it: promises, and to whom they were made. Any store that gives these
+ * guarantees can keep it. Every method may take a round trip.
  */
 import type { Address, BaseUnits, ChallengeNonce, Payload, Rejection } from '@svc-zerc20/protocol'
 import type {
@@ -47,17 +47,17 @@ export type Ledger = {
   /** Whether `issue` would refuse right now: asked before an address is spent on a challenge. */
   isFull(key?: string): Promise<boolean>
   /**
-   * Counts and inserts in one step: never more than the cap are open at once, and of those a caller has no more than
-   * its share. `limit` means that nothing was written.
+   * Counts and inserts in one step: never more than the cap are open at once, and no caller has more than its
+   * share of them. `limit` means that nothing was written.
    */
   issue(challenge: Challenge, key?: string): Promise<'issued' | 'limit'>
-  /** As fast for a payment that was minted as for one that was not: callers must not learn of the mint. */
+  /** Takes the same time for minted and unminted payments: callers must not learn of the mint. */
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
   /**
-   * Atomic: of concurrent claims on one challenge exactly one caller sees `claimed`, and of concurrent
-   * claims with one permit nonce of one payer exactly one is `claimed`. With `means`, a permit is claimed only
-   * while they cover it beside the payer's open claims of this very moment; otherwise the answer is why not.
-   * `forgotten` when the challenge expired and its retention ended since it was found.
+   * Atomic: exactly one of concurrent claims on one challenge is `claimed`, and exactly one of concurrent
+   * claims with one permit nonce of one payer. With `means`, a permit is claimed only while they cover it
+   * beside the payer's open claims of this moment; otherwise the answer is the reason. `forgotten` when the
+   * challenge expired and its retention ended since it was found.
    */
   claim(
     nonce: ChallengeNonce,
@@ -68,8 +68,9 @@ export type Ledger = {
   /** Claimed permits of this payer that may still take from its balance. */
   openClaims(payer: Address): Promise<readonly OpenClaim[]>
   /**
-   * The burn surely did not and will not happen: the challenge can be claimed again. `kept` when nothing is claimed,
-   * or when the payment is accepted or was before a reorg: then somebody else saw its burn.
+   * Releases a claim whose burn surely did not and will not happen: the challenge can be claimed again.
+   * `kept` when nothing is claimed, or when the payment is accepted or was before a reorg: then its burn was
+   * seen elsewhere.
    */
   release(nonce: ChallengeNonce): Promise<'released' | 'kept'>
   /** Work that was under way when the last run of the daemon ended, before this run changed anything. */
@@ -77,8 +78,8 @@ export type Ledger = {
   /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /**
-   * Idempotent: the first burn accepted for a challenge stays. `not_claimed` when nobody presented it, or its claim was
-   * released meanwhile: it buys nothing.
+   * Idempotent: the first burn accepted for a challenge stays. `not_claimed` when nobody presented the
+   * payment, or its claim was released meanwhile: then the burn buys nothing.
    */
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted' | 'not_claimed'>
   /**
@@ -91,15 +92,16 @@ export type Ledger = {
   /** Demoted payments with the burn each of them lost. */
   demoted(): AsyncIterable<{ readonly challenge: Challenge; readonly burn: Burn }>
   /**
-   * Burns that are not minted yet, accepted and late ones, about oldest first. Payments may change while it is read:
-   * whoever acts on one of them asks again. Costs nothing for payments that are finalized.
+   * Accepted and late burns that are not minted yet, about oldest first. Payments may change while the list
+   * is read, so read a payment again before acting on it. Finalized payments cost nothing here.
    */
   awaitingMint(): AsyncIterable<AwaitingMint>
   /** Remembers the transaction that mints for these payments, before anyone else can see it. */
   recordMintSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /**
-   * The mint of a burn of the value `burned`. Idempotent: the first mint stays. `outgrown` when a larger burn took the
-   * place of that one, and still awaits its mint. Throws when the payment has no burn that could have been minted.
+   * Records the mint of a burn of the value `burned`. Idempotent: the first mint stays. `outgrown` when a
+   * larger burn took the place of that one, and still awaits its mint. Throws when the payment has no burn
+   * that could have been minted.
    */
   finalize(
     nonce: ChallengeNonce,

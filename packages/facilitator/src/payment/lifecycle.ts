@@ -7,7 +7,7 @@ export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' 
 
 export const lifecycle: Record<PaymentState, Partial<Record<LifecycleEvent, PaymentState>>> = {
   open: { burn_confirmed: 'accepted', ttl_elapsed: 'expired' },
-  // A burn that was claimed in time is still accepted; one that comes later buys nothing, minted or not (ADR 0004).
+  // A burn that was claimed in time is still accepted. A later burn buys nothing, minted or not (ADR 0004).
   expired: {},
   accepted: { mint_confirmed: 'finalized', burn_vanished: 'open' },
   finalized: {},
@@ -22,7 +22,7 @@ export function stateAt(payment: Burnable & { readonly finalized?: Finalized }, 
   return follow(payment.finalized ? [...events, 'mint_confirmed'] : events)
 }
 
-/** The state as far as its burn tells, for those who must not learn of the mint. */
+/** The state as its burn alone tells it, for those who must not learn of the mint. */
 export function burnStateAt(payment: Burnable, nowMs: number): Exclude<PaymentState, 'finalized'> {
   const state = follow(burnEventsOf(payment, nowMs))
   return state === 'finalized' ? 'accepted' : state

@@ -8,13 +8,13 @@ import type { Wait, WaitReason } from './waits.js'
 export type Owed = {
   readonly payments: number
   readonly value: BaseUnits
-  /** When the one that waits longest was accepted, in unix seconds; a late one counts from its expiry. */
+  /** When the longest waiting payment was accepted, in unix seconds. A late one counts from its expiry. */
   readonly oldestAt: number | undefined
   readonly reasons: ReadonlyMap<WaitReason, number>
 }
 
 export type OwedBooks = {
-  /** Summed up at most once in `freshMs`, however many ask: there may be very many payments. */
+  /** Sums up at most once in `freshMs`, however often it is called: there may be very many payments. */
   look(): Promise<Owed>
   last(): Owed | undefined
   /** Why a payment that is burned and not minted waits. */

@@ -61,9 +61,14 @@ export type SelfTransferChainFacts = {
 /** Reads the chain. Every method is one JSON-RPC round trip and throws `SvcError` when it fails. */
 export type Chain = {
   permitFacts(challenge: Challenge, payer: Address): Promise<PermitChainFacts>
-  /** For challenges of one payer, in order and all of one block; for the first ones only, when there are very many. */
+  /**
+   * Facts for challenges of one payer, in order and all of one block. If there are very many, only for the
+   * first ones.
+   */
   permitFactsTogether(challenges: readonly Challenge[], payer: Address): Promise<readonly PermitChainFacts[]>
-  /** Two round trips when the burn needs more than one confirmation: then the head must be there, too. */
+  /**
+   * Takes two round trips when the burn needs more than one confirmation: then the head must be there, too.
+   */
   selfTransferFacts(txHash: TxHash, payTo: Address, confirmations: number): Promise<SelfTransferChainFacts>
   /** Where the helper's replay ledger holds this burn, by its event; undefined when the node shows none. */
   findExecutedBurn(challenge: Challenge, payer: Address): Promise<Burn | undefined>
@@ -72,12 +77,12 @@ export type Chain = {
 }
 
 /**
- * A permit payload is public once its burn is broadcast. The ticket of an offer is not: it tells whoever was
- * offered the resource from whoever read the chain.
+ * A permit payload is public once its burn is broadcast. The ticket of an offer stays secret: it
+ * distinguishes whoever got the offer from a stranger who read the chain.
  */
 export type Tickets = {
   of(nonce: ChallengeNonce): string
-  /** How long it takes tells nothing about how much of a guess is right. */
+  /** The time taken does not tell how much of a guess is right. */
   matches(nonce: ChallengeNonce, given: string): boolean
 }
 
@@ -93,7 +98,10 @@ export type BurnOutcome =
       readonly kind: 'failed'
       readonly rejection: Rejection
       readonly txHash?: TxHash
-      /** Its transaction was mined and this burn alone did nothing: gas was spent on what only its payer can spoil. */
+      /**
+       * The transaction was mined, and this burn alone did nothing. The gas was spent, and only the payer can
+       * cause that.
+       */
       readonly spentGas?: true
     }
 
@@ -106,7 +114,7 @@ export type Burner = {
   burn(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
   /** Goes on with a transaction of an earlier run; one outcome per item, in order. */
   resume(interrupted: Interrupted): readonly Promise<BurnOutcome>[]
-  /** From now on a reorg that takes these back is told, and answered, as if this run had relayed them. */
+  /** From now on a reorg that takes these back is reported and answered, as if this run had relayed them. */
   watch(burns: ShallowBurns): void
   /** The burn that the on-chain replay ledger already holds; nothing is broadcast. */
   find(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
@@ -168,18 +176,18 @@ export type ReadyAddress = {
   readonly powNonce: number
 }
 
-/** Who asks for a challenge. */
+/** The caller that asks for a challenge. */
 export type Asker = {
-  /** Its share of addresses and open challenges is counted by this key. */
+  /** The key by which the caller's share of addresses and open challenges is counted. */
   readonly key: string
-  /** Aborted when it hung up, so that nobody would hear the answer. */
+  /** Aborted when the caller hung up and would not hear the answer. */
   readonly gone: AbortSignal
 }
 
 /**
- * Mined addresses that wait to be handed out. Facilitators with the same treasury key may share one reserve: a drawn
- * address has left the reserve for good before it is handed out, so no address is handed out twice, in whichever process
- * and whenever one dies.
+ * Mined addresses that wait to be handed out. Facilitators with the same treasury key may share one reserve.
+ * A drawn address has left the reserve for good before it is handed out. No address is therefore handed out
+ * twice, in whichever process, even if one dies.
  */
 export type AddressReserve<Address> = {
   /** The number of addresses, as far as it is known without a round trip. */
@@ -196,9 +204,9 @@ export type AddressReserve<Address> = {
 
 /** One-time burn addresses; an address is handed out once. */
 export type AddressSource = {
-  /** Undefined: none was ready for this caller in time, or it hung up. */
+  /** Undefined when none was ready for this caller in time, or the caller hung up. */
   take(waitMs: number, asker: Asker): Promise<ReadyAddress | undefined>
-  /** For an address that nobody else has seen and that is written nowhere. */
+  /** Takes back an address that nobody else has seen and that is written nowhere. */
   giveBack(address: ReadyAddress, asker: Asker): void
 }
 

@@ -1,4 +1,4 @@
-/** The records of a payment: what is known of it, whoever keeps it. */
+/** The records of a payment: everything known of it, in whichever store. */
 import type { Address, BaseUnits, ChallengeNonce, Payload, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
 
 /** An issued challenge: the facilitator's own record that every request is compared with. */
@@ -39,10 +39,12 @@ export type Mint = {
 }
 
 /**
- * Why a burn buys nothing and is only minted. `late`: mined, or presented, after expiry. `unpresented`: mined in time,
- * and nobody presented it. `second`: larger than the one that counts, so that the difference can be minted. `split`
- * and `underpaid`: less than the amount, with and without other transfers that make up for it. `unrecorded`: found on
- * the chain, and no record tells what it bought.
+ * Why a burn buys nothing and is only minted.
+ * - `late`: mined, or presented, after expiry
+ * - `unpresented`: mined in time, but nobody presented it
+ * - `second`: larger than the burn that counts, so that the difference can be minted
+ * - `split` and `underpaid`: less than the amount, with and without other transfers that make up for it
+ * - `unrecorded`: found on the chain, but no record tells what it bought
  */
 export const lateReasons = ['late', 'unpresented', 'second', 'split', 'underpaid', 'unrecorded'] as const
 export type LateReason = (typeof lateReasons)[number]
@@ -57,13 +59,13 @@ export type UnmatchedBurn = {
 
 export type PaymentState = 'open' | 'expired' | 'accepted' | 'finalized'
 
-/** Without its mint: what requests are answered from. */
+/** A payment without its mint. Requests are answered from this. */
 export type Payment = {
   readonly challenge: Challenge
-  /** By the one payload that is being, or was, burned for this challenge. */
+  /** The claim of the one payload that is being, or was, burned for this challenge. */
   readonly claim?: {
     readonly identity: string
-    /** The payload was presented with the ticket of its offer: whoever asks again must have the ticket, too. */
+    /** The payload was presented with the ticket of its offer. Repeated requests need the ticket, too. */
     readonly ticketed: boolean
     readonly txHash?: TxHash
   }
@@ -78,7 +80,7 @@ export type Accepted = { readonly burn: Burn; readonly at: UnixSeconds }
 
 export type Finalized = { readonly mint: Mint; readonly at: UnixSeconds }
 
-/** A claimed permit whose burn has not ended: what it may still take from its payer. */
+/** A claimed permit whose burn has not ended: it may still take its amount from its payer. */
 export type OpenClaim = { readonly challenge: Challenge; readonly permitNonce: bigint }
 
 /** The means of a payer, all read from one block. */
@@ -110,7 +112,7 @@ export type SignedTransaction = {
 export type Interrupted = {
   readonly transactions: readonly SignedTransaction[]
   readonly items: readonly { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }[]
-  /** Others that it carries and that are accepted already: only a reorg concerns them. */
+  /** Other burns of the transaction that are accepted already. Only a reorg concerns them. */
   readonly accepted?: Interrupted['items']
 }
 

@@ -9,7 +9,7 @@ export type PaymentEvent =
   | { readonly event: 'burn.broadcast'; readonly challengeNonce: string; readonly txHash: string }
   | { readonly event: 'burn.resumed'; readonly challengeNonce: string }
   | { readonly event: 'burn.failed'; readonly challengeNonce: string; readonly reason: string }
-  /** How the burn ended is not known here: the claim stays until the same payload is sent again. */
+  /** The end of the burn is unknown here: the claim stays until the same payload is sent again. */
   | { readonly event: 'burn.interrupted'; readonly challengeNonce: string; readonly err: unknown }
   /** A transfer to payTo that covers nothing: too little, or only together with others. */
   | {
@@ -19,7 +19,7 @@ export type PaymentEvent =
       readonly reason: string
     }
   | { readonly event: 'burn.late'; readonly challengeNonce: string; readonly txHash: string }
-  /** A burn that was not late and buys nothing either: it is minted all the same. */
+  /** A burn that was not late, but buys nothing either. The burn is minted all the same. */
   | {
       readonly event: 'burn.found'
       readonly challengeNonce: string
@@ -29,7 +29,9 @@ export type PaymentEvent =
     }
   /** A reorg took back a burn that had been accepted. */
   | { readonly event: 'burn.reorged'; readonly challengeNonce: string }
-  /** A burn that a reorg took back cannot be executed any more: what it bought was not paid for. */
+  /**
+   * A burn that a reorg took back cannot be executed any more: the resource that it bought was not paid for.
+   */
   | { readonly event: 'burn.lost'; readonly challengeNonce: string; readonly reason: string }
   | { readonly event: 'issuance.paused' }
   | { readonly event: 'issuance.resumed' }

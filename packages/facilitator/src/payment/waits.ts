@@ -1,4 +1,7 @@
-/** Why payments that are not minted yet wait, and since when: for the operator, whose provider is not paid meanwhile. */
+/**
+ * Why payments that are not minted yet wait, and since when. The operator needs this: the provider is not
+ * paid meanwhile.
+ */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from './ports.js'
 
@@ -26,11 +29,11 @@ export type Wait = {
 }
 
 export type Waits = {
-  /** Since when is kept while the reason stays the same. */
+  /** The start of the wait stays the same while the reason stays the same. */
   set(nonce: ChallengeNonce, reason: WaitReason): void
   forget(nonce: ChallengeNonce): void
   of(nonce: ChallengeNonce): Wait | undefined
-  /** How many payments wait for this reason, and since when the first of them does. */
+  /** How many payments wait for this reason, and since when the first of them waits. */
   summary(reason: WaitReason): { readonly count: number; readonly sinceMs: number }
 }
 

@@ -23,7 +23,7 @@ export function createBroadcast(deps: {
 
   function hear(slot: Slot, form: Form, refused: string | undefined): void {
     const refusal = refused === undefined ? 'known' : judgeRefusal(refused)
-    // Only now it waits for a block: the time without money does not count as being stuck.
+    // The wait for a block begins only now: time without money does not count as being stuck.
     if (slot.unfunded) slot.signedAtMs = slot.sentAtMs
     slot.unfunded = refusal === 'unfunded'
     form.isRefused = refusal === 'lasting'

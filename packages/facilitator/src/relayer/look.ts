@@ -12,7 +12,7 @@ import type { OpenStep } from './take-step.js'
 import type { Head, RelayReader, RelayView } from './view.js'
 
 export type LookLimits = SlotLimits & {
-  /** A head that stays the same is asked about in full again after this. */
+  /** After this time a head that stays the same is asked about in full again. */
   readonly viewAgainMs: number
 }
 
@@ -77,7 +77,8 @@ export function createLook(deps: {
   }
 
   return async () => {
-    // The head is asked for first: as long as it stays, nothing was mined, and little else is worth a question.
+    // The head is asked for first. While it stays the same, nothing was mined, and few other questions are
+    // worthwhile.
     const head = await reader.head()
     if (closing.aborted) return
     deps.fees.sawBaseFee(head.baseFee)
@@ -88,7 +89,7 @@ export function createLook(deps: {
   }
 }
 
-/** A txNonce that is used while its receipt is missing: the node has not said all of this block yet. */
+/** A used txNonce without a receipt: the node has not told all of this block yet. */
 const isHalf = (view: RelayView, slots: readonly Slot[]): boolean =>
   !view.headIsThere ||
   view.receipts.includes('unreadable') ||

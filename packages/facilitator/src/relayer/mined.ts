@@ -20,7 +20,10 @@ export type Mined = {
   look(head: Head): Promise<readonly Uprooted[]>
 }
 
-/** A reorg replaced its block. One that is surely gone is not kept any more, one that moved is, at its new place. */
+/**
+ * A reorg replaced the transaction's block. A transaction that is surely gone is no longer kept; a moved one
+ * is kept at its new place.
+ */
 export type Uprooted =
   | { readonly how: 'gone'; readonly slot: Slot }
   | { readonly how: 'moved'; readonly slot: Slot; readonly receipt: Receipt }
@@ -40,7 +43,7 @@ type Entry = {
   readonly bytes: number
   blockNumber: bigint
   blockHash: string
-  /** No block was seen to hold it since then. */
+  /** Since this time no block was seen to hold the transaction. */
   goneSinceMs?: number
 }
 
@@ -49,7 +52,7 @@ export function createMined(deps: {
   clock: Clock
   /** Blocks on top of its own for which a transaction is kept. */
   watchBlocks: number
-  /** No block holds it at the moment: the node may have to get it again. */
+  /** No block holds the transaction now. The node may have to get it again. */
   onMissing: (slot: Slot) => void
   limits: MinedLimits
 }): Mined {
@@ -58,7 +61,7 @@ export function createMined(deps: {
   const entries = new Map<number, Entry>()
   let bytes = 0
   let looked: { readonly atMs: number; readonly headHash: string } | undefined
-  /** A block was seen to be replaced: every look asks again until all have their place. */
+  /** A block was seen to be replaced. Every look asks again until all transactions have their place. */
   let isShaken = false
 
   function drop(txNonce: number): Entry | undefined {
@@ -78,7 +81,7 @@ export function createMined(deps: {
     return hash !== looked.headHash && clock.now() - looked.atMs >= limits.reorgPollMs
   }
 
-  /** Says where a transaction went, once that is sure: a node that lags shows it nowhere for a while. */
+  /** Tells where a transaction went, once that is certain: a node that lags does not show it for a while. */
   function follow(entry: Entry, receipts: readonly (Receipt | undefined | 'unreadable')[]): Uprooted[] {
     const { slot } = entry
     const receipt = receipts.find((found) => typeof found === 'object')
@@ -144,7 +147,7 @@ export function createMined(deps: {
   }
 }
 
-/** While the highest of their blocks stands, the ones below it do. */
+/** While the highest of the blocks stands, the blocks below it stand, too. */
 async function highestStands(
   reader: Pick<RelayReader, 'blockHashes'>,
   all: readonly Entry[],

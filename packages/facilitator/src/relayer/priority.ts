@@ -1,7 +1,7 @@
 /**
- * Who gets the next txNonce. One call at a time, so that a txNonce is taken only once its transaction is signed and
- * recorded. Burns go before mints, and only a few mints are out at once: whatever the mints do, a burn waits for
- * no more than those few.
+ * Decides which call gets the next txNonce. Calls take turns, so that a txNonce is taken only once its
+ * transaction is signed and recorded. Burns go before mints, and only a few mints are out at once: a burn
+ * waits for no more than those few.
  */
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Purpose } from './slot.js'
@@ -11,7 +11,7 @@ export type Priority = {
   take<T>(purpose: Purpose, work: () => Promise<T>): Promise<T>
   /** Resolves when one more mint may be out. Throws `relayer_busy` when too many wait for that. */
   admitMint(): Promise<void>
-  /** A mint of an earlier run is out, whether or not there was a place for it. */
+  /** Counts a mint of an earlier run as out, even if there is no place for it. */
   countMint(): void
   /** A mint that was admitted or counted has ended. */
   endMint(): void

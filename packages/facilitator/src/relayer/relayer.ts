@@ -1,8 +1,9 @@
 /**
- * Sends transactions of one key. A transaction keeps its txNonce until that txNonce is used on chain: it is sent
- * again when the node may have forgotten it, replaced at a higher fee when it is stuck, and never moved to
- * another txNonce while it could still be mined. A txNonce below ours that nobody uses is filled. So the queue
- * cannot wedge and nothing is sent twice. Burns and mints share the key and its queue; burns go first.
+ * Sends transactions of one key. A transaction keeps its txNonce until that txNonce is used on chain. It is
+ * sent again when the node may have forgotten it, replaced at a higher fee when it is stuck, and never moved
+ * to another txNonce while it could still be mined. An unused txNonce below ours is filled. The queue
+ * therefore cannot wedge, and nothing is sent twice. Burns and mints share the key and its queue; burns go
+ * first.
  */
 import { type Fee, type Fees, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
 import { type Address, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
@@ -38,7 +39,7 @@ export type Relayer = {
   watch(earlier: EarlierTransaction, block: MinedBlock): void
   /** Transactions that are signed and have not ended, lowest txNonce first. */
   queue(): readonly QueuedTransaction[]
-  /** Stops watching and sending; what was submitted stays without an end. */
+  /** Stops watching and sending. Submitted calls stay without an end. */
   close(): void
 }
 
@@ -114,7 +115,10 @@ export function createRelayer(deps: {
     return ended
   }
 
-  /** A mint that cannot be paid for would keep its txNonce, and every burn behind it, until there is money. */
+  /**
+   * A mint that cannot be paid for would keep its txNonce, and hold up every burn behind it, until there is
+   * money.
+   */
   async function checkFunds(gas: bigint, { maxFeePerGas }: Fee): Promise<void> {
     const [answer] = await rpc.batch([{ method: 'eth_getBalance', params: [address, 'latest'] }])
     const out = queue.slots.reduce((sum, { call }) => sum + call.gas, 0n)
@@ -170,7 +174,7 @@ function addressOf(account: PrivateKeyAccount): Address {
   return address
 }
 
-/** A node that took the transaction may never say so: receipts are looked for all the same. */
+/** A node may take the transaction and never say so. Receipts are looked for all the same. */
 async function sentOrSlow(sending: Promise<void>, clock: Clock, slowMs: number): Promise<void> {
   const sent = new AbortController()
   const slow = clock.sleep(slowMs, sent.signal)

@@ -29,7 +29,7 @@ const receiptAt = (blockNumber: bigint): Receipt => ({
 
 type Seen = { receipts?: (Receipt | undefined | 'unreadable')[]; head?: bigint; usedNonces?: number }
 
-/** What a slot does at a time, given what is seen: by default it waits at the front, unmined. */
+/** The step of a slot at a time, given the node's view. By default the slot waits at the front, unmined. */
 function stepAt(
   slot: Slot,
   now: number,

@@ -1,4 +1,6 @@
-/** One txNonce of the relayer and the transaction that is to use it: what the chain shows decides the next step. */
+/**
+ * One txNonce of the relayer and the transaction that is to use it. The chain's view decides the next step.
+ */
 import type { Fee, Receipt } from '@svc-zerc20/evm'
 import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
@@ -6,7 +8,7 @@ import { parseTransaction } from 'viem/utils'
 import type { SignedTransaction } from '../payment/records.js'
 import type { Head, RelayView } from './view.js'
 
-/** Burns are awaited by callers; mints are not, and never go first. */
+/** Callers wait for burns. Nobody waits for mints, so mints never go first. */
 export type Purpose = 'burn' | 'mint'
 
 export type RelayedCall = {
@@ -17,8 +19,8 @@ export type RelayedCall = {
   /** Awaited after signing and before anyone can see the transaction; again for each replacement. */
   readonly recordSigned: (transaction: SignedTransaction) => Promise<void>
   /**
-   * A reorg took it back after it had ended as mined; `ended` is how it ends this time. `gone`: no block holds it,
-   * and it is sent again. `moved`: another block does, where it may have done something else.
+   * A reorg took the transaction back after it had ended as mined; `ended` is its new end. `gone`: no block
+   * holds it, and it is sent again. `moved`: another block holds it, where it may have had another effect.
    */
   readonly onReorged?: (ended: Promise<RelayEnd>, how: Reorg) => void
 }
@@ -40,7 +42,7 @@ export type Form = {
   readonly fee: Fee
   /** The transaction does nothing but use up the txNonce. */
   readonly isEmpty: boolean
-  /** The node's latest word on it was a lasting refusal. */
+  /** The node's latest answer about this form was a lasting refusal. */
   isRefused: boolean
 }
 
@@ -53,7 +55,7 @@ export type Slot = {
   signedAtMs: number
   sentAtMs: number
   txNonceUsedSinceMs?: number
-  /** The node said that the key cannot pay: more money helps then, a higher fee does not. */
+  /** The node said that the key cannot pay. More money helps then; a higher fee does not. */
   unfunded: boolean
   /** Lasting refusals since the node last took a form. */
   refusals: number
@@ -69,10 +71,10 @@ export type SlotLimits = {
 
 export type SlotStep = RelayEnd | { readonly kind: 'wait' | 'raise_fee' | 'send_again' | 'give_up' }
 
-/** More than a plain transfer takes on any chain; what is not used is not paid. */
+/** More than a plain transfer takes on any chain. Unused gas is not paid. */
 const emptyCallGas = 100_000n
 
-/** Uses up a txNonce and does nothing else; there is nothing to remember about it. */
+/** A call that uses up a txNonce and does nothing else. Nothing is recorded for it. */
 export const emptyCall = (self: Address): Omit<RelayedCall, 'purpose'> => ({
   to: self,
   data: '0x',
@@ -106,7 +108,10 @@ export const newForm = (
   { isEmpty = false }: Partial<Pick<Form, 'isEmpty'>> = {},
 ): Form => ({ ...signed, isEmpty, isRefused: false })
 
-/** The newest form that may be taken: when a node refuses a raised fee, it may still take the one before. */
+/**
+ * The form to send: the newest one that was not refused. A node that refuses a raised fee may still take the
+ * form before.
+ */
 export const formToSend = ({ forms }: Slot): Form | undefined =>
   forms.findLast(({ isRefused }) => !isRefused) ?? forms.at(-1)
 
@@ -122,7 +127,7 @@ export function nextStep(
   const receipt = receipts[index]
   if (typeof receipt === 'object') {
     delete slot.txNonceUsedSinceMs
-    // The receipt may be of a block that came after the head was read: then it is the head.
+    // The receipt's block may be newer than the head that was read. Then that block is the head.
     const above = head.number > receipt.blockNumber ? head.number - receipt.blockNumber : 0n
     if (above + 1n < BigInt(confirmations)) return { kind: 'wait' }
     return slot.forms[index]?.isEmpty ? { kind: 'displaced', why: 'refused' } : { kind: 'mined', receipt }

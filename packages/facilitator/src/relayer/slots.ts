@@ -12,7 +12,10 @@ export type Slots = {
   open(call: RelayedCall, txNonce: number, fee: Fee, end: Slot['end']): Promise<Slot>
   /** Takes in a transaction that was signed earlier. */
   add(slot: Slot): void
-  /** The transaction ended: its slot is free, and its owner hears of it. A mined one is kept in case of a reorg. */
+  /**
+   * The transaction ended: its slot is free, and its owner is told. A mined transaction is kept in case of a
+   * reorg.
+   */
   finish(slot: Slot, end: RelayEnd): void
   /** A reorg took back a mined transaction: the same bytes go out again, under the same txNonce. */
   reopen(slot: Slot): void

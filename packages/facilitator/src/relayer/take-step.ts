@@ -1,4 +1,4 @@
-/** Moves a transaction on that is not mined: sent again, replaced at a higher fee, or given up. */
+/** Moves an unmined transaction on: sends it again, replaces it at a higher fee, or gives it up. */
 import type { Fees } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
@@ -24,9 +24,9 @@ export function createTakeStep(deps: {
   const { sign, send } = deps.broadcast
 
   /**
-   * The node will not take the call as it is. Its txNonce is used up by an empty transaction, so that those behind
-   * it can go on, and its owner may put the call into others. Should a form of it be mined all the same, then
-   * under this txNonce: one of the two, never both.
+   * Gives up a call that the node will not take. An empty transaction uses up its txNonce, so that the
+   * transactions behind it can go on, and its owner may put the call into other transactions. A form of the
+   * call can still be mined, but only under this txNonce: one of the two, never both.
    */
   async function giveUp(slot: Slot): Promise<void> {
     const call = { ...slot.call, ...emptyCall(deps.address) }

@@ -38,7 +38,7 @@ export function createTxNonces(deps: {
     free ??= await ask()
     const txNonce = free
     const signed = await sign(txNonce)
-    // Forgotten meanwhile: then it stays unknown.
+    // If the count was forgotten meanwhile, it stays unknown.
     if (free === txNonce) free = txNonce + 1
     return signed
   }

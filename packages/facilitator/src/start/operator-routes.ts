@@ -1,4 +1,4 @@
-/** The operator's routes, wired: what they show comes from every part of the daemon. */
+/** The operator's routes, wired to every part of the daemon. */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Addresses } from '../addresses/addresses.js'
@@ -33,7 +33,7 @@ export type OperatorDeps = {
   readonly issuance: Issuance
   readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
   readonly stuckTransfers: Following['stuck']
-  /** Why nothing is minted here, if nothing is. */
+  /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
   readonly owed: OwedBooks
   readonly ledger: { readonly books: Books; openCount(): number; size(): number }
@@ -85,7 +85,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     stuckTransfers: deps.stuckTransfers,
     readiness,
     async renderMetrics() {
-      // Looks at chain, disk and books if nobody did lately, so that what is told is fresh.
+      // Looks at chain, disk and books unless a recent look exists, so that the answer is fresh.
       await Promise.all([readiness(), diskSpace(), deps.owed.look()])
       return telemetry.metrics.render()
     },

@@ -28,7 +28,7 @@ export type PaymentFlow = {
   readonly tickets: Tickets
   readonly burns: Burns
   readonly resume: Resume
-  /** Tries nothing again from now on; resolves when no burn is under way. */
+  /** Stops retries. Resolves when no burn is under way. */
   drain(): Promise<void>
   close(): Promise<void>
 }

@@ -107,7 +107,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
         () => relayer.close(),
         () => rpc.close(),
         () => telemetry.close(),
-        // Last: whatever is cut off above may still have something to record.
+        // Closed last: the parts above may still have something to record when they are cut off.
         () => storage.close(),
       ])
     },

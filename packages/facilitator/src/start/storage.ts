@@ -24,7 +24,7 @@ type StorageDeps = {
   readonly log: Log
   readonly seed: Uint8Array
   readonly acceptJournal?: boolean | undefined
-  /** Instead of what is configured. */
+  /** Replaces the configured journal. */
   readonly journal?: string
   readonly expiredRetentionSeconds?: number
 }
@@ -66,7 +66,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
   }
   const { records = 0, tornBytes = 0 } = storage.replay ?? {}
   if (storage.replay) log({ event: 'journal.replayed', records })
-  // Reading a long journal leaves much behind, and a daemon that serves little would hold it for hours.
+  // Reading a long journal leaves much garbage, and a daemon with little traffic would keep it for hours.
   if (records >= limits.replayedRecordsMany) giveBackMemory()
   if (tornBytes > 0) log({ event: 'journal.torn', bytes: tornBytes })
   const closing = new AbortController()

@@ -1,6 +1,6 @@
 /**
- * Takes the transfers that were found to their end: presented ones are accepted, the largest of the others is put on
- * record and minted, and money that one proof cannot bring is kept and shown.
+ * Takes found transfers to their end. Presented ones are accepted. The largest of the others is recorded and
+ * minted. Money that one proof cannot bring is kept and shown.
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { IssuedStore } from '../addresses/issued/store.js'
@@ -13,8 +13,8 @@ const failuresMax = 8
 
 export type AccountTransfers = Stuck & {
   /**
-   * Looks at addresses whose time has come, a bounded number; says whose burns it put on record. One that cannot be
-   * looked at holds up no other.
+   * Looks at a bounded number of addresses whose time has come, and returns the payments whose burns it
+   * recorded. An address that cannot be looked at does not hold up the others.
    */
   round(
     signal: AbortSignal,

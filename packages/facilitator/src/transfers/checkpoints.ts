@@ -1,6 +1,6 @@
 /**
- * Which followed blocks are remembered. They lie the farther apart the older they are: a short reorg is read again for
- * a few blocks, and one of any depth finds a block before it.
+ * Which followed blocks are remembered. The older they are, the farther apart they lie. After a short reorg
+ * only a few blocks are read again, and after a reorg of any depth there is a block before it.
  */
 import type { Checkpoint, FollowedBlock } from '../addresses/issued/store.js'
 
@@ -11,14 +11,14 @@ export function withCheckpoints(before: FollowedBlock | undefined, block: Checkp
   for (const [i, checkpoint] of known.entries()) {
     const newer = earlier.at(-1) ?? block
     const older = known[i + 1]
-    // Without it the next one would still be at most twice as old as the one before.
+    // Without this checkpoint, the next one would still be at most twice as old as the one before.
     const isNeedless = older && newer.number - older.number <= block.number - newer.number
     if (!isNeedless) earlier.push(checkpoint)
   }
   return { ...block, earlier }
 }
 
-/** The newest first. One without a hash could not be told from a fork's. */
+/** Checkpoints, newest first. One without a hash is left out: it could not be told from a fork's. */
 export function checkpointsOf(followed: FollowedBlock | undefined): readonly Checkpoint[] {
   if (!followed) return []
   const { earlier = [], ...block } = followed

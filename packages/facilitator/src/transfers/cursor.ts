@@ -9,9 +9,12 @@ import { checkpointsOf, withCheckpoints } from './checkpoints.js'
 import type { TokenBlock, TokenChain } from './token-chain.js'
 
 export type Cursor = {
-  /** Where to go on. `target` when nothing was issued yet: nobody can have paid to us before it. */
+  /** The block to go on from. `target` when nothing was issued yet: nobody can have paid us before it. */
   start(target: TokenBlock): Promise<FollowedBlock>
-  /** Throws `SvcError('node_behind')` when the node has no block at that height: then nothing is known. */
+  /**
+   * Throws `SvcError('node_behind')` when the node has no block at that height, because nothing is known
+   * then.
+   */
   isOnChain(block: Checkpoint): Promise<boolean>
   /** Everything up to this block is followed. */
   advance(block: Checkpoint): Promise<void>

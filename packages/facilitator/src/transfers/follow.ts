@@ -17,8 +17,8 @@ import type { TokenBlock, TokenChain, TokenState } from './token-chain.js'
 
 export type Follow = {
   /**
-   * Follows to the newest block that is deep enough. `unfinished` when there is more to read: a reorg took what was
-   * followed. Throws when the chain cannot be read; the next try goes on.
+   * Follows to the newest block that is deep enough. `unfinished` when there is more to read, because a reorg
+   * took what was followed. Throws when the chain cannot be read; the next try goes on.
    */
   round(signal: AbortSignal): Promise<'followed' | 'unfinished'>
   /** The last block that was followed. */
@@ -28,7 +28,7 @@ export type Follow = {
 export type FollowDeps = {
   readonly store: IssuedStore
   readonly ledger: Pick<Ledger, 'find'>
-  /** Every address that was issued up to now is in the store when it resolves. */
+  /** Resolves when every address that was issued up to now is in the store. */
   readonly durable: () => Promise<void>
   readonly chain: TokenChain
   readonly indexer: Pick<Indexer, 'transfersFrom'>
@@ -53,7 +53,7 @@ export function createFollow(deps: FollowDeps): Follow {
   return {
     async round(signal) {
       const target = await chain.deepBlock(deps.depth)
-      // After the target is known: every address that can be paid up to that block was issued by now.
+      // Called after the target is known: every address that can be paid up to that block was issued by now.
       await deps.durable()
       const from = await cursor.start(target)
       if (!(await cursor.isOnChain(from))) return rewound(from)
@@ -77,7 +77,7 @@ export function createFollow(deps: FollowDeps): Follow {
   }
 }
 
-/** Reads what lies between two blocks, from the indexer while it is of use and otherwise from the logs. */
+/** Reads the transfers between two blocks, from the indexer while it works and otherwise from the logs. */
 function createRead(
   deps: FollowDeps,
   cursor: ReturnType<typeof createCursor>,
@@ -89,7 +89,10 @@ function createRead(
   let indexerRest = 0
   let isIndexerDown = false
 
-  /** True when the indexer told all of it; one that failed is told of once, and rests. */
+  /**
+   * True when the indexer told all transfers. A failure of the indexer is reported once, and the indexer then
+   * rests.
+   */
   async function tryIndexer(from: TokenState, to: TokenState, signal: AbortSignal): Promise<boolean> {
     try {
       await byIndexer(from, to, signal)
@@ -113,7 +116,7 @@ function createRead(
   }
 }
 
-/** The token as it was after a block, where the node still knows that. */
+/** The token's state after a block. Undefined when the node no longer knows it. */
 async function stateAfter(
   chain: Pick<TokenChain, 'block' | 'tokenAt'>,
   { number, token }: FollowedBlock,
@@ -124,7 +127,7 @@ async function stateAfter(
     const block = await chain.block(number)
     return block && (await chain.tokenAt(block.hash))
   } catch {
-    // Most nodes drop old states. The logs are contiguous, or it is noticed.
+    // Most nodes drop old states. The logs alone suffice: a gap in their indices would be noticed.
     return undefined
   }
 }

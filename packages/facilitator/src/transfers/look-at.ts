@@ -1,4 +1,7 @@
-/** One issued address with transfers to it: what they are is decided in the flow, and done here. */
+/**
+ * Looks at one issued address with transfers to it. The flow judges the transfers; the verdict is carried out
+ * here.
+ */
 import { unreachable } from '@svc-zerc20/protocol'
 import type { IssuedStore } from '../addresses/issued/store.js'
 import type { Books, RecordedPayment } from '../payment/books.js'
@@ -16,7 +19,7 @@ import type { Burn, Challenge } from '../payment/records.js'
 import type { Report } from '../payment/report.js'
 import { replaceClaimed } from '../payment/settle/replace-claimed.js'
 
-/** Seconds until an address is looked at again that something stands in the way of. */
+/** Seconds until an address is looked at again when an obstacle stands in the way. */
 export const againSeconds = 60
 
 export type Found = {
@@ -26,7 +29,7 @@ export type Found = {
 }
 
 export type LookedAt = {
-  /** When to look again; absent when the address is done with. */
+  /** When to look again. Absent when the address is done. */
   readonly again?: number
   readonly isRecorded?: boolean
 }
@@ -50,7 +53,7 @@ export function createLookAt(deps: LookAtDeps): LookAt {
   return async (found) => {
     const { challenge, payment, transfers } = found
     if (await replaceLost(deps, found)) return { isRecorded: true }
-    // Others may lie beside it.
+    // Other transfers may lie beside it, so the address is looked at again.
     if (await replaceClaimed(deps, challenge, payment, transfers.map(burnIn))) return { again: now() }
     return act(deps, found, judgeTransfers({ ...found, now: now(), dustBelow, mintsSecond }))
   }
@@ -67,7 +70,7 @@ async function act(deps: LookAtDeps, found: Found, verdict: TransfersVerdict): P
       const { nonce: challengeNonce } = challenge
       if ((await deps.ledger.accept(challengeNonce, verdict.burn)) !== 'accepted') return later()
       deps.report({ event: 'payment.accepted', challengeNonce, txHash: verdict.burn.txHash })
-      // Others may lie beside it.
+      // Other transfers may lie beside it, so the address is looked at again.
       return { again: deps.now() }
     }
     case 'mint':
@@ -83,7 +86,7 @@ async function act(deps: LookAtDeps, found: Found, verdict: TransfersVerdict): P
   }
 }
 
-/** True when a reorg took the burn on record, and another transfer came in its stead. */
+/** True when a reorg took the recorded burn, and another transfer replaced it. */
 async function replaceLost(deps: LookAtDeps, { challenge, payment, transfers }: Found): Promise<boolean> {
   const { late, accepted, finalized } = payment ?? {}
   const beside = besideBurnOf(payment, transfers)

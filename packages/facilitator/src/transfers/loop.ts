@@ -38,7 +38,7 @@ export function startTransferLoop(deps: {
   }
 }
 
-/** Runs one round; several failures of it are told of as one. */
+/** Runs one round. Several failures of a round are told as one. */
 async function failureOf(round: TransferRound, signal: AbortSignal): Promise<unknown> {
   try {
     const [first, ...more] = (await round(signal)).failures

@@ -7,15 +7,15 @@ import type { Follow } from './follow.js'
 import type { StuckCount } from './stuck.js'
 
 export type FollowedRound = {
-  /** Whose burns were put on record. */
+  /** The payments whose burns were recorded. */
   readonly recorded: readonly ChallengeNonce[]
-  /** Followed to the newest block that is deep enough, and no address is left to look at now. */
+  /** True when the newest block that is deep enough was reached, and no address is left to look at now. */
   readonly isDone: boolean
   readonly failures: readonly unknown[]
 }
 
 /**
- * Takes every stage, each as far as it gets: a chain that cannot be read keeps nobody from being accounted for, and the
+ * Runs every stage, each as far as it gets: a chain that cannot be read does not stop the accounting, and the
  * other way round. Throws only when the signal aborts or the store refuses.
  */
 export type TransferRound = (signal: AbortSignal) => Promise<FollowedRound>

@@ -1,4 +1,7 @@
-/** Money at issued addresses that single proofs do not bring: for the operator, and so that it is not forgotten. */
+/**
+ * Money at issued addresses that single proofs do not bring. It is shown to the operator, and kept from being
+ * forgotten.
+ */
 import type { Address } from '@svc-zerc20/protocol'
 import type { DoTransfersMatter, IssuedStore, StuckAddress } from '../addresses/issued/store.js'
 import type { Books, RecordedPayment } from '../payment/books.js'
@@ -66,7 +69,7 @@ export function createStuck(deps: {
 }
 
 export type StuckCount = {
-  /** Counts anew unless that was done lately: counting reads every transfer that is kept. */
+  /** Counts anew unless there is a recent count: counting reads every transfer that is kept. */
   refresh(): Promise<void>
   last(): number
 }

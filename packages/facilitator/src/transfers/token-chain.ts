@@ -32,7 +32,9 @@ export type TokenChain = {
     fromBlock: number,
     toBlock: number,
   ): AsyncIterable<{ readonly transfers: readonly PlacedTransfer[]; readonly lastBlock: number }>
-  /** The transfer that somebody claims, as its receipt has it; undefined when the receipt has it not. */
+  /**
+   * The transfer that somebody claims, as its receipt has it. Undefined when the receipt does not have it.
+   */
   confirm(claimed: ClaimedLeaf): Promise<PlacedTransfer | undefined>
 }
 

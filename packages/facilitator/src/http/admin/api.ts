@@ -26,7 +26,7 @@ import type { AdminAuth } from './auth.js'
 import * as schemas from './schemas.js'
 import { viewCursor, viewPayment, viewStuck, viewTimeline } from './view.js'
 
-/** The parts of the running daemon an operator looks at; each is asked when somebody looks. */
+/** The parts of the running daemon that an operator looks at. Each is read when the operator looks. */
 export type AdminVitals = {
   readonly startedAtMs: number
   openChallenges(): number
@@ -66,13 +66,13 @@ export type AdminApiDeps = {
   readonly issuance: Issuance
   readonly recent: RecentEvents
   readonly readiness: Readiness
-  /** Has the mint of a payment tried again; absent while nothing is minted here. */
+  /** Tries the mint of a payment again. Absent while nothing is minted here. */
   readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
   readonly vitals: AdminVitals
   /** Addresses with money that a single proof does not bring; the newest, at most `limit`. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
   readonly owed: OwedBooks
-  /** Why nothing is minted here, if nothing is. */
+  /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
   readonly renderMetrics: () => Promise<string>
 }
@@ -264,7 +264,7 @@ const issuanceOf = ({ issuance }: AdminApiDeps) => (issuance.isPaused() ? 'pause
 const refuse = (reply: FastifyReply, { chainId }: AdminApiDeps, reason: ReasonCode, message?: string) =>
   sendRejection(reply, reject(reason, message), { surface: 'plain', chainId })
 
-/** Values that are no query of this path are refused rather than guessed; unknown keys are ignored. */
+/** Invalid values of a query are refused, not guessed. Unknown keys are ignored. */
 function readQuery<T extends { limit?: number | undefined }>(
   schema: z.ZodType<T>,
   query: unknown,

@@ -1,4 +1,4 @@
-/** Who may use the administrative surface: whoever has its token, and nobody while there is none. */
+/** Guards the administrative surface: its token is required, and without a token nobody gets in. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '@svc-zerc20/protocol'
 import { bearerIn } from '../callers.js'
@@ -6,7 +6,10 @@ import { bearerIn } from '../callers.js'
 /** Judges the value of an `Authorization` header. */
 export type AdminAuth = (authorization: string | undefined) => boolean
 
-/** Hashed first, so that neither the length nor the place of the first difference shows in the time taken. */
+/**
+ * Both sides are hashed first, so that the time taken shows neither the length nor the place of the first
+ * difference.
+ */
 export function createAdminAuth(token: Secret<string> | undefined): AdminAuth {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const expected = token && digest(token.reveal())

@@ -12,7 +12,7 @@ import type { Admission, Presentations, Standing } from '../presentations.js'
 export type Admitted = Exclude<Result<FacilitatorApi.PresentedPayment>, Rejection> & {
   /** The record of the challenge that is paid; absent when it is not ours. */
   readonly payment: Payment | undefined
-  /** To be called when the payment turns out to be no good. */
+  /** Call this when the payment turns out to be bad. */
   refused(): Promise<void>
 }
 

@@ -94,7 +94,7 @@ describe('the pool of addresses', () => {
     await Promise.all([pipelined, ...others].map(({ closed }) => closed))
     const atHangUp = (await status()).challenges.open
     await untilFull()
-    // What was mined since stayed, but for the few that were being written just then.
+    // Addresses mined since then stayed, except for the few that were being written just then.
     expect((await status()).challenges.open - atHangUp).toBeLessThan(10)
   })
 })

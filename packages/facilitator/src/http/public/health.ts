@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import type { ReadinessProblem } from '../../health/readiness.js'
 import { openApiDocument } from '../openapi.js'
 
-/** Cheap to ask: the chain is looked at once in a few seconds, however many ask. */
+/** Cheap to ask: the chain is read once in a few seconds, however many ask. */
 export type Readiness = () => Promise<{ readonly problems: readonly ReadinessProblem[] }>
 
 const retryAfterSeconds = 5
 
 export function registerHealthApi(app: FastifyInstance, { readiness }: { readiness: Readiness }): void {
-  /** Made when it is first asked for: few ask, and a start need not wait for it. */
+  /** The document is made on first use: few ask for it, and a start need not wait for it. */
   let document: string | undefined
 
   app.get('/health', async (_request, reply) =>

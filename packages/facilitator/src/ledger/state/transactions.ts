@@ -11,7 +11,7 @@ export type Outstanding = {
 export type LedgerTransactions = {
   /** Adds payments to those that the transaction carries already. */
   add(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): void
-  /** Nothing is left to do for this payment. A transaction that carries no other payment is forgotten. */
+  /** Ends a payment that needs nothing more. A transaction that carries no other payment is forgotten. */
   end(nonce: ChallengeNonce): void
   /** All transactions that carry this payment, oldest first. */
   of(nonce: ChallengeNonce): readonly SignedTransaction[]

@@ -1,8 +1,9 @@
 /**
  * accepted → proof → mint → finalized, minutes after the request and never on its path.
  *
- * The chain is the truth: a payment is finalized when the verifier has minted it, deep enough that a reorg cannot
- * take it back, whoever sent the mint. So a round can be repeated, or cut off anywhere, and nothing is minted twice.
+ * The chain is the truth: a payment is finalized when the verifier has minted it, deep enough that a reorg
+ * cannot take it back, whoever sent the mint. A round can therefore be repeated, or cut off anywhere, and
+ * nothing is minted twice.
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
@@ -20,11 +21,11 @@ import { createTellWaiting } from './tell-waiting.js'
 
 export type Finalize = {
   round(signal: AbortSignal): Promise<RoundEnd>
-  /** An operator wants this payment tried now, whatever its back-off says. */
+  /** Tries this payment now, because an operator asked for it, whatever its back-off says. */
   retry(nonce: ChallengeNonce): Promise<void>
   /**
-   * Records what is minted and deep enough by now. May run while a round is proving: the provider's books need not
-   * wait for the proofs of others.
+   * Records mints that are deep enough by now. May run while a round is proving: the provider's books need
+   * not wait for the proofs of others.
    */
   confirm(): Promise<void>
   /** Why a payment is not minted yet; undefined when no round has seen it. */
@@ -44,7 +45,7 @@ export type FinalizeDeps = {
   /** Blocks that must hold a burn which came back after a reorg. */
   readonly burnConfirmations: number
   readonly limits: {
-    /** Payments looked at in one round, those whose burn is read again, those that are minted, and how many at once. */
+    /** Bounds of one round: payments looked at, burns read again, mints, and attempts at once. */
     readonly paymentsPerRoundMax: number
     readonly burnsPerRoundMax: number
     readonly mintsPerRoundMax: number
@@ -53,7 +54,7 @@ export type FinalizeDeps = {
     readonly mintLooksMax: number
     /** How long a round waits for the block of one mint. */
     readonly mintWaitMs: number
-    /** Burns that wait longer for a root than this are told of, and again after as long. */
+    /** How long burns wait for a root before the operator is told, and before the operator is told again. */
     readonly rootPatienceMs: number
   }
 }
@@ -69,7 +70,8 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
   async function advance(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<Step | undefined> {
     if (deps.minter.isUnderWay(payment.challenge.nonce)) return 'confirming'
-    // A burn that a reorg took is noticed while it waits, too; but thousands that wait are not read in every round.
+    // A reorged burn is noticed while its payment waits. The bound keeps a round from reading thousands of
+    // waiting burns.
     if (round.burnsLeft === 0) return undefined
     round.burnsLeft -= 1
     const current = await reorgedBurns.withCurrentBurn(payment)
@@ -152,7 +154,10 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 /** Payments that the schedule is asked about at once. */
 const askedTogetherMax = 500
 
-/** Payments that are due, about oldest burn first. Those beyond the limit are asked about, too: their delays begin. */
+/**
+ * Payments that are due, about oldest burn first. Payments beyond the limit are asked about too, so that
+ * their delays begin.
+ */
 async function candidates({ ledger, limits }: FinalizeDeps, progress: Progress): Promise<AwaitingMint[]> {
   const due: AwaitingMint[] = []
   const take = async (payments: readonly AwaitingMint[]) => {
@@ -173,8 +178,8 @@ async function candidates({ ledger, limits }: FinalizeDeps, progress: Progress):
 type Seen = { readonly payment: AwaitingMint; readonly state: MintState }
 
 /**
- * Payments in the order of a round. Those that are minted already come first: recording them is quick and should not
- * wait for proofs. The rest has no order, because mints that follow their burns in turn would tell which is which.
+ * Payments in the order of a round. Minted payments come first: recording them is quick and should not wait
+ * for proofs. The rest is shuffled, because mints in the order of their burns would tell which is which.
  */
 function orderOf(
   all: readonly Seen[],

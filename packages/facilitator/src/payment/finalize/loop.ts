@@ -47,7 +47,7 @@ export function startFinalizeLoop(deps: {
     }
   }
 
-  /** Beside the rounds: a mint that is deep is recorded then, not when the proofs of others are done. */
+  /** Runs beside the rounds, so that a deep mint is recorded without waiting for the proofs of others. */
   async function confirm(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(Math.min(deps.periodMs, confirmMs), signal)
@@ -72,7 +72,10 @@ export function startFinalizeLoop(deps: {
   }
 }
 
-/** The pause before the next round. One that got somewhere is followed soon: its mints only wait for their depth. */
+/**
+ * The pause before the next round. A round with progress is followed soon, because its mints only wait for
+ * their depth.
+ */
 export function pauseMs(
   { periodMs, backOffMaxMs }: { readonly periodMs: number; readonly backOffMaxMs: number },
   failures: number,

@@ -32,15 +32,18 @@ export type MintVerifier = {
 }
 
 /**
- * The burn as the chain has it now, also when a reorg moved it, and the blocks that hold it, its own included;
- * undefined when no block holds it. Throws when the node cannot tell: then nothing is known.
+ * The burn as the chain has it now, even if a reorg moved it, and the blocks that hold it, its own included.
+ * Undefined when no block holds it. Throws when the node cannot tell.
  */
 export type RereadBurn = (
   challenge: Challenge,
   burn: Burn,
 ) => Promise<{ readonly burn: Burn; readonly depth: number } | undefined>
 
-/** Fresh randomness in every proof; the path was checked against the root. Throws when it cannot be proved now. */
+/**
+ * Proves a mint, with fresh randomness in every proof. The path was checked against the root. Throws when the
+ * mint cannot be proved now.
+ */
 export type ProveMint = (payment: AwaitingMint, root: ProvedRoot, signal: AbortSignal) => Promise<MintCall>
 
 export type FinalizeEvent =
@@ -65,7 +68,7 @@ export type FinalizeEvent =
   | { readonly event: 'payment.demoted'; readonly challengeNonce: string; readonly txHash: string }
   /** A block holds the burn of a demoted payment again: it is accepted again. */
   | { readonly event: 'payment.returned'; readonly challengeNonce: string; readonly txHash: string }
-  /** Nothing is minted by this daemon. */
+  /** `finalize.on`: this daemon mints. `finalize.off`: nothing is minted here, for this reason. */
   | { readonly event: 'finalize.on'; readonly artifacts: string }
   | { readonly event: 'finalize.off'; readonly reason: string }
   | {

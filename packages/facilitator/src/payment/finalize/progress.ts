@@ -1,4 +1,7 @@
-/** How far each payment is on its way to a mint: whose turn it is, why others wait, and which ones are minted. */
+/**
+ * How far each payment is on its way to a mint: which ones are due, why others wait, and which ones are
+ * minted.
+ */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
@@ -12,12 +15,12 @@ export type Progress = {
   readonly waits: Waits
   /** Minted as far as we know, and not recorded yet. */
   readonly minted: Map<ChallengeNonce, AwaitingMint>
-  /** Being recorded: a round and `confirm` may come upon the same payment. */
+  /** Payments being recorded: a round and `confirm` may come upon the same one. */
   readonly recording: Set<ChallengeNonce>
-  /** Those of these payments that may be tried now; keeps why the others wait. */
+  /** The payments that may be tried now. Remembers why the others wait. */
   due(payments: readonly AwaitingMint[]): Promise<readonly AwaitingMint[]>
   failed(challengeNonce: ChallengeNonce, reason: WaitReason, err: unknown): Promise<'failed'>
-  /** Keeps why the payment waits after this step. */
+  /** Remembers why the payment waits after this step. */
   remember(payment: AwaitingMint, step: Step): void
   forget(challengeNonce: ChallengeNonce): Promise<void>
 }

@@ -27,12 +27,12 @@ export function createRecordMint(deps: {
     } catch (err) {
       if (!isLastLook) throw err
     }
-    // A node may have dropped its logs. The contract itself says that the payment is minted.
+    // A node may have dropped its logs, but the contract itself says that the payment is minted.
     if (!found && !isLastLook) return progress.failed(challengeNonce, 'mint_not_found', undefined)
     const { value } = payment.burn
     const recorded = await deps.ledger.finalize(challengeNonce, found ?? { value }, value)
     await progress.forget(challengeNonce)
-    // Somebody found a larger burn at its address meanwhile: that one has its turn in another round.
+    // A larger burn was found at the address meanwhile. That burn has its turn in another round.
     if (recorded === 'outgrown') return undefined
     if (recorded === 'finalized') deps.report({ event: 'payment.finalized', challengeNonce })
     return 'finalized'

@@ -29,7 +29,7 @@ export function createReorgedBurns(deps: {
         if (await schedule.isResting(nonce)) continue
         const returned = await reread(challenge, burn).catch(() => undefined)
         if (!returned || returned.depth < deps.burnConfirmations) {
-          // A burn that stays away must not hold up the rest.
+          // A burn that stays away must not hold up the other burns.
           await schedule.failed(nonce)
           continue
         }
@@ -48,7 +48,7 @@ export function createReorgedBurns(deps: {
         return { ...payment, burn: current }
       }
       if (acceptedAt === undefined) {
-        // A late burn bought nothing that could be taken back: it only waits, longer each time.
+        // A late burn bought nothing that could be taken back. Its payment only waits, longer each time.
         await progress.failed(challenge.nonce, 'burn_lost', undefined)
         return undefined
       }

@@ -23,7 +23,7 @@ export type RoundEnd = ReadonlyMap<ChallengeNonce, Step>
 export type Round = {
   readonly signal: AbortSignal
   readonly cutOff: Promise<'cut_off'>
-  /** Burns of this amount that wait under the root: any of them could explain a mint of it. */
+  /** The number of burns of this amount that wait under the root: any of them could explain a mint of it. */
   readonly companyOf: (value: bigint) => number
   mintsLeft: number
   burnsLeft: number
@@ -33,7 +33,10 @@ export type Round = {
 export const count = (end: RoundEnd, ...steps: readonly Step[]): number =>
   [...end.values()].filter((step) => steps.includes(step)).length
 
-/** Resolves when the signal aborts. Release it after the round: the signal lives as long as the daemon. */
+/**
+ * Resolves when the signal aborts. Release it after the round, because the signal lives as long as the
+ * daemon.
+ */
 export function cutOffBy(signal: AbortSignal): { cutOff: Promise<'cut_off'>; release(): void } {
   let onAbort: () => void = () => undefined
   const cutOff = new Promise<'cut_off'>((resolve) => {

@@ -1,8 +1,8 @@
-/** When the mint of each payment may be tried: after its delay, and after a failure later each time. */
+/** When the mint of each payment may be tried: after its delay, and later after each failure. */
 import { backOffMs, type ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 
-/** `delayed`: held back for its random delay. `resting`: its last try failed too short ago. */
+/** `delayed`: held back for its random delay. `resting`: its last try failed too recently. */
 export type Turn = 'due' | 'delayed' | 'resting'
 
 /**
@@ -12,11 +12,11 @@ export type Turn = 'due' | 'delayed' | 'resting'
  */
 export type MintSchedule = {
   /**
-   * For each payment, in order. The first question about a payment draws its delay, which then stays the same for
-   * everybody who asks.
+   * One turn per payment, in order. The first question about a payment draws its delay, which then stays the
+   * same for everybody who asks.
    */
   turns(challengeNonces: readonly ChallengeNonce[]): Promise<readonly Turn[]>
-  /** Whether its last try failed too short ago; draws no delay. */
+  /** Whether the last try failed too recently. Draws no delay. */
   isResting(challengeNonce: ChallengeNonce): Promise<boolean>
   /** Failures in a row. */
   failures(challengeNonce: ChallengeNonce): Promise<number>
@@ -26,14 +26,19 @@ export type MintSchedule = {
   succeeded(challengeNonce: ChallengeNonce): Promise<void>
   /** The payment is due at once, without delay and without rest. */
   hasten(challengeNonce: ChallengeNonce): Promise<void>
-  /** There is nothing left to mint for it, or its burn is gone. Another burn of it begins anew. */
+  /**
+   * Forgets a payment that has nothing left to mint, or whose burn is gone. Another burn of it begins anew.
+   */
   forget(challengeNonce: ChallengeNonce): Promise<void>
 }
 
 /** A schedule in memory: for one facilitator, and until it ends. */
 export function createMintSchedule(deps: {
   readonly clock: Pick<Clock, 'now'>
-  /** Milliseconds a mint is held back from when its burn is first seen: a delay that tells nobody which burn. */
+  /**
+   * Milliseconds that a mint is held back after its burn is first seen, so that its time does not tell which
+   * burn it is.
+   */
   readonly delayMs: () => number
   /** Pauses after a failure: the first, and the longest. */
   readonly retryMs: { readonly first: number; readonly max: number }

@@ -23,7 +23,7 @@ export function createSendMint(deps: {
     const challengeNonce = payment.challenge.nonce
     if (outcome.kind === 'failed') {
       const [state] = outcome.why === 'would_revert' ? await deps.verifier.mintStates([payment]) : []
-      // Somebody else sent it while we proved.
+      // Somebody else sent the mint while we proved.
       if (state === 'shallow' || state === 'minted') return 'confirming'
       return progress.failed(challengeNonce, outcome.why, outcome.err)
     }
@@ -39,8 +39,8 @@ export function createSendMint(deps: {
     const startedAt = clock.now()
     const call = await deps.prove(payment, root, round.signal)
     report({ event: 'mint.proved', challengeNonce, ms: clock.now() - startedAt })
-    // A queue that stands still must not hold up the rounds: burns that a reorg took would go unnoticed meanwhile.
-    // Until the mint ends, the minter says that it is under way, and nobody sends another.
+    // A stalled queue must not hold up the rounds: reorged burns would go unnoticed meanwhile. Until the mint
+    // ends, the minter reports it as under way, and nobody sends another.
     const minted = deps.minter.mint(call)
     const bound = new AbortController()
     const elapsed = clock.sleep(deps.mintWaitMs, bound.signal).then(() => 'elapsed' as const)
@@ -53,7 +53,7 @@ export function createSendMint(deps: {
       .catch(async (err) => {
         if (!round.signal.aborted) await progress.failed(challengeNonce, 'unavailable', err)
       })
-      // The schedule cannot be reached either: the next round comes upon the payment again.
+      // If the schedule cannot be reached either, the next round comes upon the payment again.
       .catch(() => undefined)
     return 'confirming'
   }

@@ -11,14 +11,14 @@ export function createTellWaiting(deps: {
   readonly waits: Pick<Waits, 'summary'>
   readonly clock: Pick<Clock, 'now'>
   readonly report: (event: FinalizeEvent) => void
-  /** Burns that wait longer for a root than this are told of, and again after as long. */
+  /** How long burns wait for a root before the operator is told, and before the operator is told again. */
   readonly rootPatienceMs: number
 }): TellWaiting {
   const { waits, clock, report, rootPatienceMs } = deps
   let toldPause = false
   let toldRootAtMs: number | undefined
 
-  /** Once for each pause, not once for each round. */
+  /** Tells once for each pause, not once for each round. */
   function tellPause({ isPaused }: ProvedRoot, end: RoundEnd): void {
     const payments = count(end, 'verifier_paused')
     if (payments > 0 && !toldPause) {
@@ -27,7 +27,10 @@ export function createTellWaiting(deps: {
     toldPause = isPaused && (toldPause || payments > 0)
   }
 
-  /** A short wait is ordinary, because roots take their time. A long wait is told again and again, for all at once. */
+  /**
+   * A short wait is ordinary, because roots take their time. A long wait is told repeatedly, once for all
+   * payments.
+   */
   function tellRootBehind(): void {
     const { count: payments, sinceMs } = waits.summary('root_behind')
     const now = clock.now()

@@ -1,7 +1,7 @@
 /**
  * Judges transfers to an issued address that nobody presented, or that came beside the presented one. A proof
- * mints one leaf, and the verifier counts what it minted for an address: the largest leaf is all that single proofs
- * bring. What lies there beyond it waits for a proof over many leaves.
+ * mints one leaf, and the verifier counts the minted amount of an address. Single proofs therefore bring the
+ * largest leaf only. Any money beyond it waits for a proof over many leaves.
  */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
 import type { RecordedPayment } from '../books.js'
@@ -11,12 +11,15 @@ import type { Burn, Challenge, LateReason } from '../records.js'
 export type FoundTransfer = Burn & { readonly minedAt: UnixSeconds }
 
 export type TransfersVerdict =
-  /** Its payer may still present it, or has and it is under way: to be judged again then. */
+  /**
+   * The payer may still present the transfer, or has presented it and it is under way. It is judged again at
+   * `until`.
+   */
   | { readonly kind: 'wait'; readonly until: number }
   /** The very transfer that was presented in time: it pays. */
   | { readonly kind: 'accept'; readonly burn: Burn }
   | { readonly kind: 'mint'; readonly burn: Burn; readonly reason: LateReason }
-  /** Nothing is to be gained by a mint. */
+  /** A mint would bring nothing. */
   | { readonly kind: 'nothing' }
 
 /** Seconds until a claim is looked at again. */
@@ -31,8 +34,8 @@ export function judgeTransfers(given: {
   /** Less than this is not worth a mint, unless it pays the challenge in full. */
   readonly dustBelow: bigint
   /**
-   * Whether an address is minted to again for a larger transfer that came later. Anybody can send one, and the second
-   * mint carries the tweak of the first: it would tell a stranger which mint was the payment's.
+   * Whether an address is minted to again for a larger transfer that came later. Anybody can send one, and
+   * the second mint carries the tweak of the first: a stranger would learn which mint was the payment's.
    */
   readonly mintsSecond: boolean
 }): TransfersVerdict {
@@ -52,7 +55,7 @@ export function judgeTransfers(given: {
   return { kind: 'mint', burn, reason: reasonOf(challenge, payment, transfers, largest) }
 }
 
-/** Whoever presented it may be gone: what the chain holds is accepted all the same, and its answer waits. */
+/** Accepts the claimed transfer once the chain holds it, even if its payer is gone. Its answer waits. */
 function judgeClaimed(
   { challenge, transfers, now }: Parameters<typeof judgeTransfers>[0],
   { claim }: RecordedPayment,
@@ -81,7 +84,7 @@ export const countedOf = (payment: RecordedPayment | undefined): bigint => {
   return late !== undefined && late > accepted ? late : accepted
 }
 
-/** The transfers beside the one burn that the ledger knows of: undefined when it knows of none. */
+/** The transfers beside the one burn that the ledger knows of. If the ledger knows none: all transfers. */
 export function besideBurnOf(
   payment: RecordedPayment | undefined,
   transfers: readonly FoundTransfer[],
@@ -90,7 +93,7 @@ export function besideBurnOf(
   if (!burn) return transfers
   const isSameLeaf = (transfer: FoundTransfer) =>
     transfer.txHash === burn.txHash && transfer.leafIndex === burn.leafIndex
-  // A reorg may have moved it to another leaf.
+  // A reorg may have moved the burn to another leaf.
   const known =
     transfers.find(isSameLeaf) ??
     transfers.find(({ txHash, value }) => txHash === burn.txHash && value === burn.value)

@@ -1,4 +1,4 @@
-/** Puts on record a burn that buys nothing, and tells the operator what it is: late only when it was. */
+/** Records a burn that buys nothing, and tells the operator why. Only a burn that was late is called late. */
 
 import type { Ledger } from '../ledger-port.js'
 import type { Burn, Challenge, LateReason } from '../records.js'

@@ -14,7 +14,10 @@ import type { Challenge } from '../records.js'
 import type { Report } from '../report.js'
 import { quote } from './quote.js'
 
-/** The head we saw may be undone, or may never have been: burns are looked for from a little before it. */
+/**
+ * Burns are looked for from this many blocks before the head: the head we saw may be undone, or may never
+ * have existed.
+ */
 const reorgMarginBlocks = 64n
 
 export type IssueChallenge = (
@@ -34,7 +37,10 @@ export function createIssueChallenge(deps: {
   addressWaitMs: number
   /** Smaller payments are refused. */
   minAmount: bigint
-  /** Below this amount the gasless path is not offered: relaying would cost more gas than it is worth. */
+  /**
+   * Below this amount the gasless path is not offered: relaying would cost more gas than the payment is
+   * worth.
+   */
   relayMinAmount: bigint
 }): IssueChallenge {
   const { deployment, addresses, ledger, chain, clock, report } = deps
@@ -42,7 +48,7 @@ export function createIssueChallenge(deps: {
   return async (listPrice, asker) => {
     const quoted = quote(listPrice, deps.minAmount)
     if (!quoted.ok) return quoted
-    // Before an address is taken: at the cap a flood would otherwise use up the proof of work.
+    // Checked before an address is taken: at the cap a flood would otherwise use up the proof of work.
     if (await ledger.isFull(asker.key)) return reject('challenge_limit')
     const address = await addresses.take(deps.addressWaitMs, asker)
     if (!address) return reject('address_pool_empty')

@@ -1,11 +1,14 @@
-/** An operator's hand on the tap: new challenges can be paused while everything under way goes on. */
+/** The operator's switch for issuance: new challenges can be paused while everything under way goes on. */
 import { reject } from '@svc-zerc20/protocol'
 import type { Report } from '../report.js'
 import type { IssueChallenge } from './challenge.js'
 
 export type Issuance = {
   isPaused(): boolean
-  /** Callers are told the operator's words. Not durable: the daemon always starts with issuance open. */
+  /**
+   * Pauses issuance and tells callers the operator's words. Not durable: the daemon always starts with
+   * issuance open.
+   */
   pause(words?: string): void
   resume(): void
   /** The same way to issue, closed while paused. */

@@ -1,18 +1,18 @@
 /**
- * How a stock that can run out is shared: sellers have parts of it that nobody else takes, and of the rest a caller
- * gets less the less there is, so that something is left for whoever comes next.
+ * How a stock that can run out is shared. Sellers have reserved parts that nobody else takes. Of the rest a
+ * caller gets less the less there is, so that something is left for the next caller.
  */
 
-/** One caller may have this many times as much of the rest as it leaves to all others. */
+/** A caller may have this many times as much of the rest as it leaves to all others. */
 const timesWhatIsLeft = 3
 
 export type Shares = {
   /**
-   * The caller's place among those who want one while `free` are left: lower goes first. Undefined: the caller may
-   * have none now.
+   * The caller's rank among those who want one while `free` are left: lower goes first. Undefined: the caller
+   * may have none now.
    */
   rank(key: string, free: number): number | undefined
-  /** How many of the free ones are reserved for nobody, and how many there would be if all were free. */
+  /** How many of the free ones are unreserved, and how many there would be if all were free. */
   common(free: number): number
   readonly commonMax: number
   take(key: string): void
@@ -23,7 +23,7 @@ export function createShares(deps: {
   readonly capacity: number
   /** Parts of the capacity by key, in percent. */
   readonly reservedPercent: ReadonlyMap<string, number>
-  /** A caller may always have this many while there are any: they were promised to it. */
+  /** The number promised to a caller. The caller may always have this many while there are any. */
   readonly promisedTo: (key: string) => number
 }): Shares {
   const { capacity, reservedPercent, promisedTo } = deps
@@ -31,10 +31,13 @@ export function createShares(deps: {
   let heldByAll = 0
   const heldBy = (key: string) => held.get(key) ?? 0
   const partOf = (key: string, whole: number) => Math.floor((whole * (reservedPercent.get(key) ?? 0)) / 100)
-  /** A stock that is still being made has parts as large as it is: nobody waits for what others may want later. */
+  /**
+   * While the stock is still being made, parts are shares of its present size: nobody waits for what others
+   * may want later.
+   */
   const wholeWith = (free: number) => Math.min(capacity, free + heldByAll)
 
-  /** Free ones that only others than this caller may take. */
+  /** Free ones that are reserved for callers other than this one. */
   function keptFrom(key: string | undefined, free: number): number {
     let kept = 0
     for (const owner of reservedPercent.keys()) {
@@ -67,6 +70,6 @@ export function createShares(deps: {
   }
 }
 
-/** Nothing is reserved, and whoever comes first gets what there is. */
+/** Shares without reservations: first come, first served. */
 export const unshared = (capacity: number): Shares =>
   createShares({ capacity, reservedPercent: new Map(), promisedTo: () => Number.POSITIVE_INFINITY })

@@ -1,4 +1,7 @@
-/** Answers for a claimed payment: waits for its burn and its grant, each up to the bound, and says how that ended. */
+/**
+ * Answers for a claimed payment. Waits for its burn and its grant, each up to the bound, and tells how both
+ * ended.
+ */
 import {
   type ChallengeNonce,
   type Network,
@@ -30,7 +33,8 @@ export function createAnswerClaimed(deps: {
   ): Promise<SettleAnswer> {
     const payment = await ledger.find(challengeNonce)
     if (!payment) throw new SvcError('payment_lost', `claimed payment ${challengeNonce} left the ledger`)
-    // `held`: somebody does not read the answer, and the bound of a settle holds all the same.
+    // `held`: another caller holds the grant without reading its answer. The bound of a settle holds all the
+    // same.
     return payment.accepted && why === 'used'
       ? refuse(reject('already_accepted'), knownHash(payment), { phase: 'accepted' })
       : refuse(reject('pending_burn'), knownHash(payment))

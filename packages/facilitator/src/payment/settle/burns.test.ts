@@ -87,7 +87,7 @@ describe('a burn that a reorg took back', () => {
     const { reorg, ledger, burns, named } = await setup([failedWith('deadline_passed')])
     await reorg()
     expect(named('burn.lost')).toMatchObject([{ reason: 'deadline_passed' }])
-    // Whoever presents its payload again erases nothing either.
+    // Presenting the same payload again erases nothing either.
     burns.start(challenge, payload, 'burnable')
     await burns.idle()
     const payment = await ledger.find(nonce)

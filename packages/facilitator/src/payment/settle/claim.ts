@@ -1,9 +1,9 @@
-/** Claims a challenge for a payload, and says why not as callers are told. */
+/** Claims a challenge for a payload. A refusal is in the words that callers are told. */
 import { type ChallengeNonce, type Payload, type Rejection, reject, unreachable } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { PayerMeans } from '../records.js'
 
-/** Undefined when it is claimed; `same_payload` when this very payload had claimed it before. */
+/** Undefined when the challenge is claimed; `same_payload` when this very payload had claimed it before. */
 export async function claim(
   ledger: Pick<Ledger, 'claim'>,
   challengeNonce: ChallengeNonce,

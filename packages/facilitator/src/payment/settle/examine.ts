@@ -44,7 +44,7 @@ export type ExamineDeps = {
   readonly confirmations: number
 }
 
-/** A permit that is good, and what it was judged by: claiming it asks once more whether the means suffice. */
+/** A good permit, and the means that it was judged by. Claiming it checks once more whether they suffice. */
 export type ExaminedPermit = { readonly verdict: PermitVerdict; readonly means: PayerMeans }
 
 export type Examine = {
@@ -52,7 +52,7 @@ export type Examine = {
   standing(presented: FacilitatorApi.PresentedPayment, payment: Payment | undefined): Standing
   permit(challenge: Challenge, payload: Payload.PermitPayload): Promise<Result<ExaminedPermit>>
   selfTransfer(challenge: Challenge, payload: Payload.SelfTransferPayload): Promise<Result<Burn>>
-  /** The burn of a permit that somebody executed, though nobody claimed it in time. */
+  /** The burn of a permit that somebody executed, although nobody claimed it in time. */
   lateBurn(challenge: Challenge, payload: Payload.Payload): Promise<Result<Burn>>
 }
 
@@ -79,17 +79,18 @@ export function createExamine(deps: ExamineDeps): Examine {
     async permit(challenge, payload) {
       const malformed = judgePermitForm(challenge, payload)
       if (malformed) return malformed
-      // Listed before the chain is asked: what ends meanwhile is counted once too often, never too little.
+      // Claims are listed before the chain is asked. A claim that ends meanwhile is counted twice, never left
+      // out.
       const openClaims = (await ledger.openClaims(payload.payer)).filter(
         (claim) => claim.challenge.nonce !== challenge.nonce,
       )
-      // Together, so that the signers are found while the node answers.
+      // Both run together, so that the signers are found while the node answers.
       const [first, permitSigner, burnAuthorizationSigner] = await Promise.all([
         chain.permitFacts(challenge, payload.payer),
         signers.permitSigner(payload),
         signers.burnAuthorizationSigner(challenge, payload),
       ])
-      // Asked last: a burn of this payer may have failed while the node answered.
+      // The wait is read last: a burn of this payer may have failed while the node answered.
       const waitMs = await deps.payerWaits.waitMs(payload.payer)
       const judge = (facts: PermitChainFacts, executed: PayerMeans['executed']): Result<ExaminedPermit> => {
         const all = { chain: facts, executed, permitSigner, burnAuthorizationSigner, openClaims, waitMs }
@@ -98,7 +99,8 @@ export function createExamine(deps: ExamineDeps): Examine {
       }
       const judged = judge(first, new Set())
       if (judged.ok || openClaims.length === 0 || !isAboutMeans(judged)) return judged
-      // A burn of an open claim may be in a block already, and not be accepted yet: then its amount is gone twice.
+      // A burn of an open claim may be in a block already without being accepted. Its amount would then count
+      // twice.
       const [facts = first, ...others] = await chain.permitFactsTogether(
         [challenge, ...openClaims.map((claim) => claim.challenge)],
         payload.payer,

@@ -106,7 +106,7 @@ describe('work that changes the chain and was left unfinished', () => {
       try {
         const metrics = await (await fetch(`${daemon.url}/admin/metrics`, { headers })).text()
         expect(metrics).toContain('svc_rpc_calls_total')
-        // What is taken up again is told before the daemon listens; what is sent may come a little later.
+        // Resumed work is told before the daemon listens. Transactions may be sent a little later.
         expect(metrics).not.toContain('svc_burns_total{')
         expect(metrics).not.toContain('eth_sendRawTransaction')
         expect(metrics).toContain('svc_relayer_pending 0\n')

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 afterAll(() => net.close())
 
-/** What the relayer's transactions did: burns executed, burns that failed at its cost, and gas. */
+/** The effects of the relayer's transactions: burns executed, burns that failed at its cost, and gas. */
 async function relayed() {
   const receipts = await net.relayerReceipts()
   const events = parseEventLogs({ abi: permitBurnerAbi, logs: receipts.flatMap(({ logs }) => logs) })

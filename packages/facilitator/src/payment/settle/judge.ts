@@ -47,7 +47,7 @@ export type PermitFacts = {
   /** The payer's open claims; `executed` names those whose burns are in the block of `chain`. */
   readonly openClaims: readonly OpenClaim[]
   readonly executed: ReadonlySet<ChallengeNonce>
-  /** Burns that were relayed for this payer failed: so long it has to wait. */
+  /** How long this payer has to wait, because burns relayed for it failed. */
   readonly waitMs: number
 }
 
@@ -95,8 +95,8 @@ export const meansOf = ({ chain, executed }: Pick<PermitFacts, 'chain' | 'execut
 }
 
 /**
- * Whether a payer can pay for this beside everything of it that is claimed and has not ended: otherwise one balance
- * would back many burns, and all but one of them would fail at the relayer's cost.
+ * Whether the payer's means cover this payment beside all its claims that have not ended. Otherwise one
+ * balance would back many burns, and all but one of them would fail at the relayer's cost.
  */
 export function judgeMeans(
   { nonce, amount }: Challenge,
@@ -109,7 +109,8 @@ export function judgeMeans(
     return challenge.nonce !== nonce && !isPast && !means.executed.has(challenge.nonce)
   })
   if (others.some((other) => other.permitNonce === permit.nonce)) return reject('permit_nonce_in_use')
-  // A permit that a stranger already submitted has used its nonce and left the allowance: still good.
+  // A permit that a stranger already submitted has used its nonce and left the allowance, so it is still
+  // good.
   const isUsed = permit.nonce < means.permitNonce
   if (permit.nonce > means.permitNonce || (isUsed && means.allowance < amount)) {
     return reject('permit_nonce_stale')
@@ -127,7 +128,7 @@ export function judgeMeans(
     : undefined
 }
 
-/** A permit that is still to be submitted sets the allowance to its own value, and its burn takes all of that. */
+/** A permit that is not submitted yet sets the allowance to its own value, and its burn takes all of that. */
 function allowanceLeft({ allowance, permitNonce }: PayerMeans, others: readonly OpenClaim[]): bigint {
   const isReplaced = others.some((other) => other.permitNonce === permitNonce)
   return isReplaced ? 0n : allowance - sumOf(others.filter((other) => other.permitNonce < permitNonce))

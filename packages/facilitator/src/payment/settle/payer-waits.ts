@@ -1,17 +1,17 @@
 /**
- * Payers whose relayed burns failed on chain. Each failure cost the relayer gas, and only its payer can make a burn
- * fail that was good when it was sent: so the next one waits, twice as long each time.
+ * Payers whose relayed burns failed on chain. Each failure cost the relayer gas, and only its payer can make
+ * a burn fail that was good when it was sent. The payer's next burn therefore waits, twice as long each time.
  */
 import { type Address, backOffMs, createBoundedMap } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 
 /**
- * Facilitators that relay with the same key share these, so that a payer cannot go from one to the next; each question
- * may be a round trip to a store. What is lost of them costs gas and no payment.
+ * Facilitators that relay with the same key share these waits, so that a payer cannot go from one to the
+ * next. Each question may be a round trip to a store. A lost wait costs gas, but no payment.
  */
 export type PayerWaits = {
   failed(payer: Address): Promise<void>
-  /** How long this payer still has to wait; zero when it need not. */
+  /** How long this payer still has to wait; zero when it may go on. */
   waitMs(payer: Address): Promise<number>
 }
 
@@ -20,7 +20,7 @@ export function createPayerWaits(deps: {
   clock: Pick<Clock, 'now'>
   firstMs: number
   maxMs: number
-  /** Without another failure for so long after its wait, a payer begins anew. */
+  /** After this time without another failure, counted from the end of its wait, a payer begins anew. */
   forgetMs: number
   /** Payers remembered; the ones that failed longest ago are forgotten first. */
   payersMax: number

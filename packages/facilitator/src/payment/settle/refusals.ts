@@ -1,4 +1,4 @@
-/** Settle answers without success, and what is recorded of money that bought nothing. */
+/** Settle answers without success, and records of money that bought nothing. */
 import {
   type FacilitatorApi,
   type Network,
@@ -15,9 +15,9 @@ import type { Examine } from './examine.js'
 
 export type Refusals = {
   refuse(rejection: Rejection, txHash?: TxHash, extra?: FacilitatorApi.SettleResponse['extra']): SettleAnswer
-  /** Transfers that cover nothing are told to the operator: the money is at payTo all the same. */
+  /** Tells the operator of transfers that cover nothing, because their money is at payTo all the same. */
   refuseTransfer(rejection: Rejection, payload: Payload.SelfTransferPayload): Promise<SettleAnswer>
-  /** Past expiry nothing is bought any more; a burn that did happen is recorded so that it is still minted. */
+  /** Refuses a payment past its expiry. A burn that did happen is recorded, so that it is still minted. */
   refuseLate(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer>
 }
 
@@ -48,7 +48,7 @@ export function createRefusals(deps: {
       const { reason } = rejection
       if (reason === 'burn_split' || reason === 'burn_underpaid') {
         const outcome = await ledger.recordUnmatched(challengeNonce, { txHash, reason })
-        // Heard of before, it is in the log already.
+        // A known transfer is in the log already.
         if (outcome !== 'known') report({ event: 'burn.unmatched', challengeNonce, txHash, reason })
       }
       return refuse(rejection, hashIfOnChain(rejection, payload))

@@ -1,6 +1,6 @@
 /**
- * The transfer that was presented may be gone: a reorg dropped it, and its payer's wallet had sent the same payment
- * again with a higher fee, under another hash. What lies at the address in its stead pays for what was claimed.
+ * The presented transfer may be gone: a reorg dropped it, and its payer's wallet had sent the same payment
+ * again with a higher fee, under another hash. The other transfer at the address then pays for the claim.
  */
 import { type ChallengeNonce, Payload, type TxHash } from '@svc-zerc20/protocol'
 import type { RecordedPayment } from '../books.js'
@@ -9,7 +9,7 @@ import type { Ledger } from '../ledger-port.js'
 import type { Burn, Challenge } from '../records.js'
 import type { Report } from '../report.js'
 
-/** No block has it: nobody knows which one held a transfer that was not accepted yet. */
+/** A hash that no block has: the block of a transfer that was not accepted yet is unknown. */
 const noBlock = `0x${'0'.repeat(64)}`
 
 /** True when another of these transfers was accepted. Throws when the node cannot tell what became of the first. */
@@ -26,15 +26,16 @@ export async function replaceClaimed(
   const isTransfer = [txHash, ...transfers.map((transfer) => transfer.txHash)].some(
     (hash) => identityOf(nonce, hash) === claim.identity,
   )
-  // A permit is the burner's: it sends it again itself.
+  // A permit belongs to the burner, which sends it again itself.
   if (!isTransfer) return false
   const covering = transfers.filter(({ value }) => value >= amount)
   const [other] = covering.toSorted((a, b) => (a.value < b.value ? 1 : a.value > b.value ? -1 : 0))
   if (!other || covering.some((transfer) => transfer.txHash === txHash)) return false
-  // The node has the block of the other one, so it is not behind: what it does not show then is not there.
+  // The node has the block of the other transfer, so it is not behind. A transfer that it does not show is
+  // gone.
   const lost = demoted?.burn ?? { ...other, txHash, blockHash: noBlock }
   if (await deps.reread(challenge, lost)) return false
-  // A transfer that another reorg could take as easily buys nothing yet.
+  // The other transfer buys nothing until it is so deep that a reorg does not take it as easily.
   if (!(await isOnChain(deps, challenge, other))) return false
   if ((await deps.ledger.accept(nonce, other)) !== 'accepted') return false
   deps.report({ event: 'payment.accepted', challengeNonce: nonce, txHash: other.txHash })

@@ -9,15 +9,17 @@ import type { BurnEnd } from './under-way.js'
 
 export type BurnItem = Interrupted['items'][number]
 
-/** Nothing is wrong with the burn: the chain, the relayer or the disk stand in its way, and that passes. */
+/** Obstacles that pass: the chain, the relayer or the disk is at fault, not the burn. */
 const passing: ReadonlySet<string> = new Set(['chain_unavailable', 'relayer_busy', 'storage_unavailable'])
 
 export type RunBurn = {
-  /** From the claim on. A burn that surely did not happen frees its challenge. */
+  /** Runs a burn from its claim on. A burn that surely did not happen frees its challenge. */
   run(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd>
-  /** No block holds the burn any more: its payment cannot be finalized until one does again. */
+  /**
+   * Runs a burn that no block holds any more. Its payment cannot be finalized until a block holds it again.
+   */
   runAgain(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd>
-  /** Another block holds its transaction: the burn has another place there, or failed. */
+  /** Follows a burn whose transaction is in another block. The burn has another place there, or failed. */
   follow(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd>
 }
 
@@ -29,7 +31,7 @@ export type RunBurnDeps = {
   readonly report: Report
   /** Pauses before a burn of a demoted payment is tried again: the first, and the longest. */
   readonly retryMs: { readonly first: number; readonly max: number }
-  /** Ends these pauses; nothing is tried again then. */
+  /** Ends these pauses. After that nothing is tried again. */
   readonly closing: AbortSignal
 }
 
@@ -37,7 +39,9 @@ export function createRunBurn(deps: RunBurnDeps): RunBurn {
   const { ledger, report } = deps
   const insist = createInsist(deps)
 
-  /** Whoever follows the chain saw the burn that the burner did not: the ledger's record counts. */
+  /**
+   * A follower of the chain may have seen the burn that the burner did not see. The ledger's record counts.
+   */
   async function endKept(item: BurnItem, outcome: BurnOutcome & { kind: 'failed' }): Promise<BurnEnd> {
     const payment = await ledger.find(item.challenge.nonce)
     if (payment?.accepted) return { kind: 'accepted' }
@@ -48,7 +52,7 @@ export function createRunBurn(deps: RunBurnDeps): RunBurn {
     const { nonce } = item.challenge
     const demoted = await ledger.demote(nonce)
     const isAwaited = demoted === 'demoted' || (await ledger.find(nonce))?.demoted !== undefined
-    // A burn that was not accepted bought nothing, and whoever sends its payload again finds it.
+    // A burn that was not accepted bought nothing. If its payload is sent again, the burn is found.
     if (isAwaited || demoted === 'already_finalized') report({ event: 'burn.reorged', challengeNonce: nonce })
     const outcome = await burned
     if (isAwaited) return insist(item, outcome)
@@ -92,8 +96,9 @@ async function accept(
 }
 
 /**
- * The payment was accepted once, and a resource may have been served for it: an obstacle that passes is waited out. The
- * claim stays however it ends, because releasing it would erase which burn the payment had.
+ * Insists on the burn of a payment that was accepted once, because a resource may have been served for it: an
+ * obstacle that passes is waited out. The claim stays in any case, because releasing it would erase which
+ * burn the payment had.
  */
 function createInsist(deps: RunBurnDeps): (item: BurnItem, outcome: BurnOutcome) => Promise<BurnEnd> {
   const { burner, ledger, clock, report, retryMs, closing } = deps
@@ -104,7 +109,7 @@ function createInsist(deps: RunBurnDeps): (item: BurnItem, outcome: BurnOutcome)
       await clock.sleep(backOffMs(failures, retryMs.first, retryMs.max), closing)
       if (closing.aborted)
         throw new SvcError('burns_closed', 'the facilitator closed before the burn came back')
-      // A block that holds it may have been found meanwhile.
+      // A block that holds the burn may have been found meanwhile.
       if ((await ledger.find(nonce))?.accepted) return { kind: 'accepted' }
       last = await burner.burn(challenge, payload)
     }

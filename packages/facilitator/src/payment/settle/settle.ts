@@ -10,7 +10,7 @@ import { claim } from './claim.js'
 import type { Examine } from './examine.js'
 import { createRefusals } from './refusals.js'
 
-/** `payment` is the ledger's record of the challenge that is paid; absent when it knows none. */
+/** `payment` is the ledger's record of the challenge that is paid; absent when the ledger knows none. */
 export type Settle = (
   presented: FacilitatorApi.PresentedPayment,
   payment: Payment | undefined,
@@ -41,11 +41,11 @@ export function createSettle(deps: {
       return refuse(examined, payment && knownHash(payment))
     }
     const { verdict, means } = examined.value
-    // A burn that happened needs no means any more.
+    // A burn that happened needs no means.
     const needed = verdict === 'burned' ? undefined : means
     const refused = await claim(ledger, nonce, payload, ticketed, needed)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
-    // Also when it was claimed before: a run that broke off is taken up again, and the replay ledger on chain
+    // Also when it was claimed before: a run that broke off is taken up again. The replay ledger on chain
     // keeps it to one execution.
     if (refused === undefined || isAwaited(await ledger.find(nonce))) burns.start(challenge, payload, verdict)
     return answerClaimed(payload)
@@ -60,7 +60,8 @@ export function createSettle(deps: {
     const burn = await examine.selfTransfer(challenge, payload)
     const shallow = !burn.ok && burn.reason === 'pending_burn'
     if (!burn.ok && !shallow) return refuseTransfer(burn, payload)
-    // Claimed also while it lacks confirmations: presented in time, it may become deep enough after expiry.
+    // The burn is claimed even while it lacks confirmations: presented in time, it may become deep enough
+    // after expiry.
     const refused = await claim(ledger, nonce, payload, ticketed)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused, payload.burnTxHash)
     if (!burn.ok) return refuse(burn, payload.burnTxHash)

@@ -1,9 +1,9 @@
-/** Judges a payment as it stands this moment, and changes nothing. */
+/** Judges a payment as it stands now, and changes nothing. */
 import { type FacilitatorApi, type Rejection, reject, unreachable } from '@svc-zerc20/protocol'
 import type { Payment } from '../records.js'
 import type { Examine } from './examine.js'
 
-/** `payment` is what the ledger holds of the challenge that is paid; absent when it knows none. */
+/** `payment` is the ledger's record of the challenge that is paid; absent when the ledger knows none. */
 export type Verify = (
   presented: FacilitatorApi.PresentedPayment,
   payment: Payment | undefined,
@@ -33,7 +33,8 @@ export function createVerify({ examine }: { examine: Examine }): Verify {
           payload.kind === 'permit'
             ? await examine.permit(challenge, payload)
             : await examine.selfTransfer(challenge, payload)
-        // A good burn that lacks blocks: settle claims it now, so that it stays good when it gets them after expiry.
+        // A good burn that lacks blocks counts as valid: settle claims it now, so that it stays good if it
+        // gets them after expiry.
         return verdict.ok || verdict.reason === 'pending_burn' ? undefined : verdict
       }
       default:
