@@ -42,6 +42,23 @@ describe('house rules', () => {
     expect(crowded).toEqual([])
   })
 
+  it('names only built files whose sources exist, because an old build hides a file that was moved', () => {
+    const missing = listFiles(/^(?:packages|circuits|contracts|bench|test)\/.*\.(?:ts|mjs)$/).flatMap(
+      (file) => {
+        const built = [
+          ...[...readText(file).matchAll(/'((?:\.\.\/)+)dist\/([\w/-]+)\.js'/g)].map(([, up = '', path]) =>
+            join(dirname(file), up, 'src', `${path}.ts`),
+          ),
+          ...[...readText(file).matchAll(/\bbuiltModule\('([\w/-]+)'\)/g)].map(([, path]) =>
+            join(file.slice(0, file.indexOf('/src/')), 'src', `${path}.ts`),
+          ),
+        ]
+        return built.filter((source) => !existsSync(join(root, source))).map((source) => `${file}: ${source}`)
+      },
+    )
+    expect(missing).toEqual([])
+  })
+
   it('skips and focuses no test', () => {
     const focused = /\b(?:it|test|describe)\.(?:skip|only|todo)\b/
     expect(listFiles(/\.test\.ts$/).filter((file) => focused.test(readText(file)))).toEqual([])

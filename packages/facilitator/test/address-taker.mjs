@@ -2,9 +2,9 @@
 import { writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import { createAddressStore } from '../dist/addresses/mined-file.js'
 import { createAddressMiner } from '../dist/addresses/mining/miner.js'
 import { createAddressPool } from '../dist/addresses/pool.js'
-import { createAddressStore } from '../dist/addresses/store.js'
 import { systemRandom } from '../dist/system.js'
 
 const targetSize = 16

@@ -185,7 +185,7 @@ describe('compaction', () => {
     const before = readFileSync(path, 'utf8')
     // Late enough that a part of the new file is written already.
     const { ended } = runScript(`
-      import { openJournal } from ${builtModule('ledger/journal/file')}
+      import { openJournal } from ${builtModule('ledger/journal/open-journal')}
       function* numbers() {
         for (let number = 0; ; number++) {
           if (number === 29000) process.kill(process.pid, 'SIGKILL')
