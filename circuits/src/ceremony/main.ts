@@ -23,9 +23,15 @@ const usage = `npm run ceremony -- COMMAND --folder FOLDER [options]
   finish      verify, write an artifacts folder: as verify, --beacon ANNOUNCED-HEX and --into FOLDER
 `
 
-const { values, positionals } = parseArgs({
+function fail(error: unknown): never {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+  process.exit(1)
+}
+
+const options = {
   allowPositionals: true,
   options: {
+    help: { type: 'boolean', short: 'h', default: false },
     folder: { type: 'string' },
     ptau: { type: 'string' },
     'ptau-blake2b': { type: 'string', default: hermez16 },
@@ -38,9 +44,19 @@ const { values, positionals } = parseArgs({
     unfinished: { type: 'boolean', default: false },
     'skip-first-phase': { type: 'boolean', default: false },
   },
-})
+} as const
 
-type Option = Exclude<keyof typeof values, 'unfinished' | 'skip-first-phase'>
+function readArguments() {
+  try {
+    return parseArgs(options)
+  } catch (error) {
+    return fail(`${error instanceof Error ? error.message : error}\n\n${usage}`)
+  }
+}
+
+const { values, positionals } = readArguments()
+
+type Option = Exclude<keyof typeof values, 'help' | 'unfinished' | 'skip-first-phase'>
 
 function needed(option: Option): string {
   const value = values[option]
@@ -49,6 +65,10 @@ function needed(option: Option): string {
 }
 
 async function run(command: string | undefined): Promise<void> {
+  if (values.help) {
+    process.stdout.write(usage)
+    return
+  }
   const onProgress = (line: string) => process.stdout.write(`${line}\n`)
   const powBits = Number(needed('pow-bits'))
   const step = () => ({ folder: needed('folder'), onProgress })
@@ -93,6 +113,5 @@ try {
   // snarkjs leaves threads running, which would keep the process alive.
   process.exit(0)
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
-  process.exit(1)
+  fail(error)
 }
