@@ -19,7 +19,7 @@ export function createBurnRecords(core: LedgerCore): Pick<Ledger, BurnSteps> {
   const { state } = core
   return {
     recordSigned: (transaction, nonces) => core.journalled({ event: 'burn_signed', nonces, transaction }),
-    accept: (nonce, burn) => accept(core, nonce, burn),
+    accept: createAccept(core),
     demote: (nonce) => demote(core, nonce),
 
     async moveBurn(nonce, burn) {
@@ -52,6 +52,26 @@ export function createBurnRecords(core: LedgerCore): Pick<Ledger, BurnSteps> {
       await core.journalled({ event: 'burn_unmatched', nonce, txHash, reason, at: core.nowSeconds() })
       return 'recorded'
     },
+  }
+}
+
+/**
+ * Accepts burns of one payment one after the other. A settle and the follower of the chain can find the same burn at the
+ * same moment, and one record of it is enough.
+ */
+function createAccept(core: LedgerCore): Ledger['accept'] {
+  const underWay = new Map<ChallengeNonce, ReturnType<Ledger['accept']>>()
+  return async (nonce, burn) => {
+    for (let other = underWay.get(nonce); other; other = underWay.get(nonce)) {
+      await other.catch(() => undefined) // its caller is told; this one tries by itself
+    }
+    const accepting = accept(core, nonce, burn)
+    underWay.set(nonce, accepting)
+    try {
+      return await accepting
+    } finally {
+      underWay.delete(nonce)
+    }
   }
 }
 

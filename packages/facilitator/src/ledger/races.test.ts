@@ -148,3 +148,18 @@ describe('a transfer that covers nothing', () => {
     }
   })
 })
+
+describe('a burn that a settle and the follower of the chain see at the same moment', () => {
+  it('is accepted for the first of them, and recorded once', async () => {
+    const { ledger, written, hold, write, restarted } = await claimed()
+    hold()
+    const both = Promise.all([ledger.accept(nonce, burnOf(1)), ledger.accept(nonce, burnOf(1))])
+    await new Promise((resolve) => setImmediate(resolve))
+    write()
+    expect(await both).toEqual(['accepted', 'already_accepted'])
+    expect(written.filter(({ event }) => event === 'payment_accepted')).toHaveLength(1)
+    for (const after of restarted()) {
+      expect(await after.find(nonce)).toMatchObject({ accepted: { burn: burnOf(1) } })
+    }
+  })
+})
