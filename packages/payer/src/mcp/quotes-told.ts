@@ -1,4 +1,5 @@
 /** The prices that agents were told. An agent pays no more than the told price, and in no other token. */
+import { createBoundedMap } from '@svc-zerc20/protocol'
 import { keyOf } from '../delivery/unpaid-request.js'
 import type { AsQuoted } from '../payer/pay.js'
 import type { Quote } from '../payer/quote.js'
@@ -14,17 +15,14 @@ export type QuotesTold = {
 const quotesMax = 1_000
 
 export function createQuotesTold(): QuotesTold {
-  const last = new Map<string, AsQuoted>()
+  const last = createBoundedMap<string, AsQuoted>(quotesMax)
   return {
     told(quote) {
       const [offer] = quote.offers.filter(({ isAllowed }) => isAllowed)
-      const key = keyOf(quote)
-      last.delete(key)
-      if (offer) last.set(key, { token: offer.offer.token, amount: offer.offer.amount })
-      const [oldest] = last.keys()
-      if (oldest !== undefined && last.size > quotesMax) last.delete(oldest)
+      if (offer) last.set(keyOf(quote), { token: offer.offer.token, amount: offer.offer.amount })
+      else last.delete(keyOf(quote))
     },
     of: (request) => last.get(keyOf(request)),
-    forget: (request) => void last.delete(keyOf(request)),
+    forget: (request) => last.delete(keyOf(request)),
   }
 }
