@@ -13,9 +13,9 @@ export const limits = {
   connectionsMax: 4_096,
   /**
    * Connections from one address, unless it is a trusted proxy. One busy shop settles hundreds of payments at once, each
-   * on a connection of its own. A quarter of all, so that one address leaves room for others.
+   * on a connection of its own. Less than a sixth of all, so that a few addresses cannot fill the daemon.
    */
-  connectionsPerCallerMax: 1_024,
+  connectionsPerCallerMax: 640,
   /** How long `POST /challenge` waits for an address when the pool is empty. */
   addressWaitMs: 2_000,
   /** How long a look at the chain serves /ready and the metrics, and how long a look waits for the node. */
