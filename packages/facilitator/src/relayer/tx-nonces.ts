@@ -1,6 +1,6 @@
 /** Which txNonce of the key is free next: counted by the node once, then by us. */
 import { type JsonRpc, quantityOf } from '@svc-zerc20/evm'
-import type { Address } from '@svc-zerc20/protocol'
+import { type Address, createSerial } from '@svc-zerc20/protocol'
 
 /**
  * Hands out the txNonces of one key. Every process that signs with the key has to share one of these: a store keeps the
@@ -26,7 +26,7 @@ export function createTxNonces(deps: {
 }): TxNonces {
   const { rpc, address } = deps
   let free: number | undefined
-  let last: Promise<unknown> = Promise.resolve()
+  const oneByOne = createSerial()
 
   /** The node's count of mined and waiting ones; never a txNonce that one of ours already has. */
   async function ask(): Promise<number> {
@@ -44,11 +44,7 @@ export function createTxNonces(deps: {
   }
 
   return {
-    take(sign) {
-      const taken = last.then(() => takeNow(sign))
-      last = taken.catch(() => undefined)
-      return taken
-    },
+    take: (sign) => oneByOne(() => takeNow(sign)),
     async count() {
       free = await ask()
     },
