@@ -2,7 +2,6 @@
  * Thousands of requests against the facilitator as a daemon. The draw depends on the seed alone; a failure says which
  * one it was: `SEED=… CASES=… npx vitest run test/fuzz`. `npm run test:fuzz` sends ten thousand.
  */
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
@@ -10,6 +9,7 @@ import { type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
 import { reasons } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { facilitatorKiB, growthKiBMax } from '../support/growth.js'
 import { createPayment, type Payment } from './payments.js'
 import { rawRequests, sendRaw } from './raw.js'
 import { describeRequest, type FuzzAnswer, type FuzzRequest, requests, send } from './requests.js'
@@ -24,8 +24,6 @@ const payments = 100
 const openMax = payments + 60
 /** The facilitator's limit. It may close the connection before a larger body is sent completely. */
 const bodyBytesMax = 65_536
-/** Allowed memory growth between the first fifth and the end: enough for garbage, too little for a leak. */
-const growthKiBMax = 96 * 1024
 
 /** Allowed refusals of a healthy daemon. Any other status above 499 is a defect. */
 const documented503 = new Set(['challenge_limit', 'address_pool_empty', 'relayer_busy'])
@@ -46,9 +44,6 @@ afterAll(async () => {
   agent.destroy()
   await net.close()
 })
-
-const residentKiB = () =>
-  Number(execFileSync('ps', ['-o', 'rss=', '-p', `${net.pids.facilitator}`], { encoding: 'utf8' }))
 
 /** Output of the daemon that is not an event, and error events. */
 const defects = () =>
@@ -108,7 +103,7 @@ describe('fault cases 22 and 23: every endpoint', () => {
     let issued = 0
     let residentBefore = 0
     for (let start = 0; start < cases; start += atOnce) {
-      if (residentBefore === 0 && start >= cases / 5) residentBefore = residentKiB()
+      if (residentBefore === 0 && start >= cases / 5) residentBefore = facilitatorKiB(net)
       const batch = drawn.slice(start, start + atOnce)
       const answers = await Promise.all(batch.map((each) => send(net.facilitatorUrl, agent, each)))
       for (const [i, each] of batch.entries()) {
@@ -124,7 +119,7 @@ describe('fault cases 22 and 23: every endpoint', () => {
         seen.set(reason, (seen.get(reason) ?? 0) + 1)
       }
     }
-    expect(residentKiB() - residentBefore).toBeLessThan(growthKiBMax)
+    expect(facilitatorKiB(net) - residentBefore).toBeLessThan(growthKiBMax)
     await expectAlive()
     expect(defects()).toEqual([])
     // The ledger holds exactly the issued challenges, so only they count towards the cap.

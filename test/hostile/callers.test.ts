@@ -2,12 +2,12 @@
  * Hostile callers against the real daemon with its default rates. Each has an address of its own. Whatever a caller
  * does, the daemon must answer correctly, stay healthy and serve the next caller.
  */
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { facilitatorKiB, growthKiBMax } from '../support/growth.js'
 import { openSocket, type RawSocket } from '../support/raw-socket.js'
 import { challenge, type Heard, head, read, request, say } from './caller.js'
 
@@ -18,8 +18,6 @@ const statedMs = { head: 10_000, request: 20_000 }
 const statedConnections = 640
 /** Tolerance for a busy machine. Broken limits were exceeded by half a minute. */
 const slackMs = 5_000
-/** Allowed memory growth from beginning to end: enough for garbage, too little for a leak. */
-const growthKiBMax = 96 * 1024
 const sellerToken = 'c0'.repeat(32)
 const json = 'Content-Type: application/json'
 
@@ -58,7 +56,7 @@ beforeAll(async () => {
   ])
   // Warm-up before the memory is measured.
   for (let i = 0; i < 50; i++) await tell(request('GET', '/openapi.json'))
-  residentBefore = residentKiB()
+  residentBefore = facilitatorKiB(net)
 })
 afterAll(() => net.close())
 
@@ -73,9 +71,6 @@ async function drip(what: string, beginning: string, rest: string) {
   clearInterval(timer)
   return { what, livedMs, heard: read(wire.text()) }
 }
-
-const residentKiB = () =>
-  Number(execFileSync('ps', ['-o', 'rss=', '-p', `${net.pids.facilitator}`], { encoding: 'utf8' }))
 
 /** Output of the daemon that is not an event, and error events. */
 const defects = () =>
@@ -385,7 +380,7 @@ const deeds: Record<string, () => Promise<void>> = {
     expectOnly(await tell(challenge({ headers })), 200)
   },
   async 'answers that nobody reads'() {
-    const before = residentKiB()
+    const before = facilitatorKiB(net)
     const deaf: RawSocket[] = []
     for (let i = 0; i < 50; i++) {
       const wire = await openSocket(net.facilitatorUrl, nextAddress())
@@ -394,7 +389,7 @@ const deeds: Record<string, () => Promise<void>> = {
       deaf.push(wire)
     }
     expectOnly(await tell(challenge()), 200)
-    expect(residentKiB() - before).toBeLessThan(growthKiBMax)
+    expect(facilitatorKiB(net) - before).toBeLessThan(growthKiBMax)
     for (const { socket } of deaf) socket.destroy()
   },
   async 'more connections than one caller may have'() {
@@ -438,7 +433,7 @@ describe('when all of it is over', () => {
   })
 
   it('the daemon has grown little, found no defect in itself and sells on', async () => {
-    expect(residentKiB() - residentBefore).toBeLessThan(growthKiBMax)
+    expect(facilitatorKiB(net) - residentBefore).toBeLessThan(growthKiBMax)
     expect(defects()).toEqual([])
     expectOnly(await tell(challenge()), 200)
   })

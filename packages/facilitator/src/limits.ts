@@ -26,8 +26,9 @@ export const limits = {
   journalTryWaitMs: 2_000,
   /** Free disk space below which /ready warns that the journal will soon be full. */
   journalFreeBytesMin: 16 * 1024 ** 2,
-  /** The sum owed to the provider is computed at most this often. */
+  /** The sum owed to the provider is reused for this long when it is over more than `owedFewPayments`. */
   owedFreshMs: 5_000,
+  owedFewPayments: 1_000,
   /** Clocks may always differ by this much, and otherwise by half of a challenge's lifetime. */
   clockSkewSecondsMin: 30,
   /** After reading this many journal records, the memory used for reading is given back at once. */

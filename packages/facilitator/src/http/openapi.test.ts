@@ -159,7 +159,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     readiness,
     renderMetrics: async () => '',
     finalizeOff: undefined,
-    owed: createOwedBooks({ ledger, clock, waitOf: undefined, freshMs: 0 }),
+    owed: createOwedBooks({ ledger, clock, waitOf: undefined, few: 0, freshMs: 0 }),
     vitals: {
       startedAtMs: 0,
       openChallenges: () => 0,

@@ -14,7 +14,7 @@ export type Owed = {
 }
 
 export type OwedBooks = {
-  /** Sums up at most once in `freshMs`, however often it is called: there may be very many payments. */
+  /** A sum of more than `few` payments is reused for `freshMs`. A sum of fewer costs little and is always new. */
   look(): Promise<Owed>
   last(): Owed | undefined
   /** Why a payment that is burned and not minted waits. */
@@ -26,6 +26,7 @@ export function createOwedBooks(deps: {
   readonly clock: Pick<Clock, 'now'>
   /** Absent when nothing is minted here. */
   readonly waitOf: ((nonce: ChallengeNonce) => Wait | undefined) | undefined
+  readonly few: number
   readonly freshMs: number
 }): OwedBooks {
   const { ledger, clock } = deps
@@ -61,11 +62,15 @@ export function createOwedBooks(deps: {
     }
   }
 
+  /** A clock that was set back makes everything look new. */
+  function isFresh(atMs: number): boolean {
+    const ageMs = clock.now() - atMs
+    return ageMs >= 0 && ageMs < deps.freshMs
+  }
+
   return {
     async look() {
-      const ageMs = seen ? clock.now() - seen.atMs : -1
-      // A clock that was set back makes everything look new.
-      if (!looking && seen && ageMs >= 0 && ageMs < deps.freshMs) return seen.owed
+      if (!looking && seen && seen.owed.payments > deps.few && isFresh(seen.atMs)) return seen.owed
       looking ??= lookNow()
       return looking
     },

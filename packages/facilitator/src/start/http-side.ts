@@ -136,7 +136,13 @@ function wireOperator(
     }),
     retryMint: finalization.retry,
     stuckTransfers: deps.following.stuck,
-    owed: createOwedBooks({ ledger, clock, waitOf: finalization.waitOf, freshMs: limits.owedFreshMs }),
+    owed: createOwedBooks({
+      ledger,
+      clock,
+      waitOf: finalization.waitOf,
+      few: limits.owedFewPayments,
+      freshMs: limits.owedFreshMs,
+    }),
     openChallengesMax: config.daemon.max_open_challenges,
     relayer: { address: relayer.address, queue: relayer.queue },
   })

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { burnOf, challengeOf, units } from '../../test/challenges.js'
+import { createOwedBooks } from './owed.js'
+import type { AwaitingMint } from './records.js'
+
+/** Books over a list that the test lengthens, with a clock that the test moves. */
+function booksOf(few: number) {
+  const awaiting: AwaitingMint[] = []
+  const time = { ms: 1_000_000 }
+  const books = createOwedBooks({
+    ledger: {
+      async *awaitingMint() {
+        yield* awaiting
+      },
+    },
+    clock: { now: () => time.ms },
+    waitOf: undefined,
+    few,
+    freshMs: 5_000,
+  })
+  const burn = (seed: number) => awaiting.push({ challenge: challengeOf(seed), burn: burnOf(seed) })
+  return { books, time, burn }
+}
+
+describe('what is owed to the provider', () => {
+  it('counts a payment that was accepted a moment after the last look', async () => {
+    const { books, burn } = booksOf(1)
+    expect(await books.look()).toMatchObject({ payments: 0, value: units(0n) })
+    burn(1)
+    expect(await books.look()).toMatchObject({ payments: 1, value: units(1_000n) })
+  })
+
+  it('reuses the sum of many payments for a while, and no longer', async () => {
+    const { books, time, burn } = booksOf(1)
+    burn(1)
+    burn(2)
+    await books.look()
+    burn(3)
+    time.ms += 4_999
+    expect(await books.look()).toMatchObject({ payments: 2 })
+    time.ms += 1
+    expect(await books.look()).toMatchObject({ payments: 3 })
+  })
+
+  it('sums again when the clock was set back', async () => {
+    const { books, time, burn } = booksOf(0)
+    burn(1)
+    await books.look()
+    burn(2)
+    time.ms -= 1
+    expect(await books.look()).toMatchObject({ payments: 2 })
+  })
+})
