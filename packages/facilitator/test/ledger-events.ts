@@ -12,7 +12,7 @@ import type {
 import fc from 'fast-check'
 import type { EndedPayment } from '../src/ledger/archive/packing.js'
 import { claimedPayload, type LedgerEvent } from '../src/ledger/events/events.js'
-import type { Burn, Challenge, Finalized, Mint, SignedTransaction } from '../src/payment/records.js'
+import type { Burn, Challenge, Fee, Finalized, Mint, SignedTransaction } from '../src/payment/records.js'
 
 const hex = <T>(bytes: number) =>
   fc
@@ -25,6 +25,16 @@ const units = fc.bigInt({ min: 0n, max: 2n ** 248n - 1n }).map((value) => value 
 const height = fc.bigInt({ min: 0n, max: 2n ** 64n })
 const seconds = fc.nat({ max: Number.MAX_SAFE_INTEGER }).map((value) => value as UnixSeconds)
 const identity = hex<string>(16).map((text) => text.slice(2))
+
+const anyFee: fc.Arbitrary<Fee> = fc.record(
+  {
+    amount: units,
+    bps: fc.nat({ max: 10_000 }),
+    chargeTo: fc.constantFrom('payer', 'provider'),
+    recipient: fc.constantFrom('0x01', '0x02').map((end) => `0x${'a'.repeat(38)}${end.slice(2)}` as Address),
+  },
+  { requiredKeys: ['amount', 'bps', 'chargeTo'] },
+)
 
 const anyChallenge: fc.Arbitrary<Challenge> = fc
   .record(
@@ -39,6 +49,7 @@ const anyChallenge: fc.Arbitrary<Challenge> = fc
       powNonce: fc.maxSafeNat(),
       treasury: address,
       issuedAtBlock: height,
+      fee: anyFee,
     },
     {
       requiredKeys: [

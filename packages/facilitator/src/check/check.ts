@@ -6,7 +6,6 @@ import { type Config, type ConfigReading, type PartialConfig, readConfigFile } f
 import { hasCredentials } from '../config/credentials.js'
 import type { Environment } from '../config/environment.js'
 import { profileOf } from '../config/profile.js'
-import { judgeAvailability } from '../config/rules.js'
 import { type Finding, isFailure } from '../finding.js'
 import type { Clock } from '../payment/ports.js'
 import { examineSecrets, type Secrets } from '../secrets/secrets.js'
@@ -71,16 +70,14 @@ function seedOf(secrets: Secrets | undefined, { network }: PartialConfig): SeedC
   return createSeedCheck(deriveSeed(secrets.treasuryKey.reveal()), network.chain_id)
 }
 
-function judgeFile(file: string, { config, values, findings }: ConfigReading): Finding[] {
-  const unavailable = judgeAvailability(values).map((rule): Finding => ({ level: 'fail', ...rule }))
-  const all = [...findings, ...unavailable]
-  if (!config || all.some(isFailure)) return all
+function judgeFile(file: string, { config, findings }: ConfigReading): readonly Finding[] {
+  if (!config || findings.some(isFailure)) return findings
   const { name, acceptsPayments } = profileOf(config)
   const read: Finding = { level: 'ok', key: file, message: `read; profile ${name}` }
   const gated = `is ${name}: the daemon answers, but accepts no payments; only "local" does`
   return [
     read,
-    ...all,
+    ...findings,
     ...(acceptsPayments ? [] : [{ level: 'warn', key: 'profile', message: gated } as const]),
   ]
 }

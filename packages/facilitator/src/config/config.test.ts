@@ -5,9 +5,9 @@ import { minimalConfig } from '../../test/config.js'
 import { temporaryFiles } from '../../test/files.js'
 import { describe as describeFinding } from '../finding.js'
 import { parseConfig, readConfig, readConfigFile } from './config.js'
+import { feeTermsOf } from './fee-terms.js'
 import { configTables } from './keys.js'
 import { profileOf } from './profile.js'
-import { judgeAvailability } from './rules.js'
 
 const findingsOf = (text: string) => readConfig(text).findings
 const problemsOf = (text: string): string[] =>
@@ -231,11 +231,31 @@ describe('the fee table', () => {
     expect(findingsOf(text.replace(/splitter.*/, `splitter = '0x${'AB'.repeat(20)}'`))).toEqual([])
   })
 
-  it('is refused by a daemon that has no fees yet', () => {
-    expect(judgeAvailability(parseConfig(withFee(split)))).toEqual([
-      { key: 'fee', message: 'fees are not available in this version; remove the table' },
+  it('R-065 R-066 refuses a fee that no price can bear', () => {
+    expect(problemsOf(withFee(custodial.replace('50', '10000')))).toEqual([])
+    const whole = withFee(custodial.replace('50', '10000').replace("'payer'", "'provider'"))
+    expect(problemsOf(whole)).toEqual([
+      expect.stringContaining('fee.bps: must be below 10000 when fee.charge_to is "provider"'),
     ])
-    expect(judgeAvailability(parseConfig(minimalConfig()))).toEqual([])
+    expect(problemsOf(withFee(custodial.replace("'10'", `'${2n ** 248n - 1n}'`)))).toEqual([])
+    expect(problemsOf(withFee(custodial.replace("'10'", `'${2n ** 248n}'`)))).toEqual([
+      expect.stringContaining('fee.min_per_payment: must be below 2^248'),
+    ])
+  })
+
+  it('R-068 refuses a recipient that has the fee already', () => {
+    expect(problemsOf(withFee(custodial.replace(other, treasury)))).toEqual([
+      expect.stringContaining('fee.recipient: is settlement.treasury'),
+    ])
+  })
+
+  it('R-068 R-069 names who is swept to only where the treasury key sweeps', () => {
+    const terms = (lines: string) => feeTermsOf(parseConfig(withFee(lines)))
+    expect(terms(custodial)).toEqual({ bps: 50, minPerPayment: 10n, chargeTo: 'payer', recipient: other })
+    expect(terms(`${split}\nrecipient = '${other}'`)).toEqual({
+      ...{ bps: 1, minPerPayment: 0n, chargeTo: 'provider' },
+    })
+    expect(feeTermsOf(parseConfig(minimalConfig()))).toBeUndefined()
   })
 })
 

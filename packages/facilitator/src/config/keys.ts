@@ -201,14 +201,15 @@ export const tables = {
   fee: {
     about:
       'The facilitator’s fee; leave the table out for no fee. With `splitter` the fee is split on chain (split mode). ' +
-      'Without it, the treasury key sends the fee on (custodial mode). Fees are not available in this version: the ' +
-      'table is validated, and `check` and `start` refuse it.',
+      'Without it, the treasury key sends the fee on (custodial mode). A payment keeps the fee of its challenge: a ' +
+      'change of this table changes no older payment.',
     optional: true,
     keys: {
       bps: required(
         integer({ min: 0, max: 10_000 }),
         '50',
-        'Basis points of the list price. At least 1 in split mode.',
+        'Basis points of the list price, rounded up to the next base unit. At least 1 in split mode, and below 10000 ' +
+          'when the provider bears the fee.',
       ),
       min_per_payment: required(baseUnits, '"0"', 'Least fee of a payment in base units. `0` in split mode.'),
       charge_to: required(
@@ -216,7 +217,11 @@ export const tables = {
         '"payer"',
         'Who bears the fee: `payer` adds it to the amount, `provider` takes it out of it.',
       ),
-      recipient: optional(address, sampleAddress('66'), 'Who gets the fee. Required in custodial mode.'),
+      recipient: optional(
+        address,
+        sampleAddress('66'),
+        'Who gets the fee. Required in custodial mode; in split mode `check` compares it with the splitter.',
+      ),
       splitter: optional(
         address,
         sampleAddress('44'),

@@ -1,7 +1,7 @@
 /** Rules between keys. Each rule looks only at valid values. */
-
+import { amountLimit } from '@svc-zerc20/protocol'
 import type { Finding } from '../finding.js'
-import type { Config, PartialConfig } from './keys.js'
+import type { PartialConfig } from './keys.js'
 
 type Rule = Pick<Finding, 'key' | 'message'>
 
@@ -40,17 +40,44 @@ function judgeRecipients({ network, settlement, fee }: PartialConfig): Rule[] {
 
 function judgeFee({ fee, settlement }: PartialConfig, tried: (path: string) => boolean): Rule[] {
   if (fee === undefined) return []
-  if (!tried('fee.splitter')) {
-    if (tried('fee.recipient')) return []
-    return [
-      {
-        key: 'fee.recipient',
-        message: 'required in custodial fee mode (fee.splitter would choose split mode)',
-      },
-    ]
-  }
+  return [
+    ...judgeFeeAmount(fee),
+    ...(tried('fee.splitter')
+      ? judgeSplitMode(fee, settlement)
+      : judgeCustodialMode(fee, settlement, tried('fee.recipient'))),
+  ]
+}
+
+type PartialFee = NonNullable<PartialConfig['fee']>
+
+/** A fee that no price can bear would refuse every challenge. */
+function judgeFeeAmount({ bps, charge_to: chargeTo, min_per_payment: least }: PartialFee): Rule[] {
   const problems: Rule[] = []
-  const { treasury } = settlement
+  if (bps === 10_000 && chargeTo === 'provider') {
+    const message = 'must be below 10000 when fee.charge_to is "provider": the fee would be the whole price'
+    problems.push({ key: 'fee.bps', message })
+  }
+  if (least !== undefined && least >= amountLimit) {
+    problems.push({ key: 'fee.min_per_payment', message: `must be below 2^248, is ${least}` })
+  }
+  return problems
+}
+
+function judgeCustodialMode(
+  { recipient }: PartialFee,
+  { treasury }: PartialConfig['settlement'],
+  isRecipientTried: boolean,
+): Rule[] {
+  const key = 'fee.recipient'
+  if (!isRecipientTried) {
+    return [{ key, message: 'required in custodial fee mode (fee.splitter would choose split mode)' }]
+  }
+  if (recipient === undefined || recipient !== treasury) return []
+  return [{ key, message: 'is settlement.treasury: the fee would be sent to where it already is' }]
+}
+
+function judgeSplitMode(fee: PartialFee, { treasury }: PartialConfig['settlement']): Rule[] {
+  const problems: Rule[] = []
   if (fee.splitter !== undefined && treasury !== undefined && fee.splitter !== treasury) {
     problems.push({
       key: 'fee.splitter',
@@ -83,11 +110,4 @@ function judgeSellers({ sellers }: PartialConfig): Rule[] {
     problems.push({ key, message: `all sellers together must have at most 100, have ${percent}` })
   }
   return problems
-}
-
-/** Settings without effect in this version are refused, so that nobody believes that they work. */
-export function judgeAvailability({ fee }: Pick<Config, 'fee'> | PartialConfig): Rule[] {
-  return fee === undefined
-    ? []
-    : [{ key: 'fee', message: 'fees are not available in this version; remove the table' }]
 }

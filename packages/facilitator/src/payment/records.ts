@@ -17,6 +17,19 @@ export type Challenge = {
   readonly treasury: Address
   /** A block at or before the first one that can hold the burn. */
   readonly issuedAtBlock: bigint
+  /** Absent when the facilitator took no fee. */
+  readonly fee?: Fee
+}
+
+/** The facilitator's fee of one payment, fixed when its challenge is issued: a later change of config does not change it. */
+export type Fee = {
+  /** Part of the challenge's amount. The rest of the amount is the provider's. */
+  readonly amount: BaseUnits
+  readonly bps: number
+  /** Who bears the fee: the payer on top of the list price, or the provider out of it. */
+  readonly chargeTo: 'payer' | 'provider'
+  /** Gets the fee by a sweep from the treasury. Absent in split mode, where the splitter pays it. */
+  readonly recipient?: Address
 }
 
 /** The transfer that paid a challenge, as the chain recorded it. */

@@ -5,6 +5,7 @@
 import {
   type Burn,
   type Challenge,
+  type Fee,
   type Finalized,
   type LateReason,
   lateReasons,
@@ -26,6 +27,13 @@ import {
 } from './field-kinds.js'
 import { type Fields, record } from './record.js'
 
+const feeRecord = record<Fee>({
+  amount: units,
+  bps: integer,
+  chargeTo: oneOf('bearer of a fee', ['payer', 'provider']),
+  recipient: optional(address),
+})
+
 export const challengeRecord = record<Challenge>({
   nonce: challengeNonce,
   payTo: address,
@@ -37,6 +45,7 @@ export const challengeRecord = record<Challenge>({
   powNonce: integer,
   treasury: address,
   issuedAtBlock: height,
+  fee: optional(feeRecord),
 })
 
 export const burnFields: Fields<Burn> = {

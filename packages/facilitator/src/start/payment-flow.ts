@@ -4,6 +4,7 @@ import { createTickets } from '../addresses/tickets.js'
 import { createBurner } from '../burner/burner.js'
 import { createBurnTrial } from '../burner/trial.js'
 import type { Config } from '../config/config.js'
+import { feeTermsOf } from '../config/fee-terms.js'
 import type { OpenLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
 import { createIssueChallenge, type IssueChallenge } from '../payment/issue/challenge.js'
@@ -96,7 +97,7 @@ export async function createPaymentFlow(deps: {
       report: log,
       ttlSeconds: settlement.challenge_ttl_seconds,
       addressWaitMs: limits.addressWaitMs,
-      minAmount: settlement.min_amount ?? 0n,
+      terms: { minAmount: settlement.min_amount ?? 0n, fee: feeTermsOf(config) },
       relayMinAmount: settlement.relay_min_amount ?? 0n,
     }),
     verify: createVerify({ examine }),

@@ -1,13 +1,12 @@
 /** The composition root: ports meet adapters here and nowhere else. */
 import { closeAll } from '@svc-zerc20/daemon'
-import { Network, SvcError } from '@svc-zerc20/protocol'
+import { Network } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { deriveSeed } from '@svc-zerc20/zk'
 import { createAddresses } from '../addresses/addresses.js'
 import type { Config } from '../config/config.js'
 import { paceOf } from '../config/finalization.js'
 import { profileOf } from '../config/profile.js'
-import { judgeAvailability } from '../config/rules.js'
 import { assertRelayerKnown } from '../ledger/journal/known-relayer.js'
 import type { Clock } from '../payment/ports.js'
 import type { Secrets } from '../secrets/secrets.js'
@@ -35,8 +34,6 @@ export type StartOptions = {
 
 export async function startFacilitator(options: StartOptions): Promise<Facilitator> {
   const { config, secrets, clock = systemClock, random = systemRandom } = options
-  const [unavailable] = judgeAvailability(config)
-  if (unavailable) throw new SvcError('config_invalid', `${unavailable.key}: ${unavailable.message}`)
   const profile = profileOf(config)
   const telemetry = createTelemetry({ log: options.log, clock, linkMints: config.log.link_mints })
   const { log } = telemetry

@@ -48,6 +48,40 @@ describe('the archive of ended payments', () => {
     expect(archive.size()).toBe(1)
   })
 
+  it('keeps the fee of each payment, whoever bears it and whoever gets it', () => {
+    const archive = createLedgerArchive()
+    const [amount, listPrice] = [units(2n ** 128n - 1n), units(2n ** 127n)]
+    const onTop = units(amount - listPrice)
+    const challenges = [
+      challengeOf(1, { amount, listPrice, fee: { amount: onTop, bps: 1, chargeTo: 'payer' } }),
+      challengeOf(2, { amount, listPrice, fee: { amount: onTop, bps: 2, chargeTo: 'payer' } }),
+      challengeOf(3, {
+        ...{ amount, listPrice },
+        fee: { amount: onTop, bps: 1, chargeTo: 'payer', recipient: addressOf(8) },
+      }),
+      challengeOf(4, {
+        ...{ amount, listPrice: amount },
+        fee: { amount: listPrice, bps: 1, chargeTo: 'provider', recipient: addressOf(9) },
+      }),
+      challengeOf(5),
+      challengeOf(6, { fee: { amount: units(0n), bps: 0, chargeTo: 'provider', recipient: addressOf(9) } }),
+    ]
+    for (const challenge of challenges) expect(archive.add(endedOf(1, { challenge }))).toBe(true)
+    for (const challenge of challenges) {
+      expect(archive.find(challenge.nonce)).toStrictEqual(endedOf(1, { challenge }))
+    }
+  })
+
+  it('takes no challenge whose price and fee do not make up its amount', () => {
+    const archive = createLedgerArchive()
+    for (const chargeTo of ['payer', 'provider'] as const) {
+      const fee = { amount: units(2n), bps: 1, chargeTo }
+      const challenge = challengeOf(1, { amount: units(1_001n), listPrice: units(1_000n), fee })
+      expect(archive.add(endedOf(1, { challenge }))).toBe(false)
+    }
+    expect(archive.size()).toBe(0)
+  })
+
   it('tells a challenge without a deadline from one whose deadline is 0', () => {
     const archive = createLedgerArchive()
     const { deadline: _, ...without } = challengeOf(1)

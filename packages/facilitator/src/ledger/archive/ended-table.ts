@@ -2,8 +2,8 @@
  * Ended payments as packed records, by number. A mint has a record of its own, because most payments of a long archive
  * may never be minted. A payment that is taken out keeps its number, and gets it again when it comes back.
  */
-import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Finalized } from '../../payment/records.js'
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Challenge, Finalized } from '../../payment/records.js'
 import { createNonceIndex } from './nonce-index.js'
 import {
   type EndedPayment,
@@ -13,6 +13,7 @@ import {
   nonceBytes,
   packEnded,
   packFinalized,
+  type SharedTerms,
   unpackEnded,
   unpackFinalized,
 } from './packing.js'
@@ -47,7 +48,7 @@ export function createEndedTable(): EndedTable {
   const records = createSlabs(endedBytes)
   const mints = createSlabs(finalizedBytes)
   const index = createNonceIndex(records)
-  const treasuries = createTreasuries()
+  const terms = createTerms()
   const takenOut = new Set<number>()
   const record = Buffer.alloc(endedBytes)
   const mintRecord = Buffer.alloc(finalizedBytes)
@@ -59,7 +60,7 @@ export function createEndedTable(): EndedTable {
 
   function readWithoutMint(number: number): Omit<EndedPayment, 'finalized'> {
     const { slab, offset } = records.place(number)
-    return unpackEnded(slab, offset, treasuries.at)
+    return unpackEnded(slab, offset, terms.at)
   }
 
   /** The record in `record`, at the end or over the one that was taken out. */
@@ -95,7 +96,7 @@ export function createEndedTable(): EndedTable {
     },
     add(payment, onReuse) {
       const { challenge, finalized } = payment
-      if (!packEnded(record, payment, treasuries.numberOf(challenge.treasury))) return 'misfit'
+      if (!packEnded(record, payment, terms.numberOf(challenge))) return 'misfit'
       if (finalized && !packFinalized(mintRecord, finalized)) return 'misfit'
       const known = index.find(record)
       if (known !== undefined && !takenOut.has(known)) return 'known'
@@ -113,14 +114,20 @@ export function createEndedTable(): EndedTable {
   }
 }
 
-/** Each treasury is kept once: there are as many as there were configurations. */
-function createTreasuries() {
-  const known: Address[] = []
+/** Terms are kept once: there are as many as there were configurations. */
+function createTerms() {
+  const known: SharedTerms[] = []
+  const numbers = new Map<string, number>()
   return {
-    numberOf(treasury: Address): number {
-      const number = known.indexOf(treasury)
-      return number === -1 ? known.push(treasury) - 1 : number
+    numberOf({ treasury, fee }: Challenge): number {
+      const key = fee ? `${treasury} ${fee.bps} ${fee.chargeTo} ${fee.recipient ?? ''}` : treasury
+      const number = numbers.get(key)
+      if (number !== undefined) return number
+      numbers.set(key, known.length)
+      if (fee === undefined) return known.push({ treasury }) - 1
+      const { amount: _, ...shared } = fee
+      return known.push({ treasury, fee: shared }) - 1
     },
-    at: (number: number) => known[number] as Address,
+    at: (number: number) => known[number] as SharedTerms,
   }
 }

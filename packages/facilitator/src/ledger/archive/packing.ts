@@ -1,6 +1,6 @@
 /** Packs an ended payment into bytes: all hex values first and in one piece, then the numbers. */
 import type { Address, BaseUnits, ChallengeNonce, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, Finalized } from '../../payment/records.js'
+import type { Burn, Challenge, Fee, Finalized } from '../../payment/records.js'
 
 /** A payment that is accepted and whose grant is used. Its mint may still come. */
 export type EndedPayment = {
@@ -10,6 +10,12 @@ export type EndedPayment = {
   readonly burn: Burn
   readonly at: UnixSeconds
   readonly finalized?: Finalized
+}
+
+/** The terms that challenges of one configuration share. A record holds their number. */
+export type SharedTerms = {
+  readonly treasury: Address
+  readonly fee?: Omit<Fee, 'amount'>
 }
 
 export const nonceBytes = 32
@@ -42,7 +48,7 @@ export const finalizedBytes = hashBytes + amountBytes + smallBytes + smallBytes
 const noHash = `0x${'00'.repeat(hashBytes)}`
 
 /** False when a value does not fit into its field. */
-export function packEnded(record: Buffer, payment: EndedPayment, treasury: number): boolean {
+export function packEnded(record: Buffer, payment: EndedPayment, terms: number): boolean {
   const { challenge, identity, burn, at } = payment
   const place = `${challenge.nonce.slice(2)}${challenge.payTo.slice(2)}${identity}`
   const hex = `${place}${burn.txHash.slice(2)}${burn.blockHash.slice(2)}${burn.from.slice(2)}`
@@ -50,7 +56,7 @@ export function packEnded(record: Buffer, payment: EndedPayment, treasury: numbe
   record.write(hex, 0, hexBytes, 'hex')
   const writer = createWriter(record, hexBytes)
   writer.amount(challenge.amount)
-  writer.amount(challenge.listPrice)
+  writer.amount(secondAmountOf(challenge))
   writer.amount(burn.value)
   writer.small(challenge.issuedAt)
   writer.small(challenge.expiresAt)
@@ -60,14 +66,35 @@ export function packEnded(record: Buffer, payment: EndedPayment, treasury: numbe
   writer.small(Number(burn.blockNumber))
   writer.small(Number(burn.leafIndex))
   writer.safe(challenge.powNonce)
-  writer.short(treasury)
-  return writer.fits()
+  writer.short(terms)
+  return writer.fits() && isWhole(challenge)
+}
+
+/**
+ * The amount of a challenge and one more number give its list price and its fee. A fee that the provider bears is part of
+ * the list price, which is the amount. In all other challenges the fee is the difference of the two.
+ */
+const secondAmountOf = ({ listPrice, fee }: Challenge): BaseUnits =>
+  fee?.chargeTo === 'provider' ? fee.amount : listPrice
+
+/** Whether list price and fee make up the amount, as they do in every quote. */
+const isWhole = ({ amount, listPrice, fee }: Challenge): boolean =>
+  fee === undefined || amount === (fee.chargeTo === 'payer' ? listPrice + fee.amount : listPrice)
+
+function readPrices(
+  amount: BaseUnits,
+  second: BaseUnits,
+  fee: SharedTerms['fee'],
+): Pick<Challenge, 'amount' | 'listPrice' | 'fee'> {
+  if (fee === undefined) return { amount, listPrice: second }
+  if (fee.chargeTo === 'provider') return { amount, listPrice: amount, fee: { amount: second, ...fee } }
+  return { amount, listPrice: second, fee: { amount: (amount - second) as BaseUnits, ...fee } }
 }
 
 export function unpackEnded(
   slab: Buffer,
   offset: number,
-  treasuryAt: (number: number) => Address,
+  termsAt: (number: number) => SharedTerms,
 ): EndedPayment {
   const text = slab.toString('hex', offset, offset + hexBytes)
   let at = 0
@@ -83,20 +110,20 @@ export function unpackEnded(
   const from = `0x${hex(addressBytes)}` as Address
 
   const { amount, small, safe, short } = createReader(slab, offset + hexBytes)
-  const [price, listPrice, value] = [amount(), amount(), amount()]
+  const [price, second, value] = [amount(), amount(), amount()]
   const [issuedAt, expiresAt, deadline, acceptedAt] = [small(), small(), small(), small()]
   const [issuedAtBlock, blockNumber, leafIndex] = [BigInt(small()), BigInt(small()), BigInt(small())]
   const powNonce = safe()
+  const { treasury, fee } = termsAt(short())
   const challenge = {
     nonce,
     payTo,
-    amount: price,
-    listPrice,
+    ...readPrices(price, second, fee),
     issuedAt: issuedAt as UnixSeconds,
     expiresAt: expiresAt as UnixSeconds,
     ...(deadline > 0 && { deadline: (deadline - 1) as UnixSeconds }),
     powNonce,
-    treasury: treasuryAt(short()),
+    treasury,
     issuedAtBlock,
   }
   return {

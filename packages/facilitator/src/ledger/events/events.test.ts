@@ -1,7 +1,7 @@
 import { Payload } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { burnOf, challengeOf, nonceOf, permitPayloadOf } from '../../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, nonceOf, permitPayloadOf, units } from '../../../test/challenges.js'
 import { eventKinds } from '../../../test/ledger-events.js'
 import { decodeLine, encodeLine, type JournalFields } from '../journal/line.js'
 import { fromFields, readEvent, toFields } from './event-line.js'
@@ -106,6 +106,19 @@ describe('ledger events', () => {
     for (const [event, text] of lines) {
       expect(JSON.stringify(toFields(event))).toBe(`{"event":"${event.event}",${text}}`)
     }
+  })
+
+  it('a fee is the last field of a challenge', () => {
+    const fee = {
+      ...{ amount: units(12n), bps: 50, chargeTo: 'payer' as const },
+      recipient: addressOf(0xfe),
+    }
+    const fields = toFields({ event: 'challenge_issued', challenge: challengeOf(1, { fee }) })
+    const { amount, bps, chargeTo, recipient } = fee
+    const feeText = `"fee":{"amount":"${amount}","bps":${bps},"chargeTo":"${chargeTo}","recipient":"${recipient}"}`
+    expect(JSON.stringify(fields)).toContain(`"issuedAtBlock":"0",${feeText}}`)
+    const wrong = { ...(fields.challenge as object), fee: { ...fee, amount: '12', chargeTo: 'nobody' } }
+    expect(() => readEvent(lineOf({ ...fields, challenge: wrong }))).toThrow('is no bearer of a fee')
   })
 
   it('no secret is in any of them: what a challenge keeps derives nothing without the seed', () => {

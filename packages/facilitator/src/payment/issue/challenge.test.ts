@@ -4,9 +4,26 @@ import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { addressOf, deployment, nonceOf, units } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import { createIssueChallenge } from './challenge.js'
+import type { FeeTerms } from './fee.js'
+
+type Settings = {
+  openMax: number
+  ready: number
+  relayMinAmount: bigint
+  minAmount: bigint
+  hangsUp: boolean
+  fee: FeeTerms
+}
 
 /** Issues from a source of addresses that counts what it gave away. */
-function setup({ openMax = 10, ready = 10, relayMinAmount = 0n, minAmount = 0n, hangsUp = false } = {}) {
+function setup({
+  openMax = 10,
+  ready = 10,
+  relayMinAmount = 0n,
+  minAmount = 0n,
+  hangsUp = false,
+  fee,
+}: Partial<Settings> = {}) {
   const clock = stoppedClock(1_700_000_000_999)
   const ledger = createMemoryLedger({ clock, openMax, expiredRetentionSeconds: 0 })
   let taken = 0
@@ -30,7 +47,7 @@ function setup({ openMax = 10, ready = 10, relayMinAmount = 0n, minAmount = 0n, 
     report: () => undefined,
     ttlSeconds: 300,
     addressWaitMs: 0,
-    minAmount,
+    terms: { minAmount, fee },
     relayMinAmount,
   })
   const asker = { key: 'caller', gone: hangUp.signal }
@@ -114,6 +131,30 @@ describe('issueChallenge', () => {
       deadline: 1_700_000_300,
       issuedAtBlock: 36n,
     })
+  })
+
+  it.each(['payer', 'provider'] as const)(
+    'R-011 R-017 keeps the fee in the record, and shows it only when the payer bears it: %s',
+    async (chargeTo) => {
+      const { issue, ledger } = setup({ fee: { bps: 100, minPerPayment: units(0n), chargeTo } })
+      const offer = await issue(units(1_000n))
+      const isShown = chargeTo === 'payer'
+      expect(offer.ok && [offer.value.amount, offer.value.fee]).toEqual(
+        isShown ? ['1010', { amount: '10', bps: 100 }] : ['1000', undefined],
+      )
+      expect(offer.ok && 'fee' in offer.value).toBe(isShown)
+      expect((await ledger.find(nonceOf(1)))?.challenge).toMatchObject({
+        listPrice: 1_000n,
+        amount: isShown ? 1_010n : 1_000n,
+        fee: { amount: 10n, bps: 100, chargeTo },
+      })
+    },
+  )
+
+  it('refuses a fee that leaves nothing, and spends no address on it', async () => {
+    const { issue, taken } = setup({ fee: { bps: 100, minPerPayment: units(0n), chargeTo: 'provider' } })
+    expect(await issue(units(1n))).toMatchObject({ ok: false, reason: 'invalid_amount' })
+    expect(taken()).toBe(0)
   })
 
   it('R-013 whole seconds: a challenge never lives longer than its lifetime', async () => {

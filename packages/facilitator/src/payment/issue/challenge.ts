@@ -12,7 +12,7 @@ import type { Ledger } from '../ledger-port.js'
 import type { AddressSource, Asker, Chain, Clock, Deployment, Tickets } from '../ports.js'
 import type { Challenge } from '../records.js'
 import type { Report } from '../report.js'
-import { quote } from './quote.js'
+import { type QuoteTerms, quote } from './quote.js'
 
 /**
  * Burns are looked for from this many blocks before the head: the head we saw may be undone, or may never
@@ -35,8 +35,7 @@ export function createIssueChallenge(deps: {
   report: Report
   ttlSeconds: number
   addressWaitMs: number
-  /** Smaller payments are refused. */
-  minAmount: bigint
+  terms: QuoteTerms
   /**
    * Below this amount the gasless path is not offered: relaying would cost more gas than the payment is
    * worth.
@@ -46,7 +45,7 @@ export function createIssueChallenge(deps: {
   const { deployment, addresses, ledger, chain, clock, report } = deps
 
   return async (listPrice, asker) => {
-    const quoted = quote(listPrice, deps.minAmount)
+    const quoted = quote(listPrice, deps.terms)
     if (!quoted.ok) return quoted
     // Checked before an address is taken: at the cap a flood would otherwise use up the proof of work.
     if (await ledger.isFull(asker.key)) return reject('challenge_limit')
@@ -96,5 +95,9 @@ function toOffer(challenge: Challenge, deployment: Deployment): FacilitatorApi.C
         helper: toChecksum(deployment.helper),
         deadline: challenge.deadline,
       }),
+    // The provider's fee is no matter of the payer's, who would see the provider's terms by it.
+    ...(challenge.fee?.chargeTo === 'payer' && {
+      fee: { amount: `${challenge.fee.amount}`, bps: challenge.fee.bps },
+    }),
   }
 }

@@ -1,11 +1,30 @@
-/** List price → quoted amount. Fees are added here when they arrive; without them the two are equal. */
+/** List price → quoted amount, with the fee on top of it or inside it. */
 import { accept, amountLimit, type BaseUnits, type Result, reject } from '@svc-zerc20/protocol'
+import type { Challenge } from '../records.js'
+import { type FeeTerms, feeOf } from './fee.js'
 
-export type Quote = { readonly listPrice: BaseUnits; readonly amount: BaseUnits }
+export type Quote = Pick<Challenge, 'listPrice' | 'amount' | 'fee'>
 
-/** Below the minimum a payment would cost its provider more gas than it brings. */
-export function quote(listPrice: BaseUnits, minAmount = 0n): Result<Quote> {
+export type QuoteTerms = {
+  /** Lower list prices are refused: such a payment would cost its provider more gas than it brings. */
+  readonly minAmount: bigint
+  readonly fee?: FeeTerms | undefined
+}
+
+export function quote(listPrice: BaseUnits, { minAmount, fee: terms }: QuoteTerms): Result<Quote> {
   if (listPrice <= 0n || listPrice >= amountLimit) return reject('invalid_amount')
   if (listPrice < minAmount) return reject('invalid_amount', `the least amount taken here is ${minAmount}`)
-  return accept({ listPrice, amount: listPrice })
+  if (terms === undefined) return accept({ listPrice, amount: listPrice })
+  const fee = feeOf(listPrice, terms)
+  if (terms.chargeTo === 'provider') {
+    if (fee.amount >= listPrice) {
+      return reject('invalid_amount', `the fee of ${fee.amount} leaves the provider nothing of ${listPrice}`)
+    }
+    return accept({ listPrice, amount: listPrice, fee })
+  }
+  const amount = (listPrice + fee.amount) as BaseUnits
+  if (amount >= amountLimit) {
+    return reject('invalid_amount', `with the fee of ${fee.amount} the amount is not below 2^248`)
+  }
+  return accept({ listPrice, amount, fee })
 }
