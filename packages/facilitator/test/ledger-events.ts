@@ -47,6 +47,7 @@ const anyChallenge: fc.Arbitrary<Challenge> = fc
       expiresAt: seconds,
       deadline: seconds,
       powNonce: fc.maxSafeNat(),
+      epoch: fc.maxSafeNat(),
       treasury: address,
       issuedAtBlock: height,
       fee: anyFee,

@@ -55,6 +55,48 @@ describe('derivation', () => {
     )
   })
 
+  test('addresses of an epoch share the recipient hash, and nothing else of them is alike', () => {
+    fc.assert(
+      fc.property(terms, hex(32), fc.nat(), (given, nonce, epoch) => {
+        fc.pre(nonce !== given.challengeNonce)
+        const one = deriveBurn({ ...given, epoch })
+        const other = deriveBurn({ ...given, epoch, challengeNonce: nonce })
+        expect(other.recipientHash).toBe(one.recipientHash)
+        expect(other.tweak).toBe(one.tweak)
+        expect(other.baseSecret).not.toBe(one.baseSecret)
+        expect(deriveBurn(given).tweak).not.toBe(one.tweak)
+        expect(deriveBurn(given).baseSecret).toBe(one.baseSecret)
+      }),
+    )
+  })
+
+  test.each(Object.entries({ ...changes, generation: fc.constantFrom(1, 2), epoch: fc.nat() }))(
+    'another %s gives another tweak of an epoch, unless it is the nonce',
+    (name, values) => {
+      fc.assert(
+        fc.property(terms, fc.nat(), values as fc.Arbitrary<unknown>, (given, epoch, value) => {
+          const one: BurnTerms = { ...given, epoch }
+          fc.pre(String(one[name as keyof BurnTerms]) !== String(value))
+          const isSame = deriveBurn({ ...one, [name]: value }).tweak === deriveBurn(one).tweak
+          expect(isSame).toBe(name === 'challengeNonce')
+        }),
+        few,
+      )
+    },
+  )
+
+  test('an epoch is a number of seconds', () => {
+    const given = { generation: 2, powBits: 0, chainId: 1, treasury: hexOf(new Uint8Array(20)) } as const
+    const secrets = { seed: new Uint8Array(32), challengeNonce: hexOf(new Uint8Array(32)) }
+    for (const epoch of [-1, 0.5, 2 ** 53]) {
+      expect(() => deriveBurn({ ...given, ...secrets, epoch })).toThrow('expected an epoch as unix seconds')
+    }
+    // Pinned: another derivation would lose every address of an epoch that was issued.
+    expect(deriveBurn({ ...given, ...secrets, epoch: 1_763_251_200 }).tweak).toBe(
+      '0x3bafe062d1ad67be06d820195c5ad5b349a6862da820d4087573063c5174c691',
+    )
+  })
+
   test('a treasury written in another case is the same treasury', () => {
     const given: BurnTerms = {
       generation: 2,

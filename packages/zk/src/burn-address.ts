@@ -3,11 +3,11 @@ import { keccak_256 } from '@noble/hashes/sha3'
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils'
 import { addressOf, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
 import type { Generation } from './generation.js'
-import { bytesOf, type Hex, hexOf, integerOf } from './hex.js'
+import { bigEndian, bytesOf, type Hex, hexOf, integerOf } from './hex.js'
 import { limits } from './limits.js'
 import { fieldPrime } from './poseidon.js'
 import { findPowNonce, type NonceRange, type PowKernel } from './pow-kernel.js'
-import { recipientHash, recipientWord } from './recipient-hash.js'
+import { chainIdBytes, recipientHash, recipientWord } from './recipient-hash.js'
 
 /** The inputs that determine a burn address, apart from the proof of work. */
 export type BurnTerms = {
@@ -20,6 +20,11 @@ export type BurnTerms = {
   readonly seed: Uint8Array
   /** 32 random bytes. */
   readonly challengeNonce: Hex
+  /**
+   * The epoch of an address that is minted in a batch, as the unix second at which the epoch began. Addresses of one
+   * epoch share the tweak, and so the recipient hash. Absent for an address with a tweak of its own.
+   */
+  readonly epoch?: number | undefined
 }
 
 /** The proof-of-work puzzle, and the tweak that the burn's mint must reveal. Both can be derived again from the terms. */
@@ -47,7 +52,7 @@ export function deriveBurn(terms: BurnTerms): BurnDerivation {
   assert(seed.length === 32, 'expected a seed of 32 bytes')
   const id = bytesOf(challengeNonce, 32)
   const digest = (domain: 'psec' | 'ptwk') => keccak_256(concatBytes(utf8ToBytes(domain), seed, id))
-  const tweak = hexOf(digest('ptwk'))
+  const tweak = terms.epoch === undefined ? hexOf(digest('ptwk')) : epochTweak(terms, terms.epoch)
   return {
     generation,
     powBits,
@@ -55,6 +60,17 @@ export function deriveBurn(terms: BurnTerms): BurnDerivation {
     recipientHash: recipientHash({ chainId, recipient: recipientWord(treasury), tweak }),
     baseSecret: integerOf(digest('psec')) % fieldPrime,
   }
+}
+
+/**
+ * The tweak of all addresses of an epoch. Mints publish it, so it must not be the same for two treasuries or two chains:
+ * equal tweaks would show that one facilitator serves both.
+ */
+function epochTweak({ seed, chainId, treasury, generation }: BurnTerms, epoch: number): Hex {
+  assert(Number.isSafeInteger(epoch) && epoch >= 0, 'expected an epoch as unix seconds')
+  const recipient = concatBytes(chainIdBytes(chainId), bytesOf(treasury, 20))
+  const place = concatBytes(bigEndian(BigInt(generation), 1), bigEndian(BigInt(epoch), 8))
+  return hexOf(keccak_256(concatBytes(utf8ToBytes('svc-zerc20/epoch-tweak/1'), seed, recipient, place)))
 }
 
 /** The burn address at a powNonce, or undefined if it fails the proof of work: such a burn could never be minted. */

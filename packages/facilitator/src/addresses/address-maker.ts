@@ -19,14 +19,19 @@ import type { StoredAddress } from './reserve.js'
 export type ReadyAddress = MinedAddress & {
   /** 32 random bytes, lower-case hex. */
   readonly challengeNonce: Hex
+  /** Present for an address that is minted in a batch. */
+  readonly epoch?: number
 }
 
-export type AddressTerms = Omit<BurnTerms, 'challengeNonce'>
+export type AddressTerms = Omit<BurnTerms, 'challengeNonce' | 'epoch'>
 
 export type AddressMaker = {
   /** A new address. Throws when the miner fails. */
   mine(): Promise<ReadyAddress>
-  /** Derives a stored address again. Undefined when it is not valid under the present terms. */
+  /**
+   * Derives a stored address again. Undefined when it is not valid under the present terms, and when it belongs to an
+   * epoch while there are no epochs: the verifier may have no place for batches any more.
+   */
   restore(stored: StoredAddress): ReadyAddress | undefined
   figures(): {
     readonly mined: number
@@ -41,24 +46,28 @@ export function createAddressMaker(deps: {
   readonly miner: Pick<AddressMiner, 'mine'>
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: { now(): number }
+  /** The epoch of a new address. Absent when every address is minted by a proof of its own. */
+  readonly epochAt?: ((nowMs: number) => number) | undefined
 }): AddressMaker {
-  const { terms, miner, random, clock } = deps
+  const { terms, miner, random, clock, epochAt } = deps
   const figures = { mined: 0, miningSeconds: 0 }
   deriveBurn({ ...terms, challengeNonce: hexOf(new Uint8Array(32)) })
   return {
     async mine() {
       const challengeNonce = hexOf(random.bytes(32))
-      const burn: BurnTerms = { ...terms, challengeNonce }
       const startedAt = clock.now()
+      const epoch = epochAt && { epoch: epochAt(startedAt) }
+      const burn: BurnTerms = { ...terms, challengeNonce, ...epoch }
       const mined = await miner.mine(deriveBurn(burn))
       assert(verifyBurnAddress(burn, mined), 'a mined address does not derive again')
       figures.mined += 1
       figures.miningSeconds += (clock.now() - startedAt) / 1000
-      return { challengeNonce, ...mined }
+      return { challengeNonce, ...mined, ...epoch }
     },
-    restore({ challengeNonce, powNonce }) {
-      const payTo = burnAddressAt(deriveBurn({ ...terms, challengeNonce }), powNonce)
-      return payTo && { challengeNonce, powNonce, payTo }
+    restore({ challengeNonce, powNonce, epoch }) {
+      if (epoch !== undefined && epochAt === undefined) return undefined
+      const payTo = burnAddressAt(deriveBurn({ ...terms, challengeNonce, epoch }), powNonce)
+      return payTo && { challengeNonce, powNonce, payTo, ...(epoch !== undefined && { epoch }) }
     },
     figures: () => figures,
   }

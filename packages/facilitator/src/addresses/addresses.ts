@@ -2,9 +2,11 @@
 import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
 import { seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
+
 import { reservedPercentOf } from '../config/sellers.js'
 import { createShares } from '../payment/issue/shares.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
+import { epochsOf } from './epochs.js'
 import { addressFileOf, createAddressStore } from './mined-file.js'
 import { createAddressMiner } from './mining/miner.js'
 import { createAddressPool, type PoolFigures } from './pool.js'
@@ -35,6 +37,7 @@ export function createAddresses(deps: {
     chainId: config.network.chain_id,
     generation: config.zerc20.generation,
     powBits: config.zerc20.pow_bits,
+    epochAt: epochsOf(config),
     targetSize: config.zerc20.pool_size,
     shares: createShares({
       capacity: config.zerc20.pool_size,

@@ -25,6 +25,13 @@ describe('the file of addresses', () => {
     expect(await store.load()).toEqual([address('bb', 70_000)])
   })
 
+  test('keeps the epoch of an address that has one', async () => {
+    const store = createAddressStore(join(folder, 'epochs'))
+    const addresses = [address('aa', 1), { ...address('bb', 2), epoch: 1_763_251_200 }]
+    await store.save(addresses)
+    expect(await store.load()).toEqual(addresses)
+  })
+
   test('is for its owner alone and holds nonces only', async () => {
     const path = join(folder, 'private')
     await createAddressStore(path).save([address('aa', 5)])
@@ -40,6 +47,7 @@ describe('the file of addresses', () => {
     ['another format', '{"format":2,"addresses":[]}'],
     ['a nonce that is none', '{"format":1,"addresses":[["0x12",1]]}'],
     ['a fraction', `{"format":1,"addresses":[["0x${'aa'.repeat(32)}",1.5]]}`],
+    ['an epoch that is none', `{"format":1,"addresses":[["0x${'aa'.repeat(32)}",1,-1]]}`],
     ['null', 'null'],
   ])('is refused when it has %s, and replaced by the next save', async (_name, content) => {
     const path = join(folder, 'damaged')

@@ -24,7 +24,9 @@ export function createAddressStore(path: string, seed?: string): AddressStore {
     },
     async save(addresses) {
       const temporary = `${path}.new`
-      const rows = addresses.map(({ challengeNonce, powNonce }) => [challengeNonce, powNonce])
+      const rows = addresses.map(({ challengeNonce, powNonce, epoch }) =>
+        epoch === undefined ? [challengeNonce, powNonce] : [challengeNonce, powNonce, epoch],
+      )
       const file = await open(temporary, 'w', 0o600)
       try {
         await file.writeFile(
@@ -83,9 +85,14 @@ function addressesIn(text: string, path: string): readonly StoredAddress[] {
   const { format: found, addresses }: { format?: unknown; addresses?: unknown } = Object(content)
   if (found !== format || !Array.isArray(addresses)) throw damaged()
   return addresses.map((row: unknown) => {
-    const [challengeNonce, powNonce]: unknown[] = Array.isArray(row) ? row : []
-    if (typeof challengeNonce !== 'string' || !nonceForm.test(challengeNonce)) throw damaged()
-    if (typeof powNonce !== 'number' || !Number.isSafeInteger(powNonce) || powNonce < 0) throw damaged()
-    return { challengeNonce: challengeNonce as `0x${string}`, powNonce }
+    const [challengeNonce, powNonce, epoch]: unknown[] = Array.isArray(row) ? row : []
+    if (typeof challengeNonce !== 'string' || !nonceForm.test(challengeNonce) || !isCount(powNonce))
+      throw damaged()
+    const address = { challengeNonce: challengeNonce as `0x${string}`, powNonce }
+    if (epoch === undefined) return address
+    if (!isCount(epoch)) throw damaged()
+    return { ...address, epoch }
   })
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0

@@ -314,6 +314,29 @@ describe('a store', () => {
     expect(state.saved).toEqual([])
   })
 
+  test('gives addresses of both modes while there are epochs, and none of an epoch otherwise', async () => {
+    const { state, store } = createMemoryStore()
+    const epochAt = () => 1_763_251_200
+    const fill = async (targetSize: number, epochs: Pick<AddressPoolDeps, 'epochAt'>) => {
+      const pool = createPool({ targetSize, store, random: seededRandom(targetSize), ...epochs })
+      await until(() => pool.size() === targetSize)
+      await pool.close()
+      return state.saved.map(({ epoch }) => epoch)
+    }
+    expect(await fill(2, {})).toEqual([undefined, undefined])
+    expect((await fill(4, { epochAt })).filter((epoch) => epoch === epochAt())).toHaveLength(2)
+    const mixed = createPool({ targetSize: 4, store, epochAt, miner: idleMiner() })
+    for (const ready of await drain(mixed, 4)) {
+      const { challengeNonce, epoch } = ready
+      expect(verifyBurnAddress({ ...terms, challengeNonce, epoch }, ready)).toBe(true)
+    }
+    await mixed.close()
+    expect(await fill(4, { epochAt })).toEqual([epochAt(), epochAt(), epochAt(), epochAt()])
+    const single = createPool({ targetSize: 4, store, miner: idleMiner() })
+    await single.close()
+    expect(single.figures().restored).toBe(0)
+  })
+
   test('R-012 never holds an address that was handed out, at any instant a process can die', async () => {
     const { state, store } = createMemoryStore()
     const pool = createPool({ targetSize: 8, store })

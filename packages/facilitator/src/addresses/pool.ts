@@ -51,6 +51,8 @@ export type AddressPoolDeps = AddressTerms & {
   readonly miner: Pick<AddressMiner, 'threads' | 'mine'>
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: Sleeper & { now(): number }
+  /** The epoch of a new address. Absent when every address is minted by a proof of its own. */
+  readonly epochAt?: ((nowMs: number) => number) | undefined
   /** Addresses to keep ready. */
   readonly targetSize: number
   /** By default every caller may have every address, first come, first served. */
@@ -69,6 +71,7 @@ export function createAddressPool({
   miner,
   random,
   clock,
+  epochAt,
   targetSize,
   shares = noShares(targetSize),
   store,
@@ -77,7 +80,7 @@ export function createAddressPool({
   ...terms
 }: AddressPoolDeps): AddressPool {
   assert(Number.isInteger(targetSize) && targetSize > 0, 'targetSize must be a positive integer')
-  const maker = createAddressMaker({ terms, miner, random, clock })
+  const maker = createAddressMaker({ terms, miner, random, clock, epochAt })
   const stock = createAddressStock({ store, clock, restore: maker.restore, shares, targetSize, onError })
   const closed = new AbortController()
   const counts = { restored: 0, waits: 0, refusals: 0 }

@@ -8,6 +8,8 @@ export type StoredAddress = {
   /** 32 bytes of 0x hex. */
   readonly challengeNonce: Hex
   readonly powNonce: number
+  /** Present for an address that is minted in a batch. */
+  readonly epoch?: number
 }
 
 /** A store in which mined addresses outlive the process. */
@@ -40,7 +42,13 @@ export function createAddressReserve<Address extends StoredAddress>(
 
   function save(addresses: () => readonly Address[]): Promise<void> {
     const saved = saving.then(() =>
-      store.save(addresses().map(({ challengeNonce, powNonce }) => ({ challengeNonce, powNonce }))),
+      store.save(
+        addresses().map(({ challengeNonce, powNonce, epoch }) => ({
+          challengeNonce,
+          powNonce,
+          ...(epoch !== undefined && { epoch }),
+        })),
+      ),
     )
     saving = saved.catch(() => undefined)
     return saved

@@ -24,10 +24,10 @@ const triedMax = 64
 export function createSeedCheck(seed: Uint8Array, chainId: number): SeedCheck {
   return {
     fingerprint: seedFingerprint(seed),
-    derives({ nonce, treasury, powNonce, payTo }) {
+    derives({ nonce, treasury, powNonce, payTo, epoch }) {
       return generations.some((generation) => {
         // The address does not depend on the proof of work that was asked for.
-        const terms = { generation, powBits: 0, chainId, treasury, seed, challengeNonce: nonce }
+        const terms = { generation, powBits: 0, chainId, treasury, seed, challengeNonce: nonce, epoch }
         return burnAddressAt(deriveBurn(terms), powNonce)?.toLowerCase() === payTo
       })
     },

@@ -46,7 +46,15 @@ describe('readConfig', () => {
         max_open_challenges: 1000,
         challenge_per_key_per_min: 20,
       },
-      finalize: { confirmations: 3, prover_processes: 1, delay_max_ms: 60_000 },
+      finalize: {
+        ...{ confirmations: 3, prover_processes: 1, delay_max_ms: 60_000, mode: 'single' },
+        ...{
+          epoch_seconds: 86_400,
+          batch_least: 30,
+          batch_wait_max_ms: 21_600_000,
+          batch_jitter_ms: 600_000,
+        },
+      },
       log: { link_mints: false },
       zerc20: { generation: 2, pow_bits: 16, tree_height: 40, pool_size: 256, artifacts: undefined },
     })

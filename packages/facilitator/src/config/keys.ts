@@ -283,8 +283,37 @@ export const tables = {
       delay_max_ms: defaults(
         integer({ min: 0 }),
         60_000,
-        'Each mint is delayed by a random time up to this. A longer delay makes it harder to match a mint to its burn ' +
-          'by time.',
+        'Each mint of one payment is delayed by a random time up to this. A longer delay makes it harder to match a mint ' +
+          'to its burn by time.',
+      ),
+      mode: defaults(
+        oneOf('single', 'batch'),
+        'single',
+        'How new payments are minted. `single`: each by a proof of its own. `batch`: many by one proof, as a sum; the ' +
+          'verifier needs a batch verifier, and `zerc20.artifacts` its keys. Payments keep the mode of their address, so ' +
+          'that a change loses nothing.',
+      ),
+      epoch_seconds: defaults(
+        integer({ min: 60, max: 31_536_000 }),
+        86_400,
+        'In batch mode: payments whose addresses were made in the same stretch of this length can share a mint.',
+      ),
+      batch_least: defaults(
+        integer({ min: 1, max: 10_000 }),
+        30,
+        'In batch mode: so many payments of an epoch are minted together. One proof holds 30.',
+      ),
+      batch_wait_max_ms: defaults(
+        integer({ min: 0 }),
+        21_600_000,
+        'In batch mode: the longest that a payment waits for others. Then it is minted with those that are there, even ' +
+          'alone.',
+      ),
+      batch_jitter_ms: defaults(
+        integer({ min: 0 }),
+        600_000,
+        'In batch mode: a mint comes up to this much later than the payment that completed it, and up to this much ' +
+          'before the longest wait is over, at random, so that its time does not name a payment.',
       ),
     },
   },

@@ -11,10 +11,12 @@ export type BurnSecrets = {
   payTo(): string | undefined
 }
 
-export type BurnSecretsOf = (challenge: Pick<Challenge, 'nonce' | 'treasury' | 'powNonce'>) => BurnSecrets
+export type BurnSecretsOf = (
+  challenge: Pick<Challenge, 'nonce' | 'treasury' | 'powNonce' | 'epoch'>,
+) => BurnSecrets
 
 export function createBurnSecrets(seed: Uint8Array, { network, zerc20 }: Config): BurnSecretsOf {
-  return ({ nonce, treasury, powNonce }) => {
+  return ({ nonce, treasury, powNonce, epoch }) => {
     const derivation = deriveBurn({
       generation: zerc20.generation,
       powBits: zerc20.pow_bits,
@@ -23,6 +25,7 @@ export function createBurnSecrets(seed: Uint8Array, { network, zerc20 }: Config)
       treasury,
       seed,
       challengeNonce: nonce,
+      epoch,
     })
     return {
       recipientHash: derivation.recipientHash,

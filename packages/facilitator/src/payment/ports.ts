@@ -174,6 +174,8 @@ export type ReadyAddress = {
   readonly challengeNonce: ChallengeNonce
   readonly payTo: Address
   readonly powNonce: number
+  /** Present for an address that is minted in a batch. */
+  readonly epoch?: number
 }
 
 /** The caller that asks for a challenge. */

@@ -13,6 +13,11 @@ export type Challenge = {
   readonly deadline?: UnixSeconds
   /** With the seed and the nonce, everything needed to derive the burn secret again. */
   readonly powNonce: number
+  /**
+   * The epoch that the address was derived for: it is minted in a batch with the others of that epoch. Absent for an
+   * address that is minted by a proof of its own.
+   */
+  readonly epoch?: number
   /** The mint destination is fixed when the address is derived: a later change of config does not move it. */
   readonly treasury: Address
   /** A block at or before the first one that can hold the burn. */

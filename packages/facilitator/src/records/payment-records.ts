@@ -43,6 +43,7 @@ export const challengeRecord = record<Challenge>({
   expiresAt: seconds,
   deadline: optional(seconds),
   powNonce: integer,
+  epoch: optional(integer),
   treasury: address,
   issuedAtBlock: height,
   fee: optional(feeRecord),

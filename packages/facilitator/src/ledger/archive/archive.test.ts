@@ -82,6 +82,21 @@ describe('the archive of ended payments', () => {
     expect(archive.size()).toBe(0)
   })
 
+  it('keeps the epoch of each payment that has one', () => {
+    const archive = createLedgerArchive()
+    const challenges = [
+      challengeOf(1, { epoch: 60 }),
+      challengeOf(2, { epoch: 120 }),
+      challengeOf(3, { epoch: 120, treasury: addressOf(7) }),
+      challengeOf(4),
+      challengeOf(5, { epoch: 0 }),
+      challengeOf(6, { epoch: 60 }),
+    ]
+    for (const challenge of challenges) archive.add(endedOf(1, { challenge }))
+    for (const { nonce, epoch } of challenges) expect(archive.find(nonce)?.challenge.epoch).toBe(epoch)
+    expect(archive.find(nonceOf(4))?.challenge).not.toHaveProperty('epoch')
+  })
+
   it('tells a challenge without a deadline from one whose deadline is 0', () => {
     const archive = createLedgerArchive()
     const { deadline: _, ...without } = challengeOf(1)

@@ -114,19 +114,20 @@ export function createEndedTable(): EndedTable {
   }
 }
 
-/** Terms are kept once: there are as many as there were configurations. */
+/** Terms are kept once: there are as many as there were configurations and epochs. */
 function createTerms() {
   const known: SharedTerms[] = []
   const numbers = new Map<string, number>()
   return {
-    numberOf({ treasury, fee }: Challenge): number {
-      const key = fee ? `${treasury} ${fee.bps} ${fee.chargeTo} ${fee.recipient ?? ''}` : treasury
+    numberOf({ treasury, fee, epoch }: Challenge): number {
+      const key = `${treasury} ${epoch ?? ''} ${fee ? `${fee.bps} ${fee.chargeTo} ${fee.recipient ?? ''}` : ''}`
       const number = numbers.get(key)
       if (number !== undefined) return number
       numbers.set(key, known.length)
-      if (fee === undefined) return known.push({ treasury }) - 1
+      const terms = { treasury, ...(epoch !== undefined && { epoch }) }
+      if (fee === undefined) return known.push(terms) - 1
       const { amount: _, ...shared } = fee
-      return known.push({ treasury, fee: shared }) - 1
+      return known.push({ ...terms, fee: shared }) - 1
     },
     at: (number: number) => known[number] as SharedTerms,
   }

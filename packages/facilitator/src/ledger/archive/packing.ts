@@ -12,11 +12,8 @@ export type EndedPayment = {
   readonly finalized?: Finalized
 }
 
-/** The terms that challenges of one configuration share. A record holds their number. */
-export type SharedTerms = {
-  readonly treasury: Address
-  readonly fee?: Omit<Fee, 'amount'>
-}
+/** The terms that challenges of one configuration and one epoch share. A record holds their number. */
+export type SharedTerms = Pick<Challenge, 'treasury' | 'epoch'> & { readonly fee?: Omit<Fee, 'amount'> }
 
 export const nonceBytes = 32
 const addressBytes = 20
@@ -114,7 +111,7 @@ export function unpackEnded(
   const [issuedAt, expiresAt, deadline, acceptedAt] = [small(), small(), small(), small()]
   const [issuedAtBlock, blockNumber, leafIndex] = [BigInt(small()), BigInt(small()), BigInt(small())]
   const powNonce = safe()
-  const { treasury, fee } = termsAt(short())
+  const { fee, ...place } = termsAt(short())
   const challenge = {
     nonce,
     payTo,
@@ -123,7 +120,7 @@ export function unpackEnded(
     expiresAt: expiresAt as UnixSeconds,
     ...(deadline > 0 && { deadline: (deadline - 1) as UnixSeconds }),
     powNonce,
-    treasury,
+    ...place,
     issuedAtBlock,
   }
   return {

@@ -19,7 +19,7 @@ export type MintState = 'due' | 'shallow' | 'minted'
 
 /** The part of a payment that tells how much of it is minted: neither its address nor its leaf. */
 export type Mintable = {
-  readonly challenge: Pick<Challenge, 'nonce' | 'treasury' | 'powNonce'>
+  readonly challenge: Pick<Challenge, 'nonce' | 'treasury' | 'powNonce' | 'epoch'>
   readonly burn: Pick<Burn, 'value'>
 }
 

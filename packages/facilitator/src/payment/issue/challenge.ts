@@ -63,6 +63,7 @@ export function createIssueChallenge(deps: {
       nonce: address.challengeNonce,
       payTo: address.payTo,
       powNonce: address.powNonce,
+      ...(address.epoch !== undefined && { epoch: address.epoch }),
       treasury: deployment.treasury,
       ...quoted.value,
       issuedAt,
