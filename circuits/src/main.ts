@@ -6,6 +6,7 @@ const { values } = parseArgs({
   options: {
     folder: { type: 'string', default: defaultFolder },
     'pow-bits': { type: 'string', default: String(developmentPowBits) },
+    batch: { type: 'boolean', default: false },
     quiet: { type: 'boolean', default: false },
   },
 })
@@ -17,6 +18,7 @@ if (!/^\d{1,2}$/.test(values['pow-bits']) || powBits > 32) {
 const folder = await ensureArtifacts({
   folder: values.folder,
   powBits,
+  batch: values.batch,
   onProgress: (line) => process.stdout.write(`${line}\n`),
 })
 if (!values.quiet) process.stdout.write(`${folder}\n`)

@@ -13,19 +13,15 @@ import {
   transferLeaf,
 } from '@svc-zerc20/zk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { batchWithdraw } from '../src/compiler/catalogue.js'
 import { createWorkshop, type TestCircuit, type Workshop } from './compiled.js'
 import { expectNoFreeWire, expectTight, objections } from './honest.js'
 import { countsOf, readmeCounts } from './readme.js'
 
 const powBits = 8
 const recipientHash = 123_456_789n
-const publicSignals = ['root', 'recipient', 'withdrawValue', 'start', 'end']
 
-const sourceOf = ({ depth, windowHeight, slots, windows }: BatchShape) => ({
-  include: 'batch-withdraw.circom',
-  component: `BatchWithdraw(${depth}, ${windowHeight}, ${powBits}, ${slots}, ${windows})`,
-  publicSignals,
-})
+const sourceOf = (shape: BatchShape) => batchWithdraw(powBits, shape)
 
 /** A burn of the recipient; each number gives another one. */
 function burnOf(number: number, value = 100n + BigInt(number)) {

@@ -34,7 +34,7 @@ export async function createWorkshop() {
       const name = `test${++circuits}`
       const { r1csFile, witnessFile } = await compile(folder, name, source, names ? ['--sym'] : [])
       const r1cs = readR1cs(await readFile(r1csFile))
-      const wires = names ? await readNames(join(folder, `${name}.sym`)) : new Map<string, number>()
+      const wires = names ? await readNames(r1csFile.replace(/r1cs$/, 'sym')) : new Map<string, number>()
       return {
         r1cs,
         constraints: constraintsOf(r1cs),

@@ -5,6 +5,7 @@ import { smallCircuits } from './small-circuits.mjs'
 const folder = await ensureDevelopment({
   folder: process.argv[2],
   powBits: 0,
+  batch: false,
   circuits: smallCircuits,
   onProgress: (line) => process.stdout.write(`${line}\n`),
 })

@@ -10,6 +10,7 @@ export const smallCircuits = {
   'withdraw-global': below(8),
   'root-16': below(6),
   'root-64': below(20),
+  'batch-withdraw': below(9),
 }
 
 export const tinyCircuits = {
@@ -17,4 +18,5 @@ export const tinyCircuits = {
   'withdraw-global': below(5),
   'root-16': below(6),
   'root-64': below(7),
+  'batch-withdraw': below(3),
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import { createProver } from '@svc-zerc20/prover'
-import { type CircuitInput, type CircuitName, readArtifacts } from '@svc-zerc20/zk'
-import { rootSample, withdrawSample } from '../inputs/circuits.js'
+import { batchShape, type CircuitInput, type CircuitName, keysOf, readArtifacts } from '@svc-zerc20/zk'
+import { batchSample, rootSample, withdrawSample } from '../inputs/circuits.js'
 import { type Child, startChild } from '../processes/child.js'
 import type { ReferenceQuestion } from '../processes/snarkjs.js'
 import { cpuMs, residentMemory } from '../processes/usage.js'
@@ -12,7 +12,7 @@ import { cpuMs, residentMemory } from '../processes/usage.js'
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
 const rounds = Number(values.rounds)
 const say = (line: string) => process.stdout.write(`${line}\n`)
-const folder = await ensureArtifacts({ onProgress: say })
+const folder = await ensureArtifacts({ batch: true, onProgress: say })
 const { manifest } = await readArtifacts(folder)
 
 type Sample = { readonly wallMs: number; readonly cpuMs: number }
@@ -33,7 +33,7 @@ async function ours(circuit: CircuitName, input: CircuitInput): Promise<Contesta
 
 async function plain(circuit: CircuitName, input: CircuitInput): Promise<Contestant> {
   const child: Child<object> = await startChild({ module: 'snarkjs' })
-  const { witness, provingKey } = manifest.circuits[circuit]
+  const { witness, provingKey } = keysOf(manifest, circuit)
   const question: ReferenceQuestion = {
     input: JSON.parse(
       JSON.stringify(input, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
@@ -62,7 +62,7 @@ function line(name: string, first: Sample, samples: readonly Sample[], peakBytes
 }
 
 async function compare(circuit: CircuitName, input: CircuitInput): Promise<void> {
-  const { constraints, domain } = manifest.circuits[circuit]
+  const { constraints, domain } = keysOf(manifest, circuit)
   say(`${circuit}: ${constraints} constraints, domain ${domain}, median of ${rounds} warm proofs each`)
   const contestants = { ours: await ours(circuit, input), snarkjs: await plain(circuit, input) }
   try {
@@ -88,3 +88,4 @@ async function compare(circuit: CircuitName, input: CircuitInput): Promise<void>
 await compare('withdraw-local', withdrawSample(manifest.powBits))
 await compare('root-16', rootSample('root-16'))
 await compare('root-64', rootSample('root-64'))
+await compare('batch-withdraw', batchSample(manifest.powBits, batchShape.slots))

@@ -8,10 +8,11 @@ import { promisify } from 'node:util'
 import {
   burnHash,
   type CircuitInput,
-  type CircuitName,
   circuitNames,
   hash3,
   type Manifest,
+  type NeededCircuit,
+  neededCircuits,
   readArtifacts,
   rootOfPath,
   type VerificationKey,
@@ -65,12 +66,12 @@ describe.sequential('building artifacts', () => {
     expect(await readdir(folder)).toEqual([basename(target)])
     manifest = (await readArtifacts(target)).manifest
     expect(manifest).toMatchObject({ format: 1, setup: 'development', generation: 2, powBits: 0 })
-    expect(Object.keys(manifest.circuits)).toEqual([...circuitNames])
+    expect(Object.keys(manifest.circuits)).toEqual([...neededCircuits])
   })
 
   it('has files of the hashes that the manifest gives', async () => {
     const { read } = await readArtifacts(target)
-    for (const name of circuitNames) {
+    for (const name of neededCircuits) {
       expect((await read(name, 'witness')).length).toBeGreaterThan(0)
       expect((await read(name, 'provingKey')).length).toBeGreaterThan(0)
     }
@@ -80,7 +81,7 @@ describe.sequential('building artifacts', () => {
   const siblings = [8n]
   const secret = 3n
   const to = burnHash(2, 7n, secret) & ((1n << 160n) - 1n)
-  const inputs: Record<CircuitName, CircuitInput> = {
+  const inputs: Record<NeededCircuit, CircuitInput> = {
     'withdraw-local': {
       root: rootOfPath(hash3(9n, to, value), 1, siblings),
       recipient: 7n,
@@ -101,7 +102,7 @@ describe.sequential('building artifacts', () => {
     const texts = JSON.stringify(inputs, (_, item) => (typeof item === 'bigint' ? String(item) : item))
     const args = [script('prove-child.mjs'), target, texts]
     const answers = JSON.parse((await promisify(execFile)(process.execPath, args)).stdout)
-    for (const name of circuitNames) {
+    for (const name of neededCircuits) {
       const { verified, forged, key } = answers[name]
       expect({ name, verified, forged }).toEqual({ name, verified: true, forged: false })
       expect(asSnarkjs(manifest.circuits[name].verificationKey)).toEqual({
@@ -114,12 +115,13 @@ describe.sequential('building artifacts', () => {
     }
   })
 
-  const ensure = async () => {
+  const ensure = async ({ batch = false } = {}) => {
     const lines: string[] = []
     const circuits = smallCircuits as Catalogue
     const answer = await ensureDevelopment({
       folder,
       powBits: 0,
+      batch,
       circuits,
       onProgress: (line) => lines.push(line),
     })
@@ -130,16 +132,35 @@ describe.sequential('building artifacts', () => {
     expect(await ensure()).toEqual({ answer: target, lines: [] })
   })
 
+  it('adds the keys of batches to a set in use when they are asked for, and keeps all others', async () => {
+    const { answer, lines } = await ensure({ batch: true })
+    expect(answer).toBe(target)
+    // A slow machine also tells how far it is.
+    expect(lines.filter((line) => !line.endsWith('%'))).toEqual([
+      'circuits: compiling batch-withdraw',
+      expect.stringMatching(/^circuits: 1 of 1, keys of batch-withdraw \(\d+ constraints\)$/),
+    ])
+    const { manifest: grown, read } = await readArtifacts(target)
+    const { 'batch-withdraw': _, ...kept } = grown.circuits
+    expect({ ...grown, circuits: kept }).toEqual(manifest)
+    expect(await read('batch-withdraw', 'provingKey')).not.toHaveLength(0)
+    for (const batch of [true, false]) expect(await ensure({ batch })).toEqual({ answer: target, lines: [] })
+    // A lost file of batches is nothing to those who do not ask for batches.
+    await rm(join(target, 'batch-withdraw.zkey'))
+    expect(await ensure()).toEqual({ answer: target, lines: [] })
+  })
+
   it('makes a new set, with new secrets, when a file was lost', async () => {
     await rm(join(target, 'root-16.zkey'))
     // The lock of a process that is gone blocks nobody.
     await writeFile(join(folder, 'building.lock'), '999999999')
-    const { answer, lines } = await ensure()
+    const { answer, lines } = await ensure({ batch: true })
     expect(answer).toBe(target)
     expect(lines).toContain('circuits: compiling root-16')
-    expect(lines.at(-1)).toMatch(/^circuits: 4 of 4, keys of .+ \(\d+ constraints\)$/)
+    expect(lines.at(-1)).toMatch(/^circuits: 5 of 5, keys of .+ \(\d+ constraints\)$/)
     const renewed = (await readArtifacts(target)).manifest
-    for (const name of circuitNames) {
+    expect(Object.keys(renewed.circuits)).toEqual([...circuitNames])
+    for (const name of neededCircuits) {
       expect(renewed.circuits[name].verificationKeyHash).not.toBe(manifest.circuits[name].verificationKeyHash)
       expect(renewed.circuits[name].witness).toEqual(manifest.circuits[name].witness)
     }

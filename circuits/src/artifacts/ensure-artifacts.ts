@@ -3,7 +3,14 @@ import { access, copyFile, mkdir, open, readFile, rename, rm } from 'node:fs/pro
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CircuitArtifacts, type CircuitName, circuitNames, readArtifacts } from '@svc-zerc20/zk'
+import {
+  type CircuitArtifacts,
+  type CircuitName,
+  circuitNames,
+  keysOf,
+  neededCircuits,
+  readArtifacts,
+} from '@svc-zerc20/zk'
 import { type Catalogue, catalogue } from '../compiler/catalogue.js'
 import { type Compiled, compile, prepareSources } from '../compiler/compile.js'
 import { developmentSetup } from '../development-setup/development-setup.js'
@@ -13,7 +20,7 @@ import { encodeZkey } from '../files/zkey.js'
 import { createWorkFolder, lockFolder } from './build-lock.js'
 import { folderName, hashSources } from './cache-key.js'
 import { createLane } from './lane.js'
-import { describeCircuit, filesOf, writeManifest } from './manifest.js'
+import { describeCircuit, filesOf, replaceManifest, writeManifest } from './manifest.js'
 
 /** Proof-of-work bits of the development network. */
 export const developmentPowBits = 8
@@ -24,49 +31,57 @@ export const defaultFolder = fileURLToPath(new URL('../../../.cache/circuits', i
 /** Threads, and compilers, that run at once. More than two would only use memory on a small machine. */
 const parallelMax = 2
 
+/** Pause between two lines about one circuit. */
+const progressMs = 5_000
+
 export type EnsureArtifacts = {
   /** The folder that contains one subfolder for each set of artifacts. */
   readonly folder?: string
   readonly powBits?: number
+  /** Also the keys of batch mints, which take longer than all others together. They join the set that is there. */
+  readonly batch?: boolean
   /** Called with one line for each step, never when nothing is missing. */
   readonly onProgress?: (line: string) => void
 }
 
 /** The folder with development artifacts of the current sources. Builds them if they are missing. */
 export function ensureArtifacts(options: EnsureArtifacts = {}): Promise<string> {
-  const { folder = defaultFolder, powBits = developmentPowBits, onProgress = () => {} } = options
-  return ensureDevelopment({ folder, powBits, circuits: catalogue(powBits), onProgress })
+  const {
+    folder = defaultFolder,
+    powBits = developmentPowBits,
+    batch = false,
+    onProgress = () => {},
+  } = options
+  return ensureDevelopment({ folder, powBits, batch, circuits: catalogue(powBits), onProgress })
 }
 
 type Wanted = {
   readonly folder: string
   readonly powBits: number
+  readonly batch: boolean
   readonly circuits: Catalogue
   readonly onProgress: (line: string) => void
 }
 
 /**
- * Builds a set elsewhere and renames it at the end, so that half a set is never seen. If several processes build, the
- * first to finish wins, so keys in use are never replaced.
+ * Builds aside and renames at the end, so that half a set is never seen. If several processes build, the first to
+ * finish wins, so keys in use are never replaced.
  */
 export async function ensureDevelopment(wanted: Wanted): Promise<string> {
   const { folder, powBits, circuits, onProgress } = wanted
+  const names = wanted.batch ? circuitNames : neededCircuits
   const sourcesHash = await hashSources(circuits)
   const target = join(folder, folderName(powBits, sourcesHash))
-  if (await isComplete(target)) return target
+  if (await hasAll(target, names)) return target
 
   await mkdir(folder, { recursive: true })
   const unlock = await lockFolder(folder, () => onProgress('circuits: another process builds them, waiting'))
   try {
-    if (await isComplete(target)) return target
+    if (await hasAll(target, names)) return target
     const work = await createWorkFolder(folder)
     try {
-      const built = await build(work, sourcesHash, wanted)
-      if (!(await isComplete(target))) {
-        // Only an incomplete set is removed here.
-        await rm(target, { recursive: true, force: true })
-        await rename(built, target)
-      }
+      if (await hasAll(target, neededCircuits)) await addMissing(target, work, names, wanted)
+      else await makeSet(target, work, names, { ...wanted, sourcesHash })
     } finally {
       await rm(work, { recursive: true, force: true })
     }
@@ -76,10 +91,13 @@ export async function ensureDevelopment(wanted: Wanted): Promise<string> {
   return target
 }
 
-async function isComplete(target: string): Promise<boolean> {
+/** Whether a set is there with the keys and programs of these circuits. */
+async function hasAll(target: string, names: readonly CircuitName[]): Promise<boolean> {
   try {
     const { manifest } = await readArtifacts(target)
-    const files = Object.values(manifest.circuits).flatMap(({ witness, provingKey }) => [witness, provingKey])
+    const files = names
+      .map((name) => keysOf(manifest, name))
+      .flatMap((keys) => [keys.witness, keys.provingKey])
     await Promise.all(files.map(({ file }) => access(join(target, file))))
     return true
   } catch {
@@ -87,10 +105,59 @@ async function isComplete(target: string): Promise<boolean> {
   }
 }
 
-async function build(work: string, sourcesHash: string, wanted: Wanted): Promise<string> {
-  const { powBits, circuits, onProgress } = wanted
-  const sources = join(work, 'sources')
+/** Makes a set anew. */
+async function makeSet(
+  target: string,
+  work: string,
+  names: readonly CircuitName[],
+  wanted: Wanted & { readonly sourcesHash: string },
+): Promise<void> {
+  const { powBits, sourcesHash } = wanted
   const result = join(work, 'result')
+  const circuits = await build(work, result, names, wanted)
+  await writeManifest(result, { setup: 'development', powBits, sourcesHash, circuits })
+  if (await hasAll(target, names)) return
+  // Only an incomplete set is removed here.
+  await rm(target, { recursive: true, force: true })
+  await rename(result, target)
+}
+
+/** Adds circuits to a set in use. Its other keys stay as they are, and the manifest names the new ones last. */
+async function addMissing(
+  target: string,
+  work: string,
+  names: readonly CircuitName[],
+  wanted: Wanted,
+): Promise<void> {
+  const present = await Promise.all(names.map((name) => hasAll(target, [name])))
+  const result = join(work, 'result')
+  const made = await build(
+    work,
+    result,
+    names.filter((_, at) => !present[at]),
+    wanted,
+  )
+  if (await hasAll(target, names)) return
+  for (const [name] of made) {
+    for (const file of Object.values(filesOf(name))) await rename(join(result, file), join(target, file))
+  }
+  const { manifest } = await readArtifacts(target)
+  await replaceManifest(target, {
+    ...manifest,
+    circuits: { ...manifest.circuits, ...Object.fromEntries(made) },
+  })
+}
+
+type Made = readonly (readonly [CircuitName, CircuitArtifacts])[]
+
+/** Writes keys and programs of these circuits into `result`. */
+async function build(
+  work: string,
+  result: string,
+  names: readonly CircuitName[],
+  { circuits, onProgress }: Wanted,
+): Promise<Made> {
+  const sources = join(work, 'sources')
   await Promise.all([prepareSources(sources), mkdir(result)])
   const threads = Math.min(parallelMax, availableParallelism())
   const pool = createFixedBasePool({ threads })
@@ -104,21 +171,30 @@ async function build(work: string, sourcesHash: string, wanted: Wanted): Promise
       return compile(sources, name, circuits[name])
     })
     return settingUp(async () => {
-      const artifacts = await setUp({ name, compiled, result, pool })
+      const onShare = paced((share) => onProgress(`circuits: keys of ${name}, ${Math.floor(share * 100)} %`))
+      const artifacts = await setUp({ name, compiled, result, pool, onShare })
       done++
       const { constraints } = artifacts
-      onProgress(`circuits: ${done} of ${circuitNames.length}, keys of ${name} (${constraints} constraints)`)
+      onProgress(`circuits: ${done} of ${names.length}, keys of ${name} (${constraints} constraints)`)
       return [name, artifacts]
     })
   }
 
   try {
     // The largest circuit first, because it takes longest.
-    const made = await Promise.all([...circuitNames].reverse().map(makeOne))
-    await writeManifest(result, { setup: 'development', powBits, sourcesHash, circuits: made.reverse() })
-    return result
+    return (await Promise.all([...names].reverse().map(makeOne))).reverse()
   } finally {
     await pool.close()
+  }
+}
+
+/** Passes on one call in five seconds, and not the last: another line tells that a key is complete. */
+function paced(tell: (share: number) => void): (share: number) => void {
+  let told = performance.now()
+  return (share) => {
+    if (share === 1 || performance.now() - told < progressMs) return
+    told = performance.now()
+    tell(share)
   }
 }
 
@@ -127,11 +203,13 @@ type SetUp = {
   readonly compiled: Compiled
   readonly result: string
   readonly pool: FixedBasePool
+  /** Called with the share of the key's points that are there. */
+  readonly onShare: (share: number) => void
 }
 
-async function setUp({ name, compiled, result, pool }: SetUp): Promise<CircuitArtifacts> {
+async function setUp({ name, compiled, result, pool, onShare }: SetUp): Promise<CircuitArtifacts> {
   const r1cs = readR1cs(await readFile(compiled.r1csFile))
-  const key = await developmentSetup({ r1cs, pool, random: randomBytes })
+  const key = await developmentSetup({ r1cs, pool, random: randomBytes, onShare })
   const files = filesOf(name)
   await copyFile(compiled.witnessFile, join(result, files.witness))
   const keyFile = await open(join(result, files.provingKey), 'w')

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type ArtifactFile,
   type CircuitArtifacts,
   type CircuitName,
+  type CircuitsOfManifest,
   type Manifest,
   manifestFile,
   parseManifest,
@@ -58,9 +59,16 @@ export async function writeManifest(
     treeHeight,
     sourcesHash: facts.sourcesHash,
     compiler: compilerVersion(),
-    circuits: Object.fromEntries(facts.circuits) as Record<CircuitName, CircuitArtifacts>,
+    circuits: Object.fromEntries(facts.circuits) as CircuitsOfManifest,
   }
+  await replaceManifest(folder, manifest)
+}
+
+/** Writes a manifest in one step, so that a reader never sees half of it. Throws if readers would refuse it. */
+export async function replaceManifest(folder: string, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest, undefined, 2)}\n`
   parseManifest(text)
-  await writeFile(join(folder, manifestFile), text)
+  const file = join(folder, manifestFile)
+  await writeFile(`${file}.part`, text)
+  await rename(`${file}.part`, file)
 }

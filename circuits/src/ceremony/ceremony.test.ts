@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { circuitNames, readArtifacts } from '@svc-zerc20/zk'
+import { circuitNames, keysOf, readArtifacts } from '@svc-zerc20/zk'
 import { curves, powersOfTau as phaseOne } from 'snarkjs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 // @ts-expect-error shared with processes that run without a build
@@ -82,6 +82,16 @@ describe.sequential('a ceremony', () => {
     await prepareCeremony(whole())
     await expect(verifyCeremony(whole())).rejects.toThrow('delta equals gamma')
     await expect(prepareCeremony(whole())).rejects.toThrow('already holds a ceremony')
+  })
+
+  it('names the circuit that is too large for the powers of tau', async () => {
+    const tooLarge = {
+      ...circuits,
+      'batch-withdraw': { ...circuits['batch-withdraw'], component: 'Below(40)' },
+    }
+    await expect(
+      prepareCeremony({ ...whole(), folder: join(home, 'too-large'), circuits: tooLarge }),
+    ).rejects.toThrow('batch-withdraw needs powers of tau for 2^6 constraints')
   })
 
   const beacon = { beacon: 'ab'.repeat(32), iterationsExponent: 10 }
@@ -182,7 +192,7 @@ describe.sequential('a ceremony', () => {
     await finishCeremony({ ...whole(), into, powBits: 16, beacon: announced })
     expect(lines).toContain('ceremony: the first phase is good')
     const [one, two, three] = steps.map((hashes) => hashes.at(-1))
-    const told = lines.indexOf('ceremony: root-64 is good, with 3 contributions on record')
+    const told = lines.indexOf('ceremony: batch-withdraw is good, with 3 contributions on record')
     expect(lines.slice(told + 1)).toEqual([
       `ceremony:   1 participant "one" ${one}`,
       `ceremony:   2 participant "two?" ${two}`,
@@ -193,7 +203,7 @@ describe.sequential('a ceremony', () => {
     expect(manifest).toMatchObject({ setup: 'ceremony', powBits: 16 })
     for (const [at, name] of circuitNames.entries()) {
       await read(name, 'provingKey')
-      const { contributions, verificationKeyHash } = manifest.circuits[name]
+      const { contributions, verificationKeyHash } = keysOf(manifest, name)
       expect(contributions).toEqual(steps.map((hashes) => hashes[at]))
       expect(lines).toContain(`ceremony: ${name} has the verification key hash ${verificationKeyHash}`)
     }

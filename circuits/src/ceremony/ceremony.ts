@@ -7,7 +7,7 @@ import { hashSources } from '../artifacts/cache-key.js'
 import { describeCircuit, filesOf, writeManifest } from '../artifacts/manifest.js'
 import type { Catalogue } from '../compiler/catalogue.js'
 import { type Compiled, compile, prepareSources } from '../compiler/compile.js'
-import type { RandomBytes } from '../development-setup/development-setup.js'
+import { domainOf, type RandomBytes } from '../development-setup/development-setup.js'
 import { readR1cs } from '../files/r1cs.js'
 import { contributionsMin, inWords, judgeRecord, oneBeacon, recordLine } from './contribution-record.js'
 import { comparePowersOfTau, type PowersOfTau, verifyPowersOfTau } from './powers-of-tau.js'
@@ -45,7 +45,12 @@ export async function prepareCeremony(ceremony: Prepare): Promise<void> {
   await eachCompiled(ceremony, async (name, { r1csFile }) => {
     const to = join(folder, keyName(name, 0))
     const made = await zKey.newZKey(r1csFile, powersOfTau.file, `${to}.part`, loggerOf(onProgress))
-    if (made === -1) throw new Error(`no key of ${name} from these powers of tau`)
+    if (made === -1) {
+      const power = Math.log2(domainOf(readR1cs(await readFile(r1csFile))))
+      throw new Error(
+        `${name} needs powers of tau for 2^${power} constraints; the file has too few, or is damaged`,
+      )
+    }
     await rename(`${to}.part`, to)
     onProgress(`ceremony: first key of ${name}`)
   })

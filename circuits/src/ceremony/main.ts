@@ -6,10 +6,13 @@ import { catalogue } from '../compiler/catalogue.js'
 import { applyBeacon, contribute, finishCeremony, prepareCeremony, verifyCeremony } from './ceremony.js'
 import { contributionsMin } from './contribution-record.js'
 
-/** Published BLAKE2b-512 of `powersOfTau28_hez_final_16.ptau`, which is large enough for every circuit. */
-const hermez16 =
-  '6a6277a2f74e1073601b4f9fed6e1e55226917efb0f0db8a07d98ab01df1ccf4' +
-  '3eb0e8c3159432acd4960e2f29fe84a4198501fa54c8dad9e43297453efec125'
+/**
+ * BLAKE2b-512 of `powersOfTau28_hez_final_17.ptau`, as the documentation of snarkjs publishes it. The file is large
+ * enough for every circuit; that of 2^16 is too small for the circuit of batches.
+ */
+const hermez17 =
+  '6247a3433948b35fbfae414fa5a9355bfb45f56efa7ab4929e669264a0258976' +
+  '741dfbe3288bfb49828e5df02c2e633df38d2245e30162ae7e3bcca5b8b49345'
 
 const usage = `npm run ceremony -- COMMAND --folder FOLDER [options]
 
@@ -34,7 +37,7 @@ const options = {
     help: { type: 'boolean', short: 'h', default: false },
     folder: { type: 'string' },
     ptau: { type: 'string' },
-    'ptau-blake2b': { type: 'string', default: hermez16 },
+    'ptau-blake2b': { type: 'string', default: hermez17 },
     'pow-bits': { type: 'string', default: String(upstreamPowBits[2]) },
     name: { type: 'string' },
     beacon: { type: 'string' },

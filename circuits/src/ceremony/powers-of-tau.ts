@@ -29,7 +29,7 @@ export async function verifyPowersOfTau(
   { file }: PowersOfTau,
   onProgress: (line: string) => void,
 ): Promise<void> {
-  onProgress('ceremony: verifying the first phase; an hour or more for a file of 2^16 cut from one of 2^28')
+  onProgress('ceremony: verifying the first phase; an hour or more for a file of 2^17 cut from one of 2^28')
   let told = performance.now()
   const complaints: string[] = []
   const progress = (line: string) => {

@@ -1,4 +1,11 @@
-import { type CircuitName, hubHeight, rootBatches, treeHeight } from '@svc-zerc20/zk'
+import {
+  type BatchShape,
+  batchShape,
+  type CircuitName,
+  hubHeight,
+  rootBatches,
+  treeHeight,
+} from '@svc-zerc20/zk'
 
 /** A circuit as the compiler takes it. */
 export type CircuitSource = {
@@ -16,6 +23,16 @@ export function mainFile({ include, component, publicSignals }: CircuitSource): 
 include "${include}";
 component main {public [${publicSignals.join(', ')}]} = ${component};
 `
+}
+
+/** The circuit of batch mints in some shape. Tests compile small ones. */
+export function batchWithdraw(powBits: number, shape: BatchShape): CircuitSource {
+  const { depth, windowHeight, slots, windows } = shape
+  return {
+    include: 'batch-withdraw.circom',
+    component: `BatchWithdraw(${depth}, ${windowHeight}, ${powBits}, ${slots}, ${windows})`,
+    publicSignals: ['root', 'recipient', 'withdrawValue', 'start', 'end'],
+  }
 }
 
 /** A source for each circuit. */
@@ -38,5 +55,6 @@ export function catalogue(powBits: number): Catalogue {
     'withdraw-global': withdraw(treeHeight + hubHeight),
     'root-16': root(rootBatches['root-16']),
     'root-64': root(rootBatches['root-64']),
+    'batch-withdraw': batchWithdraw(powBits, batchShape),
   }
 }

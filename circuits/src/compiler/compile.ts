@@ -45,9 +45,11 @@ export async function compile(
   source: CircuitSource,
   extra: readonly string[] = [],
 ): Promise<Compiled> {
-  await writeFile(join(folder, `${name}.circom`), mainFile(source))
+  // Not the circuit's name alone, which may be that of a source file.
+  const main = `main-${name}`
+  await writeFile(join(folder, `${main}.circom`), mainFile(source))
   const node = [`--wasm-tiering-budget=${tieringBudget}`, require.resolve('circom2/cli.js')]
-  const args = [`${name}.circom`, '--r1cs', '--wasm', '--O1', '-o', '.', ...extra]
+  const args = [`${main}.circom`, '--r1cs', '--wasm', '--O1', '-o', '.', ...extra]
   const child = spawn(process.execPath, [...node, ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -60,5 +62,5 @@ export async function compile(
   })
   // A warning, for example about arrays of unequal length, means a mistake in a circuit, so it is an error here.
   if (code !== 0 || said.includes('warning[')) throw new Error(`the compiler refused ${name}:\n${said}`)
-  return { r1csFile: join(folder, `${name}.r1cs`), witnessFile: join(folder, `${name}_js`, `${name}.wasm`) }
+  return { r1csFile: join(folder, `${main}.r1cs`), witnessFile: join(folder, `${main}_js`, `${main}.wasm`) }
 }

@@ -18,8 +18,10 @@ export async function developmentSetup(deps: {
   readonly r1cs: R1cs
   readonly pool: FixedBasePool
   readonly random: RandomBytes
+  /** Called with the share of the points that are there, from 0 to 1. */
+  readonly onShare?: (share: number) => void
 }): Promise<ProvingKey> {
-  const { r1cs, pool, random } = deps
+  const { r1cs, pool, random, onShare = () => {} } = deps
   const trapdoor: Trapdoor = {
     tau: drawScalar(random),
     alpha: drawScalar(random),
@@ -29,8 +31,15 @@ export async function developmentSetup(deps: {
   const domain = domainOf(r1cs)
   const { tau, alpha, beta, delta } = trapdoor
   const deltaInverse = inverse(delta)
-  const g1 = (scalars: readonly bigint[]) => pool.multiply('G1', packElements(scalars))
-  const g2 = (scalars: readonly bigint[]) => pool.multiply('G2', packElements(scalars))
+  // A point for each quotient, and four for each wire, one of them in the second group.
+  const total = domain + 4 * r1cs.wires
+  let made = 0
+  const onDone = (points: number) => {
+    made += points
+    onShare(Math.min(1, made / total))
+  }
+  const g1 = (scalars: readonly bigint[]) => pool.multiply('G1', packElements(scalars), onDone)
+  const g2 = (scalars: readonly bigint[]) => pool.multiply('G2', packElements(scalars), onDone)
 
   // The quotients come first, because they depend on nothing else: the threads compute them while the wires are summed.
   const odd = lagrange({ tau, order: 2 * domain, step: 2, start: 1, count: domain })

@@ -8,8 +8,8 @@ const scalarsPerTask = 4096
 
 /** Multiplies generators in threads. */
 export type FixedBasePool = {
-  /** One point for each scalar, in order. */
-  multiply(group: Group, scalars: Uint8Array): Promise<Uint8Array[]>
+  /** One point for each scalar, in order. `onDone` is called with a number of points whenever so many are there. */
+  multiply(group: Group, scalars: Uint8Array, onDone?: (points: number) => void): Promise<Uint8Array[]>
   close(): Promise<void>
 }
 
@@ -54,14 +54,21 @@ export function createFixedBasePool({ threads }: { threads: number }): FixedBase
   }
 
   return {
-    multiply(group, scalars) {
+    multiply(group, scalars, onDone = () => {}) {
       const tasks: Promise<Uint8Array>[] = []
       const taskBytes = scalarsPerTask * elementBytes
       for (let start = 0; start < scalars.length; start += taskBytes) {
         const id = ++lastId
         // A copy, because sending a view would send its whole buffer.
-        queue.push({ id, group, scalars: scalars.slice(start, start + taskBytes) })
-        tasks.push(new Promise((resolve, reject) => waiting.set(id, { resolve, reject })))
+        const part = scalars.slice(start, start + taskBytes)
+        queue.push({ id, group, scalars: part })
+        const points = new Promise<Uint8Array>((resolve, reject) => waiting.set(id, { resolve, reject }))
+        tasks.push(
+          points.then((made) => {
+            onDone(part.length / elementBytes)
+            return made
+          }),
+        )
       }
       next()
       return Promise.all(tasks)

@@ -20,6 +20,7 @@ type Options = {
   blockTime: number
   shop: boolean
   finalization: boolean
+  batch: boolean
   persist?: boolean
 }
 
@@ -39,6 +40,7 @@ const program = new Command('svc-devnet')
   .option('--block-time <ms>', 'time between blocks; 0 mines every transaction at once', parseBlockTime, 1000)
   .option('--persist', 'keep the embedded chain in the folder and go on with it next time')
   .option('--no-shop', 'do not start the example shop')
+  .option('--batch', 'also take batch mints; their keys are made first, half a minute once', false)
   .option('--no-finalization', 'no indexer and no proofs: payments are accepted and wait')
   .action(run)
 
@@ -63,6 +65,7 @@ async function run(options: Options): Promise<void> {
       facilitatorPort: options.facilitatorPort ?? (await preferredPort(ports.facilitator)),
       shopPort: options.shopPort ?? (await preferredPort(ports.shop)),
       finalization: options.finalization,
+      batch: options.batch,
       say,
       signal: stopping.signal,
       ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),

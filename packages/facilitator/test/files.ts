@@ -7,10 +7,12 @@ import { afterAll } from 'vitest'
 export function temporaryFiles() {
   const path = mkdtempSync(join(tmpdir(), 'svc-facilitator-'))
   afterAll(() => rmSync(path, { recursive: true, force: true }))
+  const folder = () => mkdtempSync(join(path, 'part-'))
   return {
     path,
+    folder,
     write(name: string, text: string): string {
-      const file = join(mkdtempSync(join(path, 'part-')), name)
+      const file = join(folder(), name)
       writeFileSync(file, text)
       return file
     },

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { scalarPrime } from '@svc-zerc20/kernel'
-import { ArtifactError, type Artifacts, type CircuitName, circuitNames, readArtifacts } from '@svc-zerc20/zk'
+import {
+  ArtifactError,
+  type Artifacts,
+  type CircuitName,
+  circuitNames,
+  keysOf,
+  readArtifacts,
+} from '@svc-zerc20/zk'
 import { createGroth16, type Groth16 } from './groth16.js'
 import type { Proof, ProofInput } from './message.js'
 import { ProverError } from './prover-error.js'
@@ -47,7 +54,7 @@ export function createEngine({ folder, randomBytes }: EngineOptions): Engine {
       program: loadWitnessProgram(await artifacts.read(circuit, 'witness'), scalarPrime),
       groth16: createGroth16(key),
       publicSignals: key.publicSignals,
-      verify: createVerify(artifacts.manifest.circuits[circuit].verificationKey),
+      verify: createVerify(keysOf(artifacts.manifest, circuit).verificationKey),
     }
   }
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import { createProver, type Proof, type Prover } from '@svc-zerc20/prover'
-import { type CircuitName, circuitNames, readArtifacts } from '@svc-zerc20/zk'
+import { type NeededCircuit, neededCircuits, readArtifacts } from '@svc-zerc20/zk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sampleInput } from '../test/samples.js'
 import { createVerify } from './verify.js'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => prover.close())
 
 /** Whether snarkjs accepts each proof. */
-async function verify(circuit: CircuitName, proofs: readonly Proof[]): Promise<boolean[]> {
+async function verify(circuit: NeededCircuit, proofs: readonly Proof[]): Promise<boolean[]> {
   const texts = proofs.map(({ proof, signals }) => ({
     proof: proof.map(String),
     signals: signals.map(String),
@@ -49,19 +49,22 @@ const residentBytes = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
 
 describe('proofs', { timeout: 180_000 }, () => {
-  test.each(circuitNames)('of %s hold for snarkjs, and for nothing else than was proven', async (circuit) => {
-    const input = sampleInput(circuit, powBits)
-    const proof = await prover.prove(circuit, input)
-    const publicNames = circuit.startsWith('withdraw')
-      ? ['root', 'recipient', 'withdrawValue']
-      : ['oldIndex', 'oldRoot', 'newIndex', 'newRoot', 'z', 'y']
-    expect(proof.signals).toEqual(publicNames.map((name) => input[name]))
-    const [first = 0n, ...others] = proof.signals
-    const other = { proof: proof.proof, signals: [first + 1n, ...others] }
-    expect(await verify(circuit, [proof, other])).toEqual([true, false])
-    const holds = createVerify((await readArtifacts(folder)).manifest.circuits[circuit].verificationKey)
-    expect([proof, other].map(holds)).toEqual([true, false])
-  })
+  test.each(neededCircuits)(
+    'of %s hold for snarkjs, and for nothing else than was proven',
+    async (circuit) => {
+      const input = sampleInput(circuit, powBits)
+      const proof = await prover.prove(circuit, input)
+      const publicNames = circuit.startsWith('withdraw')
+        ? ['root', 'recipient', 'withdrawValue']
+        : ['oldIndex', 'oldRoot', 'newIndex', 'newRoot', 'z', 'y']
+      expect(proof.signals).toEqual(publicNames.map((name) => input[name]))
+      const [first = 0n, ...others] = proof.signals
+      const other = { proof: proof.proof, signals: [first + 1n, ...others] }
+      expect(await verify(circuit, [proof, other])).toEqual([true, false])
+      const holds = createVerify((await readArtifacts(folder)).manifest.circuits[circuit].verificationKey)
+      expect([proof, other].map(holds)).toEqual([true, false])
+    },
+  )
 
   test('of the same inputs differ, and proofs of different inputs hold one after the other', async () => {
     const input = sampleInput('withdraw-local', powBits, 3)

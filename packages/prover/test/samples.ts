@@ -2,10 +2,10 @@ import {
   addressOf,
   burnHash,
   type CircuitInput,
-  type CircuitName,
   createMemoryNodes,
   createMerkleTree,
   findPowNonce,
+  type NeededCircuit,
   rootBatches,
   rootInput,
   rootOfPath,
@@ -64,7 +64,7 @@ function root(circuit: 'root-16' | 'root-64', seed: number): CircuitInput {
 }
 
 /** Honest inputs of a circuit, another set for each seed. */
-export function sampleInput(circuit: CircuitName, powBits: number, seed = 1): CircuitInput {
+export function sampleInput(circuit: NeededCircuit, powBits: number, seed = 1): CircuitInput {
   switch (circuit) {
     case 'withdraw-local':
       return withdraw(40, powBits, seed)

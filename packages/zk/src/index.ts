@@ -3,15 +3,21 @@ export {
   type ArtifactFile,
   type Artifacts,
   type CircuitArtifacts,
+  type CircuitsOfManifest,
+  circuitsIn,
+  keysOf,
   type Manifest,
   manifestFile,
   parseManifest,
   readArtifacts,
 } from './artifacts/artifacts.js'
 export {
+  batchCircuit,
   type CircuitName,
   circuitNames,
   hubHeight,
+  type NeededCircuit,
+  neededCircuits,
   type RootCircuit,
   rootBatches,
 } from './artifacts/circuit-name.js'

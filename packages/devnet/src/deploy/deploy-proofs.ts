@@ -6,7 +6,7 @@ import {
   withdrawVerifierAbi,
   withdrawVerifierBytecode,
 } from '@svc-zerc20/contracts'
-import { type CircuitName, circuitNames, type Manifest, rootBatches } from '@svc-zerc20/zk'
+import { batchCircuit, type Manifest, type NeededCircuit, neededCircuits, rootBatches } from '@svc-zerc20/zk'
 import {
   type Address,
   encodeDeployData,
@@ -16,7 +16,8 @@ import {
   zeroAddress,
 } from 'viem'
 import type { ChainClient } from './chain-client.js'
-import type { ProofVerifiers } from './deployment.js'
+import { planBatchVerifier } from './deploy-batch.js'
+import type { NeededVerifiers, ProofVerifiers } from './deployment.js'
 import { nextNonce, type Step, sendSteps } from './send-steps.js'
 
 /** The keys under which a verifier accepts proofs, and the accounts that may submit roots. */
@@ -25,6 +26,8 @@ export type ProofOptions = {
   readonly manifest: Pick<Manifest, 'powBits' | 'circuits'>
   /** Accounts that may prove roots. */
   readonly rootProvers: readonly Address[]
+  /** Also takes batch mints; the manifest must have the keys of their circuit. */
+  readonly batch?: boolean
 }
 
 type Proofs = ProofOptions & { client: ChainClient; verifier: Address; log: (line: string) => void }
@@ -38,12 +41,17 @@ export async function ensureProofVerifiers(proofs: Proofs): Promise<ProofVerifie
     ...(present ? [] : [...deployments(proofs), ...settings(proofs.verifier, verifiers)]),
     ...(await permissions(proofs)),
   ]
-  await sendSteps(proofs.client, firstNonce, steps, proofs.log)
-  return verifiers
+  const batch = await planBatchVerifier(proofs, firstNonce + steps.length)
+  await sendSteps(proofs.client, firstNonce, [...steps, ...batch.steps], proofs.log)
+  return { ...verifiers, ...(batch.address !== undefined && { [batchCircuit]: batch.address }) }
 }
 
 /** The verifiers in use, if all of them have the manifest's keys. */
-async function presentVerifiers({ client, verifier, manifest }: Proofs): Promise<ProofVerifiers | undefined> {
+async function presentVerifiers({
+  client,
+  verifier,
+  manifest,
+}: Proofs): Promise<NeededVerifiers | undefined> {
   const { readContract } = client.read
   const contract = { address: verifier, abi: verifierAbi } as const
   const [local, global, root16, root64] = await Promise.all([
@@ -55,7 +63,7 @@ async function presentVerifiers({ client, verifier, manifest }: Proofs): Promise
   const found = { 'withdraw-local': local, 'withdraw-global': global, 'root-16': root16, 'root-64': root64 }
   if (Object.values(found).includes(zeroAddress)) return undefined
   const matches = await Promise.all(
-    circuitNames.map(async (name) => {
+    neededCircuits.map(async (name) => {
       const address = found[name]
       const hash = await readContract({
         address,
@@ -68,9 +76,9 @@ async function presentVerifiers({ client, verifier, manifest }: Proofs): Promise
   return matches.every(Boolean) ? found : undefined
 }
 
-function plannedVerifiers(deployer: Address, firstNonce: number): ProofVerifiers {
-  const at = (name: CircuitName) =>
-    getContractAddress({ from: deployer, nonce: BigInt(firstNonce + circuitNames.indexOf(name)) })
+function plannedVerifiers(deployer: Address, firstNonce: number): NeededVerifiers {
+  const at = (name: NeededCircuit) =>
+    getContractAddress({ from: deployer, nonce: BigInt(firstNonce + neededCircuits.indexOf(name)) })
   return {
     'withdraw-local': at('withdraw-local'),
     'withdraw-global': at('withdraw-global'),
@@ -81,13 +89,13 @@ function plannedVerifiers(deployer: Address, firstNonce: number): ProofVerifiers
 
 /** In the order of `plannedVerifiers`. */
 function deployments({ manifest }: Proofs): Step[] {
-  return circuitNames.map((name) => ({
+  return neededCircuits.map((name) => ({
     what: `verifier of ${name} proofs deployed`,
     data: creationOf(name, manifest),
   }))
 }
 
-function creationOf(name: CircuitName, { circuits }: ProofOptions['manifest']): Hex {
+function creationOf(name: NeededCircuit, { circuits }: ProofOptions['manifest']): Hex {
   const key = keyArgument(circuits[name].verificationKey)
   return name === 'root-16' || name === 'root-64'
     ? encodeDeployData({
@@ -98,7 +106,7 @@ function creationOf(name: CircuitName, { circuits }: ProofOptions['manifest']): 
     : encodeDeployData({ abi: withdrawVerifierAbi, bytecode: withdrawVerifierBytecode, args: [key] })
 }
 
-function settings(verifier: Address, verifiers: ProofVerifiers): Step[] {
+function settings(verifier: Address, verifiers: NeededVerifiers): Step[] {
   return [
     {
       what: 'proof verifiers set',
@@ -106,7 +114,7 @@ function settings(verifier: Address, verifiers: ProofVerifiers): Step[] {
       data: encodeFunctionData({
         abi: verifierAbi,
         functionName: 'setVerifiers',
-        // There is no circuit for batches of withdrawals.
+        // Batches of withdrawals have a slot of their own, with another shape of proof.
         args: [
           verifiers['root-64'],
           zeroAddress,

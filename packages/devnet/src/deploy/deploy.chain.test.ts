@@ -1,13 +1,13 @@
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi, withdrawVerifierAbi } from '@svc-zerc20/contracts'
-import { circuitNames, type Manifest, readArtifacts } from '@svc-zerc20/zk'
+import { type Manifest, neededCircuits, readArtifacts, verificationKeyHash } from '@svc-zerc20/zk'
 import { createPublicClient, http, isAddressEqual, parseEther, zeroAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { developmentRoles } from '../node/accounts.js'
 import { type Chain, startChain } from '../node/chain.js'
 import { deployContracts } from './deploy.js'
-import { devnetEndpointId, devnetToken } from './deployment.js'
+import { type Deployment, devnetEndpointId, devnetToken } from './deployment.js'
 import { faucetLimits } from './faucet.js'
 
 const { deployer, payer, relayer } = developmentRoles
@@ -84,7 +84,7 @@ test('proofs are checked by verifiers of the given keys, which stay while the ke
   const { manifest } = await readArtifacts(await ensureArtifacts())
   const first = await deploy({ proofs: { manifest, rootProvers: [relayer.address] } })
   expect(await keyHashes(first)).toEqual(
-    circuitNames.map((name) => manifest.circuits[name].verificationKeyHash),
+    neededCircuits.map((name) => manifest.circuits[name].verificationKeyHash),
   )
   const verifier = { address: first.verifier, abi: verifierAbi } as const
   const read = client()
@@ -105,7 +105,46 @@ test('proofs are checked by verifiers of the given keys, which stay while the ke
   const other = withOtherKey(manifest)
   const third = await deploy({ proofs: { manifest: other, rootProvers: [relayer.address] } })
   expect(third.token).toBe(first.token)
-  expect(await keyHashes(third)).toEqual(circuitNames.map((name) => other.circuits[name].verificationKeyHash))
+  expect(await keyHashes(third)).toEqual(
+    neededCircuits.map((name) => other.circuits[name].verificationKeyHash),
+  )
+})
+
+test('batches are taken when they are asked for, under the key of the manifest', {
+  timeout: setupTimeoutMs,
+}, async () => {
+  const { manifest } = await readArtifacts(await ensureArtifacts())
+  const rootProvers = [relayer.address]
+  const slot = async ({ verifier }: Deployment) => {
+    const address = await client().readContract({
+      address: verifier,
+      abi: verifierAbi,
+      functionName: 'batchVerifier',
+    })
+    if (address === zeroAddress) return undefined
+    return client().readContract({ address, abi: withdrawVerifierAbi, functionName: 'verificationKeyHash' })
+  }
+  const ours = withBatchKey(manifest, 0)
+  const keyHash = ours.circuits['batch-withdraw']?.verificationKeyHash
+  expect(await slot(await deploy({ proofs: { manifest: ours, rootProvers } }))).toBeUndefined()
+  const first = await deploy({ proofs: { manifest: ours, rootProvers, batch: true } })
+  expect(await slot(first)).toBe(keyHash)
+
+  const height = await chain.request('eth_blockNumber')
+  expect(await deploy({ proofs: { manifest: ours, rootProvers, batch: true } })).toEqual(first)
+  expect(await deploy({ proofs: { manifest: ours, rootProvers } })).toEqual(first)
+  expect(await chain.request('eth_blockNumber')).toBe(height)
+
+  const other = withBatchKey(manifest, 1)
+  const second = await deploy({ proofs: { manifest: other, rootProvers, batch: true } })
+  expect(await slot(second)).toBe(other.circuits['batch-withdraw']?.verificationKeyHash)
+  expect(second.proofVerifiers?.['root-16']).toBe(first.proofVerifiers?.['root-16'])
+  // Somebody may hold the secrets of a key that is no longer known.
+  expect(await slot(await deploy({ proofs: { manifest: ours, rootProvers } }))).toBeUndefined()
+  const { 'batch-withdraw': _, ...circuits } = manifest.circuits
+  await expect(
+    deploy({ proofs: { manifest: { ...manifest, circuits }, rootProvers, batch: true } }),
+  ).rejects.toThrow('npm run circuits -- --batch')
 })
 
 test('other demands on the proof of work are another deployment', { timeout: setupTimeoutMs }, async () => {
@@ -131,9 +170,20 @@ test('deploying works where blocks come slowly, with everything in a few of them
 })
 
 async function keyHashes({ proofVerifiers }: Awaited<ReturnType<typeof deploy>>) {
-  const addresses = circuitNames.map((name) => proofVerifiers?.[name] ?? zeroAddress)
+  const addresses = neededCircuits.map((name) => proofVerifiers?.[name] ?? zeroAddress)
   const question = { abi: withdrawVerifierAbi, functionName: 'verificationKeyHash' } as const
   return Promise.all(addresses.map((address) => client().readContract({ ...question, address })))
+}
+
+/** A key as a circuit of five signals has it, without its setup; each number gives another one. */
+function withBatchKey(
+  { powBits, circuits }: Manifest,
+  number: number,
+): Pick<Manifest, 'powBits' | 'circuits'> {
+  const keys = circuits['root-16']
+  const verificationKey = { ...keys.verificationKey, ic: keys.verificationKey.ic.slice(number, 6 + number) }
+  const batch = { ...keys, verificationKey, verificationKeyHash: verificationKeyHash(verificationKey) }
+  return { powBits, circuits: { ...circuits, 'batch-withdraw': batch } }
 }
 
 /** Looks like a new setup to a deployment: the keys of the two withdraw circuits are swapped. */

@@ -1,4 +1,4 @@
-import type { CircuitName } from '@svc-zerc20/zk'
+import type { batchCircuit, NeededCircuit } from '@svc-zerc20/zk'
 import { type Address, getContractAddress } from 'viem'
 
 /** Name, symbol and decimals of the devnet's token. */
@@ -11,7 +11,10 @@ export const devnetEndpointId = 1
 export const devnetPowBits = 8
 
 /** The verifiers of proofs, by circuit. */
-export type ProofVerifiers = Readonly<Record<CircuitName, Address>>
+export type ProofVerifiers = NeededVerifiers & { readonly [batchCircuit]?: Address }
+
+/** The verifiers of proofs that every network has. */
+export type NeededVerifiers = Readonly<Record<NeededCircuit, Address>>
 
 /** The contracts of one network. */
 export type Deployment = {

@@ -38,6 +38,8 @@ export type LocalNetworkOptions = {
   /** Also proves roots and mints: starts an indexer and gives the facilitator its proving keys. Off by default, because
    * it needs several processes, and the setup of the circuits the first time. */
   finalization?: boolean
+  /** With finalization: the network also takes batch mints. Its keys take half a minute more the first time. */
+  batch?: boolean
   /** Script of the shop to start; none by default. */
   shopScript?: string
   shopPort?: number
@@ -98,8 +100,8 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   say(chain ? `chain ${chain.chainId} at ${rpcUrl}` : `using the node at ${rpcUrl}`)
 
   signal?.throwIfAborted()
-  const artifacts = options.finalization ? await openArtifacts(say) : undefined
-  const deployment = await deploy(rpcUrl, artifacts, say)
+  const artifacts = options.finalization ? await openArtifacts(options, say) : undefined
+  const deployment = await deploy(rpcUrl, artifacts, options, say)
   signal?.throwIfAborted()
   const faucet = createFaucet({ rpcUrl, minter: developmentRoles.deployer, token: deployment.token })
   const control = await startControlServer({ faucet })
@@ -170,14 +172,18 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   }
 }
 
-async function openArtifacts(say: (line: string) => void): Promise<Artifacts> {
-  return readArtifacts(await ensureArtifacts({ onProgress: say }))
+async function openArtifacts(
+  { batch = false }: LocalNetworkOptions,
+  say: (line: string) => void,
+): Promise<Artifacts> {
+  return readArtifacts(await ensureArtifacts({ batch, onProgress: say }))
 }
 
 /** Deploys the contracts and funds the accounts of the network. */
 function deploy(
   rpcUrl: string,
   artifacts: Artifacts | undefined,
+  { batch = false }: LocalNetworkOptions,
   say: (line: string) => void,
 ): Promise<Deployment> {
   const { deployer, payer, relayer, treasury, rootProver } = developmentRoles
@@ -186,7 +192,7 @@ function deploy(
     deployer,
     payer: payer.address,
     fund: [relayer.address, treasury.address, rootProver.address],
-    ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address] } }),
+    ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address], batch } }),
     log: say,
   })
 }

@@ -2,7 +2,7 @@
 import {
   ArtifactError,
   type Artifacts,
-  circuitNames,
+  circuitsIn,
   type Manifest,
   readArtifacts,
   upstreamPowBits,
@@ -64,7 +64,7 @@ function judgeProofOfWork(config: PartialConfig, { powBits, generation }: Manife
 /** Reads the files, which compares them with their hashes, and ceremony keys with the manifest's contributions. */
 async function readFiles({ manifest, read }: Artifacts): Promise<void> {
   // Mints need one circuit only. But one key from outside the ceremony is enough to forge, so all of them are read.
-  const proving = manifest.setup === 'ceremony' ? circuitNames : (['withdraw-local'] as const)
+  const proving = manifest.setup === 'ceremony' ? circuitsIn(manifest) : (['withdraw-local'] as const)
   await Promise.all([read('withdraw-local', 'witness'), ...proving.map((name) => read(name, 'provingKey'))])
 }
 

@@ -4,11 +4,14 @@ import { readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CircuitName, circuitNames, type Manifest } from '@svc-zerc20/zk'
+import { batchCircuit, type Manifest, type NeededCircuit, neededCircuits } from '@svc-zerc20/zk'
 import { readManifest } from './artifacts.js'
 import { checkLimits } from './limits.js'
 
-export type KeyHashes = Readonly<Record<CircuitName, string>>
+/** Key hashes by circuit. There is none of batches while the verifier takes none. */
+export type KeyHashes = Readonly<Record<NeededCircuit, string>> & {
+  readonly [batchCircuit]?: string | undefined
+}
 
 const folderName = 'circuits'
 const othersMayWrite = 0o002
@@ -27,7 +30,8 @@ export function usualPlaces(configFile: string, journal: string | undefined): st
 /**
  * The first folder whose keys have exactly these hashes: one of the places, or a folder in it. The hashes alone decide,
  * and a proof with wrong keys would be refused on chain. World-writable folders are skipped, because anybody could
- * replace a key there and so stop mints.
+ * replace a key there and so stop mints. A folder that lacks nothing but the key of batches is the second choice:
+ * single mints work with it, and the check tells what is missing.
  */
 export async function findArtifacts(
   places: readonly string[],
@@ -35,18 +39,24 @@ export async function findArtifacts(
   isAllowed: (manifest: Manifest) => boolean,
 ): Promise<string | undefined> {
   if (hashes === undefined) return undefined
+  let secondChoice: string | undefined
   for (const place of new Set(places)) {
     for (const folder of [place, ...(await foldersIn(place))]) {
       const manifest = await readManifest(folder)
       if (typeof manifest === 'string' || !hasKeys(manifest, hashes) || !isAllowed(manifest)) continue
-      if (await isOurs(folder)) return folder
+      if (!(await isOurs(folder))) continue
+      if (hasBatchKey(manifest, hashes)) return folder
+      secondChoice ??= folder
     }
   }
-  return undefined
+  return secondChoice
 }
 
 const hasKeys = ({ circuits }: Manifest, hashes: KeyHashes): boolean =>
-  circuitNames.every((name) => circuits[name].verificationKeyHash === hashes[name])
+  neededCircuits.every((name) => circuits[name].verificationKeyHash === hashes[name])
+
+const hasBatchKey = ({ circuits }: Manifest, hashes: KeyHashes): boolean =>
+  hashes[batchCircuit] === undefined || circuits[batchCircuit]?.verificationKeyHash === hashes[batchCircuit]
 
 async function foldersIn(place: string): Promise<string[]> {
   const entries = await readdir(place).catch(() => [])

@@ -2,6 +2,8 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import {
+  batchVerifierAbi,
+  batchVerifierBytecode,
   keyArgument,
   rootVerifierAbi,
   rootVerifierBytecode,
@@ -16,7 +18,14 @@ import {
   developmentRoles,
   startChain,
 } from '@svc-zerc20/devnet'
-import { type Manifest, manifestFile, readArtifacts } from '@svc-zerc20/zk'
+import {
+  type CircuitArtifacts,
+  type Manifest,
+  manifestFile,
+  neededCircuits,
+  readArtifacts,
+  verificationKeyHash,
+} from '@svc-zerc20/zk'
 import { stringify } from 'smol-toml'
 import { type Abi, createPublicClient, createWalletClient, type Hex, http, zeroAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -86,8 +95,8 @@ async function run(file: string, places?: readonly string[]) {
 }
 
 /** Findings about keys and verifier, without the warning about development keys. */
-async function complaints(changes: Record<string, unknown> = {}): Promise<string[]> {
-  const { about } = await run(writeConfig({ artifacts, pow_bits: 8 }, changes))
+async function complaints(changes: Record<string, unknown> = {}, keysIn = artifacts): Promise<string[]> {
+  const { about } = await run(writeConfig({ artifacts: keysIn, pow_bits: 8 }, changes))
   return [...about('zerc20.artifacts'), ...about('network.verifier')]
     .filter((line) => !line.startsWith('ok') && !line.includes('development setup'))
     .map((line) => line.replace(/ \(line \d+\)$/, ''))
@@ -137,10 +146,26 @@ describe('what can mint', () => {
 
   it('is found in the slot for batches with a checkpoint', async () => {
     await write('setBatchVerifier', [await placed(`0x72${'0'.repeat(38)}`, '0x600160005260206000f3')])
-    expect(await complaints()).toEqual([
+    expect(await complaints({}, keysFolder('single', undefined))).toEqual([
       expect.stringMatching(
         /^fail zerc20.artifacts: batchVerifier of the verifier is 0x72.* mints without a burn$/,
       ),
+    ])
+    expect(await complaints({}, keysFolder('both', batchKeys()))).toEqual([
+      'fail zerc20.artifacts: the verifier on chain checks proofs of batch-withdraw with another key',
+    ])
+  })
+
+  it('is ours in the slot for batches when it has the key of the artifacts, and no other', async () => {
+    const [ours, other] = [batchKeys(), batchKeys(1)]
+    const folder = keysFolder('both', ours)
+    // Single mints do without batches.
+    expect(await complaints({}, folder)).toEqual([])
+    await setBatchKey(ours)
+    expect(await complaints({}, folder)).toEqual([])
+    await setBatchKey(other)
+    expect(await complaints({}, folder)).toEqual([
+      'fail zerc20.artifacts: the verifier on chain checks proofs of batch-withdraw with another key',
     ])
   })
 
@@ -217,6 +242,21 @@ describe('proving keys that the configuration does not name', () => {
     expect((await run(file, [place])).artifacts).toBe(join(place, 'c'))
   })
 
+  it('have the key of batches where there is such a folder, else the check tells what is missing', async () => {
+    await setBatchKey(batchKeys())
+    const without = keysFolder('a-single', undefined)
+    const place = dirname(without)
+    const { about, artifacts: taken } = await run(writeConfig(), [place])
+    expect(taken).toBe(without)
+    expect(about('zerc20.artifacts')).toContainEqual(
+      expect.stringMatching(
+        /^fail .*batchVerifier of the verifier is .* for which the artifacts have no key/,
+      ),
+    )
+    const both = keysFolder('b-both', batchKeys(), place)
+    expect((await run(writeConfig(), [place])).artifacts).toBe(both)
+  })
+
   it('are not taken from a folder that everybody may write to', async () => {
     const file = writeConfig()
     const place = join(dirname(file), 'circuits')
@@ -227,6 +267,31 @@ describe('proving keys that the configuration does not name', () => {
     expect(about('zerc20.artifacts')[0]).toContain('no folder with the keys of the verifier was found')
   })
 })
+
+/** A folder with the keys of this deployment, and these of batches. */
+function keysFolder(name: string, batch: CircuitArtifacts | undefined, place = files.folder()): string {
+  const folder = join(place, name)
+  mkdirSync(folder)
+  for (const name of neededCircuits) {
+    const { witness, provingKey } = manifest.circuits[name]
+    for (const { file } of [witness, provingKey]) symlinkSync(join(artifacts, file), join(folder, file))
+  }
+  const circuits = { ...manifest.circuits, 'batch-withdraw': batch }
+  writeFileSync(join(folder, manifestFile), JSON.stringify({ ...manifest, circuits }))
+  return folder
+}
+
+/** Keys as a circuit of five signals has them, without its setup; each number gives another key. */
+function batchKeys(number = 0): CircuitArtifacts {
+  const keys = manifest.circuits['root-16']
+  const verificationKey = { ...keys.verificationKey, ic: keys.verificationKey.ic.slice(number, 6 + number) }
+  return { ...keys, verificationKey, verificationKeyHash: verificationKeyHash(verificationKey) }
+}
+
+async function setBatchKey({ verificationKey }: CircuitArtifacts): Promise<void> {
+  const args = [keyArgument(verificationKey)]
+  await write('setBatchVerifier', [await deploy(batchVerifierAbi, batchVerifierBytecode, args)])
+}
 
 function proofVerifiers() {
   if (deployment.proofVerifiers === undefined) throw new Error('deployed without proof verifiers')

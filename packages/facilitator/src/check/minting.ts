@@ -9,7 +9,7 @@ import {
   verifierRuntime,
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
-import { type CircuitArtifacts, circuitNames, type Manifest } from '@svc-zerc20/zk'
+import { batchCircuit, type CircuitArtifacts, type Manifest, neededCircuits } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
 import { conditionsMissing } from '../secrets/secrets.js'
@@ -47,14 +47,15 @@ export async function probeMinting(
   return { findings: [...codes, ...predecessors, ...ofSlots], artifacts }
 }
 
-/** The verifier's key hash for each circuit; undefined unless it reports all of them. */
+/** The verifier's key hash for each circuit; undefined unless it reports all that every deployment has. */
 function hashesOf(slots: readonly ProofSlot[]): KeyHashes | undefined {
-  const hashes = circuitNames.map((name) => {
+  const hashes = neededCircuits.map((name) => {
     const slot = slots.find(({ circuit, needed }) => circuit === name && needed)
     return [name, slot?.keyHash] as const
   })
   if (hashes.some(([, hash]) => hash === undefined)) return undefined
-  return Object.fromEntries(hashes) as KeyHashes
+  const ofBatches = slots.find(({ circuit }) => circuit === batchCircuit)?.keyHash
+  return { ...(Object.fromEntries(hashes) as KeyHashes), [batchCircuit]: ofBatches }
 }
 
 /** Tells the operator when the contracts' code is not ours, because then only their answers can be checked. */

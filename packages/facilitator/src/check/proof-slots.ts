@@ -9,13 +9,13 @@ import {
   withdrawVerifierRuntime,
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
-import { type CircuitName, rootBatches } from '@svc-zerc20/zk'
+import { batchCircuit, type CircuitName, rootBatches } from '@svc-zerc20/zk'
 import type { ChainView } from './chain-view.js'
 
 export type ProofSlot = {
   /** Name of the verifier's view function. */
   readonly name: string
-  /** The circuit of this slot. Undefined for batch sizes without a circuit. */
+  /** The circuit of this slot. Undefined for sizes of root batches without a circuit. */
   readonly circuit: CircuitName | undefined
   /** Whether a deployment must fill the slot. */
   readonly needed: boolean
@@ -63,10 +63,10 @@ const rootSlot = (batch: number): Question => {
   }
 }
 
-/** There is no key of batches yet, so nothing may be in this slot. */
+/** Single mints do without batches, so this slot may be empty. Only the key of our artifacts may be in it. */
 const batchSlot: Question = {
   name: 'batchVerifier',
-  circuit: undefined,
+  circuit: batchCircuit,
   needed: false,
   runtime: batchVerifierRuntime,
   ask: (view, verifier) => view.read(verifier, verifierAbi, 'batchVerifier', []),

@@ -6,8 +6,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../hex.js'
 import { ArtifactError } from './artifact-error.js'
-import { type CircuitArtifacts, type Manifest, parseManifest, readArtifacts } from './artifacts.js'
-import { circuitNames } from './circuit-name.js'
+import {
+  type CircuitArtifacts,
+  circuitsIn,
+  type Manifest,
+  parseManifest,
+  readArtifacts,
+} from './artifacts.js'
+import { circuitNames, neededCircuits } from './circuit-name.js'
 import { readKeyFile } from './key-file.js'
 import { type VerificationKey, verificationKeyHash } from './verification-key.js'
 
@@ -69,6 +75,18 @@ describe('a manifest', () => {
     expect(parseManifest(JSON.stringify(manifest))).toEqual(manifest)
   })
 
+  it('may have the keys of batches, which are judged like the others', () => {
+    const withBatches = (artifacts: CircuitArtifacts) => ({
+      ...manifest,
+      circuits: { ...manifest.circuits, 'batch-withdraw': artifacts },
+    })
+    const read = parseManifest(JSON.stringify(withBatches(circuit())))
+    expect(read).toEqual(withBatches(circuit()))
+    expect([circuitsIn(manifest), circuitsIn(read)]).toEqual([[...neededCircuits], [...circuitNames]])
+    expect(refusal(withBatches(circuit({ ...key, delta: key.gamma })))).toBe('artifacts_malformed')
+    expect(refusal(withBatches({ ...circuit(), verificationKeyHash: word(1) }))).toBe('artifacts_altered')
+  })
+
   it.each([
     ['no JSON', '{'],
     ['another format', { ...manifest, format: 2 }],
@@ -80,6 +98,7 @@ describe('a manifest', () => {
     ['contributions to a development setup', withCircuit({ ...circuit(), contributions: ['ab'.repeat(64)] })],
     ['a field too many', { ...manifest, ceremony: true }],
     ['a missing circuit', withCircuit(undefined)],
+    ['an unknown circuit', { ...manifest, circuits: { ...manifest.circuits, other: circuit() } }],
     [
       'a path out of the folder',
       withCircuit({ ...circuit(), witness: { file: '../x', sha256: sha256('x') } }),
@@ -121,12 +140,20 @@ describe('artifacts of a folder', () => {
 
   it('gives files whose hash is right, and no others', async () => {
     const { read } = await readArtifacts(folder)
-    for (const name of circuitNames) {
+    for (const name of neededCircuits) {
       expect(new TextDecoder().decode(await read(name, 'witness'))).toBe('witness')
       await expect(read(name, 'provingKey')).rejects.toMatchObject({ code: 'artifacts_altered' })
     }
     await rm(join(folder, 'a.wasm'))
     await expect(read('root-16', 'witness')).rejects.toMatchObject({ code: 'artifacts_missing' })
+  })
+
+  it('say how to make the keys of batches where the folder has none', async () => {
+    const { read } = await readArtifacts(folder)
+    await expect(read('batch-withdraw', 'provingKey')).rejects.toMatchObject({
+      code: 'artifacts_missing',
+      message: expect.stringContaining('npm run circuits -- --batch'),
+    })
   })
 
   it('are missing where there is no manifest', async () => {

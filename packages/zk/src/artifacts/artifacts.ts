@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Hex } from '../hex.js'
 import { treeHeight } from '../merkle-tree.js'
 import { ArtifactError } from './artifact-error.js'
-import { type CircuitName, circuitNames } from './circuit-name.js'
+import { batchCircuit, type CircuitName, circuitNames, type NeededCircuit } from './circuit-name.js'
 import { readKeyFile } from './key-file.js'
 import { isForgeable, type VerificationKey, verificationKeyHash } from './verification-key.js'
 
@@ -41,7 +41,12 @@ export type Manifest = {
   readonly treeHeight: typeof treeHeight
   readonly sourcesHash: string
   readonly compiler: string
-  readonly circuits: Readonly<Record<CircuitName, CircuitArtifacts>>
+  readonly circuits: CircuitsOfManifest
+}
+
+/** Keys by circuit. Those of batch mints may be missing: they are made when somebody asks for them. */
+export type CircuitsOfManifest = Readonly<Record<NeededCircuit, CircuitArtifacts>> & {
+  readonly [batchCircuit]?: CircuitArtifacts | undefined
 }
 
 /** Artifacts of one folder. */
@@ -81,7 +86,13 @@ const manifestSchema = z.strictObject({
   treeHeight: z.literal(treeHeight),
   sourcesHash: z.string(),
   compiler: z.string(),
-  circuits: z.record(z.enum(circuitNames), circuitArtifacts),
+  circuits: z.strictObject({
+    'withdraw-local': circuitArtifacts,
+    'withdraw-global': circuitArtifacts,
+    'root-16': circuitArtifacts,
+    'root-64': circuitArtifacts,
+    [batchCircuit]: circuitArtifacts.optional(),
+  }),
 })
 
 /** Parses a manifest. Throws `ArtifactError`, also for keys under which anybody could forge proofs. */
@@ -92,8 +103,8 @@ export function parseManifest(text: string): Manifest {
   } catch (cause) {
     throw new ArtifactError('artifacts_malformed', 'the manifest is not one of this version', { cause })
   }
-  for (const name of circuitNames) {
-    const { verificationKey, verificationKeyHash: told, contributions = [] } = parsed.circuits[name]
+  for (const name of circuitsIn(parsed)) {
+    const { verificationKey, verificationKeyHash: told, contributions = [] } = keysOf(parsed, name)
     if ((parsed.setup === 'ceremony') !== contributions.length > 0) {
       throw new ArtifactError(
         'artifacts_malformed',
@@ -113,6 +124,21 @@ export function parseManifest(text: string): Manifest {
   return parsed
 }
 
+/** The circuits that a manifest has keys of. */
+export function circuitsIn({ circuits }: Pick<Manifest, 'circuits'>): CircuitName[] {
+  return circuitNames.filter((name) => circuits[name] !== undefined)
+}
+
+/** The files and keys of a circuit. Throws `ArtifactError` when the folder was made without them. */
+export function keysOf({ circuits }: Pick<Manifest, 'circuits'>, name: CircuitName): CircuitArtifacts {
+  const keys = circuits[name]
+  if (keys !== undefined) return keys
+  throw new ArtifactError(
+    'artifacts_missing',
+    `the folder has no keys of ${name}; \`npm run circuits -- --batch\` makes development keys, a ceremony real ones`,
+  )
+}
+
 /** Reads the manifest of a folder. Throws `ArtifactError`. */
 export async function readArtifacts(folder: string): Promise<Artifacts> {
   const manifest = parseManifest(new TextDecoder().decode(await readNamed(folder, manifestFile)))
@@ -120,13 +146,14 @@ export async function readArtifacts(folder: string): Promise<Artifacts> {
     folder,
     manifest,
     async read(circuit, part) {
-      const { file, sha256 } = manifest.circuits[circuit][part]
+      const keys = keysOf(manifest, circuit)
+      const { file, sha256 } = keys[part]
       const bytes = await readNamed(folder, file)
       if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
         throw new ArtifactError('artifacts_altered', `${file} is not the file of the manifest`)
       }
       if (part === 'provingKey' && manifest.setup === 'ceremony') {
-        checkCeremony(file, bytes, manifest.circuits[circuit])
+        checkCeremony(file, bytes, keys)
       }
       return bytes
     },
