@@ -17,6 +17,7 @@ const allowed: Record<string, readonly string[]> = {
   'packages/prover': ['zk', 'kernel'],
   'packages/resource-server': ['protocol'],
   'packages/payer': ['protocol', 'contracts', 'evm'],
+  'packages/observer': ['protocol', 'contracts', 'evm'],
   'packages/facilitator': ['protocol', 'contracts', 'evm', 'daemon', 'zk', 'prover'],
   'packages/indexer': ['protocol', 'contracts', 'evm', 'daemon', 'zk', 'prover'],
   'packages/devnet': [
@@ -145,6 +146,13 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     ],
     mcp: ['approval', 'policy', 'delivery', 'payer'],
     command: ['payment', 'store', 'approval', 'policy', 'environment', 'signing', 'payer', 'mcp'],
+  },
+  'packages/observer/src': {
+    // The observer takes the public record of a chain, and knows neither the simulation nor the scores.
+    observe: [],
+    simulate: [],
+    record: [],
+    report: ['observe', 'simulate'],
   },
   'packages/devnet/src': {
     node: [],

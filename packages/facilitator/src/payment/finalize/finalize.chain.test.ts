@@ -1,5 +1,8 @@
 /** Finalization against a chain, an indexer and a prover that fail for real; every proof is a real one. */
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { encodeFunctionData, type Hex } from 'viem'
@@ -13,6 +16,7 @@ import { createLog } from '../../telemetry/log.js'
 
 const { provider } = developmentRoles
 const proofs = { timeout: 120_000 }
+const observer = fileURLToPath(new URL('../../../../observer/dist/main.js', import.meta.url))
 
 let net: TestNetwork
 let indexer: LyingIndexer
@@ -229,5 +233,17 @@ describe('finalization with real proofs', () => {
       }
       expect(await turnsOf(nonce, 'payment.finalized')).toHaveLength(1)
     }
+  })
+
+  it('amounts that nobody else pays are linked by an observer that reads the chain alone', async () => {
+    const { rpcUrl } = net.chain
+    const { token, verifier } = net.deployment
+    const options = ['--rpc', rpcUrl, '--token', token, '--verifier', verifier, '--json']
+    const { stdout } = await promisify(execFile)(process.execPath, [observer, ...options])
+    const { mints } = JSON.parse(stdout) as { mints: { value: string; names: { payer: string }[] }[] }
+    expect(mints.map(({ value }) => value)).toEqual(['1000', '2000', '3000', '4500', '5000'])
+    expect(new Set(mints.map(({ names }) => names.map(({ payer }) => payer).join()))).toEqual(
+      new Set([payer.address.toLowerCase()]),
+    )
   })
 })

@@ -1,0 +1,76 @@
+/** `npm run privacy`: plays the chain's observer against a simulated or a recorded history. */
+import { createJsonRpc } from '@svc-zerc20/evm'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Arguments, createProgram } from './command-line.js'
+import { companyOf, namesOf } from './observe/guess.js'
+import { observe } from './observe/observe.js'
+import { readChain } from './record/read-chain.js'
+import { factorWanted, printRecord, printResults } from './report/print.js'
+import { playScenarios, type Settings } from './report/scenarios.js'
+
+const rpcLimits = { timeoutMs: 20_000, answerBytesMax: 64 * 1024 * 1024 }
+
+await createProgram(async (args) => {
+  try {
+    process.stdout.write(args.rpc === undefined ? simulated(args) : await recorded(args, args.rpc))
+  } catch (err) {
+    if (!(err instanceof SvcError)) throw err
+    process.stderr.write(`fail ${err.message}\n`)
+    process.exitCode = 1
+  }
+}).parseAsync()
+
+function simulated(args: Arguments): string {
+  const settings: Settings = {
+    seed: args.seed,
+    traffic: { payments: args.payments, prices: args.prices, perMinute: args.perMinute },
+    facilitators: args.facilitators,
+    delaysSeconds: args.delays,
+    epochs: {
+      seconds: args.epochSeconds,
+      leastBurns: args.epochLeast,
+      longestSeconds: Math.max(args.epochLongest, args.epochSeconds),
+      jitterSeconds: args.epochJitter,
+    },
+  }
+  const results = playScenarios(settings)
+  return args.json ? json({ ...settings, ...results, factorWanted }) : printResults(settings, results)
+}
+
+async function recorded(args: Arguments, url: string): Promise<string> {
+  const rpc = createJsonRpc({ url: parseUrl(url), ...rpcLimits })
+  try {
+    const source = { token: need('--token', args.token), verifier: need('--verifier', args.verifier) }
+    const guesses = observe(await readChain({ rpc, ...source, fromBlock: args.fromBlock }))
+    if (!args.json) return printRecord(guesses)
+    const mints = guesses.map((guess) => ({
+      ...guess.mint,
+      company: companyOf(guess),
+      names: namesOf(guess).map((burn) => ({
+        leaf: burn.leaf,
+        payer: burn.from,
+        sure: guess.paid.get(burn) ?? 0,
+      })),
+    }))
+    return json({ mints })
+  } finally {
+    rpc.close()
+  }
+}
+
+function parseUrl(url: string): string {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new SvcError('bad_option', '--rpc: not an http or https URL')
+  }
+  return url
+}
+
+function need(option: string, value: Address | undefined): Address {
+  if (value === undefined) throw new SvcError('bad_option', `--rpc needs ${option}`)
+  return value
+}
+
+function json(value: unknown): string {
+  const asText = (_: string, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner)
+  return `${JSON.stringify(value, asText, 2)}\n`
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { factorWanted } from './print.js'
+import { compareModes, type Settings } from './scenarios.js'
+
+const settings: Settings = {
+  seed: '1',
+  traffic: { payments: 200, prices: [10_000n, 50_000n, 250_000n], perMinute: 2 },
+  facilitators: 5,
+  delaysSeconds: [60],
+  epochs: { seconds: 900, leastBurns: 8, longestSeconds: 3600, jitterSeconds: 120 },
+}
+
+describe('200 payments at three price points', () => {
+  it('are linked at least ten times less often in batches than one by one without delay', () => {
+    const { single, batch, factor } = compareModes(settings)
+    // A weak observer would prove nothing: alone, one by one and at once, nearly every payment is linked.
+    expect(single.score.linked).toBeGreaterThan(0.9)
+    expect(single.score.company.median).toBe(1)
+    expect(factor).toBeGreaterThanOrEqual(factorWanted)
+    // The observer is no weaker against batches: it knows which batch paid nearly every burn.
+    expect(batch.score.mintNamed).toBeGreaterThan(0.9)
+    expect(batch.score.payments).toBe(200)
+  })
+
+  it('hide badly in batches of one or two, which few payments give', () => {
+    const few = { ...settings, traffic: { ...settings.traffic, payments: 40, perMinute: 0.1 } }
+    const { batch } = compareModes({ ...few, epochs: { ...settings.epochs, leastBurns: 0 } })
+    expect(batch.score.linked).toBeGreaterThan(0.4)
+  })
+})

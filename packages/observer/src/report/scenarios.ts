@@ -1,0 +1,81 @@
+/** The histories that the command plays: each way of minting, alone on the token and among other facilitators. */
+import { observe } from '../observe/observe.js'
+import { createBatch, type Epochs } from '../simulate/batch.js'
+import type { Facilitator } from '../simulate/facilitator.js'
+import type { Random } from '../simulate/random.js'
+import { createSingle } from '../simulate/single.js'
+import { simulate, type Traffic } from '../simulate/world.js'
+import { type Score, score } from './score.js'
+
+export type Settings = {
+  readonly seed: string
+  readonly traffic: Omit<Traffic, 'facilitators' | 'selfTransfers' | 'ownMinterKey'>
+  /** Facilitators on the token in the second table. */
+  readonly facilitators: number
+  /** `finalize.delay_max_ms` values, in seconds, beside no delay. */
+  readonly delaysSeconds: readonly number[]
+  readonly epochs: Epochs
+}
+
+export type Scenario = { readonly name: string; readonly score: Score }
+
+export type Results = {
+  readonly alone: readonly Scenario[]
+  readonly among: readonly Scenario[]
+  /** How many times less often a batch is linked than single mints without delay, alone on the token. */
+  readonly factor: number
+}
+
+const few = 10
+
+type CreateFacilitator = (random: Random) => Facilitator
+
+function play(
+  settings: Settings,
+  name: string,
+  createFacilitator: CreateFacilitator,
+  changes: Partial<Traffic> = {},
+): Scenario {
+  const usual = { facilitators: 1, selfTransfers: 0, ownMinterKey: false }
+  const traffic = { ...settings.traffic, ...usual, ...changes }
+  const { view, truth } = simulate(traffic, createFacilitator, settings.seed)
+  return { name, score: score(observe(view), truth) }
+}
+
+/** The comparison that has a target: single mints without delay, and batches, of the same payments. */
+export function compareModes(settings: Settings): {
+  readonly single: Scenario
+  readonly batch: Scenario
+  readonly factor: number
+} {
+  const single = play(settings, 'single, no delay', createSingle(0))
+  const batch = play(settings, 'batch', createBatch(settings.epochs))
+  return { single, batch, factor: single.score.linked / batch.score.linked }
+}
+
+export function playScenarios(settings: Settings): Results {
+  const { epochs, traffic, delaysSeconds } = settings
+  const { single, batch, factor } = compareModes(settings)
+  const quiet = `1/${few} of the payments a minute`
+  const fewer = { perMinute: traffic.perMinute / few }
+  const neverWaiting = { ...epochs, leastBurns: 0 }
+  const alone = [
+    single,
+    ...delaysSeconds.map((delay) => play(settings, `single, delay up to ${delay} s`, createSingle(delay))),
+    batch,
+    play(settings, `single, no delay, ${quiet}`, createSingle(0), fewer),
+    play(settings, `batch, ${quiet}`, createBatch(epochs), fewer),
+    play(settings, `batch, ${quiet}, no least number`, createBatch(neverWaiting), fewer),
+  ]
+  const { facilitators } = settings
+  const ways = [
+    { name: 'relayed, one key for burns and mints', changes: { facilitators } },
+    { name: 'relayed, mints from a key of their own', changes: { facilitators, ownMinterKey: true } },
+    { name: 'payers send their burns', changes: { facilitators, selfTransfers: 1 } },
+  ]
+  const among = ways.flatMap(({ name, changes }) => [
+    play(settings, `single, no delay; ${name}`, createSingle(0), changes),
+    play(settings, `batch; ${name}`, createBatch(epochs), changes),
+  ])
+  return { alone, among, factor }
+}
