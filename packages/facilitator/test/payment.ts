@@ -13,6 +13,7 @@ export type ChallengeOffer = {
   expiresAt: number
   helper?: Address
   deadline?: number
+  fee?: { amount: string; bps: number }
 }
 
 /** Changes to the values that a payer signs. */
@@ -102,7 +103,7 @@ export async function signPermit(
 
 /** The offer as a resource server puts it into its 402. */
 export function requirementsOf(offer: ChallengeOffer) {
-  const { challengeNonce, expiresAt, helper, deadline } = offer
+  const { challengeNonce, expiresAt, helper, deadline, fee } = offer
   return {
     scheme: 'svc-zerc20',
     network: `eip155:${offer.chainId}`,
@@ -110,7 +111,7 @@ export function requirementsOf(offer: ChallengeOffer) {
     amount: offer.amount,
     payTo: offer.payTo,
     maxTimeoutSeconds: 300,
-    extra: { challengeNonce, expiresAt, helper, deadline },
+    extra: { challengeNonce, expiresAt, helper, deadline, ...(fee && { fee }) },
   }
 }
 

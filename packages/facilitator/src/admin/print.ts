@@ -104,12 +104,13 @@ export function printPayments({ payments, next }: PaymentPage): string {
     payment.phase,
     payment.waiting?.reason ?? '-',
     payment.amount,
+    payment.fee?.amount ?? '-',
     payment.challengeNonce,
     payment.transaction ?? '-',
   ])
   const more = next === undefined ? '' : `more: --after ${next}\n`
   if (rows.length === 0) return 'no payments\n'
-  return `${textTable([['issued', 'phase', 'mint waits', 'amount', 'challenge nonce', 'burn'], ...rows])}${more}`
+  return `${textTable([['issued', 'phase', 'mint waits', 'amount', 'fee', 'challenge nonce', 'burn'], ...rows])}${more}`
 }
 
 export function printTimeline({ payment, timeline }: Timeline): string {

@@ -1,11 +1,17 @@
 /** Events that the payment flow tells the operator. */
+import type { Burn, Challenge } from './records.js'
 
 /** Tells the operator; never throws and never carries secrets or bodies. */
 export type Report = (event: PaymentEvent) => void
 
 export type PaymentEvent =
   | { readonly event: 'challenge.issued'; readonly challengeNonce: string; readonly amount: bigint }
-  | { readonly event: 'payment.accepted'; readonly challengeNonce: string; readonly txHash: string }
+  | {
+      readonly event: 'payment.accepted'
+      readonly challengeNonce: string
+      readonly txHash: string
+      readonly fee?: bigint
+    }
   | { readonly event: 'burn.broadcast'; readonly challengeNonce: string; readonly txHash: string }
   | { readonly event: 'burn.resumed'; readonly challengeNonce: string }
   | { readonly event: 'burn.failed'; readonly challengeNonce: string; readonly reason: string }
@@ -35,3 +41,10 @@ export type PaymentEvent =
   | { readonly event: 'burn.lost'; readonly challengeNonce: string; readonly reason: string }
   | { readonly event: 'issuance.paused' }
   | { readonly event: 'issuance.resumed' }
+
+export const acceptedEvent = ({ nonce, fee }: Challenge, { txHash }: Burn): PaymentEvent => ({
+  event: 'payment.accepted',
+  challengeNonce: nonce,
+  txHash,
+  ...(fee && { fee: fee.amount }),
+})

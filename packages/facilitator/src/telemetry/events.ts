@@ -140,7 +140,11 @@ export const logEvents: {
   'payment.accepted': {
     level: 'info',
     about: 'The burn is confirmed and recorded: the resource may be served.',
-    fields: { challengeNonce: nonce, txHash: burnHash },
+    fields: {
+      challengeNonce: nonce,
+      txHash: burnHash,
+      fee: 'base units of the amount that are the fee; absent without one',
+    },
   },
   'burn.broadcast': {
     level: 'info',

@@ -84,9 +84,12 @@ export function createMetrics(): Metrics {
       known(histograms, name).observe(labels, value)
     },
     source: (name, read) => void sources.set(name, read),
-    hear({ event }) {
-      const paired = eventCounters[event]
+    hear(event) {
+      const paired = eventCounters[event.event]
       if (paired) count(paired.name, paired.labels)
+      if (event.event === 'payment.accepted' && event.fee !== undefined) {
+        count('svc_fees_base_units_total', {}, Number(event.fee))
+      }
     },
     async render() {
       const blocks = await Promise.all(names.map((name) => registry.getSingleMetricAsString(name)))

@@ -104,6 +104,11 @@ const offers: Case[] = [
   { name: 'asks for nothing', told: 'offer_malformed', behave: asksFor({ amount: '0' }) },
   { name: 'asks for an amount in hex', told: 'offer_malformed', behave: asksFor({ amount: '0x3e8' }) },
   {
+    name: 'shows a fee that is more than the amount',
+    told: 'offer_malformed',
+    behave: asksFor({ extra: { fee: { amount: '1001', bps: 1 } } }),
+  },
+  {
     name: 'asks for another token',
     told: 'offer_token',
     behave: (exchange) => asksFor({ asset: net.helper })(exchange),

@@ -56,6 +56,10 @@ export function readOffer(x402Version: number, raw: unknown): PayableOffer {
   if ([token, burnAddress, facts.helper].includes(zeroAddress)) {
     throw new PayerError('offer_malformed', 'an address of the offer is zero')
   }
+  // The fee is shown to people as a part of the amount, so it must be one.
+  if (extra.fee !== undefined && BigInt(extra.fee.amount) >= value) {
+    throw new PayerError('offer_malformed', `extra.fee.amount is ${extra.fee.amount}, the amount is ${value}`)
+  }
   return { ...facts, challengeNonce, chainId, token, payTo: burnAddress, amount: value }
 }
 

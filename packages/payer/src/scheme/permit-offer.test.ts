@@ -32,6 +32,10 @@ describe('an offer that may be paid', () => {
     expect(check({ extra: { seal: 'x', later: { more: [1] } } }).amount).toBe(1000n)
   })
 
+  it('R-017 may carry a fee that is part of its amount', () => {
+    expect(check({ extra: { fee: { amount: '999', bps: 10_000 } } }).amount).toBe(1000n)
+  })
+
   it('passes pins that name its token and its amount', () => {
     const pins = { allowedTokens: [brand(1)], maxAmountPerPayment: 1000n as BaseUnits }
     expect(check({}, pins).token).toBe(address(1))
@@ -54,6 +58,9 @@ describe('an offer is refused before anything is signed', () => {
     ['a zero helper', 'offer_malformed', { extra: { helper: zero } }],
     ['a helper that is no address', 'offer_malformed', { extra: { helper: 'me' } }],
     ['a short challenge nonce', 'offer_malformed', { extra: { challengeNonce: '0x01' } }],
+    ['a fee above the amount', 'offer_malformed', { extra: { fee: { amount: '1001', bps: 1 } } }],
+    ['a fee that is the whole amount', 'offer_malformed', { extra: { fee: { amount: '1000', bps: 1 } } }],
+    ['a fee below zero', 'offer_malformed', { extra: { fee: { amount: '-1', bps: 1 } } }],
     ['no expiry', 'offer_malformed', { extra: { expiresAt: undefined } }],
     ['no helper', 'permit_not_offered', { extra: { helper: undefined } }],
     ['no deadline', 'offer_deadline', { extra: { deadline: undefined } }],

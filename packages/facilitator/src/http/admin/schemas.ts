@@ -78,6 +78,17 @@ const spent = z
   .looseObject({ transactions: count, gas: baseUnits, wei: baseUnits })
   .describe('since the daemon started')
 
+const fee = named(
+  'Fee',
+  'The fee of one payment, as it was when the challenge was issued.',
+  z.looseObject({
+    amount: baseUnits,
+    bps: count.describe('basis points of the list price'),
+    chargeTo: z.enum(['payer', 'provider']).describe('on top of the list price, or out of it'),
+    recipient: address.optional().describe('gets it from the treasury; absent in split mode'),
+  }),
+)
+
 const recordedPayment = named(
   'RecordedPayment',
   'A challenge and what became of it.',
@@ -86,6 +97,7 @@ const recordedPayment = named(
     phase,
     amount: baseUnits,
     listPrice: baseUnits,
+    fee: fee.optional().describe('the part of the amount that is not the provider’s'),
     payTo: address,
     issuedAt: seconds,
     expiresAt: seconds,

@@ -4,7 +4,7 @@ import type { StuckAddress } from '../../addresses/issued/store.js'
 import type { Cursor, RecordedPayment } from '../../payment/books.js'
 import { stateAt } from '../../payment/lifecycle.js'
 import type { OwedBooks } from '../../payment/owed.js'
-import type { Burn, Finalized, Mint } from '../../payment/records.js'
+import type { Burn, Fee, Finalized, Mint } from '../../payment/records.js'
 import { waitReasons } from '../../payment/waits.js'
 import type { TimelineEntry } from '../../telemetry/recent.js'
 
@@ -19,6 +19,7 @@ export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: Owe
     phase: stateAt(payment, nowMs),
     amount: `${challenge.amount}`,
     listPrice: `${challenge.listPrice}`,
+    ...(challenge.fee && { fee: viewFee(challenge.fee) }),
     payTo: toChecksum(challenge.payTo),
     issuedAt: challenge.issuedAt,
     expiresAt: challenge.expiresAt,
@@ -35,6 +36,13 @@ export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: Owe
     ...(isOwed && { waiting: viewWait(waitOf(challenge.nonce)) }),
   }
 }
+
+const viewFee = ({ amount, bps, chargeTo, recipient }: Fee) => ({
+  amount: `${amount}`,
+  bps,
+  chargeTo,
+  ...(recipient !== undefined && { recipient: toChecksum(recipient) }),
+})
 
 const viewWait = ({ reason, sinceMs }: ReturnType<OwedBooks['waitOf']>) => ({
   reason,

@@ -7,7 +7,7 @@ import type { RecordedPayment } from '../books.js'
 import { isOnChain, type OnChainDeps } from '../found/is-on-chain.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Burn, Challenge } from '../records.js'
-import type { Report } from '../report.js'
+import { acceptedEvent, type Report } from '../report.js'
 
 /** A hash that no block has: the block of a transfer that was not accepted yet is unknown. */
 const noBlock = `0x${'0'.repeat(64)}`
@@ -38,7 +38,7 @@ export async function replaceClaimed(
   // The other transfer buys nothing until it is so deep that a reorg does not take it as easily.
   if (!(await isOnChain(deps, challenge, other))) return false
   if ((await deps.ledger.accept(nonce, other)) !== 'accepted') return false
-  deps.report({ event: 'payment.accepted', challengeNonce: nonce, txHash: other.txHash })
+  deps.report(acceptedEvent(challenge, other))
   return true
 }
 

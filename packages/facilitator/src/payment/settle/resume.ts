@@ -1,7 +1,7 @@
 /** Takes up the work that a crash interrupted: transactions first, then claims that had none yet. */
 
 import type { Ledger } from '../ledger-port.js'
-import type { Report } from '../report.js'
+import { acceptedEvent, type Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
 
@@ -48,7 +48,7 @@ export async function createResume(deps: {
         const burn = await examine.selfTransfer(challenge, payload)
         if (!burn.ok) continue
         if ((await ledger.accept(challenge.nonce, burn.value)) !== 'accepted') continue
-        report({ event: 'payment.accepted', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
+        report(acceptedEvent(challenge, burn.value))
       }
     },
   }

@@ -1,9 +1,9 @@
 /** Takes one claimed burn to its end: accepted, released, or, once it was accepted, insisted on. */
-import { backOffMs, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { backOffMs, SvcError } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../ports.js'
-import type { Burn, Interrupted } from '../records.js'
-import type { Report } from '../report.js'
+import type { Burn, Challenge, Interrupted } from '../records.js'
+import { acceptedEvent, type Report } from '../report.js'
 import type { PayerWaits } from './payer-waits.js'
 import type { BurnEnd } from './under-way.js'
 
@@ -63,7 +63,7 @@ export function createRunBurn(deps: RunBurnDeps): RunBurn {
     async run(item, burned) {
       const { nonce } = item.challenge
       const outcome = await burned
-      if (outcome.kind === 'burned') return accept(deps, nonce, outcome.burn)
+      if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn)
       if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
       if ((await ledger.release(nonce)) === 'kept') return endKept(item, outcome)
       if (outcome.spentGas) await deps.payerWaits.failed(item.payload.payer)
@@ -86,12 +86,10 @@ export function createRunBurn(deps: RunBurnDeps): RunBurn {
 
 async function accept(
   { ledger, report }: Pick<RunBurnDeps, 'ledger' | 'report'>,
-  challengeNonce: ChallengeNonce,
+  challenge: Challenge,
   burn: Burn,
 ): Promise<BurnEnd> {
-  if ((await ledger.accept(challengeNonce, burn)) === 'accepted') {
-    report({ event: 'payment.accepted', challengeNonce, txHash: burn.txHash })
-  }
+  if ((await ledger.accept(challenge.nonce, burn)) === 'accepted') report(acceptedEvent(challenge, burn))
   return { kind: 'accepted' }
 }
 
@@ -113,7 +111,7 @@ function createInsist(deps: RunBurnDeps): (item: BurnItem, outcome: BurnOutcome)
       if ((await ledger.find(nonce))?.accepted) return { kind: 'accepted' }
       last = await burner.burn(challenge, payload)
     }
-    if (last.kind === 'burned') return accept(deps, nonce, last.burn)
+    if (last.kind === 'burned') return accept(deps, challenge, last.burn)
     report({ event: 'burn.lost', challengeNonce: nonce, reason: last.rejection.reason })
     return last
   }

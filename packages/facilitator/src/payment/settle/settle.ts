@@ -3,7 +3,7 @@ import { type FacilitatorApi, Network, type Payload, unreachable } from '@svc-ze
 import type { Ledger } from '../ledger-port.js'
 import type { Deployment, SettleAnswer } from '../ports.js'
 import type { Challenge, Payment } from '../records.js'
-import type { Report } from '../report.js'
+import { acceptedEvent, type Report } from '../report.js'
 import { createAnswerClaimed, knownHash } from './answer-claimed.js'
 import type { Burns } from './burns.js'
 import { claim } from './claim.js'
@@ -65,9 +65,7 @@ export function createSettle(deps: {
     const refused = await claim(ledger, nonce, payload, ticketed)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused, payload.burnTxHash)
     if (!burn.ok) return refuse(burn, payload.burnTxHash)
-    if ((await ledger.accept(nonce, burn.value)) === 'accepted') {
-      report({ event: 'payment.accepted', challengeNonce: nonce, txHash: burn.value.txHash })
-    }
+    if ((await ledger.accept(nonce, burn.value)) === 'accepted') report(acceptedEvent(challenge, burn.value))
     return answerClaimed(payload)
   }
 
