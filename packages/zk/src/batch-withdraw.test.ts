@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type BatchBurn, batchShape, batchWithdrawInput, fittingLeaves } from './batch-withdraw.js'
+import {
+  type BatchBurn,
+  batchRange,
+  batchShape,
+  batchWithdrawInput,
+  fittingLeaves,
+} from './batch-withdraw.js'
 import { rootOfPath, transferLeaf, treeHeight } from './merkle-tree.js'
 
 const siblings = Array.from({ length: treeHeight }, (_, level) => BigInt(level + 3))
@@ -38,6 +44,59 @@ describe('the leaves of one proof', () => {
         expect(count <= batchShape.slots && windowsOf(count) <= batchShape.windows).toBe(true)
         const isFull = count === batchShape.slots || windowsOf(count + 1) > batchShape.windows
         expect(count === indices.length || isFull).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('the end of a proof', () => {
+  const every = (step: number, count: number, first = 0) =>
+    Array.from({ length: count }, (_, at) => first + at * step)
+
+  test('is the leaf count of the root where all leaves fit', () => {
+    expect(batchRange([3, 70, 2000], 5000)).toEqual({ count: 3, end: 5000 })
+    expect(batchRange(every(1, 30), 31)).toEqual({ count: 30, end: 31 })
+  })
+
+  test('is a boundary of windows where more lie there than fit', () => {
+    expect(batchRange(every(100, 50, 7), 6000)).toEqual({ count: 21, end: 2048 })
+    expect(batchRange([5, 1030, 2100, 3100, 5000, 5001], 6000)).toEqual({ count: 4, end: 4096 })
+  })
+
+  test('is a finer boundary rather than one that leaves most slots empty', () => {
+    expect(batchRange([1000, ...every(10, 40, 1030)], 2000)).toEqual({ count: 20, end: 1216 })
+  })
+
+  test('is not the place of a leaf that is left out', () => {
+    expect(batchRange([...every(1, 30, 900), 1024], 2000)).toEqual({ count: 30, end: 960 })
+    expect(batchRange([...every(2, 20, 900), ...every(1, 20, 940)], 2000)).toEqual({ count: 20, end: 939 })
+  })
+
+  test('names a leaf only where leaves of ours follow each other without a gap', () => {
+    expect(batchRange(every(1, 31, 5), 100)).toEqual({ count: 30, end: 35 })
+  })
+
+  test('leaves nothing out over all proofs, counts nothing twice, and hides behind others where there are any', () => {
+    const rising = fc.uniqueArray(fc.integer({ min: 0, max: 9_000 }), { minLength: 1, maxLength: 120 })
+    fc.assert(
+      fc.property(rising, (drawn) => {
+        const indices = drawn.toSorted((one, other) => one - other)
+        let rest = indices
+        let proofs = 0
+        while (rest.length > 0) {
+          const { count, end } = batchRange(rest, 9_001)
+          const [counted, later] = [rest.slice(0, count), rest.slice(count)]
+          expect(fittingLeaves(counted)).toBe(count)
+          expect(counted.length).toBeGreaterThan(0)
+          expect(Math.max(...counted)).toBeLessThan(end)
+          expect(Math.min(9_001, ...later)).toBeGreaterThanOrEqual(end)
+          const dense = (later[0] ?? 0) - (counted[0] ?? 0) === count
+          if (!dense) expect(later[0]).not.toBe(end)
+          rest = later
+          proofs += 1
+        }
+        // Each proof but the last fills half of its slots, or all of its windows.
+        expect(proofs).toBeLessThanOrEqual(1 + Math.ceil(indices.length / 15) + Math.ceil(9_001 / 4096))
       }),
     )
   })

@@ -31,8 +31,10 @@ export {
 } from './artifacts/verification-key.js'
 export {
   type BatchBurn,
+  type BatchRange,
   type BatchShape,
   type BatchWithdrawal,
+  batchRange,
   batchShape,
   batchWithdrawInput,
   fittingLeaves,

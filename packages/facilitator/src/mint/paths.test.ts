@@ -8,12 +8,13 @@ import { createMerklePaths } from './paths.js'
 
 const leafIndex = 70
 const challenge = challengeOf(1)
-const payment = { challenge, burn: { ...burnOf(1), leafIndex: BigInt(leafIndex) } }
+const { from, value } = burnOf(1)
+const leaf = { leafIndex: BigInt(leafIndex), from, to: challenge.payTo, value }
 const tree = createMerkleTree({ store: createMemoryNodes(), size: 0 })
 tree.append(
   Array.from({ length: 100 }, (_, i) =>
     i === leafIndex
-      ? transferLeaf(2, { from: payment.burn.from, to: challenge.payTo, value: payment.burn.value })
+      ? transferLeaf(2, leaf)
       : transferLeaf(2, { from: addressOf(i + 1), to: addressOf(i + 2), value: units(BigInt(i)) }),
   ),
 )
@@ -66,7 +67,7 @@ function setup() {
   return {
     events,
     askedOwnTree: () => askedOwnTree,
-    path: () => paths(payment, root, new AbortController().signal),
+    path: () => paths(leaf, root, new AbortController().signal),
   }
 }
 

@@ -1,11 +1,12 @@
 /** From a burn and a proved root to the call that mints it. */
 import { encodeWithdrawProof, verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import { withdrawInput } from '@svc-zerc20/zk'
+import { type CircuitInput, type CircuitName, withdrawInput } from '@svc-zerc20/zk'
 import { encodeFunctionData } from 'viem/utils'
 import type { ProveMint } from '../payment/finalize/ports.js'
+import type { AwaitingMint } from '../payment/records.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
-import type { MerklePaths } from './paths.js'
+import type { MerklePaths, TreeLeaf } from './paths.js'
 
 /** The part of the prover's interface that is used here. The prover runs in processes of its own. */
 export type MintProver = {
@@ -29,7 +30,7 @@ export function createMintProofs(deps: {
     const { recipientHash, secret, recipient, payTo } = deps.secretsOf(challenge)
     // The circuit would refuse this, too, but its error names only a line of the circuit.
     if (payTo() !== challenge.payTo) throw notDerived()
-    const siblings = await deps.paths(payment, root, signal)
+    const siblings = await deps.paths(leafOf(payment), root, signal)
     const { circuit, input } = withdrawInput({
       root: root.root,
       recipientHash,
@@ -39,9 +40,7 @@ export function createMintProofs(deps: {
       leafIndex: Number(burn.leafIndex),
       siblings,
     })
-    const { proof } = await deps.prover.prove(circuit, input, { signal }).catch((err) => {
-      throw isRefused(err) ? refused(err) : err
-    })
+    const { proof } = await askProver(deps.prover, circuit, input, signal)
     return {
       to: deps.verifier,
       gas: deps.mintGas,
@@ -60,6 +59,13 @@ export function createMintProofs(deps: {
   }
 }
 
+const leafOf = ({ burn: { leafIndex, from, value }, challenge }: AwaitingMint): TreeLeaf => ({
+  leafIndex,
+  from,
+  to: challenge.payTo,
+  value,
+})
+
 const notDerived = () =>
   new SvcError(
     'address_not_derived',
@@ -67,6 +73,20 @@ const notDerived = () =>
       'are now: it was issued under others. Put back the ones of that time and start again; until then it waits, and ' +
       'nothing is lost',
   )
+
+/** Asks for a proof. An input that the circuit does not accept is told in words. */
+export async function askProver(
+  prover: MintProver,
+  circuit: CircuitName,
+  input: CircuitInput,
+  signal: AbortSignal,
+): ReturnType<MintProver['prove']> {
+  try {
+    return await prover.prove(circuit, input, { signal })
+  } catch (err) {
+    throw isRefused(err) ? refused(err) : err
+  }
+}
 
 /** The prover's error for an input that the circuit does not accept. */
 const isRefused = (err: unknown): boolean => Object(err).code === 'bad_input'

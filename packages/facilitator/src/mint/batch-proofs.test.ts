@@ -1,0 +1,91 @@
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { ProverError } from '@svc-zerc20/prover'
+import { createMemoryNodes, createMerkleTree, transferLeaf } from '@svc-zerc20/zk'
+import { decodeFunctionData } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { addressOf } from '../../test/challenges.js'
+import { createBatchProofs } from './batch-proofs.js'
+import type { MintProver } from './proofs.js'
+
+const leaves = Array.from({ length: 20 }, (_, at) => ({
+  leafIndex: BigInt(at),
+  from: addressOf(at + 1),
+  to: addressOf(100 + at),
+  value: BigInt(at),
+}))
+const tree = createMerkleTree({ store: createMemoryNodes(), size: 0 })
+tree.append(leaves.map((leaf) => transferLeaf(2, leaf)))
+const root = { size: 20n, root: tree.rootAt(20), isPaused: false }
+const recipient = {
+  chainId: 31337n,
+  recipient: `0x${'12'.repeat(32)}`,
+  tweak: `0x${'34'.repeat(32)}`,
+} as const
+const burnsAt = (...places: readonly number[]) =>
+  places.flatMap((place) => {
+    const leaf = leaves[place]
+    return leaf ? [{ ...leaf, secret: 7n + BigInt(place) }] : []
+  })
+const batch = { recipient, recipientHash: 99n, start: 3, end: 18, burns: burnsAt(4, 9, 17) }
+const proof = [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]
+const { signal } = new AbortController()
+
+function proving(prove: MintProver['prove']) {
+  return createBatchProofs({
+    paths: async ({ leafIndex }) => tree.pathAt(Number(leafIndex), 20).siblings,
+    prover: { prove },
+    verifier: addressOf(9),
+    batchGas: 5n,
+  })
+}
+
+/** Answers with the public signals of the input, as the circuit has them. */
+const honest: MintProver['prove'] = async (_, input) => ({
+  proof,
+  signals: ['root', 'recipient', 'withdrawValue', 'start', 'end'].map((name) => input[name] as bigint),
+})
+
+describe('a mint of many burns', () => {
+  it('asks for one proof and says on chain the sum, the range and the recipient, and nothing else', async () => {
+    const circuits: string[] = []
+    const call = await proving(async (circuit, input, options) => {
+      circuits.push(circuit)
+      return honest(circuit, input, options)
+    })(batch, root, signal)
+    expect(circuits).toEqual(['batch-withdraw'])
+    expect(call).toMatchObject({ to: addressOf(9), gas: 5n, value: 30n })
+    expect(decodeFunctionData({ abi: verifierAbi, data: call.data })).toEqual({
+      functionName: 'batchTeleport',
+      args: [20n, recipient, 3, 18, 30n, proof],
+    })
+  })
+
+  it('is not sent with a proof of other numbers than the contract will put in', async () => {
+    const prove = proving(async (...args) => {
+      const { signals } = await honest(...args)
+      return { proof, signals: signals.with(4, 19n) }
+    })
+    await expect(prove(batch, root, signal)).rejects.toThrow(/deep/)
+  })
+
+  it.each([
+    ['a leaf of value zero', { start: 0, burns: burnsAt(0, 4) }],
+    ['an end above the root', { end: 21 }],
+    ['a leaf at its end', { end: 17 }],
+    ['a leaf below its start', { start: 5 }],
+    ['no burn', { burns: [] }],
+  ])('is not asked for with %s', async (_, change) => {
+    const prove = proving(() => Promise.reject(new Error('nobody should be asked')))
+    await expect(prove({ ...batch, ...change }, root, signal)).rejects.toMatchObject({
+      code: 'ERR_ASSERTION',
+    })
+  })
+
+  it('that the circuit refuses is told in words', async () => {
+    const cause = new ProverError('bad_input', 'the circuit refuses its inputs')
+    await expect(proving(() => Promise.reject(cause))(batch, root, signal)).rejects.toMatchObject({
+      code: 'witness_refused',
+      cause,
+    })
+  })
+})
