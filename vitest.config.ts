@@ -31,6 +31,8 @@ class SlowestFirst extends BaseSequencer {
 // Projects by what a test needs: nothing, an embedded chain, the circuit compiler, or the whole system as processes.
 export default defineConfig({
   test: {
+    // Tests start the commands from their bundles, which must not be older than what was built.
+    globalSetup: './scripts/bundle.mjs',
     reporters: ['default', './scripts/summary-reporter.mjs'],
     // One more than the smallest machine has cores: a test that waits for a block, a proof or a process needs none.
     maxWorkers: 3,

@@ -6,7 +6,7 @@ import { exitCodes } from '../packages/daemon/src/exit-codes.js'
 import { daemonNodeFlags } from '../packages/devnet/src/network/services.js'
 import { listFiles, readText, root } from './source-files.js'
 
-const entry = 'packages/facilitator/dist/main.js'
+const entry = 'packages/facilitator/bin/svc-facilitator.mjs'
 
 describe('deploy/svc-facilitator.service', () => {
   const lines = readText('deploy/svc-facilitator.service').split('\n')
@@ -18,7 +18,7 @@ describe('deploy/svc-facilitator.service', () => {
     expect(lastOf('ExecStart')).toBe(
       `/usr/bin/node ${daemonNodeFlags.join(' ')} /opt/svc-zerc20/${entry} start --config /etc/svc-facilitator/facilitator.toml`,
     )
-    expect(existsSync(join(root, entry.replace('/dist/', '/src/').replace(/\.js$/, '.ts')))).toBe(true)
+    expect(existsSync(join(root, entry))).toBe(true)
   })
 
   it('does not restart what a restart cannot mend, and waits longer than the grace', () => {
@@ -70,7 +70,7 @@ describe('deploy/Containerfile', () => {
 
   it('takes into the image only what was built, and starts the command from there', () => {
     const taken = instructions.filter((line) => line.includes('--from=build'))
-    for (const line of taken) expect(line).toMatch(/\/(?:package\.json|dist) /)
+    for (const line of taken) expect(line).toMatch(/\/(?:package\.json|bin|bundle) /)
     expect(instructions).toContain(
       `ENTRYPOINT ${JSON.stringify(['node', ...daemonNodeFlags, entry]).replaceAll(',', ', ')}`,
     )

@@ -39,6 +39,7 @@ export async function setup() {
   }
   await installIfNeeded()
   await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+  await run(process.execPath, [join(root, 'scripts', 'bundle.mjs')])
   // Circuits and their development keys: half a minute the first time, nothing when they are there.
   await run(process.execPath, [join(root, 'circuits', 'dist', 'main.js'), '--quiet'])
 }

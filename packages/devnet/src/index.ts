@@ -8,7 +8,7 @@ export {
   startLocalNetwork,
 } from './network/local-network.js'
 export { type NetworkFile, shopRoutes } from './network/network-file.js'
-export { startIndexer } from './network/services.js'
+export { facilitatorCommand, startIndexer } from './network/services.js'
 export * from './node/accounts.js'
 export { type Chain, type ChainOptions, startChain } from './node/chain.js'
 export type { Fault, FaultEffect } from './node/faults/faults.js'

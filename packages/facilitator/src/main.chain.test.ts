@@ -160,16 +160,6 @@ describe('svc-facilitator start', () => {
     expect(code).toBe(0)
   })
 
-  it('refuses a fee table, because it has no fees yet', async () => {
-    const recipient = developmentRoles.deployer.address
-    const fee = { bps: 1, min_per_payment: '0', charge_to: 'payer', recipient }
-    const { code, stderr } = await runCommand(['start', '--config', configFile({ fee })], keys)
-    expect(code).toBe(1)
-    expect(stderr).toMatch(
-      /^fail fee: fees are not available in this version; remove the table \(line \d+\)\n$/,
-    )
-  })
-
   it('R-081 R-082 R-083 aborts without keys or token', async () => {
     const { code, stderr } = await runCommand(['start', '--config', configFile({ profile: undefined })])
     expect(code).toBe(1)

@@ -10,6 +10,7 @@ import { readConfigFile } from './config/config.js'
 import { printConfig, printConfigJson } from './config/print.js'
 import { describe, exitCodeOf, type Finding, format, isFailure } from './finding.js'
 import { limits } from './limits.js'
+import { version } from './package.js'
 import * as RecoveryReport from './recover/report.js'
 import { takeEnvironment } from './secrets/secrets.js'
 import type { Facilitator } from './start/start.js'
@@ -17,7 +18,6 @@ import * as StartFailure from './start/start-failure.js'
 import { type LogWriter, levelOf } from './telemetry/events.js'
 import { createProgress } from './telemetry/progress.js'
 import { createSummedLog, type SummedLog } from './telemetry/summed.js'
-import { version } from './version.js'
 
 /** Error codes of a start that only the operator can correct. Any other failure may end by itself. */
 const mistakes = new Set([

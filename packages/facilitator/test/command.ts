@@ -4,7 +4,7 @@ import { startNode } from '../../../test/support/node-process.js'
 
 export type { Ended } from '../../../test/support/node-process.js'
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../bin/svc-facilitator.mjs', import.meta.url))
 
 export const startCommand = (args: readonly string[], env: Record<string, string | undefined> = {}) =>
   startNode([main, ...args], env)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 
-const script = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const script = fileURLToPath(new URL('../bin/svc-indexer.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'svc-indexer-'))
 const address = `0x${'11'.repeat(20)}`
 const key = `0x${'ab'.repeat(32)}`

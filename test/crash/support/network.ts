@@ -1,9 +1,13 @@
 /** The real daemon as a process on an embedded chain, to be killed and started again on its journal. */
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
-import { developmentRoles, type LocalNetworkOptions, startLocalNetwork } from '@svc-zerc20/devnet'
+import {
+  developmentRoles,
+  facilitatorCommand,
+  type LocalNetworkOptions,
+  startLocalNetwork,
+} from '@svc-zerc20/devnet'
 import { type Address, createPublicClient, createWalletClient, type Hex, http, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
@@ -11,8 +15,6 @@ import { startNode } from '../../support/node-process.js'
 import { createJournalReader } from './journal.js'
 
 export type CrashNetwork = Awaited<ReturnType<typeof startCrashNetwork>>
-
-const script = join(dirname(createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')), 'main.js')
 
 /** One run of the daemon. */
 export type Run = {
@@ -35,7 +37,7 @@ export type RunChanges = {
 
 function runDaemon(configFile: string, { command = 'start', args = [], env = {} }: RunChanges = {}): Run {
   const { treasury, relayer } = developmentRoles
-  const daemon = startNode([script, command, '--config', configFile, ...args], {
+  const daemon = startNode([facilitatorCommand, command, '--config', configFile, ...args], {
     SVC_TREASURY_PK: treasury.privateKey,
     SVC_RELAYER_PK: relayer.privateKey,
     ...env,

@@ -21,6 +21,14 @@ export type FacilitatorEnv = {
 /** The flags of `deploy/`, so that measurements here hold for a deployment. */
 export const daemonNodeFlags = ['--max-semi-space-size=2', '--v8-pool-size=1'] as const
 
+/** The file of a command, in its installed package. */
+const commandOf = (name: 'facilitator' | 'indexer'): string => {
+  const library = createRequire(import.meta.url).resolve(`@svc-zerc20/${name}`)
+  return join(dirname(library), '..', 'bin', `svc-${name}.mjs`)
+}
+
+export const facilitatorCommand = commandOf('facilitator')
+
 /** The real daemon as a process of its own. */
 export function startFacilitatorDaemon(options: {
   configFile: string
@@ -29,11 +37,10 @@ export function startFacilitatorDaemon(options: {
   directory: string
   signal?: AbortSignal
 }): Promise<Child> {
-  const entry = createRequire(import.meta.url).resolve('@svc-zerc20/facilitator')
   return startChild({
     name: 'facilitator',
     nodeFlags: daemonNodeFlags,
-    script: join(dirname(entry), 'main.js'),
+    script: facilitatorCommand,
     args: ['start', '--config', options.configFile],
     env: options.env,
     logFile: join(options.directory, 'facilitator.log'),
@@ -67,10 +74,9 @@ export function startIndexer(options: {
   signal?: AbortSignal
 }): Promise<Child> {
   const { chainId, token, verifier, fromBlock } = options.deployment
-  const entry = createRequire(import.meta.url).resolve('@svc-zerc20/indexer')
   return startChild({
     name: 'indexer',
-    script: join(dirname(entry), 'main.js'),
+    script: commandOf('indexer'),
     args: [
       ...['--rpc-url', options.rpcUrl],
       ...['--chain-id', `${chainId}`],

@@ -6,7 +6,7 @@ import { textTable } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 
-const command = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const command = fileURLToPath(new URL('../../bin/svc-facilitator.mjs', import.meta.url))
 let net: TestNetwork
 let nonce: string
 let burn: string

@@ -3,8 +3,8 @@ import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { batchCircuit, type Manifest, type NeededCircuit, neededCircuits } from '@svc-zerc20/zk'
+import { packageFolder } from '../package.js'
 import { readManifest } from './artifacts.js'
 import { checkLimits } from './limits.js'
 
@@ -23,7 +23,7 @@ export function usualPlaces(configFile: string, journal: string | undefined): st
     join(dirname(configFile), folderName),
     ...beside,
     join(homedir(), '.local', 'share', 'svc-zerc20', folderName),
-    fileURLToPath(new URL(`../../../../.cache/${folderName}`, import.meta.url)),
+    join(packageFolder, '..', '..', '.cache', folderName),
   ]
 }
 

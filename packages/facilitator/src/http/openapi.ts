@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document, made of the table of operations and the schemas in it. */
 import { z } from 'zod'
-import { version } from '../version.js'
+import { version } from '../package.js'
 import { type Answer, type Operation, operations } from './operations.js'
 import { components } from './schema-parts.js'
 

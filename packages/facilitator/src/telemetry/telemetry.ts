@@ -1,7 +1,7 @@
 /** Sends each event to the log, the metrics, the recent events and the gas costs. */
 import { limits } from '../limits.js'
+import { version } from '../package.js'
 import type { Clock } from '../payment/ports.js'
-import { version } from '../version.js'
 import type { Log, LogWriter } from './events.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { registerProcessVitals } from './process-vitals.js'

@@ -1,6 +1,0 @@
-import { readFileSync } from 'node:fs'
-
-const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-
-/** The version of this package. */
-export const version: string = (JSON.parse(manifest) as { version: string }).version
