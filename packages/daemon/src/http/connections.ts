@@ -39,8 +39,9 @@ export const timeoutsOf = (bounds: ConnectionBounds) => ({
 })
 
 /**
- * Enforces the limits on the number of connections. A new connection replaces an idle one. If all are busy, the new one
- * is closed without an answer, because an answer would cost as much as the request.
+ * Enforces the limits on the number of connections. A new connection replaces an idle one, or a request that is still
+ * arriving from the caller with the most connections: few callers with slow requests could otherwise take all of them.
+ * If all are being answered, the new one is closed without an answer, because an answer would cost as much as the request.
  */
 export function limitConnections(server: Server, { max, perCallerMax }: ConnectionBounds): Connections {
   const held = createHeldConnections()
@@ -49,7 +50,7 @@ export function limitConnections(server: Server, { max, perCallerMax }: Connecti
   /** A caller with too many connections loses one of its own, never one of another caller. */
   function hasRoomFor(caller: string): boolean {
     if (perCallerMax !== undefined && held.countOf(caller) >= perCallerMax) return held.endOldestIdle(caller)
-    return held.count() < max || held.endOldestIdle()
+    return held.count() < max || held.endOldestIdle() || held.endLargestArriving(caller)
   }
 
   server.on('connection', (socket: Socket) => {
@@ -61,9 +62,10 @@ export function limitConnections(server: Server, { max, perCallerMax }: Connecti
     refused += 1
     socket.destroy()
   })
-  server.prependListener('request', ({ socket }, response) => {
-    held.begin(socket)
-    response.once('close', () => held.end(socket))
+  server.prependListener('request', (request, response) => {
+    const { socket } = request
+    held.begin(socket, request)
+    response.once('close', () => held.end(socket, request))
   })
   return { open: held.count, refused: () => refused }
 }

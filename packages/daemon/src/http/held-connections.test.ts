@@ -14,6 +14,9 @@ class HeldSocket extends EventEmitter {
   }
 }
 
+const arriving = () => ({ complete: false })
+const complete = () => ({ complete: true })
+
 function hold(...callers: string[]) {
   const held = createHeldConnections()
   const sockets = callers.map((caller) => {
@@ -33,21 +36,23 @@ function hold(...callers: string[]) {
 describe('the connection that gives way', () => {
   it('is the one that has asked nothing for longest, not the one that was opened first', () => {
     const { held, at, ended } = hold('a', 'b', 'c')
-    held.begin(at(0))
-    held.end(at(0))
+    const request = complete()
+    held.begin(at(0), request)
+    held.end(at(0), request)
     expect(held.endOldestIdle()).toBe(true)
     expect(ended()).toEqual([1])
   })
 
   it('is never one in the middle of a request, also when another request on it is over', () => {
     const { held, at, ended } = hold('a', 'b')
+    const [first, second] = [complete(), complete()]
     for (const place of [0, 1]) {
-      held.begin(at(place))
-      held.begin(at(place))
-      held.end(at(place))
+      held.begin(at(place), first)
+      held.begin(at(place), second)
+      held.end(at(place), first)
     }
     expect([held.endOldestIdle(), held.endOldestIdle('a'), ended()]).toEqual([false, false, []])
-    held.end(at(1))
+    held.end(at(1), second)
     expect([held.endOldestIdle('a'), held.endOldestIdle(), ended()]).toEqual([false, true, [1]])
   })
 
@@ -68,8 +73,24 @@ describe('the connection that gives way', () => {
   it('stays forgotten when the answer on it ends later', () => {
     const { held, at } = hold('a')
     at(0).emit('close')
-    held.begin(at(0))
-    held.end(at(0))
+    const request = complete()
+    held.begin(at(0), request)
+    held.end(at(0), request)
     expect([held.count(), held.endOldestIdle()]).toEqual([0, false])
+  })
+
+  it('is one whose request is still arriving, of the caller with the most, when none is idle', () => {
+    const { held, at, ended } = hold('a', 'b', 'b', 'b')
+    for (const place of [0, 2, 3]) held.begin(at(place), arriving())
+    held.begin(at(1), complete())
+    expect([held.endLargestArriving('c'), ended()]).toEqual([true, [2]])
+  })
+
+  it('is none when the newcomer would have as many, or when the one with the most is being answered', () => {
+    const { held, at, ended } = hold('a', 'b', 'b')
+    for (const place of [0, 1, 2]) held.begin(at(place), arriving())
+    expect([held.endLargestArriving('a'), held.endLargestArriving('b'), ended()]).toEqual([false, false, []])
+    for (const place of [1, 2]) held.begin(at(place), complete())
+    expect([held.endLargestArriving('c'), ended()]).toEqual([false, []])
   })
 })

@@ -1,19 +1,28 @@
-/** The open connections, with their callers, and which of them are idle. */
+/** The open connections, with their callers, and which of them can give way to a new one. */
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+
+/** A request whose head has arrived. It is complete when its body has arrived too. */
+type Request = Pick<IncomingMessage, 'complete'>
 
 export type HeldConnections = {
   add(socket: Socket, caller: string): void
-  /** `begin`: a request has arrived on the connection. `end`: its answer is complete. */
-  begin(socket: Socket): void
-  end(socket: Socket): void
+  /** `begin`: the head of a request has arrived on the connection. `end`: its answer is complete. */
+  begin(socket: Socket, request: Request): void
+  end(socket: Socket, request: Request): void
   count(): number
   countOf(caller: string): number
   /** Closes the connection that has been idle longest, of one caller or of all. False when all are busy. */
   endOldestIdle(caller?: string): boolean
+  /**
+   * Closes a connection whose request is still arriving, of the caller with the most connections. That caller must have
+   * more than the newcomer would have. False when there is none. Requests that are being answered are never cut off.
+   */
+  endLargestArriving(newcomer: string): boolean
 }
 
 export function createHeldConnections(): HeldConnections {
-  const requests = new Map<Socket, { readonly caller: string; open: number }>()
+  const requests = new Map<Socket, { readonly caller: string; readonly open: Set<Request> }>()
   const byCaller = new Map<string, number>()
   /** In the order in which they became idle. A connection whose head is still arriving counts as idle too. */
   const idle = new Set<Socket>()
@@ -36,33 +45,47 @@ export function createHeldConnections(): HeldConnections {
     return undefined
   }
 
+  /** A look at all connections, which are some thousands. Needed only when all of them are taken. */
+  function arrivingOf(caller: string): Socket | undefined {
+    for (const [socket, known] of requests) {
+      if (known.caller === caller && [...known.open].every(({ complete }) => !complete)) return socket
+    }
+    return undefined
+  }
+
+  function close(socket: Socket | undefined): boolean {
+    if (!socket) return false
+    forget(socket)
+    socket.destroy()
+    return true
+  }
+
+  const countOf = (caller: string): number => byCaller.get(caller) ?? 0
+
   return {
     add(socket, caller) {
-      requests.set(socket, { caller, open: 0 })
+      requests.set(socket, { caller, open: new Set() })
       byCaller.set(caller, (byCaller.get(caller) ?? 0) + 1)
       idle.add(socket)
       socket.once('close', () => forget(socket))
     },
-    begin(socket) {
-      const known = requests.get(socket)
-      if (!known) return
-      known.open += 1
+    begin(socket, request) {
+      requests.get(socket)?.open.add(request)
       idle.delete(socket)
     },
-    end(socket) {
+    end(socket, request) {
       const known = requests.get(socket)
       if (!known) return
-      known.open -= 1
-      if (known.open === 0) idle.add(socket)
+      known.open.delete(request)
+      if (known.open.size === 0) idle.add(socket)
     },
     count: () => requests.size,
-    countOf: (caller) => byCaller.get(caller) ?? 0,
-    endOldestIdle(caller) {
-      const socket = oldestIdle(caller)
-      if (!socket) return false
-      forget(socket)
-      socket.destroy()
-      return true
+    countOf,
+    endOldestIdle: (caller) => close(oldestIdle(caller)),
+    endLargestArriving(newcomer) {
+      let largest = newcomer
+      for (const [caller, count] of byCaller) if (count > countOf(largest)) largest = caller
+      return countOf(largest) > countOf(newcomer) + 1 && close(arrivingOf(largest))
     },
   }
 }

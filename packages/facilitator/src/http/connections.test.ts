@@ -23,6 +23,7 @@ async function listen(bounds: ConnectionBounds): Promise<void> {
   })
   connections = limitConnections(app.server, bounds)
   app.get('/supported', async () => ({}))
+  app.get('/waits', () => new Promise(() => undefined))
   app.get('/large', async () => 'x'.repeat(8_000_000))
   app.post('/verify', async () => ({}))
   origin = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -101,10 +102,11 @@ describe('the number of connections', () => {
     return wire
   }
 
-  /** In the middle of a request: nothing that could give way. */
-  async function busy(from: string): Promise<void> {
-    const wire = await ask(from, `${asks}${begun}`)
+  /** Its first request is answered, and the next one has begun. */
+  async function busy(from: string, next = begun): Promise<RawSocket> {
+    const wire = await ask(from, `${asks}${next}`)
     expect(await heard(wire)).toMatch(/^HTTP\/1\.1 200 /)
+    return wire
   }
 
   it('of one caller that is busy is bounded, and another caller has room beside it', async () => {
@@ -115,9 +117,19 @@ describe('the number of connections', () => {
   })
 
   it('of all callers together is bounded while all are busy', async () => {
-    for (const from of ['127.0.0.2', '127.0.0.3']) for (let i = 0; i < 4; i++) await busy(from)
+    const waits = asks.replace('supported', 'waits')
+    for (const from of ['127.0.0.2', '127.0.0.3']) for (let i = 0; i < 4; i++) await busy(from, waits)
     await (await open('127.0.0.4')).closed
     expect(connections.refused()).toBe(1)
+  })
+
+  it('leaves room for a newcomer when few callers have all of them: a request that still arrives gives way', async () => {
+    const slow: RawSocket[] = []
+    for (const from of ['127.0.0.2', '127.0.0.3']) for (let i = 0; i < 4; i++) slow.push(await busy(from))
+    expect(await heard(await ask('127.0.0.4'))).toMatch(/^HTTP\/1\.1 200 /)
+    await slow[0]?.closed
+    expect(slow.filter(({ socket }) => socket.destroyed)).toHaveLength(1)
+    expect([connections.open(), connections.refused()]).toEqual([8, 0])
   })
 
   it('leaves room for a newcomer: the oldest one that asks nothing gives way', async () => {
