@@ -82,6 +82,12 @@ test('a mint, even the first of a token, costs at most a tenth more than one of 
   expect(measured['singleTeleport to a fresh address']).toBeLessThan(313_846 * 1.1)
 })
 
+test('a payment in a batch mint of thirty costs at most 12 000 gas, and in one of eight at most 45 000', () => {
+  const dearest = measured['first batchTeleport of an epoch'] ?? Number.NaN
+  expect(dearest / 30).toBeLessThan(12_000)
+  expect(dearest / 8).toBeLessThan(45_000)
+})
+
 test('a burn in a batch is cheaper than a burn alone', () => {
   expect(measured['per burn in a batch of 10']).toBeLessThan(measured.burn ?? 0)
 })

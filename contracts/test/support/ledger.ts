@@ -28,11 +28,12 @@ export type Burn = {
   readonly address: Hex
 }
 
-/** The burn address of a challenge that is named by some text. */
-export function burnOf(name: string, recipient: Hex, chainId: number, powBits: number): Burn {
+/** The burn address of a challenge that is named by some text. Those of one epoch share their recipient hash. */
+export function burnOf(name: string, recipient: Hex, chainId: number, powBits: number, epoch?: number): Burn {
   const challengeNonce = keccak256(toBytes(name))
   const seed = toBytes(keccak256(toBytes('seed')))
-  const puzzle = deriveBurn({ generation: 2, powBits, chainId, treasury: recipient, seed, challengeNonce })
+  const treasury = recipient
+  const puzzle = deriveBurn({ generation: 2, powBits, chainId, treasury, seed, challengeNonce, epoch })
   const found = search(puzzle, { startNonce: 0, maxTries: 1_000_000 })
   if (found.outcome !== 'found') throw new Error('no nonce found')
   return {

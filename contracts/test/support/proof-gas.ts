@@ -2,7 +2,7 @@
 import { type Hex, numberToHex } from 'viem'
 import type { Transfer } from '../../index.js'
 import type { Chain } from './chain.js'
-import { toyMint, toyRootClaim } from './toy-claims.js'
+import { toyBatch, toyMint, toyRootClaim } from './toy-claims.js'
 import { toyKeys } from './toy-key.js'
 import { deployZerc20 } from './zerc20.js'
 
@@ -39,6 +39,15 @@ export async function measureProofs(chain: Chain): Promise<Record<string, number
   ].entries()) {
     const under = { isGlobal: false, rootHint: BigInt(transfers.length), root: third.newRoot }
     record(what, await zerc20.singleTeleport(await toyMint(chain, under, { to, tweak, value: 1_000_000n })))
+  }
+  // The first batch of an epoch also pays for its count, which starts at zero. The provider has been paid before.
+  for (const [what, start, end] of [
+    ['first batchTeleport of an epoch', 0, 100],
+    ['batchTeleport that goes on', 100, transfers.length],
+  ] as const) {
+    const under = { rootHint: BigInt(transfers.length), root: third.newRoot }
+    const batch = { to: address(9_999), tweak: 99, value: 30_000_000n, start, end }
+    record(what, await zerc20.batchTeleport(await toyBatch(chain, under, batch)))
   }
   record('relayTransferRoot', await zerc20.relay())
   record('broadcast', await zerc20.broadcast())

@@ -4,7 +4,7 @@ import { type Hex, numberToHex } from 'viem'
 import { encodeWithdrawProof, type RootProof, type Transfer, verifierAbi } from '../../index.js'
 import type { Chain } from './chain.js'
 import { toyProof } from './toy-key.js'
-import type { Mint, Zerc20 } from './zerc20.js'
+import type { BatchMint, Mint, Zerc20 } from './zerc20.js'
 
 type Step = {
   /** All leaves of the token. */
@@ -50,12 +50,28 @@ export async function toyMint(
   { isGlobal, rootHint, root }: { isGlobal: boolean; rootHint: bigint; root: bigint },
   { to, tweak, value }: { to: Hex; tweak: number; value: bigint },
 ): Promise<Mint> {
+  const { gr, hash } = recipientOf(chain, to, tweak)
+  const signals = [root, hash, value]
+  const proof = encodeWithdrawProof(await toyProof(chain, signals), signals)
+  return { isGlobal, rootHint, gr, proof }
+}
+
+/** A mint by a proof that burns of this sum are under a root, between two leaf counts. */
+export async function toyBatch(
+  chain: Chain,
+  { rootHint, root }: { rootHint: bigint; root: bigint },
+  { to, tweak, value, start, end }: { to: Hex; tweak: number; value: bigint; start: number; end: number },
+): Promise<BatchMint> {
+  const { gr, hash } = recipientOf(chain, to, tweak)
+  const proof = await toyProof(chain, [root, hash, value, BigInt(start), BigInt(end)])
+  return { rootHint, gr, start, end, value, proof }
+}
+
+function recipientOf(chain: Chain, to: Hex, tweak: number) {
   const gr = {
     chainId: BigInt(chain.client.chain.id),
     recipient: recipientWord(to),
     tweak: numberToHex(2n ** 254n + BigInt(tweak), { size: 32 }),
   }
-  const signals = [root, recipientHash({ ...gr, chainId: chain.client.chain.id }), value]
-  const proof = encodeWithdrawProof(await toyProof(chain, signals), signals)
-  return { isGlobal, rootHint, gr, proof }
+  return { gr, hash: recipientHash({ ...gr, chainId: chain.client.chain.id }) }
 }

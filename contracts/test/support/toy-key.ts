@@ -51,8 +51,8 @@ export async function toyKey(chain: Chain, signals: number): Promise<KeyWords> {
 
 /** A key for each circuit. */
 export async function toyKeys(chain: Chain): Promise<Keys> {
-  const [withdraw, root] = [await toyKey(chain, 3), await toyKey(chain, 6)]
-  return { withdrawLocal: withdraw, withdrawGlobal: withdraw, root16: root, root64: root }
+  const [withdraw, root, batch] = [await toyKey(chain, 3), await toyKey(chain, 6), await toyKey(chain, 5)]
+  return { withdrawLocal: withdraw, withdrawGlobal: withdraw, root16: root, root64: root, batch }
 }
 
 /** The eight words of a proof: with B fixed, the equation is a = 14 + 3 input + 5 c in the exponents. */

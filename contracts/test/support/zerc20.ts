@@ -11,6 +11,8 @@ import {
   zeroAddress,
 } from 'viem'
 import {
+  batchVerifierAbi,
+  batchVerifierBytecode,
   encodeRootProof,
   hubAbi,
   hubBytecode,
@@ -37,6 +39,7 @@ export type Keys = {
   readonly withdrawGlobal: KeyWords
   readonly root16: KeyWords
   readonly root64: KeyWords
+  readonly batch?: KeyWords
 }
 
 export type Zerc20 = Awaited<ReturnType<typeof deployZerc20>>
@@ -81,6 +84,12 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
   ]) {
     await mined(hash)
   }
+  if (keys.batch !== undefined) {
+    const batch = await deploy(batchVerifierAbi, batchVerifierBytecode, [keyArgument(keys.batch)])
+    await mined(
+      await client.writeContract({ ...onVerifier, functionName: 'setBatchVerifier', args: [batch] }),
+    )
+  }
 
   return {
     token,
@@ -113,6 +122,22 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
           ...onVerifier,
           functionName: 'singleTeleport',
           args: [mint.isGlobal, mint.rootHint, mint.gr, mint.proof],
+        }),
+      ),
+    batchTeleport: async (mint: BatchMint) =>
+      mined(
+        await client.writeContract({
+          ...onVerifier,
+          functionName: 'batchTeleport',
+          args: batchArguments(mint),
+        }),
+      ),
+    refusalOfBatch: (mint: BatchMint) =>
+      errorName(
+        client.simulateContract({
+          ...onVerifier,
+          functionName: 'batchTeleport',
+          args: batchArguments(mint),
         }),
       ),
     /** Name of the error that a claim about a root is refused with; undefined when it is not. */
@@ -177,6 +202,20 @@ async function errorName(attempt: Promise<unknown>): Promise<string | undefined>
     return decodeErrorResult({ abi: verifierAbi, data }).errorName
   }
 }
+
+/** Arguments of `batchTeleport`. */
+export type BatchMint = Pick<Mint, 'rootHint' | 'gr'> & {
+  readonly start: number
+  readonly end: number
+  readonly value: bigint
+  /** Eight words. */
+  readonly proof: readonly bigint[]
+}
+
+const batchArguments = ({ rootHint, gr, start, end, value, proof }: BatchMint) =>
+  [rootHint, gr, start, end, value, proof as unknown as EightWords] as const
+
+type EightWords = readonly [bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint]
 
 /** Arguments of `singleTeleport`. */
 export type Mint = {
