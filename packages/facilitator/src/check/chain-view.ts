@@ -1,5 +1,5 @@
 /** Reads the chain for a check. Calls made at the same time share one round trip. */
-import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from '@svc-zerc20/evm'
+import { type JsonRpc, quantityOf, type RpcAnswer, type RpcCall, resultOf } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
@@ -11,6 +11,8 @@ type View = 'view' | 'pure'
 export type ChainView = {
   /** The node's result. Throws when the round trip fails or the node refuses. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
+  /** The same for a result that must be a number. */
+  quantity(method: string, params: readonly unknown[]): Promise<bigint>
   /** The code at an address, read once; `0x` where there is none. */
   code(address: Address): Promise<Hex>
   /** Whether the address is a contract. An account that delegated its code (EIP-7702) does not count. */
@@ -50,6 +52,10 @@ export function createChainView(rpc: JsonRpc): ChainView {
 
     async ask(method, params) {
       return resultOf(method, await calls.ask({ method, params }))
+    },
+
+    async quantity(method, params) {
+      return quantityOf(method, await calls.ask({ method, params }))
     },
 
     async hasCode(address) {

@@ -1,5 +1,5 @@
 /** Checks the RPC, its chain, the clock and the relayer's balance in one round trip. */
-import { createJsonRpc } from '@svc-zerc20/evm'
+import { createJsonRpc, quantityOf } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { formatEther } from 'viem/utils'
 import type { PartialConfig } from '../config/config.js'
@@ -9,13 +9,14 @@ import type { Clock } from '../payment/ports.js'
 import { type ChainView, createChainView } from './chain-view.js'
 import { probeContracts } from './contracts.js'
 import { judgeCosts } from './costs.js'
+import { type KeyAddresses, probeFee } from './fee.js'
 import { checkLimits } from './limits.js'
 import { type Minting, probeMinting } from './minting.js'
 
 export async function probeChain(deps: {
   config: PartialConfig
-  /** Unknown when the key is missing or malformed. */
-  relayer: Address | undefined
+  /** The addresses of the keys; undefined when one is missing or malformed. */
+  keys: KeyAddresses
   clock: Pick<Clock, 'now'>
   /** Folders to search for proving keys when the configuration names none. */
   places: readonly string[]
@@ -26,24 +27,26 @@ export async function probeChain(deps: {
   const rpc = createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
   const view = createChainView(rpc)
   try {
-    const [chain, contracts, minting, funds, costs] = await Promise.all([
+    const { keys } = deps
+    const [chain, contracts, fee, minting, funds, costs] = await Promise.all([
       probeNode(view, deps.config, deps.clock).catch((error) => ({
         findings: [unanswered(error)],
         wrongChain: false,
       })),
       probeContracts(view, deps.config).catch((error) => [unanswered(error)]),
+      probeFee(view, deps.config, keys).catch((error) => [unanswered(error)]),
       probeMinting(view, deps.config, deps.places).catch((error) => ({
         ...nothing,
         findings: [unanswered(error)],
       })),
-      deps.relayer === undefined
+      keys === undefined
         ? []
-        : probeRelayer(view, deps.relayer, deps.config).catch((error) => [unanswered(error)]),
+        : probeRelayer(view, keys.relayer, deps.config).catch((error) => [unanswered(error)]),
       probeCosts(view, deps.config).catch(unanswered),
     ])
     // On the wrong chain, answers from these addresses mean nothing, so nothing more is asked.
     if (chain.wrongChain) return { ...nothing, findings: chain.findings }
-    const findings = [...chain.findings, ...contracts, ...minting.findings, ...funds, costs]
+    const findings = [...chain.findings, ...contracts, ...fee, ...minting.findings, ...funds, costs]
     return { ...minting, findings: withoutRepeats(findings) }
   } finally {
     rpc.close()
@@ -67,10 +70,10 @@ async function probeNode(
   clock: Pick<Clock, 'now'>,
 ): Promise<{ findings: Finding[]; wrongChain: boolean }> {
   const [reported, block] = await Promise.all([
-    view.ask('eth_chainId', []),
+    view.quantity('eth_chainId', []),
     view.ask('eth_getBlockByNumber', ['latest', false]),
   ])
-  const chainId = numberOf('eth_chainId', reported)
+  const chainId = Number(reported)
   if (network.chain_id !== undefined && chainId !== network.chain_id) {
     const message = `is ${network.chain_id}, but the RPC reports ${chainId}; the contracts were not checked`
     return { findings: [{ level: 'fail', key: 'network.chain_id', message }], wrongChain: true }
@@ -121,12 +124,10 @@ async function probeRelayer(
   { settlement, profile }: PartialConfig,
 ): Promise<Finding[]> {
   const key = 'SVC_RELAYER_PK'
-  const [balanceAnswer, priceAnswer] = await Promise.all([
-    view.ask('eth_getBalance', [relayer, 'latest']),
-    view.ask('eth_gasPrice', []),
+  const [balance, price] = await Promise.all([
+    view.quantity('eth_getBalance', [relayer, 'latest']),
+    view.quantity('eth_gasPrice', []),
   ])
-  const balance = bigintOf('eth_getBalance', balanceAnswer)
-  const price = bigintOf('eth_gasPrice', priceAnswer)
   const has = `the relayer ${relayer} has ${formatEther(balance)} of the native currency`
   const isGasless = settlement.permit_burner !== undefined
   // A gated profile mints nothing.
@@ -147,16 +148,11 @@ async function probeRelayer(
 }
 
 async function probeCosts(view: ChainView, config: PartialConfig): Promise<Finding> {
-  return judgeCosts(config, bigintOf('eth_gasPrice', await view.ask('eth_gasPrice', [])))
+  return judgeCosts(config, await view.quantity('eth_gasPrice', []))
 }
 
 const batchGas = limits.batchBaseGas + BigInt(limits.batchItemsMax) * limits.burnItemGas
 /** Gas that the relayer must be able to pay before it sends a mint: the mint itself, and a reserve for burns. */
 const mintGas = limits.mintGas + limits.mintReserveGas
 
-function bigintOf(method: string, value: unknown): bigint {
-  if (typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value)) return BigInt(value)
-  throw new SvcError('rpc_error', `${method}: the RPC answered with something that is no quantity`)
-}
-
-const numberOf = (method: string, value: unknown): number => Number(bigintOf(method, value))
+const numberOf = (method: string, result: unknown): number => Number(quantityOf(method, { result }))

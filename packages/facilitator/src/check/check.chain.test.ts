@@ -186,6 +186,15 @@ describe('check', () => {
     ])
   })
 
+  it('R-068 R-081 finds a treasury that is not the address of the key that sends the fee on', async () => {
+    const fee = { bps: 1, min_per_payment: '0', charge_to: 'payer', recipient: payer.address }
+    expect(await complaintsOf({ fee })).toEqual([])
+    expect(await complaintsOf({ fee, settlement: { treasury: elsewhere } })).toEqual([
+      `fail settlement.treasury: is ${elsewhere}, but SVC_TREASURY_PK, which sends the fee on, is the key of ` +
+        treasury.address.toLowerCase(),
+    ])
+  })
+
   it('R-056 finds contracts that are something else, or belong to another', async () => {
     const { token, verifier, hub, permitBurner } = deployment
     const lower = (address: string) => address.toLowerCase()

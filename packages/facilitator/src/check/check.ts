@@ -1,6 +1,8 @@
 /** Finds every problem that can be found before money moves, in one run. Starts nothing and changes nothing. */
-import { parseAddress } from '@svc-zerc20/protocol'
+import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { deriveSeed } from '@svc-zerc20/zk'
+import { privateKeyToAddress } from 'viem/accounts'
+import { toHex } from 'viem/utils'
 import { createSeedCheck, type SeedCheck } from '../addresses/seed-check.js'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../config/config.js'
 import { hasCredentials } from '../config/credentials.js'
@@ -11,6 +13,7 @@ import type { Clock } from '../payment/ports.js'
 import { examineSecrets, type Secrets } from '../secrets/secrets.js'
 import { probeArtifacts } from './artifacts.js'
 import { probeChain } from './chain.js'
+import type { KeyAddresses } from './fee.js'
 import { usualPlaces } from './find-artifacts.js'
 import { probeIndexer } from './indexer.js'
 import { type InspectJournal, probeJournal } from './journal.js'
@@ -38,7 +41,7 @@ export async function check(deps: {
   const [chain, indexer, journal, listen] = await Promise.all([
     probeChain({
       config: values,
-      relayer: parseAddress(secrets?.relayer.reveal().address),
+      keys: secrets && addressesOf(secrets),
       clock: deps.clock,
       // Other profiles finalize nothing, so no keys are searched for.
       places: values.profile === 'local' ? (deps.places ?? usualPlaces(deps.file, journalFile)) : [],
@@ -64,6 +67,11 @@ export async function check(deps: {
 
 const withArtifacts = (config: Config, artifacts: string | undefined): Config =>
   artifacts === undefined ? config : { ...config, zerc20: { ...config.zerc20, artifacts } }
+
+const addressesOf = ({ treasuryKey, relayer }: Secrets): KeyAddresses => ({
+  treasury: parseAddress(privateKeyToAddress(toHex(treasuryKey.reveal()))) as Address,
+  relayer: parseAddress(relayer.reveal().address) as Address,
+})
 
 function seedOf(secrets: Secrets | undefined, { network }: PartialConfig): SeedCheck | undefined {
   if (!secrets || network.chain_id === undefined) return undefined

@@ -24,7 +24,7 @@ const fail = finding('fail')
 
 /** Asks all contracts. Addresses that the configuration lacks are skipped. */
 export async function probeContracts(view: ChainView, config: PartialConfig): Promise<Finding[]> {
-  const probes: Probe[] = [probeToken, probeVerifier, probeHub, probeTreasury, probeHelper, probeSplitter]
+  const probes: Probe[] = [probeToken, probeVerifier, probeHub, probeTreasury, probeHelper]
   const findings = await Promise.all(probes.map((probe) => probe(view, config)))
   return findings.flat()
 }
@@ -193,16 +193,4 @@ async function probeHelper(view: ChainView, { network, settlement }: PartialConf
     return [warn(key, message)]
   }
   return [ok(key, `${name} at ${helper}`)]
-}
-
-/** Checks that the splitter exists. Its parameters will be compared once fees are implemented. */
-async function probeSplitter(view: ChainView, { fee }: PartialConfig): Promise<Finding[]> {
-  if (fee?.splitter === undefined) return []
-  const key = 'fee.splitter'
-  const hasCode = await view.hasCode(fee.splitter)
-  return [
-    hasCode
-      ? ok(key, `contract at ${fee.splitter}; its parameters are not compared in this version`)
-      : noCode(key, fee.splitter),
-  ]
 }

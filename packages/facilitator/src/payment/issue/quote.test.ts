@@ -2,6 +2,7 @@ import { amountLimit } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressOf, units } from '../../../test/challenges.js'
+import { splitOf } from '../../../test/splitter.js'
 import type { FeeTerms } from './fee.js'
 import { quote } from './quote.js'
 
@@ -100,6 +101,42 @@ describe('a quote with a fee', () => {
         expect(fee.amount).toBeGreaterThanOrEqual(terms.minPerPayment)
         if (fee.amount > terms.minPerPayment) expect((fee.amount - 1n) * 10_000n).toBeLessThan(share)
         expect(terms.chargeTo === 'payer' ? due : amount).toBe(listPrice)
+      }),
+    )
+  })
+})
+
+describe('a quote in split mode', () => {
+  /** Payments of one configuration, each with the number of the distribution that pays it out. */
+  const anySales = fc.array(fc.record({ listPrice: anyUnits, distribution: fc.nat({ max: 3 }) }), {
+    maxLength: 40,
+  })
+
+  it('gives the provider its due, however many payments are split at once', () => {
+    fc.assert(
+      fc.property(anySales, fc.integer({ min: 1, max: 10_000 }), fc.boolean(), (sales, bps, payerPays) => {
+        const terms = termsOf({ bps, chargeTo: payerPays ? 'payer' : 'provider' })
+        const balances = new Map<number, { balance: bigint; due: bigint; payments: bigint }>()
+        for (const { listPrice, distribution } of sales) {
+          const quoted = quote(listPrice, { minAmount: 0n, fee: terms })
+          if (!quoted.ok) continue
+          const { amount, fee } = quoted.value
+          const { balance, due, payments } = balances.get(distribution) ?? {
+            ...{ balance: 0n, due: 0n, payments: 0n },
+          }
+          balances.set(distribution, {
+            balance: balance + amount,
+            due: due + amount - (fee?.amount ?? 0n),
+            payments: payments + 1n,
+          })
+        }
+        for (const { balance, due, payments } of balances.values()) {
+          const { toProvider, toFeeRecipient } = splitOf(balance, { bps, payerPays })
+          expect(toProvider + toFeeRecipient).toBe(balance)
+          // Fees are rounded up in quotes and down in splits: at most a unit for each payment, and one for the split.
+          expect(toProvider).toBeGreaterThanOrEqual(due)
+          expect(toProvider - due).toBeLessThanOrEqual(payments + 1n)
+        }
       }),
     )
   })
