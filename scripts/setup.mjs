@@ -1,10 +1,11 @@
 // Makes a fresh clone runnable: installs the locked dependencies and builds changed sources.
 // Plain JavaScript with no dependency, because it runs before anything is installed.
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { start } from './children.mjs'
+import { removeLeftovers } from './leftovers.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -38,6 +39,10 @@ export async function setup() {
     process.exit(1)
   }
   await installIfNeeded()
+  const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name))
+  for (const workspace of ['contracts', 'circuits', 'examples', 'bench', ...packages]) {
+    removeLeftovers(join(root, workspace))
+  }
   await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
   await run(process.execPath, [join(root, 'scripts', 'bundle.mjs')])
   // Circuits and their development keys: half a minute the first time, nothing when they are there.

@@ -88,7 +88,7 @@ describe('house rules', () => {
   })
 
   it('documents no npx with a bare name, which the public registry may answer', () => {
-    const bare = /\bnpx (?:-\S+ )*svc-/
+    const bare = /\bnpx (?:-\S+ )*svc-|"npx",\s*"args": \[(?:"-[^"]*", )*"svc-/
     const shown = listFiles(/\.(?:md|ts|mjs|toml|service)$|Containerfile$/)
     expect(shown.filter((file) => bare.test(readText(file)))).toEqual([])
   })

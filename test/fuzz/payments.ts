@@ -50,7 +50,9 @@ async function requestOffer(facilitatorUrl: string): Promise<FacilitatorApi.Chal
   })
   const body = await response.json()
   if (response.status === 503 && Object(body).reason === 'address_pool_empty') return undefined
-  return FacilitatorApi.challengeOfferSchema.parse(body)
+  const parsed = FacilitatorApi.parseChallenge(body)
+  if (!parsed.ok) throw new Error(parsed.message)
+  return parsed.value
 }
 
 function requirementsOf(offer: FacilitatorApi.ChallengeOffer): JsonObject {

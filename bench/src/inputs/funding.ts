@@ -1,6 +1,5 @@
 /** Tokens for every payer, and the reference's own token. */
 import { tokenAbi } from '@svc-zerc20/contracts'
-import { compile, contractNamed } from '@svc-zerc20/contracts/compiler'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import {
   type Abi,
@@ -13,6 +12,7 @@ import {
   http,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { compile, contractNamed } from '../../../contracts/compiler.mjs'
 import type { ChainView } from './chain-view.js'
 
 export const referenceToken = { name: 'Reference USD', version: '2' } as const

@@ -1,4 +1,4 @@
-/** Bodies of the facilitator's endpoints. Schemas are loose: unknown keys are ignored and kept. */
+/** Bodies of the facilitator's endpoints. Unknown keys are ignored and kept. */
 import { isObject, type JsonObject } from './json.js'
 import type { Network } from './network.js'
 import { scheme, x402Version as version } from './offer.js'
@@ -11,7 +11,7 @@ import { accept, type ReasonCode, type Result, reject } from './reasons.js'
  */
 export type Phase = 'open' | 'expired' | 'accepted'
 
-export { type ChallengeOffer, challengeOfferSchema } from './offer.js'
+export { type ChallengeOffer, parseChallenge } from './offer.js'
 
 export type VerifyResponse = {
   readonly isValid: boolean

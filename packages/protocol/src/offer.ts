@@ -1,6 +1,6 @@
 /** PaymentRequirements of this scheme, and the rule by which an echoed offer matches. */
-import { z } from 'zod'
 import { parseAddress, parseAmount, parseBaseUnits, parseChallengeNonce, parseUnixSeconds } from './brand.js'
+import { type Form, form, objectOf, optional } from './form.js'
 import { deepEqual, isObject, isSubset, type JsonObject } from './json.js'
 import { format, parseChainId } from './network.js'
 import { accept, type Result, reject } from './reasons.js'
@@ -8,61 +8,93 @@ import { accept, type Result, reject } from './reasons.js'
 export const scheme = 'svc-zerc20'
 export const x402Version = 2
 
-export const addressSchema = z
-  .string()
-  .refine((text) => parseAddress(text) !== undefined, 'not a 20-byte address')
-export const amountSchema = z
-  .string()
-  .refine((text) => parseAmount(text) !== undefined, 'not an amount in base units')
-const seconds = z.number().refine((value) => parseUnixSeconds(value) !== undefined, 'not unix seconds')
+type Loose = { readonly [key: string]: unknown }
 
 /** The fee, already included in the offer's amount. Present only when the payer is charged. */
-export const feeSchema = z.looseObject({
-  amount: z.string().refine((text) => parseBaseUnits(text) !== undefined, 'not a decimal integer'),
-  bps: z.number().int().nonnegative(),
-})
+export type Fee = Loose & { readonly amount: string; readonly bps: number }
 
-export const extraSchema = z.looseObject({
-  challengeNonce: z.string().refine((text) => parseChallengeNonce(text) !== undefined, 'not 32 bytes of hex'),
-  expiresAt: seconds,
-  helper: addressSchema.optional(),
-  deadline: seconds.optional(),
-  fee: feeSchema.optional(),
+export type SvcExtra = Loose & {
+  readonly challengeNonce: string
+  readonly expiresAt: number
+  readonly helper?: string | undefined
+  readonly deadline?: number | undefined
+  readonly fee?: Fee | undefined
   /** A secret of the offer that is never on chain. A claim made with it is answered only to callers that know it. */
-  ticket: z.string().optional(),
-})
+  readonly ticket?: string | undefined
+}
 
-export const requirementsSchema = z.looseObject({
-  scheme: z.literal(scheme),
-  network: z.string().refine((text) => parseChainId(text) !== undefined, 'not eip155:<chainId>'),
-  asset: addressSchema,
-  amount: amountSchema,
-  payTo: addressSchema,
-  maxTimeoutSeconds: z.number().nonnegative(),
-  extra: extraSchema,
-})
-
-/** Answer of `POST /challenge`, checked as strictly as the offer that is made from it. */
-export const challengeOfferSchema = z.looseObject({
-  payTo: addressSchema,
-  amount: amountSchema,
-  token: addressSchema,
-  chainId: z.number().int().positive(),
-  ...extraSchema.shape,
-})
-export type ChallengeOffer = z.infer<typeof challengeOfferSchema>
-
-export type SvcExtra = z.infer<typeof extraSchema>
 /** One entry of a 402's `accepts` as it is on the wire, unknown fields included. */
-export type PaymentRequirements = z.infer<typeof requirementsSchema>
+export type PaymentRequirements = Loose & {
+  readonly scheme: typeof scheme
+  readonly network: string
+  readonly asset: string
+  readonly amount: string
+  readonly payTo: string
+  readonly maxTimeoutSeconds: number
+  readonly extra: SvcExtra
+}
+
+/** Answer of `POST /challenge`. */
+export type ChallengeOffer = SvcExtra & {
+  readonly payTo: string
+  readonly amount: string
+  readonly token: string
+  readonly chainId: number
+}
+
+const address = form('not a 20-byte address', (value) => parseAddress(value) !== undefined)
+const amount = form('not an amount in base units', (value) => parseAmount(value) !== undefined)
+const seconds = form('not unix seconds', (value) => parseUnixSeconds(value) !== undefined)
+
+const extraFields = {
+  challengeNonce: form('not 32 bytes of hex', (value) => parseChallengeNonce(value) !== undefined),
+  expiresAt: seconds,
+  helper: optional(address),
+  deadline: optional(seconds),
+  fee: optional(
+    objectOf({
+      amount: form('not a decimal integer', (value) => parseBaseUnits(value) !== undefined),
+      bps: form(
+        'not a whole number of basis points',
+        (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+      ),
+    }),
+  ),
+  ticket: optional(form('not a string', (value) => typeof value === 'string')),
+}
+
+const requirementsForm = objectOf({
+  scheme: form(`not ${scheme}`, (value) => value === scheme),
+  network: form(
+    'not eip155:<chainId>',
+    (value) => typeof value === 'string' && parseChainId(value) !== undefined,
+  ),
+  asset: address,
+  amount,
+  payTo: address,
+  maxTimeoutSeconds: form('not a number of seconds', (value) => Number.isFinite(value) && Number(value) >= 0),
+  extra: objectOf(extraFields),
+})
+
+const challengeForm = objectOf({
+  payTo: address,
+  amount,
+  token: address,
+  chainId: form('not a chain id', (value) => Number.isSafeInteger(value) && Number(value) > 0),
+  ...extraFields,
+})
 
 /** Checks the form of an offer and returns the same object: parsing never rewrites what came over the wire. */
-export function parse(raw: unknown): Result<PaymentRequirements> {
-  const result = requirementsSchema.safeParse(raw)
-  if (result.success) return accept(raw as PaymentRequirements)
-  const issue = result.error.issues[0]
-  const path = ['offer', ...(issue?.path ?? [])].join('.')
-  return reject('malformed_request', `${path}: ${issue?.message ?? 'malformed'}`)
+export const parse = (raw: unknown): Result<PaymentRequirements> => checked('offer', requirementsForm, raw)
+
+/** Checks an answer of `POST /challenge` as strictly as the offer that is made from it, and returns the same object. */
+export const parseChallenge = (raw: unknown): Result<ChallengeOffer> =>
+  checked('challenge', challengeForm, raw)
+
+function checked<T>(name: string, wanted: Form, raw: unknown): Result<T> {
+  const fault = wanted(raw)
+  if (fault === undefined) return accept(raw as T)
+  return reject('malformed_request', `${[name, ...fault.path].join('.')}: ${fault.message}`)
 }
 
 /** The requirements a resource server offers for a challenge it was issued. */

@@ -79,7 +79,7 @@ export function createFacilitator({ limits, onProblem, ...where }: FacilitatorDe
     },
     challenge: (amount) =>
       ask('challenge', endpoint.post('/challenge', { amount }, limits.challengeTimeoutMs), (reply) =>
-        reply.status === 200 ? FacilitatorApi.challengeOfferSchema.safeParse(reply.body).data : undefined,
+        reply.status === 200 ? challengeIn(reply.body) : undefined,
       ),
     answersFor: (challengeNonce) =>
       endpoint.get(`/payments/${encodeURIComponent(challengeNonce)}`, limits.statusTimeoutMs).then(
@@ -92,6 +92,11 @@ export function createFacilitator({ limits, onProblem, ...where }: FacilitatorDe
         () => undefined,
       ),
   }
+}
+
+function challengeIn(body: unknown): FacilitatorApi.ChallengeOffer | undefined {
+  const parsed = FacilitatorApi.parseChallenge(body)
+  return parsed.ok ? parsed.value : undefined
 }
 
 const present = (

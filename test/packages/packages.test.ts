@@ -1,0 +1,207 @@
+/**
+ * The tarballs of `npm run pack`: what the tools of package authors say to them, and whether a stranger can install and use
+ * them. With the Node at hand; `npm run test:packages` takes the oldest that we support and newer ones.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { manifestOf, pack, publicFolders } from '../../scripts/packages.mjs'
+import { root } from '../../scripts/source-files.js'
+import { createStranger, hostNode, neededBy, nodes, packageBytes, type Stranger } from './stranger.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-packed-'))
+const packed = pack(folder)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** For packages that are only ES modules, as `--profile esm-only` of the command: other resolutions do not count. */
+const counted = ['node16-esm', 'bundler']
+
+describe.each(packed)('the tarball of $name', ({ name, file, paths }) => {
+  const manifest = publicFolders()
+    .map(manifestOf)
+    .find((found) => found.name === name)
+
+  it('has readme, licence, types and program, and no sources, tests or maps', () => {
+    expect(paths).toEqual(
+      expect.arrayContaining(['README.md', 'LICENSE', 'package.json', 'dist/index.js', 'dist/index.d.ts']),
+    )
+    for (const command of Object.values(manifest?.bin ?? {})) expect(paths).toContain(command)
+    const strange = paths.filter(
+      (path) =>
+        !/^(?:dist\/.*\.(?:js|d\.ts)|bundle\/(?:[\w-]+\.js|LICENSES\.txt)|bin\/.*\.mjs|src\/.*\.sol|[\w.]+)$/.test(
+          path,
+        ),
+    )
+    expect([...strange, ...paths.filter((path) => /\.test\.|\.map$|tsbuildinfo/.test(path))]).toEqual([])
+  })
+
+  it('has nothing that publint objects to', async () => {
+    const tarball = readFileSync(file)
+    const { messages, pkg } = await publint({ pack: { tarball: arrayBuffer(tarball) }, strict: true })
+    expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([])
+  })
+
+  it('has types that resolve', async () => {
+    const checked = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(file))))
+    expect(checked.types).toBeTruthy()
+    const problems = 'problems' in checked ? checked.problems : []
+    expect(
+      problems.filter(
+        (problem) => !('resolutionKind' in problem) || counted.includes(problem.resolutionKind),
+      ),
+    ).toEqual([])
+  })
+})
+
+it('public packages need only each other, in the same version, and ranges of others', () => {
+  const names = publicFolders().map((path) => manifestOf(path).name)
+  for (const { name, version, dependencies = {}, scripts } of publicFolders().map(manifestOf)) {
+    expect(scripts, name).toBeUndefined()
+    for (const [needed, range] of Object.entries(dependencies)) {
+      if (needed.startsWith('@svc-zerc20/')) {
+        expect(names, name).toContain(needed)
+        expect(range, name).toBe(version)
+      } else expect(range, `${name} needs ${needed}`).toMatch(/^\^\d/)
+    }
+  }
+})
+
+it('every public package has the licence of the repository', () => {
+  const licence = readFileSync(join(root, 'LICENSE'), 'utf8')
+  for (const path of publicFolders())
+    expect(readFileSync(join(root, path, 'LICENSE'), 'utf8'), path).toBe(licence)
+})
+
+describe('installed in an empty folder', () => {
+  const { dependencies = {} } = manifestOf('examples')
+  const others = Object.fromEntries(
+    Object.entries(dependencies).filter(([name]) => !name.startsWith('@svc-zerc20/')),
+  )
+  const { payer, treasury, relayer } = developmentRoles
+  let net: LocalNetwork
+  let stranger: Stranger
+  beforeAll(async () => {
+    const tarballs = tarballsOf('payer', 'resource-server', 'facilitator', 'indexer')
+    ;[net, stranger] = await Promise.all([startLocalNetwork(), createStranger({ ...tarballs, ...others })])
+    for (const name of ['buyer.js', 'shop.js']) stranger.add(join(root, 'examples/dist', name), name)
+  })
+  afterAll(async () => {
+    await net?.close()
+    stranger?.remove()
+  })
+
+  it('the payer brings no daemon, and at most 5 MB beside viem and the official core', () => {
+    const all = neededBy(stranger.folder, '@svc-zerc20/payer')
+    const names = [...all].map((folder) => folder.slice(folder.lastIndexOf('node_modules/') + 13))
+    expect(names).toEqual(expect.arrayContaining(['viem', '@x402/core', '@svc-zerc20/protocol']))
+    const daemons =
+      /^(?:fastify|pino|classic-level|@svc-zerc20\/(?:facilitator|indexer|daemon|prover|zk|kernel))$/
+    expect(names.filter((name) => daemons.test(name))).toEqual([])
+    const given = new Set(['viem', '@x402/core'].flatMap((name) => [...neededBy(stranger.folder, name)]))
+    const added = [...all].filter((folder) => !given.has(folder))
+    const bytes = added.reduce((sum, folder) => sum + packageBytes(folder), 0)
+    process.stdout.write(`the payer adds ${bytes} bytes in ${added.length} packages to viem and the core\n`)
+    expect(bytes).toBeLessThan(5_000_000)
+  })
+
+  it('svc-pay mcp says which package it needs, and how to get it', async () => {
+    const [node = hostNode] = nodes()
+    const { code, stderr } = await stranger.run(node, ['npx', 'svc-pay', 'mcp'])
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('npm install @modelcontextprotocol/sdk'),
+    })
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  describe.each(nodes())('on Node $name', (node) => {
+    let facilitator: Awaited<ReturnType<Stranger['start']>>
+    let shop: Awaited<ReturnType<Stranger['start']>>
+    const keys = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
+    const wallet = () => ({
+      SVC_PAYER_PK: payer.privateKey,
+      SVC_RPC_URL: net.rpcUrl,
+      SVC_ALLOWED_TOKEN: net.deployment.token,
+      SVC_MAX_PER_PAYMENT: '1000000',
+      SVC_MAX_TOTAL: '5000000',
+      SVC_STATE_DIR: join(stranger.folder, `state-${node.name}`),
+    })
+
+    afterAll(async () => {
+      for (const program of [shop, facilitator]) program?.stop()
+      await Promise.all([shop?.ended, facilitator?.ended])
+    })
+
+    it('svc-facilitator checks a configuration and starts, and svc-indexer is there', async () => {
+      const config = readFileSync(net.configFile, 'utf8')
+        .replace(/^journal = .*$/m, `journal = "${join(stranger.folder, `journal-${node.name}.jsonl`)}"`)
+        .replace(/^port = .*$/m, 'port = 0')
+      stranger.write('facilitator.toml', config)
+      const check = await stranger.run(
+        node,
+        ['npx', 'svc-facilitator', 'check', '--config', 'facilitator.toml'],
+        keys,
+      )
+      expect({ code: check.code, stderr: check.stderr }).toEqual({ code: 0, stderr: '' })
+      expect(check.stdout).toMatch(/^ok {3}network\.token: /m)
+      expect(check.stdout).not.toMatch(/^fail/m)
+      const command = [
+        'node_modules/@svc-zerc20/facilitator/bin/svc-facilitator.mjs',
+        'start',
+        '--config',
+        'facilitator.toml',
+      ]
+      facilitator = await stranger.start(node, command, keys, /"facilitator\.ready".*?"url":"([^"]+)"/)
+      const indexer = await stranger.run(node, ['npx', 'svc-indexer', '--version'])
+      expect(indexer).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
+    })
+
+    it('an express shop sells to the buyer of thirty lines', async () => {
+      const env = { FACILITATOR_URL: facilitator.found, SHOP_PORT: '0', SHOP_TOKEN: net.deployment.token }
+      shop = await stranger.start(
+        node,
+        ['shop.js'],
+        { ...env, SHOP_SECRET: 'a secret of at least 32 bytes!!!' },
+        /"url":"([^"]+)"/,
+      )
+      const bought = await stranger.run(node, ['node', 'buyer.js', `${shop.found}/cheap`], wallet())
+      expect(bought).toMatchObject({ code: 0, stderr: '' })
+      expect(bought.stdout).toMatch(/^200 \{"thought".*\nburned in 0x[0-9a-f]{64}\n$/)
+    })
+
+    it('svc-pay quotes and pays', async () => {
+      const { SVC_PAYER_PK: _, ...keyless } = wallet()
+      const quoted = await stranger.run(node, ['npx', 'svc-pay', 'quote', `${shop.found}/cheap`], keyless)
+      expect(quoted).toMatchObject({ code: 0, stdout: expect.stringContaining('= 1000 base units of 0x') })
+      const paid = await stranger.run(node, ['npx', 'svc-pay', 'pay', `${shop.found}/cheap`], wallet())
+      expect(paid).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\{"thought"/) })
+      expect(paid.stderr).toMatch(/paid 0\.001 zUSD, burned in 0x[0-9a-f]{64}/)
+    })
+  })
+})
+
+/** The tarballs of packages and of all that they need of ours, as dependencies of a folder. */
+function tarballsOf(...short: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {}
+  const add = (name: string) => {
+    const file = packed.find((one) => one.name === name)?.file
+    if (file === undefined) throw new Error(`${name} is not packed`)
+    found[name] = `file:${file}`
+    const manifest = publicFolders()
+      .map(manifestOf)
+      .find((one) => one.name === name)
+    for (const needed of Object.keys(manifest?.dependencies ?? {})) {
+      if (needed.startsWith('@svc-zerc20/') && !(needed in found)) add(needed)
+    }
+  }
+  for (const name of short) add(`@svc-zerc20/${name}`)
+  return found
+}
+
+const arrayBuffer = ({ buffer, byteOffset, byteLength }: Buffer): ArrayBuffer =>
+  buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer
