@@ -21,6 +21,7 @@ type Options = {
   shop: boolean
   finalization: boolean
   batch: boolean
+  minterKey: boolean
   persist?: boolean
 }
 
@@ -41,6 +42,7 @@ const program = new Command('svc-devnet')
   .option('--persist', 'keep the embedded chain in the folder and go on with it next time')
   .option('--no-shop', 'do not start the example shop')
   .option('--batch', 'also take batch mints; their keys are made first, half a minute once', false)
+  .option('--minter-key', "mints come from a key of their own instead of the relayer's", false)
   .option('--no-finalization', 'no indexer and no proofs: payments are accepted and wait')
   .action(run)
 
@@ -66,6 +68,7 @@ async function run(options: Options): Promise<void> {
       shopPort: options.shopPort ?? (await preferredPort(ports.shop)),
       finalization: options.finalization,
       batch: options.batch,
+      minterKey: options.minterKey,
       say,
       signal: stopping.signal,
       ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),

@@ -30,6 +30,7 @@ const environmentHelp = `
 Environment (keys are never read from the file):
   SVC_TREASURY_PK  seed of the burn secrets, required
   SVC_RELAYER_PK   pays gas for relayed burns and mints, required
+  SVC_MINTER_PK    pays gas for mints instead, so that burns and mints have no sender in common
   SVC_ADMIN_TOKEN  bearer token of /admin/*, required unless local on loopback`
 
 const recoverHelp = `

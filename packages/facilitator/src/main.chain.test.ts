@@ -124,7 +124,7 @@ describe('svc-facilitator start', () => {
     const others = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]))
     const folder = mkdtempSync(join(files.path, 'report-'))
     const options = `--report-on-signal --report-signal=SIGUSR2 --report-directory=${folder}`
-    const env = { ...others, ...keys, NODE_OPTIONS: options }
+    const env = { ...others, ...keys, SVC_MINTER_PK: generatePrivateKey(), NODE_OPTIONS: options }
     await withDaemon(configFile(), env, async (_url, _log, pid) => {
       process.kill(pid, 'SIGUSR2')
       const report = await until(() => {
@@ -231,7 +231,7 @@ describe('svc-facilitator config', () => {
       parseConfig(readFileSync(file, 'utf8'), { directory: join(file, '..') }),
     )
     expect(stdout).toContain('challenge_ttl_seconds = 300 # default\n')
-    expect(stdout).toContain('# SVC_TREASURY_PK: set\n# SVC_RELAYER_PK: set\n# SVC_ADMIN_TOKEN: not set\n')
+    expect(stdout).toContain('# SVC_RELAYER_PK: set\n# SVC_MINTER_PK: not set\n# SVC_ADMIN_TOKEN: not set\n')
   })
 
   it('R-080 masks what is secret, as TOML and as JSON', async () => {

@@ -109,13 +109,17 @@ const payload: fc.Arbitrary<Payload.Payload> = fc.oneof(
 
 const claimed = payload.map(claimedPayload)
 
-const transaction: fc.Arbitrary<SignedTransaction> = fc.record({
-  txNonce: fc.maxSafeNat(),
-  hash,
-  raw: fc
-    .uint8Array({ minLength: 1, maxLength: 600 })
-    .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}` as const),
-})
+const transaction: fc.Arbitrary<SignedTransaction> = fc.record(
+  {
+    txNonce: fc.maxSafeNat(),
+    hash,
+    raw: fc
+      .uint8Array({ minLength: 1, maxLength: 600 })
+      .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}` as const),
+    from: address,
+  },
+  { requiredKeys: ['txNonce', 'hash', 'raw'] },
+)
 
 const binding = fc.record(
   {

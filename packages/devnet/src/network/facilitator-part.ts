@@ -26,6 +26,8 @@ export async function startFacilitatorPart(options: {
   daemons: Daemons
   onClose: (closer: () => Promise<void>) => void
   inProcess?: InProcess
+  /** Whether mints come from a key of their own. */
+  minterKey: boolean
   signal?: AbortSignal
 }): Promise<FacilitatorPart> {
   const { directory, inProcess, signal } = options
@@ -36,6 +38,7 @@ export async function startFacilitatorPart(options: {
   const env: FacilitatorEnv = {
     SVC_TREASURY_PK: developmentRoles.treasury.privateKey,
     SVC_RELAYER_PK: developmentRoles.relayer.privateKey,
+    ...(options.minterKey && { SVC_MINTER_PK: developmentRoles.minter.privateKey }),
     SVC_ADMIN_TOKEN: adminToken,
   }
   const events: WrittenEvent[] = []

@@ -40,6 +40,8 @@ export type LocalNetworkOptions = {
   finalization?: boolean
   /** With finalization: the network also takes batch mints. Its keys take half a minute more the first time. */
   batch?: boolean
+  /** Mints come from a key of their own instead of the relayer's. */
+  minterKey?: boolean
   /** Script of the shop to start; none by default. */
   shopScript?: string
   shopPort?: number
@@ -135,6 +137,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
       ...(artifacts && { artifacts: artifacts.folder }),
     },
     overrides: options.config ?? {},
+    minterKey: options.minterKey ?? false,
     directory,
     daemons,
     onClose,
@@ -186,12 +189,12 @@ function deploy(
   { batch = false }: LocalNetworkOptions,
   say: (line: string) => void,
 ): Promise<Deployment> {
-  const { deployer, payer, relayer, treasury, rootProver } = developmentRoles
+  const { deployer, payer, relayer, minter, treasury, rootProver } = developmentRoles
   return deployContracts({
     rpcUrl,
     deployer,
     payer: payer.address,
-    fund: [relayer.address, treasury.address, rootProver.address],
+    fund: [relayer.address, minter.address, treasury.address, rootProver.address],
     ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address], batch } }),
     log: say,
   })

@@ -15,6 +15,7 @@ import { type Child, startChild } from './child.js'
 export type FacilitatorEnv = {
   readonly SVC_TREASURY_PK: string
   readonly SVC_RELAYER_PK: string
+  readonly SVC_MINTER_PK?: string
   readonly SVC_ADMIN_TOKEN: string
 }
 

@@ -97,12 +97,21 @@ export const developmentAccounts = [
 ] as const
 
 const [deployer, payer, treasury, relayer, ...others] = developmentAccounts
+const minter = developmentAccounts[18]
 const rootProver = developmentAccounts[19]
 /** The provider is the treasury: mints to the treasury belong to it, and `SVC_TREASURY_PK` is its key. */
 const provider = treasury
 
 /** The roles of the accounts. The deployer owns the contracts and runs the faucet. */
-export const developmentRoles = { deployer, payer, treasury, relayer, provider, rootProver } as const
+export const developmentRoles = {
+  deployer,
+  payer,
+  treasury,
+  relayer,
+  minter,
+  provider,
+  rootProver,
+} as const
 
 /** Funded accounts without a role. */
-export const spareAccounts: readonly DevelopmentAccount[] = others.slice(0, -1)
+export const spareAccounts: readonly DevelopmentAccount[] = others.slice(0, -2)

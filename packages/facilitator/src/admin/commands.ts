@@ -63,7 +63,7 @@ function registerDaemonVerbs(verb: Verb, { show }: Ask): void {
     show(options, schemas.status, (client) => client.get('/status'), printStatus),
   )
 
-  verb('relayer', 'the key that sends burns and mints: its money, its queue, what it spent').action(
+  verb('relayer', 'the keys that send burns and mints: their money, their queues, what they spent').action(
     (options: Common) => show(options, schemas.relayerView, (client) => client.get('/relayer'), printRelayer),
   )
 

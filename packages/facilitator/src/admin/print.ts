@@ -34,11 +34,15 @@ export function printStatus(status: Status): string {
     ['odd burns', `${payments.late} late, ${payments.unmatched} unmatched`],
     ['addresses', `${addresses.ready} ready of ${addresses.target}`],
     ['chain', describeChain(chain)],
-    ['relayer', `${relayer.address}, ${relayer.balance ?? 'unknown'} wei, ${relayer.pending} pending`],
+    ['relayer', describeAccount(relayer)],
+    ...(status.minter ? [['minter', describeAccount(status.minter)]] : []),
     ['gas', describeSpent(relayer.spent)],
     ['journal', journal ? describeJournal(journal) : 'none'],
   ])
 }
+
+const describeAccount = ({ address, balance, pending }: NonNullable<Status['minter']>): string =>
+  `${address}, ${balance ?? 'unknown'} wei, ${pending} pending`
 
 function describeOwed({ awaiting, owed, oldestSeconds }: Status['mints']): string {
   if (awaiting === 0) return 'nothing'
@@ -65,15 +69,17 @@ function describeJournal(journal: NonNullable<Status['journal']>): string {
   return `${bytes} bytes, ${records} records in ${syncs} syncs${free}${failed ? ', last write FAILED' : ''}`
 }
 
-export function printRelayer({ address, balance, pending, spent, queue }: RelayerView): string {
+export function printRelayer({ address, balance, pending, spent, queue, minter }: RelayerView): string {
   const facts = textTable([
     ['address', address],
     ['balance', `${balance ?? 'unknown'} wei`],
     ['gas', describeSpent(spent)],
     ['pending', `${pending}`],
+    ...(minter ? [['minter', describeAccount(minter)]] : []),
   ])
-  if (queue.length === 0) return facts
-  const rows = queue.map(({ nonce, purpose, signedAt, forms, unfunded, txHash }) => [
+  const all = [...queue, ...(minter?.queue ?? [])]
+  if (all.length === 0) return facts
+  const rows = all.map(({ nonce, purpose, signedAt, forms, unfunded, txHash }) => [
     `${nonce}`,
     purpose,
     time(signedAt),

@@ -1,5 +1,5 @@
 /**
- * Whether the chain answers, and what the relayer can pay. A probe is one round trip, and there is at most
+ * Whether the chain answers, and what the relayer and the minter can pay. A probe is one round trip, and there is at most
  * one in `freshMs`, however many ask. While nobody asks, the node is not probed.
  *
  * A slow node is not down. While its answer is on the way, the last view counts, marked as slow: payments
@@ -19,6 +19,8 @@ export type ChainView =
       readonly headTimestamp: number
       /** Wei. */
       readonly relayerBalance: bigint
+      /** The same of the account that sends mints; absent when the relayer does. */
+      readonly minterBalance?: bigint
       readonly feePerGas: bigint
       readonly roundTripMs: number
       /** An answer is overdue. This view is the one before. */
@@ -39,6 +41,8 @@ const attemptPauseMs = 50
 export function createChainProbe(deps: {
   rpc: Pick<JsonRpc, 'batch'>
   relayer: Address
+  /** The account that sends mints, when it is not the relayer. */
+  minter?: Address | undefined
   clock: Clock
   freshMs: number
   waitMs: number
@@ -51,11 +55,13 @@ export function createChainProbe(deps: {
 
   async function ask(): Promise<Extract<ChainView, { reachable: true }>> {
     const startedAtMs = clock.now()
-    const [chainId, head, balance, feePerGas] = await rpc.batch([
+    const balanceOf = (account: Address) => ({ method: 'eth_getBalance', params: [account, 'latest'] })
+    const [chainId, head, balance, feePerGas, minterBalance] = await rpc.batch([
       { method: 'eth_chainId', params: [] },
       latestCall,
-      { method: 'eth_getBalance', params: [deps.relayer, 'latest'] },
+      balanceOf(deps.relayer),
       { method: 'eth_gasPrice', params: [] },
+      ...(deps.minter === undefined ? [] : [balanceOf(deps.minter)]),
     ])
     const block = readTimedBlock(head)
     if (!block) throw new SvcError('rpc_error', 'the node has no newest block')
@@ -65,6 +71,7 @@ export function createChainProbe(deps: {
       headNumber: block.number,
       headTimestamp: block.time,
       relayerBalance: quantityOf('eth_getBalance', balance),
+      ...(minterBalance && { minterBalance: quantityOf('eth_getBalance', minterBalance) }),
       feePerGas: quantityOf('eth_gasPrice', feePerGas),
       roundTripMs: clock.now() - startedAtMs,
       isSlow: false,

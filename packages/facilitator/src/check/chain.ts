@@ -1,7 +1,6 @@
-/** Checks the RPC, its chain, the clock and the relayer's balance in one round trip. */
+/** Checks the RPC, its chain, the clock and the balances of our accounts in one round trip. */
 import { createJsonRpc, quantityOf } from '@svc-zerc20/evm'
-import { type Address, SvcError } from '@svc-zerc20/protocol'
-import { formatEther } from 'viem/utils'
+import { SvcError } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../config/config.js'
 import { type Finding, format } from '../finding.js'
 import { limits } from '../limits.js'
@@ -10,6 +9,7 @@ import { type ChainView, createChainView } from './chain-view.js'
 import { probeContracts } from './contracts.js'
 import { judgeCosts } from './costs.js'
 import { type KeyAddresses, probeFee } from './fee.js'
+import { probeFunds } from './funds.js'
 import { checkLimits } from './limits.js'
 import { type Minting, probeMinting } from './minting.js'
 
@@ -39,9 +39,7 @@ export async function probeChain(deps: {
         ...nothing,
         findings: [unanswered(error)],
       })),
-      keys === undefined
-        ? []
-        : probeRelayer(view, keys.relayer, deps.config).catch((error) => [unanswered(error)]),
+      probeFunds(view, deps.config, keys).catch((error) => [unanswered(error)]),
       probeCosts(view, deps.config).catch(unanswered),
     ])
     // On the wrong chain, answers from these addresses mean nothing, so nothing more is asked.
@@ -118,41 +116,8 @@ export function judgeTime(facts: {
     : [{ level: 'warn', key, message }]
 }
 
-async function probeRelayer(
-  view: ChainView,
-  relayer: Address,
-  { settlement, profile }: PartialConfig,
-): Promise<Finding[]> {
-  const key = 'SVC_RELAYER_PK'
-  const [balance, price] = await Promise.all([
-    view.quantity('eth_getBalance', [relayer, 'latest']),
-    view.quantity('eth_gasPrice', []),
-  ])
-  const has = `the relayer ${relayer} has ${formatEther(balance)} of the native currency`
-  const isGasless = settlement.permit_burner !== undefined
-  // A gated profile mints nothing.
-  if (!isGasless && profile !== 'local') return [{ level: 'ok', key, message: has }]
-  if (balance === 0n) {
-    const lost = isGasless ? 'no gasless payment can be relayed and nothing minted' : 'nothing can be minted'
-    const message = `the relayer ${relayer} has no money for gas: ${lost}`
-    return [{ level: 'fail', key, message, start: 'anyway' }]
-  }
-  const needs = isGasless ? batchGas : mintGas
-  const cost = needs * price
-  if (balance < cost) {
-    const what = isGasless ? 'a full batch of burns' : 'a mint'
-    const message = `${has}; ${what} reserves ${formatEther(cost)} at the present price`
-    return [{ level: 'warn', key, message }]
-  }
-  return [{ level: 'ok', key, message: has }]
-}
-
 async function probeCosts(view: ChainView, config: PartialConfig): Promise<Finding> {
   return judgeCosts(config, await view.quantity('eth_gasPrice', []))
 }
-
-const batchGas = limits.batchBaseGas + BigInt(limits.batchItemsMax) * limits.burnItemGas
-/** Gas that the relayer must be able to pay before it sends a mint: the mint itself, and a reserve for burns. */
-const mintGas = limits.mintGas + limits.mintReserveGas
 
 const numberOf = (method: string, result: unknown): number => Number(quantityOf(method, { result }))

@@ -375,6 +375,24 @@ describe('check', () => {
     expect(await found()).toEqual([expect.stringMatching(/^warn SVC_RELAYER_PK: .* a mint reserves /)])
   })
 
+  it('wants gas for mints at the minter when it has a key, and none for them at the relayer', async () => {
+    const minterKey = generatePrivateKey()
+    const env = { ...keys, SVC_MINTER_PK: minterKey }
+    expect(await complaintsOf({}, env)).toEqual([
+      expect.stringMatching(/^fail SVC_MINTER_PK: the minter .* has no money for gas: nothing can be minted/),
+    ])
+    await chain.request('hardhat_setBalance', [privateKeyToAddress(minterKey), '0x1'])
+    expect(await complaintsOf({}, env)).toEqual([
+      expect.stringMatching(/^warn SVC_MINTER_PK: .* a mint reserves /),
+    ])
+    await chain.request('hardhat_setBalance', [privateKeyToAddress(minterKey), '0xde0b6b3a7640000'])
+    const poor = { ...env, SVC_RELAYER_PK: generatePrivateKey() }
+    expect(await complaintsOf({ settlement: { permit_burner: undefined } }, poor)).toEqual([])
+    expect(await complaintsOf({}, poor)).toEqual([
+      expect.stringMatching(/^fail SVC_RELAYER_PK: .* no gasless payment can be relayed$/),
+    ])
+  })
+
   it('warns when the log tells which mint is whose', async () => {
     expect(await complaintsOf({ log: { link_mints: true } })).toEqual([
       expect.stringMatching(/^warn log\.link_mints: /),

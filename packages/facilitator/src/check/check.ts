@@ -68,9 +68,10 @@ export async function check(deps: {
 const withArtifacts = (config: Config, artifacts: string | undefined): Config =>
   artifacts === undefined ? config : { ...config, zerc20: { ...config.zerc20, artifacts } }
 
-const addressesOf = ({ treasuryKey, relayer }: Secrets): KeyAddresses => ({
+const addressesOf = ({ treasuryKey, relayer, minter }: Secrets): KeyAddresses => ({
   treasury: parseAddress(privateKeyToAddress(toHex(treasuryKey.reveal()))) as Address,
   relayer: parseAddress(relayer.reveal().address) as Address,
+  ...(minter && { minter: parseAddress(minter.reveal().address) as Address }),
 })
 
 function seedOf(secrets: Secrets | undefined, { network }: PartialConfig): SeedCheck | undefined {

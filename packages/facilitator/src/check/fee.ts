@@ -7,7 +7,14 @@ import type { Finding } from '../finding.js'
 import type { ChainView } from './chain-view.js'
 
 /** The addresses of the two keys; undefined when a key is missing or malformed. */
-export type KeyAddresses = { readonly treasury: Address; readonly relayer: Address } | undefined
+export type KeyAddresses =
+  | {
+      readonly treasury: Address
+      readonly relayer: Address
+      /** Absent when the relayer sends mints. */
+      readonly minter?: Address
+    }
+  | undefined
 
 type Fee = NonNullable<PartialConfig['fee']>
 

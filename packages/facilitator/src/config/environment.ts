@@ -26,7 +26,17 @@ export const environmentVariables = [
     name: 'SVC_RELAYER_PK',
     required: 'always',
     allowed: 'a private key: 0x and 64 hex digits, within the range of the curve',
-    about: 'Submits mints and relays gasless burns. Its account pays their gas and must be funded.',
+    about:
+      'Relays gasless burns, and submits mints unless `SVC_MINTER_PK` is set. Its account pays their gas and must be ' +
+      'funded.',
+  },
+  {
+    name: 'SVC_MINTER_PK',
+    required: 'never',
+    allowed: 'a private key like the others; neither that of the relayer nor that of the treasury',
+    about:
+      'Submits mints, so that burns and mints have no sender in common. Its account pays their gas and must be funded. ' +
+      'Unset: the relayer submits mints.',
   },
   {
     name: 'SVC_ADMIN_TOKEN',

@@ -13,7 +13,7 @@ export function judgeUnknownKeys(raw: Readonly<Record<string, unknown>>, lineOf:
       const message = path.startsWith('sellers[')
         ? 'a token of a seller never stands in the file, only its hash; make another, and set token_sha256'
         : 'secrets are never read from the file; remove it here, regard it as known to others, ' +
-          'and set SVC_TREASURY_PK, SVC_RELAYER_PK or SVC_ADMIN_TOKEN in the environment'
+          'and set SVC_TREASURY_PK, SVC_RELAYER_PK, SVC_MINTER_PK or SVC_ADMIN_TOKEN in the environment'
       return { level: 'fail', key: path, message, ...where }
     }
     const meant = nearest(path)

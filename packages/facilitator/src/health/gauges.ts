@@ -21,8 +21,11 @@ export type GaugeSources = {
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
   readonly relayer: { queue(): { readonly length: number } }
+  /** The account that sends mints, when it is not the relayer. */
+  readonly minter: { queue(): { readonly length: number } } | undefined
   readonly journalStats: () => JournalStats | undefined
   readonly relayerBalance: () => bigint | undefined
+  readonly minterBalance: () => bigint | undefined
   /** As of the last look; undefined before the first. */
   readonly problems: () => readonly ReadinessProblem[] | undefined
   readonly freeBytes: () => number | undefined
@@ -40,6 +43,8 @@ export function registerGauges(deps: GaugeSources): void {
   source('svc_ledger_payments', ledger.size)
   source('svc_relayer_pending', () => deps.relayer.queue().length)
   source('svc_relayer_balance_wei', () => orUndefined(deps.relayerBalance()))
+  source('svc_minter_pending', () => deps.minter?.queue().length)
+  source('svc_minter_balance_wei', () => orUndefined(deps.minterBalance()))
   source('svc_addresses_ready', deps.addresses.ready)
   source('svc_addresses_target', () => deps.addresses.target)
   source('svc_addresses_mined_total', () => deps.addresses.figures().mined)

@@ -24,11 +24,18 @@ export function judgeChain(chain: ChainView, chainId: number): ReadinessProblem[
 
 export function judgeRelayer(
   chain: ChainView,
-  /** Units of gas that the relayer must be able to pay for. */
+  /** Units of gas that must be paid for: burns by the relayer, mints by the minter when it has a key. */
   relays: readonly { readonly what: 'burn' | 'mint'; readonly gas: bigint }[],
 ): ReadinessProblem[] {
-  const unpaid = chain.reachable && relays.find(({ gas }) => chain.relayerBalance < gas * chain.feePerGas)
-  return unpaid ? [{ part: 'relayer', problem: `the relayer cannot pay for a ${unpaid.what}` }] : []
+  if (!chain.reachable) return []
+  const { relayerBalance, minterBalance } = chain
+  const unpaid = relays.find(({ what, gas }) => {
+    const balance = what === 'mint' ? (minterBalance ?? relayerBalance) : relayerBalance
+    return balance < gas * chain.feePerGas
+  })
+  if (!unpaid) return []
+  const who = unpaid.what === 'mint' && minterBalance !== undefined ? 'minter' : 'relayer'
+  return [{ part: 'relayer', problem: `the ${who} cannot pay for a ${unpaid.what}` }]
 }
 
 /** A small difference is ordinary. A difference of half a challenge's life is a problem. */

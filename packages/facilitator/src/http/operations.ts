@@ -149,7 +149,7 @@ export const operations: readonly Operation[] = [
   {
     method: 'GET',
     path: '/admin/relayer',
-    summary: 'Balance of the relayer and its transactions in flight',
+    summary: 'Balances of the relayer and the minter, and their transactions in flight',
     answer: adminSchemas.relayerView,
     ...admin,
   },

@@ -1,3 +1,4 @@
+import type { Address } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
 import {
@@ -278,6 +279,19 @@ describe('signed mints', () => {
     expect((await ledger.interrupted()).mints).toEqual([{ transactions: [signed(8)], nonces: [second] }])
     await ledger.finalize(second, mint, mint.value)
     expect((await ledger.interrupted()).mints).toEqual([])
+  })
+
+  it('of two accounts are two transactions, though they have one txNonce', async () => {
+    const { ledger } = setup()
+    const first = await pay(ledger, 1, { granted: true })
+    const second = await pay(ledger, 2, { granted: true })
+    const ofMinter = { ...signed(7, 1), from: '0x00000000000000000000000000000000000000bb' as Address }
+    await ledger.recordMintSigned(signed(7), [first])
+    await ledger.recordMintSigned(ofMinter, [second])
+    expect((await ledger.interrupted()).mints).toEqual([
+      { transactions: [signed(7)], nonces: [first] },
+      { transactions: [ofMinter], nonces: [second] },
+    ])
   })
 
   it('stay known while their payment is demoted: their nonce is used up all the same', async () => {

@@ -9,7 +9,7 @@ import type { Challenge } from '../payment/records.js'
 import { type CompactLedger, createCompactLedger } from './compact-ledger.js'
 import { type EventLog, noEventLog } from './core.js'
 import { fromFields, readEvent, toFields } from './events/event-line.js'
-import type { Binding } from './events/events.js'
+import type { KnownAccount } from './events/events.js'
 import type { Journal, JournalStats } from './journal/journal.js'
 import { assertNewest, markFileOf, readMark } from './journal/mark.js'
 import { keepMark } from './journal/mark-keeper.js'
@@ -17,7 +17,7 @@ import { type OpenedJournal as OpenedFile, openJournal } from './journal/open-jo
 import type { ReplayReport } from './journal/replay.js'
 import { createLedger, type EventLedger } from './ledger.js'
 import { createRescue } from './rescue.js'
-import { bindJournal, bindRelayer, type WantedBinding } from './state/bind-journal.js'
+import { bindAccount, bindJournal, type WantedBinding } from './state/bind-journal.js'
 import type { KeepSigned } from './state/signed-burns.js'
 import { createLedgerState, type LedgerState } from './state/state.js'
 import { createLedgerSteps, inSteps, type LedgerSteps } from './steps.js'
@@ -32,9 +32,9 @@ export type OpenLedger = {
   /** Writes a record without news, to find out whether the disk takes records; throws when it refuses. */
   tryJournal(): Promise<void>
   readonly compact: CompactLedger
-  /** The relayer in the journal, with the highest nonce that is known of it. Absent without a journal. */
-  knownRelayer?(): Binding['relayer']
-  bindRelayer?(relayer: NonNullable<Binding['relayer']>): Promise<void>
+  /** An account in the journal, with the highest nonce that is known of it. Absent without a journal. */
+  knownAccount?(name: 'relayer' | 'minter'): KnownAccount | undefined
+  bindAccount?(name: 'relayer' | 'minter', account: KnownAccount): Promise<void>
   close(): Promise<void>
 }
 
@@ -133,8 +133,8 @@ async function openState(
       if (binding) await steps.run(() => log.append({ event: 'ledger_bound', binding }))
     },
     compact: createCompactLedger({ opened, state, ledger, steps, issued }),
-    knownRelayer: () => state.binding()?.relayer,
-    bindRelayer: (relayer) => steps.run(() => bindRelayer(state, relayer, log)),
+    knownAccount: (name) => state.binding()?.[name],
+    bindAccount: (name, account) => steps.run(() => bindAccount(state, name, account, log)),
     async close() {
       await issued?.close().catch(deps.onJournalFailure)
       const lost = opened.lost()

@@ -68,7 +68,7 @@ async function startMinter(options: { started?: boolean; wei?: bigint } = {}) {
   closers.push(() => testRelayer.relayer.close())
   const minter = createMinter({
     rpc: testRelayer.rpc,
-    relayer: testRelayer.relayer,
+    sender: testRelayer.relayer,
     token,
     recordSigned: async (transaction, nonces) => void written.push({ transaction, nonces }),
   })
@@ -141,7 +141,7 @@ describe('the minter', () => {
     chain.setFaults([])
     const broken = createMinter({
       rpc: (await startMinter()).rpc,
-      relayer,
+      sender: relayer,
       token,
       recordSigned: () => Promise.reject(new Error('disk full')),
     })

@@ -1,4 +1,4 @@
-/** Sends mints through the relayer's queue: tried against the chain first, recorded before they are seen. */
+/** Sends mints through the queue of their account: tried against the chain first, recorded before they are seen. */
 import type { JsonRpc } from '@svc-zerc20/evm'
 import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
@@ -6,15 +6,16 @@ import { mintedIn } from '../chain/burn-logs.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { MintCall, Minter, MintOutcome } from '../payment/ports.js'
 import type { SignedTransaction } from '../payment/records.js'
-import type { RelayEnd, Relayer } from '../relayer/relayer.js'
+import type { MintSender } from '../relayer/mint-sender.js'
+import type { RelayEnd } from '../relayer/relayer.js'
 
 export function createMinter(deps: {
   rpc: Pick<JsonRpc, 'batch'>
-  relayer: Pick<Relayer, 'address' | 'submit' | 'resume'>
+  sender: MintSender
   token: Address
   recordSigned: Ledger['recordMintSigned']
 }): Minter {
-  const { rpc, relayer, token } = deps
+  const { rpc, sender, token } = deps
   /** Two transactions of earlier runs may be for one payment. */
   const underWay = new Map<ChallengeNonce, Set<Promise<MintOutcome>>>()
 
@@ -43,7 +44,7 @@ export function createMinter(deps: {
     try {
       const refusal = await tryOut(call)
       if (refusal) return refusal
-      const end = await relayer.submit({ ...ownerFor(nonces), to, data, gas })
+      const end = await sender.submit({ ...ownerFor(nonces), to, data, gas })
       return toOutcome(end)
     } catch (err) {
       // The relayer throws only before it has signed and recorded, so nothing was sent.
@@ -54,7 +55,7 @@ export function createMinter(deps: {
 
   /** Tries the call first: a mint that reverts costs gas and brings nothing. */
   async function tryOut({ to, data, gas }: MintCall): Promise<MintOutcome | undefined> {
-    const call = { from: relayer.address, to, data, gas: toHex(gas) }
+    const call = { from: sender.address, to, data, gas: toHex(gas) }
     const [answer] = await rpc.batch([{ method: 'eth_call', params: [call, 'latest'] }])
     if (!answer || 'result' in answer) return undefined
     const { code, message, data: revert } = answer.error
@@ -85,7 +86,7 @@ export function createMinter(deps: {
     },
 
     resume({ transactions, nonces }) {
-      return track(nonces, relayer.resume({ ...ownerFor(nonces), forms: transactions }).then(toOutcome))
+      return track(nonces, sender.resume({ ...ownerFor(nonces), forms: transactions }).then(toOutcome))
     },
 
     isUnderWay: (nonce) => underWay.has(nonce),

@@ -119,11 +119,13 @@ export type AwaitingMint = {
   readonly acceptedAt?: UnixSeconds
 }
 
-/** A transaction of the relayer: after a crash the same bytes are sent again. */
+/** A signed transaction: after a crash the same bytes are sent again. */
 export type SignedTransaction = {
   readonly txNonce: number
   readonly hash: TxHash
   readonly raw: `0x${string}`
+  /** The account that signed it; absent for the relayer. */
+  readonly from?: Address
 }
 
 /** Burns that a crash interrupted: the signed forms of one transaction, and what it carries. */

@@ -12,7 +12,7 @@ export const waitReasons = {
   verifier_paused: 'the verifier is paused',
   burn_lost: 'no block holds its burn any more',
   confirming: 'its mint is sent, or not deep enough yet',
-  unfunded: 'the relayer cannot pay for a mint',
+  unfunded: 'the account that sends mints cannot pay for one',
   would_revert: 'the chain would refuse its mint',
   reverted: 'its mint was mined and did nothing',
   displaced: "somebody else used the nonce of its mint's transaction",

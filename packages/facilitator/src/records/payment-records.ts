@@ -71,6 +71,7 @@ export const transactionRecord = record<SignedTransaction>({
   txNonce: storedAs('nonce', integer),
   hash: txHash,
   raw: rawTransaction,
+  from: optional(address),
 })
 
 /** The reason of a burn that bought nothing. The reason `late` is never written: a record without a reason means it. */

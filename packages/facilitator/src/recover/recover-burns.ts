@@ -9,7 +9,7 @@ import { createRereadBurn } from '../chain/reread-burn.js'
 import { whyOff } from '../config/finalization.js'
 import { dustBelow, foundDepth } from '../config/found-transfers.js'
 import { profileOf } from '../config/profile.js'
-import { assertRelayerKnown } from '../ledger/journal/known-relayer.js'
+import { assertAccountsKnown } from '../ledger/journal/known-accounts.js'
 import { limits } from '../limits.js'
 import type { Mintable, MintVerifier } from '../payment/finalize/ports.js'
 import type { Step } from '../payment/finalize/round.js'
@@ -57,9 +57,9 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
   const { storage, close } = await openRecoveryStorage(options, seed)
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
-    await assertRelayerKnown({
+    await assertAccountsKnown({
       storage,
-      relayer: chainSide.relayer,
+      ...chainSide,
       // A dry run works on a copy of the journal and changes nothing.
       acceptJournal: options.acceptJournal || options.dryRun,
     })
@@ -67,6 +67,7 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
     const recovery = { ...options, storage, chainSide, seed, verifier, telemetry }
     const report = options.dryRun ? await look(recovery) : await recover(recovery)
     chainSide.relayer.close()
+    chainSide.minter?.close()
     chainSide.rpc.close()
     return report
   } finally {
@@ -97,7 +98,7 @@ async function recover(recovery: Recovery): Promise<RecoveryReport> {
     // As at a start: transactions that a crash interrupted still hold txNonces of the relayer and may be mined by now.
     await finalization.resumeMints()
     flow.resume.resumeTransactions()
-    await chainSide.relayer.start()
+    await Promise.all([chainSide.relayer.start(), chainSide.minter?.start()])
     await flow.resume.restartClaims()
     await withinMs(flow.burns.idle(), config.settlement.receipt_poll_ms, clock)
     const found = await find(recovery)

@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { Secret } from '@svc-zerc20/protocol'
 import { keccak256, stringToHex, toHex } from 'viem'
-import { generatePrivateKey, mnemonicToAccount } from 'viem/accounts'
+import { generatePrivateKey, mnemonicToAccount, privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
 import { parseConfig, readConfig } from '../config/config.js'
@@ -53,6 +53,24 @@ describe('Secret', () => {
 })
 
 describe('readSecrets', () => {
+  it('reads a key for mints when there is one, which is neither that of the relayer nor that of the treasury', () => {
+    expect(readSecrets(local, good).secrets.minter).toBeUndefined()
+    expect(readSecrets(local, { ...good, SVC_MINTER_PK: '' }).secrets.minter).toBeUndefined()
+    const key = generatePrivateKey()
+    const { secrets } = readSecrets(local, { ...good, SVC_MINTER_PK: key })
+    expect(secrets.minter?.reveal().address).toBe(privateKeyToAddress(key))
+    const upper = `0x${relayerKey.slice(2).toUpperCase()}`
+    expect(problemsOf({ ...good, SVC_MINTER_PK: upper })).toEqual([
+      expect.stringMatching(/^SVC_MINTER_PK: is the key of SVC_RELAYER_PK/),
+    ])
+    expect(problemsOf({ ...good, SVC_MINTER_PK: treasuryKey })).toEqual([
+      expect.stringMatching(/^SVC_MINTER_PK: is the key of SVC_TREASURY_PK/),
+    ])
+    expect(problemsOf({ ...good, SVC_MINTER_PK: '0x12' })).toEqual([
+      expect.stringMatching(/^SVC_MINTER_PK: must be a private key/),
+    ])
+  })
+
   it('R-081 R-082 reads both keys and the admin token, and shows none of them', () => {
     const { secrets, warnings } = readSecrets(local, good)
     expect(warnings).toEqual([])

@@ -17,6 +17,8 @@ import { isLoopback } from './loopback.js'
 export type Secrets = {
   readonly treasuryKey: Secret<Uint8Array>
   readonly relayer: Secret<PrivateKeyAccount>
+  /** Sends mints; absent when the relayer does. */
+  readonly minter?: Secret<PrivateKeyAccount>
   readonly adminToken?: Secret<string>
 }
 
@@ -40,6 +42,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
     findings.push({ level, key, message })
   const treasuryPk = readKey('SVC_TREASURY_PK')
   const relayerPk = readKey('SVC_RELAYER_PK')
+  const minterPk = readMinterKey()
   const adminToken = readAdminToken()
   for (const name of Object.keys(env).filter(belongsToHistory)) {
     say('warn', name, 'payment history is not available in this version; the variable is ignored')
@@ -48,6 +51,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
   const secrets = {
     treasuryKey: new Secret(hexToBytes(treasuryPk)),
     relayer: new Secret(privateKeyToAccount(relayerPk)),
+    ...(minterPk !== undefined && { minter: new Secret(privateKeyToAccount(minterPk)) }),
     ...(adminToken !== undefined && { adminToken: new Secret(adminToken) }),
   }
   return { secrets, findings }
@@ -68,6 +72,25 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
       else say('fail', name, `a well-known development key, which needs ${missing.join(' and ')}`)
     }
     return value
+  }
+
+  function readMinterKey(): Hex | undefined {
+    const name = 'SVC_MINTER_PK'
+    // An empty variable in an environment file means that there is none.
+    if (!env[name]) return undefined
+    const key = readKey(name)
+    const isSame = (other: Hex | undefined) => key !== undefined && key.toLowerCase() === other?.toLowerCase()
+    if (isSame(relayerPk)) {
+      say(
+        'fail',
+        name,
+        'is the key of SVC_RELAYER_PK, so burns and mints share a sender; take another, or unset it',
+      )
+    }
+    if (isSame(treasuryPk)) {
+      say('fail', name, 'is the key of SVC_TREASURY_PK, which signs transactions of its own; take another')
+    }
+    return key
   }
 
   function readAdminToken(): string | undefined {

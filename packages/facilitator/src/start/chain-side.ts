@@ -1,4 +1,4 @@
-/** Everything that speaks to the node: one client, the reader, the fees and the relayer with its key. */
+/** Everything that speaks to the node: one client, the reader, the fees, and the accounts that send. */
 import { createFees, createJsonRpc, type JsonRpc } from '@svc-zerc20/evm'
 import { SvcError } from '@svc-zerc20/protocol'
 import { parseGwei } from 'viem/utils'
@@ -8,6 +8,7 @@ import { readDeployment } from '../chain/lens.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
 import type { Clock, Deployment } from '../payment/ports.js'
+import { createMintSender, type MintSender } from '../relayer/mint-sender.js'
 import { createRelayer, type Relayer } from '../relayer/relayer.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
@@ -16,6 +17,10 @@ export type ChainSide = {
   readonly rpc: JsonRpc
   readonly chain: ChainReader
   readonly relayer: Relayer
+  /** The account that sends mints, when it is not the relayer. */
+  readonly minter: Relayer | undefined
+  /** Mints go through it, whichever account sends them. */
+  readonly mintSender: MintSender
   readonly deployment: Deployment
 }
 
@@ -63,22 +68,31 @@ export async function openChainSide(deps: {
     feePerGasMax: parseGwei(`${settlement.max_fee_per_gas_gwei}`),
     tipPerGasMax: parseGwei(`${settlement.max_priority_fee_gwei}`),
   })
-  const relayer = createRelayer({
+  const sending = {
     rpc,
     fees,
-    account: secrets.relayer.reveal(),
     chainId,
     confirmations: settlement.confirmations,
     reorgWatchBlocks: settlement.reorg_watch_blocks,
     clock,
     report: telemetry.log,
     onHead: chain.sawHead,
-    limits,
-  })
+  }
+  const relayer = createRelayer({ ...sending, account: secrets.relayer.reveal(), limits })
+  const minter =
+    secrets.minter &&
+    // No burns wait behind these mints, so nothing is kept back for burns.
+    createRelayer({
+      ...sending,
+      account: secrets.minter.reveal(),
+      limits: { ...limits, mintReserveGas: 0n },
+    })
   return {
     rpc,
     chain,
     relayer,
+    minter,
+    mintSender: createMintSender({ relayer, minter }),
     deployment: {
       chainId,
       token: network.token,

@@ -56,7 +56,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
   const report = telemetry.log
   const minter = createMinter({
     rpc: chainSide.rpc,
-    relayer: chainSide.relayer,
+    sender: chainSide.mintSender,
     token: chainSide.deployment.token,
     recordSigned: (transaction, nonces) => ledger.recordMintSigned(transaction, nonces),
   })

@@ -109,12 +109,13 @@ function wireOperator(
   { issuance, adminAuth }: { readonly issuance: Issuance; readonly adminAuth: AdminAuth },
 ): void {
   const { config, storage, finalization, clock } = deps
-  const { rpc, relayer, deployment } = deps.chainSide
+  const { rpc, relayer, minter, deployment } = deps.chainSide
   const { ledger, journalStats } = storage
   const clockWatch = createClockWatch()
   const probe = createChainProbe({
     rpc,
     relayer: relayer.address,
+    minter: minter?.address,
     clock,
     freshMs: limits.probeFreshMs,
     waitMs: limits.probeWaitMs,
@@ -144,7 +145,8 @@ function wireOperator(
       freshMs: limits.owedFreshMs,
     }),
     openChallengesMax: config.daemon.max_open_challenges,
-    relayer: { address: relayer.address, queue: relayer.queue },
+    relayer,
+    minter,
   })
 }
 

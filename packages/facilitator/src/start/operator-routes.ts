@@ -20,6 +20,8 @@ import type { QueuedTransaction } from '../relayer/relayer.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { Following } from './following.js'
 
+type SendingAccount = { readonly address: Address; queue(): readonly QueuedTransaction[] }
+
 export type OperatorDeps = {
   readonly telemetry: Telemetry
   readonly clock: Clock
@@ -39,14 +41,16 @@ export type OperatorDeps = {
   readonly ledger: { readonly books: Books; openCount(): number; size(): number }
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
-  readonly relayer: { readonly address: Address; queue(): readonly QueuedTransaction[] }
+  readonly relayer: SendingAccount
+  /** The account that sends mints, when it is not the relayer. */
+  readonly minter: SendingAccount | undefined
   readonly journalStats: () => JournalStats | undefined
   readonly diskSpace: DiskSpace
 }
 
 /** Registers `/health`, `/ready`, `/openapi.json` and `/admin/*`. */
 export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps): void {
-  const { telemetry, clock, probe, ledger, relayer } = deps
+  const { telemetry, clock, probe, ledger, relayer, minter } = deps
   let problems: readonly ReadinessProblem[] | undefined
   let freeBytes: number | undefined
 
@@ -58,6 +62,10 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     const view = probe.last()
     return view?.reachable ? view.relayerBalance : undefined
   }
+  const minterBalance = () => {
+    const view = probe.last()
+    return view?.reachable ? view.minterBalance : undefined
+  }
   const diskSpace: DiskSpace = async () => {
     freeBytes = await deps.diskSpace()
     return freeBytes
@@ -67,6 +75,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     ...deps,
     metrics: telemetry.metrics,
     relayerBalance,
+    minterBalance,
     problems: () => problems,
     freeBytes: () => freeBytes,
   })
@@ -95,9 +104,8 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
       openChallengesMax: deps.openChallengesMax,
       addressesReady: deps.addresses.ready,
       addressesTarget: deps.addresses.target,
-      relayerAddress: relayer.address,
-      relayerBalance,
-      relayerQueue: relayer.queue,
+      relayer: { address: relayer.address, balance: relayerBalance, queue: relayer.queue },
+      minter: minter && { address: minter.address, balance: minterBalance, queue: minter.queue },
       spent: telemetry.spent.of,
       chain: probe.last,
       clockSkewSeconds: deps.clockWatch.skewSeconds,

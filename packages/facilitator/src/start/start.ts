@@ -7,7 +7,7 @@ import { createAddresses } from '../addresses/addresses.js'
 import type { Config } from '../config/config.js'
 import { paceOf } from '../config/finalization.js'
 import { profileOf } from '../config/profile.js'
-import { assertRelayerKnown } from '../ledger/journal/known-relayer.js'
+import { assertAccountsKnown } from '../ledger/journal/known-accounts.js'
 import type { Clock } from '../payment/ports.js'
 import type { Secrets } from '../secrets/secrets.js'
 import { systemRandom } from '../system.js'
@@ -41,8 +41,8 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const { acceptJournal = false } = options
   const storage = await openStorage({ config, clock, log, seed, acceptJournal })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
-  const { relayer, rpc, deployment } = chainSide
-  await assertRelayerKnown({ storage, relayer, acceptJournal }).catch((error) =>
+  const { relayer, minter, rpc, deployment } = chainSide
+  await assertAccountsKnown({ storage, relayer, minter, acceptJournal }).catch((error) =>
     storage.close().then(() => Promise.reject(error)),
   )
   const addresses = createAddresses({
@@ -70,7 +70,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
 
   await finalization.resumeMints()
   if (profile.acceptsPayments) flow.resume.resumeTransactions()
-  await relayer.start()
+  await Promise.all([relayer.start(), minter?.start()])
   if (profile.acceptsPayments) await flow.resume.restartClaims()
 
   const app = createHttpSide({
@@ -102,6 +102,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
         () => flow.close(),
         () => addresses.close(),
         () => relayer.close(),
+        () => minter?.close(),
         () => rpc.close(),
         () => telemetry.close(),
         // Closed last: the parts above may still have something to record when they are cut off.

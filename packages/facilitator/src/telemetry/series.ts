@@ -70,8 +70,15 @@ export const series = {
   svc_request_failures_total: counter('Requests that failed through no fault of the caller.'),
   svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),
   svc_relayer_balance_wei: gauge('Native balance of the relayer, as last seen.'),
-  svc_relayer_mined_total: counter('Transactions of the relayer that were confirmed.', 'purpose'),
-  svc_relayer_gas_used_total: counter('Gas used by confirmed transactions of the relayer.', 'purpose'),
+  svc_minter_pending: gauge(
+    'Transactions of the minter that are signed and not confirmed. With `SVC_MINTER_PK` only.',
+  ),
+  svc_minter_balance_wei: gauge('Native balance of the minter, as last seen. With `SVC_MINTER_PK` only.'),
+  svc_relayer_mined_total: counter(
+    'Transactions of the relayer and the minter that were confirmed.',
+    'purpose',
+  ),
+  svc_relayer_gas_used_total: counter('Gas used by those transactions.', 'purpose'),
   svc_relayer_spent_wei_total: counter('Cost of that gas in wei.', 'purpose'),
   svc_relayer_fee_raises_total: counter('Transactions replaced at a higher fee.'),
   svc_relayer_refusals_total: counter('Transactions that the node refused.'),

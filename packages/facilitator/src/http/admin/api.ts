@@ -26,6 +26,20 @@ import type { AdminAuth } from './auth.js'
 import * as schemas from './schemas.js'
 import { viewCursor, viewPayment, viewStuck, viewTimeline } from './view.js'
 
+/** An account that sends transactions. */
+type SendingAccount = {
+  readonly address: string
+  /** Wei; undefined while the chain is out of reach. */
+  balance(): bigint | undefined
+  queue(): readonly {
+    readonly txNonce: number
+    readonly txHash: string
+    readonly forms: number
+    readonly signedAtMs: number
+    readonly unfunded: boolean
+  }[]
+}
+
 /** The parts of the running daemon that an operator looks at. Each is read when the operator looks. */
 export type AdminVitals = {
   readonly startedAtMs: number
@@ -33,16 +47,9 @@ export type AdminVitals = {
   readonly openChallengesMax: number
   addressesReady(): number
   readonly addressesTarget: number
-  readonly relayerAddress: string
-  /** Wei; undefined while the chain is out of reach. */
-  relayerBalance(): bigint | undefined
-  relayerQueue(): readonly {
-    readonly txNonce: number
-    readonly txHash: string
-    readonly forms: number
-    readonly signedAtMs: number
-    readonly unfunded: boolean
-  }[]
+  readonly relayer: SendingAccount
+  /** The account that sends mints, when it is not the relayer. */
+  readonly minter: SendingAccount | undefined
   /** Since the start. */
   spent(purpose: 'burn' | 'mint'): {
     readonly transactions: number
@@ -116,7 +123,6 @@ function guardedRoutes(admin: FastifyInstance, deps: AdminApiDeps): void {
 async function viewStatus(deps: AdminApiDeps) {
   const { chainId, clock, vitals } = deps
   const { problems } = await deps.readiness()
-  const balance = vitals.relayerBalance()
   const journal = vitals.journal()
   const freeBytes = await vitals.diskSpace()
   return {
@@ -135,11 +141,10 @@ async function viewStatus(deps: AdminApiDeps) {
     challenges: { open: vitals.openChallenges(), max: vitals.openChallengesMax },
     addresses: { ready: vitals.addressesReady(), target: vitals.addressesTarget },
     relayer: {
-      address: vitals.relayerAddress,
-      ...(balance !== undefined && { balance: `${balance}` }),
-      pending: vitals.relayerQueue().length,
+      ...viewAccount(vitals.relayer),
       spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
     },
+    ...(vitals.minter && { minter: viewAccount(vitals.minter) }),
     ...(journal && { journal: { ...journal, ...(freeBytes !== undefined && { freeBytes }) } }),
   }
 }
@@ -241,21 +246,27 @@ async function retryMint(
 function registerRelayer(admin: FastifyInstance, { readiness, vitals }: AdminApiDeps): void {
   admin.get('/relayer', async () => {
     await readiness()
-    const balance = vitals.relayerBalance()
-    const queue = vitals.relayerQueue()
+    const { relayer, minter } = vitals
     return {
-      address: vitals.relayerAddress,
-      ...(balance !== undefined && { balance: `${balance}` }),
-      pending: queue.length,
+      ...viewAccount(relayer),
       spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
-      queue: queue.map(({ txNonce, signedAtMs, ...rest }) => ({
-        nonce: txNonce,
-        ...rest,
-        signedAt: inSeconds(signedAtMs),
-      })),
+      queue: viewQueue(relayer),
+      ...(minter && { minter: { ...viewAccount(minter), queue: viewQueue(minter) } }),
     }
   })
 }
+
+function viewAccount({ address, balance, queue }: SendingAccount) {
+  const wei = balance()
+  return { address, ...(wei !== undefined && { balance: `${wei}` }), pending: queue().length }
+}
+
+const viewQueue = ({ queue }: SendingAccount) =>
+  queue().map(({ txNonce, signedAtMs, ...rest }) => ({
+    nonce: txNonce,
+    ...rest,
+    signedAt: inSeconds(signedAtMs),
+  }))
 
 const inSeconds = (ms: number) => Math.floor(ms / 1000)
 

@@ -177,24 +177,36 @@ export const oddBurns = named(
   }),
 )
 
+const sendingAccount = {
+  address,
+  balance: baseUnits.optional().describe('wei; absent while the chain is out of reach'),
+  pending: count,
+}
+
+const queue = z.array(
+  z.looseObject({
+    nonce: count,
+    purpose: z.enum(['burn', 'mint']).describe('what it is for; burns go first'),
+    txHash,
+    forms: count.describe('1, and one more for each higher fee'),
+    signedAt: seconds,
+    unfunded: z.boolean(),
+  }),
+)
+
+const minterAbout = 'the account that sends mints; absent when the relayer does'
+
 export const relayerView = named(
   'RelayerView',
-  'The key that broadcasts burns and mints: its money and what it has in flight.',
+  'The keys that broadcast burns and mints: their money and what they have in flight.',
   z.looseObject({
-    address,
-    balance: baseUnits.optional().describe('wei; absent while the chain is out of reach'),
-    pending: count,
-    spent: z.looseObject({ burn: spent, mint: spent }),
-    queue: z.array(
-      z.looseObject({
-        nonce: count,
-        purpose: z.enum(['burn', 'mint']).describe('what it is for; burns go first'),
-        txHash,
-        forms: count.describe('1, and one more for each higher fee'),
-        signedAt: seconds,
-        unfunded: z.boolean(),
-      }),
-    ),
+    ...sendingAccount,
+    spent: z.looseObject({ burn: spent, mint: spent }).describe('by both accounts'),
+    queue,
+    minter: z
+      .looseObject({ ...sendingAccount, queue })
+      .optional()
+      .describe(minterAbout),
   }),
 )
 
@@ -246,12 +258,8 @@ export const status = named(
       .describe('as last seen'),
     challenges: z.looseObject({ open: count, max: count }),
     addresses: z.looseObject({ ready: count, target: count }),
-    relayer: z.looseObject({
-      address,
-      balance: baseUnits.optional(),
-      pending: count,
-      spent: z.looseObject({ burn: spent, mint: spent }),
-    }),
+    relayer: z.looseObject({ ...sendingAccount, spent: z.looseObject({ burn: spent, mint: spent }) }),
+    minter: z.looseObject(sendingAccount).optional().describe(minterAbout),
     journal: z
       .looseObject({
         records: count.describe('written since the start'),

@@ -26,7 +26,15 @@ import {
 } from '../../records/payment-records.js'
 import { eventRecord, type Fields, record } from '../../records/record.js'
 import { fieldsOf, type JournalFields, type JournalLine, linePattern } from '../journal/line.js'
-import { type Binding, type ClaimedPayload, claimedPayload, type LedgerEvent } from './events.js'
+import {
+  type Binding,
+  type ClaimedPayload,
+  claimedPayload,
+  type KnownAccount,
+  type LedgerEvent,
+} from './events.js'
+
+const knownAccount = record<KnownAccount>({ address, nonce: integer })
 
 const bindingRecord = record<Binding>({
   chainId: integer,
@@ -35,7 +43,8 @@ const bindingRecord = record<Binding>({
   seed: optional(textLike('fingerprint', '[0-9a-f]{16}')),
   id: optional(identity),
   generation: optional(integer),
-  relayer: optional(record<NonNullable<Binding['relayer']>>({ address, nonce: integer })),
+  relayer: optional(knownAccount),
+  minter: optional(knownAccount),
 })
 
 /** The payload of a claim. A permit is parsed when somebody asks for it: few claims are still open at the end of a journal. */

@@ -25,8 +25,13 @@ export type Binding = {
   /** How often the journal was written anew. */
   readonly generation?: number
   /** The relayer's account, and the highest nonce that it is known to have signed for or used. */
-  readonly relayer?: { readonly address: Address; readonly nonce: number }
+  readonly relayer?: KnownAccount
+  /** The same of the account that sends mints; absent while the relayer does. */
+  readonly minter?: KnownAccount
 }
+
+/** An account, and the highest nonce that it is known to have signed for or used. */
+export type KnownAccount = { readonly address: Address; readonly nonce: number }
 
 /** The payload of a claim. A permit is parsed when somebody asks for it: after a replay few permits are still needed. */
 export type ClaimedPayload =

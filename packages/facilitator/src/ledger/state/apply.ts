@@ -33,7 +33,7 @@ const changes: {
   payment_demoted: demote,
   burn_moved: moveBurn,
   mint_signed({ binding, payments, mints }, { transaction, nonces }) {
-    binding.noteTxNonce(transaction.txNonce)
+    binding.noteTxNonce(transaction)
     mints.add(
       transaction,
       nonces.filter((nonce) => mayBeMinted(payments, nonce)),
@@ -72,7 +72,7 @@ function claim({ payments }: LedgerParts, event: EventNamed<'payment_claimed'>):
 
 function burnSigned({ binding, payments, burns }: LedgerParts, event: EventNamed<'burn_signed'>): void {
   const { transaction } = event
-  binding.noteTxNonce(transaction.txNonce)
+  binding.noteTxNonce(transaction)
   // A transaction with a raised fee may be recorded after some of its burns ended.
   const nonces = event.nonces.filter((nonce) => isUnderWay(payments.live.get(nonce)))
   burns.add(transaction, nonces)

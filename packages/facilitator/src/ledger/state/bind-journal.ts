@@ -3,7 +3,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { assertSameSeed, type SeedCheck } from '../../addresses/seed-check.js'
 import { systemRandom } from '../../system.js'
 import type { EventLog } from '../core.js'
-import type { Binding } from '../events/events.js'
+import type { Binding, KnownAccount } from '../events/events.js'
 import type { LedgerState } from './state.js'
 
 export type WantedBinding = Pick<Binding, 'chainId' | 'token' | 'helper'>
@@ -23,7 +23,7 @@ export async function bindJournal(
   if (seed) assertSameSeed(state, seed)
   assertSameHelper(state, known, wanted)
   if (known?.id !== undefined && known.helper === wanted.helper && (!seed || known.seed)) return
-  const { seed: recorded, id = newId(), generation = 0, relayer }: Partial<Binding> = known ?? {}
+  const { seed: recorded, id = newId(), generation = 0, relayer, minter }: Partial<Binding> = known ?? {}
   const fingerprint = seed?.fingerprint ?? recorded
   const binding: Binding = {
     ...wanted,
@@ -31,19 +31,21 @@ export async function bindJournal(
     id,
     generation,
     ...(relayer && { relayer }),
+    ...(minter && { minter }),
   }
   await record(state, binding, log)
 }
 
-/** Keeps the relayer's account, and the highest nonce that is known of it. */
-export async function bindRelayer(
+/** Keeps an account that signs, and the highest nonce that is known of it. */
+export async function bindAccount(
   state: LedgerState,
-  relayer: NonNullable<Binding['relayer']>,
+  name: 'relayer' | 'minter',
+  account: KnownAccount,
   log: EventLog,
 ): Promise<void> {
   const known = state.binding()
   if (!known) throw new SvcError('invariant', 'the journal is not bound to anything')
-  await record(state, { ...known, relayer }, log)
+  await record(state, { ...known, [name]: account }, log)
 }
 
 async function record(state: LedgerState, binding: Binding, log: EventLog): Promise<void> {

@@ -1,12 +1,13 @@
 /** The binding of a journal, as its records change it. */
+import type { SignedTransaction } from '../../payment/records.js'
 import type { Binding } from '../events/events.js'
 
 export type LedgerBinding = {
   /** Undefined in a new journal. */
   current(): Binding | undefined
   bind(next: Binding): void
-  /** Keeps the relayer's highest nonce, which must outlive the record of its transaction. */
-  noteTxNonce(txNonce: number): void
+  /** Keeps the highest nonce of the account that signed, which must outlive the record of its transaction. */
+  noteTxNonce(transaction: Pick<SignedTransaction, 'txNonce' | 'from'>): void
   /** The binding in the next file, when the journal is written anew. */
   writtenAnew(): Binding | undefined
   /** The next file has become the journal. */
@@ -29,9 +30,13 @@ export function createLedgerBinding(): LedgerBinding {
       const later = binding && binding.id === id ? Math.max(binding.generation ?? 0, generation) : generation
       binding = { ...next, ...(id !== undefined && { generation: later }) }
     },
-    noteTxNonce(txNonce) {
-      if (!binding?.relayer || txNonce <= binding.relayer.nonce) return
-      binding = { ...binding, relayer: { ...binding.relayer, nonce: txNonce } }
+    noteTxNonce({ txNonce: nonce, from }) {
+      const name = from === undefined ? 'relayer' : 'minter'
+      const known = binding?.[name]
+      // A minter of an earlier run may have had another key.
+      const isOther = from !== undefined && known?.address !== from
+      if (!binding || !known || isOther || nonce <= known.nonce) return
+      binding = { ...binding, [name]: { ...known, nonce } }
     },
     writtenAnew,
     noteWrittenAnew() {

@@ -53,16 +53,18 @@ function shallowIn(state: LedgerState): Map<number, ShallowBurns> {
   return byTxNonce
 }
 
-/** Signed transactions by txNonce: those with one txNonce are forms of one transaction. */
+/** Signed transactions of one account with one txNonce are forms of one transaction. */
 function interruptedMintsIn(state: LedgerState): InterruptedMint[] {
-  const byTxNonce = new Map<number, { transactions: SignedTransaction[]; nonces: Set<ChallengeNonce> }>()
+  const bySlot = new Map<string, { transactions: SignedTransaction[]; nonces: Set<ChallengeNonce> }>()
   for (const { transaction, nonces } of state.outstandingMints()) {
-    const known = byTxNonce.get(transaction.txNonce) ?? { transactions: [], nonces: new Set() }
+    const slot = `${transaction.from ?? ''}/${transaction.txNonce}`
+    const known = bySlot.get(slot) ?? { transactions: [], nonces: new Set() }
     known.transactions.push(transaction)
     for (const nonce of nonces) known.nonces.add(nonce)
-    byTxNonce.set(transaction.txNonce, known)
+    bySlot.set(slot, known)
   }
-  return [...byTxNonce]
-    .sort(([a], [b]) => a - b)
-    .map(([, { transactions, nonces }]) => ({ transactions, nonces: [...nonces] }))
+  const txNonceOf = ({ transactions }: { transactions: SignedTransaction[] }) => transactions[0]?.txNonce ?? 0
+  return [...bySlot.values()]
+    .sort((a, b) => txNonceOf(a) - txNonceOf(b))
+    .map(({ transactions, nonces }) => ({ transactions, nonces: [...nonces] }))
 }

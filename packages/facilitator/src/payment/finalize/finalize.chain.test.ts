@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { verifierAbi } from '@svc-zerc20/contracts'
+import { permitBurnerAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { encodeFunctionData, type Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
@@ -14,7 +14,7 @@ import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { bodyOf } from '../../../test/payment.js'
 import { createLog } from '../../telemetry/log.js'
 
-const { provider } = developmentRoles
+const { provider, minter, relayer } = developmentRoles
 const proofs = { timeout: 120_000 }
 const observer = fileURLToPath(new URL('../../../../observer/dist/main.js', import.meta.url))
 
@@ -27,6 +27,7 @@ beforeAll(async () => {
   indexer = await startLyingIndexer()
   net = await startNetwork({
     finalization: true,
+    minterKey: true,
     config: { network: { indexer_url: indexer.url }, finalize: { confirmations: 3 } },
   })
   indexer.forwardTo(net.indexerUrl)
@@ -233,6 +234,25 @@ describe('finalization with real proofs', () => {
       }
       expect(await turnsOf(nonce, 'payment.finalized')).toHaveLength(1)
     }
+  })
+
+  it('with a minter, no mint comes from the account that sends burns, and the operator sees both accounts', async () => {
+    const sendersOf = async (eventName: 'Teleport' | 'BurnExecuted') => {
+      const burner = { address: net.deployment.permitBurner, abi: permitBurnerAbi }
+      const verifier = { address: net.deployment.verifier, abi: verifierAbi }
+      const of = (eventName === 'Teleport' ? verifier : burner) as typeof burner
+      const logs = await net.client.getContractEvents({ ...of, eventName: eventName as never, fromBlock: 0n })
+      const hashes = logs.map(({ transactionHash: hash }) => hash)
+      const sent = await Promise.all(hashes.map((hash) => net.client.getTransaction({ hash })))
+      return new Set(sent.map(({ from }) => from.toLowerCase()))
+    }
+    expect(await sendersOf('Teleport')).toEqual(new Set([minter.address.toLowerCase()]))
+    expect(await sendersOf('BurnExecuted')).toEqual(new Set([relayer.address.toLowerCase()]))
+    const { body } = await net.admin('/status')
+    expect(body).toMatchObject({ minter: { address: minter.address.toLowerCase(), pending: 0 } })
+    expect(BigInt((body.minter as { balance: string }).balance)).toBeGreaterThan(0n)
+    expect((await net.admin('/relayer')).body).toMatchObject({ minter: { queue: [] } })
+    expect((await net.admin('/metrics')).text).toMatch(/^svc_minter_balance_wei [1-9]/m)
   })
 
   it('amounts that nobody else pays are linked by an observer that reads the chain alone', async () => {
