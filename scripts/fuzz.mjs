@@ -6,6 +6,12 @@ await setup()
 const env = { CASES: '10000', FUZZ_RUNS: '256', ...process.env }
 await run(
   process.execPath,
-  [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'test/fuzz', 'contracts/test/solidity'],
+  [
+    join(root, 'node_modules', 'vitest', 'vitest.mjs'),
+    'run',
+    'test/fuzz',
+    'contracts/test/solidity',
+    'contracts/test/batch-orders',
+  ],
   { env },
 )

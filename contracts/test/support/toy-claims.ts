@@ -67,7 +67,8 @@ export async function toyBatch(
   return { rootHint, gr, start, end, value, proof }
 }
 
-function recipientOf(chain: Chain, to: Hex, tweak: number) {
+/** A recipient by its account and a number, and its hash. */
+export function recipientOf(chain: Chain, to: Hex, tweak: number) {
   const gr = {
     chainId: BigInt(chain.client.chain.id),
     recipient: recipientWord(to),

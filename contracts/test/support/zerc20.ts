@@ -44,6 +44,17 @@ export type Keys = {
 
 export type Zerc20 = Awaited<ReturnType<typeof deployZerc20>>
 
+type Contracts = {
+  readonly token: Address
+  readonly verifier: Address
+  readonly hub: Address
+  readonly proofVerifiers: ProofVerifiers
+}
+
+type ProofVerifiers = Readonly<Record<'local' | 'global' | 'root16' | 'root64', Address>> & {
+  readonly batch: Address | undefined
+}
+
 /** Deploys everything; the operator owns it, mints, and may prove roots. */
 export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
   const { client, mined, deploy, operator } = chain
@@ -61,11 +72,36 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
     deploy(rootVerifierAbi, rootVerifierBytecode, [keyArgument(key), batch])
   const [local, global] = [await withdraw(keys.withdrawLocal), await withdraw(keys.withdrawGlobal)]
   const [root16, root64] = [await root(keys.root16, 16), await root(keys.root64, 64)]
+  const batch =
+    keys.batch && (await deploy(batchVerifierAbi, batchVerifierBytecode, [keyArgument(keys.batch)]))
 
-  const onVerifier = { address: verifier, abi: verifierAbi } as const
+  const contracts = { token, verifier, hub, proofVerifiers: { local, global, root16, root64, batch } }
+  await takeOver(chain, contracts)
   const onHub = { address: hub, abi: hubAbi } as const
-  const onToken = { address: token, abi: tokenAbi } as const
   const info = { chainId: BigInt(client.chain.id), eid, verifier, token }
+  await mined(await client.writeContract({ ...onHub, functionName: 'registerToken', args: [info] }))
+  return onContracts(chain, contracts)
+}
+
+/** Replaces the verifier by a new one that counts on from it. Roots are proved anew there. */
+export async function succeed(
+  chain: Chain,
+  { token, verifier, hub, proofVerifiers }: Contracts,
+  powBits: number,
+) {
+  const args = [token, powBits, chain.operator.address, verifier]
+  const next = await chain.deploy(verifierAbi, verifierBytecode, args)
+  const contracts = { token, verifier: next, hub, proofVerifiers }
+  await takeOver(chain, contracts)
+  return onContracts(chain, contracts)
+}
+
+/** Makes a verifier the one of the token. */
+async function takeOver({ client, mined, operator }: Chain, contracts: Contracts) {
+  const { token, verifier, hub, proofVerifiers } = contracts
+  const { local, global, root16, root64, batch } = proofVerifiers
+  const onVerifier = { address: verifier, abi: verifierAbi } as const
+  const onToken = { address: token, abi: tokenAbi } as const
   for (const hash of [
     await client.writeContract({ ...onToken, functionName: 'setVerifier', args: [verifier] }),
     await client.writeContract({
@@ -80,22 +116,23 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
       args: [operator.address],
     }),
     await client.writeContract({ ...onVerifier, functionName: 'setHub', args: [hub] }),
-    await client.writeContract({ ...onHub, functionName: 'registerToken', args: [info] }),
+    await client.writeContract({
+      ...onVerifier,
+      functionName: 'setBatchVerifier',
+      args: [batch ?? zeroAddress],
+    }),
   ]) {
     await mined(hash)
   }
-  if (keys.batch !== undefined) {
-    const batch = await deploy(batchVerifierAbi, batchVerifierBytecode, [keyArgument(keys.batch)])
-    await mined(
-      await client.writeContract({ ...onVerifier, functionName: 'setBatchVerifier', args: [batch] }),
-    )
-  }
+}
 
+function onContracts({ client, mined, operator }: Chain, contracts: Contracts) {
+  const { token, verifier, hub } = contracts
+  const onVerifier = { address: verifier, abi: verifierAbi } as const
+  const onHub = { address: hub, abi: hubAbi } as const
+  const onToken = { address: token, abi: tokenAbi } as const
   return {
-    token,
-    verifier,
-    hub,
-    proofVerifiers: { local, global, root16, root64 },
+    ...contracts,
     mint: async (to: Address, value: bigint): Promise<Transfer> => {
       await mined(await client.writeContract({ ...onToken, functionName: 'mint', args: [to, value] }))
       return { from: zeroAddress, to, value }
@@ -124,20 +161,23 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
           args: [mint.isGlobal, mint.rootHint, mint.gr, mint.proof],
         }),
       ),
-    batchTeleport: async (mint: BatchMint) =>
+    /** Sent by the operator, or by an account that the chain signs for. */
+    batchTeleport: async (mint: BatchMint, account?: Address) =>
       mined(
         await client.writeContract({
           ...onVerifier,
           functionName: 'batchTeleport',
           args: batchArguments(mint),
+          ...(account && { account }),
         }),
       ),
-    refusalOfBatch: (mint: BatchMint) =>
+    refusalOfBatch: (mint: BatchMint, account?: Address) =>
       errorName(
         client.simulateContract({
           ...onVerifier,
           functionName: 'batchTeleport',
           args: batchArguments(mint),
+          ...(account && { account }),
         }),
       ),
     /** Name of the error that a claim about a root is refused with; undefined when it is not. */
@@ -188,6 +228,7 @@ type OwnerCall =
   | 'removeAllowedProver'
   | 'revokeRoot'
   | 'setAllowedProver'
+  | 'setBatchVerifier'
 type OwnerArgs<Name extends OwnerCall> = ContractFunctionArgs<typeof verifierAbi, 'nonpayable', Name>
 
 async function errorName(attempt: Promise<unknown>): Promise<string | undefined> {
