@@ -16,10 +16,11 @@ const started = {
     'packages/prover/dist/proving-process.js',
   ],
   indexer: ['packages/prover/dist/proving-process.js'],
+  payer: [],
 }
 
-/** These load a native library or a wasm file from their own folder. */
-const external = ['classic-level', 'tiny-secp256k1']
+/** These load a native library or a wasm file from their own folder, or are installed by those who want them. */
+const external = ['classic-level', 'tiny-secp256k1', '@modelcontextprotocol/*']
 
 /** Licences whose text is enough to pass a copy on. */
 const licences = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT'])

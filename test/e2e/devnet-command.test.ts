@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startChain } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { runGuide } from './guide.js'
 
 const script = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
 const run = promisify(execFile)
@@ -78,6 +79,12 @@ describe('svc-devnet', () => {
     expect(stdout).toMatch(/the permit payment: computing its mint proof[\s\S]*the permit payment: finalized/)
     expect(stdout).toMatch(/the self-transfer: computing its mint proof[\s\S]*the self-transfer: finalized/)
     expect(stdout).toMatch(/the provider has 0\.251 zUSD more, minted/)
+  })
+
+  it('the guide for agents shows commands that work, with the output that they print', async () => {
+    const runs = await runGuide(networkFile)
+    expect(runs).toHaveLength(3)
+    for (const { shown, printed } of runs) expect(printed).toBe(shown)
   })
 
   it('gives tokens away at its faucet', async () => {

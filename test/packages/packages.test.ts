@@ -138,6 +138,8 @@ describe('installed in an empty folder', () => {
     })
 
     it('svc-facilitator checks a configuration and starts, and svc-indexer is there', async () => {
+      const version = await stranger.run(node, ['npx', 'node', '--version'])
+      expect(version.stdout.trim()).toBe(`v${node.name}`)
       const config = readFileSync(net.configFile, 'utf8')
         .replace(/^journal = .*$/m, `journal = "${join(stranger.folder, `journal-${node.name}.jsonl`)}"`)
         .replace(/^port = .*$/m, 'port = 0')

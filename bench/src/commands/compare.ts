@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { buyingRatio, measurePurchases, purchaseLine } from '../comparison/buying.js'
 import {
   type Closer,
   type Contestant,
@@ -12,7 +13,7 @@ import { type Figures, poolCells } from '../comparison/figures.js'
 import { type Cell, createMeasure, type Duplicates, type Measure } from '../comparison/measure.js'
 import { fullPlan, type Plan, payersNeeded, quickPlan } from '../comparison/plan.js'
 import { type AllFigures, renderTable } from '../comparison/table.js'
-import { ratiosOf, targetsOf } from '../comparison/verdict.js'
+import { buyingTarget, ratiosOf, targetsOf } from '../comparison/verdict.js'
 import { createChainView } from '../inputs/chain-view.js'
 import type { ChainReady } from '../processes/chain.js'
 import { startChild } from '../processes/child.js'
@@ -92,7 +93,14 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
   const chain = createChainView(rpcUrl)
   const payerCount = payersNeeded(plan)
   say(`starting the facilitators and funding ${payerCount} payers …`)
-  const contestants = await startContestants({ rpcUrl, chain, blockMs, payerCount, now: Date.now, closers })
+  const { contestants, buyers } = await startContestants({
+    rpcUrl,
+    chain,
+    blockMs,
+    payerCount,
+    now: Date.now,
+    closers,
+  })
   const load = await startChild<object>({ module: 'load' })
   closers.push(() => load.stop())
 
@@ -101,15 +109,17 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
     Object.values(contestants),
     createMeasure({ chain, chainPid: chainProcess.pid, load }),
   )
+  say(`${plan.purchases} purchases each, by command`)
+  const purchases = await measurePurchases(buyers.svcPay, buyers.official, plan.purchases)
   const figures: AllFigures = {
     ours: figuresOf(contestants.ours, records),
     example: figuresOf(contestants.example, records),
     tuned: figuresOf(contestants.tuned, records),
   }
   const ratios = ratiosOf(figures.ours, figures.tuned)
-  const targets = targetsOf(figures.ours, ratios, plan)
+  const targets = [...targetsOf(figures.ours, ratios, plan), buyingTarget(buyingRatio(purchases))]
   const tookSeconds = Math.round((Date.now() - startedAtMs) / 1000)
-  say(`\n${renderTable(figures)}\n`)
+  say(`\n${renderTable(figures)}\n\n${purchaseLine(purchases)}\n`)
   for (const { name, reached, met } of targets) say(`${verdict(met)}  ${name}: ${reached}`)
 
   mkdirSync(fileURLToPath(new URL('../../results/', import.meta.url)), { recursive: true })
@@ -120,6 +130,7 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
     machine,
     blockMs,
     figures,
+    purchases,
     ratios,
     targets,
   }

@@ -1,4 +1,5 @@
 /** The three facilitators on one chain, each with its own process and key. */
+import { fileURLToPath } from 'node:url'
 import { developmentRoles, spareAccounts, startLocalNetwork } from '@svc-zerc20/devnet'
 import type { Address } from 'viem'
 import type { ChainView } from '../inputs/chain-view.js'
@@ -10,7 +11,9 @@ import {
   type MakePayments,
 } from '../inputs/payments.js'
 import { startChild } from '../processes/child.js'
+import type { ShopReady } from '../processes/exact-shop.js'
 import type { ReferenceReady, Wiring } from '../processes/reference.js'
+import { type Buyer, officialClient, svcPay } from './buyers.js'
 import { type JournalCounts, readJournalCounts } from './journal-counts.js'
 
 export type ContestantName = 'ours' | 'example' | 'tuned'
@@ -27,6 +30,8 @@ export type Contestant = {
 }
 
 export type Closer = () => Promise<void>
+
+const shopScript = fileURLToPath(new URL('../../../examples/dist/shop.js', import.meta.url))
 
 /**
  * Addresses without proof of work, and a small pool. Both belong to background work, which must not run during a
@@ -45,9 +50,12 @@ export async function startContestants(options: {
   payerCount: number
   now: () => number
   closers: Closer[]
-}): Promise<Readonly<Record<ContestantName, Contestant>>> {
+}): Promise<{
+  readonly contestants: Readonly<Record<ContestantName, Contestant>>
+  readonly buyers: { readonly svcPay: Buyer; readonly official: Buyer }
+}> {
   const { rpcUrl, chain, closers } = options
-  const network = await startLocalNetwork({ rpcUrl, config: ourConfig })
+  const network = await startLocalNetwork({ rpcUrl, config: ourConfig, shopScript })
   closers.push(() => network.close())
   const { deployment } = network
   const payers = createPayers(options.payerCount)
@@ -55,7 +63,7 @@ export async function startContestants(options: {
     rpcUrl,
     chain,
     token: deployment.token,
-    payers: payers.map(({ address }) => address),
+    payers: [...payers.map(({ address }) => address), developmentRoles.payer.address],
   })
   const ours: Contestant = {
     name: 'ours',
@@ -107,9 +115,25 @@ export async function startContestants(options: {
     }
   }
   const [forExample, forTuned] = spareAccounts
-  return {
+  const contestants = {
     ours,
     example: await startReference('example', forExample),
     tuned: await startReference('tuned', forTuned),
   }
+  const shop = await startChild<ShopReady>({
+    module: 'exact-shop',
+    env: {
+      FACILITATOR_URL: contestants.tuned.url,
+      NETWORK: `eip155:${deployment.chainId}`,
+      TOKEN: funded.referenceToken,
+      NAME: referenceToken.name,
+      VERSION: referenceToken.version,
+      PAY_TO: developmentRoles.provider.address,
+    },
+  })
+  closers.push(() => shop.stop())
+  const { privateKey } = developmentRoles.payer
+  const mine = svcPay({ url: `${network.shopUrl}/cheap`, rpcUrl, token: deployment.token, privateKey })
+  closers.push(mine.close)
+  return { contestants, buyers: { svcPay: mine.buyer, official: officialClient(shop.ready.url, privateKey) } }
 }

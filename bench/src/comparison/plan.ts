@@ -4,6 +4,8 @@ export type Plan = {
   readonly verify: readonly { readonly concurrency: number; readonly payments: number }[]
   readonly settle: readonly { readonly concurrency: number; readonly payments: number }[]
   readonly duplicateTrials: number
+  /** Purchases by command, of each buyer. */
+  readonly purchases: number
   readonly warmUpPayments: number
   /**
    * Whether settling reaches its limit. With one block a second, n payments at a time give at most n a second. So the
@@ -33,6 +35,7 @@ export const fullPlan: Plan = {
     { concurrency: 512, payments: 1536 },
   ],
   duplicateTrials: 3,
+  purchases: 20,
   warmUpPayments: 64,
   settleSaturates: true,
 }
@@ -48,6 +51,7 @@ export const quickPlan: Plan = {
     { concurrency: 128, payments: 128 },
   ],
   duplicateTrials: 1,
+  purchases: 6,
   warmUpPayments: 32,
   settleSaturates: false,
 }

@@ -20,6 +20,7 @@ export type Target = {
 }
 
 const wantedRatio = 5
+const buyingRatioMax = 1.5
 
 export function ratiosOf(ours: Figures, tuned: Figures): Ratios {
   const ratio = (of: (figures: Figures) => number | undefined) =>
@@ -61,3 +62,10 @@ function atLeast(name: string, ratio: number, isJudged = true): Target {
     ...(isJudged && { met: ratio >= wantedRatio }),
   }
 }
+
+/** A purchase by our command against one by a script with the official client. */
+export const buyingTarget = (ratio: number): Target => ({
+  name: `svc-pay pay, start included, against a script that pays exact ≤ ${buyingRatioMax}×`,
+  reached: `${ratio.toFixed(2)}×`,
+  met: ratio <= buyingRatioMax,
+})

@@ -54,6 +54,9 @@ type Body = { paymentPayload: PaymentPayload; paymentRequirements: PaymentRequir
 
 const app = express()
 app.use(express.json())
+app.get('/supported', (_request, response) => {
+  response.json(facilitator.getSupported())
+})
 for (const step of ['verify', 'settle'] as const) {
   app.post(`/${step}`, async (request, response) => {
     const { paymentPayload, paymentRequirements } = request.body as Body

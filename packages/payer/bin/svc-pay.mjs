@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 // Not built but there from the first install on, so that npm links the command of this tree and never looks elsewhere.
-import '../dist/main.js'
+import '../bundle/main.js'

@@ -15,7 +15,7 @@ import { answerQuestion, listQuestions } from '../approval/folder.js'
 import { systemClock } from '../clock.js'
 import { runProgram } from './program.js'
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../bin/svc-pay.mjs', import.meta.url))
 const key = developmentRoles.payer.privateKey
 
 let net: TestNetwork

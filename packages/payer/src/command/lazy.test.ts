@@ -17,6 +17,14 @@ function loadedBy(file: string, seen = new Set<string>()): Set<string> {
   return seen
 }
 
+it('svc-pay loads the library of the chain for a payer alone, and not to describe itself', () => {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+  const session = fileURLToPath(new URL('session.ts', import.meta.url))
+  const isViem = (name: string) => /^viem\b/.test(name)
+  expect([...loadedBy(main)].filter(isViem)).toEqual([])
+  expect([...loadedBy(session)].filter(isViem)).not.toEqual([])
+})
+
 it('svc-pay loads the MCP package for its tools alone', () => {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const tools = fileURLToPath(new URL('../mcp/serve.ts', import.meta.url))

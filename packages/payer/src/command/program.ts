@@ -1,4 +1,7 @@
-/** The command line of `svc-pay`: commands, options, help. */
+/**
+ * The command line of `svc-pay`: commands, options, help. Whatever needs a payer is loaded by the command that needs it:
+ * most of a start is the loading of the chain's library.
+ */
 import {
   type BaseUnits,
   type ChallengeNonce,
@@ -10,14 +13,13 @@ import { systemClock } from '../clock.js'
 import type { Environment } from '../environment/read-environment.js'
 import { approve } from './approve.js'
 import { history, limits, status } from './books.js'
-import { doctor } from './doctor.js'
 import { type ExitCode, exitCodes, exitCodeWords } from './exit-codes.js'
-import { type McpCommand, mcp } from './mcp.js'
+import type { McpCommand } from './mcp.js'
 import { type Io, type Report, run, writeFailure } from './output.js'
 import { inspect, type PayCommand, pay, quote, type RequestOptions, requestOf } from './purchase.js'
 import { resume } from './resume.js'
 import { completion, isShell, type Shell, schema } from './schema.js'
-import { openSession, type Session } from './session.js'
+import type { Session } from './session.js'
 
 export type ProgramPorts = {
   readonly version: string
@@ -102,6 +104,7 @@ function createWorkbench(program: Command, { environment, io, end }: ProgramPort
     ) =>
       end(
         await run(io, { command: name, json }, async (warn) => {
+          const { openSession } = await import('./session.js')
           const session = openSession(environment, io, options)
           if (name !== 'doctor') for (const warning of session.warnings) warn(warning)
           return work(session)
@@ -157,9 +160,10 @@ function addTools({ program }: Workbench, { environment, io, stdin, end }: Progr
     .addHelpText('after', limitsHelp)
     .action(async (options: McpCommand) =>
       end(
-        await run(io, { command: 'mcp', json: false }, (warn) =>
-          mcp(environment, options, io, { stdin, warn }),
-        ),
+        await run(io, { command: 'mcp', json: false }, async (warn) => {
+          const { mcp } = await import('./mcp.js')
+          return mcp(environment, options, io, { stdin, warn })
+        }),
       ),
     )
 }
@@ -200,7 +204,11 @@ function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void
     )
 
   command('doctor', 'look at environment, endpoint, token, helper, policy, state folder and clock').action(
-    (options: Json) => withPayer('doctor', options, (session) => doctor(session.payer, session, io)),
+    (options: Json) =>
+      withPayer('doctor', options, async (session) => {
+        const { doctor } = await import('./doctor.js')
+        return doctor(session.payer, session, io)
+      }),
   )
 }
 

@@ -19,7 +19,7 @@ import { startSellingMcpServer, type ToolReply } from '../../test/selling-mcp-se
 import { answerQuestion, listQuestions } from '../approval/folder.js'
 import { systemClock } from '../clock.js'
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../bin/svc-pay.mjs', import.meta.url))
 const key = developmentRoles.payer.privateKey
 const token = 'a-token-of-the-operator-of-32-characters'
 
