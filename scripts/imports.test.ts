@@ -148,7 +148,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
       'delivery',
     ],
     mcp: ['approval', 'policy', 'delivery', 'payer'],
-    command: ['payment', 'store', 'approval', 'policy', 'environment', 'signing', 'payer', 'mcp'],
+    command: ['payment', 'store', 'approval', 'policy', 'environment', 'signing', 'delivery', 'payer', 'mcp'],
   },
   'packages/observer/src': {
     // The observer takes the public record of a chain, and knows neither the simulation nor the scores.

@@ -1,11 +1,20 @@
 #!/usr/bin/env node
 /** `svc-pay`: arguments and environment → a command and its exit code. */
+import { exitCodes } from './command/exit-codes.js'
 import { runProgram } from './command/program.js'
 import { takeEnvironment } from './environment/env.js'
 import { version } from './version.js'
 
 const environment = takeEnvironment()
 const { stdin, stdout, stderr } = process
+// A reader that has left, such as `head`, wants no more. Any other failure to write loses what was bought.
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return
+  stderr.write(`error: standard output cannot be written: ${error.message}\n`)
+  process.exitCode = exitCodes.failed
+})
+stderr.on('error', () => undefined)
+
 const isTerminal = stdin.isTTY === true && stderr.isTTY === true
 
 await runProgram(

@@ -3,8 +3,10 @@
  * payment.
  */
 import { type ChallengeNonce, SvcError, textTable } from '@svc-zerc20/protocol'
+import { readWhole } from '../delivery/bounded-body.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { limitsResult, type PaymentStatus, statusResult } from '../payer/results.js'
+import { printable } from '../printable.js'
 import { type AuditRecord, readAudit } from '../store/read-audit.js'
 import { exitCodes } from './exit-codes.js'
 import type { Report } from './output.js'
@@ -35,6 +37,8 @@ const columns = [
   'transaction',
   'why',
 ] as const
+/** Longest text of a cell. Older versions wrote a seller's words to the log as they came. */
+const cellCharsMax = 2_048
 const shown = ['at', 'state', 'amount', 'route', 'transaction', 'why'] as const
 
 export async function history(
@@ -44,7 +48,7 @@ export async function history(
   const { records, unreadable } = await readAudit(folder)
   const rows = rowsOf(records).slice(-last)
   const heads = csv ? columns : shown
-  const lines = [heads, ...rows.map((row) => heads.map((column) => row[column]))]
+  const lines = [heads, ...rows.map((row) => heads.map((column) => printable(row[column], cellCharsMax)))]
   const text = csv ? lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('') : textTable(lines)
   const note = unreadable > 0 && !csv ? `${unreadable} lines of the log cannot be read\n` : ''
   return {
@@ -120,7 +124,9 @@ export async function status(
       'money',
       reservation ? `${reservation.amount} reserved; the chain says ${reservation.burn}` : 'nothing reserved',
     ],
-    ...(asked === undefined ? [] : [['facilitator', JSON.stringify(asked)] as [string, string]]),
+    ...(asked === undefined
+      ? []
+      : [['facilitator', printable(JSON.stringify(asked), facilitatorBytesMax)] as [string, string]]),
   ]
   return { exitCode: exitCodes.ok, result, text: textTable(rows) }
 }
@@ -131,9 +137,11 @@ async function askFacilitator(payer: AssembledPayer, nonce: ChallengeNonce, url:
   if (!URL.canParse(url)) throw new SvcError('payer_misconfigured', '--facilitator wants a URL')
   const address = new URL(`${url.replace(/\/$/, '')}/payments/${nonce}`).href
   await payer.scheme.guard.checkUrl(address)
-  const signal = AbortSignal.timeout(payer.scheme.limits.answerMsMax)
-  const response = await fetch(address, { redirect: 'error', signal })
-  const text = (await response.text()).slice(0, facilitatorBytesMax)
+  const { clock, limits } = payer.scheme
+  const waitMs = limits.answerMsMax
+  const response = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(waitMs) })
+  const bounds = { bytesMax: facilitatorBytesMax, idleMsMax: waitMs, totalMsMax: waitMs }
+  const text = await (await readWhole(response, bounds, clock)).text()
   try {
     return { status: response.status, ...(JSON.parse(text) as object) }
   } catch {

@@ -16,7 +16,9 @@ import { history, limits, status } from './books.js'
 import { type ExitCode, exitCodes, exitCodeWords } from './exit-codes.js'
 import type { McpCommand } from './mcp.js'
 import { type Io, type Report, run, writeFailure } from './output.js'
-import { inspect, type PayCommand, pay, quote, type RequestOptions, requestOf } from './purchase.js'
+import { assertNotLimits } from './output-path.js'
+import { inspect, type PayCommand, pay, quote } from './purchase.js'
+import { type RequestOptions, requestOf } from './request.js'
 import { resume } from './resume.js'
 import { completion, isShell, type Shell, schema } from './schema.js'
 import type { Session } from './session.js'
@@ -119,16 +121,18 @@ function createWorkbench(program: Command, { environment, io, end }: ProgramPort
 type Workbench = ReturnType<typeof createWorkbench>
 
 /** Adds the commands that ask a seller. */
-function addPurchases({ requesting, withPayer }: Workbench, { io, stdin }: ProgramPorts): void {
+function addPurchases({ requesting, withPayer }: Workbench, ports: ProgramPorts): void {
+  const { io, environment } = ports
+
   requesting('quote', 'tell what a URL costs; needs no key').action(
     (url: string, options: RequestOptions & Json) =>
-      withPayer('quote', options, async ({ payer }) => quote(payer, await requestOf(url, options, stdin))),
+      withPayer('quote', options, async ({ payer }) => quote(payer, await requestOf(url, options, ports))),
   )
 
   requesting('inspect', 'explain the offer of a URL and what each rule says to it; pays nothing').action(
     (url: string, options: RequestOptions & Json) =>
       withPayer('inspect', options, async ({ payer }) =>
-        inspect(payer, await requestOf(url, options, stdin), io),
+        inspect(payer, await requestOf(url, options, ports), io),
       ),
   )
 
@@ -142,7 +146,12 @@ function addPurchases({ requesting, withPayer }: Workbench, { io, stdin }: Progr
       withPayer(
         'pay',
         options,
-        async ({ payer }) => pay(payer, await requestOf(url, options, stdin), options, io),
+        async ({ payer, folder }) => {
+          if (options.output !== undefined) {
+            assertNotLimits(options.output, [folder, environment.SVC_POLICY_FILE])
+          }
+          return pay(payer, await requestOf(url, options, ports), options, io)
+        },
         options,
       ),
     )
@@ -169,7 +178,7 @@ function addTools({ program }: Workbench, { environment, io, stdin, end }: Progr
 }
 
 /** Adds the commands about payments made, limits, open questions and the setup. */
-function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void {
+function addBooks({ command, withPayer }: Workbench, { io, environment }: ProgramPorts): void {
   command('status', 'tell what became of a payment, from the own store and the chain')
     .argument('<nonce>', 'challenge nonce of the payment', readNonce)
     .option('--facilitator <url>', 'ask this facilitator, too; it learns who asks')
@@ -200,7 +209,10 @@ function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void
   command('resume', 'finish payments that were interrupted; pays nothing anew')
     .option('--output <folder>', 'folder for the answers', '.')
     .action((options: Json & { output: string }) =>
-      withPayer('resume', options, ({ payer }) => resume(payer, options.output)),
+      withPayer('resume', options, async ({ payer, folder }) => {
+        assertNotLimits(options.output, [folder, environment.SVC_POLICY_FILE])
+        return resume(payer, options.output)
+      }),
     )
 
   command('doctor', 'look at environment, endpoint, token, helper, policy, state folder and clock').action(

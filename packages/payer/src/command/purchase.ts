@@ -1,6 +1,6 @@
 /** `quote`, `inspect` and `pay`. */
-import { readFile, writeFile } from 'node:fs/promises'
-import { type Address, type BaseUnits, SvcError, textTable } from '@svc-zerc20/protocol'
+import { writeFile } from 'node:fs/promises'
+import { type Address, type BaseUnits, textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import type { Payment, PayStep, Purchased } from '../payer/pay.js'
 import type { Quote, QuotedOffer } from '../payer/quote.js'
@@ -8,50 +8,8 @@ import { paymentResult, quoteResult } from '../payer/results.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 import { type Io, paint, type Report } from './output.js'
 
-/** The parts of a request, as the command line gives them. */
-export type RequestOptions = {
-  readonly method?: string | undefined
-  readonly header: readonly string[]
-  readonly data?: string | undefined
-  readonly bodyFile?: string | undefined
-}
-
 /** Largest body that is printed inside JSON. */
 const jsonBodyBytesMax = 1_048_576
-
-export async function requestOf(
-  url: string,
-  options: RequestOptions,
-  stdin: NodeJS.ReadableStream,
-): Promise<Request> {
-  const { data, bodyFile } = options
-  if (data !== undefined && bodyFile !== undefined) throw usage('--data and --body-file exclude each other')
-  const body = data ?? (bodyFile === undefined ? undefined : await readBody(bodyFile, stdin))
-  const headers = options.header.map((line): [string, string] => {
-    const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9a-z-]+):\s*(.*)$/i.exec(line) ?? []
-    if (name === '') throw usage('--header wants "Name: value"')
-    return [name, value]
-  })
-  const method = options.method?.toUpperCase() ?? (body === undefined ? 'GET' : 'POST')
-  try {
-    return new Request(url, { method, headers, ...(body !== undefined && { body }) })
-  } catch (cause) {
-    throw new SvcError('payer_misconfigured', `the request cannot be made: ${(cause as Error).message}`, {
-      cause,
-    })
-  }
-}
-
-async function readBody(path: string, stdin: NodeJS.ReadableStream): Promise<Uint8Array<ArrayBuffer>> {
-  if (path !== '-') return new Uint8Array(await readFile(path).catch(cannotRead(path)))
-  const parts: Buffer[] = []
-  for await (const part of stdin) parts.push(Buffer.from(part))
-  return new Uint8Array(Buffer.concat(parts))
-}
-
-const cannotRead = (path: string) => (cause: Error) => {
-  throw new SvcError('payer_misconfigured', `--body-file ${path}: ${cause.message}`, { cause })
-}
 
 export async function quote(payer: AssembledPayer, request: Request): Promise<Report> {
   const quoted = await payer.quote(request)
@@ -132,8 +90,9 @@ export async function pay(
   const purchased = await payer
     .pay(request, undefined, { max: options.max, onStep: options.json ? undefined : onStep })
     .finally(() => said)
-  const { payment } = purchased
+  const { payment, response } = purchased
   if (payment && !options.json) say(await paidText(payer, payment))
+  if (response.status >= 400 && !options.json) say(`the seller answered ${response.status}`)
   return purchaseReport(purchased, options)
 }
 
@@ -180,5 +139,3 @@ function bodyResult(body: Buffer): Record<string, unknown> {
   const text = body.toString('utf8')
   return Buffer.from(text, 'utf8').equals(body) ? { body: text } : { bodyBase64: body.toString('base64') }
 }
-
-const usage = (message: string) => new SvcError('payer_misconfigured', message)

@@ -1,4 +1,5 @@
 /** The forms that values of the environment and of the policy file have. Each one reads text or says what is wrong. */
+import { isAbsolute } from 'node:path'
 import {
   type Address,
   type BaseUnits,
@@ -102,6 +103,12 @@ export const hosts: Form<HostRule> = {
 export const text: Form<string> = {
   wanted: 'a text that is not empty',
   read: (given) => (given === '' ? { fault: 'the value is empty' } : { value: given }),
+}
+
+/** A relative path would mean another folder, with limits of its own, for every place that the program is started in. */
+export const absolutePath: Form<string> = {
+  wanted: 'an absolute path',
+  read: (given) => (isAbsolute(given) ? { value: given } : fault(given)),
 }
 
 export const oneOf = <const T extends string>(...words: T[]): Form<T> => ({

@@ -2,7 +2,7 @@
  * A file of limits for several accounts or projects, laid over the environment. Of every limit the tighter
  * one holds, so that writing the file never allows more than the operator of the process did.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { Json, nearestName, SvcError } from '@svc-zerc20/protocol'
 import { parse } from 'smol-toml'
 import { parseHostRules } from '../policy/hosts.js'
@@ -94,8 +94,13 @@ export function readPolicyFile(path: string, { account, project }: Chosen): Tigh
   return [everybody, ...own, ...(chosen ? [chosen[1]] : [])]
 }
 
+/** Whoever can write the limits can remove them. */
+const othersMayWrite = 0o002
+
 function parseToml(path: string): Json.JsonObject {
   try {
+    if ((statSync(path).mode & othersMayWrite) !== 0)
+      throw new Error('every user of this machine can write it')
     return parse(readFileSync(path, 'utf8'), { integersAsBigInt: true }) as Json.JsonObject
   } catch (cause) {
     const [first] = (cause as Error).message.split('\n')

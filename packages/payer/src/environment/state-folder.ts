@@ -1,5 +1,5 @@
 /** The folder for state that must outlive the process. */
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Environment } from './read-environment.js'
 
@@ -8,7 +8,7 @@ import type { Environment } from './read-environment.js'
  * counts as unset.
  */
 export function stateFolder(given: string | undefined, environment: Environment): string {
-  if (given !== undefined) return resolve(given)
+  if (given !== undefined) return given
   const { XDG_STATE_HOME: xdg, HOME: home } = environment
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'svc-pay')
   if (home !== undefined && isAbsolute(home)) return join(home, '.local', 'state', 'svc-pay')

@@ -106,7 +106,7 @@ export const variables = {
       'How much more than before a route may ask without approval. Where `SVC_APPROVE_ABOVE` is unset a higher price is only warned about.',
   }),
   SVC_STATE_DIR: variable({
-    form: Forms.text,
+    form: Forms.absolutePath,
     fallback: undefined,
     unset: '`$XDG_STATE_HOME/svc-pay`, or `~/.local/state/svc-pay`',
     about: 'Folder of totals, payments and the audit log. Processes that share it share the limits.',
@@ -118,7 +118,7 @@ export const variables = {
     about: 'Bearer token of `svc-pay mcp --http`.',
   }),
   SVC_POLICY_FILE: variable({
-    form: Forms.text,
+    form: Forms.absolutePath,
     fallback: undefined,
     unset: 'no further limits',
     about: 'TOML file with limits that are tighter than those of the environment.',

@@ -49,6 +49,7 @@ function createSpendCell(folder: string, clock: Clock): Cell<SpendState> {
   const inner = createVersionedFile({ folder: spending, parse: parseSpendState, clock })
 
   async function begin(): Promise<void> {
+    await assertOurs(folder)
     if ((await inner.read()) !== undefined) return
     const log = await stat(join(folder, auditFile)).catch(() => undefined)
     // Another process may have written the first totals between the two reads.
@@ -81,6 +82,18 @@ function createSpendCell(folder: string, clock: Clock): Cell<SpendState> {
     },
   }
 }
+
+/** Whoever can write the totals can reset them. */
+async function assertOurs(folder: string): Promise<void> {
+  const { mode } = await stat(folder).catch(() => ({ mode: 0 }))
+  if ((mode & othersMayWrite) === 0) return
+  throw new PayerError(
+    'state_unusable',
+    `every user of this machine can write ${folder}: chmod o-w ${folder}`,
+  )
+}
+
+const othersMayWrite = 0o002
 
 const lost = (folder: string) =>
   new PayerError(

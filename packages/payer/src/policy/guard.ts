@@ -3,7 +3,7 @@
  * the host of every request is checked, and nothing is signed without the permission that only this file
  * grants.
  */
-import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, parseTxHash } from '@svc-zerc20/protocol'
 import { unixSeconds } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
@@ -72,7 +72,8 @@ export function createGuard(ports: GuardPorts): Guard {
 
     async ended(challengeNonce, outcome, { status, transaction }) {
       const isServed = outcome === 'accepted' || outcome === 'delivered'
-      const facts = { challengeNonce, outcome, status, transaction }
+      // The seller wrote it. A text that is no hash could be anything, and would be shown to people and agents.
+      const facts = { challengeNonce, outcome, status, transaction: parseTxHash(transaction) }
       if (outcome === 'accepted') {
         await totals.spend(challengeNonce)
         await audit.append({ event: 'paid', ...facts })
