@@ -7,8 +7,9 @@ import { readFileSync } from 'node:fs'
 import { createPayerScheme, deliverPayments, withSpendControls } from '@svc-zerc20/payer'
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
-import { createPublicClient, erc20Abi, formatUnits, http } from 'viem'
+import { type Address, createPublicClient, erc20Abi, formatUnits, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { openShares } from './shares.js'
 import { watchFinalization } from './watch-finalization.js'
 
 type Mode = 'permit' | 'self-transfer'
@@ -25,23 +26,13 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 const short = (hex: string) => `${hex.slice(0, 10)}…${hex.slice(-4)}`
 const units = (amount: string | bigint) => `${formatUnits(BigInt(amount), 6)} zUSD`
 
+const tokensOf = (owner: Address) =>
+  chain.readContract({ address: network.token, abi: erc20Abi, functionName: 'balanceOf', args: [owner] })
+
 const balances = async () => ({
-  tokens: await chain.readContract({
-    address: network.token,
-    abi: erc20Abi,
-    functionName: 'balanceOf',
-    args: [payer.address],
-  }),
+  tokens: await tokensOf(payer.address),
   gasMoney: await chain.getBalance({ address: payer.address }),
 })
-
-const providerBalance = () =>
-  chain.readContract({
-    address: network.token,
-    abi: erc20Abi,
-    functionName: 'balanceOf',
-    args: [network.accounts.treasury.address],
-  })
 
 /** Prints every request and answer, with the time since the purchase began. */
 function narrated(
@@ -63,9 +54,11 @@ function narrated(
     const required = response.headers.get('PAYMENT-REQUIRED')
     const offer = required ? decodePaymentRequiredHeader(required).accepts[0] : undefined
     if (offer) noteOffer(offer)
+    const fee = (offer?.extra?.fee as { amount: string } | undefined)?.amount
+    const ofItFee = fee === undefined ? '' : `, of it ${units(fee)} fee,`
     line(
       offer
-        ? `402: ${units(offer.amount)} to the one-time address ${short(offer.payTo)}`
+        ? `402: ${units(offer.amount)}${ofItFee} to the one-time address ${short(offer.payTo)}`
         : `${response.status}`,
     )
     return response
@@ -109,7 +102,8 @@ async function buy(mode: Mode, route: { path: string }): Promise<string> {
   return challengeNonce
 }
 
-const before = await providerBalance()
+const shares = openShares({ network, payer, chain, tokensOf, units, say })
+const before = await shares.read()
 const payments = [
   { name: 'the permit payment', nonce: await buy('permit', network.routes.cheap) },
   { name: 'the self-transfer', nonce: await buy('self-transfer', network.routes.dear) },
@@ -118,6 +112,5 @@ if (network.artifacts === undefined) process.exit(0)
 
 say('\nFinalized: the provider is paid by proof, to an address no payer ever sees')
 const isFinalized = await watchFinalization({ network, payments, say })
-const gained = (await providerBalance()) - before
-say(`            the provider has ${units(gained)} more, minted; nothing on the chain links it to a payer`)
+await shares.tell(before, payments)
 if (!isFinalized) process.exit(1)

@@ -210,6 +210,7 @@ describe('svc-devnet --rpc-url', () => {
       '--rpc-url',
       chain.rpcUrl,
       '--no-finalization',
+      ...['--fee', 'payer', '--split'],
     ]
     const devnet = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const exited = new Promise((resolve) => devnet.once('exit', resolve))
@@ -219,9 +220,14 @@ describe('svc-devnet --rpc-url', () => {
         void exited.then((code) => reject(new Error(`svc-devnet exited with ${code}`)))
       })
       const networkFile = join(directory, 'network.json')
-      expect(JSON.parse(readFileSync(networkFile, 'utf8')).rpcUrl).toBe(chain.rpcUrl)
+      const network = JSON.parse(readFileSync(networkFile, 'utf8'))
+      expect(network.rpcUrl).toBe(chain.rpcUrl)
+      const config = readFileSync(join(directory, 'facilitator.toml'), 'utf8')
+      expect(/^treasury = "(0x\w+)"$/m.exec(config)?.[1]).toBe(network.splitter)
       const { stdout } = await run(process.execPath, [script('examples/dist/tour.js'), networkFile])
       expect(stdout.match(/accepted: burned in 0x/g)).toHaveLength(2)
+      expect(stdout).toMatch(/402: 0\.001025 zUSD, of it 0\.000025 zUSD fee, to the one-time address/)
+      expect(stdout).toMatch(/the payer paid 0\.25625 zUSD and \d+ wei of gas/)
     } finally {
       devnet.kill('SIGTERM')
       await exited

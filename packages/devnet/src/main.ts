@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onStopSignal } from '@svc-zerc20/daemon'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { type LocalNetwork, startLocalNetwork } from './network/local-network.js'
 import { removeNetworkFile, writeNetworkFile } from './network/network-file.js'
 import { preferredPort } from './network/preferred-port.js'
@@ -22,6 +22,8 @@ type Options = {
   finalization: boolean
   batch: boolean
   minterKey: boolean
+  fee?: 'payer' | 'provider'
+  split: boolean
   persist?: boolean
 }
 
@@ -43,12 +45,21 @@ const program = new Command('svc-devnet')
   .option('--no-shop', 'do not start the example shop')
   .option('--batch', 'also take batch mints; their keys are made first, half a minute once', false)
   .option('--minter-key', "mints come from a key of their own instead of the relayer's", false)
+  .addOption(
+    new Option(
+      '--fee <bearer>',
+      'take a fee of 2.5 %: the payer bears it on top of the price, or the provider',
+    ).choices(['payer', 'provider']),
+  )
+  .option('--split', "with --fee: a contract divides what is minted, instead of the treasury's key", false)
   .option('--no-finalization', 'no indexer and no proofs: payments are accepted and wait')
   .action(run)
 
 await program.parseAsync()
 
 async function run(options: Options): Promise<void> {
+  if (options.split && options.fee === undefined)
+    program.error('error: --split needs --fee payer or --fee provider')
   const say = (line: string) => process.stdout.write(`${line}\n`)
   const stopping = new AbortController()
   // Further signals are ignored while the parts stop, so that no process is left behind.
@@ -71,6 +82,7 @@ async function run(options: Options): Promise<void> {
       minterKey: options.minterKey,
       say,
       signal: stopping.signal,
+      ...(options.fee && { fee: { chargeTo: options.fee, isSplit: options.split } }),
       ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
       ...(options.persist && { persistence: resolve(options.dir, 'chain.jsonl') }),
       ...(options.shop && existsSync(exampleShop) && { shopScript: exampleShop }),

@@ -21,7 +21,8 @@ export type FacilitatorPart = {
 
 export async function startFacilitatorPart(options: {
   base: Parameters<typeof facilitatorConfig>[0]
-  overrides: ConfigTables
+  /** Laid over the base one after the other. */
+  overrides: readonly ConfigTables[]
   directory: string
   daemons: Daemons
   onClose: (closer: () => Promise<void>) => void
@@ -31,7 +32,7 @@ export async function startFacilitatorPart(options: {
   signal?: AbortSignal
 }): Promise<FacilitatorPart> {
   const { directory, inProcess, signal } = options
-  const configText = renderConfig(withOverrides(facilitatorConfig(options.base), options.overrides))
+  const configText = renderConfig(options.overrides.reduce(withOverrides, facilitatorConfig(options.base)))
   const configFile = join(directory, 'facilitator.toml')
   writeFileSync(configFile, configText)
   const adminToken = randomBytes(24).toString('hex')

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import type { WrittenEvent } from '@svc-zerc20/facilitator'
 import { type Artifacts, readArtifacts } from '@svc-zerc20/zk'
+import type { Address } from 'viem'
 import { deployContracts } from '../deploy/deploy.js'
 import type { Deployment } from '../deploy/deployment.js'
 import { createFaucet, type Faucet } from '../deploy/faucet.js'
@@ -15,6 +16,7 @@ import { startControlServer } from './control-server.js'
 import { createDaemons } from './daemons.js'
 import type { ConfigTables } from './facilitator-config.js'
 import { type InProcess, startFacilitatorPart } from './facilitator-part.js'
+import { type FeeMode, openFee } from './fee-mode.js'
 import { lockFolder } from './folder-lock.js'
 import { removeNetworkFile, shopRoutes } from './network-file.js'
 import { type ShopEnv, startIndexer, startShop } from './services.js'
@@ -42,6 +44,8 @@ export type LocalNetworkOptions = {
   batch?: boolean
   /** Mints come from a key of their own instead of the relayer's. */
   minterKey?: boolean
+  /** The facilitator takes a fee of 2.5 %; none by default. */
+  fee?: FeeMode
   /** Script of the shop to start; none by default. */
   shopScript?: string
   shopPort?: number
@@ -56,6 +60,8 @@ export type LocalNetwork = {
   readonly chain: Chain | undefined
   readonly rpcUrl: string
   readonly deployment: Deployment
+  /** The treasury of a fee in split mode. */
+  readonly splitter: Address | undefined
   readonly faucet: Faucet
   readonly controlUrl: string
   readonly indexerUrl: string
@@ -104,6 +110,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   signal?.throwIfAborted()
   const artifacts = options.finalization ? await openArtifacts(options, say) : undefined
   const deployment = await deploy(rpcUrl, artifacts, options, say)
+  const fee = options.fee && (await openFee(options.fee, { rpcUrl, token: deployment.token, say }))
   signal?.throwIfAborted()
   const faucet = createFaucet({ rpcUrl, minter: developmentRoles.deployer, token: deployment.token })
   const control = await startControlServer({ faucet })
@@ -136,8 +143,8 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
       journal: openPath(directory, 'journal.jsonl', options),
       ...(artifacts && { artifacts: artifacts.folder }),
     },
-    overrides: options.config ?? {},
     minterKey: options.minterKey ?? false,
+    overrides: [fee?.tables ?? {}, options.config ?? {}],
     directory,
     daemons,
     onClose,
@@ -161,6 +168,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     chain,
     rpcUrl,
     deployment,
+    splitter: fee?.splitter,
     faucet,
     controlUrl: control.url,
     indexerUrl,
@@ -189,12 +197,12 @@ function deploy(
   { batch = false }: LocalNetworkOptions,
   say: (line: string) => void,
 ): Promise<Deployment> {
-  const { deployer, payer, relayer, minter, treasury, rootProver } = developmentRoles
+  const { deployer, payer, relayer, minter, treasury, feeRecipient, rootProver } = developmentRoles
   return deployContracts({
     rpcUrl,
     deployer,
     payer: payer.address,
-    fund: [relayer.address, minter.address, treasury.address, rootProver.address],
+    fund: [relayer, minter, treasury, feeRecipient, rootProver].map(({ address }) => address),
     ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address], batch } }),
     log: say,
   })

@@ -16,6 +16,7 @@ export type NetworkFacts = Pick<
 > & {
   readonly deployment: Deployment
   readonly artifacts: string | undefined
+  readonly splitter: string | undefined
   readonly shopUrl: string | undefined
   readonly directory: string
 }
@@ -37,9 +38,11 @@ export type NetworkFile = {
   readonly configFile: string
   /** Folder of the proving keys; absent when nothing is finalized. */
   readonly artifacts?: string
+  /** The contract that divides what is minted; absent unless the fee is split. */
+  readonly splitter?: string
   readonly accounts: Readonly<
     Record<
-      'payer' | 'treasury' | 'relayer' | 'provider',
+      'payer' | 'treasury' | 'relayer' | 'provider' | 'feeRecipient',
       { readonly address: string; readonly privateKey: string }
     >
   >
@@ -52,7 +55,7 @@ const fileName = 'network.json'
 
 /** Written to a temporary name and renamed, so that a waiting reader never sees half a file. */
 export function writeNetworkFile(network: NetworkFacts, pid: number): string {
-  const { payer, treasury, relayer, provider } = developmentRoles
+  const { payer, treasury, relayer, provider, feeRecipient } = developmentRoles
   const content: NetworkFile = {
     rpcUrl: network.rpcUrl,
     chainId: network.deployment.chainId,
@@ -68,7 +71,8 @@ export function writeNetworkFile(network: NetworkFacts, pid: number): string {
     adminToken: network.adminToken,
     configFile: network.configFile,
     ...(network.artifacts !== undefined && { artifacts: network.artifacts }),
-    accounts: { payer, treasury, relayer, provider },
+    ...(network.splitter !== undefined && { splitter: network.splitter }),
+    accounts: { payer, treasury, relayer, provider, feeRecipient },
     routes: shopRoutes,
     pid,
   }

@@ -97,6 +97,7 @@ export const developmentAccounts = [
 ] as const
 
 const [deployer, payer, treasury, relayer, ...others] = developmentAccounts
+const feeRecipient = developmentAccounts[17]
 const minter = developmentAccounts[18]
 const rootProver = developmentAccounts[19]
 /** The provider is the treasury: mints to the treasury belong to it, and `SVC_TREASURY_PK` is its key. */
@@ -110,8 +111,9 @@ export const developmentRoles = {
   relayer,
   minter,
   provider,
+  feeRecipient,
   rootProver,
 } as const
 
 /** Funded accounts without a role. */
-export const spareAccounts: readonly DevelopmentAccount[] = others.slice(0, -2)
+export const spareAccounts: readonly DevelopmentAccount[] = others.slice(0, -3)

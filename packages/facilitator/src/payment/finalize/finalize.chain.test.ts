@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { permitBurnerAbi, verifierAbi } from '@svc-zerc20/contracts'
+import { feeSplitterAbi, feeSplitterBytecode, permitBurnerAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { encodeFunctionData, type Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
@@ -11,7 +11,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { type LyingIndexer, startLyingIndexer } from '../../../test/lying-indexer.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
-import { bodyOf } from '../../../test/payment.js'
+import { startOwnFacilitator } from '../../../test/own-facilitator.js'
+import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
+import { splitOf } from '../../../test/splitter.js'
 import { createLog } from '../../telemetry/log.js'
 
 const { provider, minter, relayer } = developmentRoles
@@ -266,4 +268,57 @@ describe('finalization with real proofs', () => {
       new Set([payer.address.toLowerCase()]),
     )
   })
+})
+
+describe('a treasury that is a splitter', () => {
+  it(
+    'R-060 R-069 gets the mints, and gives provider and fee recipient their parts to the unit',
+    proofs,
+    async () => {
+      const terms = { bps: 333, payerPays: true }
+      const [seller, recipient] = [await net.account({ tokens: 0n }), await net.account({ tokens: 0n })]
+      const hash = await net.walletOf(payer).deployContract({
+        ...{ abi: feeSplitterAbi, bytecode: feeSplitterBytecode },
+        args: [net.deployment.token, seller.address, recipient.address, terms.bps, terms.payerPays],
+      })
+      const splitter = (await net.client.waitForTransactionReceipt({ hash })).contractAddress ?? '0x'
+      const own = await startOwnFacilitator(net, {
+        journal: 'split.jsonl',
+        config: {
+          settlement: { treasury: splitter },
+          fee: { bps: terms.bps, min_per_payment: '0', charge_to: 'payer', splitter },
+          finalize: { confirmations: 1 },
+        },
+      })
+      try {
+        const prices = ['1001', '2999']
+        const offers: ChallengeOffer[] = []
+        for (const price of prices) {
+          const offer = await own.challenge(price)
+          offers.push(offer)
+          const body = bodyOf(offer, await net.permitFor(offer, payer))
+          expect(await own.post('/settle', body)).toMatchObject({ success: true })
+        }
+        const isFinalized = async ({ challengeNonce }: ChallengeOffer) => {
+          const { payment } = (await own.admin(`/payments/${challengeNonce}`)) as {
+            payment: { phase: string }
+          }
+          return payment.phase === 'finalized'
+        }
+        await until(async () => (await Promise.all(offers.map(isFinalized))).every(Boolean))
+        const minted = offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+        expect(await net.balanceOf(splitter)).toBe(minted)
+
+        const data = encodeFunctionData({ abi: feeSplitterAbi, functionName: 'distribute' })
+        await net.transact(payer, { to: splitter, data })
+        const { toProvider, toFeeRecipient } = splitOf(minted, terms)
+        expect(await net.balanceOf(seller.address)).toBe(toProvider)
+        expect(await net.balanceOf(recipient.address)).toBe(toFeeRecipient)
+        // 1001 and 2999 with fees of 34 and 100: the seller has its prices, and the unit that rounding left.
+        expect([toProvider, toFeeRecipient]).toEqual([4_001n, 133n])
+      } finally {
+        await own.close()
+      }
+    },
+  )
 })
