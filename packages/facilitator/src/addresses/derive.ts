@@ -4,10 +4,11 @@ import { deriveBurn } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import type { AddressMiner } from './mining/miner.js'
 
-/** The part of a challenge that derives from the seed and its nonce. */
+/** The part of a challenge that derives from the seed and its nonce, and from its epoch where it has one. */
 export type DeriveAddress = (
   nonce: ChallengeNonce,
-) => Promise<{ readonly payTo: Address; readonly powNonce: number }>
+  epoch?: number,
+) => Promise<{ readonly payTo: Address; readonly powNonce: number; readonly epoch?: number }>
 
 /** The search starts at the same number as the first time, so that it finds the same proof of work. */
 export function createDeriveAddress(
@@ -15,7 +16,7 @@ export function createDeriveAddress(
   seed: Uint8Array,
   { network, settlement, zerc20 }: Config,
 ): DeriveAddress {
-  return async (nonce) => {
+  return async (nonce, epoch) => {
     const mined = await miner.mine(
       deriveBurn({
         generation: zerc20.generation,
@@ -24,9 +25,14 @@ export function createDeriveAddress(
         treasury: settlement.treasury,
         seed,
         challengeNonce: nonce,
+        epoch,
       }),
     )
-    return { payTo: addressIn(mined.payTo), powNonce: mined.powNonce }
+    return {
+      payTo: addressIn(mined.payTo),
+      powNonce: mined.powNonce,
+      ...(epoch !== undefined && { epoch }),
+    }
   }
 }
 

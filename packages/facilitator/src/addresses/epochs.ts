@@ -10,3 +10,18 @@ export function epochsOf({ finalize }: Config): ((nowMs: number) => number) | un
   const length = finalize.epoch_seconds
   return (nowMs) => Math.floor(nowMs / 1000 / length) * length
 }
+
+/** Addresses are made ahead, and may wait for their payment. The search ends after so many epochs. */
+const epochsSearchedMax = 16
+
+/** The epochs in which the address of a payment may have been made, the latest first; none in single mode. */
+export function epochsBefore(config: Config): (at: number) => readonly number[] {
+  const epochAt = epochsOf(config)
+  if (!epochAt) return () => []
+  const length = config.finalize.epoch_seconds
+  return (at) => {
+    const last = epochAt(at * 1000)
+    const count = Math.min(epochsSearchedMax, Math.floor(last / length) + 1)
+    return Array.from({ length: count }, (_, i) => last - i * length)
+  }
+}

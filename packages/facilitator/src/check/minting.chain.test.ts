@@ -66,7 +66,11 @@ beforeEach(async () => {
 afterEach(() => chain.request('evm_revert', [before]))
 
 /** Writes the minimal configuration into a folder of its own. */
-function writeConfig(zerc20?: Record<string, unknown>, changes: Record<string, unknown> = {}): string {
+function writeConfig(
+  zerc20?: Record<string, unknown>,
+  changes: Record<string, unknown> = {},
+  finalize: Record<string, unknown> = {},
+): string {
   const { chainId, token, verifier, hub, permitBurner } = deployment
   const config = {
     profile: 'local',
@@ -82,6 +86,7 @@ function writeConfig(zerc20?: Record<string, unknown>, changes: Record<string, u
     },
     settlement: { treasury: provider.address, permit_burner: permitBurner, journal: 'journal.jsonl' },
     listen: { port: 0 },
+    finalize,
     ...(zerc20 && { zerc20 }),
   }
   return files.write('facilitator.toml', stringify(config))
@@ -167,6 +172,23 @@ describe('what can mint', () => {
     expect(await complaints({}, folder)).toEqual([
       'fail zerc20.artifacts: the verifier on chain checks proofs of batch-withdraw with another key',
     ])
+  })
+
+  it('R-114 is asked for batches before the first address of an epoch is made', async () => {
+    const mode = async (keysIn: string, more: Record<string, unknown> = {}) => {
+      const file = writeConfig({ artifacts: keysIn, pow_bits: 8, ...more }, {}, { mode: 'batch' })
+      return (await run(file)).about('finalize.mode').map((line) => line.replace(/ \(line \d+\)$/, ''))
+    }
+    const [single, both] = [keysFolder('single', undefined), keysFolder('both', batchKeys())]
+    const noVerifier = expect.stringMatching(
+      /^fail finalize.mode: is batch, but the verifier .* takes no batches/,
+    )
+    const noKeys = expect.stringMatching(/^fail finalize.mode: is batch, but zerc20.artifacts has no keys/)
+    expect(await mode(both)).toEqual([noVerifier])
+    await setBatchKey(batchKeys())
+    expect(await mode(single)).toEqual([noKeys])
+    expect(await mode(both)).toEqual([])
+    expect(await mode(both, { generation: 1 })).toEqual([expect.stringContaining('zerc20.generation is 1')])
   })
 
   it('is told from a contract that only tells the right hash', async () => {

@@ -44,7 +44,35 @@ export async function probeMinting(
   const manifest = artifacts === undefined ? undefined : await readManifest(artifacts)
   // `probeArtifacts` reports a folder that cannot be read.
   const ofSlots = typeof manifest === 'object' ? judgeSlots(slots, manifest) : []
-  return { findings: [...codes, ...predecessors, ...ofSlots], artifacts }
+  const ofMode = judgeMode(config, slots, typeof manifest === 'object' ? manifest : undefined)
+  return { findings: [...codes, ...predecessors, ...ofSlots, ...ofMode], artifacts }
+}
+
+/** An address of an epoch can be minted by batch proofs alone, so there must be keys for them, here and on the chain. */
+function judgeMode(
+  { finalize, zerc20 }: PartialConfig,
+  slots: readonly ProofSlot[],
+  manifest: Manifest | undefined,
+): Finding[] {
+  if (finalize.mode !== 'batch') return []
+  const fail = (why: string): Finding => ({
+    level: 'fail',
+    key: 'finalize.mode',
+    message: `is batch, but ${why}`,
+  })
+  const findings: Finding[] = []
+  if (!slots.some(({ circuit, address }) => circuit === batchCircuit && address !== undefined)) {
+    findings.push(
+      fail('the verifier on chain takes no batches: its owner sets batchVerifier first; use "single"'),
+    )
+  }
+  if (manifest && manifest.circuits[batchCircuit] === undefined) {
+    findings.push(fail('zerc20.artifacts has no keys of batch-withdraw: make them, or use "single"'))
+  }
+  if (zerc20.generation !== undefined && zerc20.generation !== 2) {
+    findings.push(fail(`zerc20.generation is ${zerc20.generation}: batches are proved for generation 2 only`))
+  }
+  return findings
 }
 
 /** The verifier's key hash for each circuit; undefined unless it reports all that every deployment has. */

@@ -4,6 +4,8 @@ import type { Config } from './config.js'
 import type { Profile } from './profile.js'
 
 export type Pace = {
+  /** When payments of an epoch are minted together. */
+  readonly batch: { readonly least: number; readonly waitMaxMs: number; readonly jitterMs: number }
   /** Mints are held back for a random time up to this. */
   readonly delayMaxMs: number
   /** Pauses after a failure: the first, and the longest. */
@@ -12,6 +14,11 @@ export type Pace = {
 
 /** The pace of a daemon. A recovery has a pace of its own. */
 export const paceOf = ({ daemon, finalize }: Config): Pace => ({
+  batch: {
+    least: finalize.batch_least,
+    waitMaxMs: finalize.batch_wait_max_ms,
+    jitterMs: finalize.batch_jitter_ms,
+  },
   delayMaxMs: finalize.delay_max_ms,
   retryMs: {
     first: daemon.finalize_interval_ms,

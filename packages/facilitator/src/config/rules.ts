@@ -12,7 +12,6 @@ export function judgeRules(config: PartialConfig, tried: (path: string) => boole
     ...judgeRecipients(config),
     ...judgeFee(config, tried),
     ...judgeSellers(config),
-    ...judgeMode(config),
   ]
 }
 
@@ -111,10 +110,4 @@ function judgeSellers({ sellers }: PartialConfig): Rule[] {
     problems.push({ key, message: `all sellers together must have at most 100, have ${percent}` })
   }
   return problems
-}
-
-/** Settings without effect in this version are refused, so that nobody believes that they work. */
-function judgeMode({ finalize }: PartialConfig): Rule[] {
-  if (finalize.mode !== 'batch') return []
-  return [{ key: 'finalize.mode', message: 'batch mints are not available in this version; use "single"' }]
 }

@@ -66,7 +66,7 @@ const leafOf = ({ burn: { leafIndex, from, value }, challenge }: AwaitingMint): 
   value,
 })
 
-const notDerived = () =>
+export const notDerived = () =>
   new SvcError(
     'address_not_derived',
     'the address of this payment does not derive from SVC_TREASURY_PK, zerc20.generation and zerc20.pow_bits as they ' +

@@ -8,6 +8,9 @@ import type { Clock } from './ports.js'
 export const waitReasons = {
   delayed: 'held back for a random time, finalize.delay_max_ms',
   queued: 'its turn comes in one of the next rounds',
+  gathering: 'other payments are to be minted with it, finalize.batch_least and finalize.batch_wait_max_ms',
+  records_missing:
+    'the chain counted more burns of its epoch than the records here know: run svc-facilitator recover',
   root_behind: 'no proved root covers its burn yet',
   verifier_paused: 'the verifier is paused',
   burn_lost: 'no block holds its burn any more',

@@ -47,6 +47,7 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
       derived.push(nonce)
       return { payTo: addressOf(Number(BigInt(nonce))), powNonce: 11 }
     },
+    epochsBefore: () => [],
     areMinted: async (burns) => burns.map(({ nonce }) => minted.has(nonce)),
     treasury: deployment.treasury,
     firstBlock: 0n,
@@ -72,6 +73,28 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
 }
 
 describe('the burns of a facilitator', () => {
+  it('of an epoch are found by the epochs of their time, when their records are lost', async () => {
+    const tried: (number | undefined)[] = []
+    const { ledger, find, executed, executedBy, transfers } = setup({
+      epochsBefore: (at) => [at + 120, at + 60, at],
+      async derive(nonce, epoch) {
+        tried.push(epoch)
+        const isOwn = epoch === 61 || epoch === 1_700_000_060
+        return { payTo: addressOf(isOwn ? Number(BigInt(nonce)) : 99), powNonce: 11, ...(epoch && { epoch }) }
+      },
+    })
+    executed.push(executedBy(1))
+    expect(await find()).toEqual([[nonceOf(1), 'helper']])
+    // The block of the burn is block 1, mined in second 1.
+    expect(tried).toEqual([undefined, 121, 61])
+    expect((await ledger.books.find(nonceOf(1)))?.challenge.epoch).toBe(61)
+    transfers.set(addressOf(5), burnOf(5))
+    expect(await find(nonceOf(5))).toEqual([
+      [nonceOf(1), 'journal'],
+      [nonceOf(5), 'nonce'],
+    ])
+  })
+
   it('are those on record that are not finalized, with the ones a reorg took', async () => {
     const { ledger, find } = setup()
     for (const seed of [1, 2, 3]) {

@@ -50,7 +50,12 @@ export type FindBurnsDeps = OnChainDeps & {
   }
   readonly search: BurnSearch
   readonly derive: DeriveAddress
-  /** Whether burns are minted. Needs no burn addresses, which would cost proof of work. */
+  /**
+   * Epochs that the address of a burn at this time may have been made in, the likeliest first. Each costs a search for
+   * proof of work. Empty where no address belongs to an epoch.
+   */
+  readonly epochsBefore: (at: UnixSeconds) => readonly number[]
+  /** Whether burns of no epoch are minted. Needs no burn addresses, which would cost proof of work. */
   areMinted(burns: readonly NonceAndValue[]): Promise<readonly boolean[]>
   readonly treasury: Address
   /** A block at or before the first one that can hold a burn. */
@@ -173,14 +178,45 @@ async function executedUnknown(
 
 async function ownBurn(deps: FindBurnsDeps, executed: ExecutedBurn): Promise<FoundBurn | undefined> {
   const { nonce } = executed
-  const { payTo, powNonce } = await deps.derive(nonce)
-  if (payTo !== executed.payTo) return undefined
+  const derived = await derivedTo(deps, executed)
+  if (!derived) return undefined
   const claimed = { ...executed, leafIndex: 0n }
-  const challenge = reconstruct(deps, { nonce, payTo, powNonce }, claimed)
+  const challenge = reconstruct(deps, { nonce, ...derived }, claimed)
   const current = await deps.reread(challenge, claimed)
   if (!current) return undefined
   await recordFound(deps, challenge, current.burn, 'unrecorded')
   return { nonce, burn: current.burn, source: 'helper' }
+}
+
+/** The derivation that gives the address of a burn; undefined when the burn is somebody else's. */
+async function derivedTo(
+  deps: FindBurnsDeps,
+  { nonce, payTo, blockNumber }: ExecutedBurn,
+): Promise<Derived | undefined> {
+  const single = await deps.derive(nonce)
+  if (single.payTo === payTo) return single
+  for (const epoch of deps.epochsBefore(await deps.minedAt(blockNumber))) {
+    const derived = await deps.derive(nonce, epoch)
+    if (derived.payTo === payTo) return derived
+  }
+  return undefined
+}
+
+type Derived = Awaited<ReturnType<DeriveAddress>>
+
+/** The derivation of a nonce to whose address something was paid, and the largest transfer there. */
+async function paidAddress(
+  deps: FindBurnsDeps,
+  nonce: ChallengeNonce,
+): Promise<{ readonly derived: Derived; readonly burn: Burn } | undefined> {
+  const now = Math.floor(deps.clock.now() / 1000) as UnixSeconds
+  for (const epoch of [undefined, ...deps.epochsBefore(now)]) {
+    const derived = await deps.derive(nonce, epoch)
+    const { payTo } = derived
+    const burn = (await deps.search.largestTransfers([{ payTo, issuedAtBlock: deps.firstBlock }])).get(payTo)
+    if (burn) return { derived, burn }
+  }
+  return undefined
 }
 
 /** Self-transfers leave no challenge nonce on the chain, so the operator must give it. */
@@ -192,13 +228,14 @@ async function ofNonces(
   const found: FoundBurn[] = []
   for (const nonce of nonces) {
     if (known.has(nonce) || (await deps.ledger.find(nonce))) continue
-    const { payTo, powNonce } = await deps.derive(nonce)
-    const transfers = await deps.search.largestTransfers([{ payTo, issuedAtBlock: deps.firstBlock }])
-    const burn = transfers.get(payTo)
-    if (!burn) deps.say(`nothing was paid to the address of ${nonce}`)
-    const [minted] = burn ? await deps.areMinted([{ nonce, value: burn.value }]) : []
-    if (!burn || minted) continue
-    await recordFound(deps, reconstruct(deps, { nonce, payTo, powNonce }, burn), burn, 'unrecorded')
+    const paid = await paidAddress(deps, nonce)
+    if (!paid) deps.say(`nothing was paid to the address of ${nonce}`)
+    if (!paid) continue
+    const { derived, burn } = paid
+    const isSingle = derived.epoch === undefined
+    const [minted] = isSingle ? await deps.areMinted([{ nonce, value: burn.value }]) : []
+    if (minted) continue
+    await recordFound(deps, reconstruct(deps, { nonce, ...derived }, burn), burn, 'unrecorded')
     found.push({ nonce, burn, source: 'nonce' })
   }
   return found
@@ -207,7 +244,7 @@ async function ofNonces(
 /** Rebuilds the part of a lost challenge that a mint needs. Its terms are unknown. */
 function reconstruct(
   { treasury, clock }: FindBurnsDeps,
-  derived: Pick<Challenge, 'nonce' | 'payTo' | 'powNonce'>,
+  derived: Pick<Challenge, 'nonce' | 'payTo' | 'powNonce' | 'epoch'>,
   { value, blockNumber }: Burn,
 ): Challenge {
   const now = Math.floor(clock.now() / 1000) as Challenge['issuedAt']

@@ -4,6 +4,7 @@ import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/pro
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { deriveSeed } from '@svc-zerc20/zk'
 import { createDeriveAddress } from '../addresses/derive.js'
+import { epochsBefore } from '../addresses/epochs.js'
 import { createAddressMiner } from '../addresses/mining/miner.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
 import { whyOff } from '../config/finalization.js'
@@ -92,7 +93,12 @@ async function recover(recovery: Recovery): Promise<RecoveryReport> {
     ...recovery,
     profile: profileOf(config),
     ledger,
-    pace: { delayMaxMs: 0, retryMs: { first: limits.recoverPauseMs, max: limits.recoverRetryMaxMs } },
+    issued: storage.issued.store,
+    pace: {
+      batch: { least: 1, waitMaxMs: 0, jitterMs: 0 },
+      delayMaxMs: 0,
+      retryMs: { first: limits.recoverPauseMs, max: limits.recoverRetryMaxMs },
+    },
   })
   try {
     // As at a start: transactions that a crash interrupted still hold txNonces of the relayer and may be mined by now.
@@ -129,8 +135,14 @@ async function look(recovery: Recovery): Promise<RecoveryReport> {
   for (const some of inParts(awaiting, limits.paymentsPerRoundMax)) {
     const states = await verifier.mintStates(some)
     for (const [i, { challenge, burn }] of some.entries()) {
-      const waits = root.isPaused ? 'verifier_paused' : burn.leafIndex >= root.size ? 'root_behind' : 'due'
-      steps.set(challenge.nonce, states[i] === 'due' ? waits : states[i] === 'shallow' ? 'confirming' : 'due')
+      const waits: Step | 'due' = root.isPaused
+        ? 'verifier_paused'
+        : burn.leafIndex >= root.size
+          ? 'root_behind'
+          : 'due'
+      // What was minted for an epoch does not tell which of its burns it was for.
+      const isOpen = states[i] === 'due' || challenge.epoch !== undefined
+      steps.set(challenge.nonce, isOpen ? waits : states[i] === 'shallow' ? 'confirming' : 'due')
     }
   }
   return reportOf(found, ({ nonce }) => steps.get(nonce), true)
@@ -158,6 +170,7 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
         reread: createRereadBurn(chainSide),
         depth: foundDepth(config),
         derive: createDeriveAddress(miner, seed, config),
+        epochsBefore: epochsBefore(config),
         areMinted: mintedBy(recovery),
         treasury: settlement.treasury,
         firstBlock: BigInt(network.deployed_block),

@@ -74,6 +74,10 @@ function standingAt(step: Step | 'due' | undefined): Standing {
       return waiting('no proved root covers it yet')
     case 'verifier_paused':
       return waiting('the verifier is paused')
+    case 'gathering':
+      return waiting('other payments are to be minted with it')
+    case 'records_missing':
+      return waiting('the chain counted more burns of its epoch than are known here')
     case 'burn_lost':
       return waiting(leftAloneReasons.burn_lost)
     case 'failed':

@@ -1,21 +1,27 @@
 /** Finalization, wired: paths, proofs and mints of this facilitator, round by round or in a loop. */
 import { closeAll } from '@svc-zerc20/daemon'
-import { SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { ArtifactError, readArtifacts } from '@svc-zerc20/zk'
+import type { IssuedStore } from '../addresses/issued/store.js'
+import { createBatchCounts } from '../chain/batch-counts.js'
 import { createIndexer, type Indexer } from '../chain/indexer.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
 import { createVerifier } from '../chain/verifier.js'
 import type { Config } from '../config/config.js'
 import { type Pace, whyOff } from '../config/finalization.js'
+import { dustBelow } from '../config/found-transfers.js'
 import type { Profile } from '../config/profile.js'
 import type { OpenLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
+import { createBatchProofs } from '../mint/batch-proofs.js'
 import { createBurnSecrets } from '../mint/burn-secrets.js'
+import { createEpochProofs } from '../mint/epoch-proofs.js'
 import { createMinter } from '../mint/minter.js'
 import { createOwnTree, type OwnTree } from '../mint/own-tree.js'
 import { createMerklePaths } from '../mint/paths.js'
 import { createMintProofs } from '../mint/proofs.js'
+import type { BatchPorts } from '../payment/epochs/ports.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
 import { type FinalizeLoop, startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
@@ -24,6 +30,7 @@ import { createMintSchedule } from '../payment/finalize/schedule.js'
 import type { Clock, Minter } from '../payment/ports.js'
 import { conditionsMissing } from '../secrets/secrets.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
+import { createEpochTransfers } from '../transfers/epoch-transfers.js'
 import type { ChainSide } from './chain-side.js'
 
 export type FinalizationDeps = {
@@ -31,6 +38,8 @@ export type FinalizationDeps = {
   readonly profile: Profile
   readonly chainSide: ChainSide
   readonly ledger: OpenLedger['ledger']
+  /** Where transfers are kept that nobody presented. */
+  readonly issued: IssuedStore
   readonly seed: Uint8Array
   readonly clock: Clock
   readonly random: { bytes(length: number): Uint8Array }
@@ -148,25 +157,57 @@ export function wireIndexer({ network }: Config): Indexer {
   })
 }
 
+/** The count of each epoch belongs to the account that sends our mints. */
+function wireBatchCounts(
+  config: Config,
+  { rpc, relayer }: Pick<ChainSide, 'rpc' | 'relayer'>,
+  seed: Uint8Array,
+): Pick<BatchPorts, 'counts' | 'findCounts'> {
+  const secretsOf = createBurnSecrets(seed, config)
+  // The recipient hash of an epoch does not depend on the nonce.
+  const anyAddress = { nonce: `0x${'00'.repeat(32)}` as ChallengeNonce, powNonce: 0 }
+  return createBatchCounts({
+    rpc,
+    verifier: config.network.verifier,
+    submitter: relayer.address,
+    recipientHashOf: ({ treasury, start }) =>
+      secretsOf({ ...anyAddress, treasury, epoch: start }).recipientHash,
+    confirmations: config.finalize.confirmations,
+    logSpanBlocksMax: limits.logSpanBlocksMax,
+  })
+}
+
 function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ownTree: OwnTree): Finalize {
   const { config, chainSide, ledger, clock, random, telemetry, pace } = deps
   const { network, finalize, settlement } = config
+  const proving = {
+    secretsOf: createBurnSecrets(deps.seed, config),
+    paths: createMerklePaths({ indexer: wireIndexer(config), ownTree, report: telemetry.log }),
+    prover,
+    verifier: network.verifier,
+    mintGas: limits.mintGas,
+    batchGas: limits.mintGas,
+  }
   return createFinalize({
     ledger,
     verifier: wireVerifier(config, chainSide, deps.seed),
     reread: createRereadBurn(chainSide),
-    prove: createMintProofs({
-      secretsOf: createBurnSecrets(deps.seed, config),
-      paths: createMerklePaths({ indexer: wireIndexer(config), ownTree, report: telemetry.log }),
-      prover,
-      verifier: network.verifier,
-      mintGas: limits.mintGas,
-    }),
+    prove: createMintProofs(proving),
+    batches: {
+      ...wireBatchCounts(config, chainSide, deps.seed),
+      ...createEpochTransfers({ store: deps.issued, dustBelow: dustBelow(config) }),
+      ...createEpochProofs({ ...proving, proveBatch: createBatchProofs(proving) }),
+      pace: { ...pace.batch, retryMs: pace.retryMs },
+      chance: () => fraction(random),
+    },
     minter,
     clock,
     report(event) {
       telemetry.log(event)
       if (event.event === 'mint.proving') telemetry.metrics.observe('svc_mint_company', event.company)
+      if (event.event === 'batch.proving')
+        telemetry.metrics.observe('svc_mint_batch_payments', event.payments)
+      if (event.event === 'batch.proved') telemetry.metrics.observe('svc_mint_proof_seconds', event.ms / 1000)
       if (event.event === 'mint.proved') telemetry.metrics.observe('svc_mint_proof_seconds', event.ms / 1000)
     },
     schedule: createMintSchedule({

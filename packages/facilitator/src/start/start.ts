@@ -59,6 +59,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     profile,
     chainSide,
     ledger,
+    issued: storage.issued.store,
     seed,
     clock,
     random,

@@ -225,6 +225,32 @@ export const logEvents: {
     about: 'The proof of a mint is ready. The mint is sent.',
     fields: { challengeNonce: linkedNonce, ms: 'milliseconds the path and the proof took' },
   },
+  'batch.proving': {
+    level: 'info',
+    about: 'The proof of a batch mint is being computed.',
+    fields: {
+      payments: 'payments that are minted together, as one sum',
+      others: 'other transfers in that sum: payments that are counted again, and transfers beside a payment',
+      crowd: 'transfers of the token among which the proof hides them',
+    },
+  },
+  'batch.proved': {
+    level: 'info',
+    about: 'The proof of a batch mint is ready. The mint is sent.',
+    fields: {
+      payments: 'payments that are minted together',
+      ms: 'milliseconds the paths and the proof took',
+    },
+  },
+  'batch.failed': {
+    level: 'warn',
+    about: 'A batch mint failed. It is tried again with growing pauses.',
+    fields: {
+      payments: 'payments that wait for it',
+      reason: 'what kind of failure',
+      err: cause,
+    },
+  },
   'mint.mined': {
     level: 'info',
     about: 'A mint is in a block. The payment is finalized when that block is deep enough.',

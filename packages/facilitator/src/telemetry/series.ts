@@ -52,6 +52,10 @@ export const series = {
     'Waiting burns of the same amount when a mint was proved, its own included: the mint could belong to any of them.',
     [1, 2, 5, 10, 20, 50, 100],
   ),
+  svc_mint_batch_payments: histogram(
+    'Payments that one batch mint brings, as one sum.',
+    [1, 2, 5, 10, 20, 30],
+  ),
   svc_followed_block: gauge("Block up to which the token's transfers were followed."),
   svc_follow_failures_total: counter('Failed searches for transfers that nobody presented.'),
   svc_stuck_transfers: gauge('Addresses with tokens that a single proof cannot mint.'),
@@ -147,6 +151,7 @@ export const eventCounters: Readonly<
   'payment.finalized': { name: 'svc_payments_total', labels: { phase: 'finalized' } },
   'payment.demoted': { name: 'svc_payments_total', labels: { phase: 'demoted' } },
   'mint.proved': { name: 'svc_mints_total', labels: { outcome: 'proved' } },
+  'batch.failed': { name: 'svc_mints_total', labels: { outcome: 'batch_failed' } },
   'mint.mined': { name: 'svc_mints_total', labels: { outcome: 'mined' } },
   'mint.failed': { name: 'svc_mints_total', labels: { outcome: 'failed' } },
   'mint.resumed': { name: 'svc_mints_total', labels: { outcome: 'resumed' } },

@@ -27,6 +27,18 @@ const oneAtATime = {
   rootPatienceMs: 600_000,
 }
 
+/** The payments of these tests have a proof each. */
+const noBatches: FinalizeDeps['batches'] = {
+  counts: async () => [],
+  findCounts: async () => [],
+  prove: () => Promise.reject(new Error('nothing is minted in batches here')),
+  found: async () => [],
+  followedLeaves: async () => undefined,
+  rangeOf: (_, limit) => ({ count: 0, end: limit }),
+  pace: { least: 1, waitMaxMs: 0, jitterMs: 0, retryMs: { first: periodMs, max: periodMs } },
+  chance: () => 0,
+}
+
 /** A scripted chain and prover around a real ledger: what they say is set by each test. */
 function setup({
   delayMs = () => 0,
@@ -78,6 +90,7 @@ function setup({
     report: (event) => events.push(event),
     schedule: createMintSchedule({ clock, delayMs, retryMs: { first: periodMs, max: 10 * periodMs } }),
     shuffle: (items) => items,
+    batches: noBatches,
     burnConfirmations: 1,
     limits: { ...oneAtATime, attemptsInFlightMax: 3 },
     ...changes,

@@ -6,13 +6,16 @@
  * nothing is minted twice.
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Books } from '../books.js'
+import type { BatchPorts } from '../epochs/ports.js'
+import { createEpochSweep, type EpochSweep } from '../epochs/sweep.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock, Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Wait } from '../waits.js'
 import type { FinalizeEvent, MintState, MintVerifier, ProvedRoot, ProveMint, RereadBurn } from './ports.js'
 import { createProgress, type Progress } from './progress.js'
-import { createRecordMint } from './record-mint.js'
+import { createRecordMint, type RecordMint } from './record-mint.js'
 import { createReorgedBurns } from './reorged-burns.js'
 import { cutOffBy, type Round, type RoundEnd, type Step } from './round.js'
 import type { MintSchedule } from './schedule.js'
@@ -33,10 +36,15 @@ export type Finalize = {
 }
 
 export type FinalizeDeps = {
-  readonly ledger: Pick<Ledger, 'awaitingMint' | 'finalize' | 'demote' | 'demoted' | 'accept' | 'moveBurn'>
+  readonly ledger: Pick<
+    Ledger,
+    'awaitingMint' | 'finalize' | 'demote' | 'demoted' | 'accept' | 'moveBurn'
+  > & { readonly books: Pick<Books, 'page'> }
   readonly verifier: MintVerifier
   readonly reread: RereadBurn
   readonly prove: ProveMint
+  /** For payments that are minted in batches. */
+  readonly batches: BatchPorts
   readonly minter: Pick<Minter, 'mint' | 'isUnderWay'>
   readonly clock: Clock
   readonly report: (event: FinalizeEvent) => void
@@ -62,11 +70,12 @@ export type FinalizeDeps = {
 export function createFinalize(deps: FinalizeDeps): Finalize {
   const { verifier, limits } = deps
   const progress = createProgress(deps)
-  const { schedule, waits, minted } = progress
+  const { schedule, waits } = progress
   const reorgedBurns = createReorgedBurns({ ...deps, progress })
   const sendMint = createSendMint({ ...deps, ...limits, progress })
   const recordMint = createRecordMint({ ...deps, ...limits, progress })
   const tellWaiting = createTellWaiting({ ...deps, ...limits, waits })
+  const epochs = createEpochSweep({ ...deps, ...limits, ...deps.batches, progress, reorgedBurns })
 
   async function advance(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<Step | undefined> {
     if (deps.minter.isUnderWay(payment.challenge.nonce)) return 'confirming'
@@ -97,9 +106,9 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
   async function runRound(signal: AbortSignal, cutOff: Promise<'cut_off'>): Promise<RoundEnd> {
     await reorgedBurns.acceptReturned(signal)
-    const due = await candidates(deps, progress)
+    const { due, inEpochs } = await candidates(deps, progress)
     const end = new Map<ChallengeNonce, Step>()
-    if (due.length === 0) return end
+    if (due.length + inEpochs.length === 0) return end
     const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
     const all = due.map((payment, i): Seen => ({ payment, state: states[i] ?? 'due' }))
     const { queue, companyOf } = orderOf(all, root, deps.shuffle)
@@ -118,7 +127,16 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
         progress.remember(next.payment, done)
       }
     }
-    await Promise.all(Array.from({ length: limits.attemptsInFlightMax }, work))
+    const sweep = async () => {
+      const steps = await epochs.round(inEpochs, root, round)
+      for (const payment of inEpochs) {
+        const step = steps.get(payment.challenge.nonce)
+        if (!step) continue
+        end.set(payment.challenge.nonce, step)
+        progress.remember(payment, step)
+      }
+    }
+    await Promise.all([sweep(), ...Array.from({ length: limits.attemptsInFlightMax }, work)])
     tellWaiting(root, end)
     return end
   }
@@ -133,46 +151,70 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
       }
     },
 
-    retry: schedule.hasten,
-
-    async confirm() {
-      const waiting = [...minted.values()].slice(0, limits.paymentsPerRoundMax)
-      if (waiting.length === 0) return
-      const states = await verifier.mintStates(waiting)
-      for (const [i, payment] of waiting.entries()) {
-        const { nonce } = payment.challenge
-        // A reorg may have taken the mint: the next round sends another.
-        if (states[i] === 'due') minted.delete(nonce)
-        else if (states[i] === 'minted' && !(await schedule.isResting(nonce))) await recordMint(payment)
-      }
+    async retry(nonce) {
+      epochs.hasten(nonce)
+      await schedule.hasten(nonce)
     },
+
+    confirm: createConfirm(deps, progress, recordMint, epochs),
 
     waitOf: waits.of,
   }
 }
 
+function createConfirm(
+  { verifier, limits }: FinalizeDeps,
+  { schedule, minted }: Progress,
+  recordMint: RecordMint,
+  epochs: EpochSweep,
+): Finalize['confirm'] {
+  return async () => {
+    const all = [...minted.values()]
+    await epochs.confirm(all.filter(isInEpoch))
+    const waiting = all.filter((payment) => !isInEpoch(payment)).slice(0, limits.paymentsPerRoundMax)
+    if (waiting.length === 0) return
+    const states = await verifier.mintStates(waiting)
+    for (const [i, payment] of waiting.entries()) {
+      const { nonce } = payment.challenge
+      // A reorg may have taken the mint: the next round sends another.
+      if (states[i] === 'due') minted.delete(nonce)
+      else if (states[i] === 'minted' && !(await schedule.isResting(nonce))) await recordMint(payment)
+    }
+  }
+}
+
+const isInEpoch = ({ challenge }: AwaitingMint): boolean => challenge.epoch !== undefined
+
 /** Payments that the schedule is asked about at once. */
 const askedTogetherMax = 500
 
 /**
- * Payments that are due, about oldest burn first. Payments beyond the limit are asked about too, so that
- * their delays begin.
+ * Payments that are due, about oldest burn first, and all payments that are minted in batches. Payments beyond the limit
+ * are asked about too, so that their delays begin.
  */
-async function candidates({ ledger, limits }: FinalizeDeps, progress: Progress): Promise<AwaitingMint[]> {
+async function candidates(
+  { ledger, limits }: FinalizeDeps,
+  progress: Progress,
+): Promise<{ readonly due: AwaitingMint[]; readonly inEpochs: AwaitingMint[] }> {
   const due: AwaitingMint[] = []
+  const inEpochs: AwaitingMint[] = []
   const take = async (payments: readonly AwaitingMint[]) => {
     const room = limits.paymentsPerRoundMax - due.length
     due.push(...(await progress.due(payments)).slice(0, room))
   }
   let some: AwaitingMint[] = []
   for await (const payment of ledger.awaitingMint()) {
+    if (isInEpoch(payment)) {
+      inEpochs.push(payment)
+      continue
+    }
     some.push(payment)
     if (some.length < askedTogetherMax) continue
     await take(some)
     some = []
   }
   await take(some)
-  return due
+  return { due, inEpochs }
 }
 
 type Seen = { readonly payment: AwaitingMint; readonly state: MintState }

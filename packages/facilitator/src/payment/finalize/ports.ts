@@ -54,6 +54,21 @@ export type FinalizeEvent =
       /** Waiting burns of this amount that the root covers, this one included: any of them could explain the mint. */
       readonly company: number
     }
+  | {
+      readonly event: 'batch.proving'
+      /** Payments of the sum, and other transfers to addresses of the epoch. */
+      readonly payments: number
+      readonly others: number
+      /** Transfers among which the proof hides them. */
+      readonly crowd: bigint
+    }
+  | { readonly event: 'batch.proved'; readonly payments: number; readonly ms: number }
+  | {
+      readonly event: 'batch.failed'
+      readonly payments: number
+      readonly reason: string
+      readonly err: unknown
+    }
   | { readonly event: 'mint.proved'; readonly challengeNonce: string; readonly ms: number }
   | { readonly event: 'mint.mined'; readonly challengeNonce: string }
   | {

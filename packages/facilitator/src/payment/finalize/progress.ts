@@ -62,7 +62,7 @@ export function createProgress(deps: {
 
     remember(payment, step) {
       const { nonce } = payment.challenge
-      if (step === 'root_behind' || step === 'verifier_paused') waits.set(nonce, step)
+      if (isWait(step)) waits.set(nonce, step)
       if (step !== 'mined' && step !== 'confirming') return
       // Meanwhile `confirm` may have recorded it.
       if (recording.has(nonce) || !waits.of(nonce)) return
@@ -77,3 +77,6 @@ export function createProgress(deps: {
     },
   }
 }
+
+const isWait = (step: Step): step is Step & WaitReason =>
+  step === 'root_behind' || step === 'verifier_paused' || step === 'gathering' || step === 'records_missing'

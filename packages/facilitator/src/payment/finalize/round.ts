@@ -11,6 +11,10 @@ export type Step =
   /** No proved root covers the burn yet. */
   | 'root_behind'
   | 'verifier_paused'
+  /** Waits for other payments of its epoch, to be minted with them. */
+  | 'gathering'
+  /** Our account counted burns of its epoch that no record here explains. */
+  | 'records_missing'
   /** No block holds the burn any more. */
   | 'burn_lost'
   | 'failed'

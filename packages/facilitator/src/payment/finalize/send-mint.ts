@@ -4,6 +4,7 @@ import type { AwaitingMint } from '../records.js'
 import type { FinalizeEvent, MintVerifier, ProvedRoot, ProveMint } from './ports.js'
 import type { Progress } from './progress.js'
 import type { Round, Step } from './round.js'
+import { createWaitForMint } from './wait-for-mint.js'
 
 export type SendMint = (payment: AwaitingMint, root: ProvedRoot, round: Round) => Promise<Step>
 
@@ -18,6 +19,7 @@ export function createSendMint(deps: {
   readonly mintWaitMs: number
 }): SendMint {
   const { progress, clock, report } = deps
+  const waitForMint = createWaitForMint(deps)
 
   async function end(payment: AwaitingMint, outcome: MintOutcome): Promise<Step> {
     const challengeNonce = payment.challenge.nonce
@@ -39,13 +41,9 @@ export function createSendMint(deps: {
     const startedAt = clock.now()
     const call = await deps.prove(payment, root, round.signal)
     report({ event: 'mint.proved', challengeNonce, ms: clock.now() - startedAt })
-    // A stalled queue must not hold up the rounds: reorged burns would go unnoticed meanwhile. Until the mint
-    // ends, the minter reports it as under way, and nobody sends another.
+    // Until the mint ends, the minter reports it as under way, and nobody sends another.
     const minted = deps.minter.mint(call)
-    const bound = new AbortController()
-    const elapsed = clock.sleep(deps.mintWaitMs, bound.signal).then(() => 'elapsed' as const)
-    const outcome = await Promise.race([minted, round.cutOff, elapsed]).finally(() => bound.abort())
-    // A transaction that was sent is on record: the next run resumes it.
+    const outcome = await waitForMint(minted, round)
     if (outcome === 'cut_off') return 'interrupted'
     if (outcome !== 'elapsed') return end(payment, outcome)
     minted

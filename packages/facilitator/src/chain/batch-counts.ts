@@ -1,0 +1,86 @@
+/** Reads how far our account has counted the burns of epochs. */
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { type JsonRpc, type RpcAnswer, readHead, resultOf, scanLogs, wellFormed } from '@svc-zerc20/evm'
+import { type Address, parseTxHash } from '@svc-zerc20/protocol'
+import type { Hex } from 'viem'
+import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEventLogs } from 'viem/utils'
+import type { Epoch } from '../payment/epochs/epoch.js'
+import type { BatchCount, BatchPorts, CountedBatch } from '../payment/epochs/ports.js'
+
+export function createBatchCounts(deps: {
+  readonly rpc: Pick<JsonRpc, 'batch'>
+  readonly verifier: Address
+  /** The account that sends our batches. Another account's count is another one. */
+  readonly submitter: Address
+  readonly recipientHashOf: (epoch: Epoch) => bigint
+  /** Blocks, its own included, after which a count is deep. */
+  readonly confirmations: number
+  /** Blocks in one question for logs; fewer while the node refuses. */
+  readonly logSpanBlocksMax: number
+}): Pick<BatchPorts, 'counts' | 'findCounts'> {
+  const { rpc, verifier, submitter, recipientHashOf } = deps
+  const contract = { abi: verifierAbi } as const
+
+  /** The count, and the sum that was minted. */
+  function questions(epoch: Epoch, block: string) {
+    const hash = recipientHashOf(epoch)
+    const data = [
+      encodeFunctionData({ ...contract, functionName: 'batchCount', args: [hash, submitter] }),
+      encodeFunctionData({ ...contract, functionName: 'totalTeleported', args: [hash] }),
+    ]
+    return data.map((each) => ({ method: 'eth_call', params: [{ to: verifier, data: each }, block] }))
+  }
+
+  async function countsAt(epochs: readonly Epoch[], block: string): Promise<readonly BatchCount[]> {
+    const answers = await rpc.batch(epochs.flatMap((epoch) => questions(epoch, block)))
+    return epochs.map((_, i) => countIn(answers[2 * i], answers[2 * i + 1]))
+  }
+
+  return {
+    async counts(epochs) {
+      const deepBlock = (await readHead(rpc)) - BigInt(deps.confirmations - 1)
+      const latest = await countsAt(epochs, 'latest')
+      const deep = await countsAt(epochs, `0x${(deepBlock < 0n ? 0n : deepBlock).toString(16)}`)
+      return epochs.map((_, i) => ({ latest: latest[i] ?? none, deep: deep[i] ?? none }))
+    },
+
+    async findCounts(epoch, fromBlock) {
+      const args = { recipientHash: recipientHashOf(epoch), submitter }
+      const topics = encodeEventTopics({ ...contract, eventName: 'BatchCounted', args }) as string[]
+      const blocks = { fromBlock: Number(fromBlock), spanBlocksMax: deps.logSpanBlocksMax }
+      const found: CountedBatch[] = []
+      for await (const { logs } of scanLogs(rpc, { address: verifier, topics }, blocks)) {
+        const counted = wellFormed('eth_getLogs', () =>
+          parseEventLogs({ ...contract, eventName: 'BatchCounted', logs: logs as never }),
+        )
+        for (const { args: batch, transactionHash, blockNumber } of counted) {
+          const txHash = parseTxHash(transactionHash)
+          const [start, end] = [BigInt(batch.start), BigInt(batch.end)]
+          if (txHash) found.push({ txHash, blockNumber: BigInt(blockNumber ?? 0), start, end })
+        }
+      }
+      return found
+    },
+  }
+}
+
+const none: BatchCount = { checkpoint: 0n, counted: 0n, minted: 0n }
+
+/** Nothing was counted where there was no verifier yet. */
+function countIn(count: RpcAnswer | undefined, total: RpcAnswer | undefined): BatchCount {
+  const [counted, minted] = [resultOf('eth_call', count) as Hex, resultOf('eth_call', total) as Hex]
+  if (counted === '0x' || minted === '0x') return none
+  return wellFormed('eth_call', () => {
+    const [checkpoint, sum] = decodeFunctionResult({
+      abi: verifierAbi,
+      functionName: 'batchCount',
+      data: counted,
+    })
+    const teleported = decodeFunctionResult({
+      abi: verifierAbi,
+      functionName: 'totalTeleported',
+      data: minted,
+    })
+    return { checkpoint: BigInt(checkpoint), counted: sum, minted: teleported }
+  })
+}

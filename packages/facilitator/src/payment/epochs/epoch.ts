@@ -1,0 +1,32 @@
+/** One group of payments that are minted together: addresses of one epoch and one treasury share the recipient hash. */
+import type { AwaitingMint, Burn, Challenge } from '../records.js'
+
+export type Epoch = {
+  readonly treasury: Challenge['treasury']
+  /** The unix second at which the epoch began. */
+  readonly start: number
+}
+
+/** A transfer to an address of an epoch. */
+export type EpochLeaf = { readonly challenge: Challenge; readonly burn: Burn }
+
+/** The epoch of a challenge; undefined when it is minted by a proof of its own. */
+export const epochOf = ({ treasury, epoch }: Pick<Challenge, 'treasury' | 'epoch'>): Epoch | undefined =>
+  epoch === undefined ? undefined : { treasury, start: epoch }
+
+export const epochKey = ({ treasury, start }: Epoch): string => `${treasury} ${start}`
+
+export type EpochPayments = { readonly epoch: Epoch; readonly payments: readonly AwaitingMint[] }
+
+/** The payments of each epoch, in the order of the first payment of each. */
+export function groupByEpoch(payments: readonly AwaitingMint[]): readonly EpochPayments[] {
+  const groups = new Map<string, { readonly epoch: Epoch; readonly payments: AwaitingMint[] }>()
+  for (const payment of payments) {
+    const epoch = epochOf(payment.challenge)
+    if (!epoch) continue
+    const group = groups.get(epochKey(epoch))
+    if (group) group.payments.push(payment)
+    else groups.set(epochKey(epoch), { epoch, payments: [payment] })
+  }
+  return [...groups.values()]
+}

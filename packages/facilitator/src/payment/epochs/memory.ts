@@ -1,0 +1,55 @@
+/** What is remembered of an epoch while it has payments to mint. A restart forgets it, which costs time and no money. */
+import { backOffMs } from '@svc-zerc20/protocol'
+import type { Clock } from '../ports.js'
+import type { AwaitingMint } from '../records.js'
+import { dueAtMs } from './due.js'
+import type { BatchCount, BatchPorts } from './ports.js'
+
+export type EpochMemory = {
+  /** The first count at which records were lost; leaves above its checkpoint are compared with counts since. */
+  base: BatchCount | undefined
+  /** Whether these payments are minted now. Notes since when they are enough. */
+  isDue(payments: readonly AwaitingMint[]): boolean
+  /** A sweep begins: payments below this leaf are minted without further waits, in as many proofs as it takes. */
+  begin(limit: bigint): void
+  /** A proof of the sweep ended. After a failure the epoch rests, longer each time. */
+  ended(how: 'well' | 'failed'): void
+}
+
+export function createEpochMemory({
+  clock,
+  pace,
+  chance,
+}: Pick<BatchPorts, 'pace' | 'chance'> & { readonly clock: Pick<Clock, 'now'> }): EpochMemory {
+  let drawn = chance()
+  let completeAtMs: number | undefined
+  let sweptBelow = 0n
+  let failures = 0
+  let restUntilMs = 0
+  return {
+    base: undefined,
+    isDue(payments) {
+      const now = clock.now()
+      if (now < restUntilMs) return false
+      if (payments.some(({ burn }) => burn.leafIndex < sweptBelow)) return true
+      if (payments.length >= pace.least) completeAtMs ??= now
+      else completeAtMs = undefined
+      return now >= dueAtMs({ sinceMs: payments.map(waitsSinceMs), completeAtMs, chance: drawn, pace })
+    },
+    begin(limit) {
+      sweptBelow = limit
+    },
+    ended(how) {
+      failures = how === 'failed' ? failures + 1 : 0
+      restUntilMs =
+        failures === 0 ? 0 : clock.now() + backOffMs(failures, pace.retryMs.first, pace.retryMs.max)
+      if (how === 'failed') return
+      drawn = chance()
+      completeAtMs = undefined
+    },
+  }
+}
+
+/** A burn that came late waits since its challenge expired. */
+const waitsSinceMs = ({ acceptedAt, challenge }: AwaitingMint): number =>
+  (acceptedAt ?? challenge.expiresAt) * 1000

@@ -1,0 +1,80 @@
+/** The ports of batch mints, beside those of finalization. */
+import type { ProvedRoot } from '../finalize/ports.js'
+import type { MintCall } from '../ports.js'
+import type { Mint } from '../records.js'
+import type { Epoch, EpochLeaf } from './epoch.js'
+
+/** How far our account has counted the burns of an epoch. */
+export type BatchCount = {
+  /** Leaves below this were looked at. */
+  readonly checkpoint: bigint
+  /** The sum of the burns that were counted. */
+  readonly counted: bigint
+  /** The sum that was minted for the recipient hash, by whatever proofs. */
+  readonly minted: bigint
+}
+
+/** The count now, and the count as deep as a mint must be. */
+export type SeenCount = { readonly latest: BatchCount; readonly deep: BatchCount }
+
+/** One proof that the chain counted: leaves from `start` up to but without `end`. */
+export type CountedBatch = Required<Pick<Mint, 'txHash' | 'blockNumber'>> & {
+  readonly start: bigint
+  readonly end: bigint
+}
+
+/** The burns of one proof, rising, all of them from `start` up to but without `end`. */
+export type Batch = {
+  readonly epoch: Epoch
+  readonly start: bigint
+  readonly end: bigint
+  readonly leaves: readonly EpochLeaf[]
+}
+
+/**
+ * Proves a batch, with fresh randomness in every proof. Every path was checked against the root. The call finalizes no
+ * payment by itself: `nonces` is for the caller to fill. Throws when the batch cannot be proved now.
+ */
+export type ProveBatch = (
+  batch: Batch,
+  root: ProvedRoot,
+  signal: AbortSignal,
+) => Promise<Omit<MintCall, 'nonces'>>
+
+/** When a batch is minted. */
+export type BatchPace = {
+  /** So many payments are minted together. */
+  readonly least: number
+  /** The longest that a payment waits for others. */
+  readonly waitMaxMs: number
+  /** How far chance moves a mint. */
+  readonly jitterMs: number
+  /** Pauses after a failure: the first, and the longest. */
+  readonly retryMs: { readonly first: number; readonly max: number }
+}
+
+export type BatchPorts = {
+  /** One for each epoch, in order. */
+  readonly counts: (epochs: readonly Epoch[]) => Promise<readonly SeenCount[]>
+  /** The counted proofs of an epoch from a block on, oldest first. */
+  readonly findCounts: (epoch: Epoch, fromBlock: bigint) => Promise<readonly CountedBatch[]>
+  readonly prove: ProveBatch
+  /**
+   * Transfers to addresses of the epoch that were found on the chain, whether or not the ledger knows them. Each is as
+   * deep as a mint must be.
+   */
+  readonly found: (epoch: Epoch) => Promise<readonly EpochLeaf[]>
+  /** All transfers below this leaf were searched for ours; undefined when that is not known. */
+  readonly followedLeaves: () => Promise<bigint | undefined>
+  /**
+   * How many of these leaves, from the first on, one proof counts, and the end that it publishes: `limit` where all of
+   * them fit, and otherwise a place that names none of them. The indices rise and lie below `limit`.
+   */
+  readonly rangeOf: (
+    leafIndices: readonly bigint[],
+    limit: bigint,
+  ) => { readonly count: number; readonly end: bigint }
+  readonly pace: BatchPace
+  /** In [0, 1). */
+  readonly chance: () => number
+}

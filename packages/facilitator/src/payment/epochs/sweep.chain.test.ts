@@ -1,0 +1,150 @@
+/** Batch mints on a chain, with real proofs: through a change of the mode, restarts, and the command that recovers. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { verifierAbi } from '@svc-zerc20/contracts'
+import { developmentRoles } from '@svc-zerc20/devnet'
+import { parse, stringify } from 'smol-toml'
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../../test/support/until.js'
+import { runCommand } from '../../../test/command.js'
+import { startNetwork, type TestNetwork } from '../../../test/network.js'
+import { startOwnFacilitator } from '../../../test/own-facilitator.js'
+import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
+
+const { treasury, relayer } = developmentRoles
+const proofs = { timeout: 240_000 }
+const hourMs = 3_600_000
+
+let net: TestNetwork
+let payer: PrivateKeyAccount
+let before: bigint
+let burned = 0n
+beforeAll(async () => {
+  net = await startNetwork({ finalization: true, batch: true, waitsForAddress: false })
+  payer = await net.account({ gas: true })
+  before = await net.balanceOf(treasury.address)
+}, 300_000)
+afterAll(() => net.close())
+
+type Own = Awaited<ReturnType<typeof startOwnFacilitator>>
+
+const batches = (least: number) => ({
+  mode: 'batch',
+  ...{ batch_least: least, batch_wait_max_ms: hourMs, batch_jitter_ms: 0, epoch_seconds: 31_536_000 },
+})
+
+const start = (finalize: object) =>
+  startOwnFacilitator(net, {
+    journal: 'epochs.jsonl',
+    config: { finalize: { ...finalize }, daemon: { follow_interval_ms: 1_000 } },
+  })
+
+async function pay(own: Own, amount: bigint): Promise<ChallengeOffer> {
+  const offer = await until(async () => {
+    const answer = await own.challenge(`${amount}`)
+    return answer.challengeNonce ? answer : undefined
+  })
+  const settled = await own.post('/settle', bodyOf(offer, await net.permitFor(offer, payer)))
+  expect(settled).toMatchObject({ success: true })
+  burned += amount
+  return offer
+}
+
+type Recorded = { phase: string; mint?: { txHash?: Hex; transaction?: Hex }; waiting?: { reason: string } }
+const recorded = async (own: Own, { challengeNonce }: ChallengeOffer) =>
+  (await own.admin(`/payments/${challengeNonce}`)).payment as Recorded
+
+async function untilFinalized(own: Own, offers: readonly ChallengeOffer[]): Promise<void> {
+  for (const offer of offers) {
+    await until(async () => (await recorded(own, offer)).phase === 'finalized', {
+      everyMs: 500,
+    })
+  }
+}
+
+const counted = async () =>
+  (
+    await net.client.getContractEvents({
+      ...{ address: net.deployment.verifier, abi: verifierAbi, fromBlock: 0n },
+      eventName: 'BatchCounted',
+    })
+  ).map(({ args }) => args)
+
+const received = async () => (await net.balanceOf(treasury.address)) - before
+
+describe('payments of an epoch, on a chain', () => {
+  it(
+    'R-008 R-114 are minted as one sum, with a second transfer to one of their addresses',
+    proofs,
+    async () => {
+      const own = await start(batches(3))
+      try {
+        const first = await pay(own, 1_003n)
+        await net.transfer(payer, first.payTo, 17n)
+        burned += 17n
+        const second = await pay(own, 250_007n)
+        await until(async () => (await recorded(own, second)).waiting?.reason === 'gathering')
+        expect(await counted()).toEqual([])
+        const third = await pay(own, 9_999n)
+        await untilFinalized(own, [first, second, third])
+        expect(await counted()).toMatchObject([{ start: 0, counted: burned }])
+        expect(await received()).toBe(burned)
+        const mints = await Promise.all([first, second, third].map((offer) => recorded(own, offer)))
+        expect(new Set(mints.map(({ mint }) => JSON.stringify(mint?.txHash ?? mint?.transaction))).size).toBe(
+          1,
+        )
+        expect(own.reported('batch.proving')).toMatchObject([{ payments: 3, others: 1 }])
+      } finally {
+        await own.close()
+      }
+    },
+  )
+
+  it('outlive a restart and a change of the mode in the middle of their epoch', proofs, async () => {
+    const batch = await start(batches(50))
+    const waiting = [await pay(batch, 31n), await pay(batch, 77n)]
+    await batch.close()
+    const single = await start({ ...batches(2), mode: 'single', delay_max_ms: 0 })
+    try {
+      const alone = await pay(single, 501n)
+      await untilFinalized(single, [...waiting, alone])
+      const counts = await counted()
+      expect(counts).toHaveLength(2)
+      // It goes on where the first batch ended.
+      expect(counts[1]?.start).toBe(counts[0]?.end)
+      expect(await received()).toBe(burned)
+    } finally {
+      await single.close()
+    }
+  })
+
+  it('are found and minted by the command that recovers, without a daemon', proofs, async () => {
+    const own = await start(batches(50))
+    const waiting = [await pay(own, 41n), await pay(own, 43n)]
+    await own.close()
+    await until(() =>
+      net.client.readContract({
+        address: net.deployment.verifier,
+        abi: verifierAbi,
+        functionName: 'isUpToDate',
+      }),
+    )
+    const tables = parse(readFileSync(net.configFile, 'utf8')) as Record<string, Record<string, unknown>>
+    const file = join(net.directory, 'recover.toml')
+    const journal = join(net.directory, 'epochs.jsonl')
+    const settlement = { ...tables.settlement, journal }
+    writeFileSync(
+      file,
+      stringify({ ...tables, settlement, finalize: { ...tables.finalize, ...batches(50) } }),
+    )
+    const env = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
+    const dry = await runCommand(['recover', '--config', file, '--json', '--dry-run'], env)
+    expect(JSON.parse(dry.stdout)).toMatchObject({ found: 2, due: 2 })
+    const { stdout, code } = await runCommand(['recover', '--config', file, '--json'], env)
+    expect(JSON.parse(stdout)).toMatchObject({ found: waiting.length, finalized: waiting.length })
+    expect(code).toBe(0)
+    expect(await received()).toBe(burned)
+  })
+})

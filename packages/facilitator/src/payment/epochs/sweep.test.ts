@@ -1,0 +1,310 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type BatchWorld, createBatchWorld } from '../../../test/batch-world.js'
+import { burnOf, units } from '../../../test/challenges.js'
+import type { Challenge } from '../records.js'
+
+const minuteMs = 60_000
+
+async function payMany(world: BatchWorld, values: readonly bigint[]): Promise<Challenge[]> {
+  const challenges: Challenge[] = []
+  for (const value of values) challenges.push(await world.pay(value))
+  return challenges
+}
+
+describe('payments of an epoch', () => {
+  it('gather until there are enough, and are minted by one proof, whose end is the root', async () => {
+    const world = createBatchWorld()
+    const [a, b] = await payMany(world, [5n, 7n])
+    world.cover()
+    expect(Object.values(await world.round())).toEqual(['gathering', 'gathering'])
+    expect(a && world.finalize().waitOf(a.nonce)).toMatchObject({ reason: 'gathering' })
+    const c = await world.pay(11n)
+    world.others(3)
+    world.cover()
+    expect(Object.values(await world.round())).toEqual(['mined', 'mined', 'mined'])
+    expect(world.world.counted.map(({ batch }) => [batch.start, batch.end, batch.leaves.length])).toEqual([
+      [0n, 6n, 3],
+    ])
+    expect(world.total(c)).toBe(23n)
+    expect(Object.values(await world.round())).toEqual(['finalized', 'finalized', 'finalized'])
+    expect(b && (await world.ledger.books.find(b.nonce))?.finalized?.mint).toMatchObject({ value: 7n })
+    expect(await world.round()).toEqual({})
+  })
+
+  it('wait no longer than they may, not even a lone one', async () => {
+    const world = createBatchWorld()
+    const lone = await world.pay(5n)
+    world.cover()
+    world.clock.advance(59 * minuteMs)
+    expect(await world.round()).toEqual({ [lone.nonce]: 'gathering' })
+    world.clock.advance(minuteMs)
+    expect(await world.round()).toEqual({ [lone.nonce]: 'mined' })
+  })
+
+  it('are minted a random while after they are enough, and before the longest wait ends', async () => {
+    const world = createBatchWorld({ jitterMs: 10 * minuteMs })
+    world.world.chance = 0.5
+    await payMany(world, [1n, 2n, 3n])
+    world.cover()
+    expect(Object.values(await world.round())).toEqual(['gathering', 'gathering', 'gathering'])
+    world.clock.advance(5 * minuteMs)
+    expect(Object.values(await world.round())).toEqual(['mined', 'mined', 'mined'])
+    const lone = await world.pay(9n)
+    world.cover()
+    world.clock.advance(55 * minuteMs - 1)
+    expect(await world.round()).toMatchObject({ [lone.nonce]: 'gathering' })
+    world.clock.advance(1)
+    expect(await world.round()).toMatchObject({ [lone.nonce]: 'mined' })
+  })
+
+  it('that an operator asks for are minted at once', async () => {
+    const world = createBatchWorld()
+    const lone = await world.pay(5n)
+    world.cover()
+    await world.round()
+    await world.finalize().retry(lone.nonce)
+    expect(await world.round()).toEqual({ [lone.nonce]: 'mined' })
+  })
+
+  it('more than one proof holds are minted by proofs that follow each other, without another wait', async () => {
+    const world = createBatchWorld()
+    const challenges = await payMany(world, [1n, 2n, 4n, 8n, 16n, 32n])
+    world.others(2)
+    world.cover()
+    for (let i = 0; i < 4; i++) await world.round()
+    expect(world.world.counted.map(({ batch }) => [batch.start, batch.leaves.length])).toEqual([
+      [0n, 4],
+      [4n, 2],
+    ])
+    for (const challenge of challenges) expect(await world.isFinalized(challenge)).toBe(true)
+  })
+
+  it('of two epochs or two treasuries are never in one proof', async () => {
+    const world = createBatchWorld({ least: 1 })
+    await world.pay(1n, 60)
+    await world.pay(2n, 120)
+    world.cover()
+    expect(Object.values(await world.round())).toEqual(['mined', 'mined'])
+    expect(world.world.counted.map(({ batch }) => batch.epoch.start)).toEqual([60, 120])
+  })
+
+  it('wait for a root, for the search, and while the verifier is paused', async () => {
+    const world = createBatchWorld({ least: 1 })
+    const { nonce } = await world.pay(5n)
+    expect(await world.round()).toEqual({ [nonce]: 'root_behind' })
+    world.world.rootSize = 1
+    expect(await world.round()).toEqual({ [nonce]: 'root_behind' })
+    world.world.followed = 1
+    world.world.isPaused = true
+    expect(await world.round()).toEqual({ [nonce]: 'verifier_paused' })
+    world.world.isPaused = false
+    expect(await world.round()).toEqual({ [nonce]: 'mined' })
+  })
+
+  it('take second transfers to their addresses along, and late ones with the next proof', async () => {
+    const world = createBatchWorld({ least: 1 })
+    const a = await world.pay(5n)
+    world.payAgain(a, 3n)
+    world.cover()
+    await world.round()
+    expect(world.total(a)).toBe(8n)
+    await world.round()
+    world.payAgain(a, 2n)
+    world.cover()
+    // A transfer that buys nothing brings no mint of its own: it would name its address.
+    expect(await world.round()).toEqual({})
+    await world.pay(1n)
+    world.cover()
+    await world.round()
+    expect(world.total(a)).toBe(11n)
+  })
+
+  it('rest after a failure, and are tried again', async () => {
+    const world = createBatchWorld({ least: 1 })
+    const { nonce } = await world.pay(5n)
+    world.cover()
+    world.world.fails = 'unfunded'
+    expect(await world.round()).toEqual({ [nonce]: 'failed' })
+    expect(world.finalize().waitOf(nonce)).toMatchObject({ reason: 'unfunded' })
+    expect(await world.round()).toEqual({ [nonce]: 'gathering' })
+    world.clock.advance(minuteMs)
+    expect(await world.round()).toEqual({ [nonce]: 'mined' })
+    expect(world.events.filter(({ event }) => event === 'batch.failed')).toHaveLength(1)
+  })
+
+  it('are not sent again while a mint of their epoch is under way', async () => {
+    const world = createBatchWorld({ least: 1 })
+    const [a, b] = await payMany(world, [5n, 6n])
+    world.cover()
+    if (a) world.world.underWay.add(a.nonce)
+    expect(Object.values(await world.round())).toEqual(['confirming', 'gathering'])
+    expect(world.world.counted).toEqual([])
+    world.world.underWay.clear()
+    await world.round()
+    expect(b && world.total(b)).toBe(11n)
+  })
+})
+
+describe('a count that our records do not explain', () => {
+  it('is made again from zero when a burn was missed', async () => {
+    const world = createBatchWorld({ least: 1 })
+    world.world.followed = undefined
+    const a = await world.pay(5n)
+    world.cover()
+    await world.round()
+    await world.round()
+    // Found only now, below the checkpoint.
+    const burn = { ...burnOf(9), leafIndex: 1n, value: units(3n) }
+    world.world.beside.push({ challenge: a, burn })
+    world.world.transfers.splice(1, 0, { to: a.payTo, value: 3n })
+    world.world.counts.set(`0 ${a.treasury} 60 a`, { checkpoint: 2n, counted: 5n })
+    const b = await world.pay(7n)
+    world.cover()
+    world.mine()
+    await world.round()
+    expect(world.world.counted.at(-1)?.batch.start).toBe(0n)
+    expect(world.total(b)).toBe(15n)
+  })
+
+  it('belongs to its sender: another account counts everything again, and mints only what is new', async () => {
+    const world = createBatchWorld({ least: 1 })
+    const first = await payMany(world, [5n, 6n, 7n, 8n, 9n])
+    world.cover()
+    for (let i = 0; i < 4; i++) await world.round()
+    for (const challenge of first) expect(await world.isFinalized(challenge)).toBe(true)
+    world.world.submitter = 'b'
+    const next = await world.pay(10n)
+    world.cover()
+    for (let i = 0; i < 5; i++) await world.round()
+    expect(await world.isFinalized(next)).toBe(true)
+    expect(world.total(next)).toBe(45n)
+  })
+
+  it('after records were lost, goes on above it, and leaves what lies below to the operator', async () => {
+    const world = createBatchWorld({ least: 1 })
+    const early = await world.pay(5n)
+    world.cover()
+    // An earlier run counted this one and another, of which no record is left.
+    world.world.counts.set(`0 ${early.treasury} 60 a`, { checkpoint: 1n, counted: 9n })
+    world.world.totals.set(`${early.treasury} 60`, 9n)
+    world.mine()
+    expect(await world.round()).toEqual({ [early.nonce]: 'confirming' })
+    expect(await world.round()).toEqual({ [early.nonce]: 'records_missing' })
+    const late = await world.pay(7n)
+    world.cover()
+    for (let i = 0; i < 3; i++) await world.round()
+    expect([await world.isFinalized(early), await world.isFinalized(late)]).toEqual([false, true])
+    expect(world.total(late)).toBe(16n)
+  })
+})
+
+type Turn =
+  | { turn: 'pay'; value: bigint; epoch: number }
+  | { turn: 'again'; value: bigint; of: number }
+  | { turn: 'others'; count: number }
+  | { turn: 'round'; minutes: number }
+  | { turn: 'root' | 'follow' | 'restart' | 'fail' | 'pause' | 'sender' | 'forget' }
+
+describe('in any order of payments, roots, restarts, failures and changes of the sender', () => {
+  const turns: fc.Arbitrary<Turn> = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        turn: fc.constant('pay' as const),
+        value: fc.bigInt(1n, 50n),
+        epoch: fc.constantFrom(60, 120),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ turn: fc.constant('again' as const), value: fc.bigInt(1n, 50n), of: fc.nat() }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ turn: fc.constant('others' as const), count: fc.integer({ min: 1, max: 12 }) }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({ turn: fc.constant('round' as const), minutes: fc.integer({ min: 0, max: 30 }) }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc
+        .constantFrom(...(['root', 'follow', 'restart', 'fail', 'pause'] as const))
+        .map((turn) => ({ turn })),
+    },
+    { weight: 1, arbitrary: fc.constantFrom(...(['sender', 'forget'] as const)).map((turn) => ({ turn })) },
+  )
+
+  async function take(world: BatchWorld, given: Turn, paid: Challenge[]): Promise<void> {
+    const state = world.world
+    switch (given.turn) {
+      case 'pay':
+        paid.push(await world.pay(given.value, given.epoch))
+        return
+      case 'again': {
+        const challenge = paid[given.of % Math.max(1, paid.length)]
+        if (challenge) world.payAgain(challenge, given.value)
+        return
+      }
+      case 'others':
+        return world.others(given.count)
+      case 'round':
+        world.clock.advance(given.minutes * minuteMs)
+        await world.round()
+        return
+      case 'root':
+        state.rootSize = state.transfers.length
+        return
+      case 'follow':
+        state.followed = state.transfers.length
+        return
+      case 'restart':
+        return world.restart()
+      case 'fail':
+        state.fails = 'unavailable'
+        return
+      case 'pause':
+        state.isPaused = !state.isPaused
+        return
+      case 'sender':
+        state.submitter += 'x'
+        return
+      case 'forget':
+        state.generation += 1
+    }
+  }
+
+  it('nothing is minted twice, nothing is left behind, and every payment is finalized', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(turns, { minLength: 5, maxLength: 60 }), async (script) => {
+        const world = createBatchWorld()
+        const paid: Challenge[] = []
+        const burned = (epoch: number) => {
+          const own = new Set<string>(paid.filter((one) => one.epoch === epoch).map(({ payTo }) => payTo))
+          return world.world.transfers.reduce((sum, { to, value }) => (own.has(to) ? sum + value : sum), 0n)
+        }
+        for (const given of script) {
+          await take(world, given, paid)
+          for (const challenge of paid) {
+            expect(world.total(challenge)).toBeLessThanOrEqual(burned(challenge.epoch ?? 0))
+          }
+        }
+        // In the end all is calm, and each epoch gets one more payment that takes the rest along.
+        world.world.isPaused = false
+        paid.push(await world.pay(1n, 60), await world.pay(1n, 120))
+        world.cover()
+        for (let i = 0; i < 60; i++) {
+          world.clock.advance(60 * minuteMs)
+          await world.round()
+        }
+        for (const challenge of paid) {
+          expect(await world.isFinalized(challenge)).toBe(true)
+          expect(world.total(challenge)).toBe(burned(challenge.epoch ?? 0))
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+})

@@ -1,0 +1,217 @@
+/**
+ * Mints the payments of an epoch together: gathers them, proves a sum of them, and sends it. The chain is the truth here,
+ * too. Our account's count says how far the epoch was looked at. A count that equals the sum of our records says that
+ * nothing was left out. So a round can be repeated, or cut off anywhere.
+ */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Books } from '../books.js'
+import type { FinalizeEvent, ProvedRoot } from '../finalize/ports.js'
+import type { Progress } from '../finalize/progress.js'
+import type { ReorgedBurns } from '../finalize/reorged-burns.js'
+import type { Round, Step } from '../finalize/round.js'
+import type { Ledger } from '../ledger-port.js'
+import type { Clock, Minter } from '../ports.js'
+import type { AwaitingMint } from '../records.js'
+import { type EpochPayments, epochKey, groupByEpoch } from './epoch.js'
+import { createEpochLeaves } from './leaves.js'
+import { createEpochMemory, type EpochMemory } from './memory.js'
+import { compareCount, planBatch } from './plan.js'
+import type { BatchCount, BatchPorts, SeenCount } from './ports.js'
+import { createRecordCounted } from './record-counted.js'
+import { type BatchEnd, createSendBatch } from './send-batch.js'
+
+export type EpochSweep = {
+  /** Takes the payments of all epochs one step further. Payments of no epoch are passed over. */
+  round(
+    payments: readonly AwaitingMint[],
+    root: ProvedRoot,
+    round: Round,
+  ): Promise<ReadonlyMap<ChallengeNonce, Step>>
+  /** Records payments that were counted and are deep enough by now. */
+  confirm(payments: readonly AwaitingMint[]): Promise<void>
+  /** The epoch of this payment is minted in the next round, whatever it waits for. */
+  hasten(nonce: ChallengeNonce): void
+}
+
+export type EpochSweepDeps = BatchPorts & {
+  readonly ledger: Pick<Ledger, 'finalize'> & { readonly books: Pick<Books, 'page'> }
+  readonly minter: Pick<Minter, 'mint' | 'isUnderWay'>
+  readonly progress: Progress
+  readonly reorgedBurns: Pick<ReorgedBurns, 'withCurrentBurn'>
+  readonly clock: Clock
+  readonly report: (event: FinalizeEvent) => void
+  readonly mintLooksMax: number
+  readonly mintWaitMs: number
+}
+
+type Steps = Map<ChallengeNonce, Step>
+
+/** The payments of one epoch in a round, with the memory of the epoch and the steps taken so far. */
+type Sweep = EpochPayments & { readonly memory: EpochMemory; readonly steps: Steps }
+
+export function createEpochSweep(deps: EpochSweepDeps): EpochSweep {
+  const memories = new Map<string, EpochMemory>()
+  const hastened = new Set<ChallengeNonce>()
+  const recordDeep = createRecordDeep(deps)
+  const mintWaiting = createMintWaiting(deps, hastened)
+
+  /** Epochs with nothing left to mint are forgotten. */
+  function sweepsOf(payments: readonly AwaitingMint[]): readonly Sweep[] {
+    const groups = groupByEpoch(payments)
+    const keys = new Set(groups.map(({ epoch }) => epochKey(epoch)))
+    for (const key of memories.keys()) if (!keys.has(key)) memories.delete(key)
+    return groups.map((group) => {
+      const key = epochKey(group.epoch)
+      const memory = memories.get(key) ?? createEpochMemory(deps)
+      memories.set(key, memory)
+      return { ...group, memory, steps: new Map() }
+    })
+  }
+
+  const countsOf = (sweeps: readonly Sweep[]) =>
+    sweeps.length === 0 ? [] : deps.counts(sweeps.map(({ epoch }) => epoch))
+
+  async function sweepOne(sweep: Sweep, seen: SeenCount, root: ProvedRoot, round: Round): Promise<void> {
+    await recordDeep(sweep, seen.deep)
+    const waiting = await waitingOf(deps, sweep, root, round)
+    if (waiting.length > 0) await mintWaiting(sweep, waiting, seen.latest, root, round)
+  }
+
+  function failed({ payments, memory, steps }: Sweep, err: unknown): void {
+    memory.ended('failed')
+    deps.report({ event: 'batch.failed', payments: payments.length, reason: 'unavailable', err })
+    for (const { challenge } of payments) {
+      if (steps.get(challenge.nonce) === 'finalized') continue
+      deps.progress.waits.set(challenge.nonce, 'unavailable')
+      steps.set(challenge.nonce, 'failed')
+    }
+  }
+
+  return {
+    async round(payments, root, round) {
+      const sweeps = sweepsOf(payments)
+      const counts = await countsOf(sweeps)
+      for (const [i, sweep] of sweeps.entries()) {
+        const seen = counts[i]
+        if (!seen || round.signal.aborted) break
+        await sweepOne(sweep, seen, root, round).catch((err: unknown) => {
+          if (!round.signal.aborted) failed(sweep, err)
+        })
+      }
+      return new Map(sweeps.flatMap(({ steps }) => [...steps]))
+    },
+
+    async confirm(payments) {
+      const sweeps = groupByEpoch(payments).flatMap((group): Sweep[] => {
+        const memory = memories.get(epochKey(group.epoch))
+        return memory ? [{ ...group, memory, steps: new Map() }] : []
+      })
+      const counts = await countsOf(sweeps)
+      for (const [i, sweep] of sweeps.entries()) {
+        const seen = counts[i]
+        if (seen) await recordDeep(sweep, seen.deep)
+      }
+    },
+
+    hasten: (nonce) => void hastened.add(nonce),
+  }
+}
+
+/** Records payments below the deep checkpoint, when the count equals our records. */
+function createRecordDeep(deps: EpochSweepDeps): (sweep: Sweep, deep: BatchCount) => Promise<void> {
+  const leavesOf = createEpochLeaves({ books: deps.ledger.books, found: deps.found })
+  const recordCounted = createRecordCounted(deps)
+  return async ({ epoch, payments, memory, steps }, deep) => {
+    const below = payments.filter(({ burn }) => burn.leafIndex < deep.checkpoint)
+    if (below.length === 0 || deep.minted < deep.counted) return
+    const leaves = await leavesOf(epoch)
+    if (memory.base && memory.base.checkpoint > deep.checkpoint) memory.base = undefined
+    if (compareCount(leaves, deep, memory.base) === 'lost') memory.base ??= deep
+    const sureFrom = compareCount(leaves, deep, memory.base)
+    if (sureFrom === 'missed') return
+    const isSure = ({ burn }: AwaitingMint) => sureFrom !== 'lost' && burn.leafIndex >= sureFrom
+    const done = await recordCounted(epoch, below.filter(isSure))
+    for (const payment of below) {
+      const { nonce } = payment.challenge
+      steps.set(nonce, done.has(nonce) ? 'finalized' : isSure(payment) ? 'confirming' : 'records_missing')
+    }
+  }
+}
+
+/** The payments that could be minted now, each with its burn as the chain holds it. The others get their step. */
+async function waitingOf(
+  deps: Pick<EpochSweepDeps, 'minter' | 'reorgedBurns'>,
+  { payments, steps }: Sweep,
+  root: ProvedRoot,
+  round: Round,
+): Promise<readonly AwaitingMint[]> {
+  const isUnderWay = ({ challenge }: AwaitingMint) => deps.minter.isUnderWay(challenge.nonce)
+  // The next proof begins where this one ends, so it has to wait.
+  const isAnyUnderWay = payments.some(isUnderWay)
+  const waiting: AwaitingMint[] = []
+  for (const payment of payments) {
+    const { nonce } = payment.challenge
+    if (steps.has(nonce)) continue
+    // The bound keeps a round from reading thousands of waiting burns. A proof of a burn that moved is refused.
+    const current = round.burnsLeft > 0 ? await deps.reorgedBurns.withCurrentBurn(payment) : payment
+    round.burnsLeft = Math.max(0, round.burnsLeft - 1)
+    if (!current) steps.set(nonce, 'burn_lost')
+    else if (isAnyUnderWay) steps.set(nonce, isUnderWay(payment) ? 'confirming' : 'gathering')
+    else if (root.isPaused) steps.set(nonce, 'verifier_paused')
+    else waiting.push(current)
+  }
+  return waiting
+}
+
+function createMintWaiting(
+  deps: EpochSweepDeps,
+  hastened: Set<ChallengeNonce>,
+): (
+  sweep: Sweep,
+  waiting: readonly AwaitingMint[],
+  count: BatchCount,
+  root: ProvedRoot,
+  round: Round,
+) => Promise<void> {
+  const leavesOf = createEpochLeaves({ books: deps.ledger.books, found: deps.found })
+  const sendBatch = createSendBatch(deps)
+  const isHastened = ({ challenge }: AwaitingMint) => hastened.has(challenge.nonce)
+
+  return async ({ epoch, memory, steps }, waiting, count, root, round) => {
+    const stepFor = (payments: readonly AwaitingMint[], step: Step) => {
+      for (const { challenge } of payments) steps.set(challenge.nonce, step)
+    }
+    const followed = await deps.followedLeaves()
+    const limit = followed === undefined || followed > root.size ? root.size : followed
+    const covered = waiting.filter(({ burn }) => burn.leafIndex < limit)
+    stepFor(waiting, 'root_behind')
+    stepFor(covered, 'gathering')
+    const isShallow = ({ burn }: AwaitingMint) => burn.leafIndex < count.checkpoint
+    if (covered.length === 0) return
+    if (!covered.some(isShallow) && !covered.some(isHastened) && !memory.isDue(covered)) return
+    const leaves = await leavesOf(epoch)
+    const sureFrom = compareCount(leaves, count, memory.base)
+    // They are counted, and not deep enough yet.
+    const counted = sureFrom === 'missed' ? [] : covered.filter(isShallow)
+    stepFor(counted, 'confirming')
+    const open = covered.filter((payment) => !counted.includes(payment))
+    if (open.length === 0 || !(open.some(isHastened) || memory.isDue(open)) || round.mintsLeft === 0) return
+    const planned = planBatch({ leaves, count, base: memory.base, limit, rangeOf: deps.rangeOf })
+    if (!planned) return
+    round.mintsLeft -= 1
+    memory.begin(limit)
+    const end = await sendBatch({ epoch, ...planned }, open, root, round)
+    memory.ended(end === 'failed' ? 'failed' : 'well')
+    for (const { challenge } of open) hastened.delete(challenge.nonce)
+    const places = new Set(planned.leaves.map(({ burn }) => burn.leafIndex))
+    const inBatch = open.filter(({ burn }) => places.has(burn.leafIndex))
+    stepFor(end === 'failed' ? open : inBatch, stepAfter[end])
+  }
+}
+
+const stepAfter: Readonly<Record<BatchEnd, Step>> = {
+  mined: 'mined',
+  elapsed: 'confirming',
+  cut_off: 'interrupted',
+  failed: 'failed',
+}

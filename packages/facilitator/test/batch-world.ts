@@ -1,0 +1,215 @@
+/** A model of the chain's side of batch mints around a real ledger and a real finalization. */
+import assert from 'node:assert/strict'
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { batchRange } from '@svc-zerc20/zk'
+import { stoppedClock } from '../../../test/support/clocks.js'
+import { type Epoch, type EpochLeaf, epochKey, epochOf } from '../src/payment/epochs/epoch.js'
+import type { Batch, BatchCount, BatchPace } from '../src/payment/epochs/ports.js'
+import { createFinalize, type Finalize } from '../src/payment/finalize/finalize.js'
+import type { FinalizeEvent } from '../src/payment/finalize/ports.js'
+import type { Step } from '../src/payment/finalize/round.js'
+import { createMintSchedule } from '../src/payment/finalize/schedule.js'
+import type { MintOutcome } from '../src/payment/ports.js'
+import type { Burn, Challenge } from '../src/payment/records.js'
+import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf, seconds, units } from './challenges.js'
+import { createMemoryLedger } from './ledger.js'
+
+/** Small, so that few payments need several proofs. */
+const shape = { depth: 40, windowHeight: 3, slots: 4, windows: 2 }
+
+const confirmations = 2
+const minuteMs = 60_000
+const never = new AbortController().signal
+
+type Count = { readonly checkpoint: bigint; readonly counted: bigint }
+
+export type BatchWorld = ReturnType<typeof createBatchWorld>
+
+export function createBatchWorld(changes: Partial<BatchPace> = {}) {
+  const pace: BatchPace = {
+    ...{ least: 3, waitMaxMs: 60 * minuteMs, jitterMs: 0 },
+    retryMs: { first: minuteMs, max: minuteMs },
+    ...changes,
+  }
+  const clock = stoppedClock()
+  const ledger = createMemoryLedger({ clock, openMax: 10_000, expiredRetentionSeconds: 3600 })
+  const events: FinalizeEvent[] = []
+  const world = {
+    /** Every transfer of the token: to whom, and how much. Zero stands for somebody else's. */
+    transfers: [] as { readonly to: string; readonly value: bigint }[],
+    /** Transfers to our addresses that the search will find, or has found. */
+    beside: [] as EpochLeaf[],
+    rootSize: 0,
+    followed: 0 as number | undefined,
+    isPaused: false,
+    submitter: 'a',
+    generation: 0,
+    chance: 0,
+    /** The outcome of the next mint that is not mined. */
+    fails: undefined as Extract<MintOutcome, { kind: 'failed' }>['why'] | undefined,
+    counts: new Map<string, Count>(),
+    totals: new Map<string, bigint>(),
+    /** The state after each block, the newest last. */
+    blocks: [] as { counts: Map<string, Count>; totals: Map<string, bigint> }[],
+    counted: [] as { readonly batch: Batch; readonly key: string }[],
+    underWay: new Set<ChallengeNonce>(),
+  }
+  const proved = new Map<string, Batch>()
+
+  function mine(): void {
+    world.blocks.push({ counts: new Map(world.counts), totals: new Map(world.totals) })
+  }
+  mine()
+
+  const keyOf = (epoch: Epoch) => `${world.generation} ${epochKey(epoch)} ${world.submitter}`
+
+  function countAt(epoch: Epoch, back: number): BatchCount {
+    const { counts, totals } = world.blocks.at(-back) ?? { counts: new Map(), totals: new Map() }
+    const { checkpoint, counted } = counts.get(keyOf(epoch)) ?? { checkpoint: 0n, counted: 0n }
+    return { checkpoint, counted, minted: totals.get(epochKey(epoch)) ?? 0n }
+  }
+
+  /** The contract: a proof goes on from the checkpoint or begins at zero, and the largest count is minted. */
+  function apply(batch: Batch): MintOutcome {
+    const { epoch, start, end, leaves } = batch
+    const before = world.counts.get(keyOf(epoch)) ?? { checkpoint: 0n, counted: 0n }
+    if (start !== 0n && start !== before.checkpoint) return { kind: 'failed', why: 'would_revert' }
+    const value = leaves.reduce((sum, { burn }) => sum + burn.value, 0n)
+    const counted = start === 0n ? value : before.counted + value
+    world.counts.set(keyOf(epoch), { checkpoint: end, counted })
+    const total = world.totals.get(epochKey(epoch)) ?? 0n
+    world.totals.set(epochKey(epoch), total + (counted > total ? counted - total : 0n))
+    world.counted.push({ batch, key: keyOf(epoch) })
+    mine()
+    const minted = units(total > counted ? 0n : counted - total)
+    return { kind: 'mined', mint: { txHash: hashOf(world.counted.length), blockNumber: 1n, value: minted } }
+  }
+
+  /** What the circuit and the contract demand of a proof. */
+  function assertProvable({ start, end, leaves }: Batch): void {
+    let last = start - 1n
+    for (const { challenge, burn } of leaves) {
+      assert(burn.leafIndex > last && burn.leafIndex < end, 'leaves rise from start and lie below end')
+      last = burn.leafIndex
+      const transfer = world.transfers[Number(burn.leafIndex)]
+      assert(transfer?.to === challenge.payTo && transfer.value === burn.value, 'the leaf is in the tree')
+    }
+    assert(leaves.length > 0 && leaves.length <= shape.slots, 'a proof has its places')
+    assert(end <= BigInt(world.rootSize), 'the root covers the end')
+  }
+
+  const open = (): Finalize =>
+    createFinalize({
+      ledger,
+      verifier: {
+        latestRoot: async () => ({ size: BigInt(world.rootSize), root: 1n, isPaused: world.isPaused }),
+        mintStates: async (payments) => payments.map(() => 'due' as const),
+        findMint: async () => undefined,
+      },
+      reread: async (_, burn) => ({ burn, depth: 9 }),
+      prove: () => Promise.reject(new Error('no payment here has a proof of its own')),
+      batches: {
+        counts: async (epochs) =>
+          epochs.map((epoch) => ({ latest: countAt(epoch, 1), deep: countAt(epoch, confirmations) })),
+        findCounts: async (epoch) =>
+          world.counted
+            .filter(({ key }) => key === keyOf(epoch))
+            .map(({ batch }, i) => ({ ...batch, txHash: hashOf(i + 1), blockNumber: 1n })),
+        async prove(batch) {
+          assertProvable(batch)
+          const data = `0x${(proved.size + 1).toString(16)}` as const
+          proved.set(data, batch)
+          return { to: addressOf(1), data, gas: 1n }
+        },
+        found: async (epoch) =>
+          world.beside.filter(({ challenge, burn }) => {
+            const own = epochOf(challenge)
+            const isSeen = world.followed === undefined || burn.leafIndex < BigInt(world.followed)
+            return own && epochKey(own) === epochKey(epoch) && isSeen
+          }),
+        followedLeaves: async () => (world.followed === undefined ? undefined : BigInt(world.followed)),
+        rangeOf(indices, limit) {
+          const { count, end } = batchRange(indices.map(Number), Number(limit), shape)
+          return { count, end: BigInt(end) }
+        },
+        pace,
+        chance: () => world.chance,
+      },
+      minter: {
+        async mint({ data }) {
+          const batch = proved.get(data)
+          assert(batch, 'a call that was proved')
+          const { fails: why } = world
+          world.fails = undefined
+          return why ? { kind: 'failed', why } : apply(batch)
+        },
+        isUnderWay: (nonce) => world.underWay.has(nonce),
+      },
+      clock,
+      report: (event) => events.push(event),
+      schedule: createMintSchedule({ clock, delayMs: () => 0, retryMs: { first: 0, max: 0 } }),
+      shuffle: (items) => items,
+      burnConfirmations: 1,
+      limits: {
+        ...{ paymentsPerRoundMax: 48, burnsPerRoundMax: 1_000, mintsPerRoundMax: 16, attemptsInFlightMax: 1 },
+        ...{ mintLooksMax: 3, mintWaitMs: minuteMs, rootPatienceMs: minuteMs },
+      },
+    })
+  let finalize = open()
+
+  let seed = 0
+  const appended = (to: string, value: bigint): Burn => {
+    world.transfers.push({ to, value })
+    const leafIndex = BigInt(world.transfers.length - 1)
+    return { ...burnOf(world.transfers.length), leafIndex, value: units(value) }
+  }
+
+  return {
+    world,
+    clock,
+    ledger,
+    events,
+    mine,
+    /** A new process: all memory but the ledger's is gone. */
+    restart() {
+      finalize = open()
+    },
+    finalize: () => finalize,
+    /** A payment of an epoch, accepted. */
+    async pay(value: bigint, epoch = 60): Promise<Challenge> {
+      seed += 1
+      const issuedAt = seconds(Math.floor(clock.now() / 1000))
+      const challenge = challengeOf(1_000 + seed, {
+        ...{ epoch, amount: units(value), issuedAt },
+        expiresAt: seconds(issuedAt + 300),
+      })
+      await ledger.issue(challenge)
+      await ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
+      await ledger.accept(challenge.nonce, appended(challenge.payTo, value))
+      return challenge
+    },
+    /** Another transfer to the address of a payment. */
+    payAgain(challenge: Challenge, value: bigint): void {
+      world.beside.push({ challenge, burn: appended(challenge.payTo, value) })
+    },
+    /** Somebody else's transfers. */
+    others(count: number): void {
+      for (let i = 0; i < count; i++) world.transfers.push({ to: 'others', value: 1n })
+    },
+    /** A root over everything, and a search up to there. */
+    cover() {
+      world.rootSize = world.transfers.length
+      if (world.followed !== undefined) world.followed = world.transfers.length
+    },
+    async round(): Promise<Readonly<Record<string, Step>>> {
+      const steps = Object.fromEntries(await finalize.round(never))
+      mine()
+      return steps
+    },
+    total: (challenge: Challenge) => {
+      const epoch = epochOf(challenge)
+      return (epoch && world.totals.get(epochKey(epoch))) ?? 0n
+    },
+    isFinalized: async ({ nonce }: Challenge) => (await ledger.books.find(nonce))?.finalized !== undefined,
+  }
+}
