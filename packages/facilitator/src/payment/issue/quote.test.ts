@@ -58,6 +58,13 @@ describe('a quote with a fee', () => {
     [10_001n, 1, 2n, 2n],
     [10_001n, 1, 3n, 3n],
     [1n, 0, 7n, 7n],
+    // The examples of docs/guides/fees.md.
+    [1_000n, 250, 0n, 25n],
+    [1_001n, 250, 0n, 26n],
+    [3n, 250, 0n, 1n],
+    [100n, 250, 10n, 10n],
+    [10n, 250, 10n, 10n],
+    [250_000n, 0, 10n, 10n],
   ])('of %s at %s basis points, at least %s, has the fee %s', (listPrice, bps, least, fee) => {
     const quoted = quoteOf(listPrice, { bps, minPerPayment: units(least) })
     expect(quoted).toMatchObject({ ok: true, value: { amount: listPrice + fee, fee: { amount: fee } } })
