@@ -3,9 +3,11 @@
  * proving on the request path.
  */
 import { parseArgs } from 'node:util'
+import { verifierAbi } from '@svc-zerc20/contracts'
 import { startLocalNetwork } from '@svc-zerc20/devnet'
+import { getAbiItem } from 'viem'
 import { percentile } from '../comparison/figures.js'
-import { createChainView } from '../inputs/chain-view.js'
+import { type ChainView, createChainView } from '../inputs/chain-view.js'
 import { fundPayers } from '../inputs/funding.js'
 import { createPayers, createPermitPayments, type Payment } from '../inputs/payments.js'
 import type { ChainReady } from '../processes/chain.js'
@@ -15,13 +17,24 @@ import { childrenOf, cpuMs, residentMemory } from '../processes/usage.js'
 
 const { values } = parseArgs({
   options: {
-    payments: { type: 'string', default: '40' },
+    payments: { type: 'string' },
     alone: { type: 'string', default: '3' },
     provers: { type: 'string', default: '1' },
+    batch: { type: 'boolean', default: false },
+    least: { type: 'string', default: '30' },
   },
 })
-const together = Number(values.payments)
-const alone = Number(values.alone)
+const isBatch = values.batch
+const together = Number(values.payments ?? (isBatch ? 120 : 40))
+/** A lone payment waits for others in batch mode, so its time says only how long it may wait. */
+const alone = isBatch ? 0 : Number(values.alone)
+/** So many payments are minted together. The last ones of a run wait a minute at most. */
+const batching = {
+  mode: 'batch',
+  batch_least: Number(values.least),
+  batch_wait_max_ms: 60_000,
+  batch_jitter_ms: 0,
+}
 const blockMs = 1000
 const verifyCount = 400
 const challengeCount = 500
@@ -69,11 +82,23 @@ async function untilCaughtUp({ indexerUrl }: Network): Promise<void> {
   }
 }
 
-/** Processor seconds of the daemon's and the indexer's provers together. */
-const proverSeconds = ({ pids }: Network): number =>
-  [pids.facilitator, pids.indexer]
-    .flatMap((pid) => childrenOf(pid ?? 0))
-    .reduce((sum, pid) => sum + (cpuMs(pid) ?? 0) / 1000, 0)
+/** Processor seconds of a daemon's provers. */
+const secondsOf = (daemon: number | undefined): number =>
+  childrenOf(daemon ?? 0).reduce((sum, pid) => sum + (cpuMs(pid) ?? 0) / 1000, 0)
+
+const proverSeconds = ({ pids }: Network) => ({
+  mints: secondsOf(pids.facilitator),
+  roots: secondsOf(pids.indexer),
+})
+
+/** Gas of all mints from a block on, and their number. */
+async function mintsSince({ read }: ChainView, { deployment }: Network, fromBlock: bigint) {
+  const event = getAbiItem({ abi: verifierAbi, name: 'Teleport' })
+  const logs = await read.getLogs({ address: deployment.verifier, event, fromBlock })
+  const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))]
+  const receipts = await Promise.all(hashes.map((hash) => read.getTransactionReceipt({ hash })))
+  return { count: receipts.length, gas: receipts.reduce((sum, { gasUsed }) => sum + Number(gasUsed), 0) }
+}
 
 async function verifyP99(
   load: Child<object>,
@@ -113,9 +138,10 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
   const network = await startLocalNetwork({
     rpcUrl,
     finalization: true,
+    batch: isBatch,
     config: {
       settlement: { challenge_ttl_seconds: 3600 },
-      finalize: { prover_processes: Number(values.provers) },
+      finalize: { prover_processes: Number(values.provers), ...(isBatch && batching) },
       zerc20: { pool_size: poolSize },
     },
     say,
@@ -150,6 +176,7 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
   const idleP99 = await verifyP99(load, network, await makePayments(together))
   const payments = await makePayments(together)
   const cpuBefore = proverSeconds(network)
+  const blockBefore = await chain.read.getBlockNumber()
   await Promise.all(payments.map((payment) => settle(network, payment)))
   const acceptedAt = performance.now()
   say(`${together} payments accepted; finalizing …`)
@@ -159,7 +186,12 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
   const busyP99 = await verifyP99(load, network, fresh)
   await Promise.all(payments.map((payment) => untilFinalized(network, payment)))
   const tookSeconds = (performance.now() - acceptedAt) / 1000
-  const cpuEach = (proverSeconds(network) - cpuBefore) / together
+  const cpu = proverSeconds(network)
+  const [mintEach, rootEach] = [
+    (cpu.mints - cpuBefore.mints) / together,
+    (cpu.roots - cpuBefore.roots) / together,
+  ]
+  const mints = await mintsSince(chain, network, blockBefore + 1n)
   const challenges = await challengeLatencies(network)
   const peak = [network.pids.facilitator, network.pids.indexer]
     .flatMap((pid) => [pid ?? 0, ...childrenOf(pid ?? 0)])
@@ -168,9 +200,18 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
   const slowest = Math.max(...seconds)
   const perSecond = together / tookSeconds
   say('')
-  judged('accepted to finalized, one payment, under 30 s', `${slowest.toFixed(1)} s at worst`, slowest < 30)
-  judged('finalized a second, at least 0.15', perSecond.toFixed(3), perSecond >= 0.15)
-  say(`         processor time of all provers: ${cpuEach.toFixed(2)} s a payment, roots included`)
+  if (alone > 0) {
+    judged('accepted to finalized, one payment, under 30 s', `${slowest.toFixed(1)} s at worst`, slowest < 30)
+  }
+  const least = isBatch ? 1.5 : 0.15
+  judged(`finalized a second, at least ${least}`, perSecond.toFixed(3), perSecond >= least)
+  say(
+    `         processor time of provers: ${mintEach.toFixed(2)} s a payment for mints, ${rootEach.toFixed(2)} s for roots`,
+  )
+  const gasEach = mints.gas / together
+  const mintGas = `${gasEach.toFixed(0)} in ${mints.count} mints of ${together} payments`
+  if (isBatch) judged('mint gas a payment, at most 12 000 in batches of 30', mintGas, gasEach <= 12_000)
+  else say(`         mint gas a payment: ${mintGas}`)
   judged(
     '/verify p99 while proving, at most 1.5 times idle',
     `${busyP99.toFixed(1)} ms against ${idleP99.toFixed(1)} ms, ${(busyP99 / idleP99).toFixed(2)} times`,
