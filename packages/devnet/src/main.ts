@@ -43,7 +43,7 @@ const program = new Command('svc-devnet')
   .option('--block-time <ms>', 'time between blocks; 0 mines every transaction at once', parseBlockTime, 1000)
   .option('--persist', 'keep the embedded chain in the folder and go on with it next time')
   .option('--no-shop', 'do not start the example shop')
-  .option('--batch', 'also take batch mints; their keys are made first, half a minute once', false)
+  .option('--batch', 'mint payments together; the keys for it are made first, half a minute once', false)
   .option('--minter-key', "mints come from a key of their own instead of the relayer's", false)
   .addOption(
     new Option(

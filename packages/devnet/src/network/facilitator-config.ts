@@ -13,6 +13,9 @@ const header = `# Facilitator configuration of the local devnet.
 # defaults are 15000 and 16.
 `
 
+/** Full batches are minted at once, and a payment waits ten seconds for others, so that nobody waits long. */
+const batchMints = { mode: 'batch', batch_least: 30, batch_wait_max_ms: 10_000, batch_jitter_ms: 0 } as const
+
 /** The devnet's facilitator: payments are minted to the treasury, gas is paid by the relayer. */
 export function facilitatorConfig(options: {
   rpcUrl: string
@@ -23,6 +26,8 @@ export function facilitatorConfig(options: {
   journal: string
   /** Folder of the proving keys; without it nothing is finalized. */
   artifacts?: string
+  /** Whether the network takes batch mints. Then payments are minted together. */
+  batch?: boolean
 }): ConfigTables {
   const { chainId, token, verifier, hub, permitBurner } = options.deployment
   return {
@@ -50,7 +55,7 @@ export function facilitatorConfig(options: {
       max_open_challenges: 10_000,
     },
     // One confirmation: a chain that mines on demand may never add a second block after a mint.
-    finalize: { confirmations: 1, delay_max_ms: 0 },
+    finalize: { confirmations: 1, delay_max_ms: 0, ...(options.batch && batchMints) },
     zerc20: {
       generation: 2,
       pow_bits: devnetPowBits,

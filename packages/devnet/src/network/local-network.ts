@@ -40,7 +40,7 @@ export type LocalNetworkOptions = {
   /** Also proves roots and mints: starts an indexer and gives the facilitator its proving keys. Off by default, because
    * it needs several processes, and the setup of the circuits the first time. */
   finalization?: boolean
-  /** With finalization: the network also takes batch mints. Its keys take half a minute more the first time. */
+  /** With finalization: payments are minted in batches. Their keys take half a minute more the first time. */
   batch?: boolean
   /** Mints come from a key of their own instead of the relayer's. */
   minterKey?: boolean
@@ -141,7 +141,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
       deciderUrl,
       port: options.facilitatorPort ?? 0,
       journal: openPath(directory, 'journal.jsonl', options),
-      ...(artifacts && { artifacts: artifacts.folder }),
+      ...(artifacts && { artifacts: artifacts.folder, batch: options.batch ?? false }),
     },
     minterKey: options.minterKey ?? false,
     overrides: [fee?.tables ?? {}, options.config ?? {}],
