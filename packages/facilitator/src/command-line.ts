@@ -3,7 +3,7 @@
 import { exitCodes } from '@svc-zerc20/daemon'
 import { type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { Command, InvalidArgumentError } from 'commander'
-import { registerAdminCommands } from './admin/commands.js'
+import { registerAdminCommands, registerSweepCommand } from './admin/commands.js'
 import type { Environment } from './config/environment.js'
 
 export type Actions = {
@@ -28,7 +28,7 @@ Exit codes:
 
 const environmentHelp = `
 Environment (keys are never read from the file):
-  SVC_TREASURY_PK  seed of the burn secrets, required
+  SVC_TREASURY_PK  seed of the burn secrets, and sends fees from the treasury in custodial mode, required
   SVC_RELAYER_PK   pays gas for relayed burns and mints, required
   SVC_MINTER_PK    pays gas for mints instead, so that burns and mints have no sender in common
   SVC_ADMIN_TOKEN  bearer token of /admin/*, required unless local on loopback`
@@ -73,6 +73,7 @@ export function createProgram(version: string, actions: Actions, env: Environmen
   addStart(program, actions)
   addRecover(program, actions)
   addConfig(program, actions)
+  registerSweepCommand(program, env)
   registerAdminCommands(program, env)
   return program
 }

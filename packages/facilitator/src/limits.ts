@@ -198,6 +198,17 @@ export const limits = {
   derivedAtOnceMax: 256,
   /** Longest pause of finalization after failures, in periods. */
   finalizeBackOffPeriodsMax: 10,
+  /** Gas limits of a sweep, which is one transfer, and of a distribution, which is two. Unused gas is not paid. */
+  sweepGas: 300_000n,
+  distributionGas: 500_000n,
+  /** Payments in one sweep: its journal record has a nonce of each. */
+  paymentsPerSweepMax: 1_000,
+  /** How often fees are looked at, and first and longest pause after a failure. */
+  sweepLookMs: 10_000,
+  sweepRetryFirstMs: 30_000,
+  sweepRetryMaxMs: 3_600_000,
+  /** How often a sweep whose txNonce somebody else used is looked at, until that is deep. */
+  displacedLookMs: 10_000,
   indexerTimeoutMs: 10_000,
   /** Bytes of an indexer's answer: 64 paths of 40 words, or 100 transfers. */
   indexerAnswerBytesMax: 512 * 1024,

@@ -84,10 +84,18 @@ const anyMint: fc.Arbitrary<Mint> = fc.record(
 
 const anyFinalized: fc.Arbitrary<Finalized> = fc.record({ mint: anyMint, at: seconds })
 
-export const anyEnded: fc.Arbitrary<EndedPayment> = fc.record(
-  { challenge: anyChallenge, identity, burn: anyBurn, at: seconds, finalized: anyFinalized },
-  { requiredKeys: ['challenge', 'identity', 'burn', 'at'] },
-)
+export const anyEnded: fc.Arbitrary<EndedPayment> = fc
+  .record(
+    {
+      ...{ challenge: anyChallenge, identity, burn: anyBurn, at: seconds },
+      ends: fc.record(
+        { finalized: anyFinalized, swept: fc.constant(true as const) },
+        { requiredKeys: ['finalized'] },
+      ),
+    },
+    { requiredKeys: ['challenge', 'identity', 'burn', 'at'] },
+  )
+  .map(({ ends, ...payment }) => ({ ...payment, ...ends }))
 
 const payload: fc.Arbitrary<Payload.Payload> = fc.oneof(
   fc.record({
@@ -130,6 +138,8 @@ const binding = fc.record(
   },
   { requiredKeys: ['chainId', 'token'] },
 )
+
+const sweep = { recipient: address, amount: units, nonces: fc.array(nonce, { maxLength: 5 }) }
 
 /** One arbitrary for every kind of event: a kind without one does not compile. */
 const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent, { event: Kind }>> } = {
@@ -187,9 +197,40 @@ const byKind: { [Kind in LedgerEvent['event']]: fc.Arbitrary<Extract<LedgerEvent
       at: seconds,
       granted: fc.boolean(),
       finalized: anyFinalized,
+      swept: fc.constant(true as const),
     },
     { requiredKeys: ['event', 'challenge', 'identity', 'ticketed', 'burn', 'at', 'granted'] },
   ),
+  sweep_signed: fc.record({ event: fc.constant('sweep_signed'), ...sweep, transaction }),
+  sweep_ended: fc.record(
+    {
+      event: fc.constant('sweep_ended'),
+      txNonce: fc.maxSafeNat(),
+      at: seconds,
+      txHash: hash,
+      blockNumber: height,
+    },
+    { requiredKeys: ['event', 'txNonce', 'at'] },
+  ),
+  sweep_found: fc.record({
+    event: fc.constant('sweep_found'),
+    ...sweep,
+    ...{ txHash: hash, blockNumber: height, at: seconds },
+  }),
+  fees_swept: fc.record(
+    {
+      event: fc.constant('fees_swept'),
+      ...{ sweeps: fc.maxSafeNat(), payments: fc.maxSafeNat(), amount: units },
+      last: fc.record({
+        ...{ recipient: address, amount: units, payments: fc.maxSafeNat() },
+        ...{ txHash: hash, blockNumber: height, at: seconds },
+      }),
+      nonces: sweep.nonces,
+    },
+    { requiredKeys: ['event', 'sweeps', 'payments', 'amount', 'nonces'] },
+  ),
+  distribution_signed: fc.record({ event: fc.constant('distribution_signed'), transaction }),
+  distribution_ended: fc.record({ event: fc.constant('distribution_ended'), txNonce: fc.maxSafeNat() }),
 }
 
 export const eventKinds = Object.entries(byKind) as [LedgerEvent['event'], fc.Arbitrary<LedgerEvent>][]

@@ -3,6 +3,7 @@
 import { exitCodes } from '@svc-zerc20/daemon'
 import type { Command } from 'commander'
 import type { Environment } from '../config/environment.js'
+import * as feeSchemas from '../http/admin/fee-schemas.js'
 import * as schemas from '../http/admin/schemas.js'
 import { type Ask, type Common, createAsk } from './ask.js'
 import {
@@ -13,6 +14,7 @@ import {
   printStatus,
   printTimeline,
 } from './print.js'
+import { printFees, printSweep } from './print-fees.js'
 
 const adminHelp = `
 The token comes from SVC_ADMIN_TOKEN and from nowhere else: an argument would show in the list of processes.
@@ -65,6 +67,10 @@ function registerDaemonVerbs(verb: Verb, { show }: Ask): void {
 
   verb('relayer', 'the keys that send burns and mints: their money, their queues, what they spent').action(
     (options: Common) => show(options, schemas.relayerView, (client) => client.get('/relayer'), printRelayer),
+  )
+
+  verb('fees', 'fees that are due, under way and swept').action((options: Common) =>
+    show(options, feeSchemas.fees, (client) => client.get('/fees'), printFees),
   )
 
   verb('challenges', 'open challenges, newest first, and their cap')
@@ -138,3 +144,36 @@ const retryWords = {
   not_burned: 'nothing was burned for it',
   off: 'this daemon mints nothing: its profile freezes finalization, or it has no proving keys (zerc20.artifacts)',
 } as const
+
+const sweepHelp = `
+Asks the running daemon, which has the journal and the treasury key. The daemon sweeps by itself every
+fee.sweep_interval_secs; this command does not wait for that. Sums below fee.sweep_min stay where they are.
+The answer comes when the transfer is signed and sent. "admin fees" tells when it is deep on the chain.
+
+Examples:
+  svc-facilitator sweep --dry-run
+  svc-facilitator sweep --json
+
+Exit codes:
+  ${exitCodes.ok}   done, or there is nothing to sweep
+  ${exitCodes.mistake}   refused: wrong token, or a mistake on the command line
+  ${exitCodes.tryAgain}  no daemon answers there`
+
+/** Adds the command `sweep`. */
+export function registerSweepCommand(program: Command, env: Environment): void {
+  program
+    .command('sweep')
+    .description('have a running daemon send the fees that are due to their recipient')
+    .option('--dry-run', 'only tell what would be swept', false)
+    .option(...urlOption)
+    .option('--json', 'print the answer as JSON', false)
+    .addHelpText('after', sweepHelp)
+    .action(({ dryRun, ...options }: Common & { dryRun: boolean }) =>
+      createAsk(env).show(
+        options,
+        feeSchemas.sweepAnswer,
+        (client) => client.post('/fees/sweep', { dryRun: `${dryRun}` }),
+        printSweep,
+      ),
+    )
+}

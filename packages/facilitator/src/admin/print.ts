@@ -31,6 +31,7 @@ export function printStatus(status: Status): string {
     ],
     ['owed', describeOwed(mints)],
     ['waiting', describeReasons(mints)],
+    ['fees', describeFees(status.fees)],
     ['odd burns', `${payments.late} late, ${payments.unmatched} unmatched`],
     ['addresses', `${addresses.ready} ready of ${addresses.target}`],
     ['chain', describeChain(chain)],
@@ -47,6 +48,13 @@ const describeAccount = ({ address, balance, pending }: NonNullable<Status['mint
 function describeOwed({ awaiting, owed, oldestSeconds }: Status['mints']): string {
   if (awaiting === 0) return 'nothing'
   return `${owed} base units in ${awaiting} payments, the oldest for ${oldestSeconds ?? 0} s`
+}
+
+function describeFees(fees: Status['fees']): string {
+  if (!fees) return 'unknown'
+  const { due, underWay, swept, lastError } = fees
+  const failed = lastError ? `, last error: ${lastError.message}` : ''
+  return `${due.amount} due, ${underWay?.amount ?? 0} under way, ${swept.amount} swept${failed}`
 }
 
 function describeReasons({ reasons, off }: Status['mints']): string {

@@ -196,6 +196,12 @@ describe('the fee table', () => {
       charge_to: 'payer',
       recipient: other,
       splitter: undefined,
+      sweep_min: undefined,
+      sweep_interval_secs: 86_400,
+    })
+    expect(parseConfig(withFee(`${custodial}\nsweep_min = 5\nsweep_interval_secs = 60`)).fee).toMatchObject({
+      sweep_min: 5n,
+      sweep_interval_secs: 60,
     })
     expect(parseConfig(withFee(split)).fee).toMatchObject({ bps: 1, min_per_payment: 0n, splitter: treasury })
     expect(findingsOf(withFee(`${split}\nrecipient = '${other}'`))).toEqual([])

@@ -8,3 +8,11 @@ export function feeTermsOf({ fee }: Pick<Config, 'fee'>) {
   const isSwept = splitter === undefined && recipient !== undefined
   return { bps, minPerPayment, chargeTo, ...(isSwept && { recipient }) }
 }
+
+const defaultIntervalSeconds = 86_400
+
+/** When fees are sent on. Fees of older payments are swept even if the table is gone. */
+export const sweepPaceOf = ({ fee }: Pick<Config, 'fee'>) => ({
+  minAmount: fee?.sweep_min ?? 0n,
+  intervalMs: (fee?.sweep_interval_secs ?? defaultIntervalSeconds) * 1_000,
+})

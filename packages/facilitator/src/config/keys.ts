@@ -227,6 +227,17 @@ export const tables = {
         sampleAddress('44'),
         'The fee splitter; chooses split mode. Must equal `settlement.treasury`.',
       ),
+      sweep_min: optional(
+        baseUnits,
+        '"1000000"',
+        'Least sum in base units that is worth the gas of a sweep, or in split mode of a distribution. Unset: any sum.',
+      ),
+      sweep_interval_secs: defaults(
+        integer({ min: 1 }),
+        86_400,
+        'How long a fee waits for others before it is swept from the treasury to `recipient`. In split mode the least ' +
+          'time between two distributions of the splitter.',
+      ),
     },
   },
   daemon: {

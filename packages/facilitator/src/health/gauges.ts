@@ -5,6 +5,7 @@ import type { JournalStats } from '../ledger/journal/journal.js'
 import type { Issuance } from '../payment/issue/issuance.js'
 import type { OwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
+import type { FeeControl, FeesView } from '../payment/sweep/control.js'
 import { type WaitReason, waitReasons } from '../payment/waits.js'
 import type { Metrics } from '../telemetry/metrics.js'
 import type { ClockWatch } from './clock-watch.js'
@@ -17,6 +18,7 @@ export type GaugeSources = {
   readonly clockWatch: Pick<ClockWatch, 'skewSeconds'>
   readonly issuance: Pick<Issuance, 'isPaused'>
   readonly owed: Pick<OwedBooks, 'last'>
+  readonly fees: Pick<FeeControl, 'last'>
   readonly ledger: { openCount(): number; size(): number }
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
@@ -35,6 +37,7 @@ export function registerGauges(deps: GaugeSources): void {
   const { probe, ledger, journalStats, problems } = deps
   const { source } = deps.metrics
   registerOwedGauges(deps)
+  registerFeeGauges(deps)
   const orUndefined = (value: bigint | undefined) => (value === undefined ? undefined : Number(value))
   source('svc_ready', () => (problems()?.length === 0 ? 1 : 0))
   source('svc_issuance_paused', () => (deps.issuance.isPaused() ? 1 : 0))
@@ -65,6 +68,28 @@ export function registerGauges(deps: GaugeSources): void {
     const stats = journalStats()
     return stats && (stats.failed ? 1 : 0)
   })
+}
+
+function registerFeeGauges({ fees, metrics, clock }: GaugeSources): void {
+  const { source } = metrics
+  const known = <T>(read: (view: FeesView) => T) => {
+    const view = fees.last()
+    return view && read(view)
+  }
+  source('svc_fees_due_payments', () => known(({ due }) => due.payments))
+  source('svc_fees_due_base_units', () => known(({ due }) => Number(due.amount)))
+  source('svc_fees_due_oldest_seconds', () =>
+    known(({ due: { oldestAt } }) =>
+      oldestAt === undefined ? 0 : Math.max(0, clock.now() / 1000 - oldestAt),
+    ),
+  )
+  source('svc_fees_under_way_base_units', () => known(({ underWay }) => Number(underWay?.sweep.amount ?? 0n)))
+  source('svc_fees_swept_base_units', () => known(({ swept }) => Number(swept.amount)))
+  source('svc_fees_undistributed_base_units', () =>
+    known(({ splitter }) =>
+      splitter?.undistributed === undefined ? undefined : Number(splitter.undistributed),
+    ),
+  )
 }
 
 /** The first alert: the provider is not being paid. */

@@ -98,7 +98,7 @@ describe('real answers fit the OpenAPI document', () => {
   })
 
   it('of the administrative surface', async () => {
-    for (const path of ['/status', '/challenges', '/payments', '/late', '/relayer', '/metrics']) {
+    for (const path of ['/status', '/challenges', '/payments', '/late', '/relayer', '/fees', '/metrics']) {
       await get(`/admin${path}`, bearer())
       await get(`/admin${path}`)
     }
@@ -111,6 +111,11 @@ describe('real answers fit the OpenAPI document', () => {
     await get(`/admin/payments/0x${'0'.repeat(64)}`, bearer())
     for (const nonce of [payment?.challengeNonce, `0x${'0'.repeat(64)}`]) {
       const path = `/admin/payments/${nonce}/retry`
+      check('POST', path, await net.send(path, { method: 'POST', headers: bearer() }))
+      check('POST', path, await net.send(path, { method: 'POST' }))
+    }
+    for (const query of ['?dryRun=true', '', '?dryRun=maybe']) {
+      const path = `/admin/fees/sweep${query}`
       check('POST', path, await net.send(path, { method: 'POST', headers: bearer() }))
       check('POST', path, await net.send(path, { method: 'POST' }))
     }

@@ -160,6 +160,11 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     renderMetrics: async () => '',
     finalizeOff: undefined,
     owed: createOwedBooks({ ledger, clock, waitOf: undefined, few: 0, freshMs: 0 }),
+    fees: {
+      view: () => Promise.reject(new Error('no fees here')),
+      last: () => undefined,
+      sweepNow: async () => ({ kind: 'none', why: 'nothing_due' }),
+    },
     vitals: {
       startedAtMs: 0,
       openChallenges: () => 0,

@@ -1,6 +1,7 @@
 /** Every route of the daemon: what it takes and what it may answer. The OpenAPI document is made of this table. */
 import type { z } from 'zod'
 import { metricsContentType } from '../telemetry/metrics.js'
+import * as feeSchemas from './admin/fee-schemas.js'
 import * as adminSchemas from './admin/schemas.js'
 import * as publicSchemas from './public/schemas.js'
 import { problem } from './schema-parts.js'
@@ -152,6 +153,22 @@ export const operations: readonly Operation[] = [
     summary: 'Balances of the relayer and the minter, and their transactions in flight',
     answer: adminSchemas.relayerView,
     ...admin,
+  },
+  {
+    method: 'GET',
+    path: '/admin/fees',
+    summary: 'Fees that are due, under way and swept',
+    answer: feeSchemas.fees,
+    ...admin,
+  },
+  {
+    method: 'POST',
+    path: '/admin/fees/sweep',
+    summary: 'Sweep the fees that are due now, or only tell what would be swept',
+    query: feeSchemas.sweepQuery,
+    answer: feeSchemas.sweepAnswer,
+    ...admin,
+    refusals: [400, 401],
   },
   {
     method: 'POST',

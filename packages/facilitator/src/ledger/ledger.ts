@@ -6,6 +6,7 @@
  */
 import type { Books } from '../payment/books.js'
 import type { Ledger } from '../payment/ledger-port.js'
+import type { FeeLedger } from '../payment/sweep/ports.js'
 import { createBooks } from './books.js'
 import { createBurnRecords } from './burns.js'
 import { createChallenges } from './challenges.js'
@@ -14,15 +15,17 @@ import { createLedgerCore, type LedgerDeps } from './core.js'
 import { createGrants } from './grants.js'
 import { createMintRecords } from './mints.js'
 import { interruptedIn } from './state/interrupted.js'
+import { createSweepRecords } from './sweeps/sweep-records.js'
 
-export type EventLedger = Ledger & {
-  /** The operator's view; reading changes nothing. */
-  readonly books: Books
-  openCount(): number
-  size(): number
-  /** Forgets challenges that are past their retention. */
-  forgetExpired(): void
-}
+export type EventLedger = Ledger &
+  FeeLedger & {
+    /** The operator's view; reading changes nothing. */
+    readonly books: Books
+    openCount(): number
+    size(): number
+    /** Forgets challenges that are past their retention. */
+    forgetExpired(): void
+  }
 
 export function createLedger(deps: LedgerDeps): EventLedger {
   const core = createLedgerCore(deps)
@@ -33,6 +36,7 @@ export function createLedger(deps: LedgerDeps): EventLedger {
     ...createBurnRecords(core),
     ...createMintRecords(core),
     ...createGrants(core),
+    ...createSweepRecords(core),
     interrupted: async () => interruptedIn(state),
     books: createBooks(core),
     openCount() {

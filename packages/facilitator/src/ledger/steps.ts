@@ -69,6 +69,11 @@ export function inSteps(ledger: EventLedger, { run }: Pick<LedgerSteps, 'run'>):
     finalize: (...given) => run(() => ledger.finalize(...given)),
     recordLate: (...given) => run(() => ledger.recordLate(...given)),
     recordUnmatched: (...given) => run(() => ledger.recordUnmatched(...given)),
+    recordSweepSigned: (...given) => run(() => ledger.recordSweepSigned(...given)),
+    recordSweepFound: (...given) => run(() => ledger.recordSweepFound(...given)),
+    endSweep: (...given) => run(() => ledger.endSweep(...given)),
+    recordDistributionSigned: (...given) => run(() => ledger.recordDistributionSigned(...given)),
+    endDistribution: (...given) => run(() => ledger.endDistribution(...given)),
     async takeGrant(...given) {
       // Waiting for a grant changes nothing and may take long. Using the grant is the step.
       const grant = await ledger.takeGrant(...given)

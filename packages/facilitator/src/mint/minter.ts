@@ -1,8 +1,8 @@
 /** Sends mints through the queue of their account: tried against the chain first, recorded before they are seen. */
 import type { JsonRpc } from '@svc-zerc20/evm'
 import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import { toHex } from 'viem/utils'
 import { mintedIn } from '../chain/burn-logs.js'
+import { tryCall } from '../chain/try-call.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { MintCall, Minter, MintOutcome } from '../payment/ports.js'
 import type { SignedTransaction } from '../payment/records.js'
@@ -42,8 +42,8 @@ export function createMinter(deps: {
   async function run(call: MintCall): Promise<MintOutcome> {
     const { to, data, gas, nonces } = call
     try {
-      const refusal = await tryOut(call)
-      if (refusal) return refusal
+      const reverted = await tryCall(rpc, { from: sender.address, to, data, gas })
+      if (reverted) return { kind: 'failed', why: 'would_revert', ...reverted }
       const end = await sender.submit({ ...ownerFor(nonces), to, data, gas })
       return toOutcome(end)
     } catch (err) {
@@ -51,17 +51,6 @@ export function createMinter(deps: {
       const isUnfunded = err instanceof SvcError && err.code === 'relayer_unfunded'
       return { kind: 'failed', why: isUnfunded ? 'unfunded' : 'unavailable', err }
     }
-  }
-
-  /** Tries the call first: a mint that reverts costs gas and brings nothing. */
-  async function tryOut({ to, data, gas }: MintCall): Promise<MintOutcome | undefined> {
-    const call = { from: sender.address, to, data, gas: toHex(gas) }
-    const [answer] = await rpc.batch([{ method: 'eth_call', params: [call, 'latest'] }])
-    if (!answer || 'result' in answer) return undefined
-    const { code, message, data: revert } = answer.error
-    const err = new SvcError('rpc_error', `eth_call: ${message}`, { cause: answer.error })
-    if (code !== executionReverted && !/revert/i.test(message)) throw err
-    return { kind: 'failed', why: 'would_revert', ...(isHex(revert) && { revert }), err }
   }
 
   function toOutcome(end: RelayEnd): MintOutcome {
@@ -92,9 +81,3 @@ export function createMinter(deps: {
     isUnderWay: (nonce) => underWay.has(nonce),
   }
 }
-
-/** The error code of nodes for an `eth_call` that the contract refused. */
-const executionReverted = 3
-
-const isHex = (data: unknown): data is `0x${string}` =>
-  typeof data === 'string' && /^0x([0-9a-f]{2})*$/i.test(data)

@@ -11,6 +11,8 @@ export type RecordedPayment = Payment & {
   /** Its mint, when the payment was accepted by another burn. */
   readonly lateMinted?: Finalized
   readonly unmatched?: readonly UnmatchedBurn[]
+  /** A sweep took the fee. */
+  readonly swept?: true
 }
 
 /** A place in the order of pages: the last payment of the page before. */

@@ -146,3 +146,30 @@ export type InterruptedMint = {
   readonly transactions: readonly SignedTransaction[]
   readonly nonces: readonly ChallengeNonce[]
 }
+
+/** The fees of many payments in one transfer from the treasury to one recipient. */
+export type Sweep = {
+  readonly recipient: Address
+  /** The sum of the fees. */
+  readonly amount: BaseUnits
+  readonly nonces: readonly ChallengeNonce[]
+}
+
+/** A sweep that is signed and has not ended, with the signed forms of its one transaction. */
+export type OpenSweep = Sweep & { readonly transactions: readonly SignedTransaction[] }
+
+/** A sweep that is deep on the chain. */
+export type DoneSweep = Omit<Sweep, 'nonces'> & {
+  readonly payments: number
+  readonly txHash: TxHash
+  readonly blockNumber: bigint
+  readonly at: UnixSeconds
+}
+
+/** All sweeps that are deep on the chain. */
+export type Swept = {
+  readonly sweeps: number
+  readonly payments: number
+  readonly amount: BaseUnits
+  readonly last?: DoneSweep
+}

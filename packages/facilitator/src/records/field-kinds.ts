@@ -59,6 +59,13 @@ export const flag: OptionalField<boolean> = {
   hasDefault: true,
 }
 
+/** A mark that is either there or missing. */
+export const mark: Field<true> = simple<true>({
+  fromJson: required('mark', (raw) => (raw === true ? true : undefined)),
+  pattern: '(true)',
+  fromText: () => true,
+})
+
 /** A text that a regular expression describes. The text has no quotes and no escapes. */
 export const textLike = (what: string, pattern: string): Field<string> => {
   const whole = new RegExp(`^${pattern}$`)

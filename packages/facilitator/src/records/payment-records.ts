@@ -5,6 +5,7 @@
 import {
   type Burn,
   type Challenge,
+  type DoneSweep,
   type Fee,
   type Finalized,
   type LateReason,
@@ -72,6 +73,15 @@ export const transactionRecord = record<SignedTransaction>({
   hash: txHash,
   raw: rawTransaction,
   from: optional(address),
+})
+
+export const doneSweepRecord = record<DoneSweep>({
+  recipient: address,
+  amount: units,
+  payments: integer,
+  txHash,
+  blockNumber: height,
+  at: seconds,
 })
 
 /** The reason of a burn that bought nothing. The reason `late` is never written: a record without a reason means it. */

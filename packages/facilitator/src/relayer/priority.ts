@@ -7,7 +7,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import type { Purpose } from './slot.js'
 
 export type Priority = {
-  /** Runs `work` alone; of those that wait, burns come first. */
+  /** Runs `work` alone; of those that wait, burns come first. Every other purpose waits as a mint does. */
   take<T>(purpose: Purpose, work: () => Promise<T>): Promise<T>
   /** Resolves when one more mint may be out. Throws `relayer_busy` when too many wait for that. */
   admitMint(): Promise<void>
@@ -18,7 +18,7 @@ export type Priority = {
 }
 
 export function createPriority(limits: { mintsInFlightMax: number; mintQueueMax: number }): Priority {
-  const waiting: Record<Purpose, (() => Promise<void>)[]> = { burn: [], mint: [] }
+  const waiting: Record<'first' | 'later', (() => Promise<void>)[]> = { first: [], later: [] }
   const mintsWaiting: (() => void)[] = []
   let mintsOut = 0
   let isRunning = false
@@ -27,7 +27,7 @@ export function createPriority(limits: { mintsInFlightMax: number; mintQueueMax:
     if (isRunning) return
     isRunning = true
     for (;;) {
-      const next = waiting.burn.shift() ?? waiting.mint.shift()
+      const next = waiting.first.shift() ?? waiting.later.shift()
       if (!next) break
       await next()
     }
@@ -45,7 +45,7 @@ export function createPriority(limits: { mintsInFlightMax: number; mintQueueMax:
   return {
     take: (purpose, work) =>
       new Promise((resolve, reject) => {
-        waiting[purpose].push(() => work().then(resolve, reject))
+        waiting[purpose === 'burn' ? 'first' : 'later'].push(() => work().then(resolve, reject))
         void run()
       }),
 

@@ -101,7 +101,7 @@ export function createRelayer(deps: {
 
   async function submitNow(call: RelayedCall): Promise<RelayEnd> {
     const fee = await fees.current()
-    if (call.purpose === 'mint') await checkFunds(call.gas, fee)
+    if (call.purpose !== 'burn') await checkFunds(call, fee)
     let end: Slot['end'] = () => undefined
     const ended = new Promise<RelayEnd>((resolve) => {
       end = resolve
@@ -119,12 +119,15 @@ export function createRelayer(deps: {
    * A mint that cannot be paid for would keep its txNonce, and hold up every burn behind it, until there is
    * money.
    */
-  async function checkFunds(gas: bigint, { maxFeePerGas }: Fee): Promise<void> {
+  async function checkFunds({ gas, purpose }: RelayedCall, { maxFeePerGas }: Fee): Promise<void> {
     const [answer] = await rpc.batch([{ method: 'eth_getBalance', params: [address, 'latest'] }])
     const out = queue.slots.reduce((sum, { call }) => sum + call.gas, 0n)
     if (quantityOf('eth_getBalance', answer) >= (out + gas + limits.mintReserveGas) * maxFeePerGas) return
     report({ event: 'relayer.unfunded', address: account.address })
-    throw new SvcError('relayer_unfunded', 'the relayer has no money for a mint beside its burns')
+    throw new SvcError(
+      'relayer_unfunded',
+      `${account.address} cannot pay the gas of a ${purpose} beside its burns`,
+    )
   }
 
   return {

@@ -8,8 +8,8 @@ import { parseTransaction } from 'viem/utils'
 import type { SignedTransaction } from '../payment/records.js'
 import type { Head, RelayView } from './view.js'
 
-/** Callers wait for burns. Nobody waits for mints, so mints never go first. */
-export type Purpose = 'burn' | 'mint'
+/** Callers wait for burns. Nobody waits for anything else, so nothing else goes first. */
+export type Purpose = 'burn' | 'mint' | 'sweep' | 'distribution'
 
 export type RelayedCall = {
   readonly purpose: Purpose

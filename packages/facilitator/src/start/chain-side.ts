@@ -1,5 +1,5 @@
 /** Everything that speaks to the node: one client, the reader, the fees, and the accounts that send. */
-import { createFees, createJsonRpc, type JsonRpc } from '@svc-zerc20/evm'
+import { createFees, createJsonRpc, type Fees, type JsonRpc } from '@svc-zerc20/evm'
 import { SvcError } from '@svc-zerc20/protocol'
 import { parseGwei } from 'viem/utils'
 import { type ChainReader, createChain } from '../chain/chain.js'
@@ -21,6 +21,8 @@ export type ChainSide = {
   readonly minter: Relayer | undefined
   /** Mints go through it, whichever account sends them. */
   readonly mintSender: MintSender
+  /** The price of gas. */
+  readonly gasFees: Fees
   readonly deployment: Deployment
 }
 
@@ -93,6 +95,7 @@ export async function openChainSide(deps: {
     relayer,
     minter,
     mintSender: createMintSender({ relayer, minter }),
+    gasFees: fees,
     deployment: {
       chainId,
       token: network.token,

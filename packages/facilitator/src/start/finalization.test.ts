@@ -31,7 +31,7 @@ async function setup(profile: string, zerc20 = '', listen = '') {
   const deps = {
     config,
     profile: profileOf(config),
-    chainSide: { rpc: {}, chain: {}, relayer, deployment },
+    chainSide: { rpc: {}, chain: {}, relayer, mintSender: relayer, deployment },
     ledger,
     seed: new Uint8Array(32),
     clock,

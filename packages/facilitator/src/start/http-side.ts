@@ -25,6 +25,7 @@ import type { Clock } from '../payment/ports.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
+import type { FeesSide } from './fees.js'
 import type { Finalization } from './finalization.js'
 import type { Following } from './following.js'
 import { registerOperatorRoutes } from './operator-routes.js'
@@ -40,6 +41,7 @@ type HttpSideDeps = {
   readonly flow: PaymentFlow
   readonly finalization: Finalization
   readonly following: Pick<Following, 'stuck'>
+  readonly fees: FeesSide
   readonly clock: Clock
   readonly telemetry: Telemetry
 }
@@ -137,6 +139,7 @@ function wireOperator(
     }),
     retryMint: finalization.retry,
     stuckTransfers: deps.following.stuck,
+    fees: deps.fees,
     owed: createOwedBooks({
       ledger,
       clock,

@@ -16,6 +16,7 @@ import type { Books } from '../payment/books.js'
 import type { Issuance } from '../payment/issue/issuance.js'
 import type { OwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
+import type { FeeControl } from '../payment/sweep/control.js'
 import type { QueuedTransaction } from '../relayer/relayer.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { Following } from './following.js'
@@ -38,6 +39,7 @@ export type OperatorDeps = {
   /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
   readonly owed: OwedBooks
+  readonly fees: FeeControl
   readonly ledger: { readonly books: Books; openCount(): number; size(): number }
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
@@ -87,6 +89,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     auth: deps.adminAuth,
     books: ledger.books,
     owed: deps.owed,
+    fees: deps.fees,
     finalizeOff: deps.finalizeOff,
     issuance: deps.issuance,
     recent: telemetry.recent,
@@ -95,7 +98,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     readiness,
     async renderMetrics() {
       // Looks at chain, disk and books unless a recent look exists, so that the answer is fresh.
-      await Promise.all([readiness(), diskSpace(), deps.owed.look()])
+      await Promise.all([readiness(), diskSpace(), deps.owed.look(), deps.fees.view()])
       return telemetry.metrics.render()
     },
     vitals: {

@@ -14,6 +14,7 @@ import { systemRandom } from '../system.js'
 import type { LogWriter } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
 import { openChainSide } from './chain-side.js'
+import { createFeesSide } from './fees.js'
 import { createFinalization } from './finalization.js'
 import { createFollowing } from './following.js'
 import { createHttpSide } from './http-side.js'
@@ -68,8 +69,10 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   })
 
   const following = createFollowing({ config, chainSide, storage, clock, telemetry })
+  const fees = createFeesSide({ config, profile, secrets, chainSide, ledger, clock, telemetry })
 
   await finalization.resumeMints()
+  await fees.resume()
   if (profile.acceptsPayments) flow.resume.resumeTransactions()
   await Promise.all([relayer.start(), minter?.start()])
   if (profile.acceptsPayments) await flow.resume.restartClaims()
@@ -84,20 +87,21 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     flow,
     finalization,
     following,
+    fees,
     clock,
     telemetry,
   })
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
   const network = Network.format(deployment.chainId)
   log({ event: 'facilitator.ready', url, network, profile: profile.name })
-  finalization.startLoop()
-  following.startLoop()
+  const loops = [finalization, following, fees]
+  for (const loop of loops) loop.startLoop()
 
   return {
     url,
     network,
     async close() {
-      const drained = [app.close().finally(() => flow.drain()), finalization.close(), following.close()]
+      const drained = [app.close().finally(() => flow.drain()), ...loops.map((loop) => loop.close())]
       await closeInOrder(drained, clock, config.daemon.shutdown_grace_ms, [
         () => app.server.closeAllConnections(),
         () => flow.close(),

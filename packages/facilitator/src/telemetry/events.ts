@@ -1,6 +1,7 @@
 /** Every log event and its fields. None contains a secret or a body. */
 import type { FinalizeEvent } from '../payment/finalize/ports.js'
 import type { PaymentEvent } from '../payment/report.js'
+import type { SweepEvent } from '../payment/sweep/ports.js'
 import type { FollowEvent, PathEvent, RelayerEvent } from './reports.js'
 
 export type LifecycleEvent =
@@ -57,6 +58,7 @@ export type LogEvent =
   | PathEvent
   | RelayerEvent
   | FollowEvent
+  | SweepEvent
 
 /** An event without the nonce that links a mint to its burn. */
 type Unlinked<Event> = Event extends { readonly challengeNonce: string; readonly event: `mint.${string}` }
@@ -81,6 +83,11 @@ const linkedNonce = 'names the payment; only with `log.link_mints`'
 const burnHash = 'the burn transaction'
 const cause = 'the error, with its causes'
 const relayerNonce = 'account nonce of the transaction'
+const sweepFields = {
+  txHash: 'the transfer',
+  payments: 'payments whose fees are in it',
+  amount: 'their sum in base units',
+}
 
 /** The level, the meaning and the fields of every event; `docs/reference/log-events.md` prints this table. */
 export const logEvents: {
@@ -306,6 +313,44 @@ export const logEvents: {
     about: 'A round of finalization could not read the chain. The next one comes later.',
     fields: { err: cause },
   },
+  'fees.sweep_signed': {
+    level: 'info',
+    about: 'The transfer of a sweep is signed and in the journal. It is sent now.',
+    fields: sweepFields,
+  },
+  'fees.sweep_resumed': {
+    level: 'info',
+    about: 'A sweep that had not ended is taken up again: the same bytes are sent.',
+    fields: { payments: sweepFields.payments, amount: sweepFields.amount },
+  },
+  'fees.swept': {
+    level: 'info',
+    about: 'A sweep is finalize.confirmations blocks deep: its recipient has the fees.',
+    fields: sweepFields,
+  },
+  'fees.transfer_found': {
+    level: 'warn',
+    about:
+      'The treasury had sent tokens to the recipient of fees, by hand or by a sweep that the journal does not know. The ' +
+      'transfer counts as a sweep of the oldest fees, so that none is paid twice.',
+    fields: sweepFields,
+  },
+  'fees.sweep_failed': {
+    level: 'warn',
+    about: 'Fees could not be swept. They stay due, and the next attempt comes later.',
+    fields: { reason: 'what kind of failure', message: 'what is wrong and what helps', err: cause },
+  },
+  'fees.distributed': {
+    level: 'info',
+    about: 'The balance of the splitter was distributed to provider and fee recipient.',
+    fields: { txHash: 'the transaction', amount: 'the balance in base units, as seen before' },
+  },
+  'fees.distribute_failed': {
+    level: 'warn',
+    about:
+      'The balance of the splitter could not be distributed. Nothing is lost, and the next attempt comes later.',
+    fields: { err: cause },
+  },
   'indexer.failed': {
     level: 'warn',
     about: 'The indexer gave no path to the root on chain, so our own tree was used.',
@@ -358,7 +403,7 @@ export const logEvents: {
     about: 'A transaction of the relayer is confirmed. The fields have its cost.',
     fields: {
       nonce: relayerNonce,
-      purpose: 'burn or mint',
+      purpose: 'burn, mint, sweep or distribution',
       gas: 'gas used',
       wei: 'cost of that gas in wei',
     },

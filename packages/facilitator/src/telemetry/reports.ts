@@ -11,7 +11,7 @@ export type RelayerEvent =
   | {
       readonly event: 'relayer.mined'
       readonly nonce: number
-      readonly purpose: 'burn' | 'mint'
+      readonly purpose: 'burn' | 'mint' | 'sweep' | 'distribution'
       readonly gas: bigint
       readonly wei: bigint
     }

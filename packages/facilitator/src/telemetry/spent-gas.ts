@@ -2,17 +2,20 @@
 
 import type { LogEvent } from './events.js'
 import type { Metrics } from './metrics.js'
+import type { RelayerEvent } from './reports.js'
 
 export type Spent = { readonly transactions: number; readonly gas: bigint; readonly wei: bigint }
 
 export type SpentGas = {
   hear(event: LogEvent): void
-  of(purpose: 'burn' | 'mint'): Spent
+  of(purpose: Purpose): Spent
 }
+
+type Purpose = Extract<RelayerEvent, { event: 'relayer.mined' }>['purpose']
 
 export function createSpentGas(metrics: Pick<Metrics, 'count'>): SpentGas {
   const none: Spent = { transactions: 0, gas: 0n, wei: 0n }
-  const spent = { burn: none, mint: none }
+  const spent: Record<Purpose, Spent> = { burn: none, mint: none, sweep: none, distribution: none }
   return {
     hear(event) {
       if (event.event !== 'relayer.mined') return

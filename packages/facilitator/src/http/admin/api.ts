@@ -18,11 +18,13 @@ import type { Books, Page, RecordedPayment } from '../../payment/books.js'
 import type { Issuance } from '../../payment/issue/issuance.js'
 import type { OwedBooks } from '../../payment/owed.js'
 import type { Clock } from '../../payment/ports.js'
+import type { FeeControl } from '../../payment/sweep/control.js'
 import { metricsContentType } from '../../telemetry/metrics.js'
 import type { RecentEvents } from '../../telemetry/recent.js'
 import { sendRejection } from '../problem.js'
 import type { Readiness } from '../public/health.js'
 import type { AdminAuth } from './auth.js'
+import { registerFees, viewFees } from './fees.js'
 import * as schemas from './schemas.js'
 import { viewCursor, viewPayment, viewStuck, viewTimeline } from './view.js'
 
@@ -79,6 +81,7 @@ export type AdminApiDeps = {
   /** Addresses with money that a single proof does not bring; the newest, at most `limit`. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
   readonly owed: OwedBooks
+  readonly fees: FeeControl
   /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
   readonly renderMetrics: () => Promise<string>
@@ -101,6 +104,7 @@ function guardedRoutes(admin: FastifyInstance, deps: AdminApiDeps): void {
   admin.get('/status', () => viewStatus(deps))
   registerLists(admin, deps)
   registerRelayer(admin, deps)
+  registerFees(admin, deps.fees, (reply, message) => refuse(reply, deps, 'malformed_request', message))
 
   admin.post('/pause', async (request, reply) => {
     const query = schemas.pauseQuery.safeParse(request.query)
@@ -137,6 +141,7 @@ async function viewStatus(deps: AdminApiDeps) {
     problems,
     payments: await deps.books.counts(),
     mints: await viewOwed(deps),
+    fees: viewFees(await deps.fees.view()),
     chain: viewChain(vitals),
     challenges: { open: vitals.openChallenges(), max: vitals.openChallengesMax },
     addresses: { ready: vitals.addressesReady(), target: vitals.addressesTarget },

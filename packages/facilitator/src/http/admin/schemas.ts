@@ -9,6 +9,7 @@ import { lateReasons } from '../../payment/records.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import { readinessProblems } from '../public/schemas.js'
 import { address, baseUnits, count, named, network, nonce, phase, seconds, txHash } from '../schema-parts.js'
+import { fees } from './fee-schemas.js'
 
 const issuanceState = z.enum(['open', 'paused'])
 
@@ -86,6 +87,7 @@ const fee = named(
     bps: count.describe('basis points of the list price'),
     chargeTo: z.enum(['payer', 'provider']).describe('on top of the list price, or out of it'),
     recipient: address.optional().describe('gets it from the treasury; absent in split mode'),
+    swept: z.boolean().optional().describe('the treasury has sent it to the recipient'),
   }),
 )
 
@@ -186,7 +188,7 @@ const sendingAccount = {
 const queue = z.array(
   z.looseObject({
     nonce: count,
-    purpose: z.enum(['burn', 'mint']).describe('what it is for; burns go first'),
+    purpose: z.enum(['burn', 'mint', 'distribution']).describe('what it is for; burns go first'),
     txHash,
     forms: count.describe('1, and one more for each higher fee'),
     signedAt: seconds,
@@ -243,6 +245,7 @@ export const status = named(
         off: z.string().optional().describe('why nothing is minted here'),
       })
       .describe('burned and not minted yet: owed to the provider'),
+    fees: fees.optional(),
     chain: z
       .looseObject({
         reachable: z.boolean(),

@@ -19,7 +19,7 @@ export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: Owe
     phase: stateAt(payment, nowMs),
     amount: `${challenge.amount}`,
     listPrice: `${challenge.listPrice}`,
-    ...(challenge.fee && { fee: viewFee(challenge.fee) }),
+    ...(challenge.fee && { fee: viewFee(challenge.fee, payment.swept) }),
     payTo: toChecksum(challenge.payTo),
     issuedAt: challenge.issuedAt,
     expiresAt: challenge.expiresAt,
@@ -37,11 +37,11 @@ export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: Owe
   }
 }
 
-const viewFee = ({ amount, bps, chargeTo, recipient }: Fee) => ({
+const viewFee = ({ amount, bps, chargeTo, recipient }: Fee, isSwept = false) => ({
   amount: `${amount}`,
   bps,
   chargeTo,
-  ...(recipient !== undefined && { recipient: toChecksum(recipient) }),
+  ...(recipient !== undefined && { recipient: toChecksum(recipient), swept: isSwept }),
 })
 
 const viewWait = ({ reason, sinceMs }: ReturnType<OwedBooks['waitOf']>) => ({

@@ -72,6 +72,41 @@ describe('the archive of ended payments', () => {
     }
   })
 
+  it('lists open fees of minted payments until a sweep has taken them, also after a payment came back', () => {
+    const archive = createLedgerArchive()
+    const prices = { amount: units(1_010n), listPrice: units(1_000n) }
+    const onTop = { amount: units(10n), bps: 100, chargeTo: 'payer' } as const
+    const recipient = addressOf(8)
+    const challenges = [
+      challengeOf(1, { ...prices, fee: { ...onTop, recipient } }),
+      challengeOf(2, { ...prices, fee: { ...onTop, recipient } }),
+      challengeOf(3, { ...prices, fee: onTop }),
+      challengeOf(4, { fee: { amount: units(0n), bps: 0, chargeTo: 'provider', recipient } }),
+      challengeOf(5),
+    ]
+    const [first, second] = challenges
+    if (!first || !second) throw new Error('the test lacks a payment')
+    const finalized = { mint: { value: units(1_010n) }, at: seconds(1_700_000_200) }
+    const open = () => [...archive.withOpenFee()].map(({ challenge }) => challenge.nonce)
+    archive.add(endedOf(1, { challenge: first }))
+    for (const challenge of challenges.slice(1)) archive.add(endedOf(1, { challenge, finalized }))
+    expect(open()).toEqual([second.nonce])
+    archive.finalize(first.nonce, finalized)
+    expect(open()).toEqual([first.nonce, second.nonce])
+    archive.markSwept(first.nonce)
+    archive.markSwept(first.nonce)
+    expect(open()).toEqual([second.nonce])
+    const back = archive.takeOut(first.nonce)
+    expect(back).toStrictEqual(endedOf(1, { challenge: first, finalized, swept: true }))
+    archive.takeOut(second.nonce)
+    expect(open()).toEqual([])
+    archive.add(endedOf(1, { challenge: second, finalized }))
+    if (back) archive.add(back)
+    expect(open()).toEqual([second.nonce])
+    expect(archive.find(first.nonce)).toStrictEqual(back)
+    expect(archive.awaitingCount()).toBe(0)
+  })
+
   it('takes no challenge whose price and fee do not make up its amount', () => {
     const archive = createLedgerArchive()
     for (const chargeTo of ['payer', 'provider'] as const) {

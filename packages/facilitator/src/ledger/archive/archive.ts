@@ -18,6 +18,8 @@ export type LedgerArchive = {
   isAwaitingMint(nonce: ChallengeNonce): boolean
   /** Adds the mint of a payment that awaits it. False when a value does not fit. */
   finalize(nonce: ChallengeNonce, finalized: Finalized): boolean
+  /** Notes that a sweep took the fee. False when the payment is not here. */
+  markSwept(nonce: ChallengeNonce): boolean
   /** Takes a payment out again, because it can change once more. */
   takeOut(nonce: ChallengeNonce): EndedPayment | undefined
   size(): number
@@ -27,17 +29,23 @@ export type LedgerArchive = {
   snapshot(): ArchiveSnapshot
   /** Payments that await their mint. Finalized payments are skipped without a look at each. */
   awaitingMint(): Iterable<EndedPayment>
+  /** Finalized payments with a fee that no sweep has taken. Other payments are skipped without a look at each. */
+  withOpenFee(): Iterable<EndedPayment>
 }
 
 export function createLedgerArchive(): LedgerArchive {
   const table = createEndedTable()
   const pages = createPages(table)
   const snapshots = createSnapshots(table)
-  /** For each slab, how many of its payments await their mint. */
-  const awaiting: number[] = []
+  const awaiting = createSlabCounts()
+  const openFees = createSlabCounts()
 
-  function countAwaiting(number: number, change: 1 | -1): void {
-    awaiting[slabOf(number)] = (awaiting[slabOf(number)] ?? 0) + change
+  /** The payments of slabs that hold any, by the count of each slab. */
+  function* chosen(counts: SlabCounts, isChosen: (number: number) => boolean): Iterable<EndedPayment> {
+    for (let number = 0; number < table.count(); number++) {
+      if (!counts.any(number)) number = (slabOf(number) + 1) * recordsPerSlab - 1
+      else if (isChosen(number)) yield table.read(number)
+    }
   }
 
   return {
@@ -45,7 +53,8 @@ export function createLedgerArchive(): LedgerArchive {
       const number = table.add(payment, snapshots.keep)
       if (typeof number === 'string') return number === 'known'
       pages.note(number, payment.challenge.issuedAt)
-      if (!payment.finalized) countAwaiting(number, 1)
+      if (!payment.finalized) awaiting.change(number, 1)
+      if (table.isFeeOpen(number)) openFees.change(number, 1)
       return true
     },
 
@@ -69,7 +78,17 @@ export function createLedgerArchive(): LedgerArchive {
       if (number === undefined || !table.isAwaiting(number)) return false
       snapshots.keep(number)
       if (!table.setMint(number, finalized)) return false
-      countAwaiting(number, -1)
+      awaiting.change(number, -1)
+      if (table.isFeeOpen(number)) openFees.change(number, 1)
+      return true
+    },
+
+    markSwept(nonce) {
+      const number = table.numberOf(nonce)
+      if (number === undefined) return false
+      snapshots.keep(number)
+      if (table.isFeeOpen(number)) openFees.change(number, -1)
+      table.markSwept(number)
       return true
     },
 
@@ -78,22 +97,36 @@ export function createLedgerArchive(): LedgerArchive {
       if (number === undefined) return undefined
       const payment = table.read(number)
       snapshots.keep(number)
-      if (!payment.finalized) countAwaiting(number, -1)
+      if (!payment.finalized) awaiting.change(number, -1)
+      if (table.isFeeOpen(number)) openFees.change(number, -1)
       table.takeOut(number)
       return payment
     },
 
     size: table.size,
-    awaitingCount: () => awaiting.reduce((sum, some) => sum + some, 0),
+    awaitingCount: awaiting.sum,
     page: pages.page,
     snapshot: snapshots.take,
+    awaitingMint: () => chosen(awaiting, table.isAwaiting),
+    withOpenFee: () => chosen(openFees, table.isFeeOpen),
+  }
+}
 
-    *awaitingMint() {
-      for (let number = 0; number < table.count(); number++) {
-        const slab = slabOf(number)
-        if ((awaiting[slab] ?? 0) === 0) number = (slab + 1) * recordsPerSlab - 1
-        else if (table.isAwaiting(number)) yield table.read(number)
-      }
+type SlabCounts = {
+  change(number: number, by: 1 | -1): void
+  /** Whether the slab of this number holds any. */
+  any(number: number): boolean
+  sum(): number
+}
+
+/** How many payments of one kind each slab holds. */
+function createSlabCounts(): SlabCounts {
+  const counts: number[] = []
+  return {
+    change(number, by) {
+      counts[slabOf(number)] = (counts[slabOf(number)] ?? 0) + by
     },
+    any: (number) => (counts[slabOf(number)] ?? 0) > 0,
+    sum: () => counts.reduce((sum, some) => sum + some, 0),
   }
 }

@@ -9,11 +9,13 @@ import {
   type EndedPayment,
   endedBytes,
   finalizedBytes,
+  hasFeeIn,
   mintOffset,
   nonceBytes,
   packEnded,
   packFinalized,
   type SharedTerms,
+  termsIn,
   unpackEnded,
   unpackFinalized,
 } from './packing.js'
@@ -21,6 +23,8 @@ import { createSlabs, type Slabs } from './slabs.js'
 
 /** The last field of a record is the number of its mint, counted from 1, or this. */
 const noMint = 0
+/** The highest bit of that field: a sweep took the fee. */
+const sweptBit = 2 ** 31
 
 export type EndedTable = {
   /** Numbers that were given, those of payments that were taken out included. */
@@ -32,6 +36,8 @@ export type EndedTable = {
   numberOf(nonce: ChallengeNonce): number | undefined
   isTakenOut(number: number): boolean
   isAwaiting(number: number): boolean
+  /** Whether the payment is minted, and has a fee that a sweep has yet to take. */
+  isFeeOpen(number: number): boolean
   read(number: number): EndedPayment
   readWithoutMint(number: number): Omit<EndedPayment, 'finalized'>
   /**
@@ -41,6 +47,7 @@ export type EndedTable = {
   add(payment: EndedPayment, onReuse: (number: number) => void): number | 'known' | 'misfit'
   /** False when a value does not fit into its field. */
   setMint(number: number, finalized: Finalized): boolean
+  markSwept(number: number): void
   takeOut(number: number): void
 }
 
@@ -53,9 +60,18 @@ export function createEndedTable(): EndedTable {
   const record = Buffer.alloc(endedBytes)
   const mintRecord = Buffer.alloc(finalizedBytes)
 
-  function mintOf(number: number): number {
+  function lastFieldOf(number: number): number {
     const { slab, offset } = records.place(number)
     return slab.readUInt32BE(offset + mintOffset)
+  }
+  const mintOf = (number: number) => lastFieldOf(number) % sweptBit
+  const isSwept = (number: number) => lastFieldOf(number) >= sweptBit
+
+  function isFeeOpen(number: number): boolean {
+    if (takenOut.has(number) || mintOf(number) === noMint || isSwept(number)) return false
+    const { slab, offset } = records.place(number)
+    const shared = terms.at(termsIn(slab, offset))
+    return shared.fee?.recipient !== undefined && hasFeeIn(slab, offset, shared)
   }
 
   function readWithoutMint(number: number): Omit<EndedPayment, 'finalized'> {
@@ -86,22 +102,25 @@ export function createEndedTable(): EndedTable {
     },
     isTakenOut: (number) => takenOut.has(number),
     isAwaiting: (number) => !takenOut.has(number) && mintOf(number) === noMint,
+    isFeeOpen,
     readWithoutMint,
     read(number) {
       const mint = mintOf(number)
       const ended = readWithoutMint(number)
       if (mint === noMint) return ended
       const { slab, offset } = mints.place(mint - 1)
-      return { ...ended, finalized: unpackFinalized(slab, offset) }
+      const finalized = unpackFinalized(slab, offset)
+      return { ...ended, finalized, ...(isSwept(number) && { swept: true }) }
     },
     add(payment, onReuse) {
-      const { challenge, finalized } = payment
+      const { challenge, finalized, swept } = payment
       if (!packEnded(record, payment, terms.numberOf(challenge))) return 'misfit'
       if (finalized && !packFinalized(mintRecord, finalized)) return 'misfit'
       const known = index.find(record)
       if (known !== undefined && !takenOut.has(known)) return 'known'
       if (known !== undefined) onReuse(known)
-      record.writeUInt32BE(finalized ? mints.push(mintRecord) + 1 : noMint, mintOffset)
+      const mint = finalized ? mints.push(mintRecord) + 1 : noMint
+      record.writeUInt32BE(finalized && swept ? mint + sweptBit : mint, mintOffset)
       return enter(known)
     },
     setMint(number, finalized) {
@@ -109,6 +128,11 @@ export function createEndedTable(): EndedTable {
       const { slab, offset } = records.place(number)
       slab.writeUInt32BE(mints.push(mintRecord) + 1, offset + mintOffset)
       return true
+    },
+    markSwept(number) {
+      if (isSwept(number)) return
+      const { slab, offset } = records.place(number)
+      slab.writeUInt32BE(mintOf(number) + sweptBit, offset + mintOffset)
     },
     takeOut: (number) => void takenOut.add(number),
   }

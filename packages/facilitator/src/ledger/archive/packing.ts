@@ -10,6 +10,8 @@ export type EndedPayment = {
   readonly burn: Burn
   readonly at: UnixSeconds
   readonly finalized?: Finalized
+  /** A sweep took its fee. */
+  readonly swept?: true
 }
 
 /** The terms that challenges of one configuration and one epoch share. A record holds their number. */
@@ -38,8 +40,10 @@ const issuedAtOffset = hexBytes + 3 * amountBytes
 export const issuedAtIn = (slab: Buffer, offset: number): number =>
   slab.readUIntBE(offset + issuedAtOffset, smallBytes)
 
-/** The last four bytes hold the number of the mint's own record. */
+/** The last four bytes hold the number of the mint's own record, and whether the fee was swept. */
 export const mintOffset = 252
+const shortBytes = 2
+const termsOffset = mintOffset - shortBytes
 export const endedBytes = mintOffset + 4
 export const finalizedBytes = hashBytes + amountBytes + smallBytes + smallBytes
 const noHash = `0x${'00'.repeat(hashBytes)}`
@@ -86,6 +90,17 @@ function readPrices(
   if (fee === undefined) return { amount, listPrice: second }
   if (fee.chargeTo === 'provider') return { amount, listPrice: amount, fee: { amount: second, ...fee } }
   return { amount, listPrice: second, fee: { amount: (amount - second) as BaseUnits, ...fee } }
+}
+
+/** Reads the number of the terms, and unpacks nothing else. */
+export const termsIn = (slab: Buffer, offset: number): number => slab.readUInt16BE(offset + termsOffset)
+
+/** Whether a payment with these terms has a fee above 0. Reads the two amounts, and unpacks nothing else. */
+export function hasFeeIn(slab: Buffer, offset: number, { fee }: SharedTerms): boolean {
+  if (fee === undefined) return false
+  const { amount } = createReader(slab, offset + hexBytes)
+  const [whole, second] = [amount(), amount()]
+  return fee.chargeTo === 'provider' ? second > 0n : whole > second
 }
 
 export function unpackEnded(
@@ -180,7 +195,7 @@ function createWriter(record: Buffer, start: number) {
     },
     short(value: number): void {
       fits &&= value < shortLimit
-      record.writeUInt16BE(fits ? value : 0, next(2))
+      record.writeUInt16BE(fits ? value : 0, next(shortBytes))
     },
     fits: () => fits,
   }
@@ -196,6 +211,6 @@ function createReader(slab: Buffer, start: number) {
     amount: () => ((slab.readBigUInt64BE(next(8)) << wordBits) | slab.readBigUInt64BE(next(8))) as BaseUnits,
     small: () => slab.readUIntBE(next(smallBytes), smallBytes),
     safe: () => slab.readUInt32BE(next(4)) * halfLimit + slab.readUInt32BE(next(4)),
-    short: () => slab.readUInt16BE(next(2)),
+    short: () => slab.readUInt16BE(next(shortBytes)),
   }
 }

@@ -3,14 +3,16 @@
  * version is read by one regular expression. Any other line is read as JSON, and has the same meaning.
  */
 import { Payload, SvcError } from '@svc-zerc20/protocol'
-import { corrupt, type Field, optional, simple } from '../../records/field.js'
+import { corrupt, type Field, optional, simple, storedAs } from '../../records/field.js'
 import {
   address,
   challengeNonce,
   challengeNonces,
   flag,
+  height,
   identity,
   integer,
+  mark,
   seconds,
   textLike,
   txHash,
@@ -19,6 +21,7 @@ import {
 import {
   burnRecord,
   challengeRecord,
+  doneSweepRecord,
   finalizedRecord,
   mintRecord,
   otherLateReason,
@@ -94,7 +97,32 @@ const fields: {
     at: seconds,
     granted: flag,
     finalized: optional(finalizedRecord),
+    swept: optional(mark),
   },
+  sweep_signed: { recipient: address, amount: units, ...signed },
+  sweep_ended: {
+    txNonce: storedAs('nonce', integer),
+    at: seconds,
+    txHash: optional(txHash),
+    blockNumber: optional(height),
+  },
+  sweep_found: {
+    recipient: address,
+    amount: units,
+    nonces: challengeNonces,
+    txHash,
+    blockNumber: height,
+    at: seconds,
+  },
+  fees_swept: {
+    sweeps: integer,
+    payments: integer,
+    amount: units,
+    last: optional(doneSweepRecord),
+    nonces: challengeNonces,
+  },
+  distribution_signed: { transaction: transactionRecord },
+  distribution_ended: { txNonce: storedAs('nonce', integer) },
 }
 
 type EventForm = ReturnType<typeof eventRecord<LedgerEvent>> & { readonly line: RegExp }

@@ -65,6 +65,10 @@ describe('ledger events', () => {
       ...{ generation: 1, id: identity, seed: '12'.repeat(8), helper: burn.from },
       ...{ token: challenge.treasury, chainId: 31337 },
     }
+    const sweep = { recipient: burn.from, amount: burn.value, nonces: [nonce] }
+    const sweepText = `"recipient":"${burn.from}","amount":"1000"`
+    const sent = { txHash: burn.txHash, blockNumber: 9n }
+    const sentText = `"txHash":"${burn.txHash}","blockNumber":"9"`
     const lines: [LedgerEvent, string][] = [
       [
         { event: 'ledger_bound', binding },
@@ -101,6 +105,25 @@ describe('ledger events', () => {
         },
         `"challenge":${challengeText},"identity":"${identity}","ticketed":false,"burn":${burnText},"at":${at},"granted":true,"finalized":{"mint":${mintText},"at":${at}}`,
       ],
+      [{ event: 'sweep_signed', ...sweep, transaction }, `${sweepText},${signedText}`],
+      [{ event: 'sweep_ended', txNonce: 7, at, ...sent }, `"nonce":7,"at":${at},${sentText}`],
+      [
+        { event: 'sweep_found', ...sweep, ...sent, at },
+        `${sweepText},"nonces":["${nonce}"],${sentText},"at":${at}`,
+      ],
+      [
+        {
+          event: 'fees_swept',
+          ...{ sweeps: 2, payments: 3, amount: burn.value, nonces: [nonce] },
+          last: { recipient: burn.from, amount: burn.value, payments: 1, ...sent, at },
+        },
+        `"sweeps":2,"payments":3,"amount":"1000","last":{${sweepText},"payments":1,${sentText},"at":${at}},"nonces":["${nonce}"]`,
+      ],
+      [
+        { event: 'distribution_signed', transaction },
+        `"transaction":{"nonce":7,"hash":"${burn.txHash}","raw":"0x02"}`,
+      ],
+      [{ event: 'distribution_ended', txNonce: 7 }, '"nonce":7'],
     ]
     expect(lines.map(([{ event }]) => event).sort()).toEqual(eventKinds.map(([kind]) => kind).sort())
     for (const [event, text] of lines) {

@@ -6,10 +6,13 @@ import type { Address, BaseUnits, ChallengeNonce, Payload, UnixSeconds } from '@
 import type {
   Burn,
   Challenge,
+  DoneSweep,
   Finalized,
   LateReason,
   Mint,
   SignedTransaction,
+  Sweep,
+  Swept,
   UnmatchedBurn,
 } from '../../payment/records.js'
 
@@ -99,7 +102,29 @@ export type LedgerEvent =
       readonly at: UnixSeconds
       readonly granted: boolean
       readonly finalized?: Finalized
+      readonly swept?: true
     }
+  /** The transfer of a sweep is signed. The treasury key may send it once this record is durable. */
+  | ({ readonly event: 'sweep_signed'; readonly transaction: SignedTransaction } & Sweep)
+  /** The sweep of this txNonce ended: deep on the chain, or, without a hash, for good without effect. */
+  | ({
+      readonly event: 'sweep_ended'
+      readonly txNonce: number
+      readonly at: UnixSeconds
+    } & Partial<Pick<DoneSweep, 'txHash' | 'blockNumber'>>)
+  /**
+   * The treasury sent tokens to a recipient of fees, and no sweep in the journal is known to have done it. The transfer
+   * counts as a sweep of these payments.
+   */
+  | ({ readonly event: 'sweep_found' } & Sweep & Pick<DoneSweep, 'txHash' | 'blockNumber' | 'at'>)
+  /**
+   * The sum of all sweeps that are done. A journal that is written anew has one of these, with the swept payments that have
+   * no record of their own.
+   */
+  | ({ readonly event: 'fees_swept'; readonly nonces: readonly ChallengeNonce[] } & Swept)
+  /** A transaction that distributes the splitter's balance is signed. */
+  | { readonly event: 'distribution_signed'; readonly transaction: SignedTransaction }
+  | { readonly event: 'distribution_ended'; readonly txNonce: number }
 
 export const claimedPayload = (payload: Payload.Payload): ClaimedPayload =>
   payload.kind === 'permit'

@@ -1,8 +1,9 @@
 /** The change that each event makes. Applied in order, events give the same state at run time and after a crash. */
 import type { BaseUnits, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { RecordedTransfer } from '../../payment/books.js'
-import type { Accepted, Burn, Finalized } from '../../payment/records.js'
+import type { Accepted, Burn, DoneSweep, Finalized } from '../../payment/records.js'
 import type { LedgerEvent } from '../events/events.js'
+import type { LedgerDistributions, LedgerSweeps } from '../sweeps/signed-sweeps.js'
 import type { LedgerBinding } from './binding.js'
 import { awaitedBurnOf, type PaymentRecord } from './payment-record.js'
 import type { Payments } from './payments.js'
@@ -15,6 +16,8 @@ export type LedgerParts = {
   readonly payments: Payments
   readonly burns: SignedBurns
   readonly mints: LedgerTransactions
+  readonly sweeps: LedgerSweeps
+  readonly distributions: LedgerDistributions
   readonly demoted: Set<ChallengeNonce>
   readonly unmatched: RecordedTransfer[]
 }
@@ -49,12 +52,26 @@ const changes: {
     payment.granted = true
     payments.archiveIfEnded(payment)
   },
-  payment_recorded({ payments }, { challenge, identity, ticketed, burn, at, granted, finalized }) {
+  payment_recorded({ payments }, { challenge, identity, ticketed, burn, at, granted, finalized, swept }) {
     const claim = { identity, ticketed }
-    const payment = { challenge, claim, accepted: { burn, at }, granted, ...(finalized && { finalized }) }
+    const ends = { ...(finalized && { finalized }), ...(swept && { swept }) }
+    const payment = { challenge, claim, accepted: { burn, at }, granted, ...ends }
     payments.put(payment)
     payments.archiveIfEnded(payment)
   },
+  sweep_signed: ({ sweeps }, { transaction, recipient, amount, nonces }) =>
+    sweeps.sign({ recipient, amount, nonces }, transaction),
+  sweep_ended: endSweep,
+  sweep_found: (parts, { event: _, nonces, ...done }) => countSweep(parts, nonces, done),
+  fees_swept({ payments, sweeps }, { event: _, nonces, ...swept }) {
+    sweeps.restore(swept)
+    for (const nonce of nonces) payments.markSwept(nonce)
+  },
+  distribution_signed({ binding, distributions }, { transaction }) {
+    binding.noteTxNonce(transaction)
+    distributions.sign(transaction)
+  },
+  distribution_ended: ({ distributions }, { txNonce }) => distributions.end(txNonce),
 }
 
 export function applyEvent(parts: LedgerParts, event: LedgerEvent): void {
@@ -169,6 +186,23 @@ function isOutgrown(payments: Payments, nonce: ChallengeNonce, burned: BaseUnits
   const payment = payments.find(nonce)
   const awaited = payment && awaitedBurnOf(payment)
   return awaited !== undefined && awaited.burn.value > burned
+}
+
+function endSweep(parts: LedgerParts, event: EventNamed<'sweep_ended'>): void {
+  const { txNonce, txHash, blockNumber = 0n, at } = event
+  const sweep = parts.sweeps.end(txNonce)
+  if (!sweep || txHash === undefined) return
+  const { recipient, amount, nonces } = sweep
+  countSweep(parts, nonces, { recipient, amount, txHash, blockNumber, at })
+}
+
+function countSweep(
+  { payments, sweeps }: LedgerParts,
+  nonces: readonly ChallengeNonce[],
+  done: Omit<DoneSweep, 'payments'>,
+): void {
+  for (const nonce of nonces) payments.markSwept(nonce)
+  sweeps.count({ ...done, payments: nonces.length })
 }
 
 /** Only the largest leaf of an address counts. A larger burn replaces a smaller one, minted or not. */

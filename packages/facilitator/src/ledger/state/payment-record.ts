@@ -31,6 +31,8 @@ export type PaymentRecord = {
   /** Transfers to the payment's address that cover nothing. */
   unmatched?: UnmatchedBurn[]
   finalized?: Finalized
+  /** A sweep took the fee. */
+  swept?: true
   granted: boolean
 }
 
@@ -44,12 +46,20 @@ export function* listed(
   yield* live
 }
 
-export const toRecord = ({ challenge, identity, burn, at, finalized }: EndedPayment): PaymentRecord => ({
+export const toRecord = ({
+  challenge,
+  identity,
+  burn,
+  at,
+  finalized,
+  swept,
+}: EndedPayment): PaymentRecord => ({
   challenge,
   // The one answer of an ended payment is given, so that a ticket has no use any more.
   claim: { identity, ticketed: false },
   accepted: { burn, at },
   ...(finalized && { finalized }),
+  ...(swept && { swept }),
   granted: true,
 })
 

@@ -1,7 +1,9 @@
 /** All payments of a ledger: those that can still change (live), and those that ended, packed in the archive. */
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { Challenge, Finalized } from '../../payment/records.js'
+import { dueFeeOf } from '../../payment/sweep/due.js'
 import { createLedgerArchive } from '../archive/archive.js'
+import type { EndedPayment } from '../archive/packing.js'
 import type { ArchiveQuery } from '../archive/pages.js'
 import type { ArchiveSnapshot } from '../archive/snapshots.js'
 import { awaitedBurnOf, isKept, type PaymentRecord, toRecord } from './payment-record.js'
@@ -25,6 +27,8 @@ export type Payments = {
   endedAwaitsMint(nonce: ChallengeNonce): boolean
   /** False when the payment did not end, or its mint does not fit into the archive. */
   finalizeEnded(nonce: ChallengeNonce, finalized: Finalized): boolean
+  /** Notes that a sweep took the fee of a payment. */
+  markSwept(nonce: ChallengeNonce): void
   /** Forgets a challenge without a claim, a late burn or another transfer. */
   forget(nonce: ChallengeNonce): void
   challenges(): Iterable<Challenge>
@@ -33,6 +37,8 @@ export type Payments = {
   endedSnapshot(): ArchiveSnapshot
   endedSize(): number
   awaitingMint(): Iterable<PaymentRecord>
+  /** Payments whose fee is due and that no sweep has taken. */
+  withDueFee(): Iterable<PaymentRecord>
 }
 
 /** A payment for which `isHeldBack` is true stays live, although it ended. */
@@ -43,6 +49,21 @@ export function createPayments(isHeldBack: (nonce: ChallengeNonce) => boolean): 
   function takeOut(nonce: ChallengeNonce): void {
     const ended = archive.takeOut(nonce)
     if (ended) live.set(nonce, toRecord(ended))
+  }
+
+  /**
+   * Live payments are listed first and looked at last: one that enters or leaves the archive meanwhile must not come
+   * twice.
+   */
+  function* both(
+    isWanted: (payment: PaymentRecord) => boolean,
+    archived: () => Iterable<EndedPayment>,
+  ): Iterable<PaymentRecord> {
+    const listed = [...live.values()].filter(isWanted)
+    for (const ended of archived()) yield toRecord(ended)
+    for (const payment of listed) {
+      if (live.get(payment.challenge.nonce) === payment && isWanted(payment)) yield payment
+    }
   }
 
   return {
@@ -75,13 +96,19 @@ export function createPayments(isHeldBack: (nonce: ChallengeNonce) => boolean): 
     },
     isArchived: (nonce) => archive.find(nonce) !== undefined,
     archiveIfEnded(payment) {
-      const { challenge, claim, accepted, late, unmatched, finalized, granted } = payment
+      const { challenge, claim, accepted, late, unmatched, finalized, swept, granted } = payment
       if (!granted || !accepted || !claim || late || unmatched || isHeldBack(challenge.nonce)) return
-      const ended = { challenge, identity: claim.identity, ...accepted, ...(finalized && { finalized }) }
+      const ends = { ...(finalized && { finalized }), ...(swept && { swept }) }
+      const ended = { challenge, identity: claim.identity, ...accepted, ...ends }
       if (archive.add(ended)) live.delete(challenge.nonce)
     },
     endedAwaitsMint: (nonce) => archive.isAwaitingMint(nonce),
     finalizeEnded: (nonce, finalized) => archive.isAwaitingMint(nonce) && archive.finalize(nonce, finalized),
+    markSwept(nonce) {
+      const payment = live.get(nonce)
+      if (payment) payment.swept = true
+      else archive.markSwept(nonce)
+    },
     forget(nonce) {
       const payment = live.get(nonce)
       if (payment && !isKept(payment)) live.delete(nonce)
@@ -99,15 +126,10 @@ export function createPayments(isHeldBack: (nonce: ChallengeNonce) => boolean): 
     },
     endedSnapshot: () => archive.snapshot(),
     endedSize: () => archive.size(),
-    *awaitingMint() {
-      // Live payments are listed first and looked at last: one that enters or leaves the archive must not come twice.
-      const listed = [...live.values()].filter(awaitsMint)
-      for (const ended of archive.awaitingMint()) yield toRecord(ended)
-      for (const payment of listed) {
-        if (live.get(payment.challenge.nonce) === payment && awaitsMint(payment)) yield payment
-      }
-    },
+    awaitingMint: () => both(awaitsMint, archive.awaitingMint),
+    withDueFee: () => both(hasDueFee, archive.withOpenFee),
   }
 }
 
 const awaitsMint = (payment: PaymentRecord) => awaitedBurnOf(payment) !== undefined
+const hasDueFee = (payment: PaymentRecord) => dueFeeOf(payment) !== undefined

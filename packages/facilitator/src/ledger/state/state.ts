@@ -5,6 +5,12 @@ import type { Challenge } from '../../payment/records.js'
 import type { ArchiveQuery } from '../archive/pages.js'
 import type { ArchiveSnapshot } from '../archive/snapshots.js'
 import type { Binding, LedgerEvent } from '../events/events.js'
+import {
+  createLedgerDistributions,
+  createLedgerSweeps,
+  type LedgerDistributions,
+  type LedgerSweeps,
+} from '../sweeps/signed-sweeps.js'
 import { applyEvent, type LedgerParts } from './apply.js'
 import { createLedgerBinding } from './binding.js'
 import { endingsOf, eventsOf, listed, type PaymentRecord } from './payment-record.js'
@@ -40,6 +46,10 @@ export type LedgerState = {
   /** Payments with a burn that is not minted yet. Finalized payments cost nothing here. */
   awaitingMint(): Iterable<Readonly<PaymentRecord>>
   demoted(): Iterable<Readonly<PaymentRecord>>
+  /** Payments whose fee is due, and that no sweep has taken or is about to take. */
+  withDueFee(): Iterable<Readonly<PaymentRecord>>
+  readonly sweeps: Pick<LedgerSweeps, 'open' | 'isUnderWay' | 'swept'>
+  readonly distributions: Pick<LedgerDistributions, 'open'>
   /**
    * The shortest list of events that gives the state of this moment. Ask for `events` at once or never. The list may be
    * read bit by bit while the state moves on, until it is released.
@@ -60,10 +70,12 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
     payments: createPayments(burns.isShallow),
     burns,
     mints: createLedgerTransactions(),
+    sweeps: createLedgerSweeps(),
+    distributions: createLedgerDistributions(),
     demoted: new Set(),
     unmatched: [],
   }
-  const { binding, payments, mints, demoted, unmatched } = parts
+  const { binding, payments, mints, demoted, unmatched, sweeps, distributions } = parts
   return {
     binding: binding.current,
     find: payments.find,
@@ -83,12 +95,20 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
     *demoted() {
       for (const nonce of demoted) yield payments.liveOf(nonce)
     },
+    *withDueFee() {
+      for (const payment of payments.withDueFee()) {
+        if (!sweeps.isUnderWay(payment.challenge.nonce)) yield payment
+      }
+    },
+    sweeps,
+    distributions,
     shortest: () => shortestOf(parts),
     noteWrittenAnew: binding.noteWrittenAnew,
   }
 }
 
-function shortestOf({ binding, payments, burns, mints }: LedgerParts): ReturnType<LedgerState['shortest']> {
+function shortestOf(parts: LedgerParts): ReturnType<LedgerState['shortest']> {
+  const { binding, payments, burns, mints } = parts
   const live: LedgerEvent[] = []
   for (const payment of payments.live.values()) live.push(...eventsOf(payment))
   for (const { transaction, nonces } of [...burns.shallow(), ...burns.outstanding()]) {
@@ -99,6 +119,7 @@ function shortestOf({ binding, payments, burns, mints }: LedgerParts): ReturnTyp
   for (const { transaction, nonces } of mints.all()) {
     live.push({ event: 'mint_signed', nonces: [...nonces], transaction })
   }
+  live.push(...sweepsOf(parts))
   const next = binding.writtenAnew()
   const bound: LedgerEvent[] = next ? [{ event: 'ledger_bound', binding: next }] : []
   let snapshot: ArchiveSnapshot | undefined
@@ -110,4 +131,17 @@ function shortestOf({ binding, payments, burns, mints }: LedgerParts): ReturnTyp
     },
     release: () => snapshot?.release(),
   }
+}
+
+/** Swept payments in the archive have their mark in their own record. */
+function* sweepsOf({ payments, sweeps, distributions }: LedgerParts): Iterable<LedgerEvent> {
+  const swept = sweeps.swept()
+  if (swept.sweeps > 0) {
+    const marked = [...payments.live.values()].filter((payment) => payment.swept)
+    yield { event: 'fees_swept', ...swept, nonces: marked.map(({ challenge }) => challenge.nonce) }
+  }
+  for (const { transactions, ...sweep } of sweeps.open()) {
+    for (const transaction of transactions) yield { event: 'sweep_signed', ...sweep, transaction }
+  }
+  for (const transaction of distributions.open().flat()) yield { event: 'distribution_signed', transaction }
 }

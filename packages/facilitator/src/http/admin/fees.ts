@@ -1,0 +1,88 @@
+/** Fees as the administrative surface shows them, and a sweep that an operator asks for. */
+import { toChecksum } from '@svc-zerc20/protocol'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { DoneSweep, Sweep } from '../../payment/records.js'
+import type { FeeControl, FeesView } from '../../payment/sweep/control.js'
+import type { UnderWay } from '../../payment/sweep/one-sweep.js'
+import type { FeeSum } from '../../payment/sweep/plan.js'
+import type { SweepAnswer } from '../../payment/sweep/sweeper.js'
+import { sweepQuery } from './fee-schemas.js'
+
+export function registerFees(
+  admin: FastifyInstance,
+  fees: FeeControl,
+  refuse: (reply: FastifyReply, message: string) => FastifyReply,
+): void {
+  admin.get('/fees', async () => viewFees(await fees.view()))
+
+  admin.post('/fees/sweep', async (request, reply) => {
+    const query = sweepQuery.safeParse(request.query)
+    if (!query.success) return refuse(reply, 'dryRun: true or false')
+    const answer = await fees.sweepNow({ isDryRun: query.data.dryRun === 'true' })
+    return viewAnswer(answer)
+  })
+}
+
+export function viewFees({ due, elsewhere, underWay, swept, lastFailure, ...view }: FeesView) {
+  const { sweeps, payments, amount, last } = swept
+  return {
+    mode: view.mode,
+    treasury: toChecksum(view.terms.treasury),
+    sweepMin: `${view.terms.minAmount}`,
+    sweepIntervalSeconds: view.terms.intervalMs / 1000,
+    due: viewSum(due),
+    ...(elsewhere.payments > 0 && { elsewhere: viewSum(elsewhere) }),
+    ...(underWay && { underWay: viewUnderWay(underWay) }),
+    swept: { sweeps, payments, amount: `${amount}`, ...(last && { last: viewDone(last) }) },
+    ...(lastFailure && { lastError: viewFailure(lastFailure) }),
+    ...(view.splitter && { splitter: viewSplitter(view.splitter) }),
+  }
+}
+
+const viewFailure = ({ why, message, at }: NonNullable<FeesView['lastFailure']>) => ({
+  reason: why,
+  message,
+  at,
+})
+
+const viewSum = ({ payments, amount, oldestAt }: FeeSum) => ({
+  payments,
+  amount: `${amount}`,
+  ...(oldestAt !== undefined && { oldestAt }),
+})
+
+const viewSweep = ({ recipient, amount, nonces }: Sweep) => ({
+  recipient: toChecksum(recipient),
+  amount: `${amount}`,
+  payments: nonces.length,
+})
+
+const viewUnderWay = ({ sweep, txHash }: UnderWay) => ({
+  ...viewSweep(sweep),
+  ...(txHash !== undefined && { transaction: txHash }),
+})
+
+const viewDone = ({ recipient, amount, payments, txHash, blockNumber, at }: DoneSweep) => ({
+  recipient: toChecksum(recipient),
+  amount: `${amount}`,
+  payments,
+  transaction: txHash,
+  block: `${blockNumber}`,
+  at,
+})
+
+function viewSplitter(splitter: NonNullable<FeesView['splitter']>) {
+  const { address, undistributed, last, lastFailure } = splitter
+  return {
+    address: toChecksum(address),
+    ...(undistributed !== undefined && { undistributed: `${undistributed}` }),
+    ...(last && { last: { transaction: last.txHash, amount: `${last.amount}`, at: last.at } }),
+    ...(lastFailure && { lastError: lastFailure }),
+  }
+}
+
+function viewAnswer(answer: SweepAnswer) {
+  if (answer.kind === 'none') return { sweep: answer.why }
+  if (answer.kind === 'failed') return { sweep: 'failed', reason: answer.why, message: answer.message }
+  return { sweep: answer.kind, ...viewUnderWay(answer) }
+}

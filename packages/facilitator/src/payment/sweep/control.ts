@@ -1,0 +1,21 @@
+/** What an operator sees of the fees, and may ask for. */
+import type { Address } from '@svc-zerc20/protocol'
+import type { Swept } from '../records.js'
+import type { DistributorView } from './distributor.js'
+import type { SweepTerms } from './plan.js'
+import type { SweepAnswer, SweepView } from './sweeper.js'
+
+export type FeesView = SweepView & {
+  /** How fees of new payments reach the facilitator. Fees of older payments are swept in any mode. */
+  readonly mode: 'none' | 'custodial' | 'split'
+  readonly terms: SweepTerms
+  readonly swept: Swept
+  readonly splitter?: DistributorView & { readonly address: Address }
+}
+
+export type FeeControl = {
+  view(): Promise<FeesView>
+  /** The view of the last look; undefined before the first. */
+  last(): FeesView | undefined
+  sweepNow(options: { readonly isDryRun: boolean }): Promise<SweepAnswer>
+}

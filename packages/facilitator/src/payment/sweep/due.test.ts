@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { addressOf, burnOf, challengeOf, nonceOf, seconds, units } from '../../../test/challenges.js'
+import type { Challenge, Fee } from '../records.js'
+import { dueFeeOf } from './due.js'
+
+const recipient = addressOf(8)
+const at = seconds(1_700_000_500)
+const fee: Fee = { amount: units(10n), bps: 100, chargeTo: 'provider', recipient }
+const finalized = { mint: { value: units(1_000n), blockNumber: 7n }, at }
+
+/** An accepted and finalized payment of 1000 units with a fee of 10. */
+const paid = (changes: Partial<Challenge> = {}) => ({
+  challenge: challengeOf(1, { fee, ...changes }),
+  accepted: { burn: burnOf(1), at },
+  finalized,
+})
+
+describe('the fee that a sweep may take', () => {
+  it('is that of an accepted payment whose whole amount was minted', () => {
+    expect(dueFeeOf(paid())).toEqual({
+      nonce: nonceOf(1),
+      recipient,
+      amount: 10n,
+      treasury: challengeOf(1).treasury,
+      since: at,
+      fromBlock: 7n,
+    })
+    const before = { ...paid(), finalized: { mint: { value: units(400n) }, at } }
+    expect(dueFeeOf(before)).toMatchObject({ amount: 10n, fromBlock: burnOf(1).blockNumber })
+    const larger = { ...paid(), late: { ...burnOf(2), value: units(1_500n) } }
+    expect(dueFeeOf(larger)).toMatchObject({ amount: 10n })
+  })
+
+  it.each([
+    ['was swept', { ...paid(), swept: true as const }],
+    ['is not finalized', { challenge: paid().challenge, accepted: paid().accepted }],
+    ['was not accepted: its burn is late', { challenge: paid().challenge, finalized, late: burnOf(2) }],
+    ['was accepted by less than its amount', paid({ amount: units(1_001n) })],
+    [
+      'has a mint of another burn to its address',
+      { ...paid(), late: burnOf(2), finalized: { mint: { value: units(999n) }, at } },
+    ],
+    ['is split by the splitter', paid({ fee: { amount: units(10n), bps: 100, chargeTo: 'payer' } })],
+    ['has a fee of nothing', paid({ fee: { ...fee, amount: units(0n) } })],
+    ['has a fee above its amount', paid({ fee: { ...fee, amount: units(1_001n) } })],
+    ['has no fee', { ...paid(), challenge: challengeOf(1) }],
+  ])('is none when the payment %s', (_, payment) => {
+    expect(dueFeeOf(payment)).toBeUndefined()
+  })
+})

@@ -1,0 +1,49 @@
+/**
+ * The rule for fees that a sweep may take. The treasury holds the provider's money, too, so that the provider's due
+ * comes first:
+ * - Only a payment that was accepted owes a fee. A burn that buys nothing is the provider's as a whole: late,
+ *   unpresented, underpaid, or the larger part of a second one.
+ * - A fee is due once its payment is finalized and at least its whole amount was minted. The fee is then part of the
+ *   minted money, and the provider has the rest.
+ * - A fee without a recipient is the splitter's matter.
+ */
+import type { Address, BaseUnits, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import type { Accepted, Burn, Challenge, Finalized } from '../records.js'
+
+export type DueFee = {
+  readonly nonce: ChallengeNonce
+  readonly recipient: Address
+  readonly amount: BaseUnits
+  /** The account that the payment was minted to: nobody else holds this fee. */
+  readonly treasury: Address
+  /** The payment is finalized since then. */
+  readonly since: UnixSeconds
+  /** A block at or before the one with the mint: no earlier block can hold a sweep of this fee. */
+  readonly fromBlock: bigint
+}
+
+type Sweepable = {
+  readonly challenge: Challenge
+  readonly accepted?: Accepted
+  readonly finalized?: Finalized
+  readonly late?: Burn
+  readonly swept?: true
+}
+
+export function dueFeeOf(payment: Sweepable): DueFee | undefined {
+  const { challenge, accepted, finalized } = payment
+  const { fee, nonce, treasury, amount: whole } = challenge
+  if (payment.swept || !accepted || !finalized || fee?.recipient === undefined) return undefined
+  const { amount, recipient } = fee
+  if (amount <= 0n || amount > whole || mintedFor(payment, accepted, finalized) < whole) return undefined
+  const fromBlock = finalized.mint.blockNumber ?? accepted.burn.blockNumber
+  return { nonce, recipient, amount, treasury, since: finalized.at, fromBlock }
+}
+
+/**
+ * The verifier counts the minted amount of an address, and a payment is finalized when that count reached the value of
+ * its burn. The mint itself may be smaller, because a part was minted before. Beside another burn to the same address
+ * the count may stem from that one, so that only the mint itself counts.
+ */
+const mintedFor = ({ late }: Sweepable, { burn }: Accepted, { mint }: Finalized): bigint =>
+  late ? mint.value : burn.value

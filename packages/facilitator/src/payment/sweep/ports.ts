@@ -1,0 +1,109 @@
+/** The ports of the sweep, with the guarantees it relies on. */
+import type { Address, BaseUnits, TxHash } from '@svc-zerc20/protocol'
+import type { OpenSweep, SignedTransaction, Sweep, Swept } from '../records.js'
+import type { DueFee } from './due.js'
+
+/** The part of the ledger that knows which fees were swept. */
+export type FeeLedger = {
+  /**
+   * Fees that are due and that no sweep has taken or is about to take, about oldest first. Payments without such a fee
+   * cost nothing here.
+   */
+  feesDue(): AsyncIterable<DueFee>
+  /**
+   * Remembers the transaction of a sweep, before anyone else can see it, and again for each higher fee. Throws when the
+   * amount is not the sum of fees that are due to the recipient: nothing is recorded then.
+   */
+  recordSweepSigned(sweep: Sweep, transaction: SignedTransaction): Promise<void>
+  /** The sweep is deep on the chain, or surely did not and will not happen: then its fees are due again. Idempotent. */
+  endSweep(sweep: OpenSweep, end: SweepEnd): Promise<void>
+  /**
+   * Remembers a transfer from the treasury to a recipient of fees that no sweep is known to have done. It counts as a sweep
+   * of these payments, whatever its amount.
+   */
+  recordSweepFound(sweep: Sweep, transfer: FoundTransfer): Promise<void>
+  /** Sweeps that are signed and have not ended. */
+  openSweeps(): Promise<readonly OpenSweep[]>
+  swept(): Promise<Swept>
+  /** Remembers a transaction that distributes the splitter's balance, before anyone else can see it. */
+  recordDistributionSigned(transaction: SignedTransaction): Promise<void>
+  /** The transaction was mined, or cannot be any more. */
+  endDistribution(txNonce: number): Promise<void>
+  /** Distributions that are signed and have not ended, each with all its signed forms. */
+  openDistributions(): Promise<readonly (readonly SignedTransaction[])[]>
+}
+
+/** A transfer of tokens from the treasury, as the chain recorded it. */
+export type FoundTransfer = {
+  readonly txHash: TxHash
+  readonly blockNumber: bigint
+  readonly value: BaseUnits
+}
+
+/** Transfers from the treasury to this recipient, from this block to the head, in order. */
+export type SentTransfers = (
+  recipient: Address,
+  fromBlock: bigint,
+) => Promise<readonly (FoundTransfer & { readonly isDeep: boolean })[]>
+
+export type SweepEnd =
+  | { readonly kind: 'done'; readonly txHash: TxHash; readonly blockNumber: bigint }
+  | { readonly kind: 'failed' }
+
+/**
+ * - `would_revert`: the chain refuses it now, and nothing was sent
+ * - `reverted`: it was mined and did nothing
+ * - `displaced`: its txNonce was used otherwise, so deep that it cannot happen any more
+ * - `treasury_short`: the treasury holds fewer tokens than the sweep
+ * - `unfunded`: the treasury cannot pay the gas
+ * - `unavailable`: the node or the disk refused before anything was sent
+ */
+export type SweepFailure =
+  | 'would_revert'
+  | 'reverted'
+  | 'displaced'
+  | 'treasury_short'
+  | 'unfunded'
+  | 'unavailable'
+
+export type SweepOutcome =
+  | Extract<SweepEnd, { kind: 'done' }>
+  | { readonly kind: 'failed'; readonly why: SweepFailure; readonly err?: unknown }
+
+/** Sends the tokens of a sweep from the treasury. */
+export type SweepSender = {
+  /**
+   * Resolves when the transfer is deep on the chain or surely does not happen. The transaction is recorded before anyone
+   * can see it, and `onSigned` is told of it then.
+   */
+  send(sweep: Sweep, onSigned: (txHash: TxHash) => void): Promise<SweepOutcome>
+  /** Goes on with a sweep that an earlier run signed. The same bytes are sent again. */
+  resume(sweep: OpenSweep): Promise<SweepOutcome>
+}
+
+type SweptMoney = { readonly payments: number; readonly amount: bigint }
+
+/** No event names a payment: the log must not tell which of them are finalized. */
+export type SweepEvent =
+  | ({ readonly event: 'fees.sweep_signed'; readonly txHash: string } & SweptMoney)
+  | ({ readonly event: 'fees.sweep_resumed' } & SweptMoney)
+  | ({ readonly event: 'fees.swept'; readonly txHash: string } & SweptMoney)
+  | ({ readonly event: 'fees.transfer_found'; readonly txHash: string } & SweptMoney)
+  | {
+      readonly event: 'fees.sweep_failed'
+      readonly reason: string
+      readonly message: string
+      readonly err: unknown
+    }
+  | { readonly event: 'fees.distributed'; readonly txHash: string; readonly amount: bigint }
+  | { readonly event: 'fees.distribute_failed'; readonly err: unknown }
+
+/** The splitter of split mode. */
+export type Splitter = {
+  /** The balance that nobody has distributed yet. */
+  undistributed(): Promise<BaseUnits>
+  /** Resolves when the distribution is mined; throws when it did not happen. Harmless when somebody else was faster. */
+  distribute(): Promise<{ readonly txHash: TxHash }>
+  /** Goes on with distributions that an earlier run signed, before the relayer assigns new txNonces. */
+  resume(): Promise<void>
+}

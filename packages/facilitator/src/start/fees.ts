@@ -1,0 +1,139 @@
+/** Fees on their way to the facilitator, wired: sweeps with the treasury's key, and distributions of the splitter. */
+import { privateKeyToAccount } from 'viem/accounts'
+import { toHex } from 'viem/utils'
+import type { Config } from '../config/config.js'
+import { sweepPaceOf } from '../config/fee-terms.js'
+import type { Profile } from '../config/profile.js'
+import { createSentTransfers } from '../fees/sent-transfers.js'
+import { createSplitter } from '../fees/splitter.js'
+import { createTreasurySender } from '../fees/treasury.js'
+import type { OpenLedger } from '../ledger/open.js'
+import { limits } from '../limits.js'
+import type { Clock } from '../payment/ports.js'
+import type { FeeControl, FeesView } from '../payment/sweep/control.js'
+import { createDistributor, type Distributor } from '../payment/sweep/distributor.js'
+import { type FeeLoop, startFeeLoop } from '../payment/sweep/loop.js'
+import type { SweepTerms } from '../payment/sweep/plan.js'
+import type { Splitter } from '../payment/sweep/ports.js'
+import { createSentBefore } from '../payment/sweep/sent-before.js'
+import { createSweeper, type Sweeper } from '../payment/sweep/sweeper.js'
+import { createRelayer, type Relayer } from '../relayer/relayer.js'
+import type { Secrets } from '../secrets/secrets.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
+import type { ChainSide } from './chain-side.js'
+
+type FeesDeps = {
+  readonly config: Config
+  readonly profile: Profile
+  readonly secrets: Secrets
+  readonly chainSide: ChainSide
+  readonly ledger: OpenLedger['ledger']
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+}
+
+export type FeesSide = FeeControl & {
+  /** Hands distributions of the last run back to the relayer, before it assigns new txNonces. */
+  resume(): Promise<void>
+  startLoop(): void
+  close(): Promise<void>
+}
+
+export function createFeesSide(deps: FeesDeps): FeesSide {
+  const { config, profile, ledger, clock, telemetry } = deps
+  const treasury = wireTreasuryRelayer(deps)
+  const terms = {
+    ...sweepPaceOf(config),
+    treasury: treasury.address,
+    paymentsMax: limits.paymentsPerSweepMax,
+  }
+  const sweeper = wireSweeper(deps, treasury, terms)
+  const split = wireSplit(deps, terms)
+  let loop: FeeLoop | undefined
+  let last: FeesView | undefined
+  return {
+    async view() {
+      const address = config.fee?.splitter
+      last = {
+        ...(await sweeper.view()),
+        mode: config.fee === undefined ? 'none' : address === undefined ? 'custodial' : 'split',
+        terms,
+        swept: await ledger.swept(),
+        ...(split && address !== undefined && { splitter: { address, ...split.distributor.view() } }),
+      }
+      return last
+    },
+    last: () => last,
+    sweepNow: (options) => sweeper.now({ isDryRun: options.isDryRun || !profile.acceptsPayments }),
+    async resume() {
+      if (profile.acceptsPayments) await split?.splitter.resume()
+    },
+    startLoop() {
+      if (!profile.acceptsPayments) return
+      const rounds = [sweeper.round, ...(split ? [split.distributor.round] : [])]
+      const periodMs = Math.min(limits.sweepLookMs, terms.intervalMs)
+      const onFailure = (err: unknown) => telemetry.log({ event: 'fees.distribute_failed', err })
+      loop = startFeeLoop({ rounds, clock, periodMs, onFailure })
+    },
+    async close() {
+      await loop?.stop()
+      treasury.close()
+    },
+  }
+}
+
+const retryMs = { first: limits.sweepRetryFirstMs, max: limits.sweepRetryMaxMs }
+
+/** The treasury's key has txNonces and a queue of its own. */
+function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: FeesDeps): Relayer {
+  const { rpc, chain, gasFees, deployment } = chainSide
+  return createRelayer({
+    rpc,
+    fees: gasFees,
+    account: privateKeyToAccount(toHex(secrets.treasuryKey.reveal())),
+    chainId: deployment.chainId,
+    confirmations: config.finalize.confirmations,
+    // A sweep has ended only when it is as deep as a mint, which no reorg takes back.
+    reorgWatchBlocks: 0,
+    clock,
+    report: telemetry.log,
+    onHead: chain.sawHead,
+    limits: { ...limits, mintReserveGas: 0n },
+  })
+}
+
+function wireSweeper(
+  { config, chainSide, ledger, clock, telemetry }: FeesDeps,
+  relayer: Relayer,
+  terms: SweepTerms,
+): Sweeper {
+  const { rpc, deployment } = chainSide
+  const { token } = deployment
+  const { confirmations } = config.finalize
+  const report = telemetry.log
+  const sent = createSentTransfers({ rpc, token, treasury: terms.treasury, confirmations, ...limits })
+  return createSweeper({
+    ledger,
+    sender: createTreasurySender({ rpc, relayer, token, ledger, confirmations, clock, limits }),
+    sentBefore: createSentBefore({ ledger, sent, terms, report }),
+    clock,
+    terms,
+    retryMs,
+    report,
+  })
+}
+
+/** Undefined without a splitter. */
+function wireSplit(
+  { config, chainSide, ledger, clock, telemetry }: FeesDeps,
+  { minAmount, intervalMs }: SweepTerms,
+): { readonly splitter: Splitter; readonly distributor: Distributor } | undefined {
+  const address = config.fee?.splitter
+  if (address === undefined) return undefined
+  const { rpc, relayer, deployment } = chainSide
+  const report = telemetry.log
+  const { token } = deployment
+  const splitter = createSplitter({ rpc, relayer, token, splitter: address, ledger, report, limits })
+  const pace = { minAmount, intervalMs, retryMs }
+  return { splitter, distributor: createDistributor({ splitter, clock, ...pace, report }) }
+}
