@@ -31,7 +31,7 @@ const anyFee: fc.Arbitrary<Fee> = fc.record(
     amount: units,
     bps: fc.nat({ max: 10_000 }),
     chargeTo: fc.constantFrom('payer', 'provider'),
-    recipient: fc.constantFrom('0x01', '0x02').map((end) => `0x${'a'.repeat(38)}${end.slice(2)}` as Address),
+    recipient: address,
   },
   { requiredKeys: ['amount', 'bps', 'chargeTo'] },
 )
@@ -66,7 +66,15 @@ const anyChallenge: fc.Arbitrary<Challenge> = fc
       ],
     },
   )
-  .map((challenge) => challenge as Challenge)
+  .map((challenge) => withWholeAmount(challenge as Challenge))
+
+/** List price and fee make up the amount, as in every quote. */
+function withWholeAmount(challenge: Challenge): Challenge {
+  const { listPrice, fee } = challenge
+  if (fee === undefined) return challenge
+  const amount = fee.chargeTo === 'payer' ? listPrice + fee.amount : listPrice
+  return { ...challenge, amount: amount as BaseUnits }
+}
 
 const anyBurn: fc.Arbitrary<Burn> = fc.record({
   txHash: hash,

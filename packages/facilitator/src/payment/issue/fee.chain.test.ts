@@ -86,7 +86,7 @@ describe('a fee that the provider bears', () => {
       expect(offer).not.toHaveProperty('fee')
       expect(await recorded(own, offer)).toMatchObject({ fee: { amount: '25', chargeTo: 'provider' } })
       expect(await own.post('/challenge', { amount: '7' })).toEqual({
-        error: 'the fee of 7 leaves the provider nothing of 7',
+        error: 'the fee leaves the provider nothing of 7',
         reason: 'invalid_amount',
       })
       expect((await own.challenge('8')).amount).toBe('8')

@@ -70,11 +70,11 @@ describe('a quote with a fee', () => {
     expect(quoted).toMatchObject({ ok: true, value: { amount: listPrice + fee, fee: { amount: fee } } })
   })
 
-  it('refuses a fee that leaves the provider nothing, and says so', () => {
+  it('R-017 refuses a fee that leaves the provider nothing, and says so without the fee', () => {
     const refused = (message: string) => ({ ok: false, reason: 'invalid_amount', message })
     const provider = { chargeTo: 'provider', minPerPayment: units(100n) } as const
-    expect(quoteOf(99n, provider)).toEqual(refused('the fee of 100 leaves the provider nothing of 99'))
-    expect(quoteOf(100n, provider)).toEqual(refused('the fee of 100 leaves the provider nothing of 100'))
+    expect(quoteOf(99n, provider)).toEqual(refused('the fee leaves the provider nothing of 99'))
+    expect(quoteOf(100n, provider)).toEqual(refused('the fee leaves the provider nothing of 100'))
     expect(quoteOf(101n, provider).ok).toBe(true)
     expect(quoteOf(1n, { chargeTo: 'provider', bps: 1 }).ok).toBe(false)
   })

@@ -17,8 +17,9 @@ export function quote(listPrice: BaseUnits, { minAmount, fee: terms }: QuoteTerm
   if (terms === undefined) return accept({ listPrice, amount: listPrice })
   const fee = feeOf(listPrice, terms)
   if (terms.chargeTo === 'provider') {
+    // The message does not tell the fee: anybody may ask for a challenge, and the provider's terms are not public.
     if (fee.amount >= listPrice) {
-      return reject('invalid_amount', `the fee of ${fee.amount} leaves the provider nothing of ${listPrice}`)
+      return reject('invalid_amount', `the fee leaves the provider nothing of ${listPrice}`)
     }
     return accept({ listPrice, amount: listPrice, fee })
   }
