@@ -10,11 +10,12 @@ import { probeArtifacts } from './artifacts.js'
 
 function configOf(
   folder: string | undefined,
-  changes: { zerc20?: string; listen?: string; profile?: string } = {},
+  changes: { zerc20?: string; listen?: string; profile?: string; finalize?: string } = {},
 ) {
   const artifacts = folder === undefined ? '' : `artifacts = '${folder}'\n`
   const text = minimalConfig({ ...(changes.listen && { listen: changes.listen }) }, changes.profile)
-  return parseConfig(`${text}\n[zerc20]\n${artifacts}${changes.zerc20 ?? 'pow_bits = 8'}\n`)
+  const finalize = changes.finalize === undefined ? '' : `[finalize]\n${changes.finalize}\n`
+  return parseConfig(`${text}\n${finalize}[zerc20]\n${artifacts}${changes.zerc20 ?? 'pow_bits = 8'}\n`)
 }
 
 const probe = (config: ReturnType<typeof configOf>) => probeArtifacts(config, config.zerc20.artifacts)
@@ -95,6 +96,17 @@ describe('proving keys', () => {
       'zerc20.artifacts: the manifest is not one of this version',
     ])
     expect(await failuresOf(folderOf({}, 'withdraw-local.zkey'))).toHaveLength(1)
+  })
+
+  it('of batches are read where payments are minted together, and nowhere else', async () => {
+    for (const file of ['batch-withdraw.zkey', 'batch-withdraw.wasm']) {
+      const folder = folderOf({}, file)
+      expect(await failuresOf(folder)).toEqual([])
+      expect(await failuresOf(folder, { finalize: "mode = 'batch'" })).toEqual([
+        `zerc20.artifacts: ${file} is not the file of the manifest`,
+      ])
+    }
+    expect(await failuresOf(folderOf(), { finalize: "mode = 'batch'" })).toEqual([])
   })
 
   it('that are not set are worth a warning only where payments are accepted', async () => {

@@ -2,6 +2,8 @@
 import {
   ArtifactError,
   type Artifacts,
+  batchCircuit,
+  type CircuitName,
   circuitsIn,
   type Manifest,
   readArtifacts,
@@ -25,7 +27,8 @@ export async function probeArtifacts(
       'not set, and no folder with the keys of the verifier was found: payments are accepted, but none is finalized'
     return [{ level: 'warn', key, message }]
   }
-  const manifest = await readManifest(artifacts, readFiles)
+  const minting = config.finalize.mode === 'batch' ? mintingCircuits : (['withdraw-local'] as const)
+  const manifest = await readManifest(artifacts, (found) => readFiles(found, minting))
   if (typeof manifest === 'string') return [{ level: 'fail', key, message: manifest }]
   const findings: Finding[] = []
   if (manifest.setup === 'development') findings.push(judgeDevelopmentSetup(config))
@@ -61,11 +64,20 @@ function judgeProofOfWork(config: PartialConfig, { powBits, generation }: Manife
   return [{ level: 'warn', key, message }]
 }
 
+/** Circuits of mints where payments are minted together. One whose address belongs to no epoch is minted alone. */
+const mintingCircuits = ['withdraw-local', batchCircuit] as const
+
 /** Reads the files, which compares them with their hashes, and ceremony keys with the manifest's contributions. */
-async function readFiles({ manifest, read }: Artifacts): Promise<void> {
-  // Mints need one circuit only. But one key from outside the ceremony is enough to forge, so all of them are read.
-  const proving = manifest.setup === 'ceremony' ? circuitsIn(manifest) : (['withdraw-local'] as const)
-  await Promise.all([read('withdraw-local', 'witness'), ...proving.map((name) => read(name, 'provingKey'))])
+async function readFiles({ manifest, read }: Artifacts, minting: readonly CircuitName[]): Promise<void> {
+  const present = circuitsIn(manifest)
+  // `probeMinting` reports a circuit that mints need and the folder lacks.
+  const needed = minting.filter((name) => present.includes(name))
+  // Mints need few circuits. But one key from outside the ceremony is enough to forge, so all of them are read.
+  const proving = manifest.setup === 'ceremony' ? present : needed
+  await Promise.all([
+    ...needed.map((name) => read(name, 'witness')),
+    ...proving.map((name) => read(name, 'provingKey')),
+  ])
 }
 
 /** The manifest of a folder, or why there is none. */
