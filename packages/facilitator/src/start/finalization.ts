@@ -158,9 +158,9 @@ export function wireIndexer({ network }: Config): Indexer {
 }
 
 /** The count of each epoch belongs to the account that sends our mints. */
-function wireBatchCounts(
+export function wireBatchCounts(
   config: Config,
-  { rpc, relayer }: Pick<ChainSide, 'rpc' | 'relayer'>,
+  { rpc, mintSender }: Pick<ChainSide, 'rpc' | 'mintSender'>,
   seed: Uint8Array,
 ): Pick<BatchPorts, 'counts' | 'findCounts'> {
   const secretsOf = createBurnSecrets(seed, config)
@@ -169,7 +169,7 @@ function wireBatchCounts(
   return createBatchCounts({
     rpc,
     verifier: config.network.verifier,
-    submitter: relayer.address,
+    submitter: mintSender.address,
     recipientHashOf: ({ treasury, start }) =>
       secretsOf({ ...anyAddress, treasury, epoch: start }).recipientHash,
     confirmations: config.finalize.confirmations,
