@@ -1,4 +1,5 @@
-import { stringify } from 'smol-toml'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parse, stringify } from 'smol-toml'
 import { type Deployment, devnetPowBits } from '../deploy/deployment.js'
 import { developmentRoles } from '../node/accounts.js'
 
@@ -76,6 +77,11 @@ export function withOverrides(base: ConfigTables, overrides: ConfigTables): Conf
     else merged[key] = value
   }
   return merged
+}
+
+/** Changes a written configuration, for the next start of the daemon. */
+export function changeConfigFile(file: string, overrides: ConfigTables): void {
+  writeFileSync(file, renderConfig(withOverrides(parse(readFileSync(file, 'utf8')), overrides)))
 }
 
 export function renderConfig(tables: ConfigTables): string {

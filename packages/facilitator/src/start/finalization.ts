@@ -158,9 +158,9 @@ export function wireIndexer({ network }: Config): Indexer {
 }
 
 /** The count of each epoch belongs to the account that sends our mints. */
-export function wireBatchCounts(
+function wireBatchCounts(
   config: Config,
-  { rpc, mintSender }: Pick<ChainSide, 'rpc' | 'mintSender'>,
+  { rpc, relayer }: Pick<ChainSide, 'rpc' | 'relayer'>,
   seed: Uint8Array,
 ): Pick<BatchPorts, 'counts' | 'findCounts'> {
   const secretsOf = createBurnSecrets(seed, config)
@@ -169,7 +169,7 @@ export function wireBatchCounts(
   return createBatchCounts({
     rpc,
     verifier: config.network.verifier,
-    submitter: mintSender.address,
+    submitter: relayer.address,
     recipientHashOf: ({ treasury, start }) =>
       secretsOf({ ...anyAddress, treasury, epoch: start }).recipientHash,
     confirmations: config.finalize.confirmations,

@@ -3,8 +3,6 @@ import { createRereadBurn } from '../chain/reread-burn.js'
 import type { Config } from '../config/config.js'
 import { dustBelow, foundDepth, issuedRetentionSeconds } from '../config/found-transfers.js'
 import { limits } from '../limits.js'
-import type { Epoch } from '../payment/epochs/epoch.js'
-import type { BatchPorts } from '../payment/epochs/ports.js'
 import type { Clock } from '../payment/ports.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { type AccountTransfers, createAccountTransfers } from '../transfers/account.js'
@@ -14,7 +12,7 @@ import { createTransferRound, type TransferRound } from '../transfers/round.js'
 import { createStuckCount } from '../transfers/stuck.js'
 import { createTokenChain } from '../transfers/token-chain.js'
 import type { ChainSide } from './chain-side.js'
-import { wireBatchCounts, wireIndexer } from './finalization.js'
+import { wireIndexer } from './finalization.js'
 import type { Storage } from './storage.js'
 
 export type Following = {
@@ -30,7 +28,6 @@ type FollowingDeps = {
   readonly config: Config
   readonly chainSide: ChainSide
   readonly storage: Storage
-  readonly seed: Uint8Array
   readonly clock: Clock
   readonly telemetry: Telemetry
 }
@@ -87,14 +84,7 @@ function wireFollow({ config, chainSide, storage, clock, telemetry }: FollowingD
   })
 }
 
-const wireAccount = ({
-  config,
-  chainSide,
-  storage,
-  seed,
-  clock,
-  telemetry,
-}: FollowingDeps): AccountTransfers =>
+const wireAccount = ({ config, chainSide, storage, clock, telemetry }: FollowingDeps): AccountTransfers =>
   createAccountTransfers({
     store: storage.issued.store,
     ledger: storage.ledger,
@@ -105,13 +95,4 @@ const wireAccount = ({
     dustBelow: dustBelow(config),
     mintsSecond: config.settlement.mint_second_transfers,
     addressesPerRoundMax: limits.foundAddressesPerRoundMax,
-    countedBelow: countedBelow(wireBatchCounts(config, chainSide, seed)),
   })
-
-/** Where the verifier cannot be asked, nothing counts as minted: the operator rather sees too much. */
-const countedBelow =
-  ({ counts }: Pick<BatchPorts, 'counts'>) =>
-  async (epoch: Epoch): Promise<bigint> => {
-    const [seen] = await counts([epoch]).catch(() => [])
-    return seen?.deep.checkpoint ?? 0n
-  }

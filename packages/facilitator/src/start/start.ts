@@ -68,7 +68,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     pace: paceOf(config),
   })
 
-  const following = createFollowing({ config, chainSide, storage, seed, clock, telemetry })
+  const following = createFollowing({ config, chainSide, storage, clock, telemetry })
   const fees = createFeesSide({ config, profile, secrets, chainSide, ledger, clock, telemetry })
 
   await finalization.resumeMints()

@@ -42,7 +42,6 @@ function accounting(reread: RereadBurn = here, changes: Partial<AccountDeps['led
     dustBelow: 1000n,
     mintsSecond: false,
     addressesPerRoundMax: 10,
-    countedBelow: async () => 5n,
   })
   async function found(address: number, ...transfers: readonly FoundTransfer[]) {
     await store.put([challengeOf(address)])
@@ -59,19 +58,6 @@ const transferOf = (leaf: number, value = 1000n): FoundTransfer => ({
 })
 
 describe('accounting for transfers', () => {
-  it('shows what a single proof leaves at an address, and at one of an epoch what no batch has counted', async () => {
-    const { store, account } = accounting()
-    const [single, batch] = [challengeOf(1), challengeOf(2, { epoch: 60 })]
-    await store.put([single, batch])
-    for (const { payTo } of [single, batch]) {
-      for (const leaf of [3, 7]) await store.putTransfer(payTo, transferOf(leaf), expiry)
-    }
-    expect((await account.stuck(9)).map(({ payTo, stuck }) => [payTo, stuck])).toEqual([
-      [single.payTo, 2000n],
-      [batch.payTo, 1000n],
-    ])
-  })
-
   it.each(gone)('puts nothing on record that %s on the chain of now, and looks again', async (_, isGone) => {
     let reread = isGone
     const { clock, ledger, account, found } = accounting((...args) => reread(...args))

@@ -25,7 +25,6 @@ export type AccountDeps = Omit<LookAtDeps, 'store' | 'now'> & {
   readonly store: IssuedStore
   readonly clock: Pick<Clock, 'now'>
   readonly addressesPerRoundMax: number
-  readonly countedBelow: Parameters<typeof createStuck>[0]['countedBelow']
 }
 
 export function createAccountTransfers(deps: AccountDeps): AccountTransfers {

@@ -5,8 +5,7 @@
 import type { Address } from '@svc-zerc20/protocol'
 import type { DoTransfersMatter, IssuedStore, StuckAddress } from '../addresses/issued/store.js'
 import type { Books, RecordedPayment } from '../payment/books.js'
-import { type Epoch, epochOf } from '../payment/epochs/epoch.js'
-import { besideBurnOf, countedOf, type FoundTransfer, totalOf } from '../payment/found/judge-transfers.js'
+import { countedOf, type FoundTransfer, totalOf } from '../payment/found/judge-transfers.js'
 import type { Clock } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 
@@ -21,8 +20,6 @@ export function createStuck(deps: {
   readonly store: Pick<IssuedStore, 'find' | 'kept'>
   readonly ledger: { readonly books: Books }
   readonly dustBelow: bigint
-  /** Transfers to addresses of an epoch below this leaf are minted, whichever payment they came beside. */
-  readonly countedBelow: (epoch: Epoch) => Promise<bigint>
   /** Unix seconds. */
   readonly now: () => number
 }): Stuck {
@@ -34,18 +31,6 @@ export function createStuck(deps: {
     !payment.late &&
     now() < Math.max(challenge.expiresAt, payment.claim ? (challenge.deadline ?? 0) : 0)
 
-  /** One leaf of an address is minted by a single proof, and all of them in batches. */
-  async function stuckValue(
-    challenge: Challenge,
-    payment: RecordedPayment | undefined,
-    transfers: readonly FoundTransfer[],
-  ): Promise<bigint> {
-    const epoch = epochOf(challenge)
-    if (!epoch) return totalOf(transfers) - countedOf(payment)
-    const below = await deps.countedBelow(epoch)
-    return totalOf(besideBurnOf(payment, transfers).filter(({ leafIndex }) => leafIndex >= below))
-  }
-
   async function stuckAt(
     payTo: Address,
     transfers: readonly FoundTransfer[],
@@ -53,7 +38,7 @@ export function createStuck(deps: {
     const [challenge] = await store.find([payTo])
     if (!challenge) return undefined
     const payment = await ledger.books.find(challenge.nonce)
-    const stuck = await stuckValue(challenge, payment, transfers)
+    const stuck = totalOf(transfers) - countedOf(payment)
     if (isUndecided(challenge, payment) || stuck <= 0n) return undefined
     return { challengeNonce: challenge.nonce, payTo, transfers, stuck }
   }

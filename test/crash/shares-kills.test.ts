@@ -1,0 +1,188 @@
+/**
+ * Payments under every kind of fee and both kinds of mint, while facilitator, indexer and their provers are killed at
+ * random instants. Each restart of the facilitator changes the kind, so that payments of all kinds are under way at
+ * once. In the end everybody has their share, to the unit. `npm run test:crash` does it with 200 payments;
+ * `CRASH_SEED` repeats the choices of an earlier run.
+ */
+import { feeSplitterAbi } from '@svc-zerc20/contracts'
+import { changeConfigFile, developmentRoles, openFee } from '@svc-zerc20/devnet'
+import { type Address, createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { hardhat } from 'viem/chains'
+import { expect, it, onTestFailed } from 'vitest'
+import { until } from '../support/until.js'
+import { ask, type MadePayment, type Mode, prepare, presentUntilAnswered } from './support/client.js'
+import { childrenOf, createIndexerRuns } from './support/indexer.js'
+import { type CrashNetwork, startCrashNetwork } from './support/network.js'
+import { seeded } from './support/seeded.js'
+
+const count = Number(process.env.CRASH_SHARES ?? 40)
+const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
+const payers = 4
+const paymentsPerKill = 8
+const pauseMsMax = 4_000
+const blockMs = 200
+const secondsPerPayment = 30
+/** Extra seconds for the network, its keys and the last proofs, on a busy machine. */
+const secondsBesides = 300
+const bps = 250n
+
+/** The treasury's account is the provider's, too. */
+const { treasury, feeRecipient, deployer } = developmentRoles
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** The fee of a list price, computed here once more: a share of it, rounded up. */
+const feeOf = (listPrice: bigint) => (listPrice * bps + 9_999n) / 10_000n
+
+/** Mints soon, and mostly in batches, because a single mint costs a proof of its own. */
+const mintKinds = [
+  { mode: 'single' },
+  ...Array.from({ length: 4 }, () => ({
+    mode: 'batch',
+    batch_least: 12,
+    batch_wait_max_ms: 20_000,
+    batch_jitter_ms: 0,
+  })),
+]
+
+type Bought = MadePayment & { readonly listPrice: bigint }
+
+/** The configurations of all fee modes. Those in split mode name a splitter of their own. */
+async function feeKinds({ rpcUrl, deployment }: CrashNetwork) {
+  const kinds = []
+  for (const chargeTo of ['payer', 'provider'] as const) {
+    for (const isSplit of [false, true]) {
+      const { tables, splitter } = await openFee(
+        { chargeTo, isSplit },
+        { rpcUrl, token: deployment.token, say: () => undefined },
+      )
+      const fee = { ...(tables.fee as object), splitter: undefined, ...(splitter && { splitter }) }
+      kinds.push({ tables: { settlement: { treasury: splitter ?? treasury.address }, fee }, splitter })
+    }
+  }
+  return kinds
+}
+
+type Recorded = {
+  readonly phase: string
+  readonly amount: string
+  readonly fee?: { readonly amount: string; readonly recipient?: string }
+}
+
+async function recordOf(net: CrashNetwork, { offer }: MadePayment): Promise<Recorded | undefined> {
+  return (await ask(net, `/admin/payments/${offer.challengeNonce}`))?.body.payment as Recorded | undefined
+}
+
+/** Anybody may distribute what a splitter has. */
+async function distribute(net: CrashNetwork, splitter: Address): Promise<void> {
+  if ((await net.balanceOf(splitter)) === 0n) return
+  const account = privateKeyToAccount(deployer.privateKey)
+  const wallet = createWalletClient({ account, chain: hardhat, transport: http(net.rpcUrl) })
+  const hash = await wallet.writeContract({
+    address: splitter,
+    abi: feeSplitterAbi,
+    functionName: 'distribute',
+  })
+  await net.client.waitForTransactionReceipt({ hash })
+}
+
+it(
+  `${count} payments of every kind of fee and mint reach everybody to the unit through kills (seed ${seed})`,
+  async () => {
+    onTestFailed(() => {
+      process.stderr.write(`to repeat: CRASH_SEED=${seed} CRASH_SHARES=${count} npm run test:crash\n`)
+    })
+    const net = await startCrashNetwork({
+      finalization: true,
+      batch: true,
+      mining: { mode: 'interval', intervalMs: blockMs },
+    })
+    const indexer = createIndexerRuns(net)
+    try {
+      const random = seeded(seed)
+      const anyOf = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)] as T
+      const kinds = await feeKinds(net)
+      const splitters = kinds.flatMap(({ splitter }) => splitter ?? [])
+
+      async function restartAs(kind: (typeof kinds)[number], finalize: object): Promise<void> {
+        await net.kill()
+        changeConfigFile(net.configFile, {
+          ...kind.tables,
+          finalize,
+          fee: { ...kind.tables.fee, sweep_interval_secs: 1 },
+        })
+        await net.restart()
+      }
+      const killings = [
+        () => restartAs(anyOf(kinds), anyOf(mintKinds)),
+        async () => childrenOf(net.run().pid).forEach((pid) => void process.kill(pid, 'SIGKILL')),
+        () => indexer.killAndRestart(),
+      ]
+
+      const balances = () =>
+        Promise.all([treasury, feeRecipient].map(({ address }) => net.balanceOf(address)))
+      await restartAs(anyOf(kinds), anyOf(mintKinds))
+      const before = await balances()
+      const bought: Bought[] = []
+
+      async function buy(choose: () => number): Promise<void> {
+        const account = await net.account({ tokens: 100_000_000n, gas: true })
+        while (bought.length < count) {
+          const mode: Mode = choose() < 0.6 ? 'permit' : 'self-transfer'
+          const listPrice = BigInt(2 + Math.floor(choose() * 100_000))
+          const payment = { ...(await prepare(net, account, mode, `${listPrice}`)), listPrice }
+          bought.push(payment)
+          await presentUntilAnswered(net, payment)
+        }
+      }
+
+      const load = Promise.all(Array.from({ length: payers }, (_, i) => buy(seeded(seed + 1 + i))))
+      for (let kills = 0; kills < count / paymentsPerKill; kills++) {
+        await sleep(random() * pauseMsMax)
+        await anyOf(killings)()
+      }
+      await load
+      // The last kind sweeps, because the treasury is the key's own account.
+      const [custodial] = kinds
+      if (custodial) await restartAs(custodial, mintKinds.at(-1) ?? {})
+      for (const payment of bought) {
+        await until(async () => (await recordOf(net, payment))?.phase === 'finalized')
+      }
+
+      const due = { swept: 0n, kept: 0n, splitFees: 0n, split: 0n }
+      for (const payment of bought) {
+        const recorded = await recordOf(net, payment)
+        const [fee, amount] = [feeOf(payment.listPrice), BigInt(payment.offer.amount)]
+        expect(amount).toBe(payment.offer.fee ? payment.listPrice + fee : payment.listPrice)
+        expect(recorded).toMatchObject({ amount: `${amount}`, fee: { amount: `${fee}` } })
+        if (recorded?.fee?.recipient === undefined) {
+          due.split += amount
+          due.splitFees += fee
+        } else {
+          due.kept += amount - fee
+          due.swept += fee
+        }
+      }
+      await until(async () => {
+        const fees = (await ask(net, '/admin/fees'))?.body as
+          | { due: { payments: number }; underWay?: object; swept: { amount: string } }
+          | undefined
+        return fees?.due.payments === 0 && !fees.underWay && BigInt(fees.swept.amount) === due.swept
+      })
+      for (const splitter of splitters) await distribute(net, splitter)
+
+      const [earned = 0n, fees = 0n] = (await balances()).map((now, i) => now - (before[i] ?? 0n))
+      expect(earned + fees).toBe(due.split + due.kept + due.swept)
+      // A splitter rounds down, in favour of the provider: once for every payment and every distribution.
+      expect(earned).toBeGreaterThanOrEqual(due.kept + due.split - due.splitFees)
+      expect(fees).toBeGreaterThanOrEqual(due.swept + due.splitFees - BigInt(2 * count))
+      const minted = (await net.mints()).reduce((sum, { args }) => sum + (args.value ?? 0n), 0n)
+      expect(minted).toBe(due.split + due.kept + due.swept)
+      for (const splitter of splitters) expect(await net.balanceOf(splitter)).toBe(0n)
+    } finally {
+      await indexer.close()
+      await net.close()
+    }
+  },
+  (secondsBesides + count * secondsPerPayment) * 1000,
+)
