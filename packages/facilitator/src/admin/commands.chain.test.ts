@@ -24,9 +24,9 @@ type Run = { code: number | null; stdout: string; stderr: string }
 /** Nothing of our own environment but the token reaches the command. */
 function run(
   args: readonly string[],
-  { token = net.adminToken, url = net.facilitatorUrl } = {},
+  { token = net.adminToken, url = net.facilitatorUrl, parent = ['admin'] } = {},
 ): Promise<Run> {
-  const child = spawn(process.execPath, [command, 'admin', ...args, '--url', url], {
+  const child = spawn(process.execPath, [command, ...parent, ...args, '--url', url], {
     env: { PATH: process.env.PATH ?? '', SVC_ADMIN_TOKEN: token },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -57,6 +57,18 @@ describe('svc-facilitator admin', () => {
     expect(stdout).toMatch(/^gas +[1-9]\d+ wei for 1 burn transactions, 0 wei for 0 mints$/m)
     expect(stdout).toMatch(/^chain +block \d+, answered in \d+ ms, clock skew 0 s$/m)
     expect(stdout).toMatch(/^journal .* \d+ bytes free$/m)
+  })
+
+  it('fees shows what is due and swept, and sweep tells that there is nothing', async () => {
+    const fees = (await run(['fees'])).stdout
+    expect(fees).toMatch(/^mode +none$/m)
+    expect(fees).toMatch(/^due +0 base units of 0 payments$/m)
+    expect(fees).toMatch(/^swept +0 base units of 0 payments by 0 sweeps$/m)
+    expect((await run(['status'])).stdout).toMatch(/^fees +0 due, 0 under way, 0 swept$/m)
+    for (const args of [['sweep', '--dry-run'], ['sweep']]) {
+      expect(await run(args, { parent: [] })).toMatchObject({ code: 0, stdout: 'no fee is due\n' })
+    }
+    expect((await run(['sweep'], { parent: [], token: 'x'.repeat(48) })).code).toBe(1)
   })
 
   it('relayer shows money and queue, challenges the open ones, metrics every series', async () => {

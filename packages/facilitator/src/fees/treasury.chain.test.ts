@@ -1,4 +1,5 @@
 /** Sweeps on a real chain: every token that moves is counted there. */
+import { feeSplitterAbi, feeSplitterBytecode } from '@svc-zerc20/contracts'
 import { createFees, createJsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { type Hex, parseEther, parseGwei, toHex } from 'viem'
@@ -10,12 +11,14 @@ import { createFeeLedger, feeRecipient } from '../../test/fee-ledger.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { limits } from '../../test/relayer.js'
 import type { OpenSweep } from '../payment/records.js'
+import { createDistributor } from '../payment/sweep/distributor.js'
 import type { SweepEvent } from '../payment/sweep/ports.js'
 import { createSentBefore } from '../payment/sweep/sent-before.js'
 import { createSweeper, type Sweeper } from '../payment/sweep/sweeper.js'
 import { createRelayer } from '../relayer/relayer.js'
 import type { RelayerEvent } from '../telemetry/reports.js'
 import { createSentTransfers } from './sent-transfers.js'
+import { createSplitter } from './splitter.js'
 import { createTreasurySender } from './treasury.js'
 
 let net: TestNetwork
@@ -79,12 +82,13 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
       sentBefore: createSentBefore({ ledger, sent, terms, report }),
       ...{ clock, terms, retryMs, report },
     })
-    return { sweeper, relayer }
+    return { sweeper, relayer, rpc, ledger }
   }
   let run = startRun()
   const openSweep = async () => (await fees.ledger().openSweeps())[0]
   return {
-    ...{ account, treasury, clock, fees, events, setWei, openSweep },
+    ...{ account, treasury, token, clock, fees, events, report, setWei, openSweep },
+    run: () => run,
     sweeper: (): Sweeper => run.sweeper,
     /** Ends the run as a kill does: nothing more is written or sent by it. */
     nextRun(copy = fees.events()) {
@@ -295,5 +299,80 @@ describe('money that the journal does not know of', () => {
     expect(await sweeper().now({ isDryRun: false })).toMatchObject({ kind: 'sent', sweep: { amount: 7n } })
     await ended()
     expect([await received(), (await fees.ledger().swept()).amount]).toEqual([13n, 13n])
+  })
+})
+
+describe('a splitter', () => {
+  const provider = addressFrom('0x00000000000000000000000000000000000a11ce')
+
+  /** A splitter with a share of 1 %, and a distributor on the key of the test. */
+  async function setupSplitter() {
+    const under = await setup({ tokens: 0n })
+    const { account, token, clock, report, run } = under
+    const hash = await net.walletOf(account).deployContract({
+      abi: feeSplitterAbi,
+      bytecode: feeSplitterBytecode,
+      args: [token, provider, feeRecipient, 100, false],
+    })
+    const { contractAddress } = await until(() =>
+      net.client.getTransactionReceipt({ hash }).catch(() => undefined),
+    )
+    const splitter = addressFrom(contractAddress ?? '')
+    const start = () => {
+      const port = createSplitter({
+        ...run(),
+        token,
+        splitter,
+        report,
+        limits: { distributionGas: 500_000n },
+      })
+      const pace = { minAmount: 500n, intervalMs: 60_000, retryMs }
+      return { port, ...createDistributor({ splitter: port, clock, ...pace, report }) }
+    }
+    return { ...under, splitter, start, providerBefore: await net.balanceOf(provider) }
+  }
+
+  it('is distributed when its balance is worth the gas, and not again before the interval', async () => {
+    const { splitter, start, fees, clock, received, count, providerBefore } = await setupSplitter()
+    const { round, view } = start()
+    await net.faucet.mintTokens(splitter, 499n)
+    await round()
+    expect([view(), await received()]).toEqual([{ undistributed: 499n }, 0n])
+    await net.faucet.mintTokens(splitter, 501n)
+    await round()
+    await until(async () => {
+      await net.chain.mine()
+      return count('fees.distributed') > 0
+    })
+    expect([await received(), (await net.balanceOf(provider)) - providerBefore]).toEqual([10n, 990n])
+    expect(view()).toMatchObject({ undistributed: 0n, last: { amount: 1_000n } })
+    expect(await fees.ledger().openDistributions()).toEqual([])
+    await net.faucet.mintTokens(splitter, 1_000n)
+    await round()
+    expect(await net.balanceOf(splitter)).toBe(1_000n)
+    clock.advance(60_000)
+    await round()
+    await until(async () => {
+      await net.chain.mine()
+      return (await received()) === 20n
+    })
+  })
+
+  it('is distributed by the next run when a kill came between, with the same bytes', async () => {
+    const { splitter, start, fees, nextRun, received } = await setupSplitter()
+    await net.faucet.mintTokens(splitter, 1_000n)
+    net.chain.setFaults([{ method: 'eth_sendRawTransaction', kind: 'hang', executed: false }])
+    await start().round()
+    await until(async () => (await fees.ledger().openDistributions()).length > 0)
+    const signed = await fees.ledger().openDistributions()
+    nextRun()
+    net.chain.setFaults([])
+    expect(await fees.ledger().openDistributions()).toEqual(signed)
+    await start().port.resume()
+    await until(async () => {
+      await net.chain.mine()
+      return (await fees.ledger().openDistributions()).length === 0
+    })
+    expect([await received(), await net.balanceOf(splitter)]).toEqual([10n, 0n])
   })
 })
