@@ -24,6 +24,7 @@ type Options = {
   minterKey: boolean
   fee?: 'payer' | 'provider'
   split: boolean
+  decider: boolean
   persist?: boolean
 }
 
@@ -44,6 +45,7 @@ const program = new Command('svc-devnet')
   .option('--persist', 'keep the embedded chain in the folder and go on with it next time')
   .option('--no-shop', 'do not start the example shop')
   .option('--batch', 'mint payments together; the keys for it are made first, half a minute once', false)
+  .option('--decider', 'a decider in a process of its own makes the batch proofs', false)
   .option('--minter-key', "mints come from a key of their own instead of the relayer's", false)
   .addOption(
     new Option(
@@ -80,6 +82,7 @@ async function run(options: Options): Promise<void> {
       finalization: options.finalization,
       batch: options.batch,
       minterKey: options.minterKey,
+      decider: options.decider,
       say,
       signal: stopping.signal,
       ...(options.fee && { fee: { chargeTo: options.fee, isSplit: options.split } }),

@@ -2,7 +2,7 @@
 
 import { exitCodes } from '@svc-zerc20/daemon'
 import { type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { registerAdminCommands, registerSweepCommand } from './admin/commands.js'
 import type { Environment } from './config/environment.js'
 
@@ -11,6 +11,13 @@ export type Actions = {
   start(file: string, options: { acceptJournal: boolean }): Promise<void>
   config(file: string, options: { json: boolean }): Promise<void>
   recover(file: string, options: RecoverCommand): Promise<void>
+  decide(options: DecideCommand): Promise<void>
+}
+
+export type DecideCommand = {
+  readonly artifacts: string
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly processes: number
 }
 
 export type RecoverCommand = {
@@ -31,7 +38,8 @@ Environment (keys are never read from the file):
   SVC_TREASURY_PK  seed of the burn secrets, and sends fees from the treasury in custodial mode, required
   SVC_RELAYER_PK   pays gas for relayed burns and mints, required
   SVC_MINTER_PK    pays gas for mints instead, so that burns and mints have no sender in common
-  SVC_ADMIN_TOKEN  bearer token of /admin/*, required unless local on loopback`
+  SVC_ADMIN_TOKEN  bearer token of /admin/*, required unless local on loopback
+  SVC_DECIDER_TOKEN  bearer token of the decider; set, batch proofs and their secrets go to network.decider_url`
 
 const recoverHelp = `
 Needs the journal, so stop the daemon first. It looks at the journal, at the addresses of every challenge in it, and
@@ -74,6 +82,7 @@ export function createProgram(version: string, actions: Actions, env: Environmen
   addRecover(program, actions)
   addConfig(program, actions)
   registerSweepCommand(program, env)
+  addDecide(program, actions)
   registerAdminCommands(program, env)
   return program
 }
@@ -122,6 +131,51 @@ function addStart(program: Command, actions: Pick<Actions, 'start'>): void {
     .action(({ config, acceptJournal }: { config: string; acceptJournal: boolean }) =>
       actions.start(config, { acceptJournal }),
     )
+}
+
+const decideHelp = `
+Serves POST /jobs and GET /jobs/{id} to whoever has the token, and GET /healthz to everybody. A job's witness holds the
+secrets of its burn addresses: run it yourself, and put TLS before it unless it listens on loopback alone. Jobs are kept
+in memory; after a restart a facilitator submits them again. Logs JSON lines; "decider.ready" tells the URL.
+
+Environment:
+  SVC_DECIDER_TOKEN  bearer token, at least 16 characters, the same as at the facilitator; required`
+
+function addDecide(program: Command, actions: Pick<Actions, 'decide'>): void {
+  program
+    .command('decide')
+    .description('run a decider, which makes batch proofs for facilitators elsewhere')
+    .requiredOption('--artifacts <folder>', 'proving keys, the same as at the facilitator')
+    .addOption(
+      new Option('--listen <host:port>', 'where to serve')
+        .argParser(endpoint)
+        .default(endpoint('127.0.0.1:8081'), '127.0.0.1:8081'),
+    )
+    .option('--processes <number>', 'proofs at once, each in a process of its own', processes, 1)
+    .addHelpText(
+      'after',
+      [
+        decideHelp,
+        examples('svc-facilitator decide --artifacts artifacts --listen 127.0.0.1:8081'),
+        exitCodesHelp,
+      ].join('\n'),
+    )
+    .action((options: DecideCommand) => actions.decide(options))
+}
+
+function endpoint(text: string): DecideCommand['listen'] {
+  const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? []
+  if (host === '' || Number(port) > 65_535)
+    throw new InvalidArgumentError('a host and a port, such as 127.0.0.1:8081.')
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) }
+}
+
+function processes(text: string): number {
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < 1 || number > 64) {
+    throw new InvalidArgumentError('a whole number from 1 to 64.')
+  }
+  return number
 }
 
 function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: runs the command check, start, recover, config or admin, and sets the exit code. */
+/** `svc-facilitator`: runs the command check, start, recover, config, decide or admin, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type CheckReport, check } from './check/check.js'
 import { replayJournal } from './check/journal.js'
-import { type Actions, createProgram, type RecoverCommand } from './command-line.js'
+import { type Actions, createProgram, type DecideCommand, type RecoverCommand } from './command-line.js'
 import { readConfigFile } from './config/config.js'
 import { printConfig, printConfigJson } from './config/print.js'
 import { describe, exitCodeOf, type Finding, format, isFailure } from './finding.js'
 import { limits } from './limits.js'
 import { version } from './package.js'
 import * as RecoveryReport from './recover/report.js'
-import { takeEnvironment } from './secrets/secrets.js'
+import { readDeciderToken, takeEnvironment } from './secrets/secrets.js'
 import type { Facilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
 import { type LogWriter, levelOf } from './telemetry/events.js'
@@ -68,6 +68,14 @@ const actions: Actions = {
     }
   },
 
+  async decide(options) {
+    try {
+      await decide(options)
+    } catch (error) {
+      await failWith(error)
+    }
+  },
+
   async recover(file, options) {
     try {
       await recover(file, options)
@@ -95,6 +103,19 @@ async function failWith(error: unknown): Promise<never> {
   const { message } = error instanceof SvcError ? error : { message: String(error) }
   process.stderr.write(`fail ${message.replaceAll('\n', '\nfail ')}\n`)
   return output.exit(exitCodeFor(error, mistakes))
+}
+
+async function decide(options: DecideCommand): Promise<void> {
+  const token = readDeciderToken(env)
+  const { startDecider } = await import('./decider/serve.js')
+  const onError = (route: string, err: unknown) => output.log({ event: 'request.failed', route, err })
+  const decider = await startDecider({ ...options, token, clock: systemClock, onError })
+  output.log({ event: 'decider.ready', url: decider.url })
+  onStopSignal(
+    () => void decider.close().then(() => output.exit(exitCodes.ok), failWith),
+    // A second signal ends the process at once.
+    () => void output.exit(exitCodes.ok),
+  )
 }
 
 async function recover(file: string, { json, ...options }: RecoverCommand): Promise<void> {

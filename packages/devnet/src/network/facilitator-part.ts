@@ -29,6 +29,8 @@ export async function startFacilitatorPart(options: {
   inProcess?: InProcess
   /** Whether mints come from a key of their own. */
   minterKey: boolean
+  /** Present when batch proofs are made by a decider. */
+  deciderToken?: string
   signal?: AbortSignal
 }): Promise<FacilitatorPart> {
   const { directory, inProcess, signal } = options
@@ -41,6 +43,7 @@ export async function startFacilitatorPart(options: {
     SVC_RELAYER_PK: developmentRoles.relayer.privateKey,
     ...(options.minterKey && { SVC_MINTER_PK: developmentRoles.minter.privateKey }),
     SVC_ADMIN_TOKEN: adminToken,
+    ...(options.deciderToken !== undefined && { SVC_DECIDER_TOKEN: options.deciderToken }),
   }
   const events: WrittenEvent[] = []
   if (inProcess) {

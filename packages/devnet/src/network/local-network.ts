@@ -13,13 +13,13 @@ import { developmentRoles } from '../node/accounts.js'
 import { type Chain, startChain } from '../node/chain.js'
 import type { MiningMode } from '../node/mining.js'
 import { startControlServer } from './control-server.js'
-import { createDaemons } from './daemons.js'
+import { createDaemons, type Daemons } from './daemons.js'
 import type { ConfigTables } from './facilitator-config.js'
 import { type InProcess, startFacilitatorPart } from './facilitator-part.js'
 import { type FeeMode, openFee } from './fee-mode.js'
 import { lockFolder } from './folder-lock.js'
 import { removeNetworkFile, shopRoutes } from './network-file.js'
-import { type ShopEnv, startIndexer, startShop } from './services.js'
+import { type ShopEnv, startDecider, startIndexer, startShop } from './services.js'
 
 export type LocalNetworkOptions = {
   /** An existing node to deploy to. Without it, a chain is started in this process. */
@@ -42,6 +42,8 @@ export type LocalNetworkOptions = {
   finalization?: boolean
   /** With finalization: payments are minted in batches. Their keys take half a minute more the first time. */
   batch?: boolean
+  /** With finalization: a decider in a process of its own makes the batch proofs. */
+  decider?: boolean
   /** Mints come from a key of their own instead of the relayer's. */
   minterKey?: boolean
   /** The facilitator takes a fee of 2.5 %; none by default. */
@@ -76,7 +78,7 @@ export type LocalNetwork = {
   /** Events of the in-process facilitator, in order. */
   readonly events: readonly WrittenEvent[]
   /** Process ids of the daemons. */
-  readonly pids: { readonly facilitator?: number; readonly indexer?: number; readonly shop?: number }
+  readonly pids: Readonly<Partial<Record<'facilitator' | 'indexer' | 'decider' | 'shop', number>>>
   /** Resolves when a daemon ends by itself, with its name and how. */
   readonly daemonEnded: Promise<string>
   close(): Promise<void>
@@ -115,10 +117,10 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   const faucet = createFaucet({ rpcUrl, minter: developmentRoles.deployer, token: deployment.token })
   const control = await startControlServer({ faucet })
   closers.push(() => control.close())
-  const deciderUrl = `${control.url}/decider`
-
   const onClose = (closer: Closer) => void closers.push(closer)
   const daemons = createDaemons({ say, onClose })
+  const decider = await openDecider(options, artifacts, directory, daemons)
+  const deciderUrl = decider?.url ?? `${control.url}/decider`
   const indexerUrl = artifacts
     ? daemons.add(
         'indexer',
@@ -145,6 +147,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     },
     minterKey: options.minterKey ?? false,
     overrides: [fee?.tables ?? {}, options.config ?? {}],
+    ...(decider && { deciderToken: decider.token }),
     directory,
     daemons,
     onClose,
@@ -181,6 +184,24 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     pids: daemons.pids(),
     daemonEnded: daemons.firstEnded(),
   }
+}
+
+/** Starts the decider when it is wanted. Its token is drawn for each run. */
+async function openDecider(
+  { decider = false, signal }: LocalNetworkOptions,
+  artifacts: Artifacts | undefined,
+  directory: string,
+  daemons: Daemons,
+): Promise<{ readonly url: string; readonly token: string } | undefined> {
+  if (!decider || !artifacts) return undefined
+  const token = randomBytes(24).toString('hex')
+  const child = await startDecider({
+    artifacts: artifacts.folder,
+    token,
+    directory,
+    ...(signal && { signal }),
+  })
+  return { url: daemons.add('decider', child), token }
 }
 
 async function openArtifacts(

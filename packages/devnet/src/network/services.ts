@@ -16,6 +16,7 @@ export type FacilitatorEnv = {
   readonly SVC_TREASURY_PK: string
   readonly SVC_RELAYER_PK: string
   readonly SVC_MINTER_PK?: string
+  readonly SVC_DECIDER_TOKEN?: string
   readonly SVC_ADMIN_TOKEN: string
 }
 
@@ -46,6 +47,25 @@ export function startFacilitatorDaemon(options: {
     env: options.env,
     logFile: join(options.directory, 'facilitator.log'),
     isReady: (line) => line.event === 'facilitator.ready',
+    ...(options.signal && { signal: options.signal }),
+  })
+}
+
+/** The decider as a process of its own. */
+export function startDecider(options: {
+  artifacts: string
+  token: string
+  /** Where it logs to. */
+  directory: string
+  signal?: AbortSignal
+}): Promise<Child> {
+  return startChild({
+    name: 'decider',
+    script: facilitatorCommand,
+    args: ['decide', '--artifacts', options.artifacts, '--listen', '127.0.0.1:0'],
+    env: { SVC_DECIDER_TOKEN: options.token },
+    logFile: join(options.directory, 'decider.log'),
+    isReady: (line) => line.event === 'decider.ready',
     ...(options.signal && { signal: options.signal }),
   })
 }

@@ -2,6 +2,7 @@
 import { type Address, parseAddress, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { fieldPrime, treeHeight } from '@svc-zerc20/zk'
 import * as z from 'zod'
+import { readBounded } from '../read-bounded.js'
 
 const word = z
   .string()
@@ -42,6 +43,8 @@ export type Indexer = {
   transfersFrom(leafIndex: bigint, count: number, signal: AbortSignal): Promise<readonly ClaimedLeaf[]>
 }
 
+const tooMuch = () => new SvcError('indexer_failed', 'the indexer answered too much')
+
 export function createIndexer(deps: {
   readonly url: string
   readonly chainId: number
@@ -55,7 +58,7 @@ export function createIndexer(deps: {
     const { bounded, release } = boundedBy(signal, deps.timeoutMs)
     try {
       const response = await fetch(`${base}${path}`, { ...init, redirect: 'error', signal: bounded })
-      const text = await readBounded(response, deps.answerBytesMax)
+      const text = await readBounded(response, deps.answerBytesMax, tooMuch)
       if (!response.ok) throw new SvcError('indexer_failed', `the indexer answered ${response.status}`)
       return JSON.parse(text)
     } finally {
@@ -155,15 +158,4 @@ function boundedBy(signal: AbortSignal, timeoutMs: number): { bounded: AbortSign
       signal.removeEventListener('abort', cutOff)
     },
   }
-}
-
-async function readBounded(response: Response, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw new SvcError('indexer_failed', 'the indexer answered too much')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

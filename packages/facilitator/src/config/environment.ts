@@ -45,6 +45,14 @@ export const environmentVariables = [
     about:
       'Bearer token of `/admin/*`. Where it is not required and not set, `/admin/*` is locked and answers 401.',
   },
+  {
+    name: 'SVC_DECIDER_TOKEN',
+    required: 'never',
+    allowed: 'printable ASCII without spaces, 16 characters or more',
+    about:
+      'Bearer token of the decider at `network.decider_url`. Set: batch proofs are made there, and the secrets of ' +
+      'their burn addresses are sent there. Unset: the daemon proves by itself.',
+  },
 ] as const satisfies readonly EnvironmentVariable[]
 
 /** Variables of the payment history, which this version does not have. */

@@ -80,7 +80,7 @@ export const tables = {
       decider_url: required(
         url,
         '"http://127.0.0.1:8081"',
-        'Decider-prover endpoint, for the batch path only. `check` does not probe it.',
+        'Decider-prover endpoint, for the batch path only. Used only with `SVC_DECIDER_TOKEN`. `check` does not probe it.',
       ),
       chain_id: required(integer({ min: 1 }), '31337', 'Must equal the chain id that the RPC reports.'),
       token: required(address, sampleAddress('11'), 'The zERC20 token. Checked for deployed code.'),

@@ -99,6 +99,7 @@ async function recover(recovery: Recovery): Promise<RecoveryReport> {
       delayMaxMs: 0,
       retryMs: { first: limits.recoverPauseMs, max: limits.recoverRetryMaxMs },
     },
+    deciderToken: recovery.secrets.deciderToken,
   })
   try {
     // As at a start: transactions that a crash interrupted still hold txNonces of the relayer and may be mined by now.

@@ -53,6 +53,21 @@ describe('Secret', () => {
 })
 
 describe('readSecrets', () => {
+  it('reads a token of a decider, which is never sent in the clear to another machine', () => {
+    expect(readSecrets(local, good).secrets.deciderToken).toBeUndefined()
+    const env = { ...good, SVC_DECIDER_TOKEN: 'a-token-that-nobody-guesses' }
+    expect(readSecrets(local, env).secrets.deciderToken?.reveal()).toBe(env.SVC_DECIDER_TOKEN)
+    const at = (decider_url: string) => ({ ...local, network: { ...local.network, decider_url } })
+    expect(problemsOf(env, at('https://decider.example/'))).toEqual([])
+    expect(problemsOf(env, at('http://decider.example/'))).toEqual([
+      expect.stringMatching(/^network\.decider_url: needs https or a loopback host/),
+    ])
+    expect(problemsOf(good, at('http://decider.example/'))).toEqual([])
+    expect(problemsOf({ ...good, SVC_DECIDER_TOKEN: 'short' })).toEqual([
+      expect.stringMatching(/^SVC_DECIDER_TOKEN: must be printable ASCII/),
+    ])
+  })
+
   it('reads a key for mints when there is one, which is neither that of the relayer nor that of the treasury', () => {
     expect(readSecrets(local, good).secrets.minter).toBeUndefined()
     expect(readSecrets(local, { ...good, SVC_MINTER_PK: '' }).secrets.minter).toBeUndefined()

@@ -20,6 +20,8 @@ export type Secrets = {
   /** Sends mints; absent when the relayer does. */
   readonly minter?: Secret<PrivateKeyAccount>
   readonly adminToken?: Secret<string>
+  /** Absent when no decider is used. */
+  readonly deciderToken?: Secret<string>
 }
 
 export type SecretsReading = { readonly secrets: Secrets | undefined; readonly findings: readonly Finding[] }
@@ -44,6 +46,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
   const relayerPk = readKey('SVC_RELAYER_PK')
   const minterPk = readMinterKey()
   const adminToken = readAdminToken()
+  const deciderToken = readDeciderToken()
   for (const name of Object.keys(env).filter(belongsToHistory)) {
     say('warn', name, 'payment history is not available in this version; the variable is ignored')
   }
@@ -53,6 +56,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
     relayer: new Secret(privateKeyToAccount(relayerPk)),
     ...(minterPk !== undefined && { minter: new Secret(privateKeyToAccount(minterPk)) }),
     ...(adminToken !== undefined && { adminToken: new Secret(adminToken) }),
+    ...(deciderToken !== undefined && { deciderToken: new Secret(deciderToken) }),
   }
   return { secrets, findings }
 
@@ -93,6 +97,21 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
     return key
   }
 
+  function readDeciderToken(): string | undefined {
+    const name = 'SVC_DECIDER_TOKEN'
+    const token = env[name] || undefined
+    if (token === undefined) return undefined
+    if (!isDeciderToken(token)) say('fail', name, deciderTokenRule)
+    const { decider_url: text } = config.network
+    const url = text === undefined ? undefined : new URL(text)
+    if (url && url.protocol !== 'https:' && !isLoopback(url.hostname)) {
+      const message =
+        'needs https or a loopback host: secrets of burn addresses would cross the network in the clear'
+      say('fail', 'network.decider_url', message)
+    }
+    return token
+  }
+
   function readAdminToken(): string | undefined {
     const name = 'SVC_ADMIN_TOKEN'
     const token = env[name] || undefined
@@ -109,6 +128,18 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
     }
     return token
   }
+}
+
+const deciderTokenRule = `must be printable ASCII without spaces, ${adminTokenCharactersMin} characters or more`
+
+const isDeciderToken = (token: string): boolean =>
+  /^[\x21-\x7e]+$/.test(token) && token.length >= adminTokenCharactersMin
+
+/** The token of a decider that is about to serve. Throws `SvcError('secrets_invalid')` without a good one. */
+export function readDeciderToken(env: Environment): string {
+  const token = env.SVC_DECIDER_TOKEN
+  if (token !== undefined && isDeciderToken(token)) return token
+  throw new SvcError('secrets_invalid', `SVC_DECIDER_TOKEN: ${deciderTokenRule}`)
 }
 
 /** Throws `SvcError('secrets_invalid')` with every problem. Never shows the values. */

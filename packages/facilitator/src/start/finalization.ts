@@ -1,8 +1,8 @@
 /** Finalization, wired: paths, proofs and mints of this facilitator, round by round or in a loop. */
 import { closeAll } from '@svc-zerc20/daemon'
-import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, type Secret, SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
-import { ArtifactError, readArtifacts } from '@svc-zerc20/zk'
+import { ArtifactError, type Manifest, readArtifacts } from '@svc-zerc20/zk'
 import type { IssuedStore } from '../addresses/issued/store.js'
 import { createBatchCounts } from '../chain/batch-counts.js'
 import { createIndexer, type Indexer } from '../chain/indexer.js'
@@ -32,6 +32,7 @@ import { conditionsMissing } from '../secrets/secrets.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { createEpochTransfers } from '../transfers/epoch-transfers.js'
 import type { ChainSide } from './chain-side.js'
+import { withDecider } from './decider-side.js'
 
 export type FinalizationDeps = {
   readonly config: Config
@@ -45,6 +46,8 @@ export type FinalizationDeps = {
   readonly random: { bytes(length: number): Uint8Array }
   readonly telemetry: Telemetry
   readonly pace: Pace
+  /** Absent when the daemon proves everything itself. */
+  readonly deciderToken: Secret<string> | undefined
 }
 
 export type Finalization = {
@@ -85,7 +88,8 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
       close: async () => undefined,
     }
   }
-  const { prover, ownTree } = await openProving(config)
+  const { prover: own, ownTree, manifest } = await openProving(config)
+  const prover = await withDecider(own, manifest, deps)
   const finalize = wireFinalize(deps, minter, prover, ownTree)
   let loop: FinalizeLoop | undefined
   return {
@@ -109,7 +113,9 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
   }
 }
 
-async function openProving(config: Config): Promise<{ prover: Prover; ownTree: OwnTree }> {
+async function openProving(
+  config: Config,
+): Promise<{ prover: Prover; ownTree: OwnTree; manifest: Manifest }> {
   const { network, zerc20, finalize } = config
   const invalid = (message: string, cause?: unknown) =>
     new SvcError('config_invalid', `zerc20.artifacts: ${message}`, { cause })
@@ -131,6 +137,7 @@ async function openProving(config: Config): Promise<{ prover: Prover; ownTree: O
     spanBlocksMax: limits.logSpanBlocksMax,
   }
   return {
+    manifest,
     prover: createProver({ folder, processes: finalize.prover_processes }),
     ownTree: createOwnTree({ rpc, tree }),
   }
@@ -160,7 +167,7 @@ export function wireIndexer({ network }: Config): Indexer {
 /** The count of each epoch belongs to the account that sends our mints. */
 function wireBatchCounts(
   config: Config,
-  { rpc, relayer }: Pick<ChainSide, 'rpc' | 'relayer'>,
+  { rpc, mintSender }: Pick<ChainSide, 'rpc' | 'mintSender'>,
   seed: Uint8Array,
 ): Pick<BatchPorts, 'counts' | 'findCounts'> {
   const secretsOf = createBurnSecrets(seed, config)
@@ -169,7 +176,7 @@ function wireBatchCounts(
   return createBatchCounts({
     rpc,
     verifier: config.network.verifier,
-    submitter: relayer.address,
+    submitter: mintSender.address,
     recipientHashOf: ({ treasury, start }) =>
       secretsOf({ ...anyAddress, treasury, epoch: start }).recipientHash,
     confirmations: config.finalize.confirmations,

@@ -66,6 +66,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     random,
     telemetry,
     pace: paceOf(config),
+    deciderToken: secrets.deciderToken,
   })
 
   const following = createFollowing({ config, chainSide, storage, clock, telemetry })

@@ -2,7 +2,7 @@
 import type { FinalizeEvent } from '../payment/finalize/ports.js'
 import type { PaymentEvent } from '../payment/report.js'
 import type { SweepEvent } from '../payment/sweep/ports.js'
-import type { FollowEvent, PathEvent, RelayerEvent } from './reports.js'
+import type { DeciderEvent, FollowEvent, PathEvent, RelayerEvent } from './reports.js'
 
 export type LifecycleEvent =
   | {
@@ -11,6 +11,8 @@ export type LifecycleEvent =
       readonly network: string
       readonly profile: string
     }
+  /** `svc-facilitator decide` listens. */
+  | { readonly event: 'decider.ready'; readonly url: string }
   | { readonly event: 'facilitator.warning'; readonly message: string }
   /** The daemon does not start. */
   | {
@@ -56,6 +58,7 @@ export type LogEvent =
   | PaymentEvent
   | FinalizeEvent
   | PathEvent
+  | DeciderEvent
   | RelayerEvent
   | FollowEvent
   | SweepEvent
@@ -97,6 +100,11 @@ export const logEvents: {
     readonly fields: Readonly<Record<FieldsOf<Event>, string>>
   }
 } = {
+  'decider.ready': {
+    level: 'info',
+    about: '`svc-facilitator decide` listens.',
+    fields: { url: 'the address it listens on' },
+  },
   'facilitator.ready': {
     level: 'info',
     about: 'The daemon listens.',
@@ -354,6 +362,16 @@ export const logEvents: {
   'indexer.failed': {
     level: 'warn',
     about: 'The indexer gave no path to the root on chain, so our own tree was used.',
+    fields: { err: cause },
+  },
+  'decider.proved': {
+    level: 'info',
+    about: 'The decider made a batch proof, which was checked here.',
+    fields: { ms: 'how long that took, in milliseconds' },
+  },
+  'decider.failed': {
+    level: 'warn',
+    about: 'The decider gave no proof that counts, so the daemon proves by itself.',
     fields: { err: cause },
   },
   'burn.reorged': {

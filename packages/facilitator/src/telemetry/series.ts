@@ -67,6 +67,8 @@ export const series = {
   svc_follow_failures_total: counter('Failed searches for transfers that nobody presented.'),
   svc_stuck_transfers: gauge('Addresses with tokens that a single proof cannot mint.'),
   svc_finalize_failures_total: counter('Rounds of finalization that could not read the chain.'),
+  svc_decider_proofs_total: counter('Batch proofs that a decider made.'),
+  svc_decider_failures_total: counter('Batch proofs that a decider did not make, or made wrong.'),
   svc_indexer_failures_total: counter('Paths that the indexer did not give, or gave wrong.'),
   svc_refusals_total: counter('Answers that refused a request.', 'endpoint', 'reason'),
   svc_http_request_duration_seconds: histogram(
@@ -170,6 +172,8 @@ export const eventCounters: Readonly<
   'fees.distributed': { name: 'svc_fee_sweeps_total', labels: { outcome: 'distributed' } },
   'fees.distribute_failed': { name: 'svc_fee_sweeps_total', labels: { outcome: 'distribute_failed' } },
   'finalize.failed': { name: 'svc_finalize_failures_total' },
+  'decider.proved': { name: 'svc_decider_proofs_total' },
+  'decider.failed': { name: 'svc_decider_failures_total' },
   'indexer.failed': { name: 'svc_indexer_failures_total' },
   'relayer.fee_raised': { name: 'svc_relayer_fee_raises_total' },
   'relayer.send_refused': { name: 'svc_relayer_refusals_total' },

@@ -1,0 +1,55 @@
+/** A prover whose batch proofs are made by the decider, wired. */
+import type { Secret } from '@svc-zerc20/protocol'
+import type { Prover } from '@svc-zerc20/prover'
+import { batchCircuit, keysOf, type Manifest } from '@svc-zerc20/zk'
+import type { Config } from '../config/config.js'
+import { createDeciderProver } from '../decider/client.js'
+import type { JobProof } from '../decider/job-bytes.js'
+import { deciderLimits } from '../decider/limits.js'
+import type { Clock } from '../payment/ports.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
+
+/** The public signals of the batch circuit, in the order of its proofs. */
+const batchSignals = ['root', 'recipient', 'withdrawValue', 'start', 'end']
+
+export async function withDecider(
+  own: Prover,
+  manifest: Manifest,
+  deps: {
+    readonly config: Config
+    /** Absent when the daemon proves everything itself. */
+    readonly deciderToken: Secret<string> | undefined
+    readonly clock: Clock
+    readonly telemetry: Pick<Telemetry, 'log'>
+  },
+): Promise<Prover> {
+  const { deciderToken: token } = deps
+  if (token === undefined || manifest.circuits[batchCircuit] === undefined) return own
+  // Loaded only here: the arithmetic of pairings is large, and few daemons have a decider.
+  const { createVerify } = await import('@svc-zerc20/prover/verify')
+  const isValid = createVerify(keysOf(manifest, batchCircuit).verificationKey)
+  const { prove } = createDeciderProver({
+    url: deps.config.network.decider_url,
+    token,
+    circuits: { [batchCircuit]: batchSignals },
+    own,
+    verify: (_circuit, proof) => verifies(isValid, proof),
+    clock: deps.clock,
+    report: deps.telemetry.log,
+    limits: deciderLimits,
+  })
+  const never = new AbortController().signal
+  return {
+    ...own,
+    prove: (circuit, input, { signal = never } = {}) => prove(circuit, input, { signal }),
+  }
+}
+
+/** Points that lie on no curve cannot even be judged. */
+function verifies(isValid: (proof: JobProof) => boolean, proof: JobProof): boolean {
+  try {
+    return isValid(proof)
+  } catch {
+    return false
+  }
+}
