@@ -17,7 +17,7 @@ const allowed: Record<string, readonly string[]> = {
   'packages/prover': ['zk', 'kernel'],
   'packages/resource-server': ['protocol'],
   'packages/payer': ['protocol', 'contracts', 'evm'],
-  'packages/observer': ['protocol', 'contracts', 'evm'],
+  'packages/observer': ['protocol', 'contracts', 'evm', 'zk'],
   'packages/facilitator': ['protocol', 'contracts', 'evm', 'daemon', 'zk', 'prover'],
   'packages/indexer': ['protocol', 'contracts', 'evm', 'daemon', 'zk', 'prover'],
   'packages/devnet': [

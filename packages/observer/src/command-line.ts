@@ -10,9 +10,9 @@ export type Arguments = {
   readonly facilitators: number
   readonly delays: readonly number[]
   readonly epochSeconds: number
-  readonly epochLeast: number
-  readonly epochLongest: number
-  readonly epochJitter: number
+  readonly batchLeast: number
+  readonly batchWaitSeconds: number
+  readonly batchJitterSeconds: number
   readonly rpc?: string
   readonly token?: Address
   readonly verifier?: Address
@@ -43,10 +43,15 @@ export function createProgram(run: (args: Arguments) => Promise<void>): Command 
     .addOption(
       listOption('--delays <list>', 'values of finalize.delay_max_ms, in seconds', seconds, '60,600'),
     )
-    .option('--epoch-seconds <number>', 'shortest length of an epoch', count(1, 86_400), 900)
-    .option('--epoch-least <number>', 'an epoch with fewer payments stays open', count(0, 1_000), 8)
-    .option('--epoch-longest <seconds>', '… but no longer than this', count(1, 604_800), 3_600)
-    .option('--epoch-jitter <seconds>', 'a batch waits for a random time up to this', count(0, 86_400), 120)
+    .option('--epoch-seconds <number>', 'finalize.epoch_seconds', count(1, 31_536_000), 86_400)
+    .option('--batch-least <number>', 'finalize.batch_least', count(1, 1_000), 30)
+    .option(
+      '--batch-wait-seconds <number>',
+      'finalize.batch_wait_max_ms, in seconds',
+      count(1, 604_800),
+      21_600,
+    )
+    .option('--batch-jitter-seconds <number>', 'finalize.batch_jitter_ms, in seconds', count(0, 86_400), 600)
     .option('--rpc <url>', 'reads a history from this node instead')
     .option('--token <address>', 'token of that history', address)
     .option('--verifier <address>', "the token's verifier", address)

@@ -26,11 +26,11 @@ function simulated(args: Arguments): string {
     traffic: { payments: args.payments, prices: args.prices, perMinute: args.perMinute },
     facilitators: args.facilitators,
     delaysSeconds: args.delays,
-    epochs: {
-      seconds: args.epochSeconds,
-      leastBurns: args.epochLeast,
-      longestSeconds: Math.max(args.epochLongest, args.epochSeconds),
-      jitterSeconds: args.epochJitter,
+    batches: {
+      epochSeconds: args.epochSeconds,
+      least: args.batchLeast,
+      waitMaxSeconds: args.batchWaitSeconds,
+      jitterSeconds: args.batchJitterSeconds,
     },
   }
   const results = playScenarios(settings)

@@ -7,7 +7,7 @@ const settings: Settings = {
   traffic: { payments: 200, prices: [10_000n, 50_000n, 250_000n], perMinute: 2 },
   facilitators: 5,
   delaysSeconds: [60],
-  epochs: { seconds: 900, leastBurns: 8, longestSeconds: 3600, jitterSeconds: 120 },
+  batches: { epochSeconds: 86_400, least: 30, waitMaxSeconds: 21_600, jitterSeconds: 600 },
 }
 
 describe('200 payments at three price points', () => {
@@ -24,7 +24,7 @@ describe('200 payments at three price points', () => {
 
   it('hide badly in batches of one or two, which few payments give', () => {
     const few = { ...settings, traffic: { ...settings.traffic, payments: 40, perMinute: 0.1 } }
-    const { batch } = compareModes({ ...few, epochs: { ...settings.epochs, leastBurns: 0 } })
+    const { batch } = compareModes({ ...few, batches: { ...settings.batches, least: 1 } })
     expect(batch.score.linked).toBeGreaterThan(0.4)
   })
 })

@@ -1,6 +1,6 @@
 /** The histories that the command plays: each way of minting, alone on the token and among other facilitators. */
 import { observe } from '../observe/observe.js'
-import { createBatch, type Epochs } from '../simulate/batch.js'
+import { type Batches, createBatch } from '../simulate/batch.js'
 import type { Facilitator } from '../simulate/facilitator.js'
 import type { Random } from '../simulate/random.js'
 import { createSingle } from '../simulate/single.js'
@@ -14,7 +14,7 @@ export type Settings = {
   readonly facilitators: number
   /** `finalize.delay_max_ms` values, in seconds, beside no delay. */
   readonly delaysSeconds: readonly number[]
-  readonly epochs: Epochs
+  readonly batches: Batches
 }
 
 export type Scenario = { readonly name: string; readonly score: Score }
@@ -26,7 +26,7 @@ export type Results = {
   readonly factor: number
 }
 
-const few = 10
+const few = 100
 
 type CreateFacilitator = (random: Random) => Facilitator
 
@@ -49,23 +49,23 @@ export function compareModes(settings: Settings): {
   readonly factor: number
 } {
   const single = play(settings, 'single, no delay', createSingle(0))
-  const batch = play(settings, 'batch', createBatch(settings.epochs))
+  const batch = play(settings, 'batch', createBatch(settings.batches))
   return { single, batch, factor: single.score.linked / batch.score.linked }
 }
 
 export function playScenarios(settings: Settings): Results {
-  const { epochs, traffic, delaysSeconds } = settings
+  const { batches, traffic, delaysSeconds } = settings
   const { single, batch, factor } = compareModes(settings)
   const quiet = `1/${few} of the payments a minute`
   const fewer = { perMinute: traffic.perMinute / few }
-  const neverWaiting = { ...epochs, leastBurns: 0 }
+  const neverWaiting = { ...batches, least: 1 }
   const alone = [
     single,
     ...delaysSeconds.map((delay) => play(settings, `single, delay up to ${delay} s`, createSingle(delay))),
     batch,
     play(settings, `single, no delay, ${quiet}`, createSingle(0), fewer),
-    play(settings, `batch, ${quiet}`, createBatch(epochs), fewer),
-    play(settings, `batch, ${quiet}, no least number`, createBatch(neverWaiting), fewer),
+    play(settings, `batch, ${quiet}`, createBatch(batches), fewer),
+    play(settings, `batch, ${quiet}, batch_least = 1`, createBatch(neverWaiting), fewer),
   ]
   const { facilitators } = settings
   const ways = [
@@ -75,7 +75,7 @@ export function playScenarios(settings: Settings): Results {
   ]
   const among = ways.flatMap(({ name, changes }) => [
     play(settings, `single, no delay; ${name}`, createSingle(0), changes),
-    play(settings, `batch; ${name}`, createBatch(epochs), changes),
+    play(settings, `batch; ${name}`, createBatch(batches), changes),
   ])
   return { alone, among, factor }
 }

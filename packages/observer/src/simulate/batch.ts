@@ -1,70 +1,83 @@
 /**
- * `finalize.mode = "batch"`: offers of one epoch share a recipient hash, and their burns are minted together when nobody
- * can pay an offer of that epoch any more.
+ * `finalize.mode = "batch"`: offers of one epoch share a recipient hash. Their burns are minted together when enough of
+ * them wait, or when the first has waited long enough.
  */
+import { batchRange } from '@svc-zerc20/zk'
 import type { AcceptedBurn, Facilitator, SimulatedMint } from './facilitator.js'
 import type { Random } from './random.js'
 
-export type Epochs = {
-  readonly seconds: number
-  /** An epoch with fewer burns stays open, but no longer than `longestSeconds`. */
-  readonly leastBurns: number
-  readonly longestSeconds: number
-  /** A batch is held back for a random time up to this. */
+/** The keys of `[finalize]`, in seconds. */
+export type Batches = {
+  readonly epochSeconds: number
+  readonly least: number
+  readonly waitMaxSeconds: number
   readonly jitterSeconds: number
 }
 
-/** Places in one proof. */
-const leavesMax = 30
-/** How long an offer can be paid: `settlement.challenge_ttl_seconds`. */
-const offerSeconds = 300
+type Epoch = {
+  waiting: AcceptedBurn[]
+  /** Leaves below it are counted. */
+  checkpoint: number
+  /** In [0, 1), drawn once for each mint. */
+  chance: number
+  completeAt: number | undefined
+}
 
-type Epoch = { readonly beganAt: number; endedAt?: number; dueAt: number; readonly burns: AcceptedBurn[] }
-
-export function createBatch(epochs: Epochs): (random: Random) => Facilitator {
+export function createBatch(batches: Batches): (random: Random) => Facilitator {
   return (random) => {
-    const all: Epoch[] = [{ beganAt: 0, dueAt: 0, burns: [] }]
-    /** The epoch in which an offer was made. */
-    const epochOf = (offeredAt: number) => all.findLast(({ beganAt }) => beganAt <= offeredAt) ?? all[0]
-    function turn(now: number): void {
-      const current = all.at(-1) as Epoch
-      const age = now - current.beganAt
-      const isFull = age >= epochs.seconds && current.burns.length >= epochs.leastBurns
-      if (!isFull && age < epochs.longestSeconds) return
-      current.endedAt = now
-      current.dueAt = now + offerSeconds + random.fraction() * epochs.jitterSeconds
-      all.push({ beganAt: now, dueAt: 0, burns: [] })
-    }
+    const epochs = new Map<number, Epoch>()
+    const newEpoch = (): Epoch => ({
+      waiting: [],
+      checkpoint: 0,
+      chance: random.fraction(),
+      completeAt: undefined,
+    })
     return {
       accept(burn) {
-        epochOf(burn.offeredAt)?.burns.push(burn)
+        const number = Math.floor(burn.offeredAt / batches.epochSeconds)
+        const epoch = epochs.get(number) ?? newEpoch()
+        epoch.waiting.push(burn)
+        epochs.set(number, epoch)
       },
-      mint(now, rootSize) {
-        turn(now)
-        const due = all.filter(({ endedAt, dueAt }) => endedAt !== undefined && dueAt <= now)
-        return due.flatMap((epoch) => {
-          if (epoch.burns.some(({ leaf }) => leaf >= rootSize)) return []
-          return proofsOf(epoch.burns.splice(0), rootSize)
-        })
-      },
+      mint: (now, rootSize) =>
+        [...epochs.values()].flatMap((epoch) => {
+          if (epoch.waiting.length === 0 || !isDue(epoch, batches, now)) return []
+          const mints = sweep(epoch, rootSize)
+          if (mints.length > 0) Object.assign(epoch, { chance: random.fraction(), completeAt: undefined })
+          return mints
+        }),
     }
   }
 }
 
-/** Proofs follow each other: each counts from the checkpoint of the one before. */
-function proofsOf(burns: readonly AcceptedBurn[], rootSize: number): SimulatedMint[] {
+/** As the daemon decides: a random while after enough wait, and a random while before the longest wait ends. */
+function isDue(epoch: Epoch, { least, waitMaxSeconds, jitterSeconds }: Batches, now: number): boolean {
+  if (epoch.waiting.length >= least) epoch.completeAt ??= now
+  const first = epoch.waiting[0]?.now ?? now
+  const early = epoch.chance * Math.min(jitterSeconds, waitMaxSeconds / 2)
+  const complete = (epoch.completeAt ?? Number.POSITIVE_INFINITY) + epoch.chance * jitterSeconds
+  return now >= Math.min(first + waitMaxSeconds - early, complete)
+}
+
+/** Everything below the root, in as many proofs as it takes. Each goes on where the one before ended. */
+function sweep(epoch: Epoch, rootSize: number): SimulatedMint[] {
   const mints: SimulatedMint[] = []
-  let start = 0
-  for (let first = 0; first < burns.length; first += leavesMax) {
-    const counted = burns.slice(first, first + leavesMax)
-    const end = burns.length > first + leavesMax ? (counted.at(-1)?.leaf ?? 0) + 1 : rootSize
+  let open = epoch.waiting.filter(({ leaf }) => leaf < rootSize)
+  epoch.waiting = epoch.waiting.filter(({ leaf }) => leaf >= rootSize)
+  while (open.length > 0) {
+    const { count, end } = batchRange(
+      open.map(({ leaf }) => leaf),
+      rootSize,
+    )
+    const counted = open.slice(0, count)
     mints.push({
       value: counted.reduce((sum, { value }) => sum + value, 0n),
       rootSize,
-      range: { start, end },
+      range: { start: epoch.checkpoint, end },
       burns: counted.map(({ leaf }) => leaf),
     })
-    start = end
+    epoch.checkpoint = end
+    open = open.slice(count)
   }
   return mints
 }
