@@ -21,6 +21,8 @@ export async function startOwnFacilitator(
     config?: Tables
     clock?: ReturnType<typeof movableClock>
     acceptJournal?: boolean
+    /** Further variables of its environment. */
+    env?: Record<string, string>
   },
 ) {
   const { treasury, relayer } = developmentRoles
@@ -34,6 +36,7 @@ export async function startOwnFacilitator(
     SVC_TREASURY_PK: treasury.privateKey,
     SVC_RELAYER_PK: relayer.privateKey,
     SVC_ADMIN_TOKEN: net.adminToken,
+    ...options.env,
   })
   const clock = options.clock ?? movableClock()
   const events: WrittenEvent[] = []

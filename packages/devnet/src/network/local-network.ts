@@ -70,6 +70,8 @@ export type LocalNetwork = {
   /** Folder of the proving keys, when payments are finalized. */
   readonly artifacts: string | undefined
   readonly deciderUrl: string
+  /** Token of the decider, when there is one. */
+  readonly deciderToken: string | undefined
   readonly facilitatorUrl: string
   readonly shopUrl: string | undefined
   readonly adminToken: string
@@ -177,6 +179,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     indexerUrl,
     artifacts: artifacts?.folder,
     deciderUrl,
+    deciderToken: decider?.token,
     facilitatorUrl,
     shopUrl,
     ...facilitator,

@@ -22,7 +22,12 @@ let payer: PrivateKeyAccount
 let before: bigint
 let burned = 0n
 beforeAll(async () => {
-  net = await startNetwork({ finalization: true, batch: true, waitsForAddress: false })
+  net = await startNetwork({
+    finalization: true,
+    batch: true,
+    decider: true,
+    waitsForAddress: false,
+  })
   payer = await net.account({ gas: true })
   before = await net.balanceOf(treasury.address)
 }, 300_000)
@@ -35,9 +40,10 @@ const batches = (least: number) => ({
   ...{ batch_least: least, batch_wait_max_ms: hourMs, batch_jitter_ms: 0, epoch_seconds: 31_536_000 },
 })
 
-const start = (finalize: object) =>
+const start = (finalize: object, env: Record<string, string> = {}) =>
   startOwnFacilitator(net, {
     journal: 'epochs.jsonl',
+    env,
     config: { finalize: { ...finalize }, daemon: { follow_interval_ms: 1_000 } },
   })
 
@@ -79,7 +85,7 @@ describe('payments of an epoch, on a chain', () => {
     'R-008 R-114 are minted as one sum, with a second transfer to one of their addresses',
     proofs,
     async () => {
-      const own = await start(batches(3))
+      const own = await start(batches(3), { SVC_DECIDER_TOKEN: net.deciderToken ?? '' })
       try {
         const first = await pay(own, 1_003n)
         await net.transfer(payer, first.payTo, 17n)
@@ -96,6 +102,8 @@ describe('payments of an epoch, on a chain', () => {
           1,
         )
         expect(own.reported('batch.proving')).toMatchObject([{ payments: 3, others: 1 }])
+        expect(own.reported('decider.proved')).toHaveLength(1)
+        expect(own.reported('decider.failed')).toEqual([])
       } finally {
         await own.close()
       }
