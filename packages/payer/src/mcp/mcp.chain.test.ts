@@ -1,5 +1,6 @@
 /** `svc-pay mcp` as a process, with the official client, beside a chain and sellers. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -113,6 +114,25 @@ async function startHttp(state: string, more: Record<string, string> = {}): Prom
     if (line.startsWith('tools at ')) return line.slice('tools at '.length)
   }
   throw new Error('it did not start')
+}
+
+/** Sends a message that never ends, as a client would that wants to fill the memory. */
+async function sendEndless(): Promise<{ code: number; stderr: string }> {
+  const child = spawn(process.execPath, [main, 'mcp'], { env: environmentOf(await openState()) })
+  let stderr = ''
+  child.stderr.on('data', (part) => {
+    stderr += part
+  })
+  const piece = Buffer.alloc(65_536, 'x')
+  // The pipe breaks when the process ends.
+  child.stdin.on('error', () => undefined)
+  const more = () => {
+    while (child.stdin.writable && child.stdin.write(piece));
+  }
+  child.stdin.on('drain', more)
+  more()
+  const [code] = await once(child, 'close')
+  return { code, stderr }
 }
 
 async function overHttp(setting: Setting = {}): Promise<Opened> {
@@ -489,4 +509,10 @@ describe('the tools over HTTP', () => {
       .catch(() => 413)
     expect(big).toBe(413)
   })
+})
+
+it('a message without an end ends the tools, and says why', async () => {
+  const { code, stderr } = await sendEndless()
+  expect(code).toBe(5)
+  expect(stderr).toMatch(/error: the connection to the client ended: .*exceeded maximum size/)
 })

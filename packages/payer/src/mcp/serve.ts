@@ -49,15 +49,26 @@ function createPorts(open: OpenPayer, clock: Clock): ToolPorts {
   }
 }
 
-/** Serves one client over standard input and output, until the input ends. */
+/**
+ * Serves one client over standard input and output, until the input ends.
+ *
+ * @throws Error when the connection ends before that, as it does after a message that is too long
+ */
 export async function serveStdio(
   open: OpenPayer,
   { stdin, stdout }: { readonly stdin: Readable; readonly stdout: Writable },
 ): Promise<void> {
   const server = createToolServer(createPorts(open, systemClock))
-  const ended = once(stdin, 'end')
+  let fault = 'no reason is known'
+  server.onerror = ({ message }) => {
+    fault = message
+  }
+  const ended = once(stdin, 'end').then(() => true)
+  const broken = new Promise<false>((resolve) => {
+    server.onclose = () => resolve(false)
+  })
   await server.connect(new StdioServerTransport(stdin, stdout))
-  await ended
+  if (!(await Promise.race([ended, broken]))) throw new Error(`the connection to the client ended: ${fault}`)
   await server.close()
 }
 
