@@ -1,7 +1,7 @@
 /**
  * Payments go from accepted to finalized while facilitator, indexer and their provers are killed at random instants.
- * The provider must end up with the sum, to the unit. `npm run test:crash` does it with 100 payments;
- * `CRASH_SEED` repeats the choices of an earlier run.
+ * The provider and the fee recipient must end up with the sum, to the unit. The seed chooses whether there is a fee, and
+ * in which mode. `npm run test:crash` does it with 100 payments; `CRASH_SEED` repeats the choices of an earlier run.
  */
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { expect, it, onTestFailed } from 'vitest'
@@ -20,6 +20,16 @@ const blockMs = 200
 const secondsPerPayment = 60
 /** Extra seconds for the network and the last proofs, on a busy machine. */
 const secondsBesides = 120
+
+const feeModes = [
+  undefined,
+  { chargeTo: 'payer', isSplit: false },
+  { chargeTo: 'payer', isSplit: true },
+  { chargeTo: 'provider', isSplit: false },
+  { chargeTo: 'provider', isSplit: true },
+] as const
+const fee = feeModes[seed % feeModes.length]
+const feeName = fee ? `${fee.isSplit ? 'split' : 'custodial'} fee, borne by the ${fee.chargeTo}` : 'no fee'
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -46,27 +56,47 @@ async function isFinalized(net: CrashNetwork, { offer }: MadePayment): Promise<b
   return (payment as { phase?: string } | undefined)?.phase === 'finalized'
 }
 
+/** Tokens of everybody who can have a part of a payment. */
+async function holdings(net: CrashNetwork): Promise<{ provider: bigint; others: bigint }> {
+  const { provider, feeRecipient } = developmentRoles
+  const held = net.splitter === undefined ? 0n : await net.balanceOf(net.splitter)
+  return {
+    provider: await net.balanceOf(provider.address),
+    others: held + (await net.balanceOf(feeRecipient.address)),
+  }
+}
+
+/** The fee of a payment as the facilitator recorded it. */
+async function feeOf(net: CrashNetwork, { offer }: MadePayment): Promise<bigint> {
+  const { payment } = (await ask(net, `/admin/payments/${offer.challengeNonce}`))?.body ?? {}
+  return BigInt((payment as { fee?: { amount: string } } | undefined)?.fee?.amount ?? 0)
+}
+
+const sumOf = (values: readonly bigint[]) => values.reduce((sum, value) => sum + value, 0n)
+
 it(
-  `${count} payments are minted to the unit through kills of facilitator, indexer and provers (seed ${seed})`,
+  `${count} payments are minted to the unit through kills of facilitator, indexer and provers (seed ${seed}, ${feeName})`,
   async () => {
     onTestFailed(() => {
       process.stderr.write(`to repeat: CRASH_SEED=${seed} CRASH_PAYMENTS=${count} npm run test:crash\n`)
     })
     const net = await startCrashNetwork({
       finalization: true,
+      ...(fee && { fee }),
       mining: { mode: 'interval', intervalMs: blockMs },
     })
     const indexer = createIndexerRuns(net)
     try {
       const random = seeded(seed)
-      const before = await net.balanceOf(developmentRoles.provider.address)
+      const before = await holdings(net)
       const payments: MadePayment[] = []
 
       async function buy(choose: () => number): Promise<void> {
         const account = await net.account({ tokens: 10_000_000n, gas: true })
         while (payments.length < count) {
           const mode: Mode = choose() < 0.6 ? 'permit' : 'self-transfer'
-          const payment = await prepare(net, account, mode, `${1 + Math.floor(choose() * 1000)}`)
+          // At least 2: of a price of 1, a fee that the provider bears leaves nothing.
+          const payment = await prepare(net, account, mode, `${2 + Math.floor(choose() * 1000)}`)
           payments.push(payment)
           await presentUntilAnswered(net, payment)
         }
@@ -81,8 +111,14 @@ it(
       await load
       for (const payment of payments) await until(() => isFinalized(net, payment))
 
-      const sum = payments.reduce((total, { offer }) => total + BigInt(offer.amount), 0n)
-      expect((await net.balanceOf(developmentRoles.provider.address)) - before).toBe(sum)
+      await net.distribute(await net.account({ gas: true }))
+      const after = await holdings(net)
+      const gained = after.provider - before.provider
+      const sum = sumOf(payments.map(({ offer }) => BigInt(offer.amount)))
+      expect(gained + after.others - before.others).toBe(sum)
+      const fees = sumOf(await Promise.all(payments.map((payment) => feeOf(net, payment))))
+      expect(fees > 0n).toBe(fee !== undefined)
+      expect(gained).toBeGreaterThanOrEqual(sum - fees)
       const mints = await net.mints()
       expect(mints.map(({ args }) => args.value).sort()).toEqual(
         payments.map(({ offer }) => BigInt(offer.amount)).sort(),
