@@ -85,6 +85,9 @@ describe('finalization', () => {
 
   it('R-070 retries at the pace of its period, at most ten of them', async () => {
     const { deps } = await setup('local')
-    expect(paceOf(deps.config)).toEqual({ delayMaxMs: 60_000, retryMs: { first: 15_000, max: 150_000 } })
+    expect(paceOf(deps.config)).toMatchObject({
+      delayMaxMs: 60_000,
+      retryMs: { first: 15_000, max: 150_000 },
+    })
   })
 })

@@ -13,7 +13,7 @@ import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
 
-const { treasury, relayer } = developmentRoles
+const { treasury, relayer, minter } = developmentRoles
 const proofs = { timeout: 240_000 }
 const hourMs = 3_600_000
 
@@ -147,12 +147,23 @@ describe('payments of an epoch, on a chain', () => {
       file,
       stringify({ ...tables, settlement, finalize: { ...tables.finalize, ...batches(50) } }),
     )
-    const env = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
+    // Another account than before sends them, which counts the epoch by itself.
+    const env = {
+      SVC_TREASURY_PK: treasury.privateKey,
+      SVC_RELAYER_PK: relayer.privateKey,
+      SVC_MINTER_PK: minter.privateKey,
+    }
     const dry = await runCommand(['recover', '--config', file, '--json', '--dry-run'], env)
     expect(JSON.parse(dry.stdout)).toMatchObject({ found: 2, due: 2 })
     const { stdout, code } = await runCommand(['recover', '--config', file, '--json'], env)
     expect(JSON.parse(stdout)).toMatchObject({ found: waiting.length, finalized: waiting.length })
     expect(code).toBe(0)
     expect(await received()).toBe(burned)
+    const minted = await net.client.getContractEvents({
+      ...{ address: net.deployment.verifier, abi: verifierAbi, fromBlock: 0n },
+      eventName: 'Teleport',
+    })
+    const last = await net.client.getTransaction({ hash: minted.at(-1)?.transactionHash ?? '0x' })
+    expect(last.from.toLowerCase()).toBe(minter.address.toLowerCase())
   })
 })
