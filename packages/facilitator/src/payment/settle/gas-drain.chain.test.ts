@@ -212,7 +212,7 @@ describe('a payer that pays once more while its first burn is mined and not acce
     const first = await net.permitPayment(payer, `${amount}`)
     net.chain.setFaults([{ method: 'eth_getTransactionReceipt', kind: 'result', value: null }])
     expect((await net.settle(first.body)).body.errorReason).toBe('pending_burn')
-    expect(await net.balanceOf(payer.address)).toBe(amount)
+    await until(async () => (await net.balanceOf(payer.address)) === amount)
     const second = await net.permitPayment(payer, `${amount}`)
     expect((await net.verify(second.body)).body).toMatchObject({ isValid: true })
     net.chain.setFaults([])
