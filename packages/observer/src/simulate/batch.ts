@@ -42,7 +42,7 @@ export function createBatch(batches: Batches): (random: Random) => Facilitator {
       mint: (now, rootSize) =>
         [...epochs.values()].flatMap((epoch) => {
           if (epoch.waiting.length === 0 || !isDue(epoch, batches, now)) return []
-          const mints = sweep(epoch, rootSize)
+          const mints = tally(epoch, rootSize, batches.least)
           if (mints.length > 0) Object.assign(epoch, { chance: random.fraction(), completeAt: undefined })
           return mints
         }),
@@ -59,12 +59,11 @@ function isDue(epoch: Epoch, { least, waitMaxSeconds, jitterSeconds }: Batches, 
   return now >= Math.min(first + waitMaxSeconds - early, complete)
 }
 
-/** Everything below the root, in as many proofs as it takes. Each goes on where the one before ended. */
-function sweep(epoch: Epoch, rootSize: number): SimulatedMint[] {
+/** Burns below the root, proof after proof, until too few are left. Each proof goes on where the one before ended. */
+function tally(epoch: Epoch, rootSize: number, least: number): SimulatedMint[] {
   const mints: SimulatedMint[] = []
   let open = epoch.waiting.filter(({ leaf }) => leaf < rootSize)
-  epoch.waiting = epoch.waiting.filter(({ leaf }) => leaf >= rootSize)
-  while (open.length > 0) {
+  while (open.length > 0 && (mints.length === 0 || open.length >= least)) {
     const { count, end } = batchRange(
       open.map(({ leaf }) => leaf),
       rootSize,
@@ -79,5 +78,6 @@ function sweep(epoch: Epoch, rootSize: number): SimulatedMint[] {
     epoch.checkpoint = end
     open = open.slice(count)
   }
+  epoch.waiting = [...open, ...epoch.waiting.filter(({ leaf }) => leaf >= rootSize)]
   return mints
 }

@@ -10,9 +10,13 @@ export type EpochMemory = {
   base: BatchCount | undefined
   /** Whether these payments are minted now. Notes since when they are enough. */
   isDue(payments: readonly AwaitingMint[]): boolean
-  /** A sweep begins: payments below this leaf are minted without further waits, in as many proofs as it takes. */
-  begin(limit: bigint): void
-  /** A proof of the sweep ended. After a failure the epoch rests, longer each time. */
+  /**
+   * A tally begins: payments below this leaf are minted without further waits, proof after proof, as long as enough of
+   * them are left. Fewer than that wait for company again. A tally that counts anew goes on to its end, because counted
+   * payments have been minted in company before.
+   */
+  begin(limit: bigint, how: { readonly isAnew: boolean }): void
+  /** A proof of the tally ended. After a failure the epoch rests, longer each time. */
   ended(how: 'well' | 'failed'): void
 }
 
@@ -23,7 +27,7 @@ export function createEpochMemory({
 }: Pick<BatchPorts, 'pace' | 'chance'> & { readonly clock: Pick<Clock, 'now'> }): EpochMemory {
   let drawn = chance()
   let completeAtMs: number | undefined
-  let sweptBelow = 0n
+  let tally = { below: 0n, least: 1 }
   let failures = 0
   let restUntilMs = 0
   return {
@@ -31,13 +35,13 @@ export function createEpochMemory({
     isDue(payments) {
       const now = clock.now()
       if (now < restUntilMs) return false
-      if (payments.some(({ burn }) => burn.leafIndex < sweptBelow)) return true
+      if (payments.filter(({ burn }) => burn.leafIndex < tally.below).length >= tally.least) return true
       if (payments.length >= pace.least) completeAtMs ??= now
       else completeAtMs = undefined
       return now >= dueAtMs({ sinceMs: payments.map(waitsSinceMs), completeAtMs, chance: drawn, pace })
     },
-    begin(limit) {
-      sweptBelow = limit
+    begin(limit, { isAnew }) {
+      tally = { below: limit, least: isAnew ? 1 : pace.least }
     },
     ended(how) {
       failures = how === 'failed' ? failures + 1 : 0

@@ -8,7 +8,7 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Books } from '../books.js'
 import type { BatchPorts } from '../epochs/ports.js'
-import { createEpochSweep, type EpochSweep } from '../epochs/sweep.js'
+import { createEpochTallies, type EpochTallies } from '../epochs/tally.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock, Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
@@ -75,7 +75,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   const sendMint = createSendMint({ ...deps, ...limits, progress })
   const recordMint = createRecordMint({ ...deps, ...limits, progress })
   const tellWaiting = createTellWaiting({ ...deps, ...limits, waits })
-  const epochs = createEpochSweep({ ...deps, ...limits, ...deps.batches, progress, reorgedBurns })
+  const epochs = createEpochTallies({ ...deps, ...limits, ...deps.batches, progress, reorgedBurns })
 
   async function advance(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<Step | undefined> {
     if (deps.minter.isUnderWay(payment.challenge.nonce)) return 'confirming'
@@ -127,7 +127,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
         progress.remember(next.payment, done)
       }
     }
-    const sweep = async () => {
+    const tally = async () => {
       const steps = await epochs.round(inEpochs, root, round)
       for (const payment of inEpochs) {
         const step = steps.get(payment.challenge.nonce)
@@ -136,7 +136,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
         progress.remember(payment, step)
       }
     }
-    await Promise.all([sweep(), ...Array.from({ length: limits.attemptsInFlightMax }, work)])
+    await Promise.all([tally(), ...Array.from({ length: limits.attemptsInFlightMax }, work)])
     tellWaiting(root, end)
     return end
   }
@@ -166,7 +166,7 @@ function createConfirm(
   { verifier, limits }: FinalizeDeps,
   { schedule, minted }: Progress,
   recordMint: RecordMint,
-  epochs: EpochSweep,
+  epochs: EpochTallies,
 ): Finalize['confirm'] {
   return async () => {
     const all = [...minted.values()]

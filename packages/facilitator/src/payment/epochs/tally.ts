@@ -20,7 +20,7 @@ import type { BatchCount, BatchPorts, SeenCount } from './ports.js'
 import { createRecordCounted } from './record-counted.js'
 import { type BatchEnd, createSendBatch } from './send-batch.js'
 
-export type EpochSweep = {
+export type EpochTallies = {
   /** Takes the payments of all epochs one step further. Payments of no epoch are passed over. */
   round(
     payments: readonly AwaitingMint[],
@@ -33,7 +33,7 @@ export type EpochSweep = {
   hasten(nonce: ChallengeNonce): void
 }
 
-export type EpochSweepDeps = BatchPorts & {
+export type EpochTalliesDeps = BatchPorts & {
   readonly ledger: Pick<Ledger, 'finalize'> & { readonly books: Pick<Books, 'page'> }
   readonly minter: Pick<Minter, 'mint' | 'isUnderWay'>
   readonly progress: Progress
@@ -47,16 +47,16 @@ export type EpochSweepDeps = BatchPorts & {
 type Steps = Map<ChallengeNonce, Step>
 
 /** The payments of one epoch in a round, with the memory of the epoch and the steps taken so far. */
-type Sweep = EpochPayments & { readonly memory: EpochMemory; readonly steps: Steps }
+type Tally = EpochPayments & { readonly memory: EpochMemory; readonly steps: Steps }
 
-export function createEpochSweep(deps: EpochSweepDeps): EpochSweep {
+export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
   const memories = new Map<string, EpochMemory>()
   const hastened = new Set<ChallengeNonce>()
   const recordDeep = createRecordDeep(deps)
   const mintWaiting = createMintWaiting(deps, hastened)
 
   /** Epochs with nothing left to mint are forgotten. */
-  function sweepsOf(payments: readonly AwaitingMint[]): readonly Sweep[] {
+  function talliesOf(payments: readonly AwaitingMint[]): readonly Tally[] {
     const groups = groupByEpoch(payments)
     const keys = new Set(groups.map(({ epoch }) => epochKey(epoch)))
     for (const key of memories.keys()) if (!keys.has(key)) memories.delete(key)
@@ -68,16 +68,16 @@ export function createEpochSweep(deps: EpochSweepDeps): EpochSweep {
     })
   }
 
-  const countsOf = (sweeps: readonly Sweep[]) =>
-    sweeps.length === 0 ? [] : deps.counts(sweeps.map(({ epoch }) => epoch))
+  const countsOf = (tallies: readonly Tally[]) =>
+    tallies.length === 0 ? [] : deps.counts(tallies.map(({ epoch }) => epoch))
 
-  async function sweepOne(sweep: Sweep, seen: SeenCount, root: ProvedRoot, round: Round): Promise<void> {
-    await recordDeep(sweep, seen.deep)
-    const waiting = await waitingOf(deps, sweep, root, round)
-    if (waiting.length > 0) await mintWaiting(sweep, waiting, seen.latest, root, round)
+  async function takeOn(tally: Tally, seen: SeenCount, root: ProvedRoot, round: Round): Promise<void> {
+    await recordDeep(tally, seen.deep)
+    const waiting = await waitingOf(deps, tally, root, round)
+    if (waiting.length > 0) await mintWaiting(tally, waiting, seen.latest, root, round)
   }
 
-  function failed({ payments, memory, steps }: Sweep, err: unknown): void {
+  function failed({ payments, memory, steps }: Tally, err: unknown): void {
     memory.ended('failed')
     deps.report({ event: 'batch.failed', payments: payments.length, reason: 'unavailable', err })
     for (const { challenge } of payments) {
@@ -89,27 +89,27 @@ export function createEpochSweep(deps: EpochSweepDeps): EpochSweep {
 
   return {
     async round(payments, root, round) {
-      const sweeps = sweepsOf(payments)
-      const counts = await countsOf(sweeps)
-      for (const [i, sweep] of sweeps.entries()) {
+      const tallies = talliesOf(payments)
+      const counts = await countsOf(tallies)
+      for (const [i, tally] of tallies.entries()) {
         const seen = counts[i]
         if (!seen || round.signal.aborted) break
-        await sweepOne(sweep, seen, root, round).catch((err: unknown) => {
-          if (!round.signal.aborted) failed(sweep, err)
+        await takeOn(tally, seen, root, round).catch((err: unknown) => {
+          if (!round.signal.aborted) failed(tally, err)
         })
       }
-      return new Map(sweeps.flatMap(({ steps }) => [...steps]))
+      return new Map(tallies.flatMap(({ steps }) => [...steps]))
     },
 
     async confirm(payments) {
-      const sweeps = groupByEpoch(payments).flatMap((group): Sweep[] => {
+      const tallies = groupByEpoch(payments).flatMap((group): Tally[] => {
         const memory = memories.get(epochKey(group.epoch))
         return memory ? [{ ...group, memory, steps: new Map() }] : []
       })
-      const counts = await countsOf(sweeps)
-      for (const [i, sweep] of sweeps.entries()) {
+      const counts = await countsOf(tallies)
+      for (const [i, tally] of tallies.entries()) {
         const seen = counts[i]
-        if (seen) await recordDeep(sweep, seen.deep)
+        if (seen) await recordDeep(tally, seen.deep)
       }
     },
 
@@ -118,7 +118,7 @@ export function createEpochSweep(deps: EpochSweepDeps): EpochSweep {
 }
 
 /** Records payments below the deep checkpoint, when the count equals our records. */
-function createRecordDeep(deps: EpochSweepDeps): (sweep: Sweep, deep: BatchCount) => Promise<void> {
+function createRecordDeep(deps: EpochTalliesDeps): (tally: Tally, deep: BatchCount) => Promise<void> {
   const leavesOf = createEpochLeaves({ books: deps.ledger.books, found: deps.found })
   const recordCounted = createRecordCounted(deps)
   return async ({ epoch, payments, memory, steps }, deep) => {
@@ -140,8 +140,8 @@ function createRecordDeep(deps: EpochSweepDeps): (sweep: Sweep, deep: BatchCount
 
 /** The payments that could be minted now, each with its burn as the chain holds it. The others get their step. */
 async function waitingOf(
-  deps: Pick<EpochSweepDeps, 'minter' | 'reorgedBurns'>,
-  { payments, steps }: Sweep,
+  deps: Pick<EpochTalliesDeps, 'minter' | 'reorgedBurns'>,
+  { payments, steps }: Tally,
   root: ProvedRoot,
   round: Round,
 ): Promise<readonly AwaitingMint[]> {
@@ -164,10 +164,10 @@ async function waitingOf(
 }
 
 function createMintWaiting(
-  deps: EpochSweepDeps,
+  deps: EpochTalliesDeps,
   hastened: Set<ChallengeNonce>,
 ): (
-  sweep: Sweep,
+  tally: Tally,
   waiting: readonly AwaitingMint[],
   count: BatchCount,
   root: ProvedRoot,
@@ -199,12 +199,12 @@ function createMintWaiting(
     const planned = planBatch({ leaves, count, base: memory.base, limit, rangeOf: deps.rangeOf })
     if (!planned) return
     round.mintsLeft -= 1
-    memory.begin(limit)
+    memory.begin(limit, { isAnew: planned.start < count.checkpoint })
     const end = await sendBatch({ epoch, ...planned }, open, root, round)
     memory.ended(end === 'failed' ? 'failed' : 'well')
-    for (const { challenge } of open) hastened.delete(challenge.nonce)
     const places = new Set(planned.leaves.map(({ burn }) => burn.leafIndex))
     const inBatch = open.filter(({ burn }) => places.has(burn.leafIndex))
+    if (end !== 'failed') for (const { challenge } of inBatch) hastened.delete(challenge.nonce)
     stepFor(end === 'failed' ? open : inBatch, stepAfter[end])
   }
 }

@@ -69,14 +69,27 @@ describe('payments of an epoch', () => {
 
   it('more than one proof holds are minted by proofs that follow each other, without another wait', async () => {
     const world = createBatchWorld()
-    const challenges = await payMany(world, [1n, 2n, 4n, 8n, 16n, 32n])
-    world.others(2)
+    const challenges = await payMany(world, [1n, 2n, 4n, 8n, 16n, 32n, 64n])
+    world.others(1)
     world.cover()
     for (let i = 0; i < 4; i++) await world.round()
     expect(world.world.counted.map(({ batch }) => [batch.start, batch.leaves.length])).toEqual([
       [0n, 4],
-      [4n, 2],
+      [4n, 3],
     ])
+    for (const challenge of challenges) expect(await world.isFinalized(challenge)).toBe(true)
+  })
+
+  it('too few of which are left after a proof wait for company again', async () => {
+    const world = createBatchWorld()
+    const challenges = await payMany(world, [1n, 2n, 4n, 8n, 16n])
+    world.others(3)
+    world.cover()
+    for (let i = 0; i < 4; i++) await world.round()
+    expect(world.world.counted.map(({ batch }) => batch.leaves.length)).toEqual([4])
+    world.clock.advance(60 * minuteMs)
+    for (let i = 0; i < 3; i++) await world.round()
+    expect(world.world.counted.map(({ batch }) => batch.leaves.length)).toEqual([4, 1])
     for (const challenge of challenges) expect(await world.isFinalized(challenge)).toBe(true)
   })
 
