@@ -5,8 +5,6 @@ import { startIndexer } from '@svc-zerc20/devnet'
 import { until } from '../../support/until.js'
 import type { CrashNetwork } from './network.js'
 
-export type IndexerRuns = ReturnType<typeof createIndexerRuns>
-
 export function createIndexerRuns(net: CrashNetwork) {
   let pid = net.pids.indexer ?? 0
   let stop: () => Promise<void> = async () => undefined

@@ -152,6 +152,8 @@ describe('the minter', () => {
 
   it('goes on with the mint of an earlier run, and sends no second one for its payment', async () => {
     const before = await startMinter()
+    // It may be sent after it is recorded. It must not be mined before the next run is asked for the same mint.
+    await chain.pauseMining()
     chain.setFaults([{ method: 'eth_sendRawTransaction', kind: 'httpStatus', status: 503 }])
     void before.minter.mint(teleport(7n))
     await until(() => written.length === 1)
@@ -165,6 +167,7 @@ describe('the minter', () => {
     })
     await after.relayer.start()
     const asked = after.minter.mint(teleport(7n))
+    await chain.resumeMining()
     await after.passTime(limits.rebroadcastMs, () => after.relayer.queue().length === 0)
     const txHash = written[0]?.transaction.hash
     expect(await resumed).toMatchObject({ kind: 'mined', mint: { txHash, value: 7n } })

@@ -1,5 +1,6 @@
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../../test/support/until.js'
 import { startBeside } from '../../../test/beside.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 
@@ -257,6 +258,8 @@ describe('payments', () => {
 
 describe('metrics', () => {
   it('tell what happened, with the words of the log', async () => {
+    // A busy machine may need a moment to fill the pool.
+    await until(async () => (await net.send('/ready')).status === 200)
     await net.post('/challenge', { amount: 'x' })
     const { text, headers } = await admin('/metrics')
     expect(headers.get('content-type')).toContain('text/plain; version=0.0.4')
