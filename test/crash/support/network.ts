@@ -12,6 +12,7 @@ import { type Address, createPublicClient, createWalletClient, type Hex, http, p
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { startNode } from '../../support/node-process.js'
+import { until } from '../../support/until.js'
 import { createJournalReader } from './journal.js'
 
 export type CrashNetwork = Awaited<ReturnType<typeof startCrashNetwork>>
@@ -61,6 +62,8 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
   if (chain === undefined || local.pids.facilitator === undefined) throw new Error('a part did not start')
   const journal = join(directory, 'journal.jsonl')
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0, pollingInterval: 20 })
+  // Asked for by itself: viem waits for the next block when it looked a moment too early, and no block may come.
+  const receiptOf = (hash: Hex) => until(() => client.getTransactionReceipt({ hash }).catch(() => undefined))
   const firstPid = local.pids.facilitator
   const records = createJournalReader(journal)
   let url = local.facilitatorUrl
@@ -141,7 +144,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
         functionName: 'transfer',
         args: [to, amount],
       })
-      await client.waitForTransactionReceipt({ hash })
+      await receiptOf(hash)
       return hash
     },
     /** Divides what the splitter holds, where there is one. */
@@ -149,7 +152,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
       if (local.splitter === undefined) return
       const wallet = createWalletClient({ account, chain: hardhat, transport: http(rpcUrl) })
       const call = { address: local.splitter, abi: feeSplitterAbi, functionName: 'distribute' } as const
-      await client.waitForTransactionReceipt({ hash: await wallet.writeContract(call) })
+      await receiptOf(await wallet.writeContract(call))
     },
     /** Every transfer of the token, oldest first. */
     transfers: () =>

@@ -2,7 +2,6 @@
 import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
 import { seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
-
 import { reservedPercentOf } from '../config/sellers.js'
 import { createShares } from '../payment/issue/shares.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
