@@ -1,7 +1,7 @@
 /** The real daemon as a process on an embedded chain, to be killed and started again on its journal. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { feeSplitterAbi, permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
+import { permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
 import {
   developmentRoles,
   facilitatorCommand,
@@ -146,13 +146,6 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
       })
       await receiptOf(hash)
       return hash
-    },
-    /** Divides what the splitter holds, where there is one. */
-    async distribute(account: ReturnType<typeof privateKeyToAccount>): Promise<void> {
-      if (local.splitter === undefined) return
-      const wallet = createWalletClient({ account, chain: hardhat, transport: http(rpcUrl) })
-      const call = { address: local.splitter, abi: feeSplitterAbi, functionName: 'distribute' } as const
-      await receiptOf(await wallet.writeContract(call))
     },
     /** Every transfer of the token, oldest first. */
     transfers: () =>
