@@ -11,11 +11,12 @@ export type EpochMemory = {
   /** Whether these payments are minted now. Notes since when they are enough. */
   isDue(payments: readonly AwaitingMint[]): boolean
   /**
-   * A tally begins: payments below this leaf are minted without further waits, proof after proof, as long as enough of
-   * them are left. Fewer than that wait for company again. A tally that counts anew goes on to its end, because counted
-   * payments have been minted in company before.
+   * A tally reads up to this leaf: its payments are minted without further waits, proof after proof, as long as enough of
+   * them are left. Fewer than that wait for company again.
    */
-  begin(limit: bigint, how: { readonly isAnew: boolean }): void
+  begin(limit: bigint): void
+  /** Leaves below this one are counted a second time, to the last of them: their sum is on the chain already. */
+  countAnew(below: bigint): void
   /** A proof of the tally ended. After a failure the epoch rests, longer each time. */
   ended(how: 'well' | 'failed'): void
 }
@@ -27,7 +28,8 @@ export function createEpochMemory({
 }: Pick<BatchPorts, 'pace' | 'chance'> & { readonly clock: Pick<Clock, 'now'> }): EpochMemory {
   let drawn = chance()
   let completeAtMs: number | undefined
-  let tally = { below: 0n, least: 1 }
+  let tallyBelow = 0n
+  let anewBelow = 0n
   let failures = 0
   let restUntilMs = 0
   return {
@@ -35,13 +37,16 @@ export function createEpochMemory({
     isDue(payments) {
       const now = clock.now()
       if (now < restUntilMs) return false
-      if (payments.filter(({ burn }) => burn.leafIndex < tally.below).length >= tally.least) return true
+      if (countBelow(payments, anewBelow) > 0 || countBelow(payments, tallyBelow) >= pace.least) return true
       if (payments.length >= pace.least) completeAtMs ??= now
       else completeAtMs = undefined
       return now >= dueAtMs({ sinceMs: payments.map(waitsSinceMs), completeAtMs, chance: drawn, pace })
     },
-    begin(limit, { isAnew }) {
-      tally = { below: limit, least: isAnew ? 1 : pace.least }
+    begin(limit) {
+      tallyBelow = limit
+    },
+    countAnew(below) {
+      anewBelow = below
     },
     ended(how) {
       failures = how === 'failed' ? failures + 1 : 0
@@ -53,6 +58,9 @@ export function createEpochMemory({
     },
   }
 }
+
+const countBelow = (payments: readonly AwaitingMint[], leaf: bigint): number =>
+  payments.filter(({ burn }) => burn.leafIndex < leaf).length
 
 /** A burn that came late waits since its challenge expired. */
 const waitsSinceMs = ({ acceptedAt, challenge }: AwaitingMint): number =>

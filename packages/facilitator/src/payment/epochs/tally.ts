@@ -199,7 +199,8 @@ function createMintWaiting(
     const planned = planBatch({ leaves, count, base: memory.base, limit, rangeOf: deps.rangeOf })
     if (!planned) return
     round.mintsLeft -= 1
-    memory.begin(limit, { isAnew: planned.start < count.checkpoint })
+    memory.begin(limit)
+    if (planned.start < count.checkpoint) memory.countAnew(count.checkpoint)
     const end = await sendBatch({ epoch, ...planned }, open, root, round)
     memory.ended(end === 'failed' ? 'failed' : 'well')
     const places = new Set(planned.leaves.map(({ burn }) => burn.leafIndex))
