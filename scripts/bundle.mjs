@@ -1,7 +1,16 @@
 // Bundles each command with everything it imports into a few files. Node then reads twenty files instead of a thousand,
 // and a daemon starts in half the processor time. Runs after `tsc -b`, and before every run of Vitest.
 // A bundle that is newer than its sources is left alone. `node scripts/bundle.mjs NAME …` makes only those.
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -67,24 +76,31 @@ async function bundle(name) {
 
 /** Nothing that went into the bundle was changed or removed after it was made. */
 function isFresh(folder) {
-  const made = readIfThere(join(folder, 'inputs.json'))
-  if (made === undefined) return false
-  const madeAt = statSync(join(folder, 'inputs.json')).mtimeMs
-  return JSON.parse(made).every((path) => (changedAt(join(root, path)) ?? Infinity) < madeAt)
+  const noted = join(folder, 'inputs.json')
+  const madeAt = changedAt(noted)
+  if (madeAt === undefined) return false
+  const inputs = JSON.parse(readFileSync(noted, 'utf8'))
+  return inputs.every((path) => (changedAt(join(root, path)) ?? Number.POSITIVE_INFINITY) < madeAt)
 }
 
 /** The new folder takes the place of the old one whole. Of two that are made at once, one stays. */
 function replace(folder, files) {
   const next = mkdtempSync(`${folder}-`)
   for (const [name, contents] of files) writeFileSync(join(next, name), contents)
+  // A service runs as another user than the one who builds.
+  chmodSync(next, 0o755)
   const old = mkdtempSync(`${folder}-`)
+  renameUnless('ENOENT', folder, join(old, 'bundle'))
+  renameUnless('ENOTEMPTY', next, folder)
+  for (const left of [old, next]) rmSync(left, { recursive: true, force: true })
+}
+
+function renameUnless(code, from, to) {
   try {
-    renameSync(folder, join(old, 'bundle'))
+    renameSync(from, to)
   } catch (error) {
-    if (error.code !== 'ENOENT') throw error
+    if (error.code !== code) throw error
   }
-  renameSync(next, folder)
-  rmSync(old, { recursive: true })
 }
 
 /** The licence texts of all bundled packages. Throws when one of them may not be passed on. */
@@ -100,15 +116,6 @@ function licenceIn(folder) {
   const file = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each))
   const text = file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8')
   return `${name} ${version}, ${license}\n\n${text}\n`
-}
-
-function readIfThere(path) {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  }
 }
 
 function changedAt(path) {

@@ -1,5 +1,5 @@
 /** The files in deploy/ name what exists, agree with the daemon, and stay hardened. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { exitCodes } from '../packages/daemon/src/exit-codes.js'
@@ -19,6 +19,10 @@ describe('deploy/svc-facilitator.service', () => {
       `/usr/bin/node ${daemonNodeFlags.join(' ')} /opt/svc-zerc20/${entry} start --config /etc/svc-facilitator/facilitator.toml`,
     )
     expect(existsSync(join(root, entry))).toBe(true)
+  })
+
+  it('may read the bundle as a user of its own, whoever built it', () => {
+    expect(statSync(join(root, 'packages/facilitator/bundle')).mode & 0o055).toBe(0o055)
   })
 
   it('does not restart what a restart cannot mend, and waits longer than the grace', () => {
