@@ -16,9 +16,10 @@ const allowed: Record<string, readonly string[]> = {
   'packages/zk': ['protocol', 'kernel'],
   'packages/prover': ['zk', 'kernel'],
   'packages/resource-server': ['protocol'],
-  'packages/payer': ['protocol', 'contracts', 'evm'],
+  'packages/proof': ['protocol'],
+  'packages/payer': ['protocol', 'contracts', 'evm', 'proof'],
   'packages/observer': ['protocol', 'contracts', 'evm', 'zk'],
-  'packages/facilitator': ['protocol', 'contracts', 'evm', 'daemon', 'zk', 'prover'],
+  'packages/facilitator': ['protocol', 'contracts', 'evm', 'daemon', 'zk', 'prover', 'proof'],
   'packages/indexer': ['protocol', 'contracts', 'evm', 'daemon', 'zk', 'prover'],
   'packages/devnet': [
     'protocol',
@@ -71,11 +72,12 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     addresses: ['payment', 'config', 'records'],
     ledger: ['payment', 'telemetry', 'records', 'addresses'],
     transfers: ['payment', 'telemetry', 'chain', 'addresses'],
+    history: ['payment', 'telemetry', 'config', 'records', 'ledger', 'chain'],
     // Surfaces for callers and operators.
     health: ['payment', 'telemetry', 'config', 'chain', 'addresses', 'ledger'],
-    http: ['payment', 'telemetry', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'health'],
+    http: ['payment', 'telemetry', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'history', 'health'],
     admin: ['config', 'http'],
-    check: ['payment', 'config', 'secrets', 'chain', 'addresses', 'ledger'],
+    check: ['payment', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'history'],
     // The wiring, and the command that wires a part of the daemon.
     start: [
       'payment',
@@ -92,6 +94,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
       'addresses',
       'ledger',
       'transfers',
+      'history',
       'health',
       'http',
     ],

@@ -1,0 +1,58 @@
+/** A payment as the history knows it: the sum of its records. */
+import type { BaseUnits, UnixSeconds } from '@svc-zerc20/protocol'
+import type { Accepted, Burn, Challenge, Finalized, LateReason, UnmatchedBurn } from '../payment/records.js'
+
+/** One kind for every transition of a payment. */
+export const recordKinds = [
+  'challenged',
+  'accepted',
+  /** A reorg took the accepted burn away. */
+  'demoted',
+  /** A reorg put the burn into another block, or into another transaction. */
+  'moved',
+  'finalized',
+  'late',
+  'unmatched',
+  /** The payer let the provider see its address and its burn. */
+  'disclosed',
+] as const
+export type RecordKind = (typeof recordKinds)[number]
+
+/** The phase without a clock. A challenge that was never paid counts as expired once its time is over. */
+export const historyPhases = ['challenged', 'accepted', 'finalized', 'late'] as const
+export type HistoryPhase = (typeof historyPhases)[number]
+
+export type LateBurn = { readonly burn: Burn; readonly reason: LateReason; readonly at: UnixSeconds }
+
+export type HistoryPayment = {
+  readonly challenge: Challenge
+  readonly accepted?: Accepted
+  readonly late?: LateBurn
+  /** The mint of the accepted burn; of the late burn where none was accepted. */
+  readonly finalized?: Finalized
+  /** The mint of the late burn beside an accepted one. */
+  readonly lateMinted?: Finalized
+  readonly unmatched: readonly UnmatchedBurn[]
+  readonly disclosedAt?: UnixSeconds
+  /** The payment's records, oldest first. */
+  readonly turns: readonly Turn[]
+}
+
+export type Turn = { readonly seq: number; readonly kind: RecordKind; readonly at: UnixSeconds }
+
+export function phaseOf({ accepted, late, finalized }: HistoryPayment): HistoryPhase {
+  if (finalized) return 'finalized'
+  if (accepted) return 'accepted'
+  return late ? 'late' : 'challenged'
+}
+
+/** The time that a payment is listed under: when its money came, and before that when it was issued. */
+export const timeOf = ({ challenge, accepted, late }: HistoryPayment): UnixSeconds =>
+  accepted?.at ?? late?.at ?? challenge.issuedAt
+
+/** The amount that a payment is listed under: what came, and before that what was asked. */
+export const amountOf = ({ challenge, accepted, late }: HistoryPayment): BaseUnits =>
+  accepted?.burn.value ?? late?.burn.value ?? challenge.amount
+
+/** The account whose tokens were burned. Undefined before a burn is known. */
+export const payerOf = ({ accepted, late }: HistoryPayment) => accepted?.burn.from ?? late?.burn.from

@@ -1,0 +1,3 @@
+/** Verifiable statements about payments. */
+export { SDJwtInstance } from '@sd-jwt/core'
+export { createLocalJWKSet } from 'jose'
