@@ -1,0 +1,230 @@
+/**
+ * Who sees what of the history. Everything that a participant is told of a payment passes through here, in whatever format:
+ * lists, exports, totals and proofs.
+ *
+ * Payers learn finality by day, and only once the day is over. A payer that could tell the minute would look at the mints of
+ * that minute and find the treasury.
+ */
+import type { Address, BaseUnits, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import type { ParticipantBinding, ParticipantRole } from '../config/history-settings.js'
+import type { Burn, Fee, Finalized, LateReason, Mint } from '../payment/records.js'
+import type { HistoryFilter, HistoryScope, HistoryTotals, Sum } from './books.js'
+import {
+  type HistoryPayment,
+  type HistoryPhase,
+  type LateBurn,
+  payerOf,
+  phaseOf,
+  type RecordKind,
+  type Turn,
+} from './payment.js'
+
+/** The payments that one participant may see. */
+export type Sight =
+  | { readonly role: 'provider'; readonly scope: Extract<HistoryScope, { kind: 'treasury' }> }
+  /** Without a scope the payer has no address here: it sees the payments whose nonce it presents, one by one. */
+  | { readonly role: 'payer'; readonly scope: Extract<HistoryScope, { kind: 'payer' }> | undefined }
+
+/** A payment as one participant may see it. What is hidden from the participant is absent. */
+export type SeenPayment = {
+  readonly challengeNonce: ChallengeNonce
+  readonly phase: HistoryPhase
+  readonly amount: BaseUnits
+  readonly listPrice: BaseUnits
+  readonly fee?: SeenFee
+  readonly issuedAt: UnixSeconds
+  readonly expiresAt: UnixSeconds
+  readonly treasury?: Address
+  readonly payer?: Address
+  readonly payTo?: Address
+  readonly accepted?: SeenBurn
+  /** The mint of the accepted burn; of the late burn where none was accepted. */
+  readonly finalized?: SeenMint
+  readonly late?: SeenBurn & {
+    readonly reason: LateReason
+    /** Its own mint, where another burn was accepted. */
+    readonly finalized?: SeenMint
+  }
+  /** Transfers that covered nothing. They may be anybody's, so their hashes are in no history. */
+  readonly unmatched: readonly { readonly reason: string; readonly at: UnixSeconds }[]
+  readonly disclosedAt?: UnixSeconds
+}
+
+type SeenFee = Pick<Fee, 'amount' | 'bps' | 'chargeTo'>
+
+export type SeenBurn = {
+  readonly at: UnixSeconds
+  readonly value: BaseUnits
+  /** The place on the chain, which names the payer. */
+  readonly burn?: Pick<Burn, 'txHash' | 'blockNumber' | 'leafIndex'>
+}
+
+export type SeenMint = {
+  /** The day in UTC, as `YYYY-MM-DD`. */
+  readonly on: string
+  /** The rest is the provider's alone. */
+  readonly at?: UnixSeconds
+  readonly mint?: Mint
+}
+
+/** One turn of a payment. Payers are told the day of `finalized` instead of its second. */
+export type SeenTurn = { readonly kind: RecordKind } & (
+  | { readonly at: UnixSeconds }
+  | { readonly on: string }
+)
+
+export type SeenTotals = {
+  readonly accepted: Sum
+  readonly late: Sum
+  /** Both are the provider's alone. A sum of mints that a payer can read again and again tells the minute of each. */
+  readonly fees?: Sum
+  readonly finalized?: Sum
+}
+
+const secondsPerDay = 86_400
+
+export function sightOf(
+  role: ParticipantRole,
+  participants: Readonly<Record<ParticipantRole, Pick<ParticipantBinding, 'address'>>>,
+  treasury: Address,
+): Sight {
+  if (role === 'provider') return { role, scope: { kind: 'treasury', treasury } }
+  const payer = participants.payer.address
+  return { role, scope: payer === undefined ? undefined : { kind: 'payer', payer } }
+}
+
+/** The first second of the running day in UTC. Payers are told of mints before it. */
+export const finalityToldBefore = (now: UnixSeconds): UnixSeconds =>
+  (now - (now % secondsPerDay)) as UnixSeconds
+
+/** The day in UTC, as `YYYY-MM-DD`. */
+export const dayOf = (at: UnixSeconds): string => new Date(at * 1000).toISOString().slice(0, 10)
+
+/** The part of a question that the participant cannot choose. Undefined for a payer that has to present nonces. */
+export function boundsOf(
+  { role, scope }: Sight,
+  now: UnixSeconds,
+): Pick<HistoryFilter, 'scope' | 'finalityBefore'> | undefined {
+  if (scope === undefined) return undefined
+  return role === 'provider' ? { scope } : { scope, finalityBefore: finalityToldBefore(now) }
+}
+
+/** Undefined when the payment is not the participant's: nobody is told whether there is one. */
+export function seenBy(
+  sight: Sight,
+  payment: HistoryPayment | undefined,
+  now: UnixSeconds,
+): SeenPayment | undefined {
+  return payment && isWithin(sight, payment) ? redact(sight, payment, now) : undefined
+}
+
+function isWithin({ scope }: Sight, payment: HistoryPayment): boolean {
+  if (scope === undefined) return true
+  if (scope.kind === 'treasury') return payment.challenge.treasury === scope.treasury
+  return payerOf(payment) === scope.payer
+}
+
+function redact(sight: Sight, payment: HistoryPayment, now: UnixSeconds): SeenPayment {
+  const { challenge, accepted } = payment
+  const isNamed = seesPayer(sight, payment)
+  const payer = payerOf(payment)
+  const late = lateSeenBy(sight, payment)
+  const finalized = toldMint(sight, payment.finalized, now)
+  return {
+    challengeNonce: challenge.nonce,
+    phase: toldPhase(sight, payment, now),
+    amount: challenge.amount,
+    listPrice: challenge.listPrice,
+    ...feeSeenBy(sight, challenge.fee),
+    issuedAt: challenge.issuedAt,
+    expiresAt: challenge.expiresAt,
+    ...(sight.role === 'provider' && { treasury: challenge.treasury }),
+    ...(isNamed && { payTo: challenge.payTo }),
+    ...(isNamed && payer !== undefined && { payer }),
+    ...(accepted && { accepted: seenBurn(accepted, isNamed) }),
+    ...(finalized && { finalized }),
+    ...(late && {
+      late: {
+        ...seenBurn(late, isNamed && late.burn.from === payer),
+        reason: late.reason,
+        ...lateMint(sight, payment, now),
+      },
+    }),
+    unmatched: payment.unmatched.map(({ reason, at }) => ({ reason, at })),
+    ...(payment.disclosedAt !== undefined && { disclosedAt: payment.disclosedAt }),
+  }
+}
+
+/** A payer sees itself, the provider those payers that let it. Whoever came with a nonce alone is shown no address. */
+function seesPayer({ role, scope }: Sight, { disclosedAt }: HistoryPayment): boolean {
+  return role === 'provider' ? disclosedAt !== undefined : scope !== undefined
+}
+
+/** A late burn beside an accepted one may be somebody else's. Payers do not see it then. */
+function lateSeenBy({ role }: Sight, payment: HistoryPayment): LateBurn | undefined {
+  const { late } = payment
+  return role === 'provider' || late?.burn.from === payerOf(payment) ? late : undefined
+}
+
+function lateMint(sight: Sight, { lateMinted }: HistoryPayment, now: UnixSeconds) {
+  const finalized = toldMint(sight, lateMinted, now)
+  return finalized && { finalized }
+}
+
+/** The fee that the provider bears is no business of payers. Its recipient is paid by the treasury, so nobody sees it. */
+function feeSeenBy({ role }: Sight, fee: Fee | undefined): { fee: SeenFee } | undefined {
+  if (!fee || (role === 'payer' && fee.chargeTo !== 'payer')) return undefined
+  const { amount, bps, chargeTo } = fee
+  return { fee: { amount, bps, chargeTo } }
+}
+
+const seenBurn = (
+  { at, burn: { value, txHash, blockNumber, leafIndex } }: { at: UnixSeconds; burn: Burn },
+  isShown: boolean,
+): SeenBurn => ({ at, value, ...(isShown && { burn: { txHash, blockNumber, leafIndex } }) })
+
+const isTold = ({ role }: Sight, { at }: Pick<Finalized, 'at'>, now: UnixSeconds): boolean =>
+  role === 'provider' || at < finalityToldBefore(now)
+
+function toldMint(sight: Sight, finalized: Finalized | undefined, now: UnixSeconds): SeenMint | undefined {
+  if (!finalized || !isTold(sight, finalized, now)) return undefined
+  const { at, mint } = finalized
+  return { on: dayOf(at), ...(sight.role === 'provider' && { at, mint }) }
+}
+
+function toldPhase(sight: Sight, payment: HistoryPayment, now: UnixSeconds): HistoryPhase {
+  const { finalized, ...rest } = payment
+  return phaseOf(finalized && isTold(sight, finalized, now) ? payment : rest)
+}
+
+/**
+ * The turns of a payment that the participant may see, in order. To payers a mint is shown behind everything of its day:
+ * its place among turns with a time would tell when it happened.
+ */
+export function turnsSeenBy(sight: Sight, payment: HistoryPayment, now: UnixSeconds): SeenTurn[] {
+  const isLateHidden = payment.late !== undefined && !lateSeenBy(sight, payment)
+  const isShown = (turn: Turn) => {
+    if (turn.kind === 'late') return !isLateHidden
+    if (turn.kind !== 'finalized') return true
+    // The mint of a late burn that is hidden is the only one at its time.
+    if (isLateHidden && turn.at === payment.lateMinted?.at && turn.at !== payment.finalized?.at) return false
+    return isTold(sight, turn, now)
+  }
+  const shown = payment.turns.filter(isShown)
+  if (sight.role === 'provider') return shown.map(({ kind, at }) => ({ kind, at }))
+  return shown
+    .map(({ kind, at }) =>
+      kind === 'finalized'
+        ? { place: endOfDay(at), turn: { kind, on: dayOf(at) } }
+        : { place: at, turn: { kind, at } },
+    )
+    .sort((a, b) => a.place - b.place)
+    .map(({ turn }) => turn)
+}
+
+const endOfDay = (at: UnixSeconds): number => finalityToldBefore(at) + secondsPerDay
+
+export function totalsSeenBy({ role }: Sight, totals: HistoryTotals): SeenTotals {
+  const { accepted, late, fees, finalized } = totals
+  return role === 'provider' ? { accepted, late, fees, finalized } : { accepted, late }
+}
