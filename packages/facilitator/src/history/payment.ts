@@ -32,9 +32,11 @@ export type HistoryPayment = {
   readonly finalized?: Finalized
   /** The mint of the late burn beside an accepted one. */
   readonly lateMinted?: Finalized
+  /** Mints of late burns that a larger one has replaced since. The larger one is minted for the difference. */
+  readonly mintedBefore?: readonly Finalized[]
   readonly unmatched: readonly UnmatchedBurn[]
   readonly disclosedAt?: UnixSeconds
-  /** The payment's records, oldest first. */
+  /** The payment's records, oldest first; of very many, the first one and the newest. */
   readonly turns: readonly Turn[]
 }
 
@@ -53,6 +55,17 @@ export const timeOf = ({ challenge, accepted, late }: HistoryPayment): UnixSecon
 /** The amount that a payment is listed under: what came, and before that what was asked. */
 export const amountOf = ({ challenge, accepted, late }: HistoryPayment): BaseUnits =>
   accepted?.burn.value ?? late?.burn.value ?? challenge.amount
+
+/** Every mint of the payment. Their values add up to what the chain minted for it. */
+export const mintsOf = ({
+  finalized,
+  lateMinted,
+  mintedBefore = [],
+}: HistoryPayment): readonly Finalized[] => [
+  ...mintedBefore,
+  ...(finalized ? [finalized] : []),
+  ...(lateMinted ? [lateMinted] : []),
+]
 
 /** The account whose tokens were burned. Undefined before a burn is known. */
 export const payerOf = ({ accepted, late }: HistoryPayment) => accepted?.burn.from ?? late?.burn.from

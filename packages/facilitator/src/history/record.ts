@@ -1,0 +1,199 @@
+/**
+ * A record of the history is one transition of one payment. The records of a payment add up to what the history knows of
+ * it (`fold`), and a payment of the ledger tells which records the history still lacks (`newRecords`). Both are plain
+ * functions: whatever happened in between, asking again neither loses a record nor doubles one.
+ */
+import { type ChallengeNonce, SvcError, type UnixSeconds, unreachable } from '@svc-zerc20/protocol'
+import type { RecordedPayment } from '../payment/books.js'
+import type { Accepted, Burn, Challenge, Finalized, LateReason, UnmatchedBurn } from '../payment/records.js'
+import type { HistoryPayment, LateBurn, RecordKind } from './payment.js'
+
+/** The burn of a payment that a record speaks of: the one that bought something, or the late one. */
+export const burnRoles = ['accepted', 'late'] as const
+export type BurnRole = (typeof burnRoles)[number]
+
+type RecordOf<Kind extends RecordKind, Fields> = { readonly event: Kind } & Fields
+type Named = { readonly nonce: ChallengeNonce }
+
+export type HistoryRecord =
+  | RecordOf<'challenged', { readonly challenge: Challenge }>
+  | RecordOf<'accepted', Named & Accepted>
+  | RecordOf<'demoted', Named & { readonly at: UnixSeconds }>
+  | RecordOf<'moved', Named & { readonly of: BurnRole; readonly burn: Burn; readonly at: UnixSeconds }>
+  | RecordOf<'finalized', Named & { readonly of: BurnRole } & Finalized>
+  /** `at` is when the history heard of the burn: the ledger keeps no time of it. */
+  | RecordOf<'late', Named & { readonly burn: Burn; readonly reason: LateReason; readonly at: UnixSeconds }>
+  | RecordOf<'unmatched', Named & UnmatchedBurn>
+  | RecordOf<'disclosed', Named & { readonly at: UnixSeconds }>
+
+/** Turns that a view keeps. A payment has about four; only a payer that sends again and again makes more. */
+const turnsMax = 64
+
+export const nonceIn = (record: HistoryRecord): ChallengeNonce =>
+  record.event === 'challenged' ? record.challenge.nonce : record.nonce
+
+const timeIn = (record: HistoryRecord): UnixSeconds =>
+  record.event === 'challenged' ? record.challenge.issuedAt : record.at
+
+/** The payment with one record more. Throws when the record's payment was never begun: the file lacks lines. */
+export function fold(known: HistoryPayment | undefined, record: HistoryRecord, seq: number): HistoryPayment {
+  const payment = changed(known, record)
+  const turn = { seq, kind: record.event, at: timeIn(record) }
+  const { turns } = payment
+  const kept = turns.length < turnsMax ? turns : [...turns.slice(0, 1), ...turns.slice(2)]
+  return { ...payment, turns: [...kept, turn] }
+}
+
+function changed(known: HistoryPayment | undefined, record: HistoryRecord): HistoryPayment {
+  if (record.event === 'challenged') {
+    return known ?? { challenge: record.challenge, unmatched: [], turns: [] }
+  }
+  if (!known) {
+    throw new SvcError(
+      'history_corrupt',
+      `a ${record.event} record of ${record.nonce} comes before its challenge`,
+    )
+  }
+  switch (record.event) {
+    case 'accepted':
+      return { ...known, accepted: { burn: record.burn, at: record.at } }
+    case 'demoted': {
+      const { accepted: _, ...rest } = known
+      return rest
+    }
+    case 'moved':
+      return moved(known, record.of, record.burn)
+    case 'finalized':
+      return finalized(known, record.of, { mint: record.mint, at: record.at })
+    case 'late':
+      return late(known, { burn: record.burn, reason: record.reason, at: record.at })
+    case 'unmatched': {
+      const { txHash, reason, at } = record
+      return { ...known, unmatched: [...known.unmatched, { txHash, reason, at }] }
+    }
+    case 'disclosed':
+      return { ...known, disclosedAt: known.disclosedAt ?? record.at }
+    default:
+      return unreachable(record)
+  }
+}
+
+function moved(known: HistoryPayment, of: BurnRole, burn: Burn): HistoryPayment {
+  if (of === 'late') return known.late ? { ...known, late: { ...known.late, burn } } : known
+  return known.accepted ? { ...known, accepted: { ...known.accepted, burn } } : known
+}
+
+function finalized(known: HistoryPayment, of: BurnRole, mint: Finalized): HistoryPayment {
+  return of === 'late' && known.accepted ? { ...known, lateMinted: mint } : { ...known, finalized: mint }
+}
+
+/** A larger burn takes the place of a smaller one, and awaits a mint of its own. */
+function late(known: HistoryPayment, burn: LateBurn): HistoryPayment {
+  const { lateMinted, ...rest } = known
+  const { finalized: minted, ...unminted } = rest
+  const replaced = known.accepted ? lateMinted : minted
+  const before = replaced ? { mintedBefore: [...(known.mintedBefore ?? []), replaced] } : {}
+  return { ...(known.accepted ? rest : unminted), ...before, late: burn }
+}
+
+/**
+ * The records that the payment knows and its history lacks, oldest first. `isOlder` says that the payment comes from a
+ * journal that is older than the history: then records are added, and nothing that the history knows is taken back or
+ * moved.
+ */
+export function newRecords(
+  known: HistoryPayment | undefined,
+  payment: RecordedPayment,
+  now: UnixSeconds,
+  isOlder = false,
+): readonly HistoryRecord[] {
+  const { challenge } = payment
+  const records: HistoryRecord[] = known ? [] : [{ event: 'challenged', challenge }]
+  for (const { txHash, reason, at } of payment.unmatched ?? []) {
+    if (known?.unmatched.some((each) => each.txHash === txHash)) continue
+    records.push({ event: 'unmatched', nonce: challenge.nonce, txHash, reason, at })
+  }
+  const accepted = newAccepted(known, payment, now, isOlder)
+  const late = newLate(known, payment, now, isOlder)
+  // A late burn takes the mint of the one before it away, unless the payment was accepted first.
+  records.push(...(payment.finalized ? [...accepted, ...late] : [...late, ...accepted]))
+  records.push(...newMints(known, payment, late))
+  return records
+}
+
+function newAccepted(
+  known: HistoryPayment | undefined,
+  { challenge, accepted, demoted }: RecordedPayment,
+  now: UnixSeconds,
+  isOlder: boolean,
+): HistoryRecord[] {
+  const { nonce } = challenge
+  const had = known?.accepted
+  const again: HistoryRecord = { event: 'demoted', nonce, at: now }
+  if (!accepted) {
+    if (!demoted || isOlder) return []
+    if (had) return had.at === demoted.at ? [again] : []
+    // The history heard of neither: a payment that was demoted before has both turns already.
+    return hasTurn(known, 'accepted') ? [] : [{ event: 'accepted', nonce, ...demoted }, again]
+  }
+  const acceptance: HistoryRecord = { event: 'accepted', nonce, burn: accepted.burn, at: accepted.at }
+  if (!had) return isOlder && hasTurn(known, 'accepted') ? [] : [acceptance]
+  if (isOlder || accepted.at < had.at) return []
+  // Only a payment that a reorg took back is accepted a second time.
+  if (accepted.at > had.at) return [again, acceptance]
+  if (isSamePlace(accepted.burn, had.burn)) return []
+  return [{ event: 'moved', nonce, of: 'accepted', burn: accepted.burn, at: now }]
+}
+
+function newLate(
+  known: HistoryPayment | undefined,
+  {
+    challenge,
+    accepted,
+    late: burn,
+    lateReason: reason = 'late',
+    finalized: mint,
+    lateMinted,
+  }: RecordedPayment,
+  now: UnixSeconds,
+  isOlder: boolean,
+): HistoryRecord[] {
+  if (!burn) return []
+  const { nonce } = challenge
+  const had = known?.late?.burn
+  // The burn came before its mint, however late the history hears of both.
+  const minted = accepted ? lateMinted : mint
+  const at = minted && minted.at < now ? minted.at : now
+  if (!had || burn.value > had.value) return [{ event: 'late', nonce, burn, reason, at }]
+  if (isOlder || isSamePlace(burn, had)) return []
+  return [{ event: 'moved', nonce, of: 'late', burn, at: now }]
+}
+
+function newMints(
+  known: HistoryPayment | undefined,
+  { challenge, accepted, finalized: mint, lateMinted }: RecordedPayment,
+  lateBurns: readonly HistoryRecord[],
+): HistoryRecord[] {
+  const { nonce } = challenge
+  const isLateNew = lateBurns.some(({ event }) => event === 'late')
+  const isReplaced = ({ mint: { txHash }, at }: Finalized) =>
+    known?.mintedBefore?.some((each) => each.at === at && each.mint.txHash === txHash) ?? false
+  const records: HistoryRecord[] = []
+  // A new late burn has no mint yet in the history, whatever the burn before it had.
+  const has = accepted || !isLateNew ? known?.finalized : undefined
+  if (mint && !has && !isReplaced(mint)) {
+    records.push({ event: 'finalized', nonce, of: accepted ? 'accepted' : 'late', ...mint })
+  }
+  const hasLate = isLateNew ? undefined : known?.lateMinted
+  if (accepted && lateMinted && !hasLate && !isReplaced(lateMinted)) {
+    records.push({ event: 'finalized', nonce, of: 'late', ...lateMinted })
+  }
+  return records
+}
+
+const hasTurn = (known: HistoryPayment | undefined, kind: RecordKind): boolean =>
+  known?.turns.some((turn) => turn.kind === kind) ?? false
+
+/** Whether a burn is where it was: a reorg may have put it into another block, to another leaf, or sent it anew. */
+const isSamePlace = (a: Burn, b: Burn): boolean =>
+  a.txHash === b.txHash && a.blockHash === b.blockHash && a.leafIndex === b.leafIndex
