@@ -1,5 +1,6 @@
 import {
   environmentVariables,
+  historyVariables,
   keysOfOtherPrograms,
 } from '../../packages/facilitator/dist/config/environment.js'
 
@@ -8,9 +9,10 @@ const row = (cells) => `| ${cells.join(' | ')} |`
 
 /** docs/reference/environment.md */
 export function renderEnvironment() {
-  const rows = environmentVariables.map(({ name, required, allowed, about }) =>
-    row([`\`${name}\``, required, allowed, about]),
-  )
+  const rowsOf = (variables) =>
+    variables
+      .map(({ name, required, allowed, about }) => row([`\`${name}\``, required, allowed, about]))
+      .join('\n')
   return `<!-- Generated from packages/facilitator/src/config/environment.ts by \`npm run gen\`. Do not edit. -->
 
 # Environment of the facilitator
@@ -25,7 +27,7 @@ dump. Run the daemon as a user of its own and switch core dumps off, as \`deploy
 
 | variable | required | allowed | use |
 |---|---|---|---|
-${rows.join('\n')}
+${rowsOf(environmentVariables)}
 
 Environment and file need no precedence, because no setting can be in both.
 
@@ -44,7 +46,22 @@ and repeated short patterns).
 
 ## Payment history
 
-\`PAYMENT_HISTORY_PATH\` and the variables that begin with \`HISTORY_\` belong to the payment history, which is not
-available in this version. They are ignored with a warning.
+Optional. An empty variable counts as one that is not set. A relative path starts at the working directory of the
+daemon.
+
+| variable | needed for | allowed | use |
+|---|---|---|---|
+${rowsOf(historyVariables)}
+
+- **History group**: all of it, or no history. While a part of it is missing, the history is not attached: the paths under
+  \`/history\` answer 404, and one warning names what is missing.
+- **Issuer group**: all of it, or none. A part of it keeps the daemon from starting, also without a history, and every
+  missing or unreadable piece is named. \`HISTORY_ISSUER_ID\`, \`HISTORY_ISSUER_KEY_ID\` and \`HISTORY_PROOF_TTL_SECONDS\` count
+  only with the whole group; without it they are ignored, with a warning.
+- **Wallet login** needs both addresses. With one there is none, and a warning says so.
+- A value that is not allowed keeps the daemon from starting, if its group is complete.
+- A variable that begins with \`HISTORY_\` and is not in the table is ignored, with a warning.
+
+\`svc-facilitator check\` says all of this, and looks at the files and folders.
 `
 }

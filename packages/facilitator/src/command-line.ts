@@ -39,7 +39,8 @@ Environment (keys are never read from the file):
   SVC_RELAYER_PK   pays gas for relayed burns and mints, required
   SVC_MINTER_PK    pays gas for mints instead, so that burns and mints have no sender in common
   SVC_ADMIN_TOKEN  bearer token of /admin/*, required unless local on loopback
-  SVC_DECIDER_TOKEN  bearer token of the decider; set, batch proofs and their secrets go to network.decider_url`
+  SVC_DECIDER_TOKEN  bearer token of the decider; set, batch proofs and their secrets go to network.decider_url
+  PAYMENT_HISTORY_PATH, HISTORY_*  the payment history, all of its group or none; docs/reference/environment.md`
 
 const recoverHelp = `
 Needs the journal, so stop the daemon first. It looks at the journal, at the addresses of every challenge in it, and

@@ -42,7 +42,7 @@ async function deploySplitter(bps: number, payerPays: boolean): Promise<Address>
 type Fee = NonNullable<PartialConfig['fee']>
 
 function configOf(fee: Fee, changes: Partial<PartialConfig> = {}): PartialConfig {
-  const empty = { listen: {}, daemon: {}, finalize: {}, log: {}, zerc20: {}, sellers: [] }
+  const empty = { listen: {}, daemon: {}, finalize: {}, log: {}, history: {}, zerc20: {}, sellers: [] }
   const settlement = { treasury: fee.splitter ?? treasury }
   return { ...empty, profile: 'local', network: { token }, settlement, fee, ...changes }
 }

@@ -153,6 +153,7 @@ function nothingRead(finding: Finding): ConfigReading {
     daemon: {},
     finalize: {},
     log: {},
+    history: {},
     zerc20: {},
     sellers: [],
   }

@@ -1,5 +1,7 @@
 /** The settings of the payment history. They come from the environment, as service.md has it. */
+import { isIPv6 } from 'node:net'
 import type { Address, Secret } from '@svc-zerc20/protocol'
+import type { Config } from './keys.js'
 
 export const participantRoles = ['payer', 'provider'] as const
 export type ParticipantRole = (typeof participantRoles)[number]
@@ -34,4 +36,16 @@ export type IssuerSettings = {
   /** Default: the key of the manifest that belongs to the private key. */
   readonly keyId?: string
   readonly proofTtlSeconds: number
+}
+
+/**
+ * The URL under which participants know this facilitator, without a slash at its end. Tokens, logins and proofs name it.
+ * @param port The port that was taken, where the configuration leaves it open.
+ */
+export function historyUrlOf(
+  { history, listen }: Pick<Config, 'history' | 'listen'>,
+  port: number = listen.port,
+): string {
+  const host = isIPv6(listen.host) ? `[${listen.host}]` : listen.host
+  return history.url ?? `http://${host}:${port}`
 }

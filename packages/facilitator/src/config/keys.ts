@@ -5,6 +5,7 @@
 import {
   address,
   baseUnits,
+  baseUrl,
   filePath,
   flag,
   folderPath,
@@ -337,6 +338,26 @@ export const tables = {
         false,
         'Whether mint events name their payment. With `true`, readers of the log or of a copy can match mints to burns. ' +
           'With `false`, the operator can still use `svc-facilitator admin payment`.',
+      ),
+    },
+  },
+  history: {
+    about:
+      'The payment history, which participants read under `/history`. It is attached by environment variables; without ' +
+      'them this table has no effect.',
+    optional: false,
+    keys: {
+      url: optional(
+        baseUrl,
+        '"https://facilitator.example"',
+        "This facilitator's URL as participants use it. Tokens, wallet logins and proofs are bound to it. Unset: " +
+          '`http://` with `listen.host` and `listen.port`.',
+      ),
+      file_bytes_max: defaults(
+        integer({ min: 4096, max: 2 ** 40 }),
+        64 * 1024 ** 2,
+        'Size at which the file of the records is full: it gets the number of its first record as the end of its name, ' +
+          'and a new file begins. Full files are never changed again.',
       ),
     },
   },

@@ -2,25 +2,25 @@
 import { stringify } from 'smol-toml'
 import type { Config } from './config.js'
 import { maskUrl } from './credentials.js'
-import { type Environment, environmentVariables } from './environment.js'
+import { type Environment, environmentVariables, historyVariables } from './environment.js'
 import { configTables, type KeyEntry } from './keys.js'
+
+const variables = [...environmentVariables, ...historyVariables]
 
 /** As TOML that is a valid configuration file. Defaults that the file left out are marked. */
 export function printConfig(config: Config, env: Environment): string {
-  const variables = environmentVariables.map(({ name }) => `# ${name}: ${env[name] ? 'set' : 'not set'}`)
+  const named = variables.map(({ name }) => `# ${name}: ${env[name] ? 'set' : 'not set'}`)
   const parts = configTables.map(({ name: table, repeated, keys }) => {
     if (repeated) return printTables(table, keys, valueAt(config, table))
     const lines = keys.flatMap((entry) => printKey(entry, valueAt(config, entry.path)))
     return lines.length === 0 ? '' : [...(table === '' ? [] : [`[${table}]`]), ...lines].join('\n')
   })
-  return `${[variables.join('\n'), ...parts].filter((part) => part !== '').join('\n\n')}\n`
+  return `${[named.join('\n'), ...parts].filter((part) => part !== '').join('\n\n')}\n`
 }
 
 /** As JSON: every key, `null` where nothing is set. */
 export function printConfigJson(config: Config, env: Environment): string {
-  const environment = Object.fromEntries(
-    environmentVariables.map(({ name }) => [name, env[name] ? '[secret]' : null]),
-  )
+  const environment = Object.fromEntries(variables.map(({ name }) => [name, env[name] ? '[secret]' : null]))
   const resolved = Object.fromEntries(
     configTables.flatMap(({ name: table, repeated, keys }) => {
       if (repeated) return [[table, valueAt(config, table)] as const]

@@ -53,6 +53,19 @@ export const url: ValueType<string> = {
     typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined,
 }
 
+/** A URL that paths are added to. It is compared as text, so it has one form: no slash at its end. */
+export const baseUrl: ValueType<string> = {
+  name: 'URL',
+  allowed: 'an http or https URL without user, query and fragment',
+  parse(value) {
+    const text = url.parse(value)
+    if (text === undefined) return undefined
+    const { origin, pathname, username, password } = new URL(text)
+    if (username !== '' || password !== '' || /[?#]/.test(text)) return undefined
+    return `${origin}${pathname}`.replace(/\/+$/, '')
+  },
+}
+
 export const host: ValueType<string> = {
   name: 'host',
   allowed: 'an IP address or a host name, without a port',

@@ -153,14 +153,6 @@ describe('readSecrets', () => {
     const { warnings } = readSecrets(local, { ...good, SVC_ADMIN_TOKEN: 'hunter2' })
     expect(warnings).toEqual(['SVC_ADMIN_TOKEN: shorter than 16 characters; it can be guessed'])
   })
-
-  it('warns about variables of the history, which it does not have', () => {
-    const { findings } = examineSecrets(local, { ...good, PAYMENT_HISTORY_PATH: 'x', HISTORY_ISSUER_ID: 'y' })
-    expect(findings.map(({ level, key }) => `${level} ${key}`)).toEqual([
-      'warn PAYMENT_HISTORY_PATH',
-      'warn HISTORY_ISSUER_ID',
-    ])
-  })
 })
 
 describe('takeEnvironment', () => {

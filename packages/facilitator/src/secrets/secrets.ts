@@ -4,14 +4,11 @@ import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hexToBytes } from 'viem/utils'
 import type { Config, PartialConfig } from '../config/config.js'
-import {
-  adminTokenCharactersMin,
-  belongsToHistory,
-  type Environment,
-  isTakenOut,
-} from '../config/environment.js'
+import { adminTokenCharactersMin, type Environment, isTakenOut } from '../config/environment.js'
+import type { HistorySettings } from '../config/history-settings.js'
 import { describe, type Finding, isFailure } from '../finding.js'
 import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
+import { examineHistory } from './history.js'
 import { isLoopback } from './loopback.js'
 
 export type Secrets = {
@@ -22,6 +19,8 @@ export type Secrets = {
   readonly adminToken?: Secret<string>
   /** Absent when no decider is used. */
   readonly deciderToken?: Secret<string>
+  /** Absent when no history is attached. */
+  readonly history?: HistorySettings
 }
 
 export type SecretsReading = { readonly secrets: Secrets | undefined; readonly findings: readonly Finding[] }
@@ -47,9 +46,8 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
   const minterPk = readMinterKey()
   const adminToken = readAdminToken()
   const deciderToken = readDeciderToken()
-  for (const name of Object.keys(env).filter(belongsToHistory)) {
-    say('warn', name, 'payment history is not available in this version; the variable is ignored')
-  }
+  const { history, findings: ofHistory } = examineHistory(env, config)
+  findings.push(...ofHistory)
   if (findings.some(isFailure) || !treasuryPk || !relayerPk) return { secrets: undefined, findings }
   const secrets = {
     treasuryKey: new Secret(hexToBytes(treasuryPk)),
@@ -57,6 +55,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
     ...(minterPk !== undefined && { minter: new Secret(privateKeyToAccount(minterPk)) }),
     ...(adminToken !== undefined && { adminToken: new Secret(adminToken) }),
     ...(deciderToken !== undefined && { deciderToken: new Secret(deciderToken) }),
+    ...(history !== undefined && { history }),
   }
   return { secrets, findings }
 
