@@ -143,7 +143,7 @@ export const sections = {
     'R-140': kept('Paying needs no credential; rates and profile apply.'),
     'R-141': kept('The admin token is sent as a bearer token.'),
     'R-142': kept('If no admin token is set, the admin surface is locked.'),
-    'R-143': later(history, 'History is read with short-lived tokens or a wallet login.'),
+    'R-143': kept('History is read with short-lived tokens or a wallet login.'),
   },
   Refusals: {
     'R-150': kept('Half a permit: malformed.'),
