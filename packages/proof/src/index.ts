@@ -1,3 +1,18 @@
-/** Verifiable statements about payments. */
-export { SDJwtInstance } from '@sd-jwt/core'
-export { createLocalJWKSet } from 'jose'
+/** Verifiable statements about payments: their format, and how they are checked without a server. */
+export { type Issue, issueProof } from './issue.js'
+export {
+  makePrivateKey,
+  type PublicJwk,
+  parsePrivateKey,
+  parsePublicJwk,
+  parseTrustAnchor,
+  type SigningKey,
+  thumbprintOf,
+} from './keys.js'
+export { type IssuerKey, type Manifest, readManifest, signManifest } from './manifest.js'
+export { presentProof } from './present.js'
+export { ProofError, type ProofReason, proofReasons } from './proof-error.js'
+export { type ProofFile, parseProofFile, printProofFile, toProofFile } from './proof-file.js'
+export { newestRevocations, type Revocations, signRevocations } from './revocations.js'
+export { type Claims, type Statement, type StatementKind, statementKinds } from './statements.js'
+export { type Verdict, type Verification, type VerifiedProof, verifyProof } from './verify.js'

@@ -1,0 +1,67 @@
+/** Makes a proof of a statement. */
+import { SvcError } from '@svc-zerc20/protocol'
+import { isName } from './forms.js'
+import type { SigningKey } from './keys.js'
+import { proofType, sdJwt } from './sd-jwt.js'
+import { formsOf, type Statement, statementKinds } from './statements.js'
+
+export type Issue = {
+  readonly key: SigningKey
+  readonly kid: string
+  readonly issuer: string
+  readonly audience: string
+  /** The verifier's, where it gave one. */
+  readonly nonce?: string
+  readonly issuedAt: number
+  readonly expiresAt: number
+  readonly jti: string
+  readonly random: { bytes(length: number): Uint8Array }
+}
+
+/** A proof with all its disclosures. Throws for claims that no verifier would take, so that none is ever given away. */
+export function issueProof({ kind, open, hidden }: Statement, issue: Issue): Promise<string> {
+  assertForms(formsOf(kind, 'open'), open, 'all')
+  assertForms(formsOf(kind, 'hidden'), hidden, 'some')
+  const { key, kid, issuer, audience, nonce, issuedAt, expiresAt, jti, random } = issue
+  if (![kid, issuer, audience, nonce ?? 'none', jti].every(isName)) {
+    throw new SvcError('proof_unfit', 'a name in the proof is empty, too long, or has spaces')
+  }
+  const { vct, digests } = statementKinds[kind]
+  const names = Object.keys(hidden)
+  const payload: Record<string, unknown> = {
+    iss: issuer,
+    iat: issuedAt,
+    exp: expiresAt,
+    aud: audience,
+    ...(nonce === undefined ? {} : { nonce }),
+    jti,
+    vct,
+    ...open,
+    ...hidden,
+  }
+  const instance = sdJwt({
+    sign: key.sign,
+    salt: () => Buffer.from(random.bytes(16)).toString('base64url'),
+  })
+  return instance.issue(
+    payload,
+    // The library knows the names of claims only by type, and these come from a table.
+    { _sd: names, _sd_decoy: digests - names.length } as Parameters<typeof instance.issue>[1],
+    { header: { typ: proofType, kid } },
+  )
+}
+
+function assertForms(
+  forms: ReturnType<typeof formsOf>,
+  claims: Readonly<Record<string, unknown>>,
+  which: 'all' | 'some',
+): void {
+  const isWhole = which === 'some' || Object.keys(forms).every((name) => name in claims)
+  const unfit = Object.entries(claims).find(([name, value]) => forms[name]?.(value) !== true)
+  if (!isWhole || unfit) {
+    throw new SvcError(
+      'proof_unfit',
+      `the claim ${unfit?.[0] ?? 'that is missing'} does not fit the statement`,
+    )
+  }
+}

@@ -1,0 +1,58 @@
+/** The list of revoked proofs, signed by a key of the issuer. It is short-lived, so that an old one is noticed. */
+import type { Json } from '@svc-zerc20/protocol'
+import { isName, isWhole } from './forms.js'
+import { algorithm, hasOnly, readJws, signJws } from './jws.js'
+import type { SigningKey } from './keys.js'
+import { limits } from './limits.js'
+import { type Manifest, newestOf } from './manifest.js'
+import { ProofError } from './proof-error.js'
+
+const typ = 'svc-revocations+jwt'
+
+export type Revocations = {
+  readonly iss: string
+  readonly iat: number
+  readonly exp: number
+  /** The `jti` of every revoked proof that has not expired. */
+  readonly revoked: readonly string[]
+}
+
+export const signRevocations = (key: SigningKey, kid: string, revocations: Revocations): string =>
+  signJws(key, { typ, kid }, revocations)
+
+/** Of several lists the newest one that is valid. Throws the error of the first when none is. */
+export function newestRevocations(texts: readonly string[], manifest: Manifest, now: number): Revocations {
+  return newestOf(
+    texts,
+    (text) => readRevocations(text, manifest, now),
+    ({ iat }) => iat,
+    'revocations_missing',
+  )
+}
+
+/** Reads a list of this manifest's issuer that is valid now. Throws `ProofError`. */
+function readRevocations(text: string, manifest: Manifest, now: number): Revocations {
+  const jws = text.length > limits.revocationsCharsMax ? undefined : readJws(text.trim())
+  if (jws === undefined) throw new ProofError('revocations_malformed')
+  const { header, payload } = jws
+  if (header.alg !== algorithm || header.typ !== typ || !hasOnly(header, 'alg', 'typ', 'kid')) {
+    throw new ProofError('revocations_malformed', 'Its header is not one of such a list.')
+  }
+  const key = manifest.keys.find(({ kid }) => kid === header.kid)
+  if (key === undefined || key.revokedAt !== undefined) throw new ProofError('revocations_key')
+  if (!jws.isSignedBy(key.jwk)) throw new ProofError('revocations_signature')
+  const list = parseRevocations(payload)
+  if (list === undefined) throw new ProofError('revocations_malformed')
+  if (list.iss !== manifest.iss) throw new ProofError('revocations_issuer')
+  if (list.iat > now + limits.clockSkewSeconds) throw new ProofError('revocations_not_yet_valid')
+  if (list.iat < key.nbf || (key.exp !== undefined && list.iat >= key.exp))
+    throw new ProofError('revocations_key')
+  if (list.exp <= now) throw new ProofError('revocations_stale')
+  return list
+}
+
+function parseRevocations({ iss, iat, exp, revoked }: Json.JsonObject): Revocations | undefined {
+  if (!isName(iss) || !isWhole(iat) || !isWhole(exp) || !Array.isArray(revoked)) return undefined
+  if (revoked.length > limits.revokedMax || !revoked.every(isName)) return undefined
+  return { iss, iat, exp, revoked }
+}

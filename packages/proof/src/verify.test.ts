@@ -1,0 +1,638 @@
+/** Proofs that are believed, and every way to forge, bend or reuse one. */
+import { createHash, createHmac } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { issueProof } from './issue.js'
+import { signJws } from './jws.js'
+import { makePrivateKey, parsePrivateKey, parseTrustAnchor, type SigningKey, thumbprintOf } from './keys.js'
+import { type IssuerKey, type Manifest, signManifest } from './manifest.js'
+import { presentProof } from './present.js'
+import { type ProofReason, proofReasons } from './proof-error.js'
+import { parseProofFile, printProofFile } from './proof-file.js'
+import { signRevocations } from './revocations.js'
+import { type Statement, statementKinds } from './statements.js'
+import { type Verification, verifyProof } from './verify.js'
+
+const keyNo = (number: number): SigningKey => parsePrivateKey(makePrivateKey(Buffer.alloc(32, number)))
+const [anchor, key, otherKey, otherAnchor] = [keyNo(1), keyNo(2), keyNo(3), keyNo(4)]
+const [kid, otherKid] = [thumbprintOf(key.publicJwk), thumbprintOf(otherKey.publicJwk)]
+const iss = 'https://pay.example'
+const aud = 'https://auditor.example'
+const now = 1_800_000_000
+const day = 86_400
+
+let salts = 0
+/** Salts that never repeat. */
+const random = { bytes: (length: number) => Buffer.alloc(length, `${salts++}-`) }
+
+const statement: Statement<'payment'> = {
+  kind: 'payment',
+  open: { network: 'eip155:31337', token: `0x${'ab'.repeat(20)}`, role: 'payer' },
+  hidden: {
+    challengeNonce: `0x${'01'.repeat(32)}`,
+    amount: '1000',
+    value: '1000',
+    phase: 'finalized',
+    acceptedAt: now - 3 * day,
+    burnTransaction: `0x${'02'.repeat(32)}`,
+    leafIndex: '7',
+    payer: `0x${'cd'.repeat(20)}`,
+    finalizedOn: '2027-01-12',
+  },
+}
+const issuing = {
+  key,
+  kid,
+  issuer: iss,
+  audience: aud,
+  issuedAt: now - 10,
+  expiresAt: now + 30 * day,
+  jti: 'jti-1',
+  random,
+}
+const issued = (changes: Partial<Parameters<typeof issueProof>[1]> = {}) =>
+  issueProof(statement, { ...issuing, ...changes })
+
+const keyRow = (row: Partial<IssuerKey> = {}): IssuerKey => ({
+  kid,
+  jwk: key.publicJwk,
+  nbf: now - 100 * day,
+  ...row,
+})
+const manifestOf = (changes: Partial<Manifest> = {}, signer = anchor): string =>
+  signManifest(signer, {
+    iss,
+    seq: 3,
+    iat: now - 100 * day,
+    exp: now + 200 * day,
+    keys: [keyRow()],
+    ...changes,
+  })
+const listOf = (changes: object = {}, signer = key, name = kid): string =>
+  signRevocations(signer, name, { iss, iat: now - 100, exp: now + day, revoked: [], ...changes })
+
+const how = (changes: Partial<Verification> = {}): Verification => ({
+  trustAnchor: anchor.publicJwk,
+  manifests: [manifestOf()],
+  revocations: [listOf()],
+  now,
+  audience: aud,
+  ...changes,
+})
+
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const decoded = (text = '') => JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+/** The token of a proof and its disclosures. */
+const split = (proof: string) => {
+  const [token = '', ...rest] = proof.split('~')
+  return { token, disclosures: rest.slice(0, -1) }
+}
+const join = (token: string, disclosures: readonly string[]) => [token, ...disclosures, ''].join('~')
+/** The same proof with another header or payload, signed anew by the key unless told otherwise. */
+function rewritten(
+  proof: string,
+  change: { header?: object; payload?: object },
+  sign: (text: string) => string = key.sign,
+) {
+  const { token, disclosures } = split(proof)
+  const [header, payload] = token.split('.').map((part, place) => (place < 2 ? decoded(part) : undefined))
+  const text = `${encoded({ ...header, ...change.header })}.${encoded({ ...payload, ...change.payload })}`
+  return join(`${text}.${sign(text)}`, disclosures)
+}
+/** The same proof with one disclosure more, whose digest the issuer's key signed. */
+function withSigned(proof: string, ...disclosures: readonly string[]) {
+  const { token, disclosures: before } = split(proof)
+  const digests = disclosures.map((text) => Buffer.from(sha256(text)).toString('base64url'))
+  const payload = decoded(token.split('.')[1])
+  const signed = split(rewritten(proof, { payload: { _sd: [...payload._sd, ...new Set(digests)] } }))
+  return join(signed.token, [...before, ...disclosures])
+}
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
+const disclosureOf = (name: unknown, value: unknown) => encoded(['c2FsdA', name, value])
+const changedLast = (text: string) => text.slice(0, -3) + (text.at(-3) === 'A' ? 'B' : 'A') + text.slice(-2)
+
+describe('a proof that is believed', () => {
+  it('says who made it, for whom, and what it tells', async () => {
+    const verdict = await verifyProof(await issued({ nonce: 'n-1' }), how({ nonce: 'n-1' }))
+    expect(verdict).toEqual({
+      ok: true,
+      proof: {
+        kind: 'payment',
+        issuer: iss,
+        kid,
+        jti: 'jti-1',
+        issuedAt: now - 10,
+        expiresAt: now + 30 * day,
+        audience: aud,
+        nonce: 'n-1',
+        claims: { ...statement.open, ...statement.hidden },
+        undisclosed: [
+          'issuedAt',
+          ...[
+            'lateAt',
+            'lateReason',
+            'listPrice',
+            'fee',
+            'treasury',
+            'mintTransaction',
+            'minted',
+            'finalizedAt',
+          ],
+        ],
+        manifestSeq: 3,
+        revocationsAt: now - 100,
+      },
+    })
+  })
+
+  it('tells only what its holder discloses, and no text of it holds the rest', async () => {
+    const proof = await presentProof(await issued(), ['value', 'finalizedOn'])
+    const verdict = await verifyProof(proof, how({ required: ['value'] }))
+    expect(verdict).toMatchObject({
+      ok: true,
+      proof: { claims: { ...statement.open, value: '1000', finalizedOn: '2027-01-12' } },
+    })
+    const text = proof
+      .split(/[.~]/)
+      .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
+      .join()
+    expect(text).not.toContain(statement.hidden.payer)
+    expect(text).not.toContain('burnTransaction')
+    await expect(presentProof(proof, ['payer'])).rejects.toThrow('it can disclose value, finalizedOn')
+  })
+
+  it('has the same number of digests whatever it hides', async () => {
+    const digestsOf = (proof: string) => decoded(split(proof).token.split('.')[1])._sd
+    const small = await issueProof({ ...statement, hidden: {} }, issuing)
+    expect(digestsOf(small)).toHaveLength(statementKinds.payment.digests)
+    expect(digestsOf(await issued())).toHaveLength(statementKinds.payment.digests)
+  })
+
+  it('has room for every claim of its kind', () => {
+    for (const { hidden, digests } of Object.values(statementKinds)) {
+      expect(Object.keys(hidden).length).toBeLessThanOrEqual(digests)
+    }
+  })
+
+  it('goes through a file, and a bare proof with its manifest works as well', async () => {
+    const file = { proof: await issued(), manifest: manifestOf(), revocations: listOf() }
+    expect(parseProofFile(printProofFile(file))).toEqual(file)
+    expect(parseProofFile(`${file.proof}\n`)).toEqual({ proof: file.proof })
+    expect(parseTrustAnchor(JSON.stringify({ ...anchor.publicJwk, kid: 'x' }))).toEqual(anchor.publicJwk)
+  })
+
+  it('stays valid after its key was retired, and takes the newest manifest and list of several', async () => {
+    const retired = manifestOf({
+      seq: 4,
+      keys: [keyRow({ exp: now }), keyRow({ kid: otherKid, jwk: otherKey.publicJwk, nbf: now })],
+    })
+    const expired = manifestOf({ exp: now - 1 })
+    const proof = await issued()
+    expect(
+      await verifyProof(proof, how({ manifests: [expired, manifestOf(), retired], manifestSeqMin: 4 })),
+    ).toMatchObject({ ok: true, proof: { manifestSeq: 4 } })
+    const newest = listOf({ iat: now - 1, revoked: ['jti-1'] })
+    expect(await verifyProof(proof, how({ revocations: [listOf(), newest] }))).toMatchObject({
+      reason: 'proof_revoked',
+    })
+    const unchecked = await verifyProof(proof, how({ revocations: 'unchecked' }))
+    expect(unchecked.ok && 'revocationsAt' in unchecked.proof).toBe(false)
+  })
+})
+
+type Case = {
+  readonly what: string
+  readonly reason: ProofReason
+  readonly proof?: () => string | Promise<string>
+  readonly by?: () => Partial<Verification>
+}
+let good: string
+beforeAll(async () => {
+  good = await issued()
+})
+
+const cases: Case[] = [
+  { what: 'an empty text', reason: 'proof_malformed', proof: () => '' },
+  { what: 'a token without a disclosure part', reason: 'proof_malformed', proof: () => split(good).token },
+  { what: 'the last separator dropped', reason: 'disclosure_malformed', proof: () => `${good}~` },
+  {
+    what: 'a token of two parts',
+    reason: 'proof_malformed',
+    proof: () => join(split(good).token.split('.').slice(0, 2).join('.'), []),
+  },
+  { what: 'padded base64', reason: 'proof_malformed', proof: () => join(`${split(good).token}==`, []) },
+  {
+    what: 'a proof of a megabyte',
+    reason: 'proof_too_large',
+    proof: () => `${good}${'A'.repeat(1_000_000)}`,
+  },
+  {
+    what: 'hundreds of disclosures',
+    reason: 'proof_too_large',
+    proof: () => join(split(good).token, new Array(65).fill('W10')),
+  },
+  {
+    what: 'a tampered header',
+    reason: 'proof_signature',
+    proof: () =>
+      rewritten(good, { header: {}, payload: {} }, () => split(good).token.split('.')[2] ?? '').replace(
+        /^[^.]*/,
+        encoded({ kid, alg: 'EdDSA', typ: 'dc+sd-jwt' }),
+      ),
+  },
+  {
+    what: 'a tampered payload',
+    reason: 'proof_signature',
+    proof: () =>
+      rewritten(good, { payload: { exp: now + 900 * day } }, () => split(good).token.split('.')[2] ?? ''),
+  },
+  {
+    what: 'a tampered signature',
+    reason: 'proof_signature',
+    proof: () => join(changedLast(split(good).token), split(good).disclosures),
+  },
+  {
+    what: 'a signature of another key under this name',
+    reason: 'proof_signature',
+    proof: () => rewritten(good, {}, otherKey.sign),
+  },
+  {
+    what: 'alg none',
+    reason: 'proof_algorithm',
+    proof: () => rewritten(good, { header: { alg: 'none' } }, () => ''),
+  },
+  {
+    what: 'HS256 with the public key as the secret',
+    reason: 'proof_algorithm',
+    proof: () =>
+      rewritten(good, { header: { alg: 'HS256' } }, (text) =>
+        createHmac('sha256', Buffer.from(key.publicJwk.x, 'base64url')).update(text).digest('base64url'),
+      ),
+  },
+  {
+    what: 'alg in another case',
+    reason: 'proof_algorithm',
+    proof: () => rewritten(good, { header: { alg: 'eddsa' } }),
+  },
+  {
+    what: 'an identity token instead of a proof',
+    reason: 'proof_type',
+    proof: () => rewritten(good, { header: { typ: 'JWT' } }),
+  },
+  {
+    what: 'a key in the header',
+    reason: 'proof_header',
+    proof: () => rewritten(good, { header: { jwk: otherKey.publicJwk } }, otherKey.sign),
+  },
+  {
+    what: 'a critical extension',
+    reason: 'proof_header',
+    proof: () => rewritten(good, { header: { crit: ['exp'] } }),
+  },
+  {
+    what: 'an unknown kid',
+    reason: 'proof_key_unknown',
+    proof: () => rewritten(good, { header: { kid: 'nobody' } }),
+  },
+  {
+    what: 'no kid',
+    reason: 'proof_key_unknown',
+    proof: () => rewritten(good, { header: { kid: undefined } }),
+  },
+  {
+    what: 'a key that is in no manifest',
+    reason: 'proof_key_unknown',
+    proof: () => issued({ key: otherKey, kid: otherKid }),
+  },
+  {
+    what: 'a revoked key',
+    reason: 'proof_key_revoked',
+    by: () => ({ manifests: [manifestOf({ keys: [keyRow({ revokedAt: now - 5 })] })] }),
+  },
+  {
+    what: 'a revoked key and a time before its revocation',
+    reason: 'proof_key_revoked',
+    by: () => ({ manifests: [manifestOf({ keys: [keyRow({ revokedAt: now + 5 })] })] }),
+  },
+  {
+    what: 'a key that was not valid yet',
+    reason: 'proof_key_not_yet_valid',
+    by: () => ({ manifests: [manifestOf({ keys: [keyRow({ nbf: now - 9 })] })] }),
+  },
+  {
+    what: 'a key that was retired before',
+    reason: 'proof_key_retired',
+    by: () => ({ manifests: [manifestOf({ keys: [keyRow({ exp: now - 10 })] })] }),
+  },
+  { what: 'an expired proof', reason: 'proof_expired', proof: () => issued({ expiresAt: now }) },
+  { what: 'iat in the future', reason: 'proof_not_yet_valid', proof: () => issued({ issuedAt: now + 61 }) },
+  {
+    what: 'no iat',
+    reason: 'proof_incomplete',
+    proof: () => rewritten(good, { payload: { iat: undefined } }),
+  },
+  {
+    what: 'no exp',
+    reason: 'proof_incomplete',
+    proof: () => rewritten(good, { payload: { exp: undefined } }),
+  },
+  {
+    what: 'exp as a text',
+    reason: 'proof_incomplete',
+    proof: () => rewritten(good, { payload: { exp: '9999999999' } }),
+  },
+  {
+    what: 'no jti, so that it could not be revoked',
+    reason: 'proof_incomplete',
+    proof: () => rewritten(good, { payload: { jti: undefined } }),
+  },
+  {
+    what: 'a list of audiences',
+    reason: 'proof_incomplete',
+    proof: () => rewritten(good, { payload: { aud: [aud, 'other'] } }),
+  },
+  {
+    what: 'an audience that writes to the terminal',
+    reason: 'proof_incomplete',
+    proof: () => rewritten(good, { payload: { aud: '\u001b[2J' } }),
+  },
+  { what: 'another audience', reason: 'proof_audience', by: () => ({ audience: 'https://other.example' }) },
+  { what: 'a nonce that is missing', reason: 'proof_nonce_missing', by: () => ({ nonce: 'n-1' }) },
+  {
+    what: 'a replayed nonce',
+    reason: 'proof_nonce',
+    proof: () => issued({ nonce: 'n-0' }),
+    by: () => ({ nonce: 'n-1' }),
+  },
+  { what: 'another issuer', reason: 'proof_issuer', proof: () => issued({ issuer: 'https://evil.example' }) },
+  {
+    what: 'another kind of credential',
+    reason: 'proof_kind',
+    proof: () => rewritten(good, { payload: { vct: 'https://example.com/licence' } }),
+  },
+  {
+    what: 'a name of Object.prototype as the kind',
+    reason: 'proof_kind',
+    proof: () => rewritten(good, { payload: { vct: 'constructor' } }),
+  },
+  {
+    what: 'a receipt made from a payment',
+    reason: 'claim_unknown',
+    proof: () => rewritten(good, { payload: { vct: statementKinds.finality.vct } }),
+  },
+  {
+    what: 'a weaker hash',
+    reason: 'proof_hash',
+    proof: () => rewritten(good, { payload: { _sd_alg: 'sha-1' } }),
+  },
+  {
+    what: 'the same digest twice',
+    reason: 'proof_digests',
+    proof: () => rewritten(good, { payload: { _sd: [encodedDigest(), encodedDigest()] } }),
+  },
+  {
+    what: 'digests that are no list',
+    reason: 'proof_digests',
+    proof: () => rewritten(good, { payload: { _sd: 'all' } }),
+  },
+  {
+    what: 'a key-binding token of somebody',
+    reason: 'key_binding',
+    proof: () => `${good}${signJws(otherKey, { typ: 'kb+jwt', kid: 'x' }, { aud })}`,
+  },
+  {
+    what: 'a tampered disclosure',
+    reason: 'disclosure_unknown',
+    proof: () => join(split(good).token, [disclosureOf('value', '9999')]),
+  },
+  {
+    what: 'a disclosure of another proof',
+    reason: 'disclosure_unknown',
+    proof: async () => join(split(good).token, split(await issued()).disclosures),
+  },
+  {
+    what: 'a disclosure that is there twice',
+    reason: 'disclosure_repeated',
+    proof: () => join(split(good).token, [...split(good).disclosures, split(good).disclosures[0] ?? '']),
+  },
+  {
+    what: 'two values of one claim',
+    reason: 'disclosure_repeated',
+    proof: () => withSigned(good, disclosureOf('value', '2')),
+  },
+  {
+    what: 'a disclosure of an array',
+    reason: 'disclosure_malformed',
+    proof: () => join(split(good).token, [encoded(['salt', 'value'])]),
+  },
+  {
+    what: 'a disclosure that is no JSON',
+    reason: 'disclosure_malformed',
+    proof: () => join(split(good).token, ['bm9wZQ']),
+  },
+  {
+    what: 'a disclosure whose name is no text',
+    reason: 'disclosure_malformed',
+    proof: () => withSigned(good, disclosureOf(1, 'x')),
+  },
+  {
+    what: 'a disclosure that replaces the expiry',
+    reason: 'disclosure_forbidden',
+    proof: () => withSigned(good, disclosureOf('exp', 9e9)),
+  },
+  {
+    what: 'a disclosure that replaces the token',
+    reason: 'disclosure_forbidden',
+    proof: () => withSigned(good, disclosureOf('token', `0x${'00'.repeat(20)}`)),
+  },
+  {
+    what: 'a disclosure of the prototype',
+    reason: 'claim_unknown',
+    proof: () => withSigned(good, encoded(['s', '__proto__', {}]).replace(/$/, '')),
+  },
+  {
+    what: 'a claim of no kind',
+    reason: 'claim_unknown',
+    proof: () => withSigned(good, disclosureOf('guilty', 'no')),
+  },
+  {
+    what: 'a nested claim in the open',
+    reason: 'claim_unknown',
+    proof: () => rewritten(good, { payload: { more: { _sd: [] } } }),
+  },
+  {
+    what: 'a claim of the wrong form',
+    reason: 'claim_malformed',
+    proof: () => withSigned(good, disclosureOf('fee', '-5')),
+  },
+  {
+    what: 'an open claim of the wrong form',
+    reason: 'claim_malformed',
+    proof: () => rewritten(good, { payload: { network: 'eip155:0' } }),
+  },
+  {
+    what: 'a claim that was asked for and dropped',
+    reason: 'claim_hidden',
+    proof: () => join(split(good).token, []),
+    by: () => ({ required: ['value'] }),
+  },
+  { what: 'no manifest', reason: 'manifest_missing', by: () => ({ manifests: [] }) },
+  { what: 'a manifest that is none', reason: 'manifest_malformed', by: () => ({ manifests: ['{}'] }) },
+  {
+    what: 'a proof as the manifest',
+    reason: 'manifest_malformed',
+    by: () => ({ manifests: [split(good).token] }),
+  },
+  {
+    what: 'a manifest without keys',
+    reason: 'manifest_malformed',
+    by: () => ({ manifests: [manifestOf({ keys: [] })] }),
+  },
+  {
+    what: 'a manifest with one name for two keys',
+    reason: 'manifest_malformed',
+    by: () => ({ manifests: [manifestOf({ keys: [keyRow(), keyRow({ jwk: otherKey.publicJwk })] })] }),
+  },
+  {
+    what: 'a manifest with two names for one key',
+    reason: 'manifest_malformed',
+    by: () => ({ manifests: [manifestOf({ keys: [keyRow({ revokedAt: 1 }), keyRow({ kid: 'again' })] })] }),
+  },
+  {
+    what: 'a manifest of another anchor',
+    reason: 'manifest_anchor',
+    by: () => ({ manifests: [manifestOf({}, otherAnchor)] }),
+  },
+  {
+    what: 'a manifest that another anchor signed under the name of this one',
+    reason: 'manifest_signature',
+    by: () => ({
+      manifests: [
+        signJws(
+          otherAnchor,
+          { typ: 'svc-issuer-manifest+jwt', kid: thumbprintOf(anchor.publicJwk) },
+          { iss, seq: 9, iat: now, exp: now + 1, keys: [keyRow()] },
+        ),
+      ],
+    }),
+  },
+  {
+    what: 'an expired manifest',
+    reason: 'manifest_expired',
+    by: () => ({ manifests: [manifestOf({ exp: now })] }),
+  },
+  {
+    what: 'a manifest of the future',
+    reason: 'manifest_not_yet_valid',
+    by: () => ({ manifests: [manifestOf({ iat: now + 61 })] }),
+  },
+  {
+    what: 'a manifest older than one that is known',
+    reason: 'manifest_old',
+    by: () => ({ manifestSeqMin: 4 }),
+  },
+  { what: 'no list of revocations', reason: 'revocations_missing', by: () => ({ revocations: [] }) },
+  {
+    what: 'a list that is none',
+    reason: 'revocations_malformed',
+    by: () => ({ revocations: [manifestOf()] }),
+  },
+  {
+    what: 'a list of another key',
+    reason: 'revocations_key',
+    by: () => ({ revocations: [listOf({}, otherKey, otherKid)] }),
+  },
+  {
+    what: 'a list that another key signed under this name',
+    reason: 'revocations_signature',
+    by: () => ({ revocations: [listOf({}, otherKey)] }),
+  },
+  {
+    what: 'a list of a revoked key beside the key of the proof',
+    reason: 'revocations_key',
+    by: () => ({
+      manifests: [
+        manifestOf({ keys: [keyRow(), keyRow({ kid: otherKid, jwk: otherKey.publicJwk, revokedAt: 1 })] }),
+      ],
+      revocations: [listOf({}, otherKey, otherKid)],
+    }),
+  },
+  {
+    what: 'a list of another issuer',
+    reason: 'revocations_issuer',
+    by: () => ({ revocations: [listOf({ iss: 'https://evil.example' })] }),
+  },
+  {
+    what: 'a list of the future',
+    reason: 'revocations_not_yet_valid',
+    by: () => ({ revocations: [listOf({ iat: now + 61 })] }),
+  },
+  { what: 'a stale list', reason: 'revocations_stale', by: () => ({ revocations: [listOf({ exp: now })] }) },
+  {
+    what: 'a revoked proof',
+    reason: 'proof_revoked',
+    by: () => ({ revocations: [listOf({ revoked: ['x', 'jti-1'] })] }),
+  },
+]
+const encodedDigest = () => Buffer.from(sha256('one')).toString('base64url')
+
+describe('a proof that is not believed', () => {
+  it.each(cases)('$what: $reason', async ({ reason, proof, by }) => {
+    expect(await verifyProof(good, how())).toMatchObject({ ok: true })
+    const verdict = await verifyProof(proof ? await proof() : good, how(by?.()))
+    expect(verdict).toMatchObject({ ok: false, reason })
+  })
+
+  it('every reason is provoked', () => {
+    const elsewhere = ['file_malformed', 'anchor_malformed']
+    const missing = Object.keys(proofReasons).filter((reason) => !cases.some((one) => one.reason === reason))
+    expect(missing).toEqual(elsewhere)
+  })
+
+  it.each([
+    '{',
+    '{}',
+    '{"format":"svc-zerc20-proof/2","proof":""}',
+    '{"format":"svc-zerc20-proof/1","proof":7}',
+  ])('the file %s is none', (text) => {
+    expect(() => parseProofFile(text)).toThrow(proofReasons.file_malformed)
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['a private key', JSON.stringify({ ...anchor.publicJwk, d: 'AA' })],
+    ['another curve', JSON.stringify({ ...anchor.publicJwk, crv: 'X25519' })],
+    ['a short key', JSON.stringify({ ...anchor.publicJwk, x: 'AA' })],
+  ])('%s is no trust anchor', (_, text) => {
+    expect(() => parseTrustAnchor(text)).toThrow(proofReasons.anchor_malformed)
+  })
+})
+
+describe('an issuer gives away nothing that would not be believed', () => {
+  it.each<[string, Partial<Statement<'payment'>>]>([
+    ['an amount with a sign', { hidden: { amount: '-1' } }],
+    ['a claim of no kind', { hidden: { guilty: 'no' } as never }],
+    ['an open claim that is missing', { open: { network: 'eip155:1', role: 'payer' } as never }],
+  ])('%s', (_, change) => {
+    expect(() => issueProof({ ...statement, ...change }, issuing)).toThrow('does not fit')
+  })
+
+  it('an audience with a space', () => {
+    expect(() => issued({ audience: 'a b' })).toThrow('a name in the proof')
+  })
+})
+
+describe('private keys', () => {
+  it('are read as PEM and as JWK, and nothing else is, and no error holds one', () => {
+    const pem = makePrivateKey(Buffer.alloc(32, 9))
+    expect(parsePrivateKey(pem).publicJwk).toEqual(keyNo(9).publicJwk)
+    const secret = Buffer.alloc(32, 9).toString('base64url')
+    const jwk = { ...keyNo(9).publicJwk, d: secret }
+    expect(parsePrivateKey(JSON.stringify(jwk)).publicJwk).toEqual(keyNo(9).publicJwk)
+    const x25519 = JSON.stringify({ ...jwk, crv: 'X25519' })
+    for (const text of ['', 'nope', pem.slice(0, 60), x25519, JSON.stringify(keyNo(9).publicJwk)]) {
+      expect(() => parsePrivateKey(text)).toThrow(
+        /^no private Ed25519 key, neither as PEM \(PKCS #8\) nor as JWK$/,
+      )
+    }
+  })
+})
