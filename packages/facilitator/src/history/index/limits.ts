@@ -1,0 +1,15 @@
+/** Bounds of the index, so that neither a question nor the size of the history decides how much memory it takes. */
+export const indexLimits = {
+  /** Entries that are looked at for one page. A page that finds too little in them is short. */
+  examinedPerPageMax: 5_000,
+  /** Entries and payments that one step of a walk reads. */
+  entriesPerStep: 1_000,
+  paymentsPerStep: 100,
+  stepBytesMax: 262_144,
+  /** Blocks kept in memory, and records in memory before they go into a table. */
+  cacheBytes: 16 * 1024 ** 2,
+  writeBufferBytes: 8 * 1024 ** 2,
+  /** Tables are mapped into memory while they are open, so these two bound that memory together. */
+  openFilesMax: 64,
+  fileBytesMax: 2 * 1024 ** 2,
+}
