@@ -2,14 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
 import { parse, stringify } from 'smol-toml'
-import { generatePrivateKey } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../test/support/until.js'
 import { runCommand } from '../test/command.js'
 import { linesOf, withDaemon } from '../test/daemon.js'
 import { temporaryFiles } from '../test/files.js'
 import { parseConfig } from './config/config.js'
-import { environmentVariables, keysOfOtherPrograms } from './config/environment.js'
+import { environmentVariables, historyVariables, keysOfOtherPrograms } from './config/environment.js'
 
 const { treasury, relayer } = developmentRoles
 const keys = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
@@ -119,9 +119,16 @@ describe('svc-facilitator start', () => {
   })
 
   it('R-080 has no secret of any table left in its environment, as a diagnostic report of it shows', async () => {
-    const history = ['HISTORY_IDENTITY_SECRET', 'HISTORY_PAYER_ACTOR', 'PAYMENT_HISTORY_PATH']
-    const names = [...environmentVariables.map(({ name }) => name), ...keysOfOtherPrograms, ...history]
-    const others = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]))
+    // The issuer's group would need its files.
+    const history = historyVariables.filter(({ group }) => group !== 'issuer')
+    const variables = [...environmentVariables, ...history].map(({ name }) => name)
+    const names = [...variables, ...keysOfOtherPrograms]
+    const others = {
+      ...Object.fromEntries(names.map((name) => [name, `value-of-${name}-is-not-short`])),
+      PAYMENT_HISTORY_PATH: join(files.folder(), 'history.jsonl'),
+      HISTORY_PAYER_ADDRESS: privateKeyToAddress(generatePrivateKey()),
+      HISTORY_PROVIDER_ADDRESS: privateKeyToAddress(generatePrivateKey()),
+    }
     const folder = mkdtempSync(join(files.path, 'report-'))
     const options = `--report-on-signal --report-signal=SIGUSR2 --report-directory=${folder}`
     const env = { ...others, ...keys, SVC_MINTER_PK: generatePrivateKey(), NODE_OPTIONS: options }
@@ -179,6 +186,23 @@ describe('svc-facilitator start', () => {
     expect(stderr.trim().split('\n')).toEqual([
       'fail SVC_TREASURY_PK: a well-known development key, which needs a loopback listen.host',
       'fail SVC_RELAYER_PK: a well-known development key, which needs a loopback listen.host',
+    ])
+  })
+
+  it('R-086 aborts with half a proof issuer, and names each piece that is missing or cannot be read', async () => {
+    const gone = join(files.folder(), 'manifest')
+    const env = {
+      ...keys,
+      HISTORY_ISSUER_MANIFEST_PATH: gone,
+      HISTORY_ISSUER_TRUST_ANCHOR_PATH: files.write('anchor', ''),
+    }
+    const { code, stderr } = await runCommand(['start', '--config', configFile()], env)
+    expect(code).toBe(1)
+    const needs = 'not set, but a proof issuer needs its whole group; set it, or unset all of the group'
+    expect(stderr.trim().split('\n')).toEqual([
+      `fail HISTORY_ISSUER_PRIVATE_KEY_PATH: ${needs}`,
+      `fail HISTORY_ARTIFACT_PATH: ${needs}`,
+      `fail HISTORY_ISSUER_MANIFEST_PATH: ${gone} does not exist, or its folder cannot be read`,
     ])
   })
 

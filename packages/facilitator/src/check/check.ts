@@ -15,6 +15,7 @@ import { probeArtifacts } from './artifacts.js'
 import { probeChain } from './chain.js'
 import type { KeyAddresses } from './fee.js'
 import { usualPlaces } from './find-artifacts.js'
+import { probeHistory } from './history.js'
 import { probeIndexer } from './indexer.js'
 import { type InspectJournal, probeJournal } from './journal.js'
 import { probeListen } from './listen.js'
@@ -38,7 +39,7 @@ export async function check(deps: {
   const { config, values } = reading
   const { secrets, findings: ofSecrets } = examineSecrets(values, deps.env)
   const { journal: journalFile } = values.settlement
-  const [chain, indexer, journal, listen] = await Promise.all([
+  const [chain, indexer, journal, history, listen] = await Promise.all([
     probeChain({
       config: values,
       keys: secrets && addressesOf(secrets),
@@ -48,6 +49,7 @@ export async function check(deps: {
     }),
     probeIndexer(values.network.indexer_url),
     probeJournal(journalFile, deps.inspectJournal, seedOf(secrets, values)),
+    probeHistory(deps.env, values),
     probeListen(values.listen),
   ])
   const artifacts = await probeArtifacts(values, chain.artifacts)
@@ -59,6 +61,7 @@ export async function check(deps: {
     ...chain.findings,
     ...indexer,
     ...journal,
+    ...history,
     ...artifacts,
     ...listen,
   ].map((finding) => withLine(finding, reading))

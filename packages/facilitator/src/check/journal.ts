@@ -39,9 +39,9 @@ export const replayJournal: InspectJournal = async (file, seed) => {
 }
 
 const key = 'settlement.journal'
-const fail = (message: string, start?: Finding['start']): Finding => ({
+const fail = (message: string, start?: Finding['start'], about = key): Finding => ({
   level: 'fail',
-  key,
+  key: about,
   message,
   ...(start && { start }),
 })
@@ -56,39 +56,46 @@ export async function probeJournal(
     return [{ level: 'warn', key, message: 'is "none": pending work is lost on restart' }]
   }
   const folder = dirname(journal)
-  const misplaced = await judgePlace(journal, folder)
+  const misplaced = await judgePlace(key, journal)
   if (misplaced) return [misplaced]
-  const [space, content] = await Promise.all([judgeSpace(folder), judgeContent(journal, inspect, seed)])
+  const [space, content] = await Promise.all([judgeSpace(key, folder), judgeContent(journal, inspect, seed)])
   return [...space, ...content]
 }
 
-async function judgePlace(journal: string, folder: string): Promise<Finding | undefined> {
-  const parent = await stat(folder).catch(() => undefined)
-  if (!parent) return fail(`the folder ${folder} does not exist`)
-  if (!parent.isDirectory()) return fail(`${folder} is no folder`)
-  if (!(await allows(folder, constants.W_OK | constants.X_OK)))
-    return fail(`the folder ${folder} is not writable`)
-  const file = await stat(journal).catch(() => undefined)
-  if (!file) return undefined
-  if (!file.isFile()) return fail(`${journal} is no file`)
-  if (!(await allows(journal, constants.R_OK | constants.W_OK))) {
-    return fail(`${journal} is not readable and writable`)
+/** A file that the daemon writes, and that need not exist yet. */
+export async function judgePlace(about: string, file: string): Promise<Finding | undefined> {
+  const misplaced = await judgeFolder(about, dirname(file))
+  if (misplaced) return misplaced
+  const there = await stat(file).catch(() => undefined)
+  if (!there) return undefined
+  if (!there.isFile()) return fail(`${file} is no file`, undefined, about)
+  if (!(await allows(file, constants.R_OK | constants.W_OK))) {
+    return fail(`${file} is not readable and writable`, undefined, about)
   }
   return undefined
 }
 
-const allows = (path: string, mode: number): Promise<boolean> =>
+/** A folder that the daemon writes files into. */
+export async function judgeFolder(about: string, folder: string): Promise<Finding | undefined> {
+  const there = await stat(folder).catch(() => undefined)
+  if (!there) return fail(`the folder ${folder} does not exist`, undefined, about)
+  if (!there.isDirectory()) return fail(`${folder} is no folder`, undefined, about)
+  if (await allows(folder, constants.W_OK | constants.X_OK)) return undefined
+  return fail(`the folder ${folder} is not writable`, undefined, about)
+}
+
+export const allows = (path: string, mode: number): Promise<boolean> =>
   access(path, mode).then(
     () => true,
     () => false,
   )
 
-async function judgeSpace(folder: string): Promise<Finding[]> {
+export async function judgeSpace(about: string, folder: string): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const message = `${Math.floor(free / 1024 ** 2)} MiB are free in ${folder}`
-  if (free < checkLimits.freeBytesFail) return [fail(`only ${message}`, 'later')]
-  return free < checkLimits.freeBytesWarn ? [{ level: 'warn', key, message: `only ${message}` }] : []
+  if (free < checkLimits.freeBytesFail) return [fail(`only ${message}`, 'later', about)]
+  return free < checkLimits.freeBytesWarn ? [{ level: 'warn', key: about, message: `only ${message}` }] : []
 }
 
 async function judgeContent(

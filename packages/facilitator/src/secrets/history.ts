@@ -97,6 +97,19 @@ function examineIssuer(env: Environment, directory: string, say: Say): IssuerSet
   }
 }
 
+/** The paths of the issuer group that are set, whether the group is complete or not. */
+export const issuerPathsOf = (
+  env: Environment,
+  directory = '.',
+): readonly (readonly [HistoryVariable, string])[] =>
+  namesOf('issuer').flatMap((name) => {
+    const text = env[name]
+    return isPath(text) ? [[name, resolve(directory, text)] as const] : []
+  })
+
+const isPath = (text: string | undefined): text is string =>
+  text !== undefined && text.trim() !== '' && !text.includes('\0')
+
 function proofTtlOf(env: Environment, say: Say): number {
   const name = 'HISTORY_PROOF_TTL_SECONDS'
   const text = env[name]
@@ -158,8 +171,8 @@ function nameOf(env: Environment, name: HistoryVariable, say: Say): string | und
 }
 
 function pathOf(env: Environment, name: HistoryVariable, directory: string, say: Say): string | undefined {
-  const text = env[name] ?? ''
-  if (text.trim() !== '' && !text.includes('\0')) return resolve(directory, text)
+  const text = env[name]
+  if (isPath(text)) return resolve(directory, text)
   say('fail', name, 'must be a path')
   return undefined
 }

@@ -1,0 +1,114 @@
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { minimalConfig } from '../../test/config.js'
+import { temporaryFiles } from '../../test/files.js'
+import { parseConfig } from '../config/config.js'
+import { exitCodeOf, format } from '../finding.js'
+import { lockJournal } from '../ledger/journal/lock.js'
+import { probeHistory } from './history.js'
+
+const files = temporaryFiles()
+const config = parseConfig(minimalConfig())
+const group = (path: string) => ({
+  PAYMENT_HISTORY_PATH: path,
+  HISTORY_IDENTITY_SECRET: 'Zq0-this-one-nobody-will-ever-guess',
+  HISTORY_PAYER_TENANT: 'buyers',
+  HISTORY_PAYER_ACTOR: 'purchasing',
+  HISTORY_PROVIDER_TENANT: 'sellers',
+  HISTORY_PROVIDER_ACTOR: 'accounts',
+})
+
+/** A whole issuer group, with files that exist. */
+function issuerFiles() {
+  const key = files.write('issuer.key', 'key')
+  chmodSync(key, 0o640)
+  return {
+    HISTORY_ISSUER_PRIVATE_KEY_PATH: key,
+    HISTORY_ISSUER_MANIFEST_PATH: files.write('manifest', 'manifest'),
+    HISTORY_ISSUER_TRUST_ANCHOR_PATH: files.write('anchor', 'anchor'),
+    HISTORY_ARTIFACT_PATH: files.folder(),
+  }
+}
+
+const linesOf = async (env: Record<string, string>) => (await probeHistory(env, config)).map(format)
+
+describe('probeHistory', () => {
+  it('R-085 looks at nothing while the history is detached', async () => {
+    const { HISTORY_PAYER_ACTOR: _missing, ...part } = group('/no/such/folder/history.jsonl')
+    expect(await linesOf(part)).toEqual([])
+    expect(await linesOf({})).toEqual([])
+  })
+
+  it('R-085 needs a folder that exists and can be written, and a file where a file should be', async () => {
+    const missing = join(files.path, 'missing')
+    expect(await linesOf(group(join(missing, 'history.jsonl')))).toEqual([
+      `fail PAYMENT_HISTORY_PATH: the folder ${missing} does not exist`,
+    ])
+    const blocked = files.write('a-file', '')
+    expect(await linesOf(group(join(blocked, 'history.jsonl')))).toEqual([
+      `fail PAYMENT_HISTORY_PATH: ${blocked} is no folder`,
+    ])
+    expect(await linesOf(group(files.path))).toEqual([`fail PAYMENT_HISTORY_PATH: ${files.path} is no file`])
+  })
+
+  it('R-085 says what is there, makes nothing, and leaves the lock of a daemon that runs alone', async () => {
+    const folder = files.folder()
+    const path = join(folder, 'history.jsonl')
+    expect(await linesOf(group(path))).toEqual([
+      `ok   PAYMENT_HISTORY_PATH: ${path} can be written; no wallet login, no proofs are issued`,
+    ])
+    expect(readdirSync(folder)).toEqual([])
+    writeFileSync(join(folder, 'history.jsonl'), '123')
+    writeFileSync(join(folder, 'history.jsonl.000000000001'), '12345')
+    writeFileSync(join(folder, 'history.jsonl.note'), 'not ours')
+    const lock = await lockJournal(path)
+    expect(await linesOf(group(path))).toEqual([
+      `ok   PAYMENT_HISTORY_PATH: ${path} has 8 bytes in 2 files; no wallet login, no proofs are issued`,
+    ])
+    await lock.release()
+  })
+
+  it('R-086 names every piece of the issuer that cannot be read or written, also of half a group', async () => {
+    const good = issuerFiles()
+    const ok = `ok   HISTORY_ARTIFACT_PATH: ${good.HISTORY_ARTIFACT_PATH} can be written`
+    expect(await linesOf(good)).toEqual([ok])
+    for (const name of Object.keys(good)) {
+      const gone = join(files.path, 'gone')
+      const { [name as keyof typeof good]: _other, ...others } = good
+      const lines = await linesOf({ ...others, [name]: gone })
+      expect(lines.filter((line) => line !== ok)).toEqual([
+        expect.stringMatching(new RegExp(`^fail ${name}: .*${gone} does not exist`)),
+      ])
+      expect(await linesOf({ [name]: gone })).toHaveLength(1)
+    }
+    const path = join(files.path, 'with-issuer.jsonl')
+    const [first] = await linesOf({ ...group(path), ...good })
+    expect(first).toMatch(/proofs are issued$/)
+  })
+
+  it('R-086 refuses a folder in the place of a file, and a file in the place of the folder', async () => {
+    const good = issuerFiles()
+    expect(await linesOf({ HISTORY_ISSUER_MANIFEST_PATH: files.path })).toEqual([
+      `fail HISTORY_ISSUER_MANIFEST_PATH: ${files.path} is no file`,
+    ])
+    const file = good.HISTORY_ISSUER_MANIFEST_PATH
+    expect(await linesOf({ HISTORY_ARTIFACT_PATH: file })).toEqual([
+      `fail HISTORY_ARTIFACT_PATH: ${file} is no folder`,
+    ])
+  })
+
+  it('R-086 refuses a private key that every user can use, which is a mistake to mend', async () => {
+    const { HISTORY_ISSUER_PRIVATE_KEY_PATH: key } = issuerFiles()
+    for (const mode of [0o644, 0o601, 0o602]) {
+      chmodSync(key, mode)
+      const findings = await probeHistory({ HISTORY_ISSUER_PRIVATE_KEY_PATH: key }, config)
+      expect(findings.map(format)).toEqual([
+        `fail HISTORY_ISSUER_PRIVATE_KEY_PATH: ${key} can be used by every user of this machine; take that away with chmod o= ${key}`,
+      ])
+      expect(exitCodeOf(findings)).toBe(1)
+    }
+    chmodSync(key, 0o600)
+    expect(await linesOf({ HISTORY_ISSUER_PRIVATE_KEY_PATH: key })).toEqual([])
+  })
+})

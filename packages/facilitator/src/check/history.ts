@@ -1,0 +1,64 @@
+/** Checks the files and folders of the payment history and of its proof issuer. Creates nothing. */
+import { constants } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { PartialConfig } from '../config/config.js'
+import type { Environment } from '../config/environment.js'
+import type { HistorySettings } from '../config/history-settings.js'
+import type { Finding } from '../finding.js'
+import { examineHistory, issuerPathsOf } from '../secrets/history.js'
+import { allows, judgeFolder, judgePlace, judgeSpace } from './journal.js'
+
+/** The daemon that runs may have the history open: its lock is left alone. */
+export async function probeHistory(env: Environment, config: PartialConfig): Promise<Finding[]> {
+  const { history } = examineHistory(env, config)
+  const issuer = await Promise.all(issuerPathsOf(env).map(([name, path]) => judgeIssuerPath(name, path)))
+  return [...(history ? await judgeRecords(history) : []), ...issuer.flat()]
+}
+
+async function judgeRecords({ path, hasWalletLogin, issuer }: HistorySettings): Promise<Finding[]> {
+  const key = 'PAYMENT_HISTORY_PATH'
+  const misplaced = await judgePlace(key, path)
+  if (misplaced) return [misplaced]
+  const { files, bytes } = await measure(path)
+  const size =
+    files === 0 ? 'can be written' : `has ${bytes} bytes in ${files} ${files === 1 ? 'file' : 'files'}`
+  const also = [
+    hasWalletLogin ? 'wallet login' : 'no wallet login',
+    issuer ? 'proofs are issued' : 'no proofs are issued',
+  ]
+  return [
+    { level: 'ok', key, message: `${path} ${size}; ${also.join(', ')}` },
+    ...(await judgeSpace(key, dirname(path))),
+  ]
+}
+
+/** The file of the records and the full ones beside it. */
+async function measure(path: string): Promise<{ files: number; bytes: number }> {
+  const folder = dirname(path)
+  const isOurs = (name: string) =>
+    name === basename(path) || (name.startsWith(`${basename(path)}.`) && /\.\d+$/.test(name))
+  const names = (await readdir(folder)).filter(isOurs)
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size))
+  return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
+}
+
+async function judgeIssuerPath(key: string, path: string): Promise<Finding[]> {
+  if (key === 'HISTORY_ARTIFACT_PATH') {
+    const misplaced = await judgeFolder(key, path)
+    return misplaced ? [misplaced] : [{ level: 'ok', key, message: `${path} can be written` }]
+  }
+  const problem = await judgeFile(path, { isPrivate: key === 'HISTORY_ISSUER_PRIVATE_KEY_PATH' })
+  return problem === undefined ? [] : [{ level: 'fail', key, message: problem }]
+}
+
+async function judgeFile(path: string, { isPrivate }: { isPrivate: boolean }): Promise<string | undefined> {
+  const file = await stat(path).catch(() => undefined)
+  if (!file) return `${path} does not exist, or its folder cannot be read`
+  if (!file.isFile()) return `${path} is no file`
+  if (!(await allows(path, constants.R_OK))) return `${path} is not readable`
+  if (isPrivate && (file.mode & constants.S_IRWXO) !== 0) {
+    return `${path} can be used by every user of this machine; take that away with chmod o= ${path}`
+  }
+  return undefined
+}
