@@ -122,7 +122,7 @@ describe('svc-facilitator start', () => {
     // The issuer's group would need its files.
     const history = historyVariables.filter(({ group }) => group !== 'issuer')
     const variables = [...environmentVariables, ...history].map(({ name }) => name)
-    const names = [...variables, ...keysOfOtherPrograms]
+    const names: readonly string[] = [...variables, ...keysOfOtherPrograms]
     const others = {
       ...Object.fromEntries(names.map((name) => [name, `value-of-${name}-is-not-short`])),
       PAYMENT_HISTORY_PATH: join(files.folder(), 'history.jsonl'),
