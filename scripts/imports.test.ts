@@ -72,7 +72,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     addresses: ['payment', 'config', 'records'],
     ledger: ['payment', 'telemetry', 'records', 'addresses'],
     transfers: ['payment', 'telemetry', 'chain', 'addresses'],
-    history: ['payment', 'telemetry', 'config', 'records', 'ledger', 'chain'],
+    history: ['payment', 'telemetry', 'config', 'records', 'ledger', 'chain', 'signatures'],
     // Surfaces for callers and operators.
     health: ['payment', 'telemetry', 'config', 'chain', 'addresses', 'ledger'],
     http: ['payment', 'telemetry', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'history', 'health'],

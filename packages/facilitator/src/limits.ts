@@ -94,6 +94,10 @@ export const limits = {
   reservedUnsetPercentMax: 20,
   /** How often an unknown bearer token is logged. */
   unknownTokenReportMs: 60_000,
+  /** Logins that are remembered until their message expires. At this number nobody logs in by wallet. */
+  usedLoginNoncesMax: 1_000,
+  /** Logins that wait for the answer of a contract wallet. */
+  walletCallsInFlightMax: 8,
   /** Signers kept in a cache, so that settle does not repeat the work of verify. */
   signerCacheEntries: 4_096,
   /** Signatures in one message to the signer thread, and unanswered messages it may have. */

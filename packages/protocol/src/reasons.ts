@@ -67,6 +67,27 @@ export const reasons = {
     status: 401,
     help: 'The actor of the identity token is not the one of its role.',
   },
+  login_malformed: {
+    retry: 'never',
+    status: 400,
+    help: 'This is not a login message of this facilitator with a signature; sign and send it unchanged.',
+  },
+  login_unknown: {
+    retry: 'never',
+    status: 401,
+    help: 'The login message was not made by this process, or for another account; ask for a new one.',
+  },
+  login_expired: {
+    retry: 'never',
+    status: 401,
+    help: 'The login message is past its end; ask for a new one.',
+  },
+  login_reused: { retry: 'never', status: 401, help: 'The login message was used; ask for a new one.' },
+  login_refused: {
+    retry: 'never',
+    status: 401,
+    help: 'The signature is not of the account, or the account is no participant of this history.',
+  },
   not_found: { retry: 'never', status: 404, help: 'There is nothing at this path.' },
   method_not_allowed: { retry: 'never', status: 405, help: 'The path exists, but not for this method.' },
   unsupported_media_type: { retry: 'never', status: 415, help: 'Send the body as application/json.' },

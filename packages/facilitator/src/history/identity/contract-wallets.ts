@@ -1,0 +1,55 @@
+/** Contract wallets: they have no key, so they are asked on chain whether a signature is theirs (ERC-1271). */
+import type { JsonRpc, RpcAnswer } from '@svc-zerc20/evm'
+import type { Address } from '@svc-zerc20/protocol'
+import type { Hex } from 'viem'
+import { encodeFunctionData, numberToHex } from 'viem/utils'
+
+export type ContractWallets = {
+  /**
+   * The wallets that call the signature theirs, now. All are asked, whoever logs in, so that the time taken does not
+   * tell which addresses are configured. Throws `SvcError('rpc_unreachable')` when the node does not answer.
+   */
+  thatTake(digest: Hex, signature: Hex): Promise<readonly Address[]>
+}
+
+const abi = [
+  {
+    type: 'function',
+    name: 'isValidSignature',
+    stateMutability: 'view',
+    inputs: [
+      { name: 'hash', type: 'bytes32' },
+      { name: 'signature', type: 'bytes' },
+    ],
+    outputs: [{ name: 'magicValue', type: 'bytes4' }],
+  },
+] as const
+
+/** The selector of the function, as ERC-1271 wants it, in exactly one word. */
+const yes = `0x1626ba7e${'0'.repeat(56)}`
+
+/** Enough for a signature by several owners or by a passkey, and little enough for any node. */
+const callGas = 2_000_000
+
+export function createContractWallets(deps: {
+  readonly rpc: Pick<JsonRpc, 'batch'>
+  readonly addresses: readonly Address[]
+}): ContractWallets {
+  const { rpc, addresses } = deps
+  return {
+    async thatTake(digest, signature) {
+      const data = encodeFunctionData({ abi, functionName: 'isValidSignature', args: [digest, signature] })
+      const answers = await rpc.batch(
+        addresses.map((to) => ({
+          method: 'eth_call',
+          params: [{ to, data, gas: numberToHex(callGas) }, 'latest'],
+        })),
+      )
+      return addresses.filter((_, i) => saysYes(answers[i]))
+    },
+  }
+}
+
+/** An account without code answers with nothing, a wallet that refuses with anything, or by a revert. */
+const saysYes = (answer: RpcAnswer | undefined): boolean =>
+  answer !== undefined && 'result' in answer && answer.result === yes

@@ -1,0 +1,66 @@
+/**
+ * Nonces of login messages. A stranger costs no memory: a nonce proves by itself that this process made it for exactly
+ * one message. Only nonces that were used are remembered, until they expire.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { UnixSeconds } from '@svc-zerc20/protocol'
+
+export type LoginNonces = {
+  /** A fresh nonce for the message that `write` makes with it. */
+  issue(write: MessageWriter): string
+  /** Whether `issue` made this nonce, in this process, for this message. */
+  isOurs(nonce: string, write: MessageWriter): boolean
+  /** Of several callers with one nonce, exactly one sees `taken`. `full` when too many are remembered. */
+  take(nonce: string, expiresAt: UnixSeconds): 'taken' | 'used' | 'full'
+  /** Lets the nonce be used again: nobody got in with it. */
+  giveBack(nonce: string): void
+}
+
+/** The message with something in the place of the nonce. */
+export type MessageWriter = (nonce: string) => string
+
+const keyBytes = 32
+const randomBytes = 12
+const randomCharacters = randomBytes * 2
+const macCharacters = 32
+
+export function createLoginNonces(deps: {
+  readonly random: { bytes(length: number): Uint8Array }
+  readonly nowSeconds: () => UnixSeconds
+  /** Used nonces that are remembered. When these are all fresh, nobody gets in, because a replay could not be told. */
+  readonly usedMax: number
+}): LoginNonces {
+  const key = deps.random.bytes(keyBytes)
+  const used = new Map<string, UnixSeconds>()
+
+  const macOf = (random: string, write: MessageWriter) =>
+    createHmac('sha256', key).update(write(random)).digest('hex').slice(0, macCharacters)
+
+  function forgetExpired(): void {
+    const now = deps.nowSeconds()
+    for (const [nonce, expiresAt] of used) if (expiresAt <= now) used.delete(nonce)
+  }
+
+  return {
+    issue(write) {
+      const random = Buffer.from(deps.random.bytes(randomBytes)).toString('hex')
+      return random + macOf(random, write)
+    },
+
+    isOurs(nonce, write) {
+      if (nonce.length !== randomCharacters + macCharacters) return false
+      const [random, mac] = [nonce.slice(0, randomCharacters), nonce.slice(randomCharacters)]
+      return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(random, write)))
+    },
+
+    take(nonce, expiresAt) {
+      if (used.has(nonce)) return 'used'
+      if (used.size >= deps.usedMax) forgetExpired()
+      if (used.size >= deps.usedMax) return 'full'
+      used.set(nonce, expiresAt)
+      return 'taken'
+    },
+
+    giveBack: (nonce) => void used.delete(nonce),
+  }
+}
