@@ -35,6 +35,7 @@ export type LifecycleEvent =
       readonly bytesAfter: number
     }
   | { readonly event: 'journal.compaction_failed'; readonly err: unknown }
+  | { readonly event: 'history.indexing'; readonly records: number; readonly of: number }
   | { readonly event: 'request.failed'; readonly route: string; readonly err: unknown }
   | { readonly event: 'seller.unknown_token'; readonly caller: string; readonly count: number }
   | { readonly event: 'address.failed'; readonly err: unknown }
@@ -463,6 +464,13 @@ export const logEvents: {
     about:
       'The journal could not be compacted, perhaps for lack of space. The old file stays in use, and nothing is lost.',
     fields: { err: cause },
+  },
+  'history.indexing': {
+    level: 'info',
+    about:
+      'The index of the payment history lacks many records and is brought up to the files, which takes a while. The ' +
+      'daemon is ready afterwards.',
+    fields: { records: 'the number of the newest record in the index', of: 'the number of the last record' },
   },
   'seller.unknown_token': {
     level: 'warn',

@@ -91,8 +91,17 @@ function taken(before: HistoryPayment | undefined, step: Step, seq: number): His
         : known.accepted || known.late
           ? { ...known, finalized: mint }
           : known
-    case 'late':
-      return { ...known, late: { burn, reason: known.accepted ? 'second' : 'late', at } }
+    case 'late': {
+      // A larger burn takes the place of a minted one.
+      const minted = known.accepted ? known.lateMinted : known.finalized
+      const rest = minted ? without(known, known.accepted ? 'lateMinted' : 'finalized') : known
+      const mintedBefore = [...(known.mintedBefore ?? []), ...(minted ? [minted] : [])]
+      return {
+        ...rest,
+        ...(mintedBefore.length > 0 && { mintedBefore }),
+        late: { burn, reason: known.accepted ? 'second' : 'late', at },
+      }
+    }
     case 'unmatched':
       return {
         ...known,
@@ -156,7 +165,7 @@ function totalled(model: Model, scope: HistoryScope, since: number, until: numbe
   }
   const isWithin = (at: number) => at >= since && at < until
   for (const payment of [...model.values()].filter((payment) => isInScope(payment, scope))) {
-    const { challenge, accepted, late, finalized, lateMinted } = payment
+    const { challenge, accepted, late, finalized, lateMinted, mintedBefore = [] } = payment
     if (accepted && isWithin(accepted.at)) {
       sums.accepted.push(accepted.burn.value)
       if (challenge.fee) sums.fees.push(challenge.fee.amount)
@@ -166,8 +175,9 @@ function totalled(model: Model, scope: HistoryScope, since: number, until: numbe
     if (late && isOwn && isWithin(late.at)) {
       const difference = late.burn.value - (accepted?.burn.value ?? 0n)
       sums.late.push(difference > 0n ? difference : 0n)
-      const minted = accepted ? lateMinted : finalized
-      if (minted) sums.finalized.push(minted.mint.value)
+      for (const minted of [...mintedBefore, lateMinted, ...(accepted ? [] : [finalized])]) {
+        if (minted) sums.finalized.push(minted.mint.value)
+      }
     }
   }
   const sum = (amounts: readonly bigint[]): Sum => ({

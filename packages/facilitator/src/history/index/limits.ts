@@ -6,6 +6,9 @@ export const indexLimits = {
   entriesPerStep: 1_000,
   paymentsPerStep: 100,
   stepBytesMax: 262_144,
+  /** Records of the files in one write, and how often a long catch-up tells how far it is. */
+  recordsPerWrite: 2_000,
+  progressEveryRecords: 100_000,
   /** Blocks kept in memory, and records in memory before they go into a table. */
   cacheBytes: 16 * 1024 ** 2,
   writeBufferBytes: 8 * 1024 ** 2,

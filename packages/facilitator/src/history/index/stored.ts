@@ -41,6 +41,7 @@ export const writePayment = (payment: HistoryPayment): Buffer =>
     late: payment.late && lateRecord.toJson(payment.late),
     finalized: payment.finalized && finalizedRecord.toJson(payment.finalized),
     lateMinted: payment.lateMinted && finalizedRecord.toJson(payment.lateMinted),
+    mintedBefore: payment.mintedBefore?.map(finalizedRecord.toJson),
     unmatched: payment.unmatched.map(unmatchedRecord.toJson),
     disclosedAt: payment.disclosedAt,
     turns: payment.turns.map(turnRecord.toJson),
@@ -53,6 +54,9 @@ export const readPayment = (bytes: Buffer): HistoryPayment =>
     ...(raw.late !== undefined && { late: lateRecord.fromJson(raw.late) }),
     ...(raw.finalized !== undefined && { finalized: finalizedRecord.fromJson(raw.finalized) }),
     ...(raw.lateMinted !== undefined && { lateMinted: finalizedRecord.fromJson(raw.lateMinted) }),
+    ...(raw.mintedBefore !== undefined && {
+      mintedBefore: (raw.mintedBefore as unknown[]).map(finalizedRecord.fromJson),
+    }),
     unmatched: (raw.unmatched as unknown[]).map(unmatchedRecord.fromJson),
     ...(raw.disclosedAt !== undefined && { disclosedAt: seconds.fromJson(raw.disclosedAt) }),
     turns: (raw.turns as unknown[]).map(turnRecord.fromJson),

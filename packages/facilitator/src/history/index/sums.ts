@@ -1,7 +1,8 @@
 /** Sums of payments by second and by hour, so that the totals of any period are a bounded number of reads. */
 import { SvcError } from '@svc-zerc20/protocol'
+import type { Finalized } from '../../payment/records.js'
 import type { HistoryScope, HistoryTotals, Sum } from '../books.js'
-import type { HistoryPayment } from '../payment.js'
+import { type HistoryPayment, mintsOf } from '../payment.js'
 import { amountAt, amountKey } from './keys.js'
 
 const nothing: Sum = { payments: 0, amount: 0n }
@@ -11,24 +12,28 @@ const names = ['accepted', 'fees', 'late', 'finalized'] as const
 
 const one = (amount: bigint | undefined): Sum => (amount === undefined ? nothing : { payments: 1, amount })
 
+const sumOf = (mints: readonly Finalized[]): Sum => ({
+  payments: mints.length,
+  amount: mints.reduce((sum, { mint }) => sum + mint.value, 0n),
+})
+
 /** What a payment adds to the totals of a scope, and when. A late burn beside an accepted one has a time of its own. */
 export function partsOf(
   payment: HistoryPayment,
   scope: HistoryScope,
 ): readonly { readonly at: number; readonly totals: HistoryTotals }[] {
-  const { challenge, accepted, late, finalized, lateMinted } = payment
+  const { challenge, accepted, late, finalized } = payment
   const parts: { at: number; totals: HistoryTotals }[] = []
   if (accepted) {
-    const minted = one(finalized?.mint.value)
     const totals = { accepted: one(accepted.burn.value), fees: one(challenge.fee?.amount), late: nothing }
-    parts.push({ at: accepted.at, totals: { ...totals, finalized: minted } })
+    parts.push({ at: accepted.at, totals: { ...totals, finalized: one(finalized?.mint.value) } })
   }
   // Whoever pays an address a second time may be somebody else, whose money is no payment of this payer.
   const isForeign = scope.kind === 'payer' && late?.burn.from !== scope.payer
   if (late && !isForeign) {
     const beside = accepted?.burn.value ?? 0n
     const amount = late.burn.value > beside ? late.burn.value - beside : 0n
-    const minted = one((accepted ? lateMinted : finalized)?.mint.value)
+    const minted = sumOf(mintsOf(payment).filter((mint) => !(accepted && mint === finalized)))
     parts.push({ at: late.at, totals: { ...noTotals, late: one(amount), finalized: minted } })
   }
   return parts
