@@ -77,6 +77,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     health: ['payment', 'telemetry', 'config', 'chain', 'addresses', 'ledger'],
     http: ['payment', 'telemetry', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'history', 'health'],
     admin: ['config', 'http'],
+    'history-command': ['config', 'secrets', 'history'],
     check: ['payment', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'history'],
     // The wiring, and the command that wires a part of the daemon.
     start: [

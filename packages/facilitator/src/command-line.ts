@@ -5,6 +5,7 @@ import { type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { registerAdminCommands, registerSweepCommand } from './admin/commands.js'
 import type { Environment } from './config/environment.js'
+import { registerHistoryCommands } from './history-command/commands.js'
 
 export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>
@@ -85,6 +86,7 @@ export function createProgram(version: string, actions: Actions, env: Environmen
   registerSweepCommand(program, env)
   addDecide(program, actions)
   registerAdminCommands(program, env)
+  registerHistoryCommands(program, env)
   return program
 }
 

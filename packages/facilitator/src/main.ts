@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: runs the command check, start, recover, config, decide or admin, and sets the exit code. */
+/** `svc-facilitator`: runs the command check, start, recover, config, decide, admin or history, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
