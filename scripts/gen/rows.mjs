@@ -1,10 +1,7 @@
 // The promises of the service, in our own words, each with an id. Tests have the id in their names, and
 // docs/reference/conformance.md is generated from both. A promise of a later version says what is missing.
 
-const history = 'payment history is not part of this version'
-
 const kept = (text) => ({ text })
-const later = (reason, text) => ({ text, later: reason })
 
 export const sections = {
   'Identity of the service': {
@@ -127,7 +124,7 @@ export const sections = {
     'R-122': kept('`/settle` takes a payment and answers in its shape.'),
     'R-123': kept('`/challenge` takes a price and gives an offer.'),
     'R-124': kept('`/admin` exists, behind its token.'),
-    'R-125': later(history, 'Participants see their own history.'),
+    'R-125': kept('Participants see their own history and nobody else’s.'),
     'R-126': kept('The direct body with a transaction hash still settles.'),
     'R-127': kept('The direct body with a permit still settles.'),
     'R-128': kept('The requirements in a request are compared with the facilitator’s own record.'),

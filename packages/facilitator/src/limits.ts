@@ -92,6 +92,14 @@ export const limits = {
   /** Share reserved for a seller that configures none, and the most for all such sellers together. */
   reservedUnsetPercent: 10,
   reservedUnsetPercentMax: 20,
+  /** Requests a minute of one participant to its history, those among them for an export, and exports at the same time. */
+  historyRequestsPerMin: 300,
+  historyExportsPerMin: 10,
+  historyExportsAtOnceMax: 2,
+  /** Login challenges and logins a minute of one caller, together. */
+  historyLoginsPerMin: 20,
+  /** A login message of ours has under 600 characters. */
+  loginMessageCharactersMax: 4_096,
   /** How often an unknown bearer token is logged. */
   unknownTokenReportMs: 60_000,
   /** Logins that are remembered until their message expires. At this number nobody logs in by wallet. */

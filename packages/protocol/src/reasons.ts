@@ -98,6 +98,16 @@ export const reasons = {
     help: 'The rate for this caller is used up; wait for Retry-After.',
   },
   malformed_request: { retry: 'never', status: 400, help: 'The body is no request of this endpoint.' },
+  not_entitled: {
+    retry: 'never',
+    status: 403,
+    help: 'The role of this participant does not allow what it asks for.',
+  },
+  nonce_required: {
+    retry: 'never',
+    status: 400,
+    help: 'This payer has no address here: ask for its payments one by one, by challenge nonce.',
+  },
   invalid_amount: {
     retry: 'never',
     status: 400,

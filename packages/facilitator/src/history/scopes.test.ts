@@ -44,7 +44,7 @@ const full = historyPaymentOf(1, {
 const textOf = (value: unknown) =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? `${inner}` : inner))
 
-describe('the provider', () => {
+describe('R-125 the provider', () => {
   it('sees payments of its treasury with mint and exact times', () => {
     const seen = seenBy(provider, full, sameDay)
     expect(seen).toMatchObject({
@@ -89,7 +89,7 @@ describe('the provider', () => {
   })
 })
 
-describe('a payer with an address', () => {
+describe('R-125 a payer with an address', () => {
   it('sees its own payments with address and burn, and nobody else’s', () => {
     expect(seenBy(payer, full, sameDay)).toMatchObject({
       payer: payerA,
@@ -121,7 +121,7 @@ describe('a payer with an address', () => {
   })
 })
 
-describe('a payer without an address', () => {
+describe('R-125 a payer without an address', () => {
   it('sees any payment whose nonce it presents, and no address or burn in it', () => {
     const seen = seenBy(byNonce, full, dayAfter)
     expect(seen).toMatchObject({ challengeNonce: nonceOf(1), phase: 'finalized', amount: 1000n })

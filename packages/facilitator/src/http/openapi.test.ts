@@ -4,10 +4,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
+import { addressOf } from '../../test/challenges.js'
 import { connectionBounds } from '../../test/connections.js'
+import { participantsOf } from '../../test/history-app.js'
+import { createMemoryHistory } from '../../test/history-books.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { createOwedBooks } from '../payment/owed.js'
 import { registerAdminApi } from './admin/api.js'
+import { registerHistoryApi } from './history/api.js'
 import { openApiDocument } from './openapi.js'
 import { operations } from './operations.js'
 import { createPresentations } from './presentations.js'
@@ -141,6 +145,14 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     onGrantFailure: () => undefined,
   })
   registerHealthApi(app, { readiness })
+  registerHistoryApi(app, {
+    ...{ chainId: 31337, token: addressOf(1), treasury: addressOf(2), participants: participantsOf(), clock },
+    tokens: { read: async () => reject('token_missing') },
+    login: undefined,
+    books: createMemoryHistory([]).books,
+    disclose: async () => undefined,
+    rateLimits,
+  })
   registerAdminApi(app, {
     chainId: 31337,
     profile,

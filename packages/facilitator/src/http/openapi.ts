@@ -1,7 +1,8 @@
 /** The OpenAPI 3.1 document, made of the table of operations and the schemas in it. */
 import { z } from 'zod'
 import { version } from '../package.js'
-import { type Answer, type Operation, operations } from './operations.js'
+import type { Answer, Operation } from './operation.js'
+import { operations } from './operations.js'
 import { components } from './schema-parts.js'
 
 type JsonSchema = Record<string, unknown>
@@ -11,8 +12,8 @@ const uri = (id: string) => `#/components/schemas/${id}`
 const statusText: Record<number, string> = {
   400: 'The request is not one of this endpoint.',
   401: 'No valid bearer token, or the administrative surface is locked.',
-  403: 'The profile of this facilitator accepts no payments.',
-  404: 'There is no such payment.',
+  403: 'The profile of this facilitator, or the role of the participant, does not allow it.',
+  404: 'There is no such thing, or not for this caller.',
   413: 'The body is too large.',
   415: 'The body is not application/json.',
   429: 'The rate is used up; `Retry-After` says how long to wait.',
@@ -39,23 +40,30 @@ export function openApiDocument(): JsonSchema {
       schemas: componentSchemas(),
       securitySchemes: {
         admin: { type: 'http', scheme: 'bearer', description: 'The value of SVC_ADMIN_TOKEN.' },
+        history: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'An identity token, from a wallet login or from the operator. Good for 15 minutes.',
+        },
       },
     },
   }
 }
 
-function toOperation({ tag, summary, path, query, body, answer, refusals, refusal }: Operation): JsonSchema {
+function toOperation(operation: Operation): JsonSchema {
+  const { tag, summary, path, query, body, answer, otherwise, refusals, refusal } = operation
   const parameters = [...pathParameters(path), ...queryParameters(query)]
   return {
     tags: [tag],
     summary,
-    ...(tag === 'admin' && { security: [{ admin: [] }] }),
+    ...(operation.isGuarded && { security: [{ [tag]: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: { required: true, content: { 'application/json': { schema: refTo(body) } } },
     }),
     responses: {
-      200: { description: 'The answer.', ...contentOf(answer) },
+      200: { description: 'The answer.', ...contentOf(answer, otherwise) },
       ...Object.fromEntries(
         refusals.map((status) => [status, { description: statusText[status], ...contentOf(refusal) }]),
       ),
@@ -64,9 +72,10 @@ function toOperation({ tag, summary, path, query, body, answer, refusals, refusa
   }
 }
 
-function contentOf(answer: Answer): JsonSchema {
-  if ('contentType' in answer) return { content: { [answer.contentType]: {} } }
-  return { content: { 'application/json': { schema: refTo(answer) } } }
+function contentOf(answer: Answer, otherwise?: Operation['otherwise']): JsonSchema {
+  const others = otherwise && { [otherwise.contentType]: {} }
+  if ('contentType' in answer) return { content: { [answer.contentType]: {}, ...others } }
+  return { content: { 'application/json': { schema: refTo(answer) }, ...others } }
 }
 
 function refTo(schema: z.ZodType): JsonSchema {

@@ -1,28 +1,14 @@
 /** Every route of the daemon: what it takes and what it may answer. The OpenAPI document is made of this table. */
-import type { z } from 'zod'
 import { metricsContentType } from '../telemetry/metrics.js'
 import * as feeSchemas from './admin/fee-schemas.js'
 import * as adminSchemas from './admin/schemas.js'
+import { historyOperations } from './history/operations.js'
+import type { Operation } from './operation.js'
 import * as publicSchemas from './public/schemas.js'
 import { problem } from './schema-parts.js'
 
-export type Answer = z.ZodType | { readonly contentType: string }
-
-export type Operation = {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly tag: 'payment' | 'operation' | 'admin'
-  readonly summary: string
-  readonly query?: z.ZodObject
-  readonly body?: z.ZodType
-  readonly answer: Answer
-  /** Statuses of refusals, and the shape they have on this path. */
-  readonly refusals: readonly number[]
-  readonly refusal: z.ZodType
-}
-
 const plain = { refusal: problem, refusals: [] } as const
-const admin = { tag: 'admin', refusal: problem, refusals: [401] } as const
+const admin = { tag: 'admin', isGuarded: true, refusal: problem, refusals: [401] } as const
 
 export const operations: readonly Operation[] = [
   {
@@ -193,4 +179,5 @@ export const operations: readonly Operation[] = [
     answer: { contentType: metricsContentType },
     ...admin,
   },
+  ...historyOperations,
 ]

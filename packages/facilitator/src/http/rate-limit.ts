@@ -28,6 +28,9 @@ export type RateName =
   | 'misses'
   | 'challenge_sure'
   | 'challenge_further'
+  | 'history'
+  | 'history_export'
+  | 'history_login'
 
 export type Taken = 'ok' | { readonly retryAfterSeconds: number }
 

@@ -1,11 +1,18 @@
 /** The HTTP server: limits on what comes in, and one shape for everything that goes wrong. */
 import { type ConnectionBounds, timeoutsOf } from '@svc-zerc20/daemon'
-import { type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
+import { type ReasonCode, type Rejection, reject, SvcError } from '@svc-zerc20/protocol'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/events.js'
-import type { AdminAuth } from './admin/auth.js'
 import { answerClientError } from './client-error.js'
 import { type Surface, sendRejection } from './problem.js'
+import { answerUnrouted } from './routes.js'
+
+/** The guard of everything beneath a path, such as `/admin`. */
+export type PathGuard = {
+  readonly path: string
+  /** Why the request is turned away. Undefined when it may pass. */
+  refusalOf(request: FastifyRequest): Promise<Rejection | undefined>
+}
 
 export function createServer(deps: {
   chainId: number
@@ -13,8 +20,8 @@ export function createServer(deps: {
   bodyBytesMax: number
   connections: ConnectionBounds
   log: Log
-  /** Asked about paths beneath `/admin` that no route can take; the routes there have their own guard. */
-  adminAuth?: AdminAuth
+  /** Asked about paths beneath a guarded one that no route can take; the routes there have their own guard. */
+  guards?: readonly PathGuard[]
 }): FastifyInstance {
   const { chainId, log } = deps
   const app = Fastify({
@@ -27,30 +34,18 @@ export function createServer(deps: {
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     clientErrorHandler: answerClientError,
     // Paths that reach no route: broken percent-encoding, or a parameter longer than any nonce.
-    frameworkErrors: (error, request, reply) => {
-      const isClosed =
-        /^\/admin(?![\w-])/.test(request.url) && !deps.adminAuth?.(request.headers.authorization)
-      if (isClosed) {
-        sendRejection(reply.header('www-authenticate', 'Bearer'), reject('unauthorized'), {
-          surface: 'plain',
-          chainId,
-        })
-        return
-      }
+    frameworkErrors: async (error, request, reply) => {
+      const closed = await guardOf(request, deps.guards)
+        ?.refusalOf(request)
+        .catch(() => reject('internal_error'))
+      if (closed) reply.header('www-authenticate', 'Bearer')
       const reason = error.code === 'FST_ERR_BAD_URL' ? 'malformed_request' : 'not_found'
-      sendRejection(reply, reject(reason), { surface: 'plain', chainId })
+      sendRejection(reply, closed ?? reject(reason), { surface: 'plain', chainId })
     },
   })
   closeAfterAnswers(app)
-  const routes = collectRoutes(app)
+  app.setNotFoundHandler(answerUnrouted(app, chainId))
   app.removeContentTypeParser('text/plain')
-
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = routes.methodsAt(request.url)
-    if (allowed.length > 0) reply.header('allow', allowed.join(', '))
-    const reason = allowed.length > 0 ? 'method_not_allowed' : 'not_found'
-    return sendRejection(reply, reject(reason), { surface: 'plain', chainId })
-  })
 
   app.setErrorHandler((error: FastifyError | SvcError, request, reply) => {
     const reason = reasonOf(error)
@@ -63,27 +58,15 @@ export function createServer(deps: {
   return app
 }
 
+const guardOf = ({ url }: FastifyRequest, guards: readonly PathGuard[] = []) =>
+  guards.find(({ path }) => url.startsWith(path) && !/^[\w-]/.test(url.slice(path.length)))
+
 /**
  * No route has a JSON schema: bodies are parsed by the protocol. Without compilers of its own, Fastify loads those of
  * Ajv at every start.
  */
 function noSchemas(): never {
   throw new SvcError('invariant', 'a route has a schema')
-}
-
-/** Which methods the registered routes take, by path. */
-function collectRoutes(app: FastifyInstance): { methodsAt(url: string): readonly string[] } {
-  const routes: { pattern: RegExp; method: string }[] = []
-  app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}/?$`)
-    for (const name of [method].flat()) routes.push({ pattern, method: name })
-  })
-  return {
-    methodsAt(url) {
-      const path = url.split('?')[0] ?? url
-      return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
-    },
-  }
 }
 
 /** A connection that is busy when the server closes would otherwise stay open for its keep-alive time. */

@@ -9,7 +9,7 @@ import { sellerKey, sellerRatesOf } from '../config/sellers.js'
 import { createClockWatch } from '../health/clock-watch.js'
 import { createDiskSpace } from '../health/disk-space.js'
 import { createReadinessProbes } from '../health/probes.js'
-import { type AdminAuth, createAdminAuth } from '../http/admin/auth.js'
+import { type AdminAuth, adminGuard, createAdminAuth } from '../http/admin/auth.js'
 import { createCallers, type Seller } from '../http/callers.js'
 import { observeAnswers } from '../http/observe.js'
 import { createPresentations } from '../http/presentations.js'
@@ -52,7 +52,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const adminAuth = createAdminAuth(deps.secrets.adminToken)
   const bounds = connectionBoundsOf(config)
   const app = createServer({
-    adminAuth,
+    guards: [adminGuard(adminAuth)],
     chainId: deps.chainSide.deployment.chainId,
     trustedProxies: config.listen.trusted_proxies,
     bodyBytesMax: limits.bodyBytesMax,

@@ -1,7 +1,8 @@
 /** Guards the administrative surface: its token is required, and without a token nobody gets in. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Secret } from '@svc-zerc20/protocol'
+import { reject, type Secret } from '@svc-zerc20/protocol'
 import { bearerIn } from '../callers.js'
+import type { PathGuard } from '../server.js'
 
 /** Judges the value of an `Authorization` header. */
 export type AdminAuth = (authorization: string | undefined) => boolean
@@ -19,3 +20,8 @@ export function createAdminAuth(token: Secret<string> | undefined): AdminAuth {
     return expected !== undefined && given !== undefined && same
   }
 }
+
+export const adminGuard = (auth: AdminAuth): PathGuard => ({
+  path: '/admin',
+  refusalOf: async ({ headers }) => (auth(headers.authorization) ? undefined : reject('unauthorized')),
+})

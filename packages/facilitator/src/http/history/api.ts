@@ -1,0 +1,54 @@
+/** The surface of participants. Without a good token every path beneath `/history` answers 401, but login and the issuer's. */
+import { Network, toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
+import type { FastifyInstance } from 'fastify'
+import { limits } from '../../limits.js'
+import { sendRejection } from '../problem.js'
+import { answerUnrouted } from '../routes.js'
+import type { HistoryApiDeps, HistoryRoutes } from './deps.js'
+import { registerLogin } from './login.js'
+import { registerPayments } from './payments.js'
+import { createDoor } from './visit.js'
+
+export function registerHistoryApi(app: FastifyInstance, deps: HistoryApiDeps): void {
+  const { chainId } = deps
+  const routes: HistoryRoutes = {
+    ...deps,
+    door: createDoor({ ...deps, rate: deps.rateLimits('history', limits.historyRequestsPerMin) }),
+    network: Network.format(chainId),
+    now: () => Math.floor(deps.clock.now() / 1000) as UnixSeconds,
+    refuse: (reply, rejection) => sendRejection(reply, rejection, { surface: 'plain', chainId }),
+  }
+  app.register(
+    async (history) => {
+      const unrouted = answerUnrouted(history, chainId)
+      history.addHook('onRequest', async (_request, reply) => {
+        reply.header('cache-control', 'no-store')
+      })
+      registerLogin(history, routes)
+      history.register(async (guarded) => {
+        guarded.addHook('onRequest', async (request, reply) => routes.door.enter(request, reply))
+        // Unknown paths have the guard above, too.
+        guarded.setNotFoundHandler(unrouted)
+        registerWhoami(guarded, routes)
+        registerPayments(guarded, routes)
+      })
+    },
+    { prefix: '/history' },
+  )
+}
+
+function registerWhoami(app: FastifyInstance, { door, network, token }: HistoryRoutes): void {
+  app.get('/whoami', async (request) => {
+    const { participant, sight } = door.visitOf(request)
+    const { scope } = sight
+    return {
+      ...participant,
+      sees: scope === undefined ? 'nonce' : scope.kind === 'payer' ? 'address' : 'treasury',
+      ...(scope?.kind === 'payer' && { address: toChecksum(scope.payer) }),
+      ...(scope?.kind === 'treasury' && { treasury: toChecksum(scope.treasury) }),
+      network,
+      token: toChecksum(token),
+      proofs: false,
+    }
+  })
+}

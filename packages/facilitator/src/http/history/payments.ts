@@ -1,0 +1,159 @@
+/** Payments of a participant: lists, one payment, totals, export, and the payer's leave for the provider to see it. */
+import { accept, parseChallengeNonce, type Result, reject, toChecksum } from '@svc-zerc20/protocol'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { HistoryFilter } from '../../history/books.js'
+import type { HistoryPayment } from '../../history/payment.js'
+import {
+  boundsOf,
+  type SeenPayment,
+  type Sight,
+  seenBy,
+  totalsSeenBy,
+  turnsSeenBy,
+} from '../../history/scopes.js'
+import { limits } from '../../limits.js'
+import type { HistoryRoutes } from './deps.js'
+import { exportStream, exportTypes } from './export.js'
+import { readQuery } from './query.js'
+import * as schemas from './schemas.js'
+import { viewRecord, viewTotals } from './view.js'
+import { refuseBeyond } from './visit.js'
+
+type OnePayment = { Params: { challengeNonce: string } }
+
+export function registerPayments(app: FastifyInstance, routes: HistoryRoutes): void {
+  registerList(app, routes)
+  registerOne(app, routes)
+  registerTotals(app, routes)
+  registerExport(app, routes)
+}
+
+function registerList(app: FastifyInstance, { door, books, now, refuse }: HistoryRoutes): void {
+  app.get('/payments', async (request, reply) => {
+    const { sight } = door.visitOf(request)
+    const at = now()
+    const asked = readQuery(schemas.pageQuery, request.query)
+    if (!asked.ok) return refuse(reply, asked)
+    const bounds = listable(sight, at)
+    if (!bounds.ok) return refuse(reply, bounds)
+    const { order = 'time', cursor, limit = limits.pageSize } = asked.value
+    const page = await books.page({ ...filterOf(bounds.value, asked.value), order, after: cursor, limit })
+    if (page === 'bad_cursor') {
+      return refuse(reply, reject('malformed_request', 'cursor: is not the `next` of a page in this order'))
+    }
+    const seen = page.payments.flatMap((payment) => seenBy(sight, payment, at) ?? [])
+    return { payments: seen.map(viewRecord), ...(page.next !== undefined && { next: page.next }) }
+  })
+}
+
+function registerOne(app: FastifyInstance, { door, books, disclose, now, refuse }: HistoryRoutes): void {
+  const view = (sight: Sight, payment: HistoryPayment | undefined) => {
+    const at = now()
+    const seen = seenBy(sight, payment, at)
+    return seen && payment && { payment: viewRecord(seen), turns: turnsSeenBy(sight, payment, at) }
+  }
+  const find = async (request: FastifyRequest<OnePayment>) => {
+    const nonce = parseChallengeNonce(request.params.challengeNonce)
+    return nonce && books.find(nonce)
+  }
+
+  app.get<OnePayment>('/payments/:challengeNonce', async (request, reply) => {
+    const { sight } = door.visitOf(request)
+    return view(sight, await find(request)) ?? refuse(reply, reject('not_found', noSuchPayment))
+  })
+
+  app.post<OnePayment>('/payments/:challengeNonce/disclose', async (request, reply) => {
+    const { sight } = door.visitOf(request)
+    if (sight.scope?.kind !== 'payer') {
+      return refuse(reply, reject('not_entitled', 'only a payer with an address here can disclose a payment'))
+    }
+    const seen = seenBy(sight, await find(request), now())
+    if (!seen) return refuse(reply, reject('not_found', noSuchPayment))
+    if (seen.disclosedAt === undefined) await disclose(seen.challengeNonce)
+    return view(sight, await find(request))
+  })
+}
+
+/** The same for a payment of somebody else and for none. */
+const noSuchPayment = 'no such payment'
+
+function registerTotals(
+  app: FastifyInstance,
+  { door, books, network, token, now, refuse }: HistoryRoutes,
+): void {
+  app.get('/totals', async (request, reply) => {
+    const { sight } = door.visitOf(request)
+    const asked = readQuery(schemas.totalsQuery, request.query)
+    if (!asked.ok) return refuse(reply, asked)
+    const bounds = listable(sight, now())
+    if (!bounds.ok) return refuse(reply, bounds)
+    // A burn of this very second belongs to the past.
+    const { since = 0, until = Math.max(now(), since) + 1 } = asked.value
+    const totals = await books.totals(bounds.value.scope, { since, until })
+    return { network, token: toChecksum(token), since, until, ...viewTotals(totalsSeenBy(sight, totals)) }
+  })
+}
+
+function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
+  const { chainId, door, books, network, token, rateLimits, now, refuse } = routes
+  const rate = rateLimits('history_export', limits.historyExportsPerMin)
+  const underWay = new Map<string, number>()
+
+  app.get('/export', async (request, reply): Promise<FastifyReply> => {
+    const { sight } = door.visitOf(request)
+    const { role } = sight
+    const at = now()
+    const asked = readQuery(schemas.exportQuery, request.query)
+    if (!asked.ok) return refuse(reply, asked)
+    const bounds = listable(sight, at)
+    if (!bounds.ok) return refuse(reply, bounds)
+    const { format = 'json' } = asked.value
+    // Without this the whole stream would be made for a HEAD and thrown away.
+    if (request.method === 'HEAD') return reply.type(exportTypes[format]).send()
+    const refused = await refuseBeyond(rate, role, reply, chainId)
+    if (refused) return refused
+    const running = underWay.get(role) ?? 0
+    if (running >= limits.historyExportsAtOnceMax) {
+      return refuse(
+        reply,
+        reject('too_many_requests', 'as many exports are under way as one participant may have'),
+      )
+    }
+    const filter = filterOf(bounds.value, asked.value)
+    const seen = seenOf(() => books.all(filter), sight, at)
+    const stream = exportStream(seen, format, { network, token: toChecksum(token), exportedAt: at, role })
+    underWay.set(role, running + 1)
+    stream.once('close', () => underWay.set(role, (underWay.get(role) ?? 1) - 1))
+    return reply
+      .type(exportTypes[format])
+      .header('content-disposition', `attachment; filename="history-${role}.${format}"`)
+      .send(stream)
+  })
+}
+
+/** The walk begins with the first read: an answer that nobody reads begins none, so none is left open. */
+async function* seenOf(
+  walk: () => AsyncIterable<HistoryPayment>,
+  sight: Sight,
+  at: Parameters<typeof seenBy>[2],
+): AsyncGenerator<SeenPayment> {
+  for await (const payment of walk()) {
+    const seen = seenBy(sight, payment, at)
+    if (seen) yield seen
+  }
+}
+
+type Bounds = NonNullable<ReturnType<typeof boundsOf>>
+
+/** The bounds of a list. A payer without an address has none: whatever it sees, it names. */
+function listable(sight: Sight, at: Parameters<typeof boundsOf>[1]): Result<Bounds> {
+  const bounds = boundsOf(sight, at)
+  return bounds ? accept(bounds) : reject('nonce_required')
+}
+
+function filterOf(
+  bounds: Bounds,
+  { phase, since, until, minAmount, maxAmount }: ReturnType<typeof schemas.exportQuery.parse>,
+): HistoryFilter {
+  return { ...bounds, phase, since, until, amountMin: minAmount, amountMax: maxAmount }
+}

@@ -1,0 +1,33 @@
+/** Queries of participants. Invalid values are refused, not guessed. Unknown keys are ignored. */
+import { accept, type Result, reject } from '@svc-zerc20/protocol'
+import type { z } from 'zod'
+
+type Bounds = {
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  readonly minAmount?: bigint | undefined
+  readonly maxAmount?: bigint | undefined
+}
+
+export function readQuery<T extends Bounds>(schema: z.ZodType<T>, query: unknown): Result<T> {
+  const read = schema.safeParse(query)
+  if (!read.success) return malformed(read.error)
+  const { since, until, minAmount, maxAmount } = read.data
+  if (since !== undefined && until !== undefined && since >= until) {
+    return reject('malformed_request', 'until: has to be later than since')
+  }
+  if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount) {
+    return reject('malformed_request', 'maxAmount: is below minAmount')
+  }
+  return accept(read.data)
+}
+
+export function readBody<T>(schema: z.ZodType<T>, body: unknown): Result<T> {
+  const read = schema.safeParse(body ?? {})
+  return read.success ? accept(read.data) : malformed(read.error)
+}
+
+function malformed({ issues: [issue] }: z.ZodError) {
+  const where = issue?.path.join('.') || 'request'
+  return reject('malformed_request', `${where}: ${issue?.message ?? 'malformed'}`)
+}

@@ -1,0 +1,200 @@
+/** The bodies and queries of the history surface, named as in the OpenAPI document. The queries are read with these schemas. */
+import { type BaseUnits, parseBaseUnits } from '@svc-zerc20/protocol'
+import { z } from 'zod'
+import { participantRoles } from '../../config/history-settings.js'
+import { historyPhases, recordKinds } from '../../history/payment.js'
+import { limits } from '../../limits.js'
+import { lateReasons } from '../../payment/records.js'
+import { address, baseUnits, count, named, network, nonce, seconds, txHash } from '../schema-parts.js'
+
+const role = z.enum(participantRoles)
+const day = z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/)
+const phase = named(
+  'HistoryPhase',
+  'Where a payment stands, as far as the participant may know. `challenged`: issued and not paid, expired once ' +
+    '`expiresAt` is past. `late`: only a burn that bought nothing. A payer is told `finalized` on the day after.',
+  z.enum(historyPhases),
+)
+
+const place = named(
+  'BurnPlace',
+  'Where on the chain the burn is. It names the payer.',
+  z.looseObject({ transaction: txHash, block: baseUnits, leafIndex: baseUnits }),
+)
+
+const mint = named(
+  'HistoryMint',
+  'The mint to the treasury. Providers only.',
+  z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
+)
+
+const finality = {
+  finalizedOn: day.optional().describe('the day of the mint in UTC; payers are told once the day is over'),
+  finalizedAt: seconds.optional().describe('its second; providers only'),
+  mint: mint.optional(),
+}
+
+const burned = {
+  value: baseUnits.describe('what was burned'),
+  at: seconds,
+  burn: place.optional().describe('for its payer, and for the provider once the payer disclosed it'),
+}
+
+const record = {
+  challengeNonce: nonce,
+  phase,
+  amount: baseUnits.describe('what the challenge asked for'),
+  listPrice: baseUnits,
+  fee: z
+    .looseObject({ amount: baseUnits, bps: count, chargeTo: z.enum(['payer', 'provider']) })
+    .optional()
+    .describe('part of the amount; payers see the fee that they bear'),
+  issuedAt: seconds,
+  expiresAt: seconds,
+  payer: address.optional().describe('for the payer itself, and for the provider once it is disclosed'),
+  payTo: address
+    .optional()
+    .describe('the burn address, which names the payer on the chain: shown like `payer`'),
+  treasury: address.optional().describe('where the mint goes; providers only'),
+  accepted: z.looseObject(burned).optional().describe('the burn that bought something'),
+  ...finality,
+  late: z
+    .looseObject({ ...burned, reason: z.enum(lateReasons), ...finality })
+    .optional()
+    .describe('a burn that bought nothing; it is minted all the same'),
+  unmatched: z
+    .array(z.looseObject({ reason: z.string(), at: seconds }))
+    .optional()
+    .describe('transfers to the burn address that covered nothing'),
+  disclosedAt: seconds.optional().describe('since then the provider sees payer and burn'),
+}
+
+const historyRecord = named(
+  'HistoryRecord',
+  'A payment as far as the participant may see it. What is hidden is absent.',
+  z.looseObject(record),
+)
+
+export const historyPayment = named(
+  'HistoryPayment',
+  'One payment and its turns, in order. For payers `finalized` has a day and is shown behind the other turns of that day.',
+  z.looseObject({
+    payment: historyRecord,
+    turns: z.array(z.looseObject({ kind: z.enum(recordKinds), at: seconds.optional(), on: day.optional() })),
+  }),
+)
+
+/** A place in the order of a list. What is in it is the index's business. */
+const cursor = z.string().regex(/^[\w.~:-]{1,256}$/)
+
+export const historyPage = named(
+  'HistoryPage',
+  'Payments, newest or largest first. `next` is there when more follow: hand it back as `cursor`. A page may be short, and ' +
+    'even empty, while more follow, because the work for one page is bounded.',
+  z.looseObject({ payments: z.array(historyRecord), next: cursor.optional() }),
+)
+
+export const historyExport = named(
+  'HistoryExport',
+  'Everything the participant may see, as it was at one moment, oldest first.',
+  z.looseObject({ network, token: address, exportedAt: seconds, payments: z.array(historyRecord) }),
+)
+
+const sum = z.looseObject({ payments: count, amount: baseUnits })
+
+export const historyTotals = named(
+  'HistoryTotals',
+  'Sums over a period, by the time of the burns.',
+  z.looseObject({
+    network,
+    token: address,
+    since: seconds,
+    until: seconds,
+    accepted: sum.describe('burns that bought something'),
+    late: sum.describe('burns that bought nothing; beside an accepted burn only the difference'),
+    fees: sum.optional().describe('fees of the accepted burns, part of them; providers only'),
+    finalized: sum.optional().describe('mints of both; providers only'),
+  }),
+)
+
+export const whoami = named(
+  'Participant',
+  'Who the token stands for, and which payments it shows.',
+  z.looseObject({
+    role,
+    tenant: z.string(),
+    actor: z.string(),
+    expiresAt: seconds.describe('the end of the token'),
+    sees: z
+      .enum(['treasury', 'address', 'nonce'])
+      .describe('the payments of a treasury, those of an address, or those whose nonce is presented'),
+    address: address.optional().describe('the payer’s'),
+    treasury: address.optional().describe('the provider’s'),
+    network,
+    token: address,
+    proofs: z.boolean().describe('proofs are issued here'),
+  }),
+)
+
+const inQuery = <T>(pattern: RegExp, read: (text: string) => T) => z.string().regex(pattern).transform(read)
+const secondsInQuery = inQuery(/^[0-9]{1,12}$/, Number)
+const unitsInQuery = z
+  .string()
+  .regex(/^(?:0|[1-9][0-9]{0,77})$/)
+  .refine((text) => parseBaseUnits(text) !== undefined, 'has to be below 2^256')
+  .transform((text) => BigInt(text) as BaseUnits)
+
+const period = {
+  since: secondsInQuery.optional().describe('from this second on, unix seconds'),
+  until: secondsInQuery.optional().describe('before this second, unix seconds'),
+}
+
+const filter = {
+  ...period,
+  phase: phase.optional().describe('only payments in this phase'),
+  minAmount: unitsInQuery.optional().describe('at least this much, base units'),
+  maxAmount: unitsInQuery.optional().describe('at most this much, base units'),
+}
+
+export const pageQuery = z.object({
+  ...filter,
+  order: z.enum(['time', 'amount']).optional().describe('newest first, or largest first; `time` unless told'),
+  cursor: cursor.optional().describe('`next` of the page before, which had the same order'),
+  limit: inQuery(/^[1-9][0-9]{0,3}$/, (text) => Math.min(Number(text), limits.pageSizeMax))
+    .optional()
+    .describe(`${limits.pageSize} unless told, at most ${limits.pageSizeMax}`),
+})
+
+export const exportQuery = z.object({
+  ...filter,
+  format: z.enum(['json', 'csv']).optional().describe('`json` unless told'),
+})
+
+export const totalsQuery = z.object(period)
+
+export const loginChallengeRequest = named(
+  'LoginChallengeRequest',
+  'The address of the wallet that wants to come in.',
+  z.looseObject({ address }),
+)
+
+export const loginChallenge = named(
+  'LoginChallenge',
+  'A message (EIP-4361) for the wallet to sign, unchanged. Every address gets one.',
+  z.looseObject({ message: z.string(), expiresAt: seconds }),
+)
+
+export const loginRequest = named(
+  'LoginRequest',
+  'The message, and the wallet’s signature of it (EIP-191; ERC-1271 for contract wallets).',
+  z.looseObject({
+    message: z.string().max(limits.loginMessageCharactersMax),
+    signature: z.string().regex(/^0x(?:[0-9a-fA-F]{2}){1,4096}$/),
+  }),
+)
+
+export const login = named(
+  'Login',
+  'An identity token for `Authorization: Bearer`.',
+  z.looseObject({ token: z.string(), role, expiresAt: seconds }),
+)

@@ -1,0 +1,88 @@
+/** The routes of participants on a server without a socket: real tokens, and a history in memory. */
+import { type ChallengeNonce, Secret } from '@svc-zerc20/protocol'
+import { stoppedClock } from '../../../test/support/clocks.js'
+import type { HistorySettings, ParticipantRole } from '../src/config/history-settings.js'
+import { createTokens } from '../src/history/identity/tokens.js'
+import { registerHistoryApi } from '../src/http/history/api.js'
+import type { HistoryApiDeps } from '../src/http/history/deps.js'
+import { historyGuard } from '../src/http/history/visit.js'
+import { createRateLimits } from '../src/http/rate-limit.js'
+import { createServer } from '../src/http/server.js'
+import { deployment, seconds } from './challenges.js'
+import { connectionBounds } from './connections.js'
+import { createMemoryHistory } from './history-books.js'
+import { noon, payerA } from './history-payments.js'
+import { seededRandom } from './seeded-random.js'
+
+const historyUrl = 'https://pay.example'
+const identitySecret = new Secret('an identity secret of 40 characters or so')
+
+export const participantsOf = (changes: Partial<HistorySettings['participants']> = {}) => ({
+  payer: { tenant: 'acme', actor: 'buyer-7', address: payerA },
+  provider: { tenant: 'shop', actor: 'till-1' },
+  ...changes,
+})
+
+/** The clock stands two hours after noon. */
+export const nowOfAll = seconds(noon + 7_200)
+
+export type HistoryApp = Awaited<ReturnType<typeof openHistoryApp>>
+
+export async function openHistoryApp({
+  payments = [],
+  ...changes
+}: Partial<HistoryApiDeps> & { payments?: Parameters<typeof createMemoryHistory>[0] } = {}) {
+  const clock = stoppedClock(nowOfAll * 1000)
+  const participants = changes.participants ?? participantsOf()
+  const tokensOf = (settings: { participants: HistorySettings['participants'] }) =>
+    createTokens({
+      settings: { identitySecret, ...settings },
+      url: historyUrl,
+      clock,
+      random: seededRandom(1),
+    })
+  const tokens = tokensOf({ participants })
+  const history = createMemoryHistory(payments)
+  const { chainId, token, treasury } = deployment
+  const app = createServer({
+    chainId,
+    trustedProxies: undefined,
+    bodyBytesMax: 1024,
+    connections: connectionBounds,
+    guards: [historyGuard(tokens)],
+    log: () => undefined,
+  })
+  registerHistoryApi(app, {
+    ...{ chainId, token, treasury, participants, tokens, clock },
+    login: undefined,
+    books: history.books,
+    disclose: async (nonce: ChallengeNonce) => {
+      const at = payments.findIndex(({ challenge }) => challenge.nonce === nonce)
+      const payment = payments[at]
+      if (payment) payments[at] = { ...payment, disclosedAt: nowOfAll }
+    },
+    rateLimits: createRateLimits({ keysMax: 100, clock }),
+    ...changes,
+  })
+  await app.ready()
+
+  const headerOf = async (role: ParticipantRole, from = tokens) => ({
+    authorization: `Bearer ${(await from.issue(role)).token}`,
+  })
+  return {
+    app,
+    clock,
+    history,
+    headerOf,
+    tokensOf,
+    get: async (path: string, role: ParticipantRole) =>
+      app.inject({ method: 'GET', url: `/history${path}`, headers: await headerOf(role) }),
+    post: async (path: string, role: ParticipantRole, payload?: object) =>
+      app.inject({
+        method: 'POST',
+        url: `/history${path}`,
+        headers: await headerOf(role),
+        ...(payload && { payload }),
+      }),
+  }
+}
