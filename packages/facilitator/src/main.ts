@@ -29,6 +29,7 @@ const mistakes = new Set([
   'seed_mismatch',
   'journal_old',
   'journal_lost',
+  'issuer_unusable',
 ])
 
 // Server, ledger and prover are imported only by the commands that need them. The others then start a third faster.

@@ -1,4 +1,5 @@
 /** Verifiable statements about payments: their format, and how they are checked without a server. */
+export { isName } from './forms.js'
 export { type Issue, issueProof } from './issue.js'
 export {
   makePrivateKey,
@@ -9,7 +10,13 @@ export {
   type SigningKey,
   thumbprintOf,
 } from './keys.js'
-export { type IssuerKey, type Manifest, readManifest, signManifest } from './manifest.js'
+export {
+  type IssuerKey,
+  type Manifest,
+  readManifest,
+  readManifestOfAnyTime,
+  signManifest,
+} from './manifest.js'
 export { presentProof } from './present.js'
 export { ProofError, type ProofReason, proofReasons } from './proof-error.js'
 export { type ProofFile, parseProofFile, printProofFile, toProofFile } from './proof-file.js'

@@ -22,10 +22,10 @@ export const statementKinds = {
   payment: {
     vct: 'urn:svc-zerc20:payment:1',
     says: 'the payment of one challenge, as its facilitator recorded it',
-    open: { ...whatMoney, ...view },
+    // Money that came too late bought nothing, and must not be shown as if it had.
+    open: { ...whatMoney, ...view, outcome: isOneOf('accepted', 'late') },
     hidden: {
       challengeNonce: isHash,
-      phase: isOneOf('challenged', 'accepted', 'finalized', 'late'),
       issuedAt: isWhole,
       /** What was asked for, and what came. */
       amount: isUnits,
@@ -44,7 +44,7 @@ export const statementKinds = {
       minted: isUnits,
       finalizedAt: isWhole,
     },
-    digests: 20,
+    digests: 18,
   },
   total: {
     vct: 'urn:svc-zerc20:total:1',
@@ -66,7 +66,7 @@ export const statementKinds = {
   },
   finality: {
     vct: 'urn:svc-zerc20:finality:1',
-    says: 'the value of one burn was minted, no later than on the day named',
+    says: 'the value of one burn was minted to its recipient, who is not named',
     open: whatMoney,
     hidden: { burnTransaction: isHash, leafIndex: isUnits, value: isUnits, finalizedOn: isDay },
     digests: 6,

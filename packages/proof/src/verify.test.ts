@@ -26,12 +26,11 @@ const random = { bytes: (length: number) => Buffer.alloc(length, `${salts++}-`) 
 
 const statement: Statement<'payment'> = {
   kind: 'payment',
-  open: { network: 'eip155:31337', token: `0x${'ab'.repeat(20)}`, role: 'payer' },
+  open: { network: 'eip155:31337', token: `0x${'ab'.repeat(20)}`, role: 'payer', outcome: 'accepted' },
   hidden: {
     challengeNonce: `0x${'01'.repeat(32)}`,
     amount: '1000',
     value: '1000',
-    phase: 'finalized',
     acceptedAt: now - 3 * day,
     burnTransaction: `0x${'02'.repeat(32)}`,
     leafIndex: '7',
@@ -611,7 +610,10 @@ describe('an issuer gives away nothing that would not be believed', () => {
   it.each<[string, Partial<Statement<'payment'>>]>([
     ['an amount with a sign', { hidden: { amount: '-1' } }],
     ['a claim of no kind', { hidden: { guilty: 'no' } as never }],
-    ['an open claim that is missing', { open: { network: 'eip155:1', role: 'payer' } as never }],
+    [
+      'an open claim that is missing',
+      { open: { network: 'eip155:1', role: 'payer', outcome: 'accepted' } as never },
+    ],
   ])('%s', (_, change) => {
     expect(() => issueProof({ ...statement, ...change }, issuing)).toThrow('does not fit')
   })

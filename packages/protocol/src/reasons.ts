@@ -113,6 +113,31 @@ export const reasons = {
     status: 400,
     help: 'The amount must be a positive decimal integer string below 2^248, fee included.',
   },
+  nothing_to_prove: {
+    retry: 'later',
+    status: 409,
+    help: 'Nothing was burned for the payment, so there is nothing to prove.',
+  },
+  finality_not_told: {
+    retry: 'later',
+    status: 409,
+    help: 'The burn is not minted, or was minted today: finality is told by day, once the day is over (UTC).',
+  },
+  burn_not_disclosed: {
+    retry: 'never',
+    status: 403,
+    help: 'A finality receipt names the burn, and you may not see the burn: its payer has to disclose it first.',
+  },
+  period_not_over: {
+    retry: 'later',
+    status: 409,
+    help: 'A total is proved for a period that has begun and ended; until must not be in the future.',
+  },
+  issuer_unavailable: {
+    retry: 'later',
+    status: 503,
+    help: 'The facilitator cannot use the key of its proof issuer right now; its log says why.',
+  },
   acceptance_disabled: {
     retry: 'never',
     status: 403,

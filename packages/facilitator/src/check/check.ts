@@ -49,7 +49,7 @@ export async function check(deps: {
     }),
     probeIndexer(values.network.indexer_url),
     probeJournal(journalFile, deps.inspectJournal, seedOf(secrets, values)),
-    probeHistory(deps.env, values),
+    probeHistory(deps.env, values, deps.clock),
     probeListen(values.listen),
   ])
   const artifacts = await probeArtifacts(values, chain.artifacts)

@@ -1,8 +1,10 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
 import { temporaryFiles } from '../../test/files.js'
+import { issuerOf } from '../../test/issuer.js'
 import { parseConfig } from '../config/config.js'
 import { exitCodeOf, format } from '../finding.js'
 import { lockJournal } from '../ledger/journal/lock.js'
@@ -31,7 +33,8 @@ function issuerFiles() {
   }
 }
 
-const linesOf = async (env: Record<string, string>) => (await probeHistory(env, config)).map(format)
+const linesOf = async (env: Record<string, string>) =>
+  (await probeHistory(env, config, systemClock)).map(format)
 
 describe('probeHistory', () => {
   it('R-085 looks at nothing while the history is detached', async () => {
@@ -102,7 +105,7 @@ describe('probeHistory', () => {
     const { HISTORY_ISSUER_PRIVATE_KEY_PATH: key } = issuerFiles()
     for (const mode of [0o644, 0o601, 0o602]) {
       chmodSync(key, mode)
-      const findings = await probeHistory({ HISTORY_ISSUER_PRIVATE_KEY_PATH: key }, config)
+      const findings = await probeHistory({ HISTORY_ISSUER_PRIVATE_KEY_PATH: key }, config, systemClock)
       expect(findings.map(format)).toEqual([
         `fail HISTORY_ISSUER_PRIVATE_KEY_PATH: ${key} can be used by every user of this machine; take that away with chmod o= ${key}`,
       ])
@@ -110,5 +113,24 @@ describe('probeHistory', () => {
     }
     chmodSync(key, 0o600)
     expect(await linesOf({ HISTORY_ISSUER_PRIVATE_KEY_PATH: key })).toEqual([])
+  })
+
+  it('R-086 compares the key of the issuer with manifest and trust anchor', async () => {
+    const now = Math.floor(systemClock.now() / 1_000)
+    const [one, other] = [await issuerOf(now), await issuerOf(now)]
+    const env = {
+      ...group(join(files.folder(), 'history.jsonl')),
+      HISTORY_ISSUER_PRIVATE_KEY_PATH: one.files.key,
+      HISTORY_ISSUER_MANIFEST_PATH: one.files.manifest,
+      HISTORY_ISSUER_TRUST_ANCHOR_PATH: one.files.anchor,
+      HISTORY_ARTIFACT_PATH: files.folder(),
+    }
+    expect(await linesOf(env)).toContain(
+      `ok   HISTORY_ISSUER_PRIVATE_KEY_PATH: https://pay.example signs proofs with the key ${one.kid}`,
+    )
+    const lines = await linesOf({ ...env, HISTORY_ISSUER_TRUST_ANCHOR_PATH: other.files.anchor })
+    expect(lines.at(-1)).toBe(
+      'fail HISTORY_ISSUER_MANIFEST_PATH: The manifest belongs to another trust anchor.',
+    )
   })
 })

@@ -2,18 +2,38 @@
 import { constants } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { Clock } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../config/config.js'
 import type { Environment } from '../config/environment.js'
-import type { HistorySettings } from '../config/history-settings.js'
-import type { Finding } from '../finding.js'
+import type { HistorySettings, IssuerSettings } from '../config/history-settings.js'
+import { type Finding, isFailure } from '../finding.js'
 import { examineHistory, issuerPathsOf } from '../secrets/history.js'
 import { allows, judgeFolder, judgePlace, judgeSpace } from './journal.js'
 
 /** The daemon that runs may have the history open: its lock is left alone. */
-export async function probeHistory(env: Environment, config: PartialConfig): Promise<Finding[]> {
+export async function probeHistory(
+  env: Environment,
+  config: PartialConfig,
+  clock: Pick<Clock, 'now'>,
+): Promise<Finding[]> {
   const { history } = examineHistory(env, config)
-  const issuer = await Promise.all(issuerPathsOf(env).map(([name, path]) => judgeIssuerPath(name, path)))
-  return [...(history ? await judgeRecords(history) : []), ...issuer.flat()]
+  const judged = await Promise.all(issuerPathsOf(env).map(([name, path]) => judgeIssuerPath(name, path)))
+  const issuer = judged.flat()
+  const isReadable = !issuer.some(isFailure)
+  return [
+    ...(history ? await judgeRecords(history) : []),
+    ...issuer,
+    ...(history?.issuer && isReadable ? await judgeIssuer(history.issuer, clock) : []),
+  ]
+}
+
+/** Whether key, manifest and trust anchor belong together. The libraries for it are loaded where there is an issuer. */
+async function judgeIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>): Promise<readonly Finding[]> {
+  const { examineIssuer } = await import('../history/proofs/issuer.js')
+  const { issuer, findings } = examineIssuer(settings, Math.floor(clock.now() / 1_000))
+  if (issuer === undefined) return findings
+  const message = `${issuer.id} signs proofs with the key ${issuer.kid}`
+  return [{ level: 'ok', key: 'HISTORY_ISSUER_PRIVATE_KEY_PATH', message }, ...findings]
 }
 
 async function judgeRecords({ path, hasWalletLogin, issuer }: HistorySettings): Promise<Finding[]> {

@@ -9,6 +9,7 @@ import { baseUrl } from '../config/types.js'
 import { type Finding, format, isFailure } from '../finding.js'
 import { examineHistory } from '../secrets/history.js'
 import { systemRandom } from '../system.js'
+import { registerIssuerCommands } from './issuer.js'
 
 const historyHelp = `
 Exit codes:
@@ -36,7 +37,7 @@ type TokenCommand = {
 export function registerHistoryCommands(program: Command, env: Environment): void {
   const history = program
     .command('history')
-    .description('identity tokens of the payment history')
+    .description('identity tokens of the payment history, and its proof issuer')
     .addHelpText('after', historyHelp)
   history
     .command('token')
@@ -46,6 +47,7 @@ export function registerHistoryCommands(program: Command, env: Environment): voi
     .option('--url <url>', 'the URL of the daemon as participants use it, instead of history.url', readUrl)
     .addHelpText('after', tokenHelp)
     .action((options: TokenCommand) => printToken(options, env))
+  registerIssuerCommands(history, env)
 }
 
 function readUrl(text: string): string {

@@ -1,0 +1,85 @@
+/**
+ * Every proof that was issued, one file each, on the disk before anybody has the proof. So the operator can always tell what
+ * was signed, and revoke it.
+ */
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+import { syncFolder } from '../../system.js'
+
+export type Artifact = {
+  readonly jti: string
+  readonly kind: string
+  readonly role: string
+  readonly audience: string
+  readonly issuedAt: number
+  readonly expiresAt: number
+  /** The proof file as it was given to the participant. */
+  readonly file: object
+}
+
+/** What a `jti` looks like. It names a file, so nothing else may come near a path. */
+export const isJti = (text: string): boolean => /^[0-9a-f]{32}$/.test(text)
+
+/** 256 folders, so that none grows too large. */
+const folderOf = (root: string, jti: string) => join(root, jti.slice(0, 2))
+const pathOf = (root: string, jti: string) => join(folderOf(root, jti), `${jti}.json`)
+
+export type Artifacts = {
+  /** Resolves when the file is whole and will survive a power failure. Throws `SvcError('journal_failed')`. */
+  write(artifact: Artifact): Promise<void>
+}
+
+/** Makes the folder if it is missing, and removes what a crash left half written. */
+export async function openArtifacts(root: string): Promise<Artifacts> {
+  const unfinished = join(root, 'unfinished')
+  await guarded(async () => {
+    await rm(unfinished, { recursive: true, force: true })
+    await mkdir(unfinished, { recursive: true, mode: 0o700 })
+  })
+  const known = new Set<string>()
+
+  /** A new folder has to survive, too, or its files do not. */
+  async function makeFolder(path: string): Promise<void> {
+    if (known.has(path)) return
+    if ((await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(root)
+    known.add(path)
+  }
+
+  return {
+    write: (artifact) =>
+      guarded(async () => {
+        if (!isJti(artifact.jti)) throw new Error('no name for a file')
+        const [folder, half] = [folderOf(root, artifact.jti), join(unfinished, artifact.jti)]
+        await makeFolder(folder)
+        const file = await open(half, 'wx', 0o600)
+        try {
+          await file.writeFile(`${JSON.stringify({ v: 1, ...artifact }, undefined, 2)}\n`)
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        await rename(half, pathOf(root, artifact.jti))
+        await syncFolder(folder)
+      }),
+  }
+}
+
+async function guarded(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (cause) {
+    throw new SvcError('journal_failed', `the proof cannot be kept: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** When the proof expires, or undefined when there is no such proof here. */
+export async function expiryOf(root: string, jti: string): Promise<number | undefined> {
+  try {
+    const { expiresAt } = JSON.parse(await readFile(pathOf(root, jti), 'utf8')) as Artifact
+    return expiresAt
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
