@@ -17,13 +17,16 @@ export type JournalLock = {
   release(): Promise<void>
 }
 
+/** Where the operator named the file, for errors. */
+const journalSetting = 'settlement.journal'
+
 /** The file itself, without symbolic links; a file that is still to be made has its folder. */
-export function pathOf(name: string): string {
+export function pathOf(name: string, setting = journalSetting): string {
   if (existsSync(name)) return realpathSync(name)
   if (lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) {
     throw new SvcError(
       'journal_unusable',
-      `settlement.journal: ${name} is a link to ${readlinkSync(name)}, which is not there. Mount the disk; for a new journal make that file first, empty`,
+      `${setting}: ${name} is a link to ${readlinkSync(name)}, which is not there. Mount the disk; for a new one make that file first, empty`,
     )
   }
   return join(realpathSync(dirname(name)), basename(name))
@@ -45,37 +48,38 @@ export async function assertUnlocked(name: string): Promise<void> {
 export async function lockJournal(
   name: string,
   onLost: (error: SvcError) => void = () => undefined,
+  setting = journalSetting,
 ): Promise<JournalLock> {
   try {
-    return await lock(pathOf(name), onLost)
+    return await lock(pathOf(name, setting), onLost, setting)
   } catch (error) {
-    throw unusable(error)
+    throw unusable(error, setting)
   }
 }
 
 /** An error of the file system, as an error of the configuration. */
-export const unusable = (error: unknown): SvcError =>
+export const unusable = (error: unknown, setting = journalSetting): SvcError =>
   error instanceof SvcError
     ? error
-    : new SvcError('journal_unusable', `settlement.journal: ${(error as Error).message}`, { cause: error })
+    : new SvcError('journal_unusable', `${setting}: ${(error as Error).message}`, { cause: error })
 
 /** How often a holder touches its lock file. */
 const touchMs = 2_000
 
 async function look(path: string): Promise<void> {
-  const name = await takeName(path)
+  const name = await takeName(path, journalSetting)
   try {
-    assertNoHolder(path, name)
+    assertNoHolder(path, name, journalSetting)
   } finally {
     await name?.letGo()
   }
 }
 
-async function lock(path: string, onLost: (error: SvcError) => void): Promise<JournalLock> {
-  const name = await takeName(path)
+async function lock(path: string, onLost: (error: SvcError) => void, setting: string): Promise<JournalLock> {
+  const name = await takeName(path, setting)
   let file: LockFile
   try {
-    assertNoHolder(path, name)
+    assertNoHolder(path, name, setting)
     file = writeLockFile(path)
   } catch (error) {
     await name?.letGo()
@@ -86,7 +90,7 @@ async function lock(path: string, onLost: (error: SvcError) => void): Promise<Jo
     const other = file.touch()
     if (!other) return
     clearInterval(touching)
-    lost = locked(path, other.pid)
+    lost = locked(path, other.pid, setting)
     onLost(lost)
   }, touchMs).unref()
   return {
@@ -106,19 +110,19 @@ async function lock(path: string, onLost: (error: SvcError) => void): Promise<Jo
 }
 
 /** Undefined where the kernel keeps no such names. */
-async function takeName(path: string): Promise<BoundName | undefined> {
+async function takeName(path: string, setting: string): Promise<BoundName | undefined> {
   const name = process.platform === 'linux' ? await bindName(path) : undefined
-  if (name === 'taken') throw locked(path, holderOf(path))
+  if (name === 'taken') throw locked(path, holderOf(path), setting)
   return name
 }
 
-function assertNoHolder(path: string, name: BoundName | undefined): void {
+function assertNoHolder(path: string, name: BoundName | undefined, setting: string): void {
   const holder = name ? holderElsewhere(path) : holderOf(path)
-  if (holder !== undefined) throw locked(path, holder)
+  if (holder !== undefined) throw locked(path, holder, setting)
 }
 
-const locked = (path: string, pid: number | undefined) =>
+const locked = (path: string, pid: number | undefined, setting: string) =>
   new SvcError(
     'journal_locked',
-    `settlement.journal: ${path} is in use by another daemon${pid ? ` (process ${pid})` : ''}`,
+    `${setting}: ${path} is in use by another daemon${pid ? ` (process ${pid})` : ''}`,
   )

@@ -15,17 +15,27 @@ const newline = 0x0a
 /** The size of the read buffer: small, so that a large journal leaves no large heap behind. A longer line makes it grow. */
 const readBytes = 1 << 18
 
-/** Reads a journal without locking or changing it. */
-export async function replayFile(path: string, onRecord: (line: JournalLine) => void): Promise<ReplayReport> {
+/** A file in the format of the journal: its name in errors, and the number of its first record. */
+export type ReplayedFile = { readonly name: string; readonly firstSeq: number }
+
+const theJournal: ReplayedFile = { name: 'settlement.journal', firstSeq: 1 }
+
+/** Reads a journal without locking or changing it. `afterRead` is awaited now and then, so that it can use what was read. */
+export async function replayFile(
+  path: string,
+  onRecord: (line: JournalLine) => void,
+  replayed = theJournal,
+  afterRead?: () => Promise<void>,
+): Promise<ReplayReport> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
   if (!file) return { records: 0, bytes: 0, tornBytes: 0 }
-  const reader = createRecordReader(onRecord)
+  const reader = createRecordReader(onRecord, replayed)
   try {
     // A line without its newline was never acknowledged.
-    return reader.end(await readLines(file, 0, Number.POSITIVE_INFINITY, reader.read))
+    return reader.end(await readLines(file, 0, Number.POSITIVE_INFINITY, reader.read, afterRead))
   } finally {
     await file.close()
   }
@@ -40,6 +50,7 @@ export async function readLines(
   from: number,
   to: number,
   onLine: (line: Buffer) => void,
+  afterRead?: () => Promise<void>,
 ): Promise<number> {
   let buffer = Buffer.allocUnsafeSlow(readBytes)
   let position = from
@@ -58,6 +69,7 @@ export async function readLines(
     }
     filled.copyWithin(0, start)
     held = filled.length - start
+    await afterRead?.()
   }
 }
 
@@ -66,21 +78,21 @@ export async function readLines(
  * was acknowledged. Anywhere else it would be a payment that people were told of, and it stops the start. So does a line
  * with a good checksum that cannot be understood, because no crash tore it.
  */
-function createRecordReader(onRecord: (line: JournalLine) => void) {
+function createRecordReader(onRecord: (line: JournalLine) => void, { name, firstSeq }: ReplayedFile) {
   let number = 0
   let records = 0
   let bytes = 0
   let damaged: { readonly line: number; readonly why: string; readonly bytes: number } | undefined
 
   const stop = (line: number, why: string) =>
-    new SvcError('journal_corrupt', `settlement.journal: line ${line} is damaged: ${why}`)
+    new SvcError('journal_corrupt', `${name}: line ${line} is damaged: ${why}`)
 
   function understood<T>(read: () => T): T {
     try {
       return read()
     } catch (error) {
       const { code, message } = error as SvcError
-      throw code === 'journal_newer' ? newer(number, message) : stop(number, message)
+      throw code === 'journal_newer' ? newer(name, number, message) : stop(number, message)
     }
   }
 
@@ -94,9 +106,8 @@ function createRecordReader(onRecord: (line: JournalLine) => void) {
         return
       }
       const { seq } = decoded.value
-      if (seq !== records + 1) {
-        throw stop(number, `it has the sequence number ${seq}, ${records + 1} was due`)
-      }
+      const due = firstSeq + records
+      if (seq !== due) throw stop(number, `it has the sequence number ${seq}, ${due} was due`)
       understood(() => onRecord(decoded.value))
       records += 1
       bytes += line.length + 1
@@ -108,8 +119,8 @@ function createRecordReader(onRecord: (line: JournalLine) => void) {
   }
 }
 
-const newer = (line: number, why: string) =>
+const newer = (name: string, line: number, why: string) =>
   new SvcError(
     'journal_newer',
-    `settlement.journal: line ${line} was written by a newer version of this program: ${why}. Nothing was changed; run that version, or a later one`,
+    `${name}: line ${line} was written by a newer version of this program: ${why}. Nothing was changed; run that version, or a later one`,
   )
