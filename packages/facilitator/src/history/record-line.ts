@@ -32,7 +32,13 @@ const forms = new Map(
   }),
 )
 
-export const toFields = (record: HistoryRecord): JournalFields => formOf(record.event).toJson(record)
+/** Throws for a record that could not be read back: it would stop every later start. */
+export function toFields(record: HistoryRecord): JournalFields {
+  const form = formOf(record.event)
+  const fields = form.toJson(record)
+  form.fromJson(fields)
+  return fields
+}
 
 /**
  * Throws `SvcError('journal_corrupt')` naming the field that is not as it was written, and `SvcError('journal_newer')` for
@@ -54,7 +60,7 @@ function formOf(event: string) {
 
 const eventStart = '"event":"'
 
-function eventIn(text: string): string {
+export function eventIn(text: string): string {
   const start = text.indexOf(eventStart) + eventStart.length
   return text.slice(start, text.indexOf('"', start))
 }

@@ -1,0 +1,77 @@
+/** Opens the payment history: its files, the index beside them, and the writer that keeps both. */
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import type { HistoryPort } from '../payment/history-port.js'
+import type { Clock } from '../payment/ports.js'
+import type { Log } from '../telemetry/events.js'
+import type { HistoryBooks } from './books.js'
+import { openHistoryFiles } from './file/history-files.js'
+import type { HistoryBinding } from './file/read-segment.js'
+import { followFiles } from './index/follow-files.js'
+import { indexFolderOf, openHistoryIndex } from './index/history-index.js'
+import { createHistoryWriter, type HistoryWriterDeps } from './writer.js'
+
+export type HistoryStats = {
+  /** Records written since the start. */
+  readonly records: number
+  /** Bytes of all files. */
+  readonly bytes: number
+  /** The disk refused records, and has not taken them since. */
+  readonly failed: boolean
+}
+
+export type History = {
+  readonly port: HistoryPort
+  readonly books: HistoryBooks
+  /**
+   * The payer lets the provider see its address and its burn. Resolves when that is on the disk; throws
+   * `SvcError('journal_failed')` while the disk refuses. Nothing happens for a payment that is unknown or disclosed.
+   */
+  disclose(nonce: ChallengeNonce): Promise<void>
+  stats(): HistoryStats
+  close(): Promise<void>
+}
+
+/** Throws as `openHistoryFiles` does, and `SvcError('history_unusable')` when the index cannot be used. */
+export async function openHistory(deps: {
+  readonly path: string
+  readonly fileBytesMax: number
+  readonly binding: HistoryBinding
+  readonly clock: Clock
+  readonly log: Log
+  readonly limits: HistoryWriterDeps['limits']
+}): Promise<History> {
+  const { log, clock } = deps
+  const onFailure = (err: unknown) => log({ event: 'history.failed', err })
+  const files = await openHistoryFiles({
+    ...deps,
+    onLost: onFailure,
+    onRotated: (file) => log({ event: 'history.rotated', file }),
+  })
+  const opened: { close(): Promise<void> }[] = [files]
+  try {
+    if (files.tornBytes > 0) log({ event: 'history.torn', bytes: files.tornBytes })
+    const index = await openHistoryIndex(indexFolderOf(deps.path))
+    opened.unshift(index)
+    const onProgress = (records: number, of: number) => log({ event: 'history.indexing', records, of })
+    await followFiles({ index, files, onProgress })
+    const writer = createHistoryWriter({ files, index, clock, onFailure, limits: deps.limits })
+    opened.unshift(writer)
+    log({ event: 'history.opened', records: files.lastSeq(), bytes: files.bytes() })
+    return {
+      port: { ...writer, completeUpTo: index.completeUpTo, setCompleteUpTo: index.setCompleteUpTo },
+      books: index.books,
+      disclose: writer.disclose,
+      stats: () => ({ ...writer.stats(), bytes: files.bytes() }),
+      close: () => closeAll(opened),
+    }
+  } catch (error) {
+    await closeAll(opened)
+    throw error instanceof SvcError && error.code === 'history_corrupt'
+      ? new SvcError('journal_corrupt', `PAYMENT_HISTORY_PATH: ${error.message}`, { cause: error })
+      : error
+  }
+}
+
+async function closeAll(parts: readonly { close(): Promise<void> }[]): Promise<void> {
+  for (const part of parts) await part.close()
+}

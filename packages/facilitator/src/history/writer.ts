@@ -1,0 +1,211 @@
+/**
+ * Writes the history. Payments are noted as they change, and wait in a queue. A batch of them becomes records, which are
+ * appended and synced together, and then put into the index. When the disk refuses, the queue stays, everybody who waits
+ * is told, and the batch is tried again after a pause that grows.
+ */
+import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import type { RecordedPayment } from '../payment/books.js'
+import type { HistoryPort } from '../payment/history-port.js'
+import type { Clock } from '../payment/ports.js'
+import type { HistoryFiles } from './file/history-files.js'
+import type { HistoryPayment } from './payment.js'
+import { fold, type HistoryRecord, newRecords, nonceIn } from './record.js'
+
+/** A payment before and after some of its records. */
+type Change = { readonly before?: HistoryPayment; readonly after: HistoryPayment }
+
+/** The part of the index that the writer needs. */
+export type WrittenIndex = {
+  views(nonces: readonly ChallengeNonce[]): Promise<readonly (HistoryPayment | undefined)[]>
+  put(changes: readonly Change[], seq: number): Promise<void>
+}
+
+export type HistoryWriter = Pick<HistoryPort, 'assertRoom' | 'note' | 'durable' | 'isDurable'> & {
+  /** The payer lets the provider see its address and its burn. Resolves when that is on the disk. */
+  disclose(nonce: ChallengeNonce): Promise<void>
+  /** Records written since the start, and whether the disk refuses now. */
+  stats(): { readonly records: number; readonly failed: boolean }
+  /** Writes what waits, once more if the disk refuses, and ends. */
+  close(): Promise<void>
+}
+
+export type HistoryWriterDeps = {
+  readonly files: Pick<HistoryFiles, 'append'>
+  readonly index: WrittenIndex
+  readonly clock: Clock
+  readonly onFailure: (err: unknown) => void
+  readonly limits: {
+    /** Payments in one batch. */
+    readonly historyBatchMax: number
+    /** Payments that may wait; beyond them nothing new begins. */
+    readonly historyWaitingMax: number
+    /** First and longest pause after a failure. */
+    readonly historyRetryFirstMs: number
+    readonly historyRetryMaxMs: number
+  }
+}
+
+/** Work in the queue: a payment that changed, or a payer's wish to be seen. */
+type Waiting =
+  | { readonly payment: RecordedPayment; readonly isOlder: boolean; readonly nonce: ChallengeNonce }
+  | { readonly payment?: undefined; readonly nonce: ChallengeNonce }
+
+type Waiter = { readonly upTo: number; readonly done: () => void; readonly failed: (error: SvcError) => void }
+
+export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
+  const { clock, limits } = deps
+  const queue: Waiting[] = []
+  let waiters: Waiter[] = []
+  /** Payments noted, and payments that are on the disk and in the index. */
+  const counts = { noted: 0, written: 0, records: 0 }
+  const closing = new AbortController()
+  let failure: SvcError | undefined
+  let running: Promise<void> | undefined
+  const writeBatch = createBatchWriter(deps)
+
+  async function run(): Promise<void> {
+    // After the events that are queued already, so that notes made in one go are one write.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (queue.length > 0) {
+      const batch = queue.slice(0, limits.historyBatchMax)
+      if (!(await writeUntilDone(batch))) break
+      queue.splice(0, batch.length)
+      counts.written += batch.length
+      for (const { upTo, done } of waiters) if (upTo <= counts.written) done()
+      waiters = waiters.filter(({ upTo }) => upTo > counts.written)
+    }
+    // In the same turn as the look at the queue: a note that comes next must find the writer idle.
+    running = undefined
+  }
+
+  /** Tries one batch again and again: a part of its way may be behind it already. False when it was given up. */
+  async function writeUntilDone(batch: readonly Waiting[]): Promise<boolean> {
+    for (
+      let pauseMs = limits.historyRetryFirstMs;
+      ;
+      pauseMs = Math.min(pauseMs * 2, limits.historyRetryMaxMs)
+    ) {
+      const isLast = closing.signal.aborted
+      try {
+        counts.records += await writeBatch(batch)
+        failure = undefined
+        return true
+      } catch (cause) {
+        failure = failureOf(cause)
+        deps.onFailure(cause)
+        for (const { failed } of waiters.splice(0)) failed(failure)
+        if (isLast) return false
+        await clock.sleep(pauseMs, closing.signal)
+      }
+    }
+  }
+
+  function add(waiting: Waiting): void {
+    queue.push(waiting)
+    counts.noted += 1
+    running ??= run()
+  }
+
+  function assertRoom(): void {
+    if (closing.signal.aborted) throw failureOf('it is closed')
+    if (failure) throw failure
+    if (queue.length >= limits.historyWaitingMax) throw failureOf('too many payments wait for the disk')
+  }
+
+  const isDurable = () => queue.length === 0
+
+  function durable(): Promise<void> {
+    if (isDurable()) return Promise.resolve()
+    if (failure) return Promise.reject(failure)
+    return new Promise((done, failed) => {
+      waiters.push({ upTo: counts.noted, done, failed })
+    })
+  }
+
+  return {
+    assertRoom,
+    // A copy: the ledger changes its own object, and every turn of a payment has a record.
+    note: (payment, isOlder = false) =>
+      add({ payment: { ...payment }, isOlder, nonce: payment.challenge.nonce }),
+    durable,
+    isDurable,
+    async disclose(nonce) {
+      assertRoom()
+      add({ nonce })
+      await durable()
+    },
+    stats: () => ({ records: counts.records, failed: failure !== undefined }),
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+/** Makes a batch durable. What reached the file is not appended again when the index refused it. Returns its records. */
+function createBatchWriter({ files, index, clock }: HistoryWriterDeps) {
+  let unindexed:
+    | { readonly changes: readonly Change[]; readonly seq: number; readonly records: number }
+    | undefined
+
+  return async (batch: readonly Waiting[]): Promise<number> => {
+    unindexed ??= await append(batch)
+    const { changes, seq, records } = unindexed
+    if (records > 0) await index.put(changes, seq)
+    unindexed = undefined
+    return records
+  }
+
+  async function append(batch: readonly Waiting[]): Promise<NonNullable<typeof unindexed>> {
+    const nonces = [...new Set(batch.map(({ nonce }) => nonce))]
+    const known = await index.views(nonces)
+    const before = new Map(nonces.map((nonce, i) => [nonce, known[i]]))
+    const now = Math.floor(clock.now() / 1000) as UnixSeconds
+    const records = recordsOf(batch, before, now)
+    if (records.length === 0) return { changes: [], seq: 0, records: 0 }
+    const first = await files.append(records)
+    return { ...changesOf(records, before, first), records: records.length }
+  }
+}
+
+type Views = ReadonlyMap<ChallengeNonce, HistoryPayment | undefined>
+
+/** The records of a batch. A payment that comes twice builds on its own records. */
+function recordsOf(batch: readonly Waiting[], before: Views, now: UnixSeconds): HistoryRecord[] {
+  const views = new Map(before)
+  const records: HistoryRecord[] = []
+  for (const waiting of batch) {
+    const { nonce } = waiting
+    const made = waiting.payment
+      ? newRecords(views.get(nonce), waiting.payment, now, waiting.isOlder)
+      : disclosureOf(views.get(nonce), nonce, now)
+    for (const record of made) views.set(nonce, fold(views.get(nonce), record, 0))
+    records.push(...made)
+  }
+  return records
+}
+
+function disclosureOf(
+  known: HistoryPayment | undefined,
+  nonce: ChallengeNonce,
+  at: UnixSeconds,
+): HistoryRecord[] {
+  return known && known.disclosedAt === undefined ? [{ event: 'disclosed', nonce, at }] : []
+}
+
+/** One change for every payment, with the numbers that its records got. */
+function changesOf(records: readonly HistoryRecord[], before: Views, first: number) {
+  const after = new Map<ChallengeNonce, HistoryPayment>()
+  records.forEach((record, i) => {
+    const nonce = nonceIn(record)
+    after.set(nonce, fold(after.get(nonce) ?? before.get(nonce), record, first + i))
+  })
+  const changes = [...after].map(([nonce, view]) => {
+    const known = before.get(nonce)
+    return { ...(known && { before: known }), after: view }
+  })
+  return { changes, seq: first + records.length - 1 }
+}
+
+const failureOf = (cause: unknown): SvcError =>
+  new SvcError('journal_failed', 'the payment history cannot be written', { cause })
