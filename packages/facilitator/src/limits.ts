@@ -52,6 +52,12 @@ export const limits = {
   foundAddressesPerRoundMax: 200,
   /** Rounds to skip an indexer after it failed. */
   indexerRestRounds: 10,
+  /** Payments in one write to the payment history, and payments that may wait for one before nothing new begins. */
+  historyBatchMax: 500,
+  historyWaitingMax: 20_000,
+  /** First and longest pause before the payment history is written again after a failure. */
+  historyRetryFirstMs: 100,
+  historyRetryMaxMs: 5_000,
   /** Issued addresses in one write to the disk, and how long a write gathers them. */
   addressesPerWrite: 500,
   addressGatherMs: 200,

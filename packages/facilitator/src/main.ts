@@ -26,6 +26,7 @@ const mistakes = new Set([
   'journal_corrupt',
   'journal_newer',
   'journal_unusable',
+  'history_unusable',
   'seed_mismatch',
   'journal_old',
   'journal_lost',

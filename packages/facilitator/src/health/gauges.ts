@@ -26,6 +26,10 @@ export type GaugeSources = {
   /** The account that sends mints, when it is not the relayer. */
   readonly minter: { queue(): { readonly length: number } } | undefined
   readonly journalStats: () => JournalStats | undefined
+  /** Undefined when no history is attached. */
+  readonly historyStats: () =>
+    | { readonly records: number; readonly bytes: number; readonly failed: boolean }
+    | undefined
   readonly relayerBalance: () => bigint | undefined
   readonly minterBalance: () => bigint | undefined
   /** As of the last look; undefined before the first. */
@@ -34,7 +38,7 @@ export type GaugeSources = {
 }
 
 export function registerGauges(deps: GaugeSources): void {
-  const { probe, ledger, journalStats, problems } = deps
+  const { probe, ledger, journalStats, historyStats, problems } = deps
   const { source } = deps.metrics
   registerOwedGauges(deps)
   registerFeeGauges(deps)
@@ -66,6 +70,12 @@ export function registerGauges(deps: GaugeSources): void {
   source('svc_journal_bytes', () => journalStats()?.bytes)
   source('svc_journal_failed', () => {
     const stats = journalStats()
+    return stats && (stats.failed ? 1 : 0)
+  })
+  source('svc_history_records_total', () => historyStats()?.records)
+  source('svc_history_bytes', () => historyStats()?.bytes)
+  source('svc_history_failed', () => {
+    const stats = historyStats()
     return stats && (stats.failed ? 1 : 0)
   })
 }

@@ -12,6 +12,7 @@ import {
   judgeAddresses,
   judgeChain,
   judgeClock,
+  judgeHistory,
   judgeJournal,
   judgeRelayer,
   type ReadinessProbe,
@@ -32,6 +33,8 @@ export function createReadinessProbes(deps: {
   readonly probe: ChainProbe
   readonly clockWatch: ClockWatch
   readonly diskSpace: DiskSpace
+  /** Undefined when no history is attached. */
+  readonly historyStats: () => { readonly failed: boolean } | undefined
 }): readonly ReadinessProbe[] {
   const { probe, clockWatch, config } = deps
   const { helper, chainId } = deps.deployment
@@ -51,6 +54,7 @@ export function createReadinessProbes(deps: {
     },
     () => judgeAddresses(deps.addresses.ready()),
     createJournalProbe(deps),
+    () => judgeHistory(deps.historyStats()),
   ]
 }
 

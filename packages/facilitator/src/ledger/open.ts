@@ -3,6 +3,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import type { IssuedAddresses } from '../addresses/issued/addresses.js'
 import type { OpenedJournal } from '../addresses/issued/binding.js'
 import type { SeedCheck } from '../addresses/seed-check.js'
+import type { HistoryPort } from '../payment/history-port.js'
 import type { Shares } from '../payment/issue/shares.js'
 import type { Clock } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
@@ -10,6 +11,9 @@ import { type CompactLedger, createCompactLedger } from './compact-ledger.js'
 import { type EventLog, noEventLog } from './core.js'
 import { fromFields, readEvent, toFields } from './events/event-line.js'
 import type { KnownAccount } from './events/events.js'
+import { type Behind, createBehind } from './history/catch-up.js'
+import { openLedgerHistory } from './history/ledger-history.js'
+import { notedLedger, notedState } from './history/noted-ledger.js'
 import type { Journal, JournalStats } from './journal/journal.js'
 import { assertNewest, markFileOf, readMark } from './journal/mark.js'
 import { keepMark } from './journal/mark-keeper.js'
@@ -59,6 +63,10 @@ export type OpenLedgerDeps = {
     recorded: Iterable<Challenge>,
     journal: OpenedJournal | undefined,
   ) => Promise<IssuedAddresses>
+  /** Records every turn of a payment. It is opened before the ledger and closed after it. */
+  readonly history?: HistoryPort
+  /** The history has what the journal knew of this many payments. */
+  readonly onHistoryCaughtUp?: (payments: number) => void
 }
 
 export const openLedger = (deps: OpenLedgerDeps): Promise<OpenLedger> =>
@@ -81,9 +89,14 @@ async function openWithJournal(deps: OpenLedgerDeps): Promise<OpenLedger> {
   const state = createLedgerState(deps.keepSigned)
   const steps = createLedgerSteps()
   let rescue = async () => {}
+  const behind = createBehind(deps.history?.completeUpTo())
   const opened = await openJournal({
     path: deps.journal,
-    onRecord: (line) => state.apply(readEvent(line)),
+    onRecord(line) {
+      const event = readEvent(line)
+      state.apply(event)
+      if (deps.history) behind.saw(event, line.seq)
+    },
     async assertUsable(path, { records }) {
       if (!deps.acceptJournal)
         assertNewest(path, positionOf(state, records), await readMark(markFileOf(path)))
@@ -93,7 +106,7 @@ async function openWithJournal(deps: OpenLedgerDeps): Promise<OpenLedger> {
   })
   rescue = createRescue({ path: opened.path, state, steps, onFailure: deps.onJournalFailure })
   try {
-    return await openState(deps, { state, steps, opened, rescue })
+    return await openState(deps, { state, steps, opened, rescue, behind })
   } catch (error) {
     await opened.close()
     throw error
@@ -108,6 +121,7 @@ async function openState(
     readonly steps: LedgerSteps
     readonly opened: OpenedFile
     readonly rescue: () => Promise<void>
+    readonly behind: Behind
   },
 ): Promise<OpenLedger> {
   const { state, steps, opened, rescue } = parts
@@ -122,6 +136,10 @@ async function openState(
     ...positionOf(state, journal.stats().recordsHeld),
     id: state.binding()?.id ?? '',
   })
+  const history = await openLedgerHistory(deps, { ...parts, place: position }).catch(async (error) => {
+    await issued?.close().catch(deps.onJournalFailure)
+    throw error
+  })
   const mark = keepMark(markFileOf(path), position, isAccepted)
   return {
     ledger,
@@ -132,11 +150,12 @@ async function openState(
       const binding = state.binding()
       if (binding) await steps.run(() => log.append({ event: 'ledger_bound', binding }))
     },
-    compact: createCompactLedger({ opened, state, ledger, steps, issued }),
+    compact: createCompactLedger({ opened, state, ledger, steps, issued, history }),
     knownAccount: (name) => state.binding()?.[name],
     bindAccount: (name, account) => steps.run(() => bindAccount(state, name, account, log)),
     async close() {
       await issued?.close().catch(deps.onJournalFailure)
+      await history?.close()
       const lost = opened.lost()
       // Saved again: answers may have been given since the first time.
       await (lost ? rescue() : mark.close())
@@ -147,13 +166,13 @@ async function openState(
 }
 
 function ledgerOf(
-  { clock, openMax, openShares, expiredRetentionSeconds, unmatchedMax }: OpenLedgerDeps,
+  { clock, openMax, openShares, expiredRetentionSeconds, unmatchedMax, history }: OpenLedgerDeps,
   state: LedgerState,
   log: EventLog,
   issued: IssuedAddresses | undefined,
 ): EventLedger {
-  return createLedger({
-    state,
+  const ledger = createLedger({
+    state: history ? notedState(state, history) : state,
     log,
     clock,
     openMax,
@@ -162,6 +181,7 @@ function ledgerOf(
     unmatchedMax,
     issued,
   })
+  return history ? notedLedger(ledger, state, history) : ledger
 }
 
 function createJournalLog(journal: Journal, steps: LedgerSteps): EventLog {

@@ -17,7 +17,6 @@ import { registerPaymentApi } from '../http/public/payments.js'
 import { createRateLimits } from '../http/rate-limit.js'
 import { createServer } from '../http/server.js'
 import { createUnknownTokens } from '../http/unknown-tokens.js'
-import type { OpenLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
@@ -30,13 +29,14 @@ import type { Finalization } from './finalization.js'
 import type { Following } from './following.js'
 import { registerOperatorRoutes } from './operator-routes.js'
 import type { PaymentFlow } from './payment-flow.js'
+import type { Storage } from './storage.js'
 
 type HttpSideDeps = {
   readonly config: Config
   readonly secrets: Secrets
   readonly profile: Profile
   readonly chainSide: ChainSide
-  readonly storage: OpenLedger
+  readonly storage: Storage
   readonly addresses: Addresses
   readonly flow: PaymentFlow
   readonly finalization: Finalization
@@ -125,9 +125,21 @@ function wireOperator(
   })
   const diskSpace = journalStats() ? createDiskSpace(config.settlement.journal) : async () => undefined
   const finalizeOff = finalization.off
+  const historyStats = () => storage.history?.stats()
   registerOperatorRoutes(app, {
     ...{ telemetry: deps.telemetry, profile: deps.profile, addresses: deps.addresses },
-    ...{ clock, adminAuth, issuance, probe, clockWatch, diskSpace, finalizeOff, ledger, journalStats },
+    ...{
+      clock,
+      adminAuth,
+      issuance,
+      probe,
+      clockWatch,
+      diskSpace,
+      finalizeOff,
+      ledger,
+      journalStats,
+      historyStats,
+    },
     chainId: deployment.chainId,
     readinessProbes: createReadinessProbes({
       ...deps,
@@ -136,6 +148,7 @@ function wireOperator(
       probe,
       clockWatch,
       diskSpace,
+      historyStats,
     }),
     retryMint: finalization.retry,
     stuckTransfers: deps.following.stuck,

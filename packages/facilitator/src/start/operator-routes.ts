@@ -8,6 +8,7 @@ import type { ClockWatch } from '../health/clock-watch.js'
 import type { DiskSpace } from '../health/disk-space.js'
 import { registerGauges } from '../health/gauges.js'
 import { askAll, type ReadinessProbe, type ReadinessProblem } from '../health/readiness.js'
+import type { HistoryStats } from '../history/open.js'
 import { registerAdminApi } from '../http/admin/api.js'
 import type { AdminAuth } from '../http/admin/auth.js'
 import { type Readiness, registerHealthApi } from '../http/public/health.js'
@@ -47,6 +48,7 @@ export type OperatorDeps = {
   /** The account that sends mints, when it is not the relayer. */
   readonly minter: SendingAccount | undefined
   readonly journalStats: () => JournalStats | undefined
+  readonly historyStats: () => HistoryStats | undefined
   readonly diskSpace: DiskSpace
 }
 

@@ -40,7 +40,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const { log } = telemetry
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   const { acceptJournal = false } = options
-  const storage = await openStorage({ config, clock, log, seed, acceptJournal })
+  const storage = await openStorage({ config, clock, log, seed, acceptJournal, history: secrets.history })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const { relayer, minter, rpc, deployment } = chainSide
   await assertAccountsKnown({ storage, relayer, minter, acceptJournal }).catch((error) =>

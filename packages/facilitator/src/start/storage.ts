@@ -8,7 +8,9 @@ import { addressFileOf, assertAddressesOf } from '../addresses/mined-file.js'
 import { createSeedCheck, type SeedCheck } from '../addresses/seed-check.js'
 import type { Config } from '../config/config.js'
 import { issuedRetentionSeconds } from '../config/found-transfers.js'
+import type { HistorySettings } from '../config/history-settings.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/sellers.js'
+import { type History, openHistory } from '../history/open.js'
 import { giveBackMemory } from '../ledger/give-back-memory.js'
 import { keepJournalShort } from '../ledger/journal/keep-short.js'
 import { type OpenLedger, openLedger } from '../ledger/open.js'
@@ -27,11 +29,34 @@ type StorageDeps = {
   /** Replaces the configured journal. */
   readonly journal?: string
   readonly expiredRetentionSeconds?: number
+  /** Attaches the payment history. */
+  readonly history?: Pick<HistorySettings, 'path'> | undefined
 }
 
-export type Storage = OpenLedger & { readonly issued: IssuedAddresses }
+export type Storage = OpenLedger & {
+  readonly issued: IssuedAddresses
+  /** Absent when no payment history is attached. */
+  readonly history?: History
+}
 
+/** The history is opened first and closed last: the ledger tells it everything. */
 export async function openStorage(deps: StorageDeps): Promise<Storage> {
+  const { config, clock, log } = deps
+  if (!deps.history) return openLedgerOf(deps, undefined)
+  const { path } = deps.history
+  const { chain_id: chainId, token } = config.network
+  const fileBytesMax = config.history.file_bytes_max
+  const history = await openHistory({ path, fileBytesMax, binding: { chainId, token }, clock, log, limits })
+  try {
+    const storage = await openLedgerOf(deps, history)
+    return { ...storage, history, close: () => storage.close().finally(history.close) }
+  } catch (error) {
+    await history.close()
+    throw error
+  }
+}
+
+async function openLedgerOf(deps: StorageDeps, history: History | undefined): Promise<Storage> {
   const { log } = deps
   const { network, settlement, daemon } = deps.config
   const journal = deps.journal ?? settlement.journal
@@ -56,6 +81,8 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     onJournalFailure: (err) => log({ event: 'journal.failed', err }),
     seed,
     acceptJournal: deps.acceptJournal,
+    ...(history && { history: history.port }),
+    onHistoryCaughtUp: (payments) => log({ event: 'history.caught_up', payments }),
     openIssued: (recorded, opened) => openIssued({ ...deps, journal, opened, check: seed }, recorded),
   })
   if (!issued) throw new SvcError('invariant', 'the issued addresses were not opened')

@@ -36,6 +36,11 @@ export type LifecycleEvent =
     }
   | { readonly event: 'journal.compaction_failed'; readonly err: unknown }
   | { readonly event: 'history.indexing'; readonly records: number; readonly of: number }
+  | { readonly event: 'history.opened'; readonly records: number; readonly bytes: number }
+  | { readonly event: 'history.torn'; readonly bytes: number }
+  | { readonly event: 'history.caught_up'; readonly payments: number }
+  | { readonly event: 'history.rotated'; readonly file: string }
+  | { readonly event: 'history.failed'; readonly err: unknown }
   | { readonly event: 'request.failed'; readonly route: string; readonly err: unknown }
   | { readonly event: 'seller.unknown_token'; readonly caller: string; readonly count: number }
   | { readonly event: 'address.failed'; readonly err: unknown }
@@ -447,6 +452,33 @@ export const logEvents: {
   'journal.failed': {
     level: 'error',
     about: 'The disk refused a record. Waiting callers got storage_unavailable.',
+    fields: { err: cause },
+  },
+  'history.opened': {
+    level: 'info',
+    about: 'The payment history is attached.',
+    fields: { records: 'number of its newest record', bytes: 'bytes of all its files' },
+  },
+  'history.torn': {
+    level: 'warn',
+    about:
+      'The last line of the payment history was torn by a crash and dropped. Nobody was told of its record.',
+    fields: { bytes: 'bytes dropped' },
+  },
+  'history.caught_up': {
+    level: 'info',
+    about: 'What the journal knew of these payments and the payment history lacked is in the history now.',
+    fields: { payments: 'payments that were compared' },
+  },
+  'history.rotated': {
+    level: 'info',
+    about: 'A file of the payment history was full and got the number of its first record. A new file began.',
+    fields: { file: 'the full file' },
+  },
+  'history.failed': {
+    level: 'error',
+    about:
+      'The payment history could not be written. Payments wait until it can be; it is tried again with growing pauses.',
     fields: { err: cause },
   },
   'journal.compacted': {

@@ -126,6 +126,10 @@ export const series = {
   svc_journal_disk_free_bytes: gauge("Free bytes on the journal's disk."),
   svc_journal_failed: gauge('1 from a failed write to the journal until the next one that succeeds.'),
   svc_journal_failures_total: counter("Writes that the journal's disk refused."),
+  svc_history_records_total: counter('Records of the payment history written durably.'),
+  svc_history_bytes: gauge('Size of all files of the payment history.'),
+  svc_history_failed: gauge('1 from a failed write to the payment history until the next one that succeeds.'),
+  svc_history_failures_total: counter('Writes that the disk under the payment history refused.'),
   svc_process_resident_memory_bytes: gauge('Resident memory of the process.'),
   svc_process_heap_bytes: gauge('JavaScript heap in use.'),
   svc_process_cpu_seconds_total: counter('Processor time, all threads together.'),
@@ -187,4 +191,5 @@ export const eventCounters: Readonly<
   'address.failed': { name: 'svc_address_failures_total' },
   'recovery.lost': { name: 'svc_recovery_lost_total' },
   'journal.failed': { name: 'svc_journal_failures_total' },
+  'history.failed': { name: 'svc_history_failures_total' },
 }

@@ -149,7 +149,7 @@ export const health = named('Health', 'The process answers.', z.looseObject({ st
 
 export const readinessProblems = z.array(
   z.looseObject({
-    part: z.enum(['chain', 'clock', 'relayer', 'addresses', 'journal']),
+    part: z.enum(['chain', 'clock', 'relayer', 'addresses', 'journal', 'history']),
     problem: z.string(),
   }),
 )

@@ -31,6 +31,8 @@ export type LedgerState = {
   /** The newest ended payments that the query asks for, at most `count`. */
   endedPage(query: ArchiveQuery, count: number): Readonly<PaymentRecord>[]
   endedCounts(): { readonly accepted: number; readonly finalized: number }
+  /** The ended payments of this moment. They may be read bit by bit while the state moves on, until they are released. */
+  endedSnapshot(): ArchiveSnapshot
   /** Transfers that cover nothing, in the order of their records. */
   unmatched(): readonly RecordedTransfer[]
   size(): number
@@ -84,6 +86,7 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
     challenges: payments.challenges,
     endedPage: payments.endedPage,
     endedCounts: payments.endedCounts,
+    endedSnapshot: payments.endedSnapshot,
     unmatched: () => unmatched,
     size: () => payments.live.size + payments.endedSize(),
     apply: (event) => applyEvent(parts, event),
