@@ -10,11 +10,11 @@ import type {
 } from '../books.js'
 import type { HistoryPayment } from '../payment.js'
 import { readCursor, writeCursor } from './cursor.js'
-import { isTaken, phaseToRead, readEntry } from './entry.js'
-import { keys, nonceIn, type Place, placeIn, rangeOf, type SumKind, secondsOf, sumsRange } from './keys.js'
+import { paymentKeyIn, phaseToRead, takes } from './entry.js'
+import { keys, type Order, type Place, placeIn, rangeOf, type SumKind, secondsOf, sumsRange } from './keys.js'
 import type { Level } from './level.js'
 import type { indexLimits } from './limits.js'
-import { readPayment } from './stored.js'
+import { readIssue, readPayment } from './stored.js'
 import { noTotals, plus, readTotals } from './sums.js'
 
 type Snapshot = ReturnType<Level['snapshot']>
@@ -22,10 +22,7 @@ type Limits = typeof indexLimits
 
 export function createBooks(level: Level, limits: Limits): HistoryBooks {
   return {
-    async find(nonce) {
-      const value = await level.get(keys.payment(nonce))
-      return value && readPayment(value)
-    },
+    find: async (nonce) => (await viewsOf(level, [nonce]))[0],
     async page(query) {
       const after = query.after === undefined ? undefined : readCursor(query.order, query.after)
       if (after === 'bad_cursor') return after
@@ -46,13 +43,42 @@ async function withSnapshot<T>(level: Level, read: (snapshot: Snapshot) => Promi
   }
 }
 
+/** The payments of these nonces, each as it is now: a payment keeps its time of issue. */
+export async function viewsOf(
+  level: Level,
+  nonces: readonly ChallengeNonce[],
+): Promise<readonly (HistoryPayment | undefined)[]> {
+  const snapshot = level.snapshot()
+  try {
+    const issues = await level.getMany(nonces.map(keys.issue), { snapshot })
+    const known = nonces.flatMap((nonce, i) => {
+      const issue = issues[i]
+      return issue ? [{ i, key: keys.payment(readIssue(issue), nonce) }] : []
+    })
+    const values = await level.getMany(
+      known.map(({ key }) => key),
+      { snapshot },
+    )
+    const views: (HistoryPayment | undefined)[] = nonces.map(() => undefined)
+    for (const [at, { i }] of known.entries()) {
+      const value = values[at]
+      if (value) views[i] = readPayment(value)
+    }
+    return views
+  } finally {
+    await snapshot.close()
+  }
+}
+
 /** The payments of entries that this same snapshot has. */
 async function paymentsOf(
   level: Level,
   snapshot: Snapshot,
-  nonces: readonly ChallengeNonce[],
+  order: Order,
+  entries: readonly Buffer[],
 ): Promise<readonly HistoryPayment[]> {
-  const values = await level.getMany(nonces.map(keys.payment), { snapshot })
+  const wanted = entries.map((entry) => paymentKeyIn(order, entry))
+  const values = await level.getMany(wanted, { snapshot })
   return values.flatMap((value) => (value ? [readPayment(value)] : []))
 }
 
@@ -65,7 +91,8 @@ async function pageOf(
 ): Promise<HistoryPage> {
   const { scope, order, limit } = query
   const range = rangeOf({ scope, order, phase: phaseToRead(query) }, query, query.place)
-  const walk = level.iterator({ ...range, reverse: true, snapshot, highWaterMarkBytes: limits.stepBytesMax })
+  const isTaken = takes(order, query)
+  const walk = level.keys({ ...range, reverse: true, snapshot, highWaterMarkBytes: limits.stepBytesMax })
   const taken: Buffer[] = []
   let last: Buffer | undefined
   let left = limits.examinedPerPageMax
@@ -78,8 +105,8 @@ async function pageOf(
         break
       }
       left -= entries.length
-      last = entries.at(-1)?.[0]
-      for (const [key, value] of entries) if (isTaken(readEntry(value), query)) taken.push(key)
+      last = entries.at(-1)
+      for (const entry of entries) if (isTaken(entry)) taken.push(entry)
       step = limits.entriesPerStep
     }
   } finally {
@@ -87,8 +114,8 @@ async function pageOf(
   }
   const shown = taken.slice(0, limit)
   const end = taken.length > limit ? shown.at(-1) : last
-  const payments = await paymentsOf(level, snapshot, shown.map(nonceIn))
-  return { payments, ...(end && { next: writeCursor(order, placeIn(end)) }) }
+  const payments = await paymentsOf(level, snapshot, order, shown)
+  return { payments, ...(end && { next: writeCursor(order, placeIn(order, end)) }) }
 }
 
 /** The snapshot is taken at once, and given back when the walk ends, also where it ends before it began. */
@@ -114,18 +141,14 @@ async function* walkAll(
   limits: Limits,
 ): AsyncGenerator<HistoryPayment, undefined> {
   try {
-    const list = { scope: filter.scope, order: 'time', phase: phaseToRead(filter) } as const
-    const walk = level.iterator({ ...rangeOf(list, filter), snapshot })
+    const order = 'time'
+    const range = rangeOf({ scope: filter.scope, order, phase: phaseToRead(filter) }, filter)
+    const walk = level.keys({ ...range, snapshot, highWaterMarkBytes: limits.stepBytesMax })
     try {
       for (;;) {
         const entries = await walk.nextv(limits.paymentsPerStep)
         if (entries.length === 0) return
-        const taken = entries.filter(([, value]) => isTaken(readEntry(value), filter))
-        yield* await paymentsOf(
-          level,
-          snapshot,
-          taken.map(([key]) => nonceIn(key)),
-        )
+        yield* await paymentsOf(level, snapshot, order, entries.filter(takes(order, filter)))
       }
     } finally {
       await walk.close()

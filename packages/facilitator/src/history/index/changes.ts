@@ -3,8 +3,8 @@ import type { HistoryScope, HistoryTotals } from '../books.js'
 import type { HistoryPayment } from '../payment.js'
 import { entriesOf, scopesOf } from './entry.js'
 import { keys, type SumKind, secondsOf } from './keys.js'
-import { del, type Level, type Operation, put } from './level.js'
-import { writePayment } from './stored.js'
+import { del, type Level, nothing, type Operation, put } from './level.js'
+import { writeIssue, writePayment } from './stored.js'
 import { isNothing, minus, noTotals, partsOf, plus, readTotals, writeTotals } from './sums.js'
 
 /** A payment before and after some of its records. Without `before` the index has never held it. */
@@ -18,8 +18,7 @@ export async function writeOf(
   const operations: Operation[] = []
   const sums = createSumChanges()
   for (const { before, after } of changes) {
-    operations.push(put(keys.payment(after.challenge.nonce), writePayment(after)))
-    operations.push(...entryChanges(before, after))
+    operations.push(...paymentChanges(before, after), ...entryChanges(before, after))
     if (before) sums.note(before, minus)
     sums.note(after, plus)
   }
@@ -28,16 +27,20 @@ export async function writeOf(
 
 const nameOf = (key: Buffer): string => key.toString('latin1')
 
+function* paymentChanges(before: HistoryPayment | undefined, after: HistoryPayment): Iterable<Operation> {
+  const { nonce, issuedAt } = after.challenge
+  if (before?.challenge.issuedAt !== issuedAt) {
+    yield put(keys.issue(nonce), writeIssue(issuedAt))
+    if (before) yield del(keys.payment(before.challenge.issuedAt, nonce))
+  }
+  yield put(keys.payment(issuedAt, nonce), writePayment(after))
+}
+
 /** Only what differs is written. A key that the payment no longer has goes. */
 function entryChanges(before: HistoryPayment | undefined, after: HistoryPayment): readonly Operation[] {
-  const known = new Map((before ? entriesOf(before) : []).map((entry) => [nameOf(entry.key), entry]))
-  const operations: Operation[] = []
-  for (const { key, value } of entriesOf(after)) {
-    const same = known.get(nameOf(key))
-    if (!same?.value.equals(value)) operations.push(put(key, value))
-    known.delete(nameOf(key))
-  }
-  return [...[...known.values()].map(({ key }) => del(key)), ...operations]
+  const known = new Map((before ? entriesOf(before) : []).map((entry) => [nameOf(entry), entry]))
+  const added = entriesOf(after).filter((entry) => !known.delete(nameOf(entry)))
+  return [...[...known.values()].map(del), ...added.map((entry) => put(entry, nothing))]
 }
 
 type Difference = { readonly key: Buffer; totals: HistoryTotals }

@@ -1,52 +1,65 @@
-/** An entry of a list: what filters look at, so that a payment is read only when it is taken. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+/**
+ * An entry of a list is a key: the place of a payment, and behind it the facts that filters look at. Filters read the bytes
+ * as they are, because a page may look at thousands of entries and takes a few of them.
+ */
 import type { HistoryFilter, HistoryScope } from '../books.js'
 import { amountOf, type HistoryPayment, type HistoryPhase, payerOf, phaseOf, timeOf } from '../payment.js'
-import { amountAt, amountKey, keys, type Order, placeOf } from './keys.js'
+import { amountKey, factsAt, keys, nonceIn, type Order, placeOf, timeBytes, timeKey } from './keys.js'
 
-export type Entry = {
-  /** The phase without the mint. */
-  readonly unminted: Exclude<HistoryPhase, 'finalized'>
-  readonly finalizedAt?: number
-  readonly time: number
-  readonly amount: bigint
-}
+type Unminted = Exclude<HistoryPhase, 'finalized'>
 
-const phases = ['challenged', 'accepted', 'late'] as const
-const notFinalized = 2n ** 64n - 1n
-const timeAt = 9
-const amountBegin = 17
+const unmintedBytes: Readonly<Record<Unminted, number>> = { challenged: 1, accepted: 2, late: 3 }
+const notFinalized = Buffer.alloc(timeBytes, 0xff)
+/** Where each fact begins. The amount comes last. */
+const facts = {
+  unminted: 0,
+  finalizedAt: 1,
+  issuedAt: 1 + timeBytes,
+  time: 1 + 2 * timeBytes,
+  amount: 1 + 3 * timeBytes,
+} as const
 
-const unmintedOf = ({ accepted, late }: HistoryPayment): Entry['unminted'] =>
+/** The phase without the mint. */
+const unmintedOf = ({ accepted, late }: HistoryPayment): Unminted =>
   accepted ? 'accepted' : late ? 'late' : 'challenged'
 
-function writeEntry(payment: HistoryPayment): Buffer {
-  const head = Buffer.alloc(amountBegin)
-  head.writeUInt8(phases.indexOf(unmintedOf(payment)))
-  head.writeBigUInt64BE(payment.finalized ? BigInt(payment.finalized.at) : notFinalized, 1)
-  head.writeBigUInt64BE(BigInt(timeOf(payment)), timeAt)
-  return Buffer.concat([head, amountKey(amountOf(payment))])
-}
+const factsOf = (payment: HistoryPayment): Buffer =>
+  Buffer.concat([
+    Buffer.of(unmintedBytes[unmintedOf(payment)]),
+    payment.finalized ? timeKey(payment.finalized.at) : notFinalized,
+    timeKey(payment.challenge.issuedAt),
+    timeKey(timeOf(payment)),
+    amountKey(amountOf(payment)),
+  ])
 
-export function readEntry(value: Buffer): Entry {
-  const finalizedAt = value.readBigUInt64BE(1)
-  return {
-    unminted: phases[value.readUInt8()] ?? 'challenged',
-    ...(finalizedAt !== notFinalized && { finalizedAt: Number(finalizedAt) }),
-    time: Number(value.readBigUInt64BE(timeAt)),
-    amount: amountAt(value, amountBegin).amount,
+/** The key of the payment that an entry stands for. */
+export const paymentKeyIn = (order: Order, entry: Buffer): Buffer =>
+  keys.payment(entry.readUIntBE(factsAt(order, entry) + facts.issuedAt, timeBytes), nonceIn(order, entry))
+
+/** Whether the filter takes an entry of a list of this order. */
+export function takes(order: Order, filter: HistoryFilter): (entry: Buffer) => boolean {
+  const { since = 0, until = Number.POSITIVE_INFINITY, amountMin, amountMax } = filter
+  const isPhase = phaseTest(filter)
+  const least = amountMin === undefined ? undefined : amountKey(amountMin)
+  const most = amountMax === undefined ? undefined : amountKey(amountMax)
+  return (entry) => {
+    const at = factsAt(order, entry)
+    const time = entry.readUIntBE(at + facts.time, timeBytes)
+    if (time < since || time >= until) return false
+    if (least && entry.compare(least, 0, least.length, at + facts.amount) < 0) return false
+    if (most && entry.compare(most, 0, most.length, at + facts.amount) > 0) return false
+    return isPhase(entry, at)
   }
 }
 
-export const isTaken = (entry: Entry, filter: HistoryFilter): boolean =>
-  entry.time >= (filter.since ?? 0) &&
-  entry.time < (filter.until ?? Number.POSITIVE_INFINITY) &&
-  entry.amount >= (filter.amountMin ?? 0n) &&
-  (filter.amountMax === undefined || entry.amount <= filter.amountMax) &&
-  (filter.phase === undefined || filter.phase === phaseAt(entry, filter.finalityBefore))
-
-const phaseAt = ({ unminted, finalizedAt }: Entry, before = Number.POSITIVE_INFINITY): HistoryPhase =>
-  finalizedAt !== undefined && finalizedAt < before ? 'finalized' : unminted
+function phaseTest({ phase, finalityBefore }: HistoryFilter) {
+  const before: number = finalityBefore ?? Number.POSITIVE_INFINITY
+  if (phase === undefined) return () => true
+  const isFinalized = (entry: Buffer, at: number) =>
+    entry[at + facts.finalizedAt] !== 0xff && entry.readUIntBE(at + facts.finalizedAt, timeBytes) < before
+  if (phase === 'finalized') return isFinalized
+  return (entry: Buffer, at: number) => entry[at] === unmintedBytes[phase] && !isFinalized(entry, at)
+}
 
 /** The scopes that a payment belongs to. It has no payer before a burn is known. */
 export function scopesOf(payment: HistoryPayment): readonly HistoryScope[] {
@@ -72,22 +85,18 @@ export function phaseToRead({ scope, phase, finalityBefore }: HistoryFilter): Hi
 }
 
 /** All entries of a payment: in every scope, in every order, with and without its phase. */
-export function entriesOf(
-  payment: HistoryPayment,
-): readonly { readonly key: Buffer; readonly value: Buffer }[] {
+export function entriesOf(payment: HistoryPayment): readonly Buffer[] {
   const { nonce } = payment.challenge
-  const value = writeEntry(payment)
-  return scopesOf(payment).flatMap((scope) =>
-    (['time', 'amount'] as const).flatMap((order) => {
-      const place = placeIn(payment, order, nonce)
-      const phase = listedPhase(scope, payment)
-      return [
-        { key: keys.entry({ scope, order }, place), value },
-        { key: keys.entry({ scope, order, phase }, place), value },
-      ]
-    }),
-  )
+  const facts = factsOf(payment)
+  const places = {
+    time: placeOf.time(timeOf(payment), nonce),
+    amount: placeOf.amount(amountOf(payment), nonce),
+  }
+  return scopesOf(payment).flatMap((scope) => {
+    const phase = listedPhase(scope, payment)
+    return (['time', 'amount'] as const).flatMap((order) => [
+      keys.entry({ scope, order }, places[order], facts),
+      keys.entry({ scope, order, phase }, places[order], facts),
+    ])
+  })
 }
-
-const placeIn = (payment: HistoryPayment, order: Order, nonce: ChallengeNonce) =>
-  order === 'time' ? placeOf.time(timeOf(payment), nonce) : placeOf.amount(amountOf(payment), nonce)

@@ -6,12 +6,12 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { JournalPlace } from '../../payment/history-port.js'
 import type { HistoryBooks } from '../books.js'
 import type { HistoryPayment } from '../payment.js'
-import { createBooks } from './books.js'
+import { createBooks, viewsOf } from './books.js'
 import { type HistoryChange, writeOf } from './changes.js'
 import { keys } from './keys.js'
 import { type Level, openLevel, put } from './level.js'
 import { indexLimits } from './limits.js'
-import { type IndexState, readIndexState, readPayment, writeIndexState } from './stored.js'
+import { type IndexState, readIndexState, writeIndexState } from './stored.js'
 
 export type HistoryIndex = {
   readonly books: HistoryBooks
@@ -50,10 +50,7 @@ export async function openHistoryIndex(
 
   return {
     books: createBooks(level, limits),
-    async views(nonces) {
-      const values = await level.getMany(nonces.map(keys.payment))
-      return values.map((value) => value && readPayment(value))
-    },
+    views: (nonces) => viewsOf(level, nonces),
     put: (changes, seq) =>
       alone(async () => {
         if (seq < indexedSeq) throw new RangeError(`record ${seq} comes after ${indexedSeq}`)

@@ -9,16 +9,17 @@ export type Order = HistoryQuery['order']
 export type Place = Buffer
 
 const nonceBytes = 32
+const addressBytes = 20
 const amountBytesMax = 32
-const timeBytes = 8
-const timeMax = Number.MAX_SAFE_INTEGER
+export const timeBytes = 6
+const timeMax = 2 ** (8 * timeBytes) - 1
 
 const hex = (text: string): Buffer => Buffer.from(text.slice(2), 'hex')
 
 /** Times outside of what a key can hold become the nearest one that it can. */
-function timeKey(time: number): Buffer {
+export function timeKey(time: number): Buffer {
   const bytes = Buffer.alloc(timeBytes)
-  bytes.writeBigUInt64BE(BigInt(Math.min(timeMax, Math.max(0, Math.ceil(time)))))
+  bytes.writeUIntBE(Math.min(timeMax, Math.max(0, Math.ceil(time))), 0, timeBytes)
   return bytes
 }
 
@@ -68,8 +69,12 @@ export const placeOf = {
 
 export const keys = {
   state: key('!'),
-  payment: (nonce: ChallengeNonce) => key('p', hex(nonce)),
-  entry: (list: List, place: Place) => Buffer.concat([listKey(list), place]),
+  /** The payments in the order of their issue: what is asked for together lies together. */
+  payment: (issuedAt: number, nonce: ChallengeNonce) => key('p', timeKey(issuedAt), hex(nonce)),
+  /** The time of issue of a payment, which finds it. */
+  issue: (nonce: ChallengeNonce) => key('n', hex(nonce)),
+  /** The facts that filters look at stand behind the place. An entry has no value. */
+  entry: (list: List, place: Place, facts: Buffer) => Buffer.concat([listKey(list), place, facts]),
   /** The sums of one second, or of one hour, that begins at this time. */
   sums: (scope: HistoryScope, kind: SumKind, begin: number) =>
     key(sumKinds[kind], scopeKey(scope), timeKey(begin)),
@@ -112,10 +117,17 @@ export const sumsRange = (scope: HistoryScope, kind: SumKind, since: number, unt
   lt: keys.sums(scope, kind, until),
 })
 
-const placeAt = key('t').length + 1 + 20 + 1
-export const placeIn = (entry: Buffer): Place => entry.subarray(placeAt)
-export const nonceIn = (entry: Buffer): ChallengeNonce =>
-  `0x${entry.toString('hex', entry.length - nonceBytes)}` as ChallengeNonce
+const placeAt = key('t').length + 1 + addressBytes + 1
+
+/** Where the facts begin in the key of an entry. */
+export const factsAt = (order: Order, entry: Buffer): number =>
+  placeAt + (order === 'time' ? timeBytes : 1 + (entry[placeAt] ?? 0)) + nonceBytes
+
+export const placeIn = (order: Order, entry: Buffer): Place => entry.subarray(placeAt, factsAt(order, entry))
+export const nonceIn = (order: Order, entry: Buffer): ChallengeNonce => {
+  const end = factsAt(order, entry)
+  return `0x${entry.toString('hex', end - nonceBytes, end)}` as ChallengeNonce
+}
 
 /** The bytes have the form of a place in this order. */
 export function isPlace(order: Order, bytes: Buffer): boolean {

@@ -7,6 +7,8 @@ import type { indexLimits } from './limits.js'
 export type Level = ClassicLevel<Buffer, Buffer>
 export type Operation = { type: 'put'; key: Buffer; value: Buffer } | { type: 'del'; key: Buffer }
 
+/** The value of a key that holds everything. */
+export const nothing = Buffer.alloc(0)
 export const put = (key: Buffer, value: Buffer): Operation => ({ type: 'put', key, value })
 export const del = (key: Buffer): Operation => ({ type: 'del', key })
 

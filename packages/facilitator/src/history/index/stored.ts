@@ -34,6 +34,9 @@ function parse<T>(bytes: Buffer, read: (raw: Raw) => T): T {
   }
 }
 
+export const writeIssue = (issuedAt: number): Buffer => json(issuedAt)
+export const readIssue = (bytes: Buffer): number => parse(bytes, seconds.fromJson)
+
 export const writePayment = (payment: HistoryPayment): Buffer =>
   json({
     challenge: challengeRecord.toJson(payment.challenge),
