@@ -427,7 +427,7 @@ describe('the other commands', () => {
         'doctor',
       ]),
     )
-    expect(Object.keys(exitCodes)).toEqual(['0', '2', '3', '4', '5', '6'])
+    expect(Object.keys(exitCodes)).toEqual(['0', '2', '3', '4', '5', '6', '7'])
     const script = join(state, 'completion.bash')
     await writeFile(script, (await svcPay(['completion', 'bash'])).stdout)
     const asked = `source ${script}; COMP_WORDS=(svc-pay ap); COMP_CWORD=1; _svc_pay; echo "\${COMPREPLY[@]}"`

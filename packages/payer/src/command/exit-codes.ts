@@ -9,6 +9,7 @@ export const exitCodes = {
   notApproved: 4,
   failed: 5,
   pending: 6,
+  notValid: 7,
 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
@@ -20,6 +21,7 @@ export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   4: 'not approved by a human; nothing was signed',
   5: 'failed; the error says what became of the money',
   6: 'pending: money may be on its way; svc-pay resume, or the same request again, goes on with it',
+  7: 'the proof is not valid; the reason is printed',
 }
 
 const codes: Partial<Record<PayerErrorCode, ExitCode>> = {

@@ -7,7 +7,11 @@ import { SvcError } from '@svc-zerc20/protocol'
  * Refuses a path in the state folder, and the policy file. A seller chooses what is written, and an agent chooses where:
  * together they could write totals that begin at zero.
  */
-export function assertNotLimits(path: string, limits: readonly (string | undefined)[]): void {
+export function assertNotLimits(
+  path: string,
+  limits: readonly (string | undefined)[],
+  option = '--output',
+): void {
   const place = realPlace(resolve(path))
   for (const limit of limits) {
     if (limit === undefined) continue
@@ -15,7 +19,7 @@ export function assertNotLimits(path: string, limits: readonly (string | undefin
     if (place === guarded || place.startsWith(guarded + sep)) {
       throw new SvcError(
         'payer_misconfigured',
-        `--output ${path}: the limits are kept there; name another place`,
+        `${option} ${path}: the limits are kept there; name another place`,
       )
     }
   }

@@ -11,12 +11,14 @@ import {
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { systemClock } from '../clock.js'
 import type { Environment } from '../environment/read-environment.js'
+import { stateFolder } from '../environment/state-folder.js'
 import { approve } from './approve.js'
 import { history, limits, status } from './books.js'
 import { type ExitCode, exitCodes, exitCodeWords } from './exit-codes.js'
 import type { McpCommand } from './mcp.js'
 import { type Io, type Report, run, writeFailure } from './output.js'
 import { assertNotLimits } from './output-path.js'
+import type { VerifyCommand } from './proof.js'
 import { inspect, type PayCommand, pay, quote } from './purchase.js'
 import { type RequestOptions, requestOf } from './request.js'
 import { resume } from './resume.js'
@@ -73,6 +75,7 @@ export function createProgram(ports: ProgramPorts): Command {
   addPurchases(workbench, ports)
   addTools(workbench, ports)
   addBooks(workbench, ports)
+  addProofs(workbench, ports)
   addDescriptions(workbench)
   return program
 }
@@ -113,8 +116,12 @@ function createWorkbench(program: Command, { environment, io, end }: ProgramPort
         }),
       ),
 
-    alone: async (name: string, { json }: Json, work: () => Report) =>
-      end(await run(io, { command: name, json }, async () => work())),
+    /** Runs a command that needs no payer. */
+    alone: async (
+      name: string,
+      { json }: Json,
+      work: (warn: (warning: string) => void) => Report | Promise<Report>,
+    ) => end(await run(io, { command: name, json }, async (warn) => work(warn))),
   }
 }
 
@@ -224,6 +231,61 @@ function addBooks({ command, withPayer }: Workbench, { io, environment }: Progra
   )
 }
 
+const proofHelp = `
+Exit codes:
+  ${exitCodes.ok}  valid, or done
+  ${exitCodes.usage}  ${exitCodeWords[exitCodes.usage]}
+  ${exitCodes.notValid}  ${exitCodeWords[exitCodes.notValid]}`
+
+const verifyHelp = `
+Needs no network, no key and no facilitator. FILE is a proof file, with manifest and revocations in it, or the text of a
+bare proof. Where a file and an option give a manifest or a list, the newer one counts.
+${proofHelp}`
+
+/** Adds the commands about proofs of payments. */
+function addProofs({ command, alone }: Workbench, { environment }: ProgramPorts): void {
+  command('verify-proof', 'check a proof of a payment, of a total or of a mint, and tell what it discloses')
+    .argument('<file>', 'the proof')
+    .requiredOption('--trust-anchor <file>', 'public key of the issuer’s trust anchor, as JWK')
+    .option('--audience <name>', 'for whom it must be made: you')
+    .option('--nonce <nonce>', 'the nonce that you gave for it')
+    .option('--require <claims>', 'claims that must be disclosed, with commas', readNames, [])
+    .option('--manifest <file>', 'manifest of the issuer, if the file has none or an old one')
+    .option('--manifest-seq <number>', 'number of the newest manifest that you know', readCount)
+    .option('--revocations <file>', 'list of revocations, if the file has none or an old one')
+    .option('--no-revocations', 'also take a proof that may be revoked')
+    .addHelpText('after', verifyHelp)
+    .action((file: string, options: Json & VerifyCommand) =>
+      alone('verify-proof', options, async (warn) => {
+        const { verify } = await import('./proof.js')
+        return verify(file, options, systemClock, warn)
+      }),
+    )
+
+  command('present-proof', 'pass a proof on with some of its claims, and without the others')
+    .argument('<file>', 'the proof')
+    .requiredOption('--disclose <claims>', 'claims to disclose, with commas', readNames)
+    .requiredOption('--out <file>', 'where to write the proof; nothing is overwritten')
+    .addHelpText('after', proofHelp)
+    .action((file: string, options: Json & { disclose: readonly string[]; out: string }) =>
+      alone('present-proof', options, async () => {
+        const { SVC_STATE_DIR, SVC_POLICY_FILE } = environment
+        assertNotLimits(options.out, [stateFolderOf(SVC_STATE_DIR, environment), SVC_POLICY_FILE], '--out')
+        const { present } = await import('./proof.js')
+        return present(file, options)
+      }),
+    )
+}
+
+/** Undefined where nothing says where it is: then there is none to guard. */
+function stateFolderOf(given: string | undefined, environment: Environment): string | undefined {
+  try {
+    return stateFolder(given, environment)
+  } catch {
+    return undefined
+  }
+}
+
 /** Adds the commands that describe the command line. */
 function addDescriptions({ program, command, alone }: Workbench): void {
   command('schema', 'print commands, options and exit codes as JSON, for agents').action((options: Json) =>
@@ -252,6 +314,13 @@ function readNonce(text: string): ChallengeNonce {
 function readCount(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('expected a positive integer')
   return Number(text)
+}
+
+function readNames(text: string): string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
 }
 
 function readPort(text: string): number {
