@@ -73,7 +73,6 @@ const written = (token: string): HostileToken[] => [
     reason: 'token_malformed',
     authorization: [`Bearer ${token}, Bearer ${token}`],
   },
-  { name: 'an oversized token', reason: 'token_malformed', authorization: [`Bearer ${'a'.repeat(5_000)}`] },
   { name: 'no parts', reason: 'token_malformed', authorization: ['Bearer abc'] },
   {
     name: 'letters beyond ASCII',
@@ -172,6 +171,12 @@ function claims({ token, secret, url, now, provider }: TokenWorld): Case[] {
     ['a life of an hour', 'token_lifetime', with_({ iat: now, exp: now + 3_600 })],
     ['a life of one second too long', 'token_lifetime', with_({ iat: now, exp: now + 901 })],
     ['a life that ends before it begins', 'token_lifetime', with_({ iat: now, exp: now - 1 })],
+    [
+      'issued in the future, though it began before',
+      'token_not_yet_valid',
+      with_({ iat: now + 60, nbf: now, exp: now + 900 }),
+    ],
+    ['more characters than any token', 'token_malformed', with_({ jti: 'x'.repeat(4_000) })],
     ['no end', 'token_malformed', with_({ exp: undefined })],
     ['an end in words', 'token_malformed', with_({ exp: String(now + 600) })],
     ['an end with a fraction', 'token_malformed', with_({ exp: now + 600.5 })],

@@ -43,7 +43,7 @@ export function readMessage(place: LoginPlace, text: string): LoginMessage | und
   const issuedAt = (Date.parse(issuedText) / 1000) as UnixSeconds
   if (!address || !/^[0-9a-f]{8,128}$/.test(nonce) || !Number.isSafeInteger(issuedAt)) return undefined
   const message = { address, nonce, issuedAt }
-  return issuedAt >= 0 && issuedAt < secondsMax && writeMessage(place, message) === text ? message : undefined
+  return issuedAt < secondsMax && writeMessage(place, message) === text ? message : undefined
 }
 
 const lineCount = 11

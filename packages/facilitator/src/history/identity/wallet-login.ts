@@ -100,16 +100,11 @@ export function createWalletLogin(deps: {
 
 const busyMessage = 'Too many wallets log in right now; try again in a few seconds.'
 
-/** Our messages have under 700 characters, even with a long host name. */
-const messageCharactersMax = 2_048
-
 /** Contract wallets have signatures of any form; 4 KiB are several dozen owners. */
 const signatureCharactersMax = 2 + 2 * 4_096
 
-function signatureIn({ message, signature }: LoginAnswer): Hex | undefined {
-  if (message.length > messageCharactersMax || signature.length > signatureCharactersMax) return undefined
-  return parseHex(signature)
-}
+const signatureIn = ({ signature }: LoginAnswer): Hex | undefined =>
+  signature.length > signatureCharactersMax ? undefined : parseHex(signature)
 
 /**
  * Checks a signature by its key, and where that fails by the wallets on chain. The wallets that are asked are always
