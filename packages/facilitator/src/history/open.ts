@@ -1,5 +1,5 @@
 /** Opens the payment history: its files, the index beside them, and the writer that keeps both. */
-import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { HistoryPort } from '../payment/history-port.js'
 import type { Clock } from '../payment/ports.js'
 import type { Log } from '../telemetry/events.js'
@@ -24,9 +24,10 @@ export type History = {
   readonly books: HistoryBooks
   /**
    * The payer lets the provider see its address and its burn. Resolves when that is on the disk; throws
-   * `SvcError('journal_failed')` while the disk refuses. Nothing happens for a payment that is unknown or disclosed.
+   * `SvcError('journal_failed')` while the disk refuses. Nothing happens for a payment that is unknown,
+   * disclosed, or by then of another payer.
    */
-  disclose(nonce: ChallengeNonce): Promise<void>
+  disclose(nonce: ChallengeNonce, payer: Address): Promise<void>
   stats(): HistoryStats
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { fieldsOf, type JournalFields, type JournalLine, linePattern } from '../ledger/journal/line.js'
 import { lateReasons } from '../payment/records.js'
-import { challengeNonce, oneOf, seconds, textLike, txHash } from '../records/field-kinds.js'
+import { address, challengeNonce, oneOf, seconds, textLike, txHash } from '../records/field-kinds.js'
 import { burnRecord, challengeRecord, mintRecord } from '../records/payment-records.js'
 import { eventRecord, type Fields } from '../records/record.js'
 import type { RecordKind } from './payment.js'
@@ -22,7 +22,7 @@ const fields: { readonly [Kind in RecordKind]: Fields<Omit<RecordNamed<Kind>, 'e
   finalized: { ...happened, of: role, mint: mintRecord },
   late: { ...happened, reason: oneOf('reason of a burn', lateReasons), burn: burnRecord },
   unmatched: { ...happened, txHash, reason: textLike('reason', '[a-z_]{1,64}') },
-  disclosed: happened,
+  disclosed: { ...happened, payer: address },
 }
 
 const forms = new Map(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { burnOf, challengeOf, hashOf, seconds, units } from '../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, hashOf, seconds, units } from '../../test/challenges.js'
 import type { LedgerEvent } from '../ledger/events/events.js'
 import { decodeLine, encodeLine } from '../ledger/journal/line.js'
 import { createLedgerState } from '../ledger/state/state.js'
@@ -109,9 +109,44 @@ describe('the records that a payment adds', () => {
     expect(minted).toEqual([1000n, 500n])
   })
 
-  it('a late burn that the history hears of behind its mint came before it', () => {
-    const [, late] = newRecords(undefined, { ...issued, late: burnOf(2), finalized: mintedAt(50) }, now)
-    expect(late).toMatchObject({ event: 'late', reason: 'late', at: 50 })
+  it('the time of a late burn tells nothing of its mint, whenever the history hears of both', () => {
+    const later = seconds(challenge.expiresAt + 100)
+    const timeOf = (known: HistoryPayment | undefined, finalized?: ReturnType<typeof mintedAt>) => {
+      const records = newRecords(
+        known,
+        { ...issued, late: burnOf(2), ...(finalized && { finalized }) },
+        later,
+      )
+      return records.flatMap((record) => (record.event === 'late' ? [record.at] : []))
+    }
+    const history = createMemory()
+    history.note(issued)
+    for (const finalized of [undefined, mintedAt(50), mintedAt(later - 1), mintedAt(later)]) {
+      expect(timeOf(undefined, finalized)).toEqual([challenge.expiresAt])
+      expect(timeOf(history.view(), finalized)).toEqual([later])
+    }
+  })
+
+  it('the leave of a payer does not speak for another account that takes its place', () => {
+    const stranger = { ...burnOf(2), from: addressOf(0xbad) }
+    const disclosed = { event: 'disclosed', nonce, payer: burnOf(1).from, at: now } as const
+    const seen = (...payments: Partial<RecordedPayment>[]) => {
+      const history = createMemory()
+      history.note({ ...issued, ...payments[0] })
+      history.add([disclosed])
+      for (const payment of payments.slice(1)) history.note({ ...issued, ...payment })
+      return history.view()?.disclosedAt
+    }
+    const accepted = acceptedAt(5)
+    expect(seen(accepted)).toBe(now)
+    expect(seen(accepted, acceptedAt(5, atPlace(burnOf(1), 2)), { ...accepted, late: stranger })).toBe(now)
+    // A reorg took the burn, and somebody else paid.
+    expect(seen(accepted, { demoted: accepted.accepted }, acceptedAt(9, stranger))).toBeUndefined()
+    // A larger burn of somebody else.
+    const larger = { ...stranger, value: units(5000n) }
+    expect(seen({ late: burnOf(1) }, { late: larger })).toBeUndefined()
+    // Written for an account that is no longer the payer.
+    expect(seen(acceptedAt(5, stranger))).toBeUndefined()
   })
 
   it('keeps the first turn and the newest of very many', () => {
@@ -268,7 +303,7 @@ describe('the history of any course of a payment', () => {
       fc.property(fc.array(anyStep, { maxLength: 20 }), (steps) => {
         const history = createMemory()
         for (const payment of courseOf(steps)) history.note(payment)
-        history.add([{ event: 'disclosed', nonce, at: now }])
+        history.add([{ event: 'disclosed', nonce, payer: burnOf(1).from, at: now }])
         for (const [i, record] of history.records.entries()) {
           const line = decodeLine(Buffer.from(encodeLine(i + 1, toFields(record)).slice(0, -1)))
           if (!line.ok) throw new Error(line.message)

@@ -3,10 +3,16 @@
  * it (`fold`), and a payment of the ledger tells which records the history still lacks (`newRecords`). Both are plain
  * functions: whatever happened in between, asking again neither loses a record nor doubles one.
  */
-import { type ChallengeNonce, SvcError, type UnixSeconds, unreachable } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type ChallengeNonce,
+  SvcError,
+  type UnixSeconds,
+  unreachable,
+} from '@svc-zerc20/protocol'
 import type { RecordedPayment } from '../payment/books.js'
 import type { Accepted, Burn, Challenge, Finalized, LateReason, UnmatchedBurn } from '../payment/records.js'
-import type { HistoryPayment, LateBurn, RecordKind } from './payment.js'
+import { type HistoryPayment, type LateBurn, payerOf, type RecordKind } from './payment.js'
 
 /** The burn of a payment that a record speaks of: the one that bought something, or the late one. */
 export const burnRoles = ['accepted', 'late'] as const
@@ -21,10 +27,14 @@ export type HistoryRecord =
   | RecordOf<'demoted', Named & { readonly at: UnixSeconds }>
   | RecordOf<'moved', Named & { readonly of: BurnRole; readonly burn: Burn; readonly at: UnixSeconds }>
   | RecordOf<'finalized', Named & { readonly of: BurnRole } & Finalized>
-  /** `at` is when the history heard of the burn: the ledger keeps no time of it. */
+  /**
+   * `at` is when the history heard of the burn: the ledger keeps no time of it. It never depends on the mint, whose second
+   * payers must not learn.
+   */
   | RecordOf<'late', Named & { readonly burn: Burn; readonly reason: LateReason; readonly at: UnixSeconds }>
   | RecordOf<'unmatched', Named & UnmatchedBurn>
-  | RecordOf<'disclosed', Named & { readonly at: UnixSeconds }>
+  /** By the account that had burned then. It speaks for itself and for no other account that pays the same address. */
+  | RecordOf<'disclosed', Named & { readonly payer: Address; readonly at: UnixSeconds }>
 
 /** Turns that a view keeps. A payment has about four; only a payer that sends again and again makes more. */
 const turnsMax = 64
@@ -37,7 +47,7 @@ const timeIn = (record: HistoryRecord): UnixSeconds =>
 
 /** The payment with one record more. Throws when the record's payment was never begun: the file lacks lines. */
 export function fold(known: HistoryPayment | undefined, record: HistoryRecord, seq: number): HistoryPayment {
-  const payment = changed(known, record)
+  const payment = withoutForeignLeave(known, changed(known, record))
   const turn = { seq, kind: record.event, at: timeIn(record) }
   const { turns } = payment
   const kept = turns.length < turnsMax ? turns : [...turns.slice(0, 1), ...turns.slice(2)]
@@ -72,10 +82,18 @@ function changed(known: HistoryPayment | undefined, record: HistoryRecord): Hist
       return { ...known, unmatched: [...known.unmatched, { txHash, reason, at }] }
     }
     case 'disclosed':
+      if (payerOf(known) !== record.payer) return known
       return { ...known, disclosedAt: known.disclosedAt ?? record.at }
     default:
       return unreachable(record)
   }
+}
+
+/** A reorg or a larger burn can put another account into the place of the payer. That one has disclosed nothing. */
+function withoutForeignLeave(known: HistoryPayment | undefined, payment: HistoryPayment): HistoryPayment {
+  if (!known || payerOf(known) === payerOf(payment)) return payment
+  const { disclosedAt: _, ...rest } = payment
+  return rest
 }
 
 function moved(known: HistoryPayment, of: BurnRole, burn: Burn): HistoryPayment {
@@ -147,23 +165,15 @@ function newAccepted(
 
 function newLate(
   known: HistoryPayment | undefined,
-  {
-    challenge,
-    accepted,
-    late: burn,
-    lateReason: reason = 'late',
-    finalized: mint,
-    lateMinted,
-  }: RecordedPayment,
+  { challenge, late: burn, lateReason: reason = 'late' }: RecordedPayment,
   now: UnixSeconds,
   isOlder: boolean,
 ): HistoryRecord[] {
   if (!burn) return []
   const { nonce } = challenge
   const had = known?.late?.burn
-  // The burn came before its mint, however late the history hears of both.
-  const minted = accepted ? lateMinted : mint
-  const at = minted && minted.at < now ? minted.at : now
+  // Of a payment from before the history nobody knows when the burn came. Late is after the end of the challenge.
+  const at = known || challenge.expiresAt > now ? now : challenge.expiresAt
   if (!had || burn.value > had.value) return [{ event: 'late', nonce, burn, reason, at }]
   if (isOlder || isSamePlace(burn, had)) return []
   return [{ event: 'moved', nonce, of: 'late', burn, at: now }]

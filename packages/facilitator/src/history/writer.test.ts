@@ -1,7 +1,7 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { handClock } from '../../../../test/support/clocks.js'
-import { burnOf, challengeOf, nonceOf, seconds } from '../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, nonceOf, seconds } from '../../test/challenges.js'
 import { limits } from '../limits.js'
 import type { RecordedPayment } from '../payment/books.js'
 import type { HistoryPayment } from './payment.js'
@@ -13,6 +13,8 @@ const accepted = (seed: number): RecordedPayment => ({
   ...issued(seed),
   accepted: { burn: burnOf(seed), at: seconds(7) },
 })
+
+const { from } = burnOf(1)
 
 /** A writer on a disk and an index in memory, each of which can refuse. */
 function createWorld(changes: Partial<typeof limits> = {}) {
@@ -97,7 +99,7 @@ describe('the writer of the history', () => {
     expect(() => writer.assertRoom()).toThrow(/cannot be written/)
     writer.note(accepted(1))
     await expect(writer.durable()).rejects.toMatchObject({ code: 'journal_failed' })
-    await expect(writer.disclose(nonceOf(1))).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(writer.disclose(nonceOf(1), from)).rejects.toMatchObject({ code: 'journal_failed' })
     const pauses: number[] = []
     for (let i = 0; i < 8; i++) {
       const sleep = await nextSleep()
@@ -140,14 +142,18 @@ describe('the writer of the history', () => {
     expect(() => writer.assertRoom()).not.toThrow()
   })
 
-  it('records a disclosure once, and none of an unknown payment', async () => {
+  it('records a disclosure once, and none of an unknown payment or by anybody but its payer', async () => {
     const { writer, kinds, payments } = createWorld()
-    writer.note(issued(1))
-    await writer.disclose(nonceOf(1))
+    writer.note(accepted(1))
+    writer.note(issued(2))
+    await writer.disclose(nonceOf(1), addressOf(0xbad))
+    await writer.disclose(nonceOf(2), from)
+    expect(payments.get(nonceOf(1))?.disclosedAt).toBeUndefined()
+    await writer.disclose(nonceOf(1), from)
     expect(payments.get(nonceOf(1))?.disclosedAt).toBe(0)
-    await writer.disclose(nonceOf(1))
-    await writer.disclose(nonceOf(9))
-    expect(kinds()).toEqual([['challenged', 'disclosed']])
+    await writer.disclose(nonceOf(1), from)
+    await writer.disclose(nonceOf(9), from)
+    expect(kinds()).toEqual([['challenged', 'accepted', 'challenged'], ['disclosed']])
   })
 
   it('writes what waits before it ends, once more where the disk refused, and takes nothing afterwards', async () => {

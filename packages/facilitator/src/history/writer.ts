@@ -3,12 +3,12 @@
  * appended and synced together, and then put into the index. When the disk refuses, the queue stays, everybody who waits
  * is told, and the batch is tried again after a pause that grows.
  */
-import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import type { RecordedPayment } from '../payment/books.js'
 import type { HistoryPort } from '../payment/history-port.js'
 import type { Clock } from '../payment/ports.js'
 import type { HistoryFiles } from './file/history-files.js'
-import type { HistoryPayment } from './payment.js'
+import { type HistoryPayment, payerOf } from './payment.js'
 import { fold, type HistoryRecord, newRecords, nonceIn } from './record.js'
 
 /** A payment before and after some of its records. */
@@ -22,7 +22,7 @@ export type WrittenIndex = {
 
 export type HistoryWriter = Pick<HistoryPort, 'assertRoom' | 'note' | 'durable' | 'isDurable'> & {
   /** The payer lets the provider see its address and its burn. Resolves when that is on the disk. */
-  disclose(nonce: ChallengeNonce): Promise<void>
+  disclose(nonce: ChallengeNonce, payer: Address): Promise<void>
   /** Records written since the start, and whether the disk refuses now. */
   stats(): { readonly records: number; readonly failed: boolean }
   /** Writes what waits, once more if the disk refuses, and ends. */
@@ -48,7 +48,7 @@ export type HistoryWriterDeps = {
 /** Work in the queue: a payment that changed, or a payer's wish to be seen. */
 type Waiting =
   | { readonly payment: RecordedPayment; readonly isOlder: boolean; readonly nonce: ChallengeNonce }
-  | { readonly payment?: undefined; readonly nonce: ChallengeNonce }
+  | { readonly payment?: undefined; readonly nonce: ChallengeNonce; readonly payer: Address }
 
 type Waiter = { readonly upTo: number; readonly done: () => void; readonly failed: (error: SvcError) => void }
 
@@ -129,9 +129,9 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
       add({ payment: { ...payment }, isOlder, nonce: payment.challenge.nonce }),
     durable,
     isDurable,
-    async disclose(nonce) {
+    async disclose(nonce, payer) {
       assertRoom()
-      add({ nonce })
+      add({ nonce, payer })
       await durable()
     },
     stats: () => ({ records: counts.records, failed: failure !== undefined }),
@@ -178,7 +178,7 @@ function recordsOf(batch: readonly Waiting[], before: Views, now: UnixSeconds): 
     const { nonce } = waiting
     const made = waiting.payment
       ? newRecords(views.get(nonce), waiting.payment, now, waiting.isOlder)
-      : disclosureOf(views.get(nonce), nonce, now)
+      : disclosureOf(views.get(nonce), waiting, now)
     for (const record of made) views.set(nonce, fold(views.get(nonce), record, 0))
     records.push(...made)
   }
@@ -187,10 +187,11 @@ function recordsOf(batch: readonly Waiting[], before: Views, now: UnixSeconds): 
 
 function disclosureOf(
   known: HistoryPayment | undefined,
-  nonce: ChallengeNonce,
+  { nonce, payer }: { readonly nonce: ChallengeNonce; readonly payer: Address },
   at: UnixSeconds,
 ): HistoryRecord[] {
-  return known && known.disclosedAt === undefined ? [{ event: 'disclosed', nonce, at }] : []
+  if (!known || known.disclosedAt !== undefined || payerOf(known) !== payer) return []
+  return [{ event: 'disclosed', nonce, payer, at }]
 }
 
 /** One change for every payment, with the numbers that its records got. */

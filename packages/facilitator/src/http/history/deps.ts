@@ -10,7 +10,7 @@ import type { RateLimits } from '../rate-limit.js'
 import type { Door } from './visit.js'
 
 /** Lets the provider see payer and burn from now on. Durable when it resolves; a second time changes nothing. */
-export type Disclose = (nonce: ChallengeNonce) => Promise<void>
+export type Disclose = (nonce: ChallengeNonce, payer: Address) => Promise<void>
 
 export type LoginDesk = {
   challenge(address: Address): { readonly message: string; readonly expiresAt: UnixSeconds }

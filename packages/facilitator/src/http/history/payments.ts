@@ -69,7 +69,7 @@ function registerOne(app: FastifyInstance, { door, books, disclose, now, refuse 
     }
     const seen = seenBy(sight, await find(request), now())
     if (!seen) return refuse(reply, reject('not_found', noSuchPayment))
-    if (seen.disclosedAt === undefined) await disclose(seen.challengeNonce)
+    if (seen.disclosedAt === undefined) await disclose(seen.challengeNonce, sight.scope.payer)
     return view(sight, await find(request))
   })
 }
