@@ -238,7 +238,7 @@ Exit codes:
   ${exitCodes.notValid}  ${exitCodeWords[exitCodes.notValid]}`
 
 const verifyHelp = `
-Needs no network, no key and no facilitator. FILE is a proof file, with manifest and revocations in it, or the text of a
+Needs no network unless --rpc names a node, no key and no facilitator. FILE is a proof file, with manifest and revocations in it, or the text of a
 bare proof. Where a file and an option give a manifest or a list, the newer one counts.
 ${proofHelp}`
 
@@ -254,6 +254,7 @@ function addProofs({ command, alone }: Workbench, { environment }: ProgramPorts)
     .option('--manifest-seq <number>', 'number of the newest manifest that you know', readCount)
     .option('--revocations <file>', 'list of revocations, if the file has none or an old one')
     .option('--no-revocations', 'also take a proof that may be revoked')
+    .option('--rpc <url>', 'compare with the chain at this node, which learns what you look at')
     .addHelpText('after', verifyHelp)
     .action((file: string, options: Json & VerifyCommand) =>
       alone('verify-proof', options, async (warn) => {

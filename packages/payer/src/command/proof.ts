@@ -18,6 +18,7 @@ import { SvcError, textTable } from '@svc-zerc20/protocol'
 import { type Clock, unixSeconds } from '../clock.js'
 import { exitCodes } from './exit-codes.js'
 import type { Report } from './output.js'
+import type { ChainFinding } from './proof-on-chain.js'
 
 export type VerifyCommand = {
   readonly trustAnchor: string
@@ -28,6 +29,8 @@ export type VerifyCommand = {
   /** False by `--no-revocations`. */
   readonly revocations?: string | false
   readonly require: readonly string[]
+  /** URL of a node that is asked about the burn. */
+  readonly rpc?: string
 }
 
 /** A proof of thousands of revocations stays below this. */
@@ -73,8 +76,31 @@ export async function verify(
   }
   const { proof } = verdict
   for (const warning of warningsOf(proof, options)) warn(warning)
-  return { exitCode: exitCodes.ok, result: { isValid: true, ...proof }, text: textOf(proof) }
+  const chain = await onChain(proof, options)
+  const isRefuted = chain.some(({ level }) => level === 'fail')
+  return {
+    exitCode: isRefuted ? exitCodes.notValid : exitCodes.ok,
+    result: {
+      isValid: !isRefuted,
+      ...(isRefuted && { reason: 'chain_mismatch', message: 'The chain says otherwise.' }),
+      ...proof,
+      ...(options.rpc !== undefined && { chain }),
+    },
+    text: `${isRefuted ? 'not valid: chain_mismatch\n' : ''}${textOf(proof)}${chainText(chain)}`,
+  }
 }
+
+/** The chain's library is loaded for those who ask a chain. */
+async function onChain({ claims }: VerifiedProof, { rpc }: VerifyCommand): Promise<ChainFinding[]> {
+  if (rpc === undefined) return []
+  const { compareWithChain } = await import('./proof-on-chain.js')
+  return compareWithChain(claims, rpc)
+}
+
+const chainText = (findings: readonly ChainFinding[]): string =>
+  findings.length === 0
+    ? ''
+    : `\nThe chain says:\n${textTable(findings.map(({ level, what, found }) => [`  ${level}`, what, found]))}`
 
 /** What to do about a refusal that may end. */
 const todo: Readonly<Record<string, string>> = {

@@ -1,0 +1,147 @@
+/**
+ * What a chain says to a proof. The chain knows the burn, whether it could be minted, and how much was minted at all. It does
+ * not know which mint was for which burn; for that there is the signature.
+ */
+import { verifierAbi } from '@svc-zerc20/contracts'
+import {
+  createJsonRpc,
+  type JsonRpc,
+  parseReceipt,
+  quantityOf,
+  resultOf,
+  scanLogs,
+  transfersIn,
+} from '@svc-zerc20/evm'
+import type { Claims } from '@svc-zerc20/proof'
+import { type Address, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { toEventSelector, toFunctionSelector } from 'viem/utils'
+
+/** `open`: the proof does not tell enough to compare it, or it is too much work. */
+export type ChainFinding = {
+  readonly level: 'ok' | 'fail' | 'open'
+  readonly what: 'network' | 'burn' | 'root' | 'mints'
+  readonly found: string
+}
+
+const timeoutMs = 20_000
+const answerBytesMax = 16 * 1024 ** 2
+/** Blocks whose mints are added up, and blocks in one request. */
+const blocksMax = 500_000
+const spanBlocksMax = 5_000
+
+export async function compareWithChain(claims: Claims, url: string): Promise<ChainFinding[]> {
+  if (!/^https?:/.test(url) || !URL.canParse(url)) {
+    throw new SvcError('payer_misconfigured', '--rpc wants the URL of a node')
+  }
+  const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax })
+  try {
+    return await compare(claims, rpc)
+  } finally {
+    rpc.close()
+  }
+}
+
+async function compare(
+  { network, token, burnTransaction, leafIndex, value }: Claims,
+  rpc: JsonRpc,
+): Promise<ChainFinding[]> {
+  const [answer] = await rpc.batch([{ method: 'eth_chainId', params: [] }])
+  const served = quantityOf('eth_chainId', answer)
+  if (served !== BigInt(Network.parseChainId(network) ?? 0)) {
+    return [
+      {
+        level: 'fail',
+        what: 'network',
+        found: `the node serves chain ${served}, the proof is about ${network}`,
+      },
+    ]
+  }
+  const money = parseAddress(token)
+  if (burnTransaction === undefined || money === undefined) {
+    return [{ level: 'open', what: 'burn', found: 'the proof does not disclose burnTransaction' }]
+  }
+  const burn = await findBurn(rpc, money, { burnTransaction, leafIndex, value })
+  if (typeof burn === 'string') return [{ level: 'fail', what: 'burn', found: burn }]
+  const placed = `leaf ${burn.leafIndex} with ${burn.value}, in block ${burn.blockNumber}`
+  const verifier = await verifierOf(rpc, money)
+  return [
+    { level: 'ok', what: 'burn', found: placed },
+    await judgeRoot(rpc, verifier, burn.leafIndex),
+    await judgeMints(rpc, verifier, burn),
+  ]
+}
+
+type FoundBurn = { readonly leafIndex: bigint; readonly value: bigint; readonly blockNumber: bigint }
+
+/** The transfer that the proof means, or why it is not there. */
+async function findBurn(
+  rpc: JsonRpc,
+  token: Address,
+  { burnTransaction, leafIndex, value }: { [name: string]: string | number | undefined },
+): Promise<FoundBurn | string> {
+  const receipt = parseReceipt(await rpc.call('eth_getTransactionReceipt', [burnTransaction]))
+  if (!receipt?.succeeded) return `the chain has no transaction ${burnTransaction} that succeeded`
+  const fits = transfersIn(receipt.logs, token).filter(
+    (transfer) =>
+      (leafIndex === undefined || transfer.leafIndex === BigInt(leafIndex)) &&
+      (value === undefined || transfer.value === BigInt(value)),
+  )
+  const [burn] = fits
+  return burn
+    ? { ...burn, blockNumber: receipt.blockNumber }
+    : 'the transaction has no such transfer of the token'
+}
+
+async function verifierOf(rpc: JsonRpc, token: Address): Promise<Address> {
+  const verifier = parseAddress(`0x${(await read(rpc, token, 'verifier()')).slice(-40)}`)
+  if (verifier === undefined) throw new SvcError('rpc_error', 'the token does not tell its verifier')
+  return verifier
+}
+
+async function read(rpc: JsonRpc, to: Address, signature: string): Promise<string> {
+  const [answer] = await rpc.batch([
+    { method: 'eth_call', params: [{ to, data: toFunctionSelector(signature) }, 'latest'] },
+  ])
+  return String(resultOf('eth_call', answer))
+}
+
+async function judgeRoot(rpc: JsonRpc, verifier: Address, leafIndex: bigint): Promise<ChainFinding> {
+  const proved = BigInt(await read(rpc, verifier, 'latestProvedIndex()'))
+  const found = `the verifier has proved ${proved} leaves`
+  return { level: leafIndex < proved ? 'ok' : 'fail', what: 'root', found }
+}
+
+const mintEvents = verifierAbi
+  .filter((item) => item.type === 'event')
+  .filter(({ name }) => name === 'Teleport' || name === 'TeleportWithRelayerFee')
+  .map((event) => ({ topic: toEventSelector(event), words: event.name === 'Teleport' ? 1 : 2 }))
+
+/** All mints from the block of the burn on, whoever they were for. */
+async function judgeMints(
+  rpc: JsonRpc,
+  verifier: Address,
+  { value, blockNumber }: FoundBurn,
+): Promise<ChainFinding> {
+  const filter = { address: verifier, topics: [mintEvents.map(({ topic }) => topic)] }
+  const fromBlock = Number(blockNumber)
+  let [mints, sum] = [0, 0n]
+  for await (const { logs, lastBlock } of scanLogs(rpc, filter, { fromBlock, spanBlocksMax })) {
+    for (const { topics, data } of logs) {
+      const words = mintEvents.find(({ topic }) => topic === topics[0])?.words ?? 0
+      for (let word = 0; word < words; word += 1)
+        sum += BigInt(`0x${data.slice(2 + word * 64, 66 + word * 64)}`)
+      mints += 1
+    }
+    // Enough is enough, and who asks for more asks a node for every mint there is.
+    if (sum >= value)
+      return { level: 'ok', what: 'mints', found: `${mints} mints of ${sum} in all since the burn` }
+    if (lastBlock - fromBlock > blocksMax) {
+      return {
+        level: 'open',
+        what: 'mints',
+        found: `${mints} mints of ${sum} in ${blocksMax} blocks; the rest was not read`,
+      }
+    }
+  }
+  return { level: 'fail', what: 'mints', found: `only ${sum} was minted in all since the burn` }
+}
