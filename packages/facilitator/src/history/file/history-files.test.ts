@@ -76,6 +76,7 @@ describe('the files of a history', () => {
     truncateSync(path, statSync(path).size - 10)
     const second = await opened(path)
     expect(second.tornBytes).toBeGreaterThan(0)
+    expect(statSync(path).size).toBe(second.bytes())
     expect(await seqsBehind(second, 0)).toEqual([2])
     expect(await second.append([recordOf(2)])).toBe(3)
     await second.close()
