@@ -2,10 +2,10 @@
 // one has drifted from its source. `--into <folder>` works on a copy of the tree instead.
 //
 // To add a file: a function that returns its whole text, and one line in the list below.
+
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { renderAdminApi, renderOpenApi } from './gen/admin-api.mjs'
 import { renderCommandLine } from './gen/command-line.mjs'
 import { renderConfigReference, renderSampleConfig } from './gen/config.mjs'
 import { renderConformance } from './gen/conformance.mjs'
@@ -15,6 +15,7 @@ import { renderMetrics } from './gen/metrics.mjs'
 import { renderPayCommandLine } from './gen/pay-command-line.mjs'
 import { renderPayerEnvironment } from './gen/payer-environment.mjs'
 import { renderReasons } from './gen/reasons.mjs'
+import { renderAdminApi, renderHistoryApi, renderOpenApi } from './gen/surfaces.mjs'
 import { renderAmounts } from './gen/vectors/amounts.mjs'
 import { renderHeaders } from './gen/vectors/headers.mjs'
 import { renderMatching } from './gen/vectors/matching.mjs'
@@ -25,6 +26,7 @@ import { root } from './setup.mjs'
 
 const generated = [
   { path: 'docs/reference/admin-api.md', render: renderAdminApi },
+  { path: 'docs/reference/history-api.md', render: renderHistoryApi },
   { path: 'docs/reference/command-line.md', render: renderCommandLine },
   { path: 'docs/reference/config.md', render: renderConfigReference },
   { path: 'docs/reference/conformance.md', render: renderConformance },

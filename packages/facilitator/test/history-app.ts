@@ -1,8 +1,9 @@
 /** The routes of participants on a server without a socket: real tokens, and a history in memory. */
-import { type ChallengeNonce, Secret } from '@svc-zerc20/protocol'
+import { accept, type ChallengeNonce, Secret } from '@svc-zerc20/protocol'
 import { stoppedClock } from '../../../test/support/clocks.js'
 import type { HistorySettings, ParticipantRole } from '../src/config/history-settings.js'
 import { createTokens } from '../src/history/identity/tokens.js'
+import type { Proofs } from '../src/history/proofs/proofs.js'
 import { registerHistoryApi } from '../src/http/history/api.js'
 import type { HistoryApiDeps } from '../src/http/history/deps.js'
 import { historyGuard } from '../src/http/history/visit.js'
@@ -55,6 +56,7 @@ export async function openHistoryApp({
   registerHistoryApi(app, {
     ...{ chainId, token, treasury, participants, tokens, clock },
     login: undefined,
+    proofs: undefined,
     books: history.books,
     disclose: async (nonce: ChallengeNonce) => {
       const at = payments.findIndex(({ challenge }) => challenge.nonce === nonce)
@@ -77,6 +79,14 @@ export async function openHistoryApp({
     tokensOf,
     get: async (path: string, role: ParticipantRole) =>
       app.inject({ method: 'GET', url: `/history${path}`, headers: await headerOf(role) }),
+    /** With a body this is a POST. */
+    ask: async (path: string, role: ParticipantRole, payload?: object) =>
+      app.inject({
+        method: payload ? 'POST' : 'GET',
+        url: `/history${path}`,
+        headers: await headerOf(role),
+        ...(payload && { payload }),
+      }),
     post: async (path: string, role: ParticipantRole, payload?: object) =>
       app.inject({
         method: 'POST',
@@ -85,4 +95,20 @@ export async function openHistoryApp({
         ...(payload && { payload }),
       }),
   }
+}
+
+/** An issuer whose proofs are the plain text of what it was given, so that a test can look for secrets in them. */
+export function echoProofs(): Proofs {
+  const issue = async (...given: unknown[]) =>
+    accept({
+      ...{ format: 'echo', manifest: 'm', revocations: 'r', jti: 'j', expiresAt: nowOfAll },
+      proof: JSON.stringify(given, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
+    })
+  return {
+    provePayment: issue,
+    proveTotal: issue,
+    receipt: issue,
+    manifest: () => accept('a.manifest'),
+    revocations: async () => accept('a.list'),
+  } as unknown as Proofs
 }

@@ -149,6 +149,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     ...{ chainId: 31337, token: addressOf(1), treasury: addressOf(2), participants: participantsOf(), clock },
     tokens: { read: async () => reject('token_missing') },
     login: undefined,
+    proofs: undefined,
     books: createMemoryHistory([]).books,
     disclose: async () => undefined,
     rateLimits,

@@ -14,6 +14,7 @@ const statusText: Record<number, string> = {
   401: 'No valid bearer token, or the administrative surface is locked.',
   403: 'The profile of this facilitator, or the role of the participant, does not allow it.',
   404: 'There is no such thing, or not for this caller.',
+  409: 'Not yet: what is asked for has not happened, or is not told yet.',
   413: 'The body is too large.',
   415: 'The body is not application/json.',
   429: 'The rate is used up; `Retry-After` says how long to wait.',

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { addressOf, deployment, nonceOf, seconds, units } from '../../../test/challenges.js'
 import { connectionBounds } from '../../../test/connections.js'
-import { openHistoryApp, participantsOf } from '../../../test/history-app.js'
+import { echoProofs, openHistoryApp, participantsOf } from '../../../test/history-app.js'
 import { createMemoryHistory } from '../../../test/history-books.js'
 import { historyPaymentOf, noon, payerA } from '../../../test/history-payments.js'
 import type { HistoryBooks } from '../../history/books.js'
@@ -374,5 +374,75 @@ describe('an export', () => {
       answer.text(),
     )
     await expect(reading).rejects.toThrow()
+  })
+})
+
+describe('proofs', () => {
+  const body = { audience: 'https://auditor.example', nonce: 'n-1' }
+  const period = { since: 5, until: 9 }
+
+  it('R-125 are made of what the participant sees, for the audience that it names', async () => {
+    const { post } = await opened({ payments: many(2), proofs: echoProofs() })
+    for (const kind of ['proof', 'receipt']) {
+      const answer = await post(`/payments/${nonceOf(1)}/${kind}`, 'payer', body)
+      const [sight, seen, request] = JSON.parse(answer.json().proof)
+      expect(sight).toEqual({ role: 'payer', scope: { kind: 'payer', payer: payerA } })
+      expect(seen).toMatchObject({ challengeNonce: nonceOf(1), payer: payerA })
+      expect(request).toEqual(body)
+      expect((await post(`/payments/${nonceOf(9)}/${kind}`, 'payer', body)).statusCode).toBe(404)
+    }
+    const total = await post('/totals/proof', 'payer', { ...body, since: noon, until: noon + 9 })
+    const [, totals, proved] = JSON.parse(total.json().proof)
+    expect(totals).toEqual({ accepted: { payments: 2, amount: '3' }, late: { payments: 0, amount: '0' } })
+    expect(proved).toEqual({ since: noon, until: noon + 9 })
+  })
+
+  it.each([
+    [`/payments/${nonceOf(1)}/proof`, {}],
+    [`/payments/${nonceOf(1)}/receipt`, { audience: 7 }],
+    [`/payments/${nonceOf(1)}/proof`, { audience: 'x', nonce: {} }],
+    ['/totals/proof', { audience: 'x' }],
+    ['/totals/proof', { audience: 'x', since: 9, until: 5 }],
+    ['/totals/proof', { audience: 'x', since: 1.5, until: 5 }],
+  ])('%s refuses the body %j', async (path, payload) => {
+    const { post } = await opened({ payments: many(1), proofs: echoProofs() })
+    const answer = await post(path, 'provider', payload)
+    expect([answer.statusCode, answer.json().reason]).toEqual([400, 'malformed_request'])
+  })
+
+  it('of a total are not for a payer that has to present nonces', async () => {
+    const { post } = await opened({
+      proofs: echoProofs(),
+      participants: participantsOf({ payer: { tenant: 'acme', actor: 'buyer-7' } }),
+    })
+    expect((await post('/totals/proof', 'payer', { ...body, ...period })).json().reason).toBe(
+      'nonce_required',
+    )
+  })
+
+  it('manifest and revocations are for everybody, as signed text', async () => {
+    const { app } = await opened({ proofs: echoProofs() })
+    for (const [path, text] of [
+      ['manifest', 'a.manifest'],
+      ['revocations', 'a.list'],
+    ]) {
+      const answer = await app.inject({ method: 'GET', url: `/history/issuer/${path}` })
+      expect([answer.statusCode, answer.body]).toEqual([200, text])
+      expect(answer.headers['content-type']).toContain('application/jose')
+    }
+  })
+
+  it('R-086 are not there without an issuer', async () => {
+    const { app, get, post } = await opened({ payments: many(1) })
+    for (const path of [
+      `/payments/${nonceOf(1)}/proof`,
+      `/payments/${nonceOf(1)}/receipt`,
+      '/totals/proof',
+    ]) {
+      expect((await post(path, 'payer', { ...body, ...period })).statusCode).toBe(404)
+    }
+    expect((await app.inject({ url: '/history/issuer/manifest' })).statusCode).toBe(404)
+    expect((await app.inject({ url: '/history/issuer/revocations' })).statusCode).toBe(404)
+    expect((await get('/whoami', 'payer')).json().proofs).toBe(false)
   })
 })

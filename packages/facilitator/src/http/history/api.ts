@@ -7,6 +7,7 @@ import { answerUnrouted } from '../routes.js'
 import type { HistoryApiDeps, HistoryRoutes } from './deps.js'
 import { registerLogin } from './login.js'
 import { registerPayments } from './payments.js'
+import { registerIssuer, registerProofs } from './proofs.js'
 import { createDoor } from './visit.js'
 
 export function registerHistoryApi(app: FastifyInstance, deps: HistoryApiDeps): void {
@@ -25,19 +26,21 @@ export function registerHistoryApi(app: FastifyInstance, deps: HistoryApiDeps): 
         reply.header('cache-control', 'no-store')
       })
       registerLogin(history, routes)
+      registerIssuer(history, routes)
       history.register(async (guarded) => {
         guarded.addHook('onRequest', async (request, reply) => routes.door.enter(request, reply))
         // Unknown paths have the guard above, too.
         guarded.setNotFoundHandler(unrouted)
         registerWhoami(guarded, routes)
         registerPayments(guarded, routes)
+        registerProofs(guarded, routes)
       })
     },
     { prefix: '/history' },
   )
 }
 
-function registerWhoami(app: FastifyInstance, { door, network, token }: HistoryRoutes): void {
+function registerWhoami(app: FastifyInstance, { door, network, token, proofs }: HistoryRoutes): void {
   app.get('/whoami', async (request) => {
     const { participant, sight } = door.visitOf(request)
     const { scope } = sight
@@ -48,7 +51,7 @@ function registerWhoami(app: FastifyInstance, { door, network, token }: HistoryR
       ...(scope?.kind === 'treasury' && { treasury: toChecksum(scope.treasury) }),
       network,
       token: toChecksum(token),
-      proofs: false,
+      proofs: proofs !== undefined,
     }
   })
 }

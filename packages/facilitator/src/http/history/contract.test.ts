@@ -1,12 +1,12 @@
 /** Every answer of the participants' surface fits the OpenAPI document, in success and in each refusal. */
-import { reject, SvcError } from '@svc-zerc20/protocol'
+import { type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
 import type { LightMyRequestResponse } from 'fastify'
 import { expect, it } from 'vitest'
 import { addressOf, nonceOf, seconds, units } from '../../../test/challenges.js'
 import { type ApiDocument, createContract } from '../../../test/contract.js'
-import { type HistoryApp, openHistoryApp, participantsOf } from '../../../test/history-app.js'
+import { echoProofs, type HistoryApp, openHistoryApp, participantsOf } from '../../../test/history-app.js'
 import { historyPaymentOf, noon } from '../../../test/history-payments.js'
-import { limits } from '../../limits.js'
+import type { Proofs } from '../../history/proofs/proofs.js'
 import { openApiDocument } from '../openapi.js'
 import { historyOperations } from './operations.js'
 
@@ -30,6 +30,28 @@ const login = {
       : { ok: true as const, value: { token: 't', role: 'payer' as const, expiresAt: seconds(noon) } },
 }
 
+/** An issuer that does what the audience is called. */
+const reasonOf: Record<string, ReasonCode> = {
+  later: 'finality_not_told',
+  hidden: 'burn_not_disclosed',
+  away: 'issuer_unavailable',
+}
+function proofsOf(isAway = false): Proofs {
+  const echo = echoProofs()
+  const heed = (given: unknown[]) => reasonOf[(given.at(-1) as { audience: string }).audience]
+  const issue = async (...given: Parameters<Proofs['receipt']>) => {
+    const reason = heed(given)
+    return reason ? reject(reason) : echo.receipt(...given)
+  }
+  return {
+    provePayment: issue,
+    receipt: issue,
+    proveTotal: async (sight, _totals, _period, request) => issue(sight, {} as never, request),
+    manifest: () => (isAway ? reject('issuer_unavailable') : echo.manifest()),
+    revocations: async () => (isAway ? reject('issuer_unavailable') : echo.revocations()),
+  }
+}
+
 function check(method: string, url: string, response: LightMyRequestResponse) {
   const headers = new Headers(
     Object.entries(response.headers).map(([name, value]): [string, string] => [name, `${value}`]),
@@ -44,23 +66,24 @@ function check(method: string, url: string, response: LightMyRequestResponse) {
 }
 
 const pathOf = (path: string, seed: number) => path.replace('{challengeNonce}', nonceOf(seed))
+const period = { since: 1, until: 2 }
 const bodies: Record<string, object> = {
   '/history/login': { message: 'sign me', signature: '0x01' },
   '/history/login/challenge': { address: addressOf(1) },
 }
 
 async function ask({ app }: HistoryApp, method: 'GET' | 'POST', url: string, more: object = {}) {
-  const payload = bodies[url]
+  const payload = bodies[url] ?? (/proof$|receipt$/.test(url) ? { audience: 'us', ...period } : undefined)
   return check(method, url, await app.inject({ method, url, ...(payload && { payload }), ...more }))
 }
 
 it('the answers of both roles, and refusals by role, token, form and rate', async () => {
-  const world = await openHistoryApp({ payments, login })
+  const world = await openHistoryApp({ payments, login, proofs: proofsOf() })
   const byNonce = await openHistoryApp({
     payments,
     participants: participantsOf({ payer: { tenant: 'acme', actor: 'buyer-7' } }),
   })
-  for (const { method, path, isGuarded } of historyOperations) {
+  for (const { method, path, isGuarded, body } of historyOperations) {
     for (const role of ['payer', 'provider'] as const) {
       for (const from of [world, byNonce]) {
         for (const seed of [1, 2, 3]) {
@@ -69,10 +92,16 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
       }
     }
     if (isGuarded) await ask(world, method, pathOf(path, 1))
-    else {
-      await ask(world, method, path, { payload: { address: 5 } })
-      await ask(world, method, path, { payload: { padding: 'x'.repeat(2_000) } })
-      await ask(world, method, path, { payload: 'x', headers: { 'content-type': 'text/plain' } })
+    if (!body) continue
+    const url = pathOf(path, 1)
+    const headers = await world.headerOf('provider')
+    await ask(world, method, url, { headers, payload: { address: 5, audience: 5 } })
+    await ask(world, method, url, { headers, payload: { padding: 'x'.repeat(2_000) } })
+    await ask(world, method, url, { payload: 'x', headers: { ...headers, 'content-type': 'text/plain' } })
+    for (const audience of /login|totals/.test(url) ? ['later', 'away'] : Object.keys(reasonOf)) {
+      if (isGuarded && !(audience === 'hidden' && url.endsWith('/proof'))) {
+        await ask(world, method, url, { headers, payload: { audience, ...period } })
+      }
     }
   }
   await ask(world, 'POST', '/history/login', { payload: { message: 'x', signature: '0x00' } })
@@ -82,11 +111,12 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
     expect((await ask(world, 'GET', `/history${path}`, provider)).statusCode).toBe(400)
   }
   await ask(world, 'GET', '/history/export?format=csv', provider)
-  for (let i = 0; i < limits.historyRequestsPerMin; i++) await world.get('/whoami', 'payer')
-  for (let i = 0; i < limits.historyLoginsPerMin; i++) await ask(world, 'POST', '/history/login')
-  const payer = { headers: await world.headerOf('payer') }
-  for (const { method, path } of historyOperations) {
-    expect((await ask(world, method, pathOf(path, 1), payer)).statusCode).toBe(429)
+  const taken = async () => ({ retryAfterSeconds: 7 })
+  const busy = await openHistoryApp({ login, rateLimits: () => ({ take: taken, peek: taken }) })
+  const payer = { headers: await busy.headerOf('payer') }
+  for (const { method, path, isGuarded, body } of historyOperations) {
+    if (!isGuarded && !body) continue
+    expect((await ask(busy, method, pathOf(path, 1), payer)).statusCode).toBe(429)
   }
 
   const full = async () => {
@@ -95,6 +125,8 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
   const failing = await openHistoryApp({ payments: [historyPaymentOf(2)], disclose: full })
   const disclose = `/history/payments/${nonceOf(2)}/disclose`
   await ask(failing, 'POST', disclose, { headers: await failing.headerOf('payer') })
+  const away = await openHistoryApp({ proofs: proofsOf(true) })
+  for (const path of ['manifest', 'revocations']) await ask(away, 'GET', `/history/issuer/${path}`)
   expect(contract.unseen((path) => path.startsWith('/history'))).toEqual([])
-  await Promise.all([world, byNonce, failing].map(({ app }) => app.close()))
+  await Promise.all([world, byNonce, busy, failing, away].map(({ app }) => app.close()))
 })

@@ -2,7 +2,13 @@
 import { toChecksum } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressOf, deployment, hashOf, nonceOf, seconds, units } from '../../../test/challenges.js'
-import { type HistoryApp, nowOfAll, openHistoryApp, participantsOf } from '../../../test/history-app.js'
+import {
+  echoProofs,
+  type HistoryApp,
+  nowOfAll,
+  openHistoryApp,
+  participantsOf,
+} from '../../../test/history-app.js'
 import { historyPaymentOf, noon, payerA, payerB } from '../../../test/history-payments.js'
 import type { HistoryPayment } from '../../history/payment.js'
 import { historyOperations } from './operations.js'
@@ -40,7 +46,7 @@ const paths = {
   provider: [1, 2, 3, 4, 5, 6, 7, 9],
 } as const
 
-/** Everything that a participant can ask for with GET, as far as it is about payments. */
+/** Everything that a participant can ask for, as far as it is about payments. */
 const questions = [
   '/payments',
   '/payments?order=amount',
@@ -52,7 +58,19 @@ const questions = [
   '/export?format=csv',
   '/export?phase=finalized&format=csv',
   ...Array.from({ length: 10 }, (_, i) => `/payments/${nonceOf(i)}`),
+  ...[1, 2, 3, 4, 5, 7, 9].flatMap((i) => [
+    `POST /payments/${nonceOf(i)}/proof`,
+    `POST /payments/${nonceOf(i)}/receipt`,
+  ]),
+  'POST /totals/proof',
 ]
+
+const about = { audience: 'https://auditor.example', since: 0, until: nowOfAll }
+/** What is asked with POST gets what the issuer is given, in plain text. */
+const ask = ({ ask }: HistoryApp, question: string, role: 'payer' | 'provider') => {
+  const [path = '', post] = question.split(' ').reverse()
+  return ask(path, role, post && about)
+}
 
 const lower = (text: string) => text.toLowerCase()
 const minuteOf = (at: number) => new Date(at * 1000).toISOString().slice(0, 16)
@@ -72,18 +90,19 @@ const neverForPayers =
 let withAddress: HistoryApp
 let byNonce: HistoryApp
 beforeAll(async () => {
-  withAddress = await openHistoryApp({ payments: world() })
+  withAddress = await openHistoryApp({ payments: world(), proofs: echoProofs() })
   byNonce = await openHistoryApp({
     payments: world(),
+    proofs: echoProofs(),
     participants: participantsOf({ payer: { tenant: 'acme', actor: 'buyer-7' } }),
   })
 })
 afterAll(() => Promise.all([withAddress.app.close(), byNonce.app.close()]))
 
 describe('R-125 a payer with an address', () => {
-  it.each(questions)('is told nothing that is not its own by GET /history%s', async (question) => {
+  it.each(questions)('is told nothing that is not its own by %s', async (question) => {
     withAddress.clock.advance(60_000)
-    const { statusCode, body } = await withAddress.get(question, 'payer')
+    const { statusCode, body } = await ask(withAddress, question, 'payer')
     expect([200, 404]).toContain(statusCode)
     const text = lower(body)
     expect(body).not.toMatch(neverForPayers)
@@ -131,10 +150,10 @@ describe('R-125 a payer with an address', () => {
 })
 
 describe('R-125 a payer without an address', () => {
-  it.each(questions)('is told no address and no mint by GET /history%s', async (question) => {
+  it.each(questions)('is told no address and no mint by %s', async (question) => {
     byNonce.clock.advance(60_000)
-    const { statusCode, body } = await byNonce.get(question, 'payer')
-    const isOne = question.startsWith('/payments/')
+    const { statusCode, body } = await ask(byNonce, question, 'payer')
+    const isOne = question.includes('/payments/')
     expect(isOne ? [200, 404] : [400]).toContain(statusCode)
     if (!isOne) expect(JSON.parse(body).reason).toBe('nonce_required')
     const text = lower(body)
@@ -153,25 +172,22 @@ describe('R-125 a payer without an address', () => {
 })
 
 describe('R-125 the provider', () => {
-  it.each(questions)(
-    'is told of no payer that did not disclose itself by GET /history%s',
-    async (question) => {
-      withAddress.clock.advance(60_000)
-      const { statusCode, body } = await withAddress.get(question, 'provider')
-      expect([200, 404]).toContain(statusCode)
-      const text = lower(body)
-      for (const { challenge, disclosedAt, ...payment } of world()) {
-        if (disclosedAt !== undefined) continue
-        expect(text).not.toContain(challenge.payTo)
-        for (const burn of burnsOf({ challenge, ...payment })) {
-          expect(text).not.toContain(burn.txHash)
-          expect(text).not.toContain(burn.from)
-        }
+  it.each(questions)('is told of no payer that did not disclose itself by %s', async (question) => {
+    withAddress.clock.advance(60_000)
+    const { statusCode, body } = await ask(withAddress, question, 'provider')
+    expect([200, 404]).toContain(statusCode)
+    const text = lower(body)
+    for (const { challenge, disclosedAt, ...payment } of world()) {
+      if (disclosedAt !== undefined) continue
+      expect(text).not.toContain(challenge.payTo)
+      for (const burn of burnsOf({ challenge, ...payment })) {
+        expect(text).not.toContain(burn.txHash)
+        expect(text).not.toContain(burn.from)
       }
-      for (const each of [otherTreasury, recipient, hashOf(0xeee9)]) expect(text).not.toContain(each)
-      expect(body).not.toMatch(/"(?:recipient|seq|powNonce|epoch|blockHash)"/)
-    },
-  )
+    }
+    for (const each of [otherTreasury, recipient, hashOf(0xeee9)]) expect(text).not.toContain(each)
+    expect(body).not.toMatch(/"(?:recipient|seq|powNonce|epoch|blockHash)"/)
+  })
 
   it('sees the payments of its treasury, and of the disclosed one the payer', async () => {
     for (let i = 0; i < 10; i++) {

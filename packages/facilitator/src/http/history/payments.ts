@@ -1,19 +1,13 @@
 /** Payments of a participant: lists, one payment, totals, export, and the payer's leave for the provider to see it. */
-import { accept, parseChallengeNonce, type Result, reject, toChecksum } from '@svc-zerc20/protocol'
+import { parseChallengeNonce, reject, toChecksum } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HistoryFilter } from '../../history/books.js'
 import type { HistoryPayment } from '../../history/payment.js'
-import {
-  boundsOf,
-  type SeenPayment,
-  type Sight,
-  seenBy,
-  totalsSeenBy,
-  turnsSeenBy,
-} from '../../history/scopes.js'
+import { type SeenPayment, type Sight, seenBy, totalsSeenBy, turnsSeenBy } from '../../history/scopes.js'
 import { limits } from '../../limits.js'
 import type { HistoryRoutes } from './deps.js'
 import { exportStream, exportTypes } from './export.js'
+import { type Bounds, listable } from './listable.js'
 import { readQuery } from './query.js'
 import * as schemas from './schemas.js'
 import { viewRecord, viewTotals } from './view.js'
@@ -59,7 +53,7 @@ function registerOne(app: FastifyInstance, { door, books, disclose, now, refuse 
 
   app.get<OnePayment>('/payments/:challengeNonce', async (request, reply) => {
     const { sight } = door.visitOf(request)
-    return view(sight, await find(request)) ?? refuse(reply, reject('not_found', noSuchPayment))
+    return view(sight, await find(request)) ?? refuse(reply, reject('not_found', schemas.noSuchPayment))
   })
 
   app.post<OnePayment>('/payments/:challengeNonce/disclose', async (request, reply) => {
@@ -68,14 +62,11 @@ function registerOne(app: FastifyInstance, { door, books, disclose, now, refuse 
       return refuse(reply, reject('not_entitled', 'only a payer with an address here can disclose a payment'))
     }
     const seen = seenBy(sight, await find(request), now())
-    if (!seen) return refuse(reply, reject('not_found', noSuchPayment))
+    if (!seen) return refuse(reply, reject('not_found', schemas.noSuchPayment))
     if (seen.disclosedAt === undefined) await disclose(seen.challengeNonce, sight.scope.payer)
     return view(sight, await find(request))
   })
 }
-
-/** The same for a payment of somebody else and for none. */
-const noSuchPayment = 'no such payment'
 
 function registerTotals(
   app: FastifyInstance,
@@ -141,14 +132,6 @@ async function* seenOf(
     const seen = seenBy(sight, payment, at)
     if (seen) yield seen
   }
-}
-
-type Bounds = NonNullable<ReturnType<typeof boundsOf>>
-
-/** The bounds of a list. A payer without an address has none: whatever it sees, it names. */
-function listable(sight: Sight, at: Parameters<typeof boundsOf>[1]): Result<Bounds> {
-  const bounds = boundsOf(sight, at)
-  return bounds ? accept(bounds) : reject('nonce_required')
 }
 
 function filterOf(

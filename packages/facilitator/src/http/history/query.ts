@@ -2,6 +2,8 @@
 import { accept, type Result, reject } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
 
+type Period = { readonly since: number; readonly until: number }
+
 type Bounds = {
   readonly since?: number | undefined
   readonly until?: number | undefined
@@ -13,13 +15,19 @@ export function readQuery<T extends Bounds>(schema: z.ZodType<T>, query: unknown
   const read = schema.safeParse(query)
   if (!read.success) return malformed(read.error)
   const { since, until, minAmount, maxAmount } = read.data
-  if (since !== undefined && until !== undefined && since >= until) {
-    return reject('malformed_request', 'until: has to be later than since')
+  if (since !== undefined && until !== undefined) {
+    const period = readPeriod({ since, until })
+    if (!period.ok) return period
   }
   if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount) {
     return reject('malformed_request', 'maxAmount: is below minAmount')
   }
   return accept(read.data)
+}
+
+export function readPeriod({ since, until }: Period): Result<Period> {
+  if (since < until) return accept({ since, until })
+  return reject('malformed_request', 'until: has to be later than since')
 }
 
 export function readBody<T>(schema: z.ZodType<T>, body: unknown): Result<T> {

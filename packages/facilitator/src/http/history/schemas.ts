@@ -7,6 +7,12 @@ import { limits } from '../../limits.js'
 import { lateReasons } from '../../payment/records.js'
 import { address, baseUnits, count, named, network, nonce, seconds, txHash } from '../schema-parts.js'
 
+/** The same for a payment of somebody else and for none. */
+export const noSuchPayment = 'no such payment'
+
+/** Type of a signed text in its compact form (JWS). */
+export const signedText = 'application/jose'
+
 const role = z.enum(participantRoles)
 const day = z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/)
 const phase = named(
@@ -197,4 +203,36 @@ export const login = named(
   'Login',
   'An identity token for `Authorization: Bearer`.',
   z.looseObject({ token: z.string(), role, expiresAt: seconds }),
+)
+
+const forWhom = {
+  audience: z.string().describe('who will check the proof, such as `https://auditor.example`'),
+  nonce: z.string().optional().describe('a word of the verifier, which then is in the proof'),
+}
+
+export const proofRequest = named(
+  'ProofRequest',
+  'For whom a proof is made. Each name: 1 to 256 printable characters without spaces.',
+  z.looseObject(forWhom),
+)
+
+export const totalProofRequest = named(
+  'TotalProofRequest',
+  'The period, which has to be over, and for whom the proof is made.',
+  z.looseObject({ since: seconds, until: seconds, ...forWhom }),
+)
+
+export const issuedProof = named(
+  'IssuedProof',
+  'A proof file: kept as it is, it can be checked offline with the trust anchor alone.',
+  z.looseObject({
+    format: z.string(),
+    proof: z
+      .string()
+      .describe('SD-JWT VC with all its disclosures; leave out those that the verifier need not see'),
+    manifest: z.string().describe('keys of the issuer, signed by its trust anchor'),
+    revocations: z.string().describe('revoked proofs, signed by the issuer'),
+    jti: z.string().describe('names the proof, for its revocation'),
+    expiresAt: seconds,
+  }),
 )

@@ -1,4 +1,5 @@
 import { openApiDocument } from '../../packages/facilitator/dist/http/openapi.js'
+import { limits } from '../../packages/facilitator/dist/limits.js'
 
 const row = (cells) => `| ${cells.join(' | ')} |`
 const document = openApiDocument()
@@ -35,10 +36,10 @@ function fieldsOf(name) {
   return `### ${name}\n\n${description}\n\n| field | type | present | |\n|---|---|---|---|\n${rows.join('\n')}\n`
 }
 
-function operations() {
+function operationsOf(tag) {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([, { tags }]) => tags.includes('admin'))
+      .filter(([, { tags }]) => tags.includes(tag))
       .map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
   )
 }
@@ -54,18 +55,19 @@ function shown(list) {
       visit(JSON.stringify(schemas[name]))
     }
   }
-  for (const { responses } of list) visit(JSON.stringify(responses[200]))
+  for (const { requestBody = {}, responses } of list) visit(JSON.stringify([requestBody, responses[200]]))
   return [...names]
 }
 
-/** docs/reference/admin-api.md */
-export function renderAdminApi() {
-  const list = operations()
-  const rows = list.map(({ method, path, summary, responses }) => {
+/** The tables of one surface. */
+function tablesOf(tag) {
+  const list = operationsOf(tag)
+  const rows = list.map(({ method, path, summary, requestBody, responses }) => {
     const media = Object.values(responses[200].content)[0]
     const answer = media.schema ? typeOf(media.schema) : 'text'
     const refusals = Object.keys(responses).filter((status) => status !== '200' && status !== 'default')
-    return row([`\`${method} ${path}\``, summary, answer, refusals.join(', ')])
+    const body = requestBody && typeOf(requestBody.content['application/json'].schema)
+    return { cells: [`\`${method} ${path}\``, summary, answer, refusals.join(', ')], body }
   })
   const queries = list
     .filter(({ parameters = [] }) => parameters.some((parameter) => parameter.in === 'query'))
@@ -76,6 +78,12 @@ export function renderAdminApi() {
           row([`\`${path}\``, `\`${name}\``, typeOf(schema), description]),
         ),
     )
+  return { list, rows, queries }
+}
+
+/** docs/reference/admin-api.md */
+export function renderAdminApi() {
+  const { list, rows, queries } = tablesOf('admin')
   return `<!-- Generated from packages/facilitator/src/http by \`npm run gen\`. Do not edit. -->
 
 # Administrative surface
@@ -87,7 +95,7 @@ daemon on loopback, all paths answer 401. \`svc-facilitator admin …\` calls th
 
 | path | what | answer | refusals |
 |---|---|---|---|
-${rows.join('\n')}
+${rows.map(({ cells }) => row(cells)).join('\n')}
 
 A pause is kept in memory: after a restart the daemon issues challenges again. The daemon retries mints by itself, with
 growing pauses; \`retry\` tries one in the next round, without its pause. The field \`waiting\` of a payment says why it is not
@@ -103,6 +111,42 @@ Lists are newest first. If there are more entries, the answer has \`next\`; send
 Payments issued meanwhile do not shift the pages.
 
 ## Answers
+
+${shown(list).map(fieldsOf).join('\n')}`
+}
+
+/** docs/reference/history-api.md */
+export function renderHistoryApi() {
+  const { list, rows, queries } = tablesOf('history')
+  return `<!-- Generated from packages/facilitator/src/http by \`npm run gen\`. Do not edit. -->
+
+# Surface of participants
+
+The payment history, for the payer and the provider of the [environment](environment.md). Without a configured history every
+path below \`/history\` answers 404. With one, every path needs \`Authorization: Bearer <token>\` with an identity token, except
+the login and the two paths of the issuer; without a good token they answer 401 with its reason, even those that do not exist.
+A token comes from a wallet login or from \`svc-facilitator history token\`, and is good for 15 minutes. What each participant
+sees is decided in [ADR 0048](../adr/0048-history-scopes.md): a field that is hidden is absent.
+
+| path | what | body | answer | refusals |
+|---|---|---|---|---|
+${rows.map(({ cells: [path, what, answer, refusals], body = '' }) => row([path, what, body, answer, refusals])).join('\n')}
+
+A login without both wallets, and a proof without an issuer, answer 404. A payer without an address gets 400 \`nonce_required\`
+for lists, totals and exports. Each participant has ${limits.historyRequestsPerMin} requests a minute, among them ${limits.historyExportsPerMin} exports and at most
+${limits.historyExportsAtOnceMax} at the same time; each caller has ${limits.historyLoginsPerMin} login challenges and logins a minute together. An export that
+breaks off before its end (no last chunk, and JSON without its last bracket) is not whole.
+
+## Queries
+
+| path | key | value | |
+|---|---|---|---|
+${queries.join('\n')}
+
+Payments are listed under the time when their money came, and before that under the time of their challenge. If there are more,
+the answer has \`next\`; send it as \`cursor\` with the same order to get the next page.
+
+## Bodies and answers
 
 ${shown(list).map(fieldsOf).join('\n')}`
 }
