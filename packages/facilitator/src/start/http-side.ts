@@ -14,7 +14,7 @@ import { createCallers, type Seller } from '../http/callers.js'
 import { observeAnswers } from '../http/observe.js'
 import { createPresentations } from '../http/presentations.js'
 import { registerPaymentApi } from '../http/public/payments.js'
-import { createRateLimits } from '../http/rate-limit.js'
+import { createRateLimits, type RateLimits } from '../http/rate-limit.js'
 import { createServer } from '../http/server.js'
 import { createUnknownTokens } from '../http/unknown-tokens.js'
 import { limits } from '../limits.js'
@@ -27,6 +27,7 @@ import type { ChainSide } from './chain-side.js'
 import type { FeesSide } from './fees.js'
 import type { Finalization } from './finalization.js'
 import type { Following } from './following.js'
+import type { HistorySide } from './history-side.js'
 import { registerOperatorRoutes } from './operator-routes.js'
 import type { PaymentFlow } from './payment-flow.js'
 import type { Storage } from './storage.js'
@@ -42,6 +43,8 @@ type HttpSideDeps = {
   readonly finalization: Finalization
   readonly following: Pick<Following, 'stuck'>
   readonly fees: FeesSide
+  /** Absent when no payment history is attached. */
+  readonly historySide: HistorySide | undefined
   readonly clock: Clock
   readonly telemetry: Telemetry
 }
@@ -52,7 +55,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const adminAuth = createAdminAuth(deps.secrets.adminToken)
   const bounds = connectionBoundsOf(config)
   const app = createServer({
-    guards: [adminGuard(adminAuth)],
+    guards: [adminGuard(adminAuth), ...(deps.historySide ? [deps.historySide.guard] : [])],
     chainId: deps.chainSide.deployment.chainId,
     trustedProxies: config.listen.trusted_proxies,
     bodyBytesMax: limits.bodyBytesMax,
@@ -62,17 +65,22 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const connections = limitConnections(app.server, bounds)
   observeAnswers(app, metrics)
   const issuance = createIssuance({ report: log })
-  wirePayments(app, deps, issuance)
+  const rateLimits = createRateLimits({ keysMax: limits.rateLimitKeysMax, clock: deps.clock })
+  wirePayments(app, deps, { issuance, rateLimits })
+  deps.historySide?.register(app, rateLimits)
   wireOperator(app, deps, { issuance, adminAuth })
   metrics.source('svc_connections_open', connections.open)
   metrics.source('svc_connections_refused_total', connections.refused)
   return app
 }
 
-function wirePayments(app: FastifyInstance, deps: HttpSideDeps, issuance: Issuance): void {
+function wirePayments(
+  app: FastifyInstance,
+  deps: HttpSideDeps,
+  { issuance, rateLimits }: { readonly issuance: Issuance; readonly rateLimits: RateLimits },
+): void {
   const { config, profile, flow, clock } = deps
   const { log, metrics } = deps.telemetry
-  const rateLimits = createRateLimits({ keysMax: limits.rateLimitKeysMax, clock })
   const unknownTokens = createUnknownTokens({ clock, log })
   metrics.source('svc_unknown_tokens_total', unknownTokens.total)
   registerPaymentApi(app, {

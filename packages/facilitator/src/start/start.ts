@@ -17,6 +17,7 @@ import { openChainSide } from './chain-side.js'
 import { createFeesSide } from './fees.js'
 import { createFinalization } from './finalization.js'
 import { createFollowing } from './following.js'
+import { createHistorySide } from './history-side.js'
 import { createHttpSide } from './http-side.js'
 import { createPaymentFlow } from './payment-flow.js'
 import { openStorage } from './storage.js'
@@ -43,9 +44,10 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const storage = await openStorage({ config, clock, log, seed, acceptJournal, history: secrets.history })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const { relayer, minter, rpc, deployment } = chainSide
-  await assertAccountsKnown({ storage, relayer, minter, acceptJournal }).catch((error) =>
-    storage.close().then(() => Promise.reject(error)),
-  )
+  const { history } = storage
+  const historySide = await assertAccountsKnown({ storage, relayer, minter, acceptJournal })
+    .then(() => createHistorySide({ config, secrets, history, chainSide, clock, random, telemetry }))
+    .catch((error) => storage.close().then(() => Promise.reject(error)))
   const addresses = createAddresses({
     config,
     seed,
@@ -79,6 +81,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   if (profile.acceptsPayments) await flow.resume.restartClaims()
 
   const app = createHttpSide({
+    historySide,
     config,
     secrets,
     profile,

@@ -20,7 +20,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { IssuerSettings, ParticipantRole } from '../../config/history-settings.js'
 import { limits } from '../../limits.js'
-import type { LogWriter } from '../../telemetry/events.js'
+import type { Log } from '../../telemetry/events.js'
 import type { SeenPayment, SeenTotals, Sight } from '../scopes.js'
 import { openArtifacts } from './artifacts.js'
 import { type Issuer, openIssuer } from './issuer.js'
@@ -57,7 +57,7 @@ export type ProofParts = {
   readonly money: Money
   readonly clock: Pick<Clock, 'now'>
   readonly random: { bytes(length: number): Uint8Array }
-  readonly log: LogWriter
+  readonly log: Log
   /** Of one participant. */
   readonly proofsPerHourMax?: number
 }

@@ -69,7 +69,7 @@ const about = { audience: 'https://auditor.example', since: 0, until: nowOfAll }
 /** What is asked with POST gets what the issuer is given, in plain text. */
 const ask = ({ ask }: HistoryApp, question: string, role: 'payer' | 'provider') => {
   const [path = '', post] = question.split(' ').reverse()
-  return ask(path, role, post && about)
+  return ask(path, role, post === undefined ? undefined : about)
 }
 
 const lower = (text: string) => text.toLowerCase()

@@ -1,0 +1,196 @@
+/** The history of real payments, read over HTTP by both participants and compared with the chain. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { tokenAbi } from '@svc-zerc20/contracts'
+import { developmentRoles } from '@svc-zerc20/devnet'
+import type { Hex } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { movableClock } from '../../../../../test/support/clocks.js'
+import { until } from '../../../../../test/support/until.js'
+import { startNetwork, type TestNetwork } from '../../../test/network.js'
+import { startOwnFacilitator } from '../../../test/own-facilitator.js'
+import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
+
+type Payment = {
+  challengeNonce: Hex
+  phase: string
+  accepted?: { value: string }
+  late?: { value: string; reason: string }
+  payer?: string
+  finalizedOn?: string
+  finalizedAt?: number
+  mint?: { transaction: Hex; value: string }
+}
+type Sum = { payments: number; amount: string }
+
+const provider = privateKeyToAccount(developmentRoles.provider.privateKey)
+const clock = movableClock()
+const daysMs = 86_400_000
+const secret = 'a secret of the chain test, long enough to be one'
+
+let net: TestNetwork
+let own: Awaited<ReturnType<typeof startOwnFacilitator>>
+let payer: PrivateKeyAccount
+let other: PrivateKeyAccount
+/** Nonces by what became of them. */
+const paid: Record<'gasless' | 'selfTransfer' | 'late', Hex> = {
+  gasless: '0x',
+  selfTransfer: '0x',
+  late: '0x',
+}
+
+async function start() {
+  own = await startOwnFacilitator(net, {
+    journal: 'history-journal.jsonl',
+    clock,
+    config: { history: { url: 'http://history.example' } },
+    env: {
+      PAYMENT_HISTORY_PATH: join(net.directory, 'history.jsonl'),
+      HISTORY_IDENTITY_SECRET: secret,
+      HISTORY_PAYER_TENANT: 'acme',
+      HISTORY_PAYER_ACTOR: 'buyer',
+      HISTORY_PROVIDER_TENANT: 'shop',
+      HISTORY_PROVIDER_ACTOR: 'till',
+      HISTORY_PAYER_ADDRESS: payer.address,
+      HISTORY_PROVIDER_ADDRESS: provider.address,
+    },
+  })
+}
+
+beforeAll(async () => {
+  // The day of the mints must not end before they are looked at.
+  if (new Date(clock.now()).getUTCHours() === 23) clock.advance(3_600_000)
+  net = await startNetwork({ finalization: true })
+  payer = await net.account({ gas: true })
+  other = await net.account({ gas: true })
+  await start()
+  await until(async () => ((await own.admin('/status')).addresses as { ready: number }).ready > 2)
+}, 240_000)
+afterAll(async () => {
+  await own?.close()
+  await net?.close()
+})
+
+/** Tokens outlive a restart, and end when the clock is moved by more than 15 minutes. */
+const tokens = new Map<string, string>()
+
+async function login(account: PrivateKeyAccount): Promise<string> {
+  const { message } = await own.post('/history/login/challenge', { address: account.address })
+  const signature = await account.signMessage({ message: message as string })
+  return (await own.post('/history/login', { message, signature })).token as string
+}
+
+/** Asks as the participant whose wallet this is. */
+async function ask(account: PrivateKeyAccount, path: string): Promise<string> {
+  const token = tokens.get(account.address) ?? (await login(account))
+  tokens.set(account.address, token)
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetch(`${own.url}/history${path}`, { headers })
+  expect(response.status, path).toBe(200)
+  return response.text()
+}
+const askJson = async <T>(account: PrivateKeyAccount, path: string) =>
+  JSON.parse(await ask(account, path)) as T
+const listOf = async (account: PrivateKeyAccount, query = '') =>
+  (await askJson<{ payments: Payment[] }>(account, `/payments?${query}`)).payments
+const totalsOf = (account: PrivateKeyAccount) => askJson<Record<string, Sum>>(account, '/totals')
+
+/** What an account sent to these burn addresses, by the events of the token. */
+async function burned(from: PrivateKeyAccount, offers: readonly ChallengeOffer[]): Promise<bigint> {
+  const events = await net.client.getContractEvents({
+    address: net.deployment.token,
+    abi: tokenAbi,
+    eventName: 'Transfer',
+    args: { from: from.address, to: offers.map(({ payTo }) => payTo) },
+    fromBlock: 0n,
+  })
+  return events.reduce((sum, { args }) => sum + (args.value ?? 0n), 0n)
+}
+
+describe('R-125 payments by permit, by self-transfer and too late', () => {
+  const offers: ChallengeOffer[] = []
+
+  it('are in the history of their payer and of the provider, as they are on the chain', async () => {
+    const gasless = await own.challenge('1000')
+    await own.post('/settle', bodyOf(gasless, await net.permitFor(gasless, payer)))
+    const selfTransfer = await own.challenge('2500')
+    const burnTxHash = await net.transfer(other, selfTransfer.payTo, '2500')
+    await own.post('/settle', { challengeNonce: selfTransfer.challengeNonce, burnTxHash })
+    const late = await own.challenge('700')
+    const lateTxHash = await net.transfer(payer, late.payTo, '700')
+    clock.advance(301_000)
+    await own.post('/settle', { challengeNonce: late.challengeNonce, burnTxHash: lateTxHash })
+    offers.push(gasless, selfTransfer, late)
+    paid.gasless = gasless.challengeNonce
+    paid.selfTransfer = selfTransfer.challengeNonce
+    paid.late = late.challengeNonce
+
+    const mine = await listOf(payer)
+    expect(mine.map(({ challengeNonce }) => challengeNonce)).toEqual([paid.late, paid.gasless])
+    expect(mine[0]).toMatchObject({ phase: 'late', late: { value: '700', reason: 'late' } })
+    expect(mine[1]).toMatchObject({ phase: 'accepted', accepted: { value: '1000' }, payer: payer.address })
+    const { accepted, late: lateSum } = await totalsOf(payer)
+    expect(BigInt(accepted?.amount ?? 0) + BigInt(lateSum?.amount ?? 0)).toBe(await burned(payer, offers))
+
+    const theirs = await listOf(provider)
+    expect(theirs.map(({ challengeNonce }) => challengeNonce).sort()).toEqual(Object.values(paid).sort())
+    const all = await totalsOf(provider)
+    const everything = (await burned(payer, offers)) + (await burned(other, offers))
+    expect(BigInt(all.accepted?.amount ?? 0) + BigInt(all.late?.amount ?? 0)).toBe(everything)
+    const text = (await ask(provider, '/export')) + (await ask(provider, '/export?format=csv'))
+    for (const { address } of [payer, other]) expect(text).not.toContain(address)
+  })
+
+  it('are the same after a restart without the index', async () => {
+    const questions = [
+      '/payments',
+      '/payments?order=amount',
+      '/export?format=csv',
+      `/payments/${paid.gasless}`,
+    ]
+    // The first mint may come at any time, and only the provider is told.
+    const withoutMint = ({ phase, finalizedOn, finalizedAt, mint, ...rest }: Payment) => rest
+    const answers = async () => [
+      (await listOf(provider)).map(withoutMint),
+      ...(await Promise.all(questions.map((path) => ask(payer, path)))),
+    ]
+    const before = await answers()
+    await own.close()
+    rmSync(join(net.directory, 'history.jsonl.index'), { recursive: true })
+    await start()
+    expect(await answers()).toEqual(before)
+  })
+
+  it('are finalized for the provider at once and for their payer on the next day, and the sums are those of the chain', async () => {
+    await until(
+      async () => {
+        await net.chain.mine()
+        const { finalized } = await totalsOf(provider)
+        return finalized?.payments === 3
+      },
+      { everyMs: 500 },
+    )
+    const { finalized } = await totalsOf(provider)
+    const minted = await net.balanceOf(provider.address)
+    expect(BigInt(finalized?.amount ?? 0)).toBe(minted)
+    expect(minted).toBe(4200n)
+    for (const { challengeNonce, mint } of await listOf(provider, 'phase=finalized')) {
+      const receipt = await net.client.getTransactionReceipt({ hash: mint?.transaction ?? '0x' })
+      expect(receipt.status, challengeNonce).toBe('success')
+    }
+
+    const told = (await listOf(payer)).map(({ phase }) => phase)
+    expect(told).toEqual(['late', 'accepted'])
+    expect(await listOf(payer, 'phase=finalized')).toEqual([])
+    expect(await ask(payer, `/payments/${paid.gasless}`)).not.toContain('finalized')
+    const day = new Date(clock.now()).toISOString().slice(0, 10)
+    clock.advance(daysMs)
+    tokens.clear()
+    const known = await listOf(payer, 'phase=finalized')
+    expect(known.map(({ finalizedOn }) => finalizedOn)).toEqual([day, day])
+    const text = (await ask(payer, '/export')) + (await ask(payer, '/export?format=csv'))
+    expect(text.toLowerCase()).not.toContain(provider.address.toLowerCase())
+    for (const { mint } of await listOf(provider)) expect(text).not.toContain(mint?.transaction)
+  }, 240_000)
+})

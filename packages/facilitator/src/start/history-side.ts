@@ -1,0 +1,60 @@
+/** The participants' side of the payment history: tokens, wallet login, proofs, and the routes that use them. */
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config/config.js'
+import { historyUrlOf } from '../config/history-settings.js'
+import { createTokens } from '../history/identity/tokens.js'
+import { createWalletLogin } from '../history/identity/wallet-login.js'
+import type { History } from '../history/open.js'
+import { createProofs } from '../history/proofs/proofs.js'
+import { registerHistoryApi } from '../http/history/api.js'
+import { historyGuard } from '../http/history/visit.js'
+import type { RateLimits } from '../http/rate-limit.js'
+import type { PathGuard } from '../http/server.js'
+import type { Clock } from '../payment/ports.js'
+import type { Secrets } from '../secrets/secrets.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
+import type { ChainSide } from './chain-side.js'
+
+export type HistorySide = {
+  readonly guard: PathGuard
+  register(app: FastifyInstance, rateLimits: RateLimits): void
+}
+
+/** Undefined when no history is attached. Throws `SvcError('issuer_unusable')` for an issuer that cannot issue. */
+export async function createHistorySide(deps: {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly history: History | undefined
+  readonly chainSide: Pick<ChainSide, 'deployment' | 'rpc'>
+  readonly clock: Clock
+  readonly random: { bytes(length: number): Uint8Array }
+  readonly telemetry: Pick<Telemetry, 'log'>
+}): Promise<HistorySide | undefined> {
+  const { config, history, clock, random } = deps
+  const settings = deps.secrets.history
+  if (!settings || !history) return undefined
+  const { participants, issuer } = settings
+  const { chainId, token, treasury } = deps.chainSide.deployment
+  const url = historyUrlOf(config)
+  const tokens = createTokens({ settings, url, clock, random })
+  const login = settings.hasWalletLogin
+    ? createWalletLogin({ participants, url, chainId, tokens, rpc: deps.chainSide.rpc, clock, random })
+    : undefined
+  const proofs =
+    issuer &&
+    (await createProofs({
+      settings: issuer,
+      money: { chainId, token },
+      ...{ clock, random, log: deps.telemetry.log },
+    }))
+  return {
+    guard: historyGuard(tokens),
+    register(app, rateLimits) {
+      registerHistoryApi(app, {
+        ...{ chainId, token, treasury, participants, tokens, login, proofs, rateLimits, clock },
+        books: history.books,
+        disclose: history.disclose,
+      })
+    },
+  }
+}
