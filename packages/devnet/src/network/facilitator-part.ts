@@ -31,6 +31,8 @@ export async function startFacilitatorPart(options: {
   minterKey: boolean
   /** Present when batch proofs are made by a decider. */
   deciderToken?: string
+  /** Further variables. */
+  environment?: Readonly<Record<string, string>>
   signal?: AbortSignal
 }): Promise<FacilitatorPart> {
   const { directory, inProcess, signal } = options
@@ -44,6 +46,7 @@ export async function startFacilitatorPart(options: {
     ...(options.minterKey && { SVC_MINTER_PK: developmentRoles.minter.privateKey }),
     SVC_ADMIN_TOKEN: adminToken,
     ...(options.deciderToken !== undefined && { SVC_DECIDER_TOKEN: options.deciderToken }),
+    ...options.environment,
   }
   const events: WrittenEvent[] = []
   if (inProcess) {

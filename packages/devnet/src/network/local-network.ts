@@ -35,6 +35,8 @@ export type LocalNetworkOptions = {
   directory?: string
   /** Overrides for the facilitator's configuration, for example `{ daemon: { rate_limit_per_min: 5 } }`. */
   config?: ConfigTables
+  /** Further variables of the facilitator's environment, such as those of the payment history. */
+  environment?: Readonly<Record<string, string>>
   /** Runs the facilitator in this process instead of as a daemon, with this clock and log. */
   inProcess?: InProcess
   /** Also proves roots and mints: starts an indexer and gives the facilitator its proving keys. Off by default, because
@@ -153,6 +155,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     directory,
     daemons,
     onClose,
+    ...(options.environment && { environment: options.environment }),
     ...(options.inProcess && { inProcess: options.inProcess }),
     ...(signal && { signal }),
   })

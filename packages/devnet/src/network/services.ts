@@ -18,6 +18,8 @@ export type FacilitatorEnv = {
   readonly SVC_MINTER_PK?: string
   readonly SVC_DECIDER_TOKEN?: string
   readonly SVC_ADMIN_TOKEN: string
+  /** Variables of the payment history. */
+  readonly [name: string]: string
 }
 
 /** The flags of `deploy/`, so that measurements here hold for a deployment. */
