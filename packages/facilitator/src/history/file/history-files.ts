@@ -7,11 +7,11 @@ import { type FileHandle, open, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { createFileTail, type FileTail, type JournalEnd } from '../../ledger/journal/file-tail.js'
-import { encodeLine } from '../../ledger/journal/line.js'
+import { encodeLine, type JournalLine } from '../../ledger/journal/line.js'
 import { type JournalLock, lockJournal, unusable } from '../../ledger/journal/lock.js'
 import { syncFolder } from '../../system.js'
 import type { HistoryRecord } from '../record.js'
-import { toFields } from '../record-line.js'
+import { readRecord, toFields } from '../record-line.js'
 import {
   bindingFields,
   type HistoryBinding,
@@ -24,6 +24,8 @@ import { assertUnbroken, historySetting, listSegments, type Segment, segmentPath
 export type HistoryFiles = {
   /** The number of the newest line on the disk. */
   lastSeq(): number
+  /** The newest record when the files were opened. Undefined when the newest file had none. */
+  readonly lastRecord: NumberedRecord | undefined
   /** Bytes of all files. */
   bytes(): number
   /** Bytes of a last line that a crash tore. Nobody was told of its record. */
@@ -66,7 +68,10 @@ async function openLocked(deps: HistoryFilesDeps, lock: JournalLock): Promise<Hi
   const { path } = lock
   const full = await listSegments(path)
   let newest: Segment = { path, firstSeq: await assertUnbroken(full) }
-  const report = await readSegment(newest, deps.binding, () => undefined)
+  let lastLine: JournalLine | undefined
+  const report = await readSegment(newest, deps.binding, (line) => {
+    lastLine = line
+  })
   let fullBytes = 0
   for (const each of full) fullBytes += (await stat(each.path)).size
   const file = await openNewest(path)
@@ -97,6 +102,7 @@ async function openLocked(deps: HistoryFilesDeps, lock: JournalLock): Promise<Hi
 
   return {
     lastSeq: () => nextSeq - 1,
+    lastRecord: lastLine && { seq: lastLine.seq, record: readRecord(lastLine) },
     bytes: () => fullBytes + tail.durableBytes(),
     tornBytes: report.tornBytes,
     async append(records) {

@@ -14,6 +14,8 @@ type NumberedRecord = { readonly seq: number; readonly record: HistoryRecord }
 export type ReadFiles = {
   /** The number of the newest line. */
   lastSeq(): number
+  /** The newest record, where it is known without reading the files. */
+  readonly lastRecord: NumberedRecord | undefined
   /** Hands over the records behind this number, oldest first, a part at a time. */
   readBehind(seq: number, onPart: (records: readonly NumberedRecord[]) => Promise<void>): Promise<void>
 }
@@ -29,6 +31,9 @@ type FollowFilesDeps = {
 /** Returns how many records the index lacked. */
 export async function followFiles(deps: FollowFilesDeps): Promise<number> {
   const { index, files } = deps
+  const { lastRecord } = files
+  // After an orderly end nothing is missing, and the files are not read once more.
+  if (lastRecord?.seq === index.indexedSeq() && (await hasTurn(index, lastRecord))) return 0
   if (index.indexedSeq() > files.lastSeq()) await index.reset()
   const added = await readOn(deps)
   if (added !== 'other_files') return added
@@ -38,31 +43,38 @@ export async function followFiles(deps: FollowFilesDeps): Promise<number> {
 }
 
 /** The last record of the index is read again, because only then it is known to come from these files. */
-async function readOn({
-  index,
-  files,
-  onProgress,
-  limits = indexLimits,
-}: FollowFilesDeps): Promise<number | 'other_files'> {
+async function readOn(deps: FollowFilesDeps): Promise<number | 'other_files'> {
+  const { index, files, limits = indexLimits } = deps
   const indexed = index.indexedSeq()
   let isSame = indexed === 0
-  let added = 0
-  let told = 0
+  let waiting: NumberedRecord[] = []
+  const writer = createWriter(deps)
   await files.readBehind(Math.max(0, indexed - 1), async (part) => {
     const [first] = part
     if (first?.seq === indexed) isSame = await hasTurn(index, first)
     if (!isSame) return
-    const missing = part.filter(({ seq }) => seq > indexed)
-    for (let i = 0; i < missing.length; i += limits.recordsPerWrite) {
-      const records = missing.slice(i, i + limits.recordsPerWrite)
-      await putRecords(index, records)
-      added += records.length
-      if (added - told < limits.progressEveryRecords) continue
-      told = added
-      onProgress(index.indexedSeq(), files.lastSeq())
+    waiting.push(...part.filter(({ seq }) => seq > indexed))
+    for (; waiting.length >= limits.recordsPerWrite; waiting = waiting.slice(limits.recordsPerWrite)) {
+      await writer.put(waiting.slice(0, limits.recordsPerWrite))
     }
   })
-  return isSame ? added : 'other_files'
+  if (waiting.length > 0) await writer.put(waiting)
+  return isSame ? writer.added() : 'other_files'
+}
+
+function createWriter({ index, files, onProgress, limits = indexLimits }: FollowFilesDeps) {
+  let added = 0
+  let told = 0
+  return {
+    added: () => added,
+    async put(records: readonly NumberedRecord[]): Promise<void> {
+      await putRecords(index, records)
+      added += records.length
+      if (added - told < limits.progressEveryRecords) return
+      told = added
+      onProgress(index.indexedSeq(), files.lastSeq())
+    },
+  }
 }
 
 async function hasTurn(index: FollowFilesDeps['index'], { seq, record }: NumberedRecord): Promise<boolean> {
