@@ -4,6 +4,7 @@
  */
 import { expect, it, onTestFailed } from 'vitest'
 import { type MadePayment, type Mode, prepare, presentUntilAnswered } from './support/client.js'
+import { expectHistory } from './support/history.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 import { expectAgreement, expectGrantsAreRemembered } from './support/reckoning.js'
 import { seeded } from './support/seeded.js'
@@ -40,7 +41,11 @@ it(
     onTestFailed(() => {
       process.stderr.write(`to repeat: ${replay}\n`)
     })
-    const net = await startCrashNetwork({ mining: { mode: 'interval', intervalMs: blockMs } })
+    const net = await startCrashNetwork({
+      mining: { mode: 'interval', intervalMs: blockMs },
+      // A file of the history is full after a few payments.
+      config: { history: { file_bytes_max: 4_096 } },
+    })
     try {
       const random = seeded(seed)
       const payments: MadePayment[] = []
@@ -66,12 +71,14 @@ it(
       await load
       await net.stop()
       await expectAgreement(net, payments, balances)
+      await expectHistory(net, payments)
       expect(payments.length).toBeGreaterThan(kills / 5)
 
       await net.restart()
       const openGrants = await expectGrantsAreRemembered(net, payments)
       await net.stop()
       await expectAgreement(net, payments, balances)
+      await expectHistory(net, payments)
       const both = payments.filter(({ mode }) => mode === 'permit').length
       process.stdout.write(
         `${kills} kills, ${payments.length} payments (${both} relayed), ${openGrants} answers written at the instant of a kill\n`,

@@ -12,6 +12,7 @@ import { hardhat } from 'viem/chains'
 import { expect, it, onTestFailed } from 'vitest'
 import { until } from '../support/until.js'
 import { ask, type MadePayment, type Mode, prepare, presentUntilAnswered } from './support/client.js'
+import { expectHistory } from './support/history.js'
 import { childrenOf, createIndexerRuns } from './support/indexer.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 import { seeded } from './support/seeded.js'
@@ -182,6 +183,8 @@ it(
       const minted = (await net.mints()).reduce((sum, { args }) => sum + (args.value ?? 0n), 0n)
       expect(minted).toBe(due.split + due.kept + due.swept)
       for (const splitter of splitters) expect(await net.balanceOf(splitter)).toBe(0n)
+      await net.stop()
+      await expectHistory(net, bought, { minted: true })
     } finally {
       await indexer.close()
       await net.close()

@@ -6,9 +6,11 @@ export type JournalRecord = { readonly event: string; readonly [field: string]: 
 
 const tail = /,"crc":"([0-9a-f]{8})"\}$/
 
-/** All complete records, in order. Skips a torn last line and throws for any other damage. */
-function readJournal(path: string): JournalRecord[] {
-  const lines = readFileSync(path, 'utf8').split('\n')
+const readJournal = (path: string) => recordsIn(readFileSync(path, 'utf8'), 1)
+
+/** All complete records, in order, numbered from `firstSeq` on. Skips a torn last line and throws for any other damage. */
+export function recordsIn(text: string, firstSeq: number): JournalRecord[] {
+  const lines = text.split('\n')
   // After the last newline there is nothing, or an unfinished line.
   return lines.slice(0, -1).map((line, i) => {
     const found = tail.exec(line)
@@ -17,7 +19,7 @@ function readJournal(path: string): JournalRecord[] {
       throw new Error(`line ${i + 1} of ${lines.length - 1} is damaged: ${line}`)
     }
     const { v, seq, crc, ...record } = JSON.parse(line)
-    if (v !== 1 || seq !== i + 1) throw new Error(`line ${i + 1} has version ${v} and sequence ${seq}`)
+    if (v !== 1 || seq !== firstSeq + i) throw new Error(`line ${i + 1} has version ${v} and sequence ${seq}`)
     return record
   })
 }

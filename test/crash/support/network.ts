@@ -13,6 +13,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { startNode } from '../../support/node-process.js'
 import { until } from '../../support/until.js'
+import { historyEnv } from './history.js'
 import { createJournalReader } from './journal.js'
 
 export type CrashNetwork = Awaited<ReturnType<typeof startCrashNetwork>>
@@ -86,9 +87,13 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
     /** True when no further run will start, so that waiting callers can stop. */
     isClosed: () => isClosed,
 
-    /** Starts another run on the same journal, without waiting until it serves. */
+    /**
+     * Starts another run on the same journal, without waiting until it serves. Every run but the first has a payment
+     * history, which begins with what the first one left in the journal.
+     */
     launch(changes?: RunChanges): Run {
-      const env = { SVC_ADMIN_TOKEN: local.adminToken, ...changes?.env }
+      const history = changes?.command === undefined ? historyEnv(directory) : {}
+      const env = { SVC_ADMIN_TOKEN: local.adminToken, ...history, ...changes?.env }
       run = runDaemon(configFile, { ...changes, env })
       run.ready.then(
         (at) => {

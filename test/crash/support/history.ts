@@ -1,0 +1,86 @@
+/** Reads a payment history by its documented format, without any code of the daemon, and compares it with the chain. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { expect } from 'vitest'
+import type { MadePayment } from './client.js'
+import { recordsIn } from './journal.js'
+import type { CrashNetwork } from './network.js'
+
+const historyIn = (directory: string) => join(directory, 'history.jsonl')
+
+/** Attaches a payment history to the daemon. */
+export const historyEnv = (directory: string) => ({
+  PAYMENT_HISTORY_PATH: historyIn(directory),
+  HISTORY_IDENTITY_SECRET: 'the-identity-secret-of-the-crash-tests',
+  HISTORY_PAYER_TENANT: 'payers',
+  HISTORY_PAYER_ACTOR: 'payer',
+  HISTORY_PROVIDER_TENANT: 'providers',
+  HISTORY_PROVIDER_ACTOR: 'provider',
+})
+
+type Entry = {
+  readonly event: string
+  readonly nonce?: string
+  readonly challenge?: { readonly nonce: string; readonly payTo: string }
+  readonly burn?: { readonly txHash: string; readonly from: string; readonly value: string }
+  readonly mint?: { readonly value: string }
+}
+
+/** All records of all files, in order: full files first, by the number of their first line. */
+function readHistory(path: string): readonly Entry[] {
+  const full = readdirSync(dirname(path))
+    .filter((name) => name.startsWith(`${basename(path)}.`) && /\.\d{15}$/.test(name))
+    .sort()
+  const entries: Entry[] = []
+  let lines = 0
+  for (const name of [...full, basename(path)]) {
+    const text = readFileSync(join(dirname(path), name), 'utf8')
+    const [bound, ...records] = recordsIn(text, lines + 1)
+    expect(bound?.event ?? 'history_bound').toBe('history_bound')
+    lines += records.length + (bound ? 1 : 0)
+    entries.push(...(records as unknown as Entry[]))
+  }
+  return entries
+}
+
+const sum = (values: readonly (bigint | undefined)[]) =>
+  values.reduce<bigint>((total, value) => total + (value ?? 0n), 0n)
+
+/**
+ * Every payment has each of its records once, and the records of each payer add up to its burns on the chain. `minted`:
+ * all payments are minted, and their mints add up to those of the chain. Call it after an orderly stop, or when nothing
+ * more happens.
+ */
+export async function expectHistory(
+  net: CrashNetwork,
+  payments: readonly MadePayment[],
+  { minted = false } = {},
+): Promise<void> {
+  const entries = readHistory(historyIn(net.directory))
+  const of = (nonce: string) =>
+    entries.filter((entry) => (entry.nonce ?? entry.challenge?.nonce) === nonce).map(({ event }) => event)
+  const turns = ['challenged', 'accepted', ...(minted ? ['finalized'] : [])]
+  for (const { offer } of payments) {
+    expect(of(offer.challengeNonce), `history of ${offer.challengeNonce}`).toEqual(turns)
+  }
+  const issued = entries.filter(({ event }) => event === 'challenged')
+  expect(new Set(issued.map(({ challenge }) => challenge?.nonce)).size).toBe(issued.length)
+
+  const addresses = new Set(issued.map(({ challenge }) => challenge?.payTo))
+  const transfers = (await net.transfers()).filter(({ args }) => addresses.has(args.to?.toLowerCase()))
+  const accepted = entries.filter(({ event }) => event === 'accepted')
+  for (const payer of new Set(payments.map(({ account }) => account.address.toLowerCase()))) {
+    const burned = transfers.filter(({ args }) => args.from?.toLowerCase() === payer)
+    const recorded = accepted.filter(({ burn }) => burn?.from === payer)
+    expect(sum(recorded.map(({ burn }) => BigInt(burn?.value ?? 0)))).toBe(
+      sum(burned.map(({ args }) => args.value)),
+    )
+  }
+  expect(accepted.map(({ burn }) => burn?.txHash).sort()).toEqual(
+    transfers.map(({ transactionHash }) => transactionHash).sort(),
+  )
+  if (minted) {
+    const recorded = entries.map(({ event, mint }) => (event === 'finalized' ? BigInt(mint?.value ?? 0) : 0n))
+    expect(sum(recorded)).toBe(sum((await net.mints()).map(({ args }) => args.value)))
+  }
+}
