@@ -3,18 +3,22 @@ import { fileURLToPath } from 'node:url'
 import { type ReasonCode, reasons } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 
-const sources = fileURLToPath(new URL('.', import.meta.url))
-const files = readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter((file) =>
-  file.endsWith('.ts'),
-)
+const filesIn = (folder: string) => {
+  const path = fileURLToPath(new URL(folder, import.meta.url))
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
+  return names.filter((name) => name.endsWith('.ts')).map((name) => `${path}/${name}`)
+}
+const files = filesIn('.')
+/** Tests share tables of hostile requests. */
+const tables = filesIn('../test')
 const textOf = (matches: (file: string) => boolean) =>
-  files
+  [...files, ...tables]
     .filter(matches)
-    .map((file) => readFileSync(`${sources}/${file}`, 'utf8'))
+    .map((file) => readFileSync(file, 'utf8'))
     .join('\n')
 
-const isTest = (file: string) => file.endsWith('.test.ts')
-const tests = textOf((file) => isTest(file) && file !== 'reasons.test.ts')
+const isTest = (file: string) => file.endsWith('.test.ts') || tables.includes(file)
+const tests = textOf((file) => isTest(file) && !file.endsWith('/reasons.test.ts'))
 const codes = Object.keys(reasons) as ReasonCode[]
 
 /** A code written as a string; comments and type names do not count. */
