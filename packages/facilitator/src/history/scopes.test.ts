@@ -111,6 +111,9 @@ describe('R-125 a payer with an address', () => {
     const turns = turnsSeenBy(payer, second, later)
     expect(turns.map(({ kind }) => kind)).toEqual(['challenged', 'accepted', 'finalized'])
     expect(turns.at(-1)).toEqual({ kind: 'finalized', on: dayOfAll })
+    const together = { ...second, lateMinted: second.finalized, turns: [...second.turns, ...second.turns] }
+    const finals = turnsSeenBy(payer, together as never, later).filter(({ kind }) => kind === 'finalized')
+    expect(finals).toHaveLength(1)
   })
 
   it('sees no fee that the provider bears', () => {

@@ -16,7 +16,6 @@ import {
   payerOf,
   phaseOf,
   type RecordKind,
-  type Turn,
 } from './payment.js'
 
 /** The payments that one participant may see. */
@@ -202,24 +201,15 @@ function toldPhase(sight: Sight, payment: HistoryPayment, now: UnixSeconds): His
  * its place among turns with a time would tell when it happened.
  */
 export function turnsSeenBy(sight: Sight, payment: HistoryPayment, now: UnixSeconds): SeenTurn[] {
-  const isLateHidden = payment.late !== undefined && !lateSeenBy(sight, payment)
-  const isShown = (turn: Turn) => {
-    if (turn.kind === 'late') return !isLateHidden
-    if (turn.kind !== 'finalized') return true
-    // The mint of a late burn that is hidden is the only one at its time.
-    if (isLateHidden && turn.at === payment.lateMinted?.at && turn.at !== payment.finalized?.at) return false
-    return isTold(sight, turn, now)
-  }
-  const shown = payment.turns.filter(isShown)
-  if (sight.role === 'provider') return shown.map(({ kind, at }) => ({ kind, at }))
-  return shown
-    .map(({ kind, at }) =>
-      kind === 'finalized'
-        ? { place: endOfDay(at), turn: { kind, on: dayOf(at) } }
-        : { place: at, turn: { kind, at } },
-    )
-    .sort((a, b) => a.place - b.place)
-    .map(({ turn }) => turn)
+  if (sight.role === 'provider') return payment.turns.map(({ kind, at }) => ({ kind, at }))
+  const hasLate = lateSeenBy(sight, payment) !== undefined
+  const timed = payment.turns
+    .filter(({ kind }) => kind !== 'finalized' && (kind !== 'late' || hasLate || !payment.late))
+    .map(({ kind, at }) => ({ place: at as number, turn: { kind, at } }))
+  const mints = [payment.finalized, hasLate ? payment.lateMinted : undefined]
+    .flatMap((mint) => (mint && isTold(sight, mint, now) ? [mint] : []))
+    .map(({ at }) => ({ place: endOfDay(at), turn: { kind: 'finalized' as const, on: dayOf(at) } }))
+  return [...timed, ...mints].sort((a, b) => a.place - b.place).map(({ turn }) => turn)
 }
 
 const endOfDay = (at: UnixSeconds): number => finalityToldBefore(at) + secondsPerDay

@@ -82,11 +82,11 @@ async function login(account: PrivateKeyAccount): Promise<string> {
 }
 
 /** Asks as the participant whose wallet this is. */
-async function ask(account: PrivateKeyAccount, path: string): Promise<string> {
+async function ask(account: PrivateKeyAccount, path: string, method = 'GET'): Promise<string> {
   const token = tokens.get(account.address) ?? (await login(account))
   tokens.set(account.address, token)
   const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(`${own.url}/history${path}`, { headers })
+  const response = await fetch(`${own.url}/history${path}`, { method, headers })
   expect(response.status, path).toBe(200)
   return response.text()
 }
@@ -142,7 +142,8 @@ describe('R-125 payments by permit, by self-transfer and too late', () => {
     for (const { address } of [payer, other]) expect(text).not.toContain(address)
   })
 
-  it('are the same after a restart without the index', async () => {
+  it('are the same after a restart without the index, and one stays disclosed', async () => {
+    await ask(payer, `/payments/${paid.gasless}/disclose`, 'POST')
     const questions = [
       '/payments',
       '/payments?order=amount',
@@ -160,6 +161,8 @@ describe('R-125 payments by permit, by self-transfer and too late', () => {
     rmSync(join(net.directory, 'history.jsonl.index'), { recursive: true })
     await start()
     expect(await answers()).toEqual(before)
+    const named = (await listOf(provider)).filter((payment) => payment.payer !== undefined)
+    expect(named).toMatchObject([{ challengeNonce: paid.gasless, payer: payer.address }])
   })
 
   it('are finalized for the provider at once and for their payer on the next day, and the sums are those of the chain', async () => {
