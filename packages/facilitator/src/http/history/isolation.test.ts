@@ -263,4 +263,14 @@ describe('R-125 disclosure', () => {
     expect(payments.filter(({ payer }: { payer?: string }) => payer !== undefined)).toHaveLength(2)
     await own.app.close()
   })
+
+  it('of a payment that a reorg gives to somebody else meanwhile ends like that of any other payment', async () => {
+    const payments = world()
+    const disclose = async () => void payments.splice(0, 1, historyPaymentOf(1, { payer: payerB }))
+    const own = await openHistoryApp({ payments, disclose })
+    const { statusCode, body } = await own.post(`/payments/${nonceOf(1)}/disclose`, 'payer')
+    expect(statusCode).toBe(404)
+    expect(body).toBe((await own.get(`/payments/${nonceOf(0)}`, 'payer')).body)
+    await own.app.close()
+  })
 })

@@ -64,7 +64,8 @@ function registerOne(app: FastifyInstance, { door, books, disclose, now, refuse 
     const seen = seenBy(sight, await find(request), now())
     if (!seen) return refuse(reply, reject('not_found', schemas.noSuchPayment))
     if (seen.disclosedAt === undefined) await disclose(seen.challengeNonce, sight.scope.payer)
-    return view(sight, await find(request))
+    // A reorg may have given the payment to another payer meanwhile.
+    return view(sight, await find(request)) ?? refuse(reply, reject('not_found', schemas.noSuchPayment))
   })
 }
 
