@@ -27,7 +27,12 @@ export type Issuer = {
   readonly trustAnchor: PublicJwk
 }
 
-export type Examined = { readonly issuer: Issuer | undefined; readonly findings: readonly Finding[] }
+export type Examined = {
+  readonly issuer: Issuer | undefined
+  /** The manifest where it is good, also one that says that our own key is revoked: verifiers have to learn that. */
+  readonly manifest?: string | undefined
+  readonly findings: readonly Finding[]
+}
 
 type Say = (level: 'warn' | 'fail', key: string, message: string) => void
 
@@ -48,11 +53,13 @@ export function examineIssuer(settings: IssuerSettings, now: number): Examined {
   const text = readPart(settings.manifestPath, variables.manifest, (found) => found.trim(), say)
   if (anchor === undefined || text === undefined) return { issuer: undefined, findings }
   const manifest = reading(variables.manifest, () => readManifest(text, anchor, now), say)
-  if (key === undefined || manifest === undefined) return { issuer: undefined, findings }
+  if (manifest === undefined) return { issuer: undefined, findings }
+  if (key === undefined) return { issuer: undefined, manifest: text, findings }
   const row = judgeManifest(settings, manifest, key, now, say)
-  if (row === undefined || findings.some(isFailure)) return { issuer: undefined, findings }
+  if (row === undefined || findings.some(isFailure)) return { issuer: undefined, manifest: text, findings }
   return {
     issuer: { id: manifest.iss, kid: row.kid, key, manifest: text, trustAnchor: anchor },
+    manifest: text,
     findings,
   }
 }
@@ -126,22 +133,34 @@ function reading<T>(variable: string, work: () => T, say: Say): T | undefined {
 export type IssuerPort = {
   /** Reads the files again now and then, so that a rotation needs no restart. Throws `SvcError('issuer_unusable')`. */
   current(): Issuer
+  /** The newest manifest, also while nothing can be signed. Throws `SvcError('issuer_unusable')` when it is no good. */
+  manifest(): string
 }
 
 /** Throws `SvcError('issuer_unusable')` when nothing can be signed: the daemon does not start half. */
 export function openIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>): IssuerPort {
   let lookedAt = Number.NEGATIVE_INFINITY
   let examined: Examined = { issuer: undefined, findings: [] }
+  const look = (): Examined => {
+    const now = clock.now()
+    if (now - lookedAt >= limits.issuerLookMs || now < lookedAt) {
+      examined = examineIssuer(settings, Math.floor(now / 1_000))
+      lookedAt = now
+    }
+    return examined
+  }
+  const unusable = ({ findings }: Examined) =>
+    new SvcError('issuer_unusable', findings.filter(isFailure).map(describe).join('\n'))
   const port: IssuerPort = {
     current() {
-      const now = clock.now()
-      if (now - lookedAt >= limits.issuerLookMs || now < lookedAt) {
-        examined = examineIssuer(settings, Math.floor(now / 1_000))
-        lookedAt = now
-      }
-      if (examined.issuer) return examined.issuer
-      const lines = examined.findings.filter(isFailure).map(describe)
-      throw new SvcError('issuer_unusable', lines.join('\n'))
+      const { issuer } = look()
+      if (issuer) return issuer
+      throw unusable(examined)
+    },
+    manifest() {
+      const { manifest } = look()
+      if (manifest !== undefined) return manifest
+      throw unusable(examined)
     },
   }
   port.current()

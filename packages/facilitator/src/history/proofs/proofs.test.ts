@@ -146,12 +146,19 @@ describe('proofs', () => {
     expect(await proofs.provePayment(payer, seen(payer, now()), request)).toMatchObject({
       reason: 'issuer_unavailable',
     })
-    expect(proofs.manifest()).toMatchObject({ reason: 'issuer_unavailable' })
+    // Whoever has a proof of the revoked key can still learn of it.
+    const newest = { manifests: [taken(proofs.manifest())] }
+    expect(newest.manifests).toEqual([readFileSync(revoked.files.manifest, 'utf8').trim()])
     expect(warnings).toContainEqual({
       event: 'facilitator.warning',
       message: expect.stringContaining('is revoked'),
     })
-    const newest = { manifests: [readFileSync(revoked.files.manifest, 'utf8')] }
+    const told = warnings.length
+    for (let i = 0; i < 50; i++) expect(await proofs.revocations()).toMatchObject({ ok: false })
+    expect(warnings).toHaveLength(told)
+    pass(60)
+    expect(await proofs.revocations()).toMatchObject({ ok: false })
+    expect(warnings).toHaveLength(told + 1)
     expect(await verify(old, issuer, now(), newest)).toMatchObject({ reason: 'proof_key_revoked' })
     await rotateIssuer({
       folder: issuer.folder,

@@ -64,18 +64,21 @@ export type ProofParts = {
 
 /** Throws `SvcError('issuer_unusable')` when key, manifest and trust anchor do not belong together. */
 export async function createProofs(parts: ProofParts): Promise<Proofs> {
-  const { settings, money, clock, random, log, proofsPerHourMax = limits.proofsPerHourMax } = parts
+  const { settings, money, clock, random, proofsPerHourMax = limits.proofsPerHourMax } = parts
   const issuers = openIssuer(settings, clock)
   const artifacts = await openArtifacts(settings.artifactPath)
   const takesOneMore = createRate(clock, proofsPerHourMax)
+  const complain = createComplaints(parts)
   const seconds = () => Math.floor(clock.now() / 1_000) as UnixSeconds
 
-  function issuer(): Result<Issuer> {
+  const issuer = () => usable(issuers.current)
+
+  function usable<T>(read: () => T): Result<T> {
     try {
-      return accept(issuers.current())
+      return accept(read())
     } catch (error) {
       if (!(error instanceof SvcError)) throw error
-      for (const message of error.message.split('\n')) log({ event: 'facilitator.warning', message })
+      complain(error.message)
       return reject('issuer_unavailable')
     }
   }
@@ -147,15 +150,23 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
       return typeof statement === 'string' ? refusal(statement) : issue(sight.role, statement, request)
     },
 
-    manifest() {
-      const found = issuer()
-      return found.ok ? accept(found.value.manifest) : found
-    },
+    manifest: () => usable(issuers.manifest),
 
     async revocations() {
       const found = issuer()
       return found.ok ? accept(await listOf(found.value)) : found
     },
+  }
+}
+
+/** Strangers may ask for the manifest, and must not fill the log with what is wrong with it. */
+function createComplaints({ clock, log }: Pick<ProofParts, 'clock' | 'log'>): (about: string) => void {
+  let last = { about: '', at: Number.NEGATIVE_INFINITY }
+  return (about) => {
+    const at = clock.now()
+    if (about === last.about && at - last.at < limits.logWindowMs) return
+    last = { about, at }
+    for (const message of about.split('\n')) log({ event: 'facilitator.warning', message })
   }
 }
 
