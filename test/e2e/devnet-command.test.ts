@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startChain } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { runAuditorOnChain } from './auditor.js'
 import { runGuide } from './guide.js'
 
 const script = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
@@ -85,6 +86,11 @@ describe('svc-devnet', () => {
     const runs = await runGuide(networkFile)
     expect(runs).toHaveLength(3)
     for (const { shown, printed } of runs) expect(printed).toBe(shown)
+  })
+
+  it('the guide for auditors compares a finality receipt with the chain as it shows', async () => {
+    const { shown, printed } = await runAuditorOnChain(networkFile)
+    expect(printed).toBe(shown)
   })
 
   it('gives tokens away at its faucet', async () => {

@@ -22,7 +22,7 @@ export function isDay(value: unknown): value is string {
 const lower =
   (parse: (text: unknown) => string | undefined): Form =>
   (value) =>
-    parse(value) === value
+    value !== undefined && parse(value) === value
 
 export const isAddress = lower(parseAddress)
 export const isHash = lower(parseTxHash)

@@ -468,6 +468,13 @@ const cases: Case[] = [
     reason: 'claim_malformed',
     proof: () => rewritten(good, { payload: { network: 'eip155:0' } }),
   },
+  ...(['network', 'token', 'role', 'outcome'] as const).map(
+    (name): Case => ({
+      what: `the open claim ${name} that is missing`,
+      reason: 'claim_malformed',
+      proof: () => rewritten(good, { payload: { [name]: undefined } }),
+    }),
+  ),
   {
     what: 'a claim that was asked for and dropped',
     reason: 'claim_hidden',
@@ -581,6 +588,18 @@ describe('a proof that is not believed', () => {
     expect(verdict).toMatchObject({ ok: false, reason })
   })
 
+  it('no changed character survives, wherever it is, and neither does one that is left out', async () => {
+    for (let place = 0; place < good.length; place += 11) {
+      const other = good[place] === 'A' ? 'B' : 'A'
+      for (const changed of [
+        good.slice(0, place) + other + good.slice(place + 1),
+        good.slice(0, place) + good.slice(place + 1),
+      ]) {
+        expect(await verifyProof(changed, how()), `at ${place}`).toMatchObject({ ok: false })
+      }
+    }
+  })
+
   it('every reason is provoked', () => {
     const elsewhere = ['file_malformed', 'anchor_malformed']
     const missing = Object.keys(proofReasons).filter((reason) => !cases.some((one) => one.reason === reason))
@@ -609,6 +628,7 @@ describe('a proof that is not believed', () => {
 describe('an issuer gives away nothing that would not be believed', () => {
   it.each<[string, Partial<Statement<'payment'>>]>([
     ['an amount with a sign', { hidden: { amount: '-1' } }],
+    ['a claim without a value', { hidden: { payer: undefined } as never }],
     ['a claim of no kind', { hidden: { guilty: 'no' } as never }],
     [
       'an open claim that is missing',

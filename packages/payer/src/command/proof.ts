@@ -144,7 +144,10 @@ function textOf(proof: VerifiedProof): string {
     ['proof id', proof.jti],
     ['issued', timeOf(proof.issuedAt)],
     ['expires', timeOf(proof.expiresAt)],
-    ['revoked', revocationsAt === undefined ? 'not looked at' : `not on ${timeOf(revocationsAt)}`],
+    [
+      'revoked',
+      revocationsAt === undefined ? 'not looked at' : `no, by the list of ${timeOf(revocationsAt)}`,
+    ],
   ]
   const told = Object.entries(claims).map(([name, value]) => [`  ${name}`, shown(name, value)])
   return [
