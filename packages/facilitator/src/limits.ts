@@ -104,8 +104,6 @@ export const limits = {
   historyExportsAtOnceMax: 2,
   /** Login challenges and logins a minute of one caller, together. */
   historyLoginsPerMin: 20,
-  /** A login message of ours has under 600 characters. */
-  loginMessageCharactersMax: 4_096,
   /** How often an unknown bearer token is logged. */
   unknownTokenReportMs: 60_000,
   /** Logins that are remembered until their message expires. At this number nobody logs in by wallet. */

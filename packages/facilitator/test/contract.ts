@@ -1,5 +1,5 @@
 /** Compares answers with the OpenAPI document, and remembers which of the documented ones were seen. */
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
 import type { Answer } from './network.js'
 
@@ -14,6 +14,13 @@ export type Contract = ReturnType<typeof createContract>
 export function createContract(document: ApiDocument) {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajv.addSchema({ $id: 'api', components: closed(document.components) as object })
+  /** Compiled once each, because that takes longer than all looks. */
+  const validators = new Map<string, ValidateFunction>()
+  function validatorOf(ref: string): ValidateFunction {
+    const known = validators.get(ref) ?? ajv.compile({ $ref: `api${ref}` })
+    validators.set(ref, known)
+    return known
+  }
   /** Method, path and status of every answer that was looked at. */
   const seen = new Set<string>()
 
@@ -31,9 +38,8 @@ export function createContract(document: ApiDocument) {
       const [, media] = contents.find(([documented]) => type.includes(documented)) ?? []
       expect(media, `${what} as ${type}`).toBeDefined()
       if (media?.schema) {
-        const ref = (media.schema as { $ref: string }).$ref
-        const fits = ajv.validate({ $ref: `api${ref}` }, answer.body)
-        expect(fits, `${what}: ${ajv.errorsText()} in ${answer.text}`).toBe(true)
+        const fits = validatorOf((media.schema as { $ref: string }).$ref)
+        expect(fits(answer.body), `${what}: ${ajv.errorsText(fits.errors)} in ${answer.text}`).toBe(true)
       }
       if (answer.status === 429 || answer.status === 503)
         expect(answer.headers.has('retry-after'), what).toBe(true)

@@ -188,7 +188,7 @@ describe('login', () => {
   const login = {
     challenge: () => ({ message: 'sign this', expiresAt: seconds(noon) }),
     login: async ({ signature }: { signature: string }) =>
-      signature === '0x01' ? accept(token) : reject('token_signature'),
+      signature === '0x01' ? accept(token) : reject('login_refused'),
   }
   const post = (
     app: Awaited<ReturnType<typeof opened>>['app'],

@@ -1,5 +1,5 @@
 /** Every answer of the participants' surface fits the OpenAPI document, in success and in each refusal. */
-import { type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
+import { accept, type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
 import type { LightMyRequestResponse } from 'fastify'
 import { expect, it } from 'vitest'
 import { addressOf, nonceOf, seconds, units } from '../../../test/challenges.js'
@@ -24,10 +24,12 @@ const payments = [
 ]
 const login = {
   challenge: () => ({ message: 'sign me', expiresAt: seconds(noon) }),
-  login: async ({ signature }: { signature: string }) =>
-    signature === '0x00'
-      ? reject('token_signature')
-      : { ok: true as const, value: { token: 't', role: 'payer' as const, expiresAt: seconds(noon) } },
+  login: async ({ signature }: { signature: string }) => {
+    // A contract wallet has to be asked.
+    if (signature === '0xff') throw new SvcError('rpc_unreachable', 'the node is away')
+    if (signature === '0x00') return reject('login_refused')
+    return accept({ token: 't', role: 'payer' as const, expiresAt: seconds(noon) })
+  },
 }
 
 /** An issuer that does what the audience is called. */
@@ -104,7 +106,9 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
       }
     }
   }
-  await ask(world, 'POST', '/history/login', { payload: { message: 'x', signature: '0x00' } })
+  for (const signature of ['0x00', '0xff']) {
+    await ask(world, 'POST', '/history/login', { payload: { message: 'x', signature } })
+  }
   const provider = { headers: await world.headerOf('provider') }
   await ask(world, 'GET', '/history/payments?limit=1', provider)
   for (const path of ['/payments?limit=0', '/payments?cursor=x', '/totals?since=x', '/export?format=xml']) {

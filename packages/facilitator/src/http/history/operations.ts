@@ -23,7 +23,7 @@ export const historyOperations: readonly Operation[] = [
     body: schemas.loginRequest,
     answer: schemas.login,
     ...open,
-    refusals: [400, 401, 404, 413, 415, 429],
+    refusals: [400, 401, 404, 413, 415, 429, 503],
   },
   {
     method: 'GET',
