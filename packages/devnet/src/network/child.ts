@@ -11,7 +11,8 @@ export type Child = {
   stop(): Promise<void>
 }
 
-const startMsMax = 60_000
+/** A start may take long while it tells how far it is. */
+const silentStartMsMax = 60_000
 const stopMsMax = 15_000
 
 /**
@@ -53,8 +54,8 @@ export async function startChild(options: {
     ended.then((how) => {
       throw new Error(`${options.name} ended with ${how} before it was ready: ${errors.join('').trim()}`)
     }),
-    new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error(`${options.name} was not ready in time`)), startMsMax).unref()
+    silence(child).then(() => {
+      throw new Error(`${options.name} was not ready in time`)
     }),
   ]).catch((error: unknown) => {
     child.kill('SIGKILL')
@@ -62,6 +63,14 @@ export async function startChild(options: {
   })
   options.signal?.removeEventListener('abort', abort)
   return { pid: child.pid ?? 0, ready, ended, stop: () => stop(child, ended) }
+}
+
+/** Resolves when a child has printed nothing for too long. */
+function silence(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, silentStartMsMax).unref()
+    child.stdout?.on('data', () => timer.refresh())
+  })
 }
 
 function readyLine(

@@ -5,6 +5,7 @@
 import { toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
 import type { ParticipantRole } from '../../config/history-settings.js'
 import type { SeenPayment } from '../../history/scopes.js'
+import { checksummed } from './checksum.js'
 
 export type Cell = string | bigint | number | undefined
 
@@ -31,7 +32,7 @@ const columns: readonly Column[] = [
   { name: 'late_value', cell: (seen) => seen.late?.value },
   { name: 'late_reason', cell: (seen) => seen.late?.reason },
   { name: 'late_finalized_on', cell: (seen) => seen.late?.finalized?.on },
-  { name: 'payer', cell: (seen) => seen.payer && toChecksum(seen.payer) },
+  { name: 'payer', cell: (seen) => seen.payer && checksummed(seen.payer) },
   { name: 'pay_to', cell: (seen) => seen.payTo && toChecksum(seen.payTo) },
   { name: 'burn_transaction', cell: (seen) => seen.accepted?.burn?.txHash },
   { name: 'burn_block', cell: (seen) => seen.accepted?.burn?.blockNumber },
@@ -40,7 +41,7 @@ const columns: readonly Column[] = [
   { name: 'late_burn_block', cell: (seen) => seen.late?.burn?.blockNumber },
   { name: 'late_burn_leaf', cell: (seen) => seen.late?.burn?.leafIndex },
   { name: 'disclosed_at', cell: (seen) => inTime(seen.disclosedAt) },
-  { name: 'treasury', only: 'provider', cell: (seen) => seen.treasury && toChecksum(seen.treasury) },
+  { name: 'treasury', only: 'provider', cell: (seen) => seen.treasury && checksummed(seen.treasury) },
   { name: 'finalized_at', only: 'provider', cell: (seen) => inTime(seen.finalized?.at) },
   { name: 'mint_transaction', only: 'provider', cell: (seen) => seen.finalized?.mint?.txHash },
   { name: 'mint_block', only: 'provider', cell: (seen) => seen.finalized?.mint?.blockNumber },

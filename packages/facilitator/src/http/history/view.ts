@@ -2,6 +2,7 @@
 import { toChecksum } from '@svc-zerc20/protocol'
 import type { Sum } from '../../history/books.js'
 import type { SeenBurn, SeenMint, SeenPayment, SeenTotals } from '../../history/scopes.js'
+import { checksummed } from './checksum.js'
 
 export function viewRecord(seen: SeenPayment) {
   const { fee, payer, payTo, treasury, accepted, late, unmatched, disclosedAt } = seen
@@ -13,9 +14,9 @@ export function viewRecord(seen: SeenPayment) {
     ...(fee && { fee: { ...fee, amount: `${fee.amount}` } }),
     issuedAt: seen.issuedAt,
     expiresAt: seen.expiresAt,
-    ...(payer !== undefined && { payer: toChecksum(payer) }),
+    ...(payer !== undefined && { payer: checksummed(payer) }),
     ...(payTo !== undefined && { payTo: toChecksum(payTo) }),
-    ...(treasury !== undefined && { treasury: toChecksum(treasury) }),
+    ...(treasury !== undefined && { treasury: checksummed(treasury) }),
     ...(accepted && { accepted: viewBurn(accepted) }),
     ...viewMint(seen.finalized),
     ...(late && { late: { ...viewBurn(late), reason: late.reason, ...viewMint(late.finalized) } }),
