@@ -48,7 +48,8 @@ export const writePayment = (payment: HistoryPayment): Buffer =>
     unmatched: payment.unmatched.map(unmatchedRecord.toJson),
     disclosedAt: payment.disclosedAt,
     turns: payment.turns.map(turnRecord.toJson),
-  })
+    // A field that the index did not keep would be lost without a sign.
+  } satisfies Record<keyof HistoryPayment, unknown>)
 
 export const readPayment = (bytes: Buffer): HistoryPayment =>
   parse(bytes, (raw) => ({
