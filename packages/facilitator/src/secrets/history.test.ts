@@ -355,6 +355,9 @@ describe('the URL of the history', () => {
     ])
     expect(linesOf(group, history("url = 'https://pay.example'"))).toEqual([])
     expect(linesOf(group, history("url = 'http://localhost:4032'"))).toEqual([])
+    expect(linesOf(group, at({ listen: 'port = 0' }))).toEqual([
+      expect.stringMatching(/^warn history\.url: not set, while listen\.port is 0/),
+    ])
     expect(linesOf(group, at({ listen: "host = '0.0.0.0'" }))).toEqual([
       expect.stringMatching(/^warn history\.url: not set, while others can reach listen\.host/),
     ])

@@ -250,6 +250,9 @@ function judgePlaces(
 function judgeUrl({ history, listen }: PartialConfig, say: Say): void {
   const key = 'history.url'
   if (history.url === undefined) {
+    if (listen.port === 0) {
+      say('warn', key, 'not set, while listen.port is 0: tokens and logins are bound to a URL without a port')
+    }
     if (listen.host === undefined || isLoopback(listen.host)) return
     say(
       'warn',
