@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onStopSignal } from '@svc-zerc20/daemon'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { howToAsk } from './network/history-mode.js'
 import { type LocalNetwork, startLocalNetwork } from './network/local-network.js'
 import { removeNetworkFile, writeNetworkFile } from './network/network-file.js'
 import { preferredPort } from './network/preferred-port.js'
@@ -25,6 +26,7 @@ type Options = {
   fee?: 'payer' | 'provider'
   split: boolean
   decider: boolean
+  history: boolean
   persist?: boolean
 }
 
@@ -54,6 +56,7 @@ const program = new Command('svc-devnet')
     ).choices(['payer', 'provider']),
   )
   .option('--split', "with --fee: a contract divides what is minted, instead of the treasury's key", false)
+  .option('--history', 'keep a payment history of the development payer and provider', false)
   .option('--no-finalization', 'no indexer and no proofs: payments are accepted and wait')
   .action(run)
 
@@ -83,6 +86,7 @@ async function run(options: Options): Promise<void> {
       batch: options.batch,
       minterKey: options.minterKey,
       decider: options.decider,
+      history: options.history,
       say,
       signal: stopping.signal,
       ...(options.fee && { fee: { chargeTo: options.fee, isSplit: options.split } }),
@@ -95,6 +99,7 @@ async function run(options: Options): Promise<void> {
     process.stderr.write(`svc-devnet could not start: ${(error as Error).message}\n`)
     process.exit(1)
   }
+  for (const line of howToAsk(network)) say(line)
   say(`ready: ${writeNetworkFile(network, process.pid)}`)
 
   const stopped = once(stopping.signal, 'abort').then(() => undefined)

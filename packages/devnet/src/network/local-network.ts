@@ -18,7 +18,9 @@ import type { ConfigTables } from './facilitator-config.js'
 import { type InProcess, startFacilitatorPart } from './facilitator-part.js'
 import { type FeeMode, openFee } from './fee-mode.js'
 import { lockFolder } from './folder-lock.js'
+import { openHistory } from './history-mode.js'
 import { removeNetworkFile, shopRoutes } from './network-file.js'
+import { freePort } from './preferred-port.js'
 import { type ShopEnv, startDecider, startIndexer, startShop } from './services.js'
 
 export type LocalNetworkOptions = {
@@ -48,6 +50,8 @@ export type LocalNetworkOptions = {
   decider?: boolean
   /** Mints come from a key of their own instead of the relayer's. */
   minterKey?: boolean
+  /** The facilitator keeps a payment history of the development payer and provider. */
+  history?: boolean
   /** The facilitator takes a fee of 2.5 %; none by default. */
   fee?: FeeMode
   /** Script of the shop to start; none by default. */
@@ -78,6 +82,8 @@ export type LocalNetwork = {
   readonly shopUrl: string | undefined
   readonly adminToken: string
   readonly configFile: string
+  /** Variables of the payment history, as a file, when one is kept. */
+  readonly historyEnvFile: string | undefined
   readonly directory: string
   /** Events of the in-process facilitator, in order. */
   readonly events: readonly WrittenEvent[]
@@ -126,26 +132,20 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   const decider = await openDecider(options, artifacts, directory, daemons)
   const deciderUrl = decider?.url ?? `${control.url}/decider`
   const indexerUrl = artifacts
-    ? daemons.add(
-        'indexer',
-        await startIndexer({
-          rpcUrl,
-          deployment,
-          artifacts: artifacts.folder,
-          folder: openPath(directory, 'indexer', options),
-          directory,
-          ...(signal && { signal }),
-        }),
-      )
+    ? await openIndexer(options, { rpcUrl, deployment, artifacts: artifacts.folder, directory }, daemons)
     : `${control.url}/indexer`
 
+  const history = options.history
+    ? openHistory(directory, openPath(directory, 'history.jsonl', options))
+    : undefined
   const { facilitatorUrl, ...facilitator } = await startFacilitatorPart({
     base: {
       rpcUrl,
       deployment,
       indexerUrl,
       deciderUrl,
-      port: options.facilitatorPort ?? 0,
+      // Tokens of the history name the URL, and the command that makes them reads it from the file.
+      port: options.facilitatorPort || (history ? await freePort() : 0),
       journal: openPath(directory, 'journal.jsonl', options),
       ...(artifacts && { artifacts: artifacts.folder, batch: options.batch ?? false }),
     },
@@ -155,7 +155,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     directory,
     daemons,
     onClose,
-    ...(options.environment && { environment: options.environment }),
+    environment: { ...history?.env, ...options.environment },
     ...(options.inProcess && { inProcess: options.inProcess }),
     ...(signal && { signal }),
   })
@@ -186,6 +186,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     facilitatorUrl,
     shopUrl,
     ...facilitator,
+    historyEnvFile: history?.envFile,
     directory,
     pids: daemons.pids(),
     daemonEnded: daemons.firstEnded(),
@@ -208,6 +209,16 @@ async function openDecider(
     ...(signal && { signal }),
   })
   return { url: daemons.add('decider', child), token }
+}
+
+async function openIndexer(
+  options: LocalNetworkOptions,
+  part: Pick<Parameters<typeof startIndexer>[0], 'rpcUrl' | 'deployment' | 'artifacts' | 'directory'>,
+  daemons: Daemons,
+): Promise<string> {
+  const folder = openPath(part.directory, 'indexer', options)
+  const child = await startIndexer({ ...part, folder, ...(options.signal && { signal: options.signal }) })
+  return daemons.add('indexer', child)
 }
 
 async function openArtifacts(

@@ -17,6 +17,7 @@ export type NetworkFacts = Pick<
   readonly deployment: Deployment
   readonly artifacts: string | undefined
   readonly splitter: string | undefined
+  readonly historyEnvFile: string | undefined
   readonly shopUrl: string | undefined
   readonly directory: string
 }
@@ -40,6 +41,8 @@ export type NetworkFile = {
   readonly artifacts?: string
   /** The contract that divides what is minted; absent unless the fee is split. */
   readonly splitter?: string
+  /** Variables of the payment history, as a file; absent unless one is kept. */
+  readonly historyEnvFile?: string
   readonly accounts: Readonly<
     Record<
       'payer' | 'treasury' | 'relayer' | 'provider' | 'feeRecipient',
@@ -72,6 +75,7 @@ export function writeNetworkFile(network: NetworkFacts, pid: number): string {
     configFile: network.configFile,
     ...(network.artifacts !== undefined && { artifacts: network.artifacts }),
     ...(network.splitter !== undefined && { splitter: network.splitter }),
+    ...(network.historyEnvFile !== undefined && { historyEnvFile: network.historyEnvFile }),
     accounts: { payer, treasury, relayer, provider, feeRecipient },
     routes: shopRoutes,
     pid,
