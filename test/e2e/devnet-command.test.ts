@@ -1,6 +1,6 @@
 /** `svc-devnet` and the tour of `npm start`, as the processes a user starts. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -21,7 +21,7 @@ describe('svc-devnet', () => {
   beforeAll(async () => {
     devnet = spawn(
       process.execPath,
-      [script('packages/devnet/dist/main.js'), '--dir', directory, '--block-time', '0'],
+      [script('packages/devnet/dist/main.js'), '--dir', directory, '--block-time', '0', '--history'],
       {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
@@ -82,8 +82,55 @@ describe('svc-devnet', () => {
     expect(stdout).toMatch(/the provider has 0\.251 zUSD more, minted/)
   })
 
+  it('R-125 the guide for accountants shows commands that work, and books that equal the chain', async () => {
+    const runs = await runGuide('for-accountants.md', networkFile)
+    expect(runs).toHaveLength(4)
+    for (const { shown, printed } of runs) expect(printed).toBe(shown)
+  })
+
+  it('R-125 the guide for accountants explains every column that there is', async () => {
+    const { facilitatorUrl, configFile, historyEnvFile } = JSON.parse(readFileSync(networkFile, 'utf8'))
+    const env = Object.fromEntries(
+      readFileSync(historyEnvFile, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => line.split('=') as [string, string]),
+    )
+    const command = [script('packages/facilitator/bin/svc-facilitator.mjs'), 'history', 'token', '--role']
+    const columnsOf = async (role: string) => {
+      const { stdout } = await run(process.execPath, [...command, role, '--config', configFile], { env })
+      const headers = { authorization: `Bearer ${stdout.trim()}` }
+      const answer = await fetch(`${facilitatorUrl}/history/export?format=csv`, { headers })
+      return (await answer.text()).split('\r\n')[0]?.split(',') ?? []
+    }
+    const guide = readFileSync(script('docs/guides/for-accountants.md'), 'utf8')
+    const cells = [...guide.matchAll(/^\| (`.*?) \| (.*) \|$/gm)]
+    const explained = cells.flatMap(([, names = '', text = '']) =>
+      [...names.matchAll(/`(\w+)`/g)].map(([, name]) => ({
+        name,
+        isOnlyOfProvider: /^\*provider:/.test(text),
+      })),
+    )
+    const [ofProvider, ofPayer] = [await columnsOf('provider'), await columnsOf('payer')]
+    expect(explained.map(({ name }) => name).sort()).toEqual([...ofProvider].sort())
+    const ofBoth = explained.filter(({ isOnlyOfProvider }) => !isOnlyOfProvider)
+    expect(ofBoth.map(({ name }) => name).sort()).toEqual([...ofPayer].sort())
+  })
+
+  it('an export that was changed does not pass for the chain', async () => {
+    const { rpcUrl, token, accounts } = JSON.parse(readFileSync(networkFile, 'utf8'))
+    const file = join(directory, 'forged.json')
+    const mint = { transaction: `0x${'ab'.repeat(32)}`, value: '5' }
+    writeFileSync(file, JSON.stringify({ token, payments: [{ treasury: accounts.treasury.address, mint }] }))
+    const compared = run(process.execPath, [script('examples/dist/reconcile.js'), file, rpcUrl])
+    await expect(compared).rejects.toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/differs: 0x(?:ab){32} has 5 in the history, 0 on the chain/),
+    })
+  })
+
   it('the guide for agents shows commands that work, with the output that they print', async () => {
-    const runs = await runGuide(networkFile)
+    const runs = await runGuide('pay-from-an-agent.md', networkFile)
     expect(runs).toHaveLength(3)
     for (const { shown, printed } of runs) expect(printed).toBe(shown)
   })

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 export type Block = { readonly kind: string; readonly text: string }
 export type Pair = { readonly typed: string; readonly output: string }
 
-const commandOf = (name: string) =>
-  `"${process.execPath}" "${fileURLToPath(new URL(`../../packages/${name}`, import.meta.url))}"`
+const commandOf = (path: string) =>
+  `"${process.execPath}" "${fileURLToPath(new URL(`../../${path}`, import.meta.url))}"`
 
 /** Every block of code of a guide, in order. */
 export function blocksOf(guide: string): Block[] {
@@ -33,7 +33,10 @@ export async function runShell(
 ): Promise<string> {
   const { PATH } = process.env
   const env = { PATH, HOME: folder, ...variables }
-  const here = script.replaceAll('npm run -s pay --', commandOf('payer/bin/svc-pay.mjs'))
+  const here = script
+    .replaceAll('npm run -s pay --', commandOf('packages/payer/bin/svc-pay.mjs'))
+    .replaceAll('npm run -s facilitator --', commandOf('packages/facilitator/bin/svc-facilitator.mjs'))
+    .replaceAll(/\bnode (examples\/dist\/\w+\.js)/g, (_whole, path: string) => commandOf(path))
   const shell = spawn('bash', ['-c', here], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   for (const stream of [shell.stdout, shell.stderr]) {
