@@ -46,8 +46,8 @@ and repeated short patterns).
 
 ## Payment history
 
-Optional. An empty variable counts as one that is not set. A relative path starts at the working directory of the
-daemon.
+Optional; [payment history](../guides/payment-history.md) says how to turn it on. An empty variable counts as one that is
+not set. A relative path starts at the working directory of the daemon.
 
 | variable | needed for | allowed | use |
 |---|---|---|---|
