@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { parseEnv, promisify } from 'node:util'
 import { startChain } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { runAuditorOnChain } from './auditor.js'
@@ -90,12 +90,7 @@ describe('svc-devnet', () => {
 
   it('R-125 the guide for accountants explains every column that there is', async () => {
     const { facilitatorUrl, configFile, historyEnvFile } = JSON.parse(readFileSync(networkFile, 'utf8'))
-    const env = Object.fromEntries(
-      readFileSync(historyEnvFile, 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => line.split('=') as [string, string]),
-    )
+    const env = parseEnv(readFileSync(historyEnvFile, 'utf8'))
     const command = [script('packages/facilitator/bin/svc-facilitator.mjs'), 'history', 'token', '--role']
     const columnsOf = async (role: string) => {
       const { stdout } = await run(process.execPath, [...command, role, '--config', configFile], { env })

@@ -21,7 +21,7 @@ import { lockFolder } from './folder-lock.js'
 import { openHistory } from './history-mode.js'
 import { removeNetworkFile, shopRoutes } from './network-file.js'
 import { freePort } from './preferred-port.js'
-import { type ShopEnv, startDecider, startIndexer, startShop } from './services.js'
+import { facilitatorCommand, type ShopEnv, startDecider, startIndexer, startShop } from './services.js'
 
 export type LocalNetworkOptions = {
   /** An existing node to deploy to. Without it, a chain is started in this process. */
@@ -135,9 +135,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     ? await openIndexer(options, { rpcUrl, deployment, artifacts: artifacts.folder, directory }, daemons)
     : `${control.url}/indexer`
 
-  const history = options.history
-    ? openHistory(directory, openPath(directory, 'history.jsonl', options))
-    : undefined
+  const history = options.history ? await openHistoryOf(directory, options) : undefined
   const { facilitatorUrl, ...facilitator } = await startFacilitatorPart({
     base: {
       rpcUrl,
@@ -219,6 +217,16 @@ async function openIndexer(
   const folder = openPath(part.directory, 'indexer', options)
   const child = await startIndexer({ ...part, folder, ...(options.signal && { signal: options.signal }) })
   return daemons.add('indexer', child)
+}
+
+function openHistoryOf(directory: string, options: LocalNetworkOptions) {
+  return openHistory({
+    directory,
+    path: openPath(directory, 'history.jsonl', options),
+    issuer: openPath(directory, 'issuer', options),
+    proofs: openPath(directory, 'proofs', options),
+    command: facilitatorCommand,
+  })
 }
 
 async function openArtifacts(

@@ -148,7 +148,8 @@ export const historyVariables = [
     group: 'issuer',
     required: 'issuer group',
     allowed: 'the path of a file that only its owner and its group can read',
-    about: 'Private key that signs proofs (Ed25519, as JWK).',
+    about:
+      'Private key that signs proofs (Ed25519, PEM). `svc-facilitator history issuer init` makes it, the manifest and the anchor.',
   },
   {
     name: 'HISTORY_ISSUER_MANIFEST_PATH',
