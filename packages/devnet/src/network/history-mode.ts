@@ -6,10 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { developmentRoles } from '../node/accounts.js'
 
-export type HistoryEnv = {
-  readonly PAYMENT_HISTORY_PATH?: string
-  readonly [name: `HISTORY_${string}`]: string
-}
+type HistoryEnv = Readonly<Record<string, string>>
 
 /**
  * Draws a secret, names the participants and makes a proof issuer, if the folder has none. The variables are also written
@@ -50,7 +47,7 @@ export async function openHistory({
     HISTORY_ISSUER_MANIFEST_PATH: join(issuer, 'manifest.jws'),
     HISTORY_ISSUER_TRUST_ANCHOR_PATH: join(issuer, 'trust-anchor.json'),
     HISTORY_ARTIFACT_PATH: proofs,
-  } satisfies HistoryEnv
+  }
   const envFile = join(directory, 'history.env')
   // In quotes, because a shell reads it and a folder's name may have blanks.
   const lines = Object.entries(env).map(([name, value]) => `${name}='${value}'\n`)
