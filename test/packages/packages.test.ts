@@ -176,6 +176,18 @@ describe('installed in an empty folder', () => {
       expect(bought.stdout).toMatch(/^200 \{"thought".*\nburned in 0x[0-9a-f]{64}\n$/)
     })
 
+    it('svc-pay checks a proof, and says nothing else', async () => {
+      const sample = (name: string) => join(root, 'test/vectors/proof', name)
+      const anchor = ['--trust-anchor', sample('trust-anchor.json')]
+      const addressed = ['--audience', 'https://auditor.example', '--nonce', 'sample-nonce']
+      const command = ['npx', 'svc-pay', 'verify-proof', sample('receipt.json'), ...anchor, ...addressed]
+      expect(await stranger.run(node, command)).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^valid: the value of one burn was minted/),
+        stderr: '',
+      })
+    })
+
     it('svc-pay quotes and pays', async () => {
       const { SVC_PAYER_PK: _, ...keyless } = wallet()
       const quoted = await stranger.run(node, ['npx', 'svc-pay', 'quote', `${shop.found}/cheap`], keyless)

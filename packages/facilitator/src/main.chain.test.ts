@@ -8,6 +8,7 @@ import { until } from '../../../test/support/until.js'
 import { runCommand } from '../test/command.js'
 import { linesOf, withDaemon } from '../test/daemon.js'
 import { temporaryFiles } from '../test/files.js'
+import { issuerOf } from '../test/issuer.js'
 import { parseConfig } from './config/config.js'
 import { environmentVariables, historyVariables, keysOfOtherPrograms } from './config/environment.js'
 
@@ -204,6 +205,31 @@ describe('svc-facilitator start', () => {
       `fail HISTORY_ARTIFACT_PATH: ${needs}`,
       `fail HISTORY_ISSUER_MANIFEST_PATH: ${gone} does not exist, or its folder cannot be read`,
     ])
+  })
+
+  it('R-086 aborts with a proof issuer whose key, manifest and trust anchor do not belong together', async () => {
+    const now = Math.floor(Date.now() / 1000)
+    const [issuer, other] = [await issuerOf(now), await issuerOf(now)]
+    const env = {
+      ...keys,
+      PAYMENT_HISTORY_PATH: join(files.folder(), 'history.jsonl'),
+      HISTORY_IDENTITY_SECRET: 'Zq0-this-one-nobody-will-ever-guess',
+      HISTORY_PAYER_TENANT: 'buyers',
+      HISTORY_PAYER_ACTOR: 'purchasing',
+      HISTORY_PROVIDER_TENANT: 'sellers',
+      HISTORY_PROVIDER_ACTOR: 'accounts',
+      HISTORY_ISSUER_PRIVATE_KEY_PATH: other.files.key,
+      HISTORY_ISSUER_MANIFEST_PATH: issuer.files.manifest,
+      HISTORY_ISSUER_TRUST_ANCHOR_PATH: issuer.files.anchor,
+      HISTORY_ARTIFACT_PATH: files.folder(),
+    }
+    const { code, stderr } = await runCommand(['start', '--config', configFile()], env)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^fail HISTORY_ISSUER_PRIVATE_KEY_PATH: the manifest does not have this key.*\n$/,
+      ),
+    })
   })
 
   it('R-051 R-083 starts gated without a profile, with a token and keys of its own', async () => {

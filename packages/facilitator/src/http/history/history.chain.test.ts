@@ -1,8 +1,9 @@
 /** The history of real payments, read over HTTP by both participants and compared with the chain. */
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
+import { parseProofFile, parseTrustAnchor, verifyProof } from '@svc-zerc20/proof'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +12,8 @@ import { until } from '../../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
+import { initIssuer, type Written } from '../../history/proofs/issuer-files.js'
+import { systemRandom } from '../../system.js'
 
 type Payment = {
   challengeNonce: Hex
@@ -27,10 +30,12 @@ type Sum = { payments: number; amount: string }
 const provider = privateKeyToAccount(developmentRoles.provider.privateKey)
 const clock = movableClock()
 const daysMs = 86_400_000
+const seconds = () => Math.floor(clock.now() / 1000)
 const secret = 'a secret of the chain test, long enough to be one'
 
 let net: TestNetwork
 let own: Awaited<ReturnType<typeof startOwnFacilitator>>
+let issuer: Written
 let payer: PrivateKeyAccount
 let other: PrivateKeyAccount
 /** Nonces by what became of them. */
@@ -54,6 +59,10 @@ async function start() {
       HISTORY_PROVIDER_ACTOR: 'till',
       HISTORY_PAYER_ADDRESS: payer.address,
       HISTORY_PROVIDER_ADDRESS: provider.address,
+      HISTORY_ISSUER_PRIVATE_KEY_PATH: issuer.files.key,
+      HISTORY_ISSUER_MANIFEST_PATH: issuer.files.manifest,
+      HISTORY_ISSUER_TRUST_ANCHOR_PATH: issuer.files.anchor,
+      HISTORY_ARTIFACT_PATH: join(net.directory, 'proofs'),
     },
   })
 }
@@ -64,6 +73,13 @@ beforeAll(async () => {
   net = await startNetwork({ finalization: true })
   payer = await net.account({ gas: true })
   other = await net.account({ gas: true })
+  issuer = await initIssuer({
+    folder: join(net.directory, 'issuer'),
+    issuer: 'https://pay.example',
+    days: 400,
+    now: seconds(),
+    random: systemRandom,
+  })
   await start()
   await until(async () => ((await own.admin('/status')).addresses as { ready: number }).ready > 2)
 }, 240_000)
@@ -82,11 +98,12 @@ async function login(account: PrivateKeyAccount): Promise<string> {
 }
 
 /** Asks as the participant whose wallet this is. */
-async function ask(account: PrivateKeyAccount, path: string, method = 'GET'): Promise<string> {
+async function ask(account: PrivateKeyAccount, path: string, method = 'GET', body?: object): Promise<string> {
   const token = tokens.get(account.address) ?? (await login(account))
   tokens.set(account.address, token)
-  const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(`${own.url}/history${path}`, { method, headers })
+  const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+  const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+  const response = await fetch(`${own.url}/history${path}`, sent)
   expect(response.status, path).toBe(200)
   return response.text()
 }
@@ -196,4 +213,43 @@ describe('R-125 payments by permit, by self-transfer and too late', () => {
     expect(text.toLowerCase()).not.toContain(provider.address.toLowerCase())
     for (const { mint } of await listOf(provider)) expect(text).not.toContain(mint?.transaction)
   }, 240_000)
+
+  it('are proved to whoever has the trust anchor alone, and their mints by a receipt that names none of them', async () => {
+    const audience = 'https://auditor.example'
+    const trustAnchor = parseTrustAnchor(readFileSync(issuer.files.anchor, 'utf8'))
+    const proved = async (account: PrivateKeyAccount, path: string, more: object = {}) => {
+      const text = await ask(account, path, 'POST', { audience, nonce: 'n-1', ...more })
+      const { proof, manifest = '', revocations = '' } = parseProofFile(text)
+      const papers = { manifests: [manifest], revocations: [revocations] }
+      const verdict = await verifyProof(proof, {
+        trustAnchor,
+        ...papers,
+        now: seconds(),
+        audience,
+        nonce: 'n-1',
+      })
+      if (!verdict.ok) throw new Error(verdict.message)
+      const parts = proof.split(/[.~]/).map((part) => Buffer.from(part, 'base64url').toString('latin1'))
+      return { claims: verdict.proof.claims, text: parts.join('\n').toLowerCase() }
+    }
+    const payment = await proved(payer, `/payments/${paid.gasless}/proof`)
+    expect(payment.claims).toMatchObject({
+      outcome: 'accepted',
+      value: '1000',
+      payer: payer.address.toLowerCase(),
+    })
+    const receipt = await proved(payer, `/payments/${paid.gasless}/receipt`)
+    const { burnTransaction, leafIndex, finalizedOn } = receipt.claims
+    const onChain = await net.client.getTransactionReceipt({ hash: burnTransaction as Hex })
+    expect(onChain.status).toBe('success')
+    expect([leafIndex, finalizedOn]).toEqual([expect.stringMatching(/^\d+$/), payment.claims.finalizedOn])
+    const total = await proved(provider, '/totals/proof', { since: 0, until: seconds() })
+    expect(total.claims).toMatchObject({ accepted: '3500', late: '700', finalized: '4200' })
+    for (const { mint } of await listOf(provider)) {
+      for (const { text } of [payment, receipt]) {
+        expect(text).not.toContain(mint?.transaction)
+        expect(text).not.toContain(provider.address.slice(2).toLowerCase())
+      }
+    }
+  })
 })
