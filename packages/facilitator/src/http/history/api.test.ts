@@ -266,6 +266,15 @@ describe('rates', () => {
     expect((await get('/export', 'provider')).statusCode).toBe(200)
     expect((await get('/payments', 'payer')).statusCode).toBe(200)
   })
+
+  it('a refused export is not under way: the next minute has all its exports again', async () => {
+    const { get, clock } = await opened()
+    for (let i = 0; i < limits.historyExportsPerMin + limits.historyExportsAtOnceMax; i++) {
+      await get('/export', 'payer')
+    }
+    clock.advance(60_000)
+    expect((await get('/export', 'payer')).statusCode).toBe(200)
+  })
 })
 
 describe('an export', () => {

@@ -6,7 +6,7 @@ import { limits } from '../../limits.js'
 import type { HistoryRoutes } from './deps.js'
 import { readBody } from './query.js'
 import * as schemas from './schemas.js'
-import { refuseBeyond } from './visit.js'
+import { isBeyond } from './visit.js'
 
 type LoginDeps = Pick<HistoryRoutes, 'chainId' | 'login' | 'rateLimits' | 'refuse'>
 
@@ -16,7 +16,7 @@ export function registerLogin(app: FastifyInstance, { chainId, login, rateLimits
   /** Before the body is read. */
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!login) return refuse(reply, reject('not_found', 'wallet login is not configured here'))
-    return refuseBeyond(rate, callerKey(request.ip), reply, chainId)
+    return (await isBeyond(rate, callerKey(request.ip), reply, chainId)) ? reply : undefined
   }
 
   app.post('/login/challenge', { onRequest }, async (request, reply) => {

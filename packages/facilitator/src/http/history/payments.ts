@@ -11,7 +11,7 @@ import { type Bounds, listable } from './listable.js'
 import { readQuery } from './query.js'
 import * as schemas from './schemas.js'
 import { viewRecord, viewTotals } from './view.js'
-import { refuseBeyond } from './visit.js'
+import { isBeyond } from './visit.js'
 
 type OnePayment = { Params: { challengeNonce: string } }
 
@@ -102,8 +102,7 @@ function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
     const { format = 'json' } = asked.value
     // Without this the whole stream would be made for a HEAD and thrown away.
     if (request.method === 'HEAD') return reply.type(exportTypes[format]).send()
-    const refused = await refuseBeyond(rate, role, reply, chainId)
-    if (refused) return refused
+    if (await isBeyond(rate, role, reply, chainId)) return reply
     const running = underWay.get(role) ?? 0
     if (running >= limits.historyExportsAtOnceMax) {
       return refuse(

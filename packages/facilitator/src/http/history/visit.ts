@@ -49,8 +49,7 @@ export function createDoor({ chainId, tokens, participants, treasury, rate }: Do
         return sendRejection(reply, read, { surface: 'plain', chainId })
       }
       const participant = read.value
-      const refused = await refuseBeyond(rate, participant.role, reply, chainId)
-      if (refused) return refused
+      if (await isBeyond(rate, participant.role, reply, chainId)) return reply
       visits.set(request, { participant, sight: sightOf(participant.role, participants, treasury) })
       return undefined
     },
@@ -62,18 +61,22 @@ export function createDoor({ chainId, tokens, participants, treasury, rate }: Do
   }
 }
 
-/** Answers a caller that used up its rate. */
-export async function refuseBeyond(
+/**
+ * Answers a caller that used up its rate, and says so. The answer itself is not returned: whoever awaits a reply of Fastify
+ * gets nothing, once it is sent.
+ */
+export async function isBeyond(
   rate: RateLimit,
   key: string,
   reply: FastifyReply,
   chainId: number,
-): Promise<FastifyReply | undefined> {
+): Promise<boolean> {
   const taken = await rate.take(key)
-  if (taken === 'ok') return undefined
-  return sendRejection(reply, reject('too_many_requests'), {
+  if (taken === 'ok') return false
+  sendRejection(reply, reject('too_many_requests'), {
     surface: 'plain',
     chainId,
     retryAfter: taken.retryAfterSeconds,
   })
+  return true
 }
