@@ -9,6 +9,7 @@ import type { Burn } from '../payment/records.js'
 import { type HistoryPayment, mintsOf, phaseOf } from './payment.js'
 import { fold, type HistoryRecord, newRecords, nonceIn } from './record.js'
 import { readRecord, toFields } from './record-line.js'
+import { seenBy, sightOf, turnsSeenBy } from './scopes.js'
 
 const challenge = challengeOf(1)
 const { nonce } = challenge
@@ -158,6 +159,26 @@ describe('the records that a payment adds', () => {
     const seqs = history.view()?.turns.map(({ seq }) => seq) ?? []
     expect(seqs).toHaveLength(64)
     expect([seqs[0], seqs[1], seqs.at(-1)]).toEqual([1, 39, 101])
+  })
+
+  it('a mint pushes no other turn out, however many there are: its payer would see it come', () => {
+    const history = createMemory()
+    history.note(issued)
+    const late = (i: number) => ({ ...burnOf(2), value: units(BigInt(i + 1)) })
+    for (let i = 0; i < 100; i++) history.note({ ...issued, late: late(i) })
+    const payer = sightOf('payer', { payer: {}, provider: {} }, challenge.treasury)
+    const told = () => {
+      const view = history.view()
+      return view && [seenBy(payer, view, now), turnsSeenBy(payer, view, now)]
+    }
+    const before = told()
+    for (let i = 0; i < 100; i++) {
+      const mint = { mint: { value: units(1n) }, at: seconds(now - 1) }
+      history.add([{ event: 'finalized', nonce, of: 'late', ...mint }])
+      expect(told()).toEqual(before)
+    }
+    expect(history.view()?.turns.filter(({ kind }) => kind === 'finalized')).toHaveLength(64)
+    expect(history.view()?.turns[0]?.kind).toBe('challenged')
   })
 
   it('a record whose challenge is missing is an error of the file', () => {

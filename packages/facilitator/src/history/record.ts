@@ -12,7 +12,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { RecordedPayment } from '../payment/books.js'
 import type { Accepted, Burn, Challenge, Finalized, LateReason, UnmatchedBurn } from '../payment/records.js'
-import { type HistoryPayment, type LateBurn, payerOf, type RecordKind } from './payment.js'
+import { type HistoryPayment, type LateBurn, payerOf, type RecordKind, type Turn } from './payment.js'
 
 /** The burn of a payment that a record speaks of: the one that bought something, or the late one. */
 export const burnRoles = ['accepted', 'late'] as const
@@ -36,7 +36,7 @@ export type HistoryRecord =
   /** By the account that had burned then. It speaks for itself and for no other account that pays the same address. */
   | RecordOf<'disclosed', Named & { readonly payer: Address; readonly at: UnixSeconds }>
 
-/** Turns that a view keeps. A payment has about four; only a payer that sends again and again makes more. */
+/** Turns that a view keeps, mints beside them. A payment has about four; only a payer that sends again and again makes more. */
 const turnsMax = 64
 
 export const nonceIn = (record: HistoryRecord): ChallengeNonce =>
@@ -49,9 +49,19 @@ const timeIn = (record: HistoryRecord): UnixSeconds =>
 export function fold(known: HistoryPayment | undefined, record: HistoryRecord, seq: number): HistoryPayment {
   const payment = withoutForeignLeave(known, changed(known, record))
   const turn = { seq, kind: record.event, at: timeIn(record) }
-  const { turns } = payment
-  const kept = turns.length < turnsMax ? turns : [...turns.slice(0, 1), ...turns.slice(2)]
-  return { ...payment, turns: [...kept, turn] }
+  return { ...payment, turns: [...withRoomFor(turn, payment.turns), turn] }
+}
+
+/**
+ * The turns without the oldest one, where there are too many; never without the first of all. A mint makes room among mints
+ * only: if it pushed out another turn, a payer that has made very many turns would see it come.
+ */
+function withRoomFor({ kind }: Turn, turns: readonly Turn[]): readonly Turn[] {
+  const isMint = kind === 'finalized'
+  const alike = turns.filter((turn) => (turn.kind === 'finalized') === isMint)
+  if (alike.length < turnsMax) return turns
+  const oldest = alike.find((turn) => turn !== turns[0])
+  return turns.filter((turn) => turn !== oldest)
 }
 
 function changed(known: HistoryPayment | undefined, record: HistoryRecord): HistoryPayment {
