@@ -110,6 +110,8 @@ export const limits = {
   usedLoginNoncesMax: 1_000,
   /** Logins that wait for the answer of a contract wallet. */
   walletCallsInFlightMax: 8,
+  /** How long wallets that are no contracts are not asked again: strangers must not spend the operator's RPC calls. */
+  emptyWalletsMs: 60_000,
   /** Signers kept in a cache, so that settle does not repeat the work of verify. */
   signerCacheEntries: 4_096,
   /** Signatures in one message to the signer thread, and unanswered messages it may have. */

@@ -1,13 +1,15 @@
 /** Contract wallets: they have no key, so they are asked on chain whether a signature is theirs (ERC-1271). */
 import type { JsonRpc, RpcAnswer } from '@svc-zerc20/evm'
-import type { Address } from '@svc-zerc20/protocol'
+import type { Address, Clock } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { encodeFunctionData, numberToHex } from 'viem/utils'
+import { limits } from '../../limits.js'
 
 export type ContractWallets = {
   /**
    * The wallets that call the signature theirs, now. All are asked, whoever logs in, so that the time taken does not
-   * tell which addresses are configured. Throws `SvcError('rpc_unreachable')` when the node does not answer.
+   * tell which addresses are configured. While none of them is a contract, they are asked once in a while only. Throws
+   * `SvcError('rpc_unreachable')` when the node does not answer.
    */
   thatTake(digest: Hex, signature: Hex): Promise<readonly Address[]>
 }
@@ -34,10 +36,15 @@ const callGas = 2_000_000
 export function createContractWallets(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly addresses: readonly Address[]
+  readonly clock: Pick<Clock, 'now'>
 }): ContractWallets {
-  const { rpc, addresses } = deps
+  const { rpc, addresses, clock } = deps
+  /** When no wallet was found to be a contract. */
+  let emptyAtMs = Number.NEGATIVE_INFINITY
   return {
     async thatTake(digest, signature) {
+      const emptyForMs = clock.now() - emptyAtMs
+      if (emptyForMs >= 0 && emptyForMs < limits.emptyWalletsMs) return []
       const data = encodeFunctionData({ abi, functionName: 'isValidSignature', args: [digest, signature] })
       const answers = await rpc.batch(
         addresses.map((to) => ({
@@ -45,10 +52,14 @@ export function createContractWallets(deps: {
           params: [{ to, data, gas: numberToHex(callGas) }, 'latest'],
         })),
       )
+      if (answers.every(isEmpty)) emptyAtMs = clock.now()
       return addresses.filter((_, i) => saysYes(answers[i]))
     },
   }
 }
+
+/** What an account without code answers. */
+const isEmpty = (answer: RpcAnswer): boolean => 'result' in answer && answer.result === '0x'
 
 /** An account without code answers with nothing, a wallet that refuses with anything, or by a revert. */
 const saysYes = (answer: RpcAnswer | undefined): boolean =>

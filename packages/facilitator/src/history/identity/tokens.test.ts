@@ -97,6 +97,18 @@ describe('R-143 a hostile token', async () => {
     expect(await tokens.read(authorization)).toMatchObject({ ok: false, reason })
   })
 
+  it('that differs from a good one in any one character is refused', async () => {
+    for (const at of token.split('').keys()) {
+      for (const character of ['A', 'b', '9', '-', '.', ' ', '~', '']) {
+        if (character === token[at]) continue
+        const changed = `${token.slice(0, at)}${character}${token.slice(at + 1)}`
+        // Blanks around a header value mean nothing.
+        if (changed.trim() !== token)
+          expect(await tokens.read(`Bearer ${changed}`)).toMatchObject({ ok: false })
+      }
+    }
+  })
+
   it('has a name of its own in the table, which is long', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
     expect(cases.length).toBeGreaterThanOrEqual(25)

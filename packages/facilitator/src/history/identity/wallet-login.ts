@@ -111,12 +111,12 @@ const signatureIn = ({ signature }: LoginAnswer): Hex | undefined =>
  * the configured ones, never one that a stranger names.
  */
 function createSignatureCheck(
-  deps: Pick<Parameters<typeof createWalletLogin>[0], 'participants' | 'rpc'>,
+  deps: Pick<Parameters<typeof createWalletLogin>[0], 'participants' | 'rpc' | 'clock'>,
 ): (address: Address, message: string, signature: Hex) => Promise<boolean | 'busy'> {
   const addresses = participantRoles
     .map((role) => deps.participants[role].address)
     .filter((address) => address !== undefined)
-  const wallets = createContractWallets({ rpc: deps.rpc, addresses })
+  const wallets = createContractWallets({ rpc: deps.rpc, addresses, clock: deps.clock })
   let asking = 0
   return async (address, message, signature) => {
     const digest = hashMessage(message)
