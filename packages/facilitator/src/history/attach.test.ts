@@ -2,6 +2,7 @@
 import { cpSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { ClassicLevel } from 'classic-level'
 import { expect, it, vi } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
 import { burnOf, challengeOf, hashOf, nonceOf, permitPayloadOf, units } from '../../test/challenges.js'
@@ -140,6 +141,25 @@ it('is made anew of what the journal knows when its files are gone, and its inde
   await expectSame(third, nonces)
   await third.close()
   expect((await readHistory(folder)).records).toHaveLength(4)
+})
+
+it('an index with a damaged value is made anew', async () => {
+  const folder = temporaryFolder()
+  const first = await openWorld(folder)
+  const nonce = await pay(first, 1)
+  await first.close()
+  const index = new ClassicLevel<Buffer, Buffer>(`${historyIn(folder)}.index`, {
+    keyEncoding: 'buffer',
+    valueEncoding: 'buffer',
+  })
+  for (const [key, value] of await index.iterator().all()) {
+    if (value.includes(nonce)) await index.put(key, value.subarray(1))
+  }
+  await index.close()
+  const second = await openWorld(folder, { clock: first.clock })
+  await expectSame(second, [nonce])
+  await second.close()
+  expect((await readHistory(folder)).records).toHaveLength(2)
 })
 
 describeLedger('with a history', async () => {

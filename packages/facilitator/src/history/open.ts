@@ -54,7 +54,7 @@ export async function openHistory(deps: {
     const index = await openHistoryIndex(indexFolderOf(deps.path))
     opened.unshift(index)
     const onProgress = (records: number, of: number) => log({ event: 'history.indexing', records, of })
-    await followFiles({ index, files, onProgress })
+    await fillIndex({ index, files, onProgress })
     const writer = createHistoryWriter({ files, index, clock, onFailure, limits: deps.limits })
     opened.unshift(writer)
     log({ event: 'history.opened', records: files.lastSeq(), bytes: files.bytes() })
@@ -67,11 +67,25 @@ export async function openHistory(deps: {
     }
   } catch (error) {
     await closeAll(opened)
-    throw error instanceof SvcError && error.code === 'history_corrupt'
+    throw isCorrupt(error)
       ? new SvcError('journal_corrupt', `PAYMENT_HISTORY_PATH: ${error.message}`, { cause: error })
       : error
   }
 }
+
+/** An index that is damaged is made anew. Where that fails, the files are. */
+async function fillIndex(deps: Parameters<typeof followFiles>[0]): Promise<void> {
+  try {
+    await followFiles(deps)
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    await deps.index.reset()
+    await followFiles(deps)
+  }
+}
+
+const isCorrupt = (error: unknown): error is SvcError =>
+  error instanceof SvcError && error.code === 'history_corrupt'
 
 async function closeAll(parts: readonly { close(): Promise<void> }[]): Promise<void> {
   for (const part of parts) await part.close()

@@ -60,7 +60,10 @@ export function writeTotals(totals: HistoryTotals): Buffer {
     names.flatMap((name) => {
       const { payments, amount } = totals[name]
       if (payments < 0 || amount < 0n) {
-        throw new SvcError('history_corrupt', 'the index of the payment history does not fit its files')
+        throw new SvcError(
+          'history_corrupt',
+          'the index of the payment history does not fit its files: stop the daemon and delete the index, and it is made anew',
+        )
       }
       const count = Buffer.alloc(countBytes)
       count.writeUIntBE(payments, 0, countBytes)

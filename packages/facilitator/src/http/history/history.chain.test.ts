@@ -1,5 +1,5 @@
 /** The history of real payments, read over HTTP by both participants and compared with the chain. */
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
@@ -252,4 +252,27 @@ describe('R-125 payments by permit, by self-transfer and too late', () => {
       }
     }
   })
+})
+
+it('nothing is issued while a record could not be written, /ready and the metrics say so, and it ends by itself', async () => {
+  const path = join(net.directory, 'history.jsonl')
+  const ready = async () => {
+    const response = await fetch(`${own.url}/ready`)
+    return { status: response.status, text: await response.text() }
+  }
+  const failedGauge = async () => {
+    const headers = { authorization: `Bearer ${net.adminToken}` }
+    const text = await (await fetch(`${own.url}/admin/metrics`, { headers })).text()
+    return /^svc_history_failed (\d)$/m.exec(text)?.[1]
+  }
+  await until(async () => (await ready()).status === 200)
+  renameSync(path, `${path}.away`)
+  expect(await own.post('/challenge', { amount: '1' })).toMatchObject({ reason: 'storage_unavailable' })
+  expect(await own.post('/challenge', { amount: '1' })).toMatchObject({ reason: 'storage_unavailable' })
+  expect(await ready()).toMatchObject({ status: 503, text: expect.stringContaining('history') })
+  expect(await failedGauge()).toBe('1')
+  expect(own.reported('history.failed').length).toBeGreaterThan(0)
+  renameSync(`${path}.away`, path)
+  await until(async () => (await failedGauge()) === '0')
+  expect(await own.challenge('1')).toHaveProperty('payTo')
 })
