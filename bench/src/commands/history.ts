@@ -1,7 +1,7 @@
 /** `npm run bench:history`: asks the daemon for a large payment history, and compares its start with and without one. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
@@ -10,6 +10,8 @@ import { writeHistory } from '../inputs/history.js'
 import { askAll, exportAll, slowest } from '../processes/history-asker.js'
 import { cpuMs, residentMemory } from '../processes/usage.js'
 
+/** Time for the pool of addresses to be filled and for idle threads to end. */
+const settleSeconds = 20
 const targets = { pageMs: 50, totalsMs: 500, startMs: 1_000, memoryBytes: 300e6 }
 const { values } = parseArgs({
   options: {
@@ -99,6 +101,10 @@ async function askDaemon(): Promise<void> {
   const { network } = await start('with')
   try {
     const ready = memoryOf(network)
+    await new Promise((resolve) => setTimeout(resolve, settleSeconds * 1000))
+    say(
+      `first pages and totals; load of the machine ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores`,
+    )
     const cpuBefore = cpuMs(network.pids.facilitator ?? 0) ?? 0
     const answers = [
       ...(await askAll(network, environment, 'provider')),

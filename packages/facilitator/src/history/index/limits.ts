@@ -1,7 +1,7 @@
 /** Bounds of the index, so that neither a question nor the size of the history decides how much memory it takes. */
 export const indexLimits = {
   /** Entries that are looked at for one page. A page that finds too little in them is short. */
-  examinedPerPageMax: 3_000,
+  examinedPerPageMax: 2_000,
   /** Entries and payments that one step of a walk reads. */
   entriesPerStep: 1_000,
   paymentsPerStep: 100,
@@ -13,6 +13,6 @@ export const indexLimits = {
   cacheBytes: 16 * 1024 ** 2,
   writeBufferBytes: 8 * 1024 ** 2,
   /** Tables are mapped into memory while they are open, so these two bound that memory together. */
-  openFilesMax: 128,
+  openFilesMax: 64,
   fileBytesMax: 2 * 1024 ** 2,
 }
