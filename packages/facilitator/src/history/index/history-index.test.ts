@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { addressOf, burnOf, challengeOf, hashOf, nonceOf, seconds, units } from '../../../test/challenges.js'
 import { temporaryFolder } from '../../../test/folder.js'
 import type { HistoryFilter, HistoryQuery, HistoryScope, HistoryTotals, Sum } from '../books.js'
@@ -427,6 +427,41 @@ describe('the index of the payment history', () => {
     expect(await again.views([nonceOf(1)])).toEqual([known])
     await again.close()
   })
+
+  it.each(['nothing', 'everything'])(
+    'is right after a refused write that left %s on the disk',
+    async (left) => {
+      const { folder, index } = await open()
+      const model: Model = new Map()
+      await play(index, model, [[stepOf(0), { ...stepOf(0), kind: 'accepted' }]])
+      const before = model.get(nonceOf(1))
+      const after = taken(before, { ...stepOf(0), kind: 'finalized' }, 3)
+      const changes = [{ ...(before && { before }), after }]
+      const { batch } = ClassicLevel.prototype
+      const refusal = vi.spyOn(ClassicLevel.prototype, 'batch').mockImplementationOnce(async function (
+        this: ClassicLevel,
+        ...args: unknown[]
+      ) {
+        if (left === 'everything') await Reflect.apply(batch, this, args)
+        throw new Error('no space left on device')
+      } as never)
+      onTestFinished(() => refusal.mockRestore())
+      await expect(index.put(changes, 3)).rejects.toThrow('no space left')
+      expect(index.indexedSeq()).toBe(2)
+      await index.put(changes, 3)
+      expect(index.indexedSeq()).toBe(3)
+      const scope = { kind: 'treasury', treasury: treasuries[0] ?? addressOf(0) } as const
+      model.set(nonceOf(1), after)
+      expect(await index.books.totals(scope, { since: begin, until: begin + span })).toEqual(
+        totalled(model, scope, begin, begin + span),
+      )
+      await index.setCompleteUpTo({ id: 'journal', generation: 1, records: 1 })
+      await index.close()
+      const again = await openHistoryIndex(folder)
+      expect([again.indexedSeq(), await again.views([nonceOf(1)])]).toEqual([3, [after]])
+      await again.close()
+    },
+  )
 
   it('exports what was there when it was asked, and gives up early when the reader does', async () => {
     const { index } = await open(narrow)

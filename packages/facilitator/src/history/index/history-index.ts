@@ -2,14 +2,15 @@
  * The index of the payment history: a LevelDB beside the history's files. It is derived from them and may be deleted at
  * any time. Its writer puts changes in, and everybody else asks its books.
  */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { isDeepStrictEqual } from 'node:util'
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { JournalPlace } from '../../payment/history-port.js'
 import type { HistoryBooks } from '../books.js'
 import type { HistoryPayment } from '../payment.js'
 import { createBooks, viewsOf } from './books.js'
 import { type HistoryChange, writeOf } from './changes.js'
 import { keys } from './keys.js'
-import { type Level, openLevel, put } from './level.js'
+import { type Level, type Operation, openLevel, put } from './level.js'
 import { indexLimits } from './limits.js'
 import { type IndexState, readIndexState, writeIndexState } from './stored.js'
 
@@ -19,7 +20,8 @@ export type HistoryIndex = {
   views(nonces: readonly ChallengeNonce[]): Promise<readonly (HistoryPayment | undefined)[]>
   /**
    * Puts changes in, oldest first, and moves `indexedSeq` to `seq`: all of it or nothing. Every `before` is what the
-   * index holds then. The batch is not synced: what a crash takes away is put in again from the files.
+   * index holds then. The batch is not synced: what a crash takes away is put in again from the files. When it throws, the
+   * same call is made again later.
    */
   put(changes: readonly HistoryChange[], seq: number): Promise<void>
   /** The sequence number of the last record that is in the index; 0 in an empty index. */
@@ -45,38 +47,73 @@ export async function openHistoryIndex(
   limits: IndexLimits = indexLimits,
 ): Promise<HistoryIndex> {
   const level = await openLevel(folder, limits)
-  let { indexedSeq, completeUpTo } = await stateOf(level)
+  let state = await stateOf(level)
   const alone = createQueue()
+  /** The state that a write should have made when the disk refused it. */
+  let refused: IndexState | undefined
+
+  /** Opens the database again after a refused write, which may be on the disk all the same. */
+  async function settle(refusedState: IndexState): Promise<void> {
+    await level.close()
+    await level.open()
+    const found = await stateOf(level)
+    if (!isDeepStrictEqual(found, refusedState) && !isDeepStrictEqual(found, state)) {
+      throw new SvcError('history_corrupt', `${folder} lost records; the next start puts them in again`)
+    }
+    state = found
+    refused = undefined
+  }
+
+  /**
+   * One write at a time, with the state behind it. A refused write may have left half of itself in the log of the database,
+   * behind which nothing can be relied on. The next write begins with a new log.
+   */
+  const write = (operations: () => Promise<readonly Operation[]>, next: () => IndexState): Promise<void> =>
+    alone(async () => {
+      if (refused) await settle(refused)
+      const wanted = next()
+      if (wanted === state) return
+      const batch = [...(await operations()), put(keys.state, writeIndexState(wanted))]
+      try {
+        await level.batch(batch)
+      } catch (error) {
+        refused = wanted
+        throw error
+      }
+      state = wanted
+    })
+
+  /** The records up to a number are put in once: a call that is made again finds its number there. */
+  function after(seq: number): IndexState {
+    if (seq < state.indexedSeq) throw new RangeError(`record ${seq} comes after ${state.indexedSeq}`)
+    return seq === state.indexedSeq ? state : { ...state, indexedSeq: seq }
+  }
 
   return {
     books: createBooks(level, limits),
     views: (nonces) => viewsOf(level, nonces),
     put: (changes, seq) =>
-      alone(async () => {
-        if (seq < indexedSeq) throw new RangeError(`record ${seq} comes after ${indexedSeq}`)
-        const operations = await writeOf(level, changes)
-        await level.batch([
-          ...operations,
-          put(keys.state, writeIndexState({ indexedSeq: seq, completeUpTo })),
-        ])
-        indexedSeq = seq
-      }),
-    indexedSeq: () => indexedSeq,
-    completeUpTo: () => completeUpTo,
+      write(
+        () => writeOf(level, changes),
+        () => after(seq),
+      ),
+    indexedSeq: () => state.indexedSeq,
+    completeUpTo: () => state.completeUpTo,
     setCompleteUpTo: (place) =>
-      alone(async () => {
-        await level.put(keys.state, writeIndexState({ indexedSeq, completeUpTo: place }))
-        completeUpTo = place
-      }),
+      write(
+        async () => [],
+        () => ({ ...state, completeUpTo: place }),
+      ),
     reset: () =>
       alone(async () => {
         await level.clear()
-        indexedSeq = 0
-        completeUpTo = undefined
+        state = emptyState
       }),
     close: () => alone(() => level.close()),
   }
 }
+
+const emptyState: IndexState = { indexedSeq: 0, completeUpTo: undefined }
 
 /** An index without a state, or of another format, begins empty. */
 async function stateOf(level: Level): Promise<IndexState> {
@@ -84,7 +121,7 @@ async function stateOf(level: Level): Promise<IndexState> {
   const state = value && readIndexState(value)
   if (state) return state
   await level.clear()
-  return { indexedSeq: 0, completeUpTo: undefined }
+  return emptyState
 }
 
 /** One step after the other: a write reads sums first, which no other write may change meanwhile. */

@@ -8,7 +8,7 @@ export const indexLimits = {
   stepBytesMax: 262_144,
   /** Records of the files in one write, and how often a long catch-up tells how far it is. */
   recordsPerWrite: 2_000,
-  progressEveryRecords: 100_000,
+  progressEveryRecords: 50_000,
   /** Blocks kept in memory, and records in memory before they go into a table. */
   cacheBytes: 16 * 1024 ** 2,
   writeBufferBytes: 8 * 1024 ** 2,
