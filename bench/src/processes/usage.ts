@@ -12,7 +12,8 @@ export function cpuMs(pid: number): number | undefined {
   return fields && (Number(fields[11]) + Number(fields[12])) * clockTickMs
 }
 
-export function residentMemory(pid: number): { rssBytes?: number; rssPeakBytes?: number } {
+/** `ownBytes` is resident memory without mapped files, which the system takes back when it needs to. */
+export function residentMemory(pid: number): { rssBytes?: number; rssPeakBytes?: number; ownBytes?: number } {
   const status = readProc(pid, 'status')
   const bytesOf = (field: string) => {
     const kibibytes = status && new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]
@@ -20,9 +21,11 @@ export function residentMemory(pid: number): { rssBytes?: number; rssPeakBytes?:
   }
   const rssBytes = bytesOf('VmRSS')
   const rssPeakBytes = bytesOf('VmHWM')
+  const ownBytes = bytesOf('RssAnon')
   return {
     ...(rssBytes !== undefined && { rssBytes }),
     ...(rssPeakBytes !== undefined && { rssPeakBytes }),
+    ...(ownBytes !== undefined && { ownBytes }),
   }
 }
 

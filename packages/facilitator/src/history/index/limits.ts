@@ -12,7 +12,10 @@ export const indexLimits = {
   /** Blocks kept in memory, and records in memory before they go into a table. */
   cacheBytes: 16 * 1024 ** 2,
   writeBufferBytes: 8 * 1024 ** 2,
-  /** Tables are mapped into memory while they are open, so these two bound that memory together. */
-  openFilesMax: 64,
+  /**
+   * Tables are mapped into memory while they are open, so these two bound that memory together. With fewer open tables than
+   * a million records have, every read opens one anew.
+   */
+  openFilesMax: 128,
   fileBytesMax: 2 * 1024 ** 2,
 }
