@@ -181,6 +181,15 @@ describe('the records that a payment adds', () => {
     expect(history.view()?.turns[0]?.kind).toBe('challenged')
   })
 
+  it('a loss that is recorded stays known behind very many turns', () => {
+    const history = createMemory()
+    const lost = { ...issued, demoted: { burn: burnOf(1), at: seconds(5) } }
+    expect(history.note(lost)).toEqual(['challenged', 'accepted', 'demoted'])
+    for (let i = 0; i < 100; i++) {
+      expect(history.note({ ...lost, late: { ...burnOf(2), value: units(BigInt(i + 1)) } })).toEqual(['late'])
+    }
+  })
+
   it('a record whose challenge is missing is an error of the file', () => {
     expect(() => fold(undefined, { event: 'demoted', nonce, at: now }, 7)).toThrow(/before its challenge/)
   })

@@ -60,7 +60,8 @@ function withRoomFor({ kind }: Turn, turns: readonly Turn[]): readonly Turn[] {
   const isMint = kind === 'finalized'
   const alike = turns.filter((turn) => (turn.kind === 'finalized') === isMint)
   if (alike.length < turnsMax) return turns
-  const oldest = alike.find((turn) => turn !== turns[0])
+  // That a payment was accepted is never forgotten: it tells a loss that is recorded from one that is new.
+  const oldest = alike.find((turn) => turn !== turns[0] && turn.kind !== 'accepted')
   return turns.filter((turn) => turn !== oldest)
 }
 
