@@ -57,7 +57,7 @@ describe('the table of reasons', () => {
     expect(code).toMatch(/^[a-z][a-z0-9_]*$/)
     expect(help).toMatch(/^[^\n]{10,120}\.$/)
     expect(['never', 'fresh_offer', 'same_payload', 'later']).toContain(retry)
-    expect([200, 400, 401, 403, 404, 405, 413, 415, 429, 500, 503]).toContain(status)
+    expect([200, 400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503]).toContain(status)
   })
 
   it('says every verdict about a payment with status 200, because the middleware drops the rest', () => {
