@@ -116,6 +116,18 @@ describe('R-125 a payer with an address', () => {
     expect(finals).toHaveLength(1)
   })
 
+  it('does not see the time of a smaller late burn, which may be somebody else’s, before its own', () => {
+    const mine = historyPaymentOf(6, { accepted: false, late: {} })
+    const before = { seq: 59, kind: 'late' as const, at: seconds(noon + 7) }
+    const turns = [...mine.turns.slice(0, 1), before, ...mine.turns.slice(1)]
+    const told = turnsSeenBy(payer, { ...mine, turns }, sameDay)
+    expect(told).toEqual([
+      { kind: 'challenged', at: noon - 30 },
+      { kind: 'late', at: noon + 60 },
+    ])
+    expect(turnsSeenBy(provider, { ...mine, turns }, sameDay)).toHaveLength(3)
+  })
+
   it('sees no fee that the provider bears', () => {
     const fee = { amount: units(30n), bps: 300, chargeTo: 'provider' as const }
     const payment = historyPaymentOf(7, { challenge: { fee } })

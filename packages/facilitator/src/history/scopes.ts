@@ -203,8 +203,10 @@ function toldPhase(sight: Sight, payment: HistoryPayment, now: UnixSeconds): His
 export function turnsSeenBy(sight: Sight, payment: HistoryPayment, now: UnixSeconds): SeenTurn[] {
   if (sight.role === 'provider') return payment.turns.map(({ kind, at }) => ({ kind, at }))
   const hasLate = lateSeenBy(sight, payment) !== undefined
+  // Of the late burns before the one that counts nobody knows whose they were.
+  const late = hasLate ? payment.turns.findLast(({ kind }) => kind === 'late') : undefined
   const timed = payment.turns
-    .filter(({ kind }) => kind !== 'finalized' && (kind !== 'late' || hasLate || !payment.late))
+    .filter((turn) => turn.kind !== 'finalized' && (turn.kind !== 'late' || turn === late))
     .map(({ kind, at }) => ({ place: at as number, turn: { kind, at } }))
   const mints = [payment.finalized, hasLate ? payment.lateMinted : undefined]
     .flatMap((mint) => (mint && isTold(sight, mint, now) ? [mint] : []))
