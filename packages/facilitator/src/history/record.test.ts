@@ -150,6 +150,25 @@ describe('the records that a payment adds', () => {
     expect(seen(acceptedAt(5, stranger))).toBeUndefined()
   })
 
+  it('catches up with a burn that came back and went away again, and with a mint behind a larger burn', () => {
+    const gone = createMemory()
+    for (const each of [issued, { ...issued, ...acceptedAt(5) }]) gone.note(each)
+    expect(gone.note({ ...issued, demoted: acceptedAt(9).accepted })).toEqual([
+      'demoted',
+      'accepted',
+      'demoted',
+    ])
+    expect(gone.note({ ...issued, demoted: acceptedAt(9).accepted })).toEqual([])
+    expect(gone.view()).not.toHaveProperty('accepted')
+    const minted = createMemory()
+    const larger = { ...burnOf(3), value: units(5000n) }
+    minted.note({ ...issued, late: burnOf(2), finalized: mintedAt(3) })
+    const now = { ...issued, ...acceptedAt(5), late: larger, finalized: mintedAt(7) }
+    expect(minted.note(now)).toEqual(['late', 'accepted', 'finalized'])
+    expect(minted.note(now)).toEqual([])
+    expect(minted.view()).toMatchObject({ finalized: mintedAt(7), mintedBefore: [mintedAt(3)] })
+  })
+
   it('keeps the first turn and the newest of very many', () => {
     const history = createMemory()
     history.note(issued)

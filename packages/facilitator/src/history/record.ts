@@ -145,7 +145,8 @@ export function newRecords(
   const accepted = newAccepted(known, payment, now, isOlder)
   const late = newLate(known, payment, now, isOlder)
   // A late burn takes the mint of the one before it away, unless the payment was accepted first.
-  records.push(...(payment.finalized ? [...accepted, ...late] : [...late, ...accepted]))
+  const isAcceptedFirst = payment.finalized && !isOtherMint(known, payment.finalized)
+  records.push(...(isAcceptedFirst ? [...accepted, ...late] : [...late, ...accepted]))
   records.push(...newMints(known, payment, late))
   return records
 }
@@ -161,7 +162,9 @@ function newAccepted(
   const again: HistoryRecord = { event: 'demoted', nonce, at: now }
   if (!accepted) {
     if (!demoted || isOlder) return []
-    if (had) return had.at === demoted.at ? [again] : []
+    if (had?.at === demoted.at) return [again]
+    // The history missed that the burn came back, and went away once more.
+    if (had) return demoted.at > had.at ? [again, { event: 'accepted', nonce, ...demoted }, again] : []
     // The history heard of neither: a payment that was demoted before has both turns already.
     return hasTurn(known, 'accepted') ? [] : [{ event: 'accepted', nonce, ...demoted }, again]
   }
@@ -201,7 +204,8 @@ function newMints(
     known?.mintedBefore?.some((each) => each.at === at && each.mint.txHash === txHash) ?? false
   const records: HistoryRecord[] = []
   // A new late burn has no mint yet in the history, whatever the burn before it had.
-  const has = accepted || !isLateNew ? known?.finalized : undefined
+  const isTaken = isLateNew && (!accepted || (mint && isOtherMint(known, mint)))
+  const has = isTaken ? undefined : known?.finalized
   if (mint && !has && !isReplaced(mint)) {
     records.push({ event: 'finalized', nonce, of: accepted ? 'accepted' : 'late', ...mint })
   }
@@ -211,6 +215,10 @@ function newMints(
   }
   return records
 }
+
+/** Whether the history has a mint that is not this one. */
+const isOtherMint = (known: HistoryPayment | undefined, { at, mint }: Finalized): boolean =>
+  known?.finalized !== undefined && (known.finalized.at !== at || known.finalized.mint.txHash !== mint.txHash)
 
 const hasTurn = (known: HistoryPayment | undefined, kind: RecordKind): boolean =>
   known?.turns.some((turn) => turn.kind === kind) ?? false
