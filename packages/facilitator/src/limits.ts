@@ -106,7 +106,7 @@ export const limits = {
   historyLoginsPerMin: 20,
   /** How often an unknown bearer token is logged. */
   unknownTokenReportMs: 60_000,
-  /** Logins that are remembered until their message expires. At this number nobody logs in by wallet. */
+  /** Logins of one wallet that are remembered until their message expires. At this number the wallet gets in no more. */
   usedLoginNoncesMax: 1_000,
   /** Logins that wait for the answer of a contract wallet. */
   walletCallsInFlightMax: 8,

@@ -1,8 +1,10 @@
 import type { UnixSeconds } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
+import { addressOf } from '../../../test/challenges.js'
 import { seededRandom } from '../../../test/seeded-random.js'
 import { createLoginNonces } from './login-nonces.js'
 
+const [wallet, other] = [addressOf(1), addressOf(2)]
 const write = (nonce: string) => `a message with ${nonce}`
 
 function world() {
@@ -10,14 +12,15 @@ function world() {
   const nowSeconds = () => time.now as UnixSeconds
   const nonces = createLoginNonces({ random: seededRandom(1), nowSeconds, usedMax: 3 })
   /** Uses a fresh nonce that expires 300 seconds from now. */
-  const use = () => nonces.take(nonces.issue(write), (time.now + 300) as UnixSeconds)
+  const use = (address = wallet) => nonces.take(nonces.issue(write), (time.now + 300) as UnixSeconds, address)
   return { nonces, time, use }
 }
 
 describe('the memory of used nonces', () => {
-  it('is bounded: when it is full of fresh ones nobody gets in, and later everybody again', () => {
+  it('is bounded: a wallet that fills it with fresh ones gets in later, and keeps no other wallet out', () => {
     const { time, use } = world()
     expect([use(), use(), use(), use()]).toEqual(['taken', 'taken', 'taken', 'full'])
+    expect(use(other)).toBe('taken')
     time.now += 299
     expect(use()).toBe('full')
     time.now += 1
@@ -30,18 +33,18 @@ describe('the memory of used nonces', () => {
     time.now += 200
     const fresh = nonces.issue(write)
     const end = (time.now + 300) as UnixSeconds
-    expect(nonces.take(fresh, end)).toBe('taken')
+    expect(nonces.take(fresh, end, wallet)).toBe('taken')
     use()
     time.now += 100
     expect(use()).toBe('taken')
-    expect(nonces.take(fresh, end)).toBe('used')
+    expect(nonces.take(fresh, end, wallet)).toBe('used')
   })
 
   it('holds nothing that is given back, nor what was only asked for', () => {
     const { nonces, use } = world()
     for (let i = 0; i < 100; i++) {
       const nonce = nonces.issue(write)
-      expect(nonces.take(nonce, 2_000 as UnixSeconds)).toBe('taken')
+      expect(nonces.take(nonce, 2_000 as UnixSeconds, wallet)).toBe('taken')
       nonces.giveBack(nonce)
     }
     expect(use()).toBe('taken')

@@ -3,15 +3,15 @@
  * one message. Only nonces that were used are remembered, until they expire.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { UnixSeconds } from '@svc-zerc20/protocol'
+import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
 
 export type LoginNonces = {
   /** A fresh nonce for the message that `write` makes with it. */
   issue(write: MessageWriter): string
   /** Whether `issue` made this nonce, in this process, for this message. */
   isOurs(nonce: string, write: MessageWriter): boolean
-  /** Of several callers with one nonce, exactly one sees `taken`. `full` when too many are remembered. */
-  take(nonce: string, expiresAt: UnixSeconds): 'taken' | 'used' | 'full'
+  /** Of several callers with one nonce, exactly one sees `taken`. `full` when too many of this address are remembered. */
+  take(nonce: string, expiresAt: UnixSeconds, address: Address): 'taken' | 'used' | 'full'
   /** Lets the nonce be used again: nobody got in with it. */
   giveBack(nonce: string): void
 }
@@ -27,18 +27,27 @@ const macCharacters = 32
 export function createLoginNonces(deps: {
   readonly random: { bytes(length: number): Uint8Array }
   readonly nowSeconds: () => UnixSeconds
-  /** Used nonces that are remembered. When these are all fresh, nobody gets in, because a replay could not be told. */
+  /**
+   * Used nonces of one address that are remembered. When these are all fresh, the address gets in no more, because a replay
+   * could not be told. Each address has its own, so that one participant cannot lock out the other.
+   */
   readonly usedMax: number
 }): LoginNonces {
   const key = deps.random.bytes(keyBytes)
-  const used = new Map<string, UnixSeconds>()
+  const used = new Map<string, { readonly expiresAt: UnixSeconds; readonly address: Address }>()
 
   const macOf = (random: string, write: MessageWriter) =>
     createHmac('sha256', key).update(write(random)).digest('hex').slice(0, macCharacters)
 
   function forgetExpired(): void {
     const now = deps.nowSeconds()
-    for (const [nonce, expiresAt] of used) if (expiresAt <= now) used.delete(nonce)
+    for (const [nonce, { expiresAt }] of used) if (expiresAt <= now) used.delete(nonce)
+  }
+
+  function isFull(address: Address): boolean {
+    let count = 0
+    for (const login of used.values()) if (login.address === address) count += 1
+    return count >= deps.usedMax
   }
 
   return {
@@ -53,11 +62,11 @@ export function createLoginNonces(deps: {
       return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(random, write)))
     },
 
-    take(nonce, expiresAt) {
+    take(nonce, expiresAt, address) {
       if (used.has(nonce)) return 'used'
       if (used.size >= deps.usedMax) forgetExpired()
-      if (used.size >= deps.usedMax) return 'full'
-      used.set(nonce, expiresAt)
+      if (isFull(address)) return 'full'
+      used.set(nonce, { expiresAt, address })
       return 'taken'
     },
 

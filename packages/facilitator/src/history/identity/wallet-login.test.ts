@@ -368,3 +368,15 @@ describe('R-143 a contract wallet', () => {
     expect(await next).toMatchObject(refused)
   })
 })
+
+it('a wallet with too many logins gets in later, keeps nobody else out, and strangers do not learn that it is one of the two', async () => {
+  const answer = { result: yes }
+  const { login, messageFor } = world({ batch: async (all) => all.map(() => answer) })
+  // By contract, because signing a thousand messages takes seconds.
+  const logIn = (who: Who) => login.login({ message: messageFor(who), signature: '0x' })
+  for (let i = 0; i < limits.usedLoginNoncesMax; i++) await logIn('payer')
+  expect(await logIn('payer')).toMatchObject({ reason: 'too_many_requests' })
+  expect(await logIn('provider')).toMatchObject({ ok: true })
+  answer.result = '0x00'
+  for (const who of ['payer', 'stranger'] as const) expect(await logIn(who)).toMatchObject(refused)
+})

@@ -82,17 +82,18 @@ export function createWalletLogin(deps: {
       const { nonce } = message
       if (!nonces.isOurs(nonce, writerOf(message))) return reject('login_unknown')
       if (nowSeconds() >= expiryOf(message)) return reject('login_expired')
-      const taking = nonces.take(nonce, expiryOf(message))
+      const taking = nonces.take(nonce, expiryOf(message), message.address)
       if (taking === 'used') return reject('login_reused')
-      if (taking === 'full') return reject('too_many_requests', busyMessage)
       let role: ParticipantRole | undefined
       try {
         const verdict = await admit(message, answer, signature)
         if (!verdict.ok) return verdict
+        // Told to the wallet itself only: to others it would tell that the wallet is a configured one.
+        if (taking === 'full') return reject('too_many_requests', busyMessage)
         role = verdict.role
         return { ok: true, value: await tokens.issue(role) }
       } finally {
-        if (!role) nonces.giveBack(nonce)
+        if (!role && taking === 'taken') nonces.giveBack(nonce)
       }
     },
   }
