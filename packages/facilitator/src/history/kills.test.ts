@@ -10,16 +10,7 @@ import { ClassicLevel } from 'classic-level'
 import { expect, it, vi } from 'vitest'
 import { burnOf, challengeOf, hashOf, permitPayloadOf, units } from '../../test/challenges.js'
 import { temporaryFolder } from '../../test/folder.js'
-import {
-  copyOf,
-  type HistoryWorld,
-  historyIn,
-  kindsOf,
-  ofHistory,
-  ofLedger,
-  openWorld,
-  readHistory,
-} from '../../test/history-world.js'
+import type { HistoryWorld, ReadHistory } from '../../test/history-world.js'
 import type { Burn } from '../payment/records.js'
 
 /** Called behind every change of the disk, with the kind of the change. */
@@ -49,6 +40,12 @@ vi.mock('node:fs/promises', async (original) => {
     },
   }
 })
+
+// Loaded anew: modules that another test has loaded write to the disk unwatched.
+vi.resetModules()
+const { copyOf, historyIn, kindsOf, ofHistory, ofLedger, openWorld, readHistory } = await import(
+  '../../test/history-world.js'
+)
 
 const challenges = [challengeOf(1), challengeOf(2), challengeOf(3), challengeOf(4), challengeOf(5)] as const
 const nonces = challenges.map(({ nonce }) => nonce)
@@ -156,10 +153,7 @@ function tornOf({ folder, ...image }: Image): Image {
   return { ...image, folder: torn }
 }
 
-async function expectWhole(
-  { folder, what, path, told }: Image,
-  whole: Awaited<ReturnType<typeof readHistory>>,
-) {
+async function expectWhole({ folder, what, path, told }: Image, whole: ReadHistory) {
   const place = `${folder} behind ${what} ${path}`
   const world = await openWorld(folder)
   const known = await Promise.all(nonces.map((nonce) => world.ledger.books.find(nonce)))
