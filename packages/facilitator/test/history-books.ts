@@ -1,6 +1,13 @@
 /** The history's books in memory. They scan, which is fine for the few payments of a test. */
 import type { HistoryBooks, HistoryFilter, HistoryTotals, Sum } from '../src/history/books.js'
-import { amountOf, type HistoryPayment, payerOf, phaseOf, timeOf } from '../src/history/payment.js'
+import {
+  amountOf,
+  type HistoryPayment,
+  payerOf,
+  phaseOf,
+  timeOf,
+  toldFinalityAt,
+} from '../src/history/payment.js'
 
 export function createMemoryHistory(payments: HistoryPayment[]) {
   /** How many walks through everything were begun and ended, and how many payments they gave. */
@@ -52,7 +59,9 @@ function isTaken(filter: HistoryFilter, payment: HistoryPayment): boolean {
   const isIn =
     scope.kind === 'payer' ? payerOf(payment) === scope.payer : payment.challenge.treasury === scope.treasury
   const { finalized, ...unfinalized } = payment
-  const isTold = finalized && (finalityBefore === undefined || finalized.at < finalityBefore)
+  const isTold =
+    finalized &&
+    (finalityBefore === undefined || toldFinalityAt(timeOf(payment), finalized.at) < finalityBefore)
   const at = timeOf(payment)
   const amount = amountOf(payment)
   return (

@@ -8,6 +8,9 @@ import { addressOf, burnOf, challengeOf, hashOf, seconds, units } from './challe
 export const noon = 1_699_963_200
 export const dayOfAll = '2023-11-14'
 export const nextMidnight = 1_700_006_400
+/** The day that payers are told for mints of that day, and the second from which on they are. */
+export const dayTold = '2023-11-15'
+export const toldFrom = nextMidnight + 86_400
 
 export const payerA = addressOf(0xaaa1)
 export const payerB = addressOf(0xbbb1)

@@ -121,7 +121,7 @@ export const reasons = {
   finality_not_told: {
     retry: 'later',
     status: 409,
-    help: 'The burn is not minted, or was minted today: finality is told by day, once the day is over (UTC).',
+    help: 'The burn is not minted, or only lately: finality is told by day, when the day behind the burn is over (UTC).',
   },
   burn_not_disclosed: {
     retry: 'never',

@@ -16,7 +16,7 @@ export type HistoryFilter = {
   /** Bounds of `amountOf`, both included. */
   readonly amountMin?: BaseUnits | undefined
   readonly amountMax?: BaseUnits | undefined
-  /** A payment that was finalized at this second or later counts as accepted (or late): payers learn finality by day. */
+  /** A mint that `toldFinalityAt` puts at this second or later is passed over: the payment counts as accepted, or late. */
   readonly finalityBefore?: UnixSeconds | undefined
 }
 

@@ -67,5 +67,14 @@ export const mintsOf = ({
   ...(lateMinted ? [lateMinted] : []),
 ]
 
+export const secondsPerDay = 86_400
+
+/**
+ * The second that stands for a mint wherever only its day is told: at least a day behind the burn. A payer that burned two
+ * minutes before midnight, and heard that the mint came on that day, would know the minute.
+ */
+export const toldFinalityAt = (burnedAt: number, finalizedAt: number): UnixSeconds =>
+  Math.max(finalizedAt, burnedAt + secondsPerDay) as UnixSeconds
+
 /** The account whose tokens were burned. Undefined before a burn is known. */
 export const payerOf = ({ accepted, late }: HistoryPayment) => accepted?.burn.from ?? late?.burn.from

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { addressOf, deployment, hashOf, nonceOf, seconds, units } from '../../test/challenges.js'
 import {
   dayOfAll,
+  dayTold,
   historyPaymentOf,
   nextMidnight,
   noon,
   payerA,
   payerB,
+  toldFrom,
 } from '../../test/history-payments.js'
 import {
   boundsOf,
@@ -25,8 +27,9 @@ const provider = sightOf('provider', withAddress, treasury)
 const payer = sightOf('payer', withAddress, treasury)
 const byNonce = sightOf('payer', { payer: {}, provider: { address: payerA } }, treasury)
 
-const sameDay = seconds(nextMidnight - 1)
-const dayAfter = seconds(nextMidnight)
+/** The last second in which a payer is not told of a mint, and the first in which it is. */
+const sameDay = seconds(toldFrom - 1)
+const dayAfter = seconds(toldFrom)
 
 const full = historyPaymentOf(1, {
   finalizedAt: noon + 600,
@@ -110,7 +113,7 @@ describe('R-125 a payer with an address', () => {
     expect(seenBy(payer, second, later)).not.toHaveProperty('late')
     const turns = turnsSeenBy(payer, second, later)
     expect(turns.map(({ kind }) => kind)).toEqual(['challenged', 'accepted', 'finalized'])
-    expect(turns.at(-1)).toEqual({ kind: 'finalized', on: dayOfAll })
+    expect(turns.at(-1)).toEqual({ kind: 'finalized', on: dayTold })
     const together = { ...second, lateMinted: second.finalized, turns: [...second.turns, ...second.turns] }
     const finals = turnsSeenBy(payer, together as never, later).filter(({ kind }) => kind === 'finalized')
     expect(finals).toHaveLength(1)
@@ -159,14 +162,25 @@ describe.each<[string, Sight]>([
     }
     const seen = seenBy(sight, full, dayAfter)
     expect(seen?.phase).toBe('finalized')
-    expect(seen?.finalized).toEqual({ on: dayOfAll })
-    expect(seen?.late?.finalized).toEqual({ on: dayOfAll })
+    expect(seen?.finalized).toEqual({ on: dayTold })
+    expect(seen?.late?.finalized).toEqual({ on: dayTold })
   })
 
   it('of a late burn is told the same way', () => {
     const late = historyPaymentOf(8, { accepted: false, late: {}, finalizedAt: noon + 600 })
     expect(seenBy(sight, late, sameDay)?.phase).toBe('late')
-    expect(seenBy(sight, late, dayAfter)).toMatchObject({ phase: 'finalized', finalized: { on: dayOfAll } })
+    expect(seenBy(sight, late, dayAfter)).toMatchObject({ phase: 'finalized', finalized: { on: dayTold } })
+  })
+
+  it('is a day behind the burn or later, so that a burn just before midnight does not tell the minute', () => {
+    const soon = historyPaymentOf(9, { at: nextMidnight - 120, finalizedAt: nextMidnight - 60 })
+    expect(seenBy(sight, soon, seconds(nextMidnight))?.phase).toBe('accepted')
+    expect(seenBy(sight, soon, dayAfter)?.finalized).toEqual({ on: dayTold })
+    const slow = historyPaymentOf(9, { finalizedAt: toldFrom + 60 })
+    expect(seenBy(sight, slow, seconds(toldFrom + 86_399))?.phase).toBe('accepted')
+    expect(seenBy(sight, slow, seconds(toldFrom + 86_400))?.finalized).toEqual({
+      on: dayOf(seconds(toldFrom)),
+    })
   })
 
   it('shows no mint, treasury, recipient, second or place among the turns of the day', () => {
@@ -199,10 +213,10 @@ describe.each<[string, Sight]>([
 
 describe('bounds', () => {
   it('the day of finality begins at midnight in UTC', () => {
-    expect(finalityToldBefore(sameDay)).toBe(nextMidnight - 86_400)
-    expect(finalityToldBefore(dayAfter)).toBe(nextMidnight)
-    expect(dayOf(sameDay)).toBe(dayOfAll)
-    expect(dayOf(dayAfter)).toBe('2023-11-15')
+    expect(finalityToldBefore(seconds(nextMidnight - 1))).toBe(nextMidnight - 86_400)
+    expect(finalityToldBefore(seconds(nextMidnight))).toBe(nextMidnight)
+    expect(dayOf(seconds(nextMidnight - 1))).toBe(dayOfAll)
+    expect(dayOf(seconds(nextMidnight))).toBe(dayTold)
   })
 
   it('a payer’s question has a bound of finality, the provider’s has none', () => {
@@ -210,7 +224,7 @@ describe('bounds', () => {
     expect(boundsOf(byNonce, sameDay)).toBeUndefined()
     expect(boundsOf(payer, sameDay)).toEqual({
       scope: { kind: 'payer', payer: payerA },
-      finalityBefore: nextMidnight - 86_400,
+      finalityBefore: nextMidnight,
     })
   })
 

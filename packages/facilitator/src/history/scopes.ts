@@ -2,8 +2,8 @@
  * Who sees what of the history. Everything that a participant is told of a payment passes through here, in whatever format:
  * lists, exports, totals and proofs.
  *
- * Payers learn finality by day, and only once the day is over. A payer that could tell the minute would look at the mints of
- * that minute and find the treasury.
+ * Payers learn finality by day, only once the day is over, and never the day of the burn itself. A payer that could tell the
+ * minute would look at the mints of that minute and find the treasury.
  */
 import type { Address, BaseUnits, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
 import type { ParticipantBinding, ParticipantRole } from '../config/history-settings.js'
@@ -16,6 +16,8 @@ import {
   payerOf,
   phaseOf,
   type RecordKind,
+  secondsPerDay,
+  toldFinalityAt,
 } from './payment.js'
 
 /** The payments that one participant may see. */
@@ -59,7 +61,7 @@ export type SeenBurn = {
 }
 
 export type SeenMint = {
-  /** The day in UTC, as `YYYY-MM-DD`. */
+  /** The day in UTC, as `YYYY-MM-DD`. To payers it is a day behind the burn or later: the mint came no later than on it. */
   readonly on: string
   /** The rest is the provider's alone. */
   readonly at?: UnixSeconds
@@ -80,8 +82,6 @@ export type SeenTotals = {
   readonly finalized?: Sum
 }
 
-const secondsPerDay = 86_400
-
 export function sightOf(
   role: ParticipantRole,
   participants: Readonly<Record<ParticipantRole, Pick<ParticipantBinding, 'address'>>>,
@@ -92,7 +92,7 @@ export function sightOf(
   return { role, scope: payer === undefined ? undefined : { kind: 'payer', payer } }
 }
 
-/** The first second of the running day in UTC. Payers are told of mints before it. */
+/** The first second of the running day in UTC. Payers are told of mints that `toldFinalityAt` puts before it. */
 export const finalityToldBefore = (now: UnixSeconds): UnixSeconds =>
   (now - (now % secondsPerDay)) as UnixSeconds
 
@@ -128,7 +128,7 @@ function redact(sight: Sight, payment: HistoryPayment, now: UnixSeconds): SeenPa
   const isNamed = seesPayer(sight, payment)
   const payer = payerOf(payment)
   const late = lateSeenBy(sight, payment)
-  const finalized = toldMint(sight, payment.finalized, now)
+  const finalized = toldMint(sight, mintOf(payment), now)
   return {
     challengeNonce: challenge.nonce,
     phase: toldPhase(sight, payment, now),
@@ -165,10 +165,19 @@ function lateSeenBy({ role }: Sight, payment: HistoryPayment): LateBurn | undefi
   return role === 'provider' || late?.burn.from === payerOf(payment) ? late : undefined
 }
 
-function lateMint(sight: Sight, { lateMinted }: HistoryPayment, now: UnixSeconds) {
-  const finalized = toldMint(sight, lateMinted, now)
+function lateMint(sight: Sight, payment: HistoryPayment, now: UnixSeconds) {
+  const finalized = toldMint(sight, lateMintOf(payment), now)
   return finalized && { finalized }
 }
+
+/** A mint, and when its burn came. */
+type MintOfBurn = { readonly finalized: Finalized; readonly burnedAt: UnixSeconds }
+
+const mintOf = ({ accepted, late, finalized }: HistoryPayment): MintOfBurn | undefined =>
+  finalized && { finalized, burnedAt: accepted?.at ?? late?.at ?? finalized.at }
+
+const lateMintOf = ({ late, lateMinted }: HistoryPayment): MintOfBurn | undefined =>
+  lateMinted && { finalized: lateMinted, burnedAt: late?.at ?? lateMinted.at }
 
 /** The fee that the provider bears is no business of payers. Its recipient is paid by the treasury, so nobody sees it. */
 function feeSeenBy({ role }: Sight, fee: Fee | undefined): { fee: SeenFee } | undefined {
@@ -182,18 +191,17 @@ const seenBurn = (
   isShown: boolean,
 ): SeenBurn => ({ at, value, ...(isShown && { burn: { txHash, blockNumber, leafIndex } }) })
 
-const isTold = ({ role }: Sight, { at }: Pick<Finalized, 'at'>, now: UnixSeconds): boolean =>
-  role === 'provider' || at < finalityToldBefore(now)
-
-function toldMint(sight: Sight, finalized: Finalized | undefined, now: UnixSeconds): SeenMint | undefined {
-  if (!finalized || !isTold(sight, finalized, now)) return undefined
-  const { at, mint } = finalized
-  return { on: dayOf(at), ...(sight.role === 'provider' && { at, mint }) }
+function toldMint({ role }: Sight, minted: MintOfBurn | undefined, now: UnixSeconds): SeenMint | undefined {
+  if (!minted) return undefined
+  const { at, mint } = minted.finalized
+  if (role === 'provider') return { on: dayOf(at), at, mint }
+  const toldAt = toldFinalityAt(minted.burnedAt, at)
+  return toldAt < finalityToldBefore(now) ? { on: dayOf(toldAt) } : undefined
 }
 
 function toldPhase(sight: Sight, payment: HistoryPayment, now: UnixSeconds): HistoryPhase {
-  const { finalized, ...rest } = payment
-  return phaseOf(finalized && isTold(sight, finalized, now) ? payment : rest)
+  const { finalized: _, ...rest } = payment
+  return phaseOf(toldMint(sight, mintOf(payment), now) ? payment : rest)
 }
 
 /**
@@ -208,13 +216,13 @@ export function turnsSeenBy(sight: Sight, payment: HistoryPayment, now: UnixSeco
   const timed = payment.turns
     .filter((turn) => turn.kind !== 'finalized' && (turn.kind !== 'late' || turn === late))
     .map(({ kind, at }) => ({ place: at as number, turn: { kind, at } }))
-  const mints = [payment.finalized, hasLate ? payment.lateMinted : undefined]
-    .flatMap((mint) => (mint && isTold(sight, mint, now) ? [mint] : []))
-    .map(({ at }) => ({ place: endOfDay(at), turn: { kind: 'finalized' as const, on: dayOf(at) } }))
+  const mints = [mintOf(payment), hasLate ? lateMintOf(payment) : undefined]
+    .flatMap((minted) => toldMint(sight, minted, now) ?? [])
+    .map(({ on }) => ({ place: endOfDay(on), turn: { kind: 'finalized' as const, on } }))
   return [...timed, ...mints].sort((a, b) => a.place - b.place).map(({ turn }) => turn)
 }
 
-const endOfDay = (at: UnixSeconds): number => finalityToldBefore(at) + secondsPerDay
+const endOfDay = (day: string): number => Date.parse(day) / 1_000 + secondsPerDay
 
 export function totalsSeenBy({ role }: Sight, totals: HistoryTotals): SeenTotals {
   const { accepted, late, fees, finalized } = totals

@@ -3,7 +3,15 @@
  * as they are, because a page may look at thousands of entries and takes a few of them.
  */
 import type { HistoryFilter, HistoryScope } from '../books.js'
-import { amountOf, type HistoryPayment, type HistoryPhase, payerOf, phaseOf, timeOf } from '../payment.js'
+import {
+  amountOf,
+  type HistoryPayment,
+  type HistoryPhase,
+  payerOf,
+  phaseOf,
+  timeOf,
+  toldFinalityAt,
+} from '../payment.js'
 import { amountKey, factsAt, keys, nonceIn, type Order, placeOf, timeBytes, timeKey } from './keys.js'
 
 type Unminted = Exclude<HistoryPhase, 'finalized'>
@@ -53,10 +61,15 @@ export function takes(order: Order, filter: HistoryFilter): (entry: Buffer) => b
 }
 
 function phaseTest({ phase, finalityBefore }: HistoryFilter) {
-  const before: number = finalityBefore ?? Number.POSITIVE_INFINITY
   if (phase === undefined) return () => true
+  const isTold = (entry: Buffer, at: number) =>
+    finalityBefore === undefined ||
+    toldFinalityAt(
+      entry.readUIntBE(at + facts.time, timeBytes),
+      entry.readUIntBE(at + facts.finalizedAt, timeBytes),
+    ) < finalityBefore
   const isFinalized = (entry: Buffer, at: number) =>
-    entry[at + facts.finalizedAt] !== 0xff && entry.readUIntBE(at + facts.finalizedAt, timeBytes) < before
+    entry[at + facts.finalizedAt] !== 0xff && isTold(entry, at)
   if (phase === 'finalized') return isFinalized
   return (entry: Buffer, at: number) => entry[at] === unmintedBytes[phase] && !isFinalized(entry, at)
 }

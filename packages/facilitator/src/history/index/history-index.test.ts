@@ -16,6 +16,7 @@ import {
   phaseOf,
   type RecordKind,
   timeOf,
+  toldFinalityAt,
 } from '../payment.js'
 import { type HistoryIndex, indexFolderOf, openHistoryIndex } from './history-index.js'
 import { indexLimits } from './limits.js'
@@ -135,7 +136,9 @@ const isInScope = (payment: HistoryPayment, scope: HistoryScope): boolean =>
   scope.kind === 'treasury' ? payment.challenge.treasury === scope.treasury : payerOf(payment) === scope.payer
 
 const phaseAt = (payment: HistoryPayment, finalityBefore: number | undefined): HistoryPhase =>
-  payment.finalized && finalityBefore !== undefined && payment.finalized.at >= finalityBefore
+  payment.finalized &&
+  finalityBefore !== undefined &&
+  toldFinalityAt(timeOf(payment), payment.finalized.at) >= finalityBefore
     ? phaseOf(without(payment, 'finalized'))
     : phaseOf(payment)
 
@@ -204,7 +207,8 @@ const filter = fc.record<HistoryFilter>({
   until: maybe(time),
   amountMin: maybe(amount),
   amountMax: maybe(amount),
-  finalityBefore: maybe(time),
+  // Mints are told a day behind their burns.
+  finalityBefore: maybe(time.map((at) => seconds(at + 86_400))),
 })
 const order = fc.constantFrom<HistoryQuery['order']>('time', 'amount')
 const writes = fc.array(fc.array(step, { maxLength: 8 }), { maxLength: 12 })
@@ -395,8 +399,8 @@ describe('the index of the payment history', () => {
       { kind: 'payer', payer: from },
       { kind: 'treasury', treasury: treasuries[0] ?? from },
     ] as const) {
-      expect(await phases(scope, at)).toEqual(['accepted'])
-      expect(await phases(scope, at + 1)).toEqual(['finalized'])
+      expect(await phases(scope, at + 86_400)).toEqual(['accepted'])
+      expect(await phases(scope, at + 86_401)).toEqual(['finalized'])
       expect(await phases(scope, undefined)).toEqual(['finalized'])
     }
     await index.close()

@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import { parseProofFile, presentProof, type Verification, verifyProof } from '@svc-zerc20/proof'
 import { describe, expect, it } from 'vitest'
 import { deployment, seconds } from '../../../test/challenges.js'
-import { historyPaymentOf, nextMidnight, noon, payerA } from '../../../test/history-payments.js'
+import {
+  dayTold,
+  historyPaymentOf,
+  nextMidnight,
+  noon,
+  payerA,
+  toldFrom,
+} from '../../../test/history-payments.js'
 import { issuerName, issuerOf, type TestIssuer } from '../../../test/issuer.js'
 import { builtModule, runScript } from '../../../test/node-script.js'
 import { limits } from '../../limits.js'
@@ -29,9 +36,9 @@ function seen(sight: Sight, now: number, payment = minted): SeenPayment {
   return found
 }
 
-/** An issuer that signs on the day after the payment. */
+/** An issuer that signs once the payer is told of the mint. */
 async function world(bounds: { proofsPerHourMax?: number } = {}) {
-  let now = nextMidnight + 60
+  let now = toldFrom + 60
   const issuer = await issuerOf(now - day)
   const warnings: unknown[] = []
   const proofs = await createProofs({
@@ -87,7 +94,7 @@ describe('proofs', () => {
     const verdict = await verify(shown, issuer, now())
     expect(verdict).toMatchObject({
       ok: true,
-      proof: { claims: { value: '1000', outcome: 'accepted', finalizedOn: '2023-11-14' } },
+      proof: { claims: { value: '1000', outcome: 'accepted', finalizedOn: dayTold } },
     })
     expect(JSON.stringify(verdict)).not.toContain(payerA)
     // No part of the proof, decoded or not, has what only the provider may see.

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { addressOf, deployment, seconds, units } from '../../../test/challenges.js'
-import { dayOfAll, historyPaymentOf, nextMidnight, noon, payerA } from '../../../test/history-payments.js'
+import {
+  dayTold,
+  historyPaymentOf,
+  nextMidnight,
+  noon,
+  payerA,
+  toldFrom,
+} from '../../../test/history-payments.js'
 import { type Sight, seenBy, sightOf, totalsSeenBy } from '../scopes.js'
 import { finalityStatement, paymentStatement, totalStatement } from './statements.js'
 
@@ -13,12 +20,12 @@ const provider = sightOf('provider', { payer: {}, provider: {} }, treasury)
 
 const fee = { amount: units(10n), bps: 100, chargeTo: 'provider', recipient: addressOf(0xfee) } as const
 const minted = historyPaymentOf(1, { finalizedAt: noon + 61, challenge: { fee } })
-const statementOf = (sight: Sight, payment = minted, now = nextMidnight) => {
+const statementOf = (sight: Sight, payment = minted, now = toldFrom) => {
   const seen = seenBy(sight, payment, seconds(now))
   if (!seen) throw new Error('not seen')
   return paymentStatement(sight, seen, money)
 }
-const receiptOf = (sight: Sight, payment = minted, now = nextMidnight) => {
+const receiptOf = (sight: Sight, payment = minted, now = toldFrom) => {
   const seen = seenBy(sight, payment, seconds(now))
   if (!seen) throw new Error('not seen')
   return finalityStatement(seen, money, seconds(now))
@@ -42,7 +49,7 @@ describe('a statement about one payment', () => {
         payer: payerA,
         burnTransaction: minted.accepted?.burn.txHash,
         leafIndex: '1',
-        finalizedOn: dayOfAll,
+        finalizedOn: dayTold,
       },
     })
     const names = Object.keys(statement?.hidden ?? {})
@@ -51,9 +58,9 @@ describe('a statement about one payment', () => {
     for (const secret of secretsOfTheMint) expect(JSON.stringify(statement)).not.toContain(secret)
   })
 
-  it('tells a payer of finality on the next day only', () => {
-    expect(statementOf(payer, minted, nextMidnight - 1)?.hidden).not.toHaveProperty('finalizedOn')
-    expect(statementOf(payer, minted, nextMidnight)?.hidden).toMatchObject({ finalizedOn: dayOfAll })
+  it('tells a payer of finality when the day behind the burn is over', () => {
+    expect(statementOf(payer, minted, toldFrom - 1)?.hidden).not.toHaveProperty('finalizedOn')
+    expect(statementOf(payer, minted, toldFrom)?.hidden).toMatchObject({ finalizedOn: dayTold })
   })
 
   it('tells a payer that came with a nonce alone neither its address nor its burn', () => {
@@ -100,7 +107,7 @@ describe('a finality receipt', () => {
         burnTransaction: minted.accepted?.burn.txHash,
         leafIndex: '1',
         value: '1000',
-        finalizedOn: dayOfAll,
+        finalizedOn: dayTold,
       },
     })
     for (const secret of secretsOfTheMint) expect(JSON.stringify(receipt)).not.toContain(secret)
@@ -110,9 +117,9 @@ describe('a finality receipt', () => {
     expect(receiptOf(provider, { ...minted, disclosedAt: seconds(noon) })).toEqual(receiptOf(payer))
   })
 
-  it('is given to nobody on the day of the mint, not even to the provider', () => {
+  it('is given to nobody before a day has passed, not even to the provider', () => {
     for (const sight of [payer, stranger, provider]) {
-      expect(receiptOf(sight, minted, nextMidnight - 1)).toBe('finality_not_told')
+      expect(receiptOf(sight, minted, toldFrom - 1)).toBe('finality_not_told')
     }
   })
 

@@ -3,7 +3,16 @@
  */
 import type { Statement } from '@svc-zerc20/proof'
 import { type Address, Network, type UnixSeconds } from '@svc-zerc20/protocol'
-import { finalityToldBefore, type SeenPayment, type SeenTotals, type Sight } from '../scopes.js'
+import { toldFinalityAt } from '../payment.js'
+import {
+  dayOf,
+  finalityToldBefore,
+  type SeenBurn,
+  type SeenMint,
+  type SeenPayment,
+  type SeenTotals,
+  type Sight,
+} from '../scopes.js'
 
 /** The token of all payments here. */
 export type Money = { readonly chainId: number; readonly token: Address }
@@ -81,7 +90,7 @@ export function totalStatement(
 }
 
 /**
- * The finality receipt names the burn and the day, never the mint or whom it went to. Nobody gets one before the day is over,
+ * The finality receipt names the burn and the day, never the mint or whom it went to. Nobody gets one before that day is over,
  * not even the provider: a receipt is made to be passed on, and its own time would tell the minute.
  */
 export function finalityStatement(
@@ -93,8 +102,8 @@ export function finalityStatement(
   const paid = accepted ?? late
   if (paid === undefined) return 'nothing_to_prove'
   // Also for those who see no burn: whether it is minted is told by day, whoever asks.
-  const isOver = finalized !== undefined && Date.parse(finalized.on) / 1_000 < finalityToldBefore(now)
-  if (!isOver) return 'finality_not_told'
+  const on = finalized && dayToldOf(paid, finalized)
+  if (on === undefined || Date.parse(on) / 1_000 >= finalityToldBefore(now)) return 'finality_not_told'
   if (paid.burn === undefined) return 'burn_not_disclosed'
   const { txHash, leafIndex } = paid.burn
   return {
@@ -104,7 +113,11 @@ export function finalityStatement(
       burnTransaction: txHash,
       leafIndex,
       value: paid.value,
-      finalizedOn: finalized.on,
+      finalizedOn: on,
     }),
   }
 }
+
+/** The same day to both participants: the provider, who knows the second, passes on no more than the payer is told. */
+const dayToldOf = (burn: SeenBurn, { on, at }: SeenMint): string =>
+  at === undefined ? on : dayOf(toldFinalityAt(burn.at, at))

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { addressOf, nonceOf, units } from '../../../test/challenges.js'
-import { historyPaymentOf, nextMidnight, noon, payerA } from '../../../test/history-payments.js'
+import { dayTold, historyPaymentOf, noon, payerA, toldFrom } from '../../../test/history-payments.js'
 import { type Sight, seenBy, sightOf } from '../../history/scopes.js'
 import { csvOf, lineOf } from './csv.js'
 
 const head = { network: 'eip155:31337', token: '0xT' }
 const participants = { payer: { address: payerA }, provider: {} }
-const now = (nextMidnight + 5) as Parameters<typeof seenBy>[2]
+const now = (toldFrom + 5) as Parameters<typeof seenBy>[2]
 
 describe('a cell', () => {
   it.each([
@@ -71,7 +71,7 @@ describe('the columns', () => {
       fee: '7',
       accepted_at: '2023-11-14T12:00:00Z',
       accepted_value: `${value}`,
-      finalized_on: '2023-11-14',
+      finalized_on: dayTold,
       burn_transaction: payment.accepted?.burn.txHash,
       late_at: '',
     })

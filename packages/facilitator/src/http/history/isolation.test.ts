@@ -17,7 +17,7 @@ import { type HistoryIndex, openHistoryIndex } from '../../history/index/history
 import type { HistoryPayment } from '../../history/payment.js'
 import { historyOperations } from './operations.js'
 
-const yesterday = noon - 86_400
+const twoDaysAgo = noon - 2 * 86_400
 const payerC = addressOf(0xccc1)
 const otherTreasury = addressOf(0x7777)
 const recipient = addressOf(0xfee1)
@@ -25,16 +25,16 @@ const recipient = addressOf(0xfee1)
 const world = (): HistoryPayment[] => [
   historyPaymentOf(1, { finalizedAt: noon + 611 }),
   historyPaymentOf(2, {
-    at: yesterday,
-    finalizedAt: yesterday + 622,
+    at: twoDaysAgo,
+    finalizedAt: twoDaysAgo + 622,
     challenge: { fee: { amount: units(10n), bps: 100, chargeTo: 'provider', recipient } },
   }),
-  historyPaymentOf(3, { payer: payerB, at: yesterday, finalizedAt: yesterday + 633 }),
+  historyPaymentOf(3, { payer: payerB, at: twoDaysAgo, finalizedAt: twoDaysAgo + 633 }),
   historyPaymentOf(4, {
-    at: yesterday,
+    at: twoDaysAgo,
     late: { from: payerB, value: units(5000n) },
-    finalizedAt: yesterday + 644,
-    lateMintedAt: yesterday + 655,
+    finalizedAt: twoDaysAgo + 644,
+    lateMintedAt: twoDaysAgo + 655,
   }),
   historyPaymentOf(5, { accepted: false, late: {}, finalizedAt: noon + 666 }),
   historyPaymentOf(6, { accepted: false }),
@@ -149,7 +149,7 @@ describe('R-125 a payer with an address', () => {
     expect(list.payments[0].payer).toBe(toChecksum(payerA))
   })
 
-  it('finds a payment that was minted today among the accepted, and one of yesterday among the finalized', async () => {
+  it('finds a payment that was minted today among the accepted, and one of two days ago among the finalized', async () => {
     const noncesIn = async (query: string) => {
       const { payments } = (await withAddress.get(`/payments?${query}`, 'payer')).json()
       return payments.map(({ challengeNonce }: { challengeNonce: string }) => Number(challengeNonce)).sort()
@@ -157,9 +157,9 @@ describe('R-125 a payer with an address', () => {
     expect(await noncesIn('phase=accepted')).toEqual([1, 8, 9])
     expect(await noncesIn('phase=late')).toEqual([5])
     expect(await noncesIn('phase=finalized')).toEqual([2, 4])
-    withAddress.clock.advance(86_400_000)
+    withAddress.clock.advance(2 * 86_400_000)
     expect(await noncesIn('phase=finalized')).toEqual([1, 2, 4, 5])
-    withAddress.clock.advance(-86_400_000)
+    withAddress.clock.advance(-2 * 86_400_000)
   })
 })
 

@@ -10,9 +10,9 @@ import { createProofs } from '../../history/proofs/proofs.js'
 import { systemRandom } from '../../system.js'
 
 const audience = 'https://auditor.example'
-const yesterday = noon - 86_400
+const twoDaysAgo = noon - 2 * 86_400
 const payments = [
-  historyPaymentOf(1, { at: yesterday, finalizedAt: yesterday + 611, value: 3n }),
+  historyPaymentOf(1, { at: twoDaysAgo, finalizedAt: twoDaysAgo + 611, value: 3n }),
   historyPaymentOf(2, { finalizedAt: noon + 622, value: 4n }),
 ]
 
@@ -55,13 +55,13 @@ describe('R-125 a proof of', () => {
       expect(claims).not.toHaveProperty(name)
     }
     const { claims: providers } = await proved(`${one}/proof`, 'provider')
-    expect(providers).toMatchObject({ treasury: deployment.treasury, finalizedAt: yesterday + 611 })
+    expect(providers).toMatchObject({ treasury: deployment.treasury, finalizedAt: twoDaysAgo + 611 })
     for (const name of ['payer', 'burnTransaction', 'leafIndex']) expect(providers).not.toHaveProperty(name)
   })
 
   it('a total is a sum of the participant', async () => {
-    const { claims } = await proved('/totals/proof', 'payer', { since: yesterday, until: nowOfAll })
-    expect(claims).toMatchObject({ accepted: '7', acceptedPayments: 2, since: yesterday })
+    const { claims } = await proved('/totals/proof', 'payer', { since: twoDaysAgo, until: nowOfAll })
+    expect(claims).toMatchObject({ accepted: '7', acceptedPayments: 2, since: twoDaysAgo })
     expect(claims).not.toHaveProperty('finalized')
     const { claims: providers } = await proved('/totals/proof', 'provider', { since: 0, until: nowOfAll })
     expect(providers).toMatchObject({ accepted: '7', finalized: '7' })

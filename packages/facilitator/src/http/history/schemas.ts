@@ -18,7 +18,7 @@ const day = z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/)
 const phase = named(
   'HistoryPhase',
   'Where a payment stands, as far as the participant may know. `challenged`: issued and not paid, expired once ' +
-    '`expiresAt` is past. `late`: only a burn that bought nothing. A payer is told `finalized` on the day after.',
+    '`expiresAt` is past. `late`: only a burn that bought nothing. A payer is told `finalized` when the day behind the burn is over.',
   z.enum(historyPhases),
 )
 
@@ -35,7 +35,11 @@ const mint = named(
 )
 
 const finality = {
-  finalizedOn: day.optional().describe('the day of the mint in UTC; payers are told once the day is over'),
+  finalizedOn: day
+    .optional()
+    .describe(
+      'the day of the mint in UTC; for payers the day by which it came, a day behind the burn or later, told once it is over',
+    ),
   finalizedAt: seconds.optional().describe('its second; providers only'),
   mint: mint.optional(),
 }
