@@ -97,7 +97,7 @@ export const finalityToldBefore = (now: UnixSeconds): UnixSeconds =>
   (now - (now % secondsPerDay)) as UnixSeconds
 
 /** The day in UTC, as `YYYY-MM-DD`. */
-export const dayOf = (at: UnixSeconds): string => new Date(at * 1000).toISOString().slice(0, 10)
+export const dayOf = (at: number): string => new Date(at * 1000).toISOString().slice(0, 10)
 
 /** The part of a question that the participant cannot choose. Undefined for a payer that has to present nonces. */
 export function boundsOf(

@@ -8,17 +8,13 @@ import type { RecordedPayment } from '../payment/books.js'
 import type { HistoryPort } from '../payment/history-port.js'
 import type { Clock } from '../payment/ports.js'
 import type { HistoryFiles } from './file/history-files.js'
+import type { HistoryChange } from './index/changes.js'
+import type { HistoryIndex } from './index/history-index.js'
 import { type HistoryPayment, payerOf } from './payment.js'
 import { fold, type HistoryRecord, newRecords, nonceIn } from './record.js'
 
-/** A payment before and after some of its records. */
-type Change = { readonly before?: HistoryPayment; readonly after: HistoryPayment }
-
 /** The part of the index that the writer needs. */
-export type WrittenIndex = {
-  views(nonces: readonly ChallengeNonce[]): Promise<readonly (HistoryPayment | undefined)[]>
-  put(changes: readonly Change[], seq: number): Promise<void>
-}
+export type WrittenIndex = Pick<HistoryIndex, 'views' | 'put'>
 
 export type HistoryWriter = Pick<HistoryPort, 'assertRoom' | 'note' | 'durable' | 'isDurable'> & {
   /** The payer lets the provider see its address and its burn. Resolves when that is on the disk. */
@@ -145,7 +141,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
 /** Makes a batch durable. What reached the file is not appended again when the index refused it. Returns its records. */
 function createBatchWriter({ files, index, clock }: HistoryWriterDeps) {
   let unindexed:
-    | { readonly changes: readonly Change[]; readonly seq: number; readonly records: number }
+    | { readonly changes: readonly HistoryChange[]; readonly seq: number; readonly records: number }
     | undefined
 
   return async (batch: readonly Waiting[]): Promise<number> => {

@@ -3,12 +3,11 @@
  * holds a part of the files at a time.
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { NumberedRecord } from '../file/read-segment.js'
 import type { HistoryPayment } from '../payment.js'
-import { fold, type HistoryRecord, nonceIn } from '../record.js'
+import { fold, nonceIn } from '../record.js'
 import type { HistoryIndex } from './history-index.js'
 import { indexLimits } from './limits.js'
-
-type NumberedRecord = { readonly seq: number; readonly record: HistoryRecord }
 
 /** The files of the history, as far as the index needs them. */
 export type ReadFiles = {

@@ -15,6 +15,7 @@ import {
   payerOf,
   phaseOf,
   type RecordKind,
+  recordKinds,
   timeOf,
   toldFinalityAt,
 } from '../payment.js'
@@ -44,16 +45,7 @@ type Step = {
 
 const step = fc.record<Step>({
   payment: fc.integer({ min: 0, max: 7 }),
-  kind: fc.constantFrom<RecordKind>(
-    'challenged',
-    'accepted',
-    'demoted',
-    'moved',
-    'finalized',
-    'late',
-    'unmatched',
-    'disclosed',
-  ),
+  kind: fc.constantFrom(...recordKinds),
   at: time,
   value: amount,
   from: payer,

@@ -16,6 +16,7 @@ import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { IssuerSettings } from '../../config/history-settings.js'
 import { describe, type Finding, isFailure } from '../../finding.js'
 import { limits } from '../../limits.js'
+import { dayOf } from '../scopes.js'
 
 /** A key that may sign now, and the manifest that says so. */
 export type Issuer = {
@@ -105,8 +106,6 @@ function wrongNow({ nbf, exp, revokedAt }: IssuerKey, now: number): string | und
   if (exp !== undefined && now >= exp) return 'was retired; set the path of its successor'
   return undefined
 }
-
-const dayOf = (seconds: number) => new Date(seconds * 1_000).toISOString().slice(0, 10)
 
 function readPart<T>(path: string, variable: string, parse: (text: string) => T, say: Say): T | undefined {
   return reading(
