@@ -42,6 +42,11 @@ describe('house rules', () => {
     expect(crowded).toEqual([])
   })
 
+  it('waits for a receipt only in ways that see the last block of a chain that mines on demand', () => {
+    const waits = /waitForTransactionReceipt\((?!.*checkReplacement: false|args)/
+    expect(listFiles(/\.(?:ts|mjs)$/).filter((file) => waits.test(readText(file)))).toEqual([])
+  })
+
   it('names only built files whose sources exist, because an old build hides a file that was moved', () => {
     const missing = listFiles(/^(?:packages|circuits|contracts|bench|test)\/.*\.(?:ts|mjs)$/).flatMap(
       (file) => {

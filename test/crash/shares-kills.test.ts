@@ -5,7 +5,7 @@
  * `CRASH_SEED` repeats the choices of an earlier run.
  */
 import { feeSplitterAbi } from '@svc-zerc20/contracts'
-import { changeConfigFile, developmentRoles, openFee } from '@svc-zerc20/devnet'
+import { changeConfigFile, developmentRoles, minedReceipt, openFee } from '@svc-zerc20/devnet'
 import { type Address, createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
@@ -90,7 +90,7 @@ async function distribute(net: CrashNetwork, splitter: Address): Promise<void> {
     abi: feeSplitterAbi,
     functionName: 'distribute',
   })
-  await net.client.waitForTransactionReceipt({ hash })
+  await minedReceipt(net.client, hash)
 }
 
 it(

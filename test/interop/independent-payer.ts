@@ -149,7 +149,8 @@ async function transfer({ asset, amount, payTo, extra }: Requirements, account: 
     args: [payTo, BigInt(amount)],
   })
   const client = createPublicClient({ transport, pollingInterval: 100 })
-  const { status } = await client.waitForTransactionReceipt({ hash: burnTxHash })
+  // Looking for a replacement can hide the block from the wait, and here nobody replaces the burn.
+  const { status } = await client.waitForTransactionReceipt({ hash: burnTxHash, checkReplacement: false })
   if (status !== 'success') throw new Error(`the burn ${burnTxHash} reverted`)
   return { challengeNonce: extra.challengeNonce, burnTxHash }
 }

@@ -1,5 +1,5 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
-import { developmentRoles } from '@svc-zerc20/devnet'
+import { developmentRoles, minedReceipt } from '@svc-zerc20/devnet'
 import { deliverPayments } from '@svc-zerc20/payer'
 import { createWalletClient, http } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -210,7 +210,7 @@ describe('a settle that is refused', () => {
           functionName: 'transfer',
           args: [developmentRoles.provider.address, await interop.balanceOf(spender.address)],
         })
-        await interop.client.waitForTransactionReceipt({ hash })
+        await minedReceipt(interop.client, hash)
       },
     })
     closers.push(emptied.close)

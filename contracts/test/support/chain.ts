@@ -81,12 +81,11 @@ export async function startChain() {
     account: operator,
     chain: foundry,
     transport: custom({ request }, { retryCount: 0 }),
-    pollingInterval: 10,
   }).extend(publicActions)
 
-  /** Waits for a transaction and insists that it succeeded. */
+  /** The receipt of a transaction that succeeded. It was mined before the node gave its hash. */
   const mined = async (hash: Hex) => {
-    const receipt = await client.waitForTransactionReceipt({ hash })
+    const receipt = await client.getTransactionReceipt({ hash })
     if (receipt.status !== 'success') throw new Error(`transaction ${hash} reverted`)
     return receipt
   }

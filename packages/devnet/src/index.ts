@@ -1,6 +1,7 @@
 export { deployContracts } from './deploy/deploy.js'
 export { type Deployment, devnetToken } from './deploy/deployment.js'
 export { createFaucet, type Faucet, faucetLimits } from './deploy/faucet.js'
+export { minedReceipt } from './deploy/mined-receipt.js'
 export { type ControlServer, startControlServer } from './network/control-server.js'
 export { changeConfigFile } from './network/facilitator-config.js'
 export { type FeeMode, openFee } from './network/fee-mode.js'

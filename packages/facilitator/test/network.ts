@@ -58,7 +58,7 @@ export async function startNetwork({
   if (!chain) throw new Error('the embedded chain did not start')
   // Without HTTP, so that the node counts only the facilitator's requests.
   const transport = custom({ request: ({ method, params }) => chain.request(method, params) })
-  const client = createPublicClient({ transport, cacheTime: 0, pollingInterval: 20 })
+  const client = createPublicClient({ transport, cacheTime: 0 })
   const token = { address: deployment.token, abi: tokenAbi } as const
 
   async function send(path: string, init: RequestInit = {}): Promise<Answer> {
@@ -92,10 +92,9 @@ export async function startNetwork({
     }
   }
 
-  const walletOf = (account: PrivateKeyAccount) =>
-    createWalletClient({ account, chain: hardhat, transport, pollingInterval: 20 })
+  const walletOf = (account: PrivateKeyAccount) => createWalletClient({ account, chain: hardhat, transport })
 
-  /** Polls the receipt itself, because a watcher of block numbers can miss the last block of a chain that mines on demand. */
+  /** The receipt, also from a node that a test makes fail. */
   const receiptOf = (hash: Hex) => until(() => client.getTransactionReceipt({ hash }).catch(() => undefined))
 
   /** Sends a transaction and waits for its receipt, whatever its status. */

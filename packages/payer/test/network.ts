@@ -1,5 +1,12 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
-import { type Chain, deployContracts, developmentRoles, spareAccounts, startChain } from '@svc-zerc20/devnet'
+import {
+  type Chain,
+  deployContracts,
+  developmentRoles,
+  minedReceipt,
+  spareAccounts,
+  startChain,
+} from '@svc-zerc20/devnet'
 import {
   type Address,
   concatHex,
@@ -24,7 +31,7 @@ export async function startNetwork() {
   const read = { address: token, abi: tokenAbi } as const
   const relayerAccount = privateKeyToAccount(relayer.privateKey)
   const wallet = createWalletClient({ account: relayerAccount, transport: http(rpcUrl) })
-  const mined = (hash: Hex) => client.waitForTransactionReceipt({ hash, pollingInterval: 10 })
+  const mined = (hash: Hex) => minedReceipt(client, hash)
   return {
     chain,
     rpcUrl,

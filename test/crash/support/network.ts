@@ -62,7 +62,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
   const { chain, configFile, directory, deployment, faucet, rpcUrl } = local
   if (chain === undefined || local.pids.facilitator === undefined) throw new Error('a part did not start')
   const journal = join(directory, 'journal.jsonl')
-  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0, pollingInterval: 20 })
+  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
   // Asked for by itself: viem waits for the next block when it looked a moment too early, and no block may come.
   const receiptOf = (hash: Hex) => until(() => client.getTransactionReceipt({ hash }).catch(() => undefined))
   const firstPid = local.pids.facilitator

@@ -19,7 +19,7 @@ export async function startInterop(options: LocalNetworkOptions = {}) {
   const { chain, rpcUrl, deployment, faucet } = local
   if (chain === undefined) throw new Error('the network has no chain of its own')
   const proxy = await startFacilitatorProxy(local.facilitatorUrl)
-  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0, pollingInterval: 20 })
+  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
   const { token, permitBurner: helper } = deployment
 
   return {

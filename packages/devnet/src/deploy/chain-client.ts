@@ -6,13 +6,11 @@ import {
   http,
   type PublicClient,
   type TransactionReceipt,
-  TransactionReceiptNotFoundError,
   type Transport,
   type WalletClient,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-
-const limits = { receiptPollMs: 50, receiptPollsMax: 2_400 } as const
+import { minedReceipt } from './mined-receipt.js'
 
 /** A client of any node. It signs with one key of its own, so the node needs no keys. */
 export type ChainClient = {
@@ -30,24 +28,9 @@ export function createChainClient({ rpcUrl, privateKey }: { rpcUrl: string; priv
     read,
     wallet: createWalletClient({ account: privateKeyToAccount(privateKey), transport }),
     async succeeded(hash, what) {
-      const receipt = await receiptOf(read, hash)
+      const receipt = await minedReceipt(read, hash)
       if (receipt.status !== 'success') throw new Error(`${what} reverted in transaction ${hash}`)
       return receipt
     },
-  }
-}
-
-/**
- * Asks for the receipt again and again. The library's own wait looks again only when it hears of a higher block, and a chain
- * that mines on demand, or one that once named a block too high, may have none for long.
- */
-async function receiptOf(read: PublicClient<Transport>, hash: Hex): Promise<TransactionReceipt> {
-  for (let polls = 1; ; polls++) {
-    try {
-      return await read.getTransactionReceipt({ hash })
-    } catch (error) {
-      if (!(error instanceof TransactionReceiptNotFoundError) || polls === limits.receiptPollsMax) throw error
-    }
-    await new Promise((resolve) => setTimeout(resolve, limits.receiptPollMs))
   }
 }

@@ -8,6 +8,7 @@ import {
   type Deployment,
   deployContracts,
   developmentRoles,
+  minedReceipt,
   startChain,
 } from '@svc-zerc20/devnet'
 import { parseAddress } from '@svc-zerc20/protocol'
@@ -494,10 +495,10 @@ function randomKeys() {
 
 function asDeployer() {
   const account = privateKeyToAccount(deployer.privateKey)
-  const client = createPublicClient({ transport: http(chain.rpcUrl), pollingInterval: 20 })
+  const client = createPublicClient({ transport: http(chain.rpcUrl) })
   return {
     wallet: createWalletClient({ account, transport: http(chain.rpcUrl) }),
-    mined: async (sent: Promise<Hex>) => client.waitForTransactionReceipt({ hash: await sent }),
+    mined: async (sent: Promise<Hex>) => minedReceipt(client, await sent),
   }
 }
 

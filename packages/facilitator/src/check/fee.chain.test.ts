@@ -1,5 +1,5 @@
 import { feeSplitterAbi, feeSplitterBytecode, feeSplitterRuntime } from '@svc-zerc20/contracts'
-import { type Chain, developmentRoles, startChain } from '@svc-zerc20/devnet'
+import { type Chain, developmentRoles, minedReceipt, startChain } from '@svc-zerc20/devnet'
 import { createJsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { createPublicClient, createWalletClient, http } from 'viem'
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => chain.close())
 
-const client = () => createPublicClient({ transport: http(chain.rpcUrl), pollingInterval: 20 })
+const client = () => createPublicClient({ transport: http(chain.rpcUrl) })
 
 async function deploySplitter(bps: number, payerPays: boolean): Promise<Address> {
   const account = privateKeyToAccount(developmentRoles.deployer.privateKey)
@@ -35,7 +35,7 @@ async function deploySplitter(bps: number, payerPays: boolean): Promise<Address>
     ...{ abi: feeSplitterAbi, bytecode: feeSplitterBytecode, chain: null },
     args: [token, provider, recipient, bps, payerPays],
   })
-  const { contractAddress } = await client().waitForTransactionReceipt({ hash })
+  const { contractAddress } = await minedReceipt(client(), hash)
   return lower(contractAddress ?? '')
 }
 

@@ -16,6 +16,7 @@ import {
   type Deployment,
   deployContracts,
   developmentRoles,
+  minedReceipt,
   startChain,
 } from '@svc-zerc20/devnet'
 import {
@@ -328,11 +329,11 @@ async function placed(address: Hex, code: Hex): Promise<Hex> {
 function asDeployer() {
   const account = privateKeyToAccount(deployer.privateKey)
   const transport = http(chain.rpcUrl)
-  const client = createPublicClient({ transport, pollingInterval: 20 })
+  const client = createPublicClient({ transport })
   const wallet = createWalletClient({ account, transport })
   return {
     wallet,
-    mined: async (sent: Promise<Hex>) => client.waitForTransactionReceipt({ hash: await sent }),
+    mined: async (sent: Promise<Hex>) => minedReceipt(client, await sent),
   }
 }
 

@@ -1,5 +1,5 @@
 import { tokenAbi, tokenBytecode } from '@svc-zerc20/contracts'
-import { type Chain, startChain } from '@svc-zerc20/devnet'
+import { type Chain, minedReceipt, startChain } from '@svc-zerc20/devnet'
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import {
   createPublicClient,
@@ -37,10 +37,10 @@ beforeEach(async () => {
   await chain.request('hardhat_setBalance', [owner.address, toHex(parseEther('1'))])
   const transport = custom({ request: ({ method, params }) => chain.request(method, params) })
   const wallet = createWalletClient({ account: owner, chain: hardhat, transport })
-  const client = createPublicClient({ transport, pollingInterval: 20 })
+  const client = createPublicClient({ transport })
   const args = ['Token', 'T', 6, owner.address] as const
   const hash = await wallet.deployContract({ abi: tokenAbi, bytecode: tokenBytecode, args })
-  const { contractAddress } = await client.waitForTransactionReceipt({ hash })
+  const { contractAddress } = await minedReceipt(client, hash)
   token = `${contractAddress}`.toLowerCase() as Address
   const role = {
     address: token,
@@ -48,7 +48,7 @@ beforeEach(async () => {
     functionName: 'setVerifier',
     args: [account.address],
   } as const
-  await client.waitForTransactionReceipt({ hash: await wallet.writeContract(role) })
+  await minedReceipt(client, await wallet.writeContract(role))
 })
 afterEach(async () => {
   for (const close of closers.splice(0)) await close()

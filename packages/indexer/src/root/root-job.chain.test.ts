@@ -1,7 +1,7 @@
 /** Real proofs against the real verifier. One world for all, because proofs are dear: each test goes on from the last. */
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import { verifierAbi } from '@svc-zerc20/contracts'
-import { developmentRoles, spareAccounts } from '@svc-zerc20/devnet'
+import { developmentRoles, minedReceipt, spareAccounts } from '@svc-zerc20/devnet'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { readArtifacts } from '@svc-zerc20/zk'
 import { createPublicClient, createWalletClient, http } from 'viem'
@@ -64,7 +64,7 @@ async function ownerCalls(functionName: 'activateEmergency' | 'deactivateEmergen
   const wallet = createWalletClient({ account: owner, transport: http(world.chain.rpcUrl) })
   const { verifier: address } = world.deployment
   const hash = await wallet.writeContract({ address, abi: verifierAbi, functionName, chain: null })
-  await read().waitForTransactionReceipt({ hash })
+  await minedReceipt(read(), hash)
 }
 
 /** Waits until our job has submitted the root over all leaves. */

@@ -1,4 +1,4 @@
-import { developmentRoles, startChain } from '@svc-zerc20/devnet'
+import { developmentRoles, minedReceipt, startChain } from '@svc-zerc20/devnet'
 import { createJsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress, Secret } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
@@ -36,7 +36,7 @@ beforeAll(async () => {
   )
   send = async (call) => {
     const hash = await client.sendTransaction(call)
-    const { contractAddress } = await client.waitForTransactionReceipt({ hash, pollingInterval: 20 })
+    const { contractAddress } = await minedReceipt(client, hash)
     return parseAddress(contractAddress)
   }
   const bytecode: Hex = `0x${evm.bytecode.object}`

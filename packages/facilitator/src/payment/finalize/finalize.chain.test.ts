@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { feeSplitterAbi, feeSplitterBytecode, permitBurnerAbi, verifierAbi } from '@svc-zerc20/contracts'
-import { developmentRoles } from '@svc-zerc20/devnet'
+import { developmentRoles, minedReceipt } from '@svc-zerc20/devnet'
 import { encodeFunctionData, type Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -281,7 +281,7 @@ describe('a treasury that is a splitter', () => {
         ...{ abi: feeSplitterAbi, bytecode: feeSplitterBytecode },
         args: [net.deployment.token, seller.address, recipient.address, terms.bps, terms.payerPays],
       })
-      const splitter = (await net.client.waitForTransactionReceipt({ hash })).contractAddress ?? '0x'
+      const splitter = (await minedReceipt(net.client, hash)).contractAddress ?? '0x'
       const own = await startOwnFacilitator(net, {
         journal: 'split.jsonl',
         config: {

@@ -1,5 +1,5 @@
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
-import { developmentRoles } from '@svc-zerc20/devnet'
+import { developmentRoles, minedReceipt } from '@svc-zerc20/devnet'
 import { encodeFunctionData, type Hex, zeroAddress } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -138,7 +138,7 @@ describe('a good permit', () => {
       authorizationList: [authorization],
       gas: 100_000n,
     })
-    await net.client.waitForTransactionReceipt({ hash })
+    await minedReceipt(net.client, hash)
     expect(await net.client.getCode({ address: delegated.address })).toMatch(/^0xef0100/)
     const { body } = await net.permitPayment(delegated)
     expect((await net.settle(body)).body.success).toBe(true)

@@ -1,4 +1,5 @@
 import { permitBurnerAbi, tokenAbi, tokenBytecode } from '@svc-zerc20/contracts'
+import { minedReceipt } from '@svc-zerc20/devnet'
 import { encodeDeployData, encodeFunctionData, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -132,7 +133,7 @@ describe('R-129 R-005 a transaction that does not pay the challenge', () => {
     })
     const wallet = net.walletOf(payer)
     const deployed = await wallet.sendTransaction({ data: constructorData, to: null, gas: 5_000_000n })
-    const { contractAddress } = await net.client.waitForTransactionReceipt({ hash: deployed })
+    const { contractAddress } = await minedReceipt(net.client, deployed)
     const other = contractAddress ?? '0x'
     const call = (functionName: 'setMinter' | 'mint', args: readonly [Hex] | readonly [Hex, bigint]) =>
       net.transact(payer, {
