@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Clock } from '@svc-zerc20/protocol'
+import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../config/config.js'
 import type { Environment } from '../config/environment.js'
 import type { HistorySettings, IssuerSettings } from '../config/history-settings.js'
@@ -30,7 +30,7 @@ export async function probeHistory(
 /** Whether key, manifest and trust anchor belong together. The libraries for it are loaded where there is an issuer. */
 async function judgeIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>): Promise<readonly Finding[]> {
   const { examineIssuer } = await import('../history/proofs/issuer.js')
-  const { issuer, findings } = examineIssuer(settings, Math.floor(clock.now() / 1_000))
+  const { issuer, findings } = examineIssuer(settings, unixSeconds(clock))
   if (issuer === undefined) return findings
   const message = `${issuer.id} signs proofs with the key ${issuer.kid}`
   return [{ level: 'ok', key: 'HISTORY_ISSUER_PRIVATE_KEY_PATH', message }, ...findings]

@@ -1,6 +1,6 @@
 /** `svc-facilitator history issuer …`: makes and changes the key, the manifest and the revocations of the proof issuer. */
 import { exitCodes } from '@svc-zerc20/daemon'
-import { SvcError } from '@svc-zerc20/protocol'
+import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Environment } from '../config/environment.js'
@@ -52,7 +52,7 @@ const folderOption = ['--folder <folder>', 'where the files of the issuer are'] 
 const daysOption = ['--days <days>', 'how long the manifest is good', positive, 400] as const
 const keyIdOption = ['--key-id <name>', 'name of the key; default: its thumbprint'] as const
 
-const now = () => Math.floor(systemClock.now() / 1_000)
+const now = () => unixSeconds(systemClock)
 const random = systemRandom
 
 function addKeys(verb: Verb): void {

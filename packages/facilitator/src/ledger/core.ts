@@ -1,5 +1,5 @@
 /** The parts that all operations of the ledger share: state, event log, and the order in which challenges expire. */
-import type { ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, type UnixSeconds, unixSeconds } from '@svc-zerc20/protocol'
 import type { IssuedAddresses } from '../addresses/issued/addresses.js'
 import { type Shares, unshared } from '../payment/issue/shares.js'
 import type { Clock } from '../payment/ports.js'
@@ -60,7 +60,7 @@ export function createLedgerCore(deps: LedgerDeps): LedgerCore {
     open,
     expired,
     openClaims,
-    nowSeconds: () => Math.floor(clock.now() / 1000) as UnixSeconds,
+    nowSeconds: () => unixSeconds(clock),
     async journalled(event) {
       await log.append(event)
       state.apply(event)

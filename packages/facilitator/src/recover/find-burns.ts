@@ -3,7 +3,7 @@
  * presented in time, and burns of payments whose records are lost.
  */
 
-import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, type UnixSeconds, unixSeconds } from '@svc-zerc20/protocol'
 import type { DeriveAddress } from '../addresses/derive.js'
 import type { Books, RecordedPayment } from '../payment/books.js'
 import type { OnChainDeps } from '../payment/found/is-on-chain.js'
@@ -209,7 +209,7 @@ async function paidAddress(
   deps: FindBurnsDeps,
   nonce: ChallengeNonce,
 ): Promise<{ readonly derived: Derived; readonly burn: Burn } | undefined> {
-  const now = Math.floor(deps.clock.now() / 1000) as UnixSeconds
+  const now = unixSeconds(deps.clock)
   for (const epoch of [undefined, ...deps.epochsBefore(now)]) {
     const derived = await deps.derive(nonce, epoch)
     const { payTo } = derived
@@ -247,7 +247,7 @@ function reconstruct(
   derived: Pick<Challenge, 'nonce' | 'payTo' | 'powNonce' | 'epoch'>,
   { value, blockNumber }: Burn,
 ): Challenge {
-  const now = Math.floor(clock.now() / 1000) as Challenge['issuedAt']
+  const now = unixSeconds(clock)
   return {
     ...derived,
     amount: value,

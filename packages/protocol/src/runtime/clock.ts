@@ -1,3 +1,5 @@
+import type { UnixSeconds } from '../brand.js'
+
 /** The clock, passed as an argument, so that tests control it. The real clock is in `system-clock.ts`. */
 export type Clock = {
   /** Milliseconds since 1970. */
@@ -5,3 +7,7 @@ export type Clock = {
   /** Resolves after `ms`, or earlier when `signal` aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
+
+/** The second that the clock is in. */
+export const unixSeconds = (clock: Pick<Clock, 'now'>): UnixSeconds =>
+  Math.floor(clock.now() / 1_000) as UnixSeconds

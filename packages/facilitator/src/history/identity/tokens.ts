@@ -1,6 +1,14 @@
 /** Identity tokens: JWTs that live for 15 minutes, signed by HMAC-SHA-256 with the identity secret and nothing else. */
 import { createHmac } from 'node:crypto'
-import { accept, type Clock, type Result, reject, type Secret, type UnixSeconds } from '@svc-zerc20/protocol'
+import {
+  accept,
+  type Clock,
+  type Result,
+  reject,
+  type Secret,
+  type UnixSeconds,
+  unixSeconds,
+} from '@svc-zerc20/protocol'
 import { compactVerify, errors, SignJWT } from 'jose'
 import type { HistorySettings, ParticipantRole } from '../../config/history-settings.js'
 import type { IssuedToken, Participant } from './participant.js'
@@ -33,19 +41,18 @@ export function createTokens(deps: {
   readonly random: { bytes(length: number): Uint8Array }
 }): Tokens {
   const { settings, url, clock } = deps
-  const nowSeconds = () => Math.floor(clock.now() / 1000) as UnixSeconds
   const newest = keyOf(settings.identitySecret)
   // Tokens under the previous secret were made before this process began. Its power so ends 15 minutes after the start,
   // even if nobody takes it out of the environment.
   const previous = settings.previousIdentitySecret && {
     ...keyOf(settings.previousIdentitySecret),
-    madeBy: nowSeconds(),
+    madeBy: unixSeconds(clock),
   }
 
   return {
     async issue(role) {
       const { tenant, actor } = settings.participants[role]
-      const issuedAt = nowSeconds()
+      const issuedAt = unixSeconds(clock)
       const expiresAt = (issuedAt + tokenSeconds) as UnixSeconds
       const token = await new SignJWT({ tenant, role })
         .setProtectedHeader({ alg: algorithm, typ: tokenType, kid: newest.id })
@@ -69,7 +76,12 @@ export function createTokens(deps: {
       if (!key) return reject('token_key')
       if (!(await isSignedWith(key.key, text))) return reject('token_signature')
       const madeBy = key === previous ? previous.madeBy : undefined
-      return judgeClaims(claims, { url, participants: settings.participants, now: nowSeconds(), madeBy })
+      return judgeClaims(claims, {
+        url,
+        participants: settings.participants,
+        now: unixSeconds(clock),
+        madeBy,
+      })
     },
   }
 }

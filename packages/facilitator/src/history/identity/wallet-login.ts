@@ -8,6 +8,7 @@ import {
   type Result,
   reject,
   type UnixSeconds,
+  unixSeconds,
 } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { hashMessage, hexToBytes } from 'viem/utils'
@@ -51,7 +52,7 @@ export function createWalletLogin(deps: {
 }): WalletLogin {
   const { participants, tokens, clock } = deps
   const place = placeOf(deps.url, deps.chainId)
-  const nowSeconds = () => Math.floor(clock.now() / 1000) as UnixSeconds
+  const nowSeconds = () => unixSeconds(clock)
   const nonces = createLoginNonces({ random: deps.random, nowSeconds, usedMax: limits.usedLoginNoncesMax })
   const roleOf = (address: Address) => participantRoles.find((role) => participants[role].address === address)
   const isSignedBy = createSignatureCheck(deps)

@@ -17,6 +17,7 @@ import {
   reject,
   SvcError,
   type UnixSeconds,
+  unixSeconds,
 } from '@svc-zerc20/protocol'
 import type { IssuerSettings, ParticipantRole } from '../../config/history-settings.js'
 import { limits } from '../../limits.js'
@@ -69,7 +70,7 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
   const artifacts = await openArtifacts(settings.artifactPath)
   const takesOneMore = createRate(clock, proofsPerHourMax)
   const complain = createComplaints(parts)
-  const seconds = () => Math.floor(clock.now() / 1_000) as UnixSeconds
+  const seconds = () => unixSeconds(clock)
 
   const issuer = () => usable(issuers.current)
 

@@ -1,5 +1,5 @@
 /** The surface of participants. Without a good token every path beneath `/history` answers 401, but login and the issuer's. */
-import { Network, toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
+import { Network, toChecksum, unixSeconds } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
 import { limits } from '../../limits.js'
 import { sendRejection } from '../problem.js'
@@ -16,7 +16,7 @@ export function registerHistoryApi(app: FastifyInstance, deps: HistoryApiDeps): 
     ...deps,
     door: createDoor({ ...deps, rate: deps.rateLimits('history', limits.historyRequestsPerMin) }),
     network: Network.format(chainId),
-    now: () => Math.floor(deps.clock.now() / 1000) as UnixSeconds,
+    now: () => unixSeconds(deps.clock),
     refuse: (reply, rejection) => sendRejection(reply, rejection, { surface: 'plain', chainId }),
   }
   app.register(

@@ -7,6 +7,7 @@ import {
   reject,
   toChecksum,
   type UnixSeconds,
+  unixSeconds,
 } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { AddressSource, Asker, Chain, Clock, Deployment, Tickets } from '../ports.js'
@@ -57,7 +58,7 @@ export function createIssueChallenge(deps: {
     }
 
     const isRelayed = deployment.helper !== undefined && quoted.value.amount >= deps.relayMinAmount
-    const issuedAt = Math.floor(clock.now() / 1000) as UnixSeconds
+    const issuedAt = unixSeconds(clock)
     const expiresAt = (issuedAt + deps.ttlSeconds) as UnixSeconds
     const challenge: Challenge = {
       nonce: address.challengeNonce,
