@@ -47,7 +47,7 @@ export type HistoryBooks = {
   find(nonce: ChallengeNonce): Promise<HistoryPayment | undefined>
   /** `bad_cursor` for a place that no page of this order gave. */
   page(query: HistoryQuery): Promise<HistoryPage | 'bad_cursor'>
-  /** Everything that the filter takes, as it was at the moment of the call, oldest first. Memory holds a few payments. */
+  /** Everything that the filter takes, as it was when the first was read, oldest first. Memory holds a few payments. */
   all(filter: HistoryFilter): AsyncIterable<HistoryPayment>
   totals(
     scope: HistoryScope,

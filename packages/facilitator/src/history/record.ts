@@ -36,8 +36,11 @@ export type HistoryRecord =
   /** By the account that had burned then. It speaks for itself and for no other account that pays the same address. */
   | RecordOf<'disclosed', Named & { readonly payer: Address; readonly at: UnixSeconds }>
 
-/** Turns that a view keeps, mints beside them. A payment has about four; only a payer that sends again and again makes more. */
+/** Turns that a payment keeps, mints beside them. A payment has about four; only a payer that sends again and again makes more. */
 const turnsMax = 64
+
+/** A record, and the number of its line. */
+export type NumberedRecord = { readonly seq: number; readonly record: HistoryRecord }
 
 export const nonceIn = (record: HistoryRecord): ChallengeNonce =>
   record.event === 'challenged' ? record.challenge.nonce : record.nonce

@@ -24,7 +24,8 @@ function createWorld(changes: Partial<typeof limits> = {}) {
   const clock = handClock()
   const world = { isFileFull: false, isIndexFull: false, indexedSeq: 0 }
   const index: WrittenIndex = {
-    views: async (nonces) => nonces.map((nonce) => payments.get(nonce)),
+    // A copy: what was read does not change with what is written.
+    payments: async () => new Map(payments),
     async put(put, seq) {
       if (world.isIndexFull) throw new Error('the index is full')
       for (const { before, after } of put) {

@@ -3,18 +3,25 @@
  * appended and synced together, and then put into the index. When the disk refuses, the queue stays, everybody who waits
  * is told, and the batch is tried again after a pause that grows.
  */
-import { type Address, type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  backOffMs,
+  type ChallengeNonce,
+  SvcError,
+  type UnixSeconds,
+  unixSeconds,
+} from '@svc-zerc20/protocol'
 import type { RecordedPayment } from '../payment/books.js'
 import type { HistoryPort } from '../payment/history-port.js'
 import type { Clock } from '../payment/ports.js'
+import { changesBy, type HistoryChange, type KnownPayments } from './change.js'
 import type { HistoryFiles } from './file/history-files.js'
-import type { HistoryChange } from './index/changes.js'
 import type { HistoryIndex } from './index/history-index.js'
 import { type HistoryPayment, payerOf } from './payment.js'
-import { fold, type HistoryRecord, newRecords, nonceIn } from './record.js'
+import { fold, type HistoryRecord, type NumberedRecord, newRecords } from './record.js'
 
 /** The part of the index that the writer needs. */
-export type WrittenIndex = Pick<HistoryIndex, 'views' | 'put'>
+export type WrittenIndex = Pick<HistoryIndex, 'payments' | 'put'>
 
 export type HistoryWriter = Pick<HistoryPort, 'assertRoom' | 'note' | 'durable' | 'isDurable'> & {
   /** The payer lets the provider see its address and its burn. Resolves when that is on the disk. */
@@ -76,11 +83,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
 
   /** Tries one batch again and again: a part of its way may be behind it already. False when it was given up. */
   async function writeUntilDone(batch: readonly Waiting[]): Promise<boolean> {
-    for (
-      let pauseMs = limits.historyRetryFirstMs;
-      ;
-      pauseMs = Math.min(pauseMs * 2, limits.historyRetryMaxMs)
-    ) {
+    for (let failures = 1; ; failures += 1) {
       const isLast = closing.signal.aborted
       try {
         counts.records += await writeBatch(batch)
@@ -91,6 +94,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
         deps.onFailure(cause)
         for (const { failed } of waiters.splice(0)) failed(failure)
         if (isLast) return false
+        const pauseMs = backOffMs(failures, limits.historyRetryFirstMs, limits.historyRetryMaxMs)
         await clock.sleep(pauseMs, closing.signal)
       }
     }
@@ -138,44 +142,42 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   }
 }
 
+/** Records that are in the file, and what they change. */
+type Appended = { readonly records: readonly NumberedRecord[]; readonly changes: readonly HistoryChange[] }
+
 /** Makes a batch durable. What reached the file is not appended again when the index refused it. Returns its records. */
 function createBatchWriter({ files, index, clock }: HistoryWriterDeps) {
-  let unindexed:
-    | { readonly changes: readonly HistoryChange[]; readonly seq: number; readonly records: number }
-    | undefined
+  let unindexed: Appended | undefined
 
   return async (batch: readonly Waiting[]): Promise<number> => {
     unindexed ??= await append(batch)
-    const { changes, seq, records } = unindexed
-    if (records > 0) await index.put(changes, seq)
+    const { records, changes } = unindexed
+    const last = records.at(-1)
+    if (last) await index.put(changes, last.seq)
     unindexed = undefined
-    return records
+    return records.length
   }
 
-  async function append(batch: readonly Waiting[]): Promise<NonNullable<typeof unindexed>> {
-    const nonces = [...new Set(batch.map(({ nonce }) => nonce))]
-    const known = await index.views(nonces)
-    const before = new Map(nonces.map((nonce, i) => [nonce, known[i]]))
-    const now = Math.floor(clock.now() / 1000) as UnixSeconds
-    const records = recordsOf(batch, before, now)
-    if (records.length === 0) return { changes: [], seq: 0, records: 0 }
-    const first = await files.append(records)
-    return { ...changesOf(records, before, first), records: records.length }
+  async function append(batch: readonly Waiting[]): Promise<Appended> {
+    const known = await index.payments(batch.map(({ nonce }) => nonce))
+    const made = recordsOf(batch, known, unixSeconds(clock))
+    if (made.length === 0) return { records: [], changes: [] }
+    const first = await files.append(made)
+    const records = made.map((record, i) => ({ seq: first + i, record }))
+    return { records, changes: changesBy(records, known) }
   }
 }
 
-type Views = ReadonlyMap<ChallengeNonce, HistoryPayment | undefined>
-
 /** The records of a batch. A payment that comes twice builds on its own records. */
-function recordsOf(batch: readonly Waiting[], before: Views, now: UnixSeconds): HistoryRecord[] {
-  const views = new Map(before)
+function recordsOf(batch: readonly Waiting[], known: KnownPayments, now: UnixSeconds): HistoryRecord[] {
+  const payments = new Map(known)
   const records: HistoryRecord[] = []
   for (const waiting of batch) {
     const { nonce } = waiting
     const made = waiting.payment
-      ? newRecords(views.get(nonce), waiting.payment, now, waiting.isOlder)
-      : disclosureOf(views.get(nonce), waiting, now)
-    for (const record of made) views.set(nonce, fold(views.get(nonce), record, 0))
+      ? newRecords(payments.get(nonce), waiting.payment, now, waiting.isOlder)
+      : disclosureOf(payments.get(nonce), waiting, now)
+    for (const record of made) payments.set(nonce, fold(payments.get(nonce), record, 0))
     records.push(...made)
   }
   return records
@@ -188,20 +190,6 @@ function disclosureOf(
 ): HistoryRecord[] {
   if (!known || known.disclosedAt !== undefined || payerOf(known) !== payer) return []
   return [{ event: 'disclosed', nonce, payer, at }]
-}
-
-/** One change for every payment, with the numbers that its records got. */
-function changesOf(records: readonly HistoryRecord[], before: Views, first: number) {
-  const after = new Map<ChallengeNonce, HistoryPayment>()
-  records.forEach((record, i) => {
-    const nonce = nonceIn(record)
-    after.set(nonce, fold(after.get(nonce) ?? before.get(nonce), record, first + i))
-  })
-  const changes = [...after].map(([nonce, view]) => {
-    const known = before.get(nonce)
-    return { ...(known && { before: known }), after: view }
-  })
-  return { changes, seq: first + records.length - 1 }
 }
 
 const failureOf = (cause: unknown): SvcError =>

@@ -10,15 +10,9 @@ import { createFileTail, type FileTail, type JournalEnd } from '../../ledger/jou
 import { encodeLine, type JournalLine } from '../../ledger/journal/line.js'
 import { type JournalLock, lockJournal, unusable } from '../../ledger/journal/lock.js'
 import { syncFolder } from '../../system.js'
-import type { HistoryRecord } from '../record.js'
+import type { HistoryRecord, NumberedRecord } from '../record.js'
 import { readRecord, toFields } from '../record-line.js'
-import {
-  bindingFields,
-  type HistoryBinding,
-  type NumberedRecord,
-  readRecords,
-  readSegment,
-} from './read-segment.js'
+import { bindingFields, type HistoryBinding, readRecords, readSegment } from './read-segment.js'
 import { assertUnbroken, historySetting, listSegments, type Segment, segmentPath } from './segments.js'
 
 export type HistoryFiles = {

@@ -5,11 +5,9 @@ import { type ReplayReport, replayFile } from '../../ledger/journal/replay.js'
 import { corrupt } from '../../records/field.js'
 import { address, integer } from '../../records/field-kinds.js'
 import { eventRecord } from '../../records/record.js'
-import type { HistoryRecord } from '../record.js'
+import type { NumberedRecord } from '../record.js'
 import { eventIn, readRecord } from '../record-line.js'
 import { historySetting, type Segment } from './segments.js'
-
-export type NumberedRecord = { readonly seq: number; readonly record: HistoryRecord }
 
 /** The token whose payments a history holds. Every file begins with it: histories of two tokens must not mix. */
 export type HistoryBinding = { readonly chainId: number; readonly token: Address }

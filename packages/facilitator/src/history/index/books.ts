@@ -8,11 +8,12 @@ import type {
   HistoryScope,
   HistoryTotals,
 } from '../books.js'
+import type { KnownPayments } from '../change.js'
 import type { HistoryPayment } from '../payment.js'
 import { readCursor, writeCursor } from './cursor.js'
 import { paymentKeyIn, phaseToRead, takes } from './entry.js'
-import { keys, type Order, type Place, placeIn, rangeOf, type SumKind, secondsOf, sumsRange } from './keys.js'
-import type { Level } from './level.js'
+import { keys, type Place, placeIn, rangeOf, type SumKind, secondsOf, sumsRange } from './keys.js'
+import { type Level, stepsOf } from './level.js'
 import type { indexLimits } from './limits.js'
 import { readIssue, readPayment } from './stored.js'
 import { noTotals, plus, readTotals } from './sums.js'
@@ -22,7 +23,7 @@ type Limits = typeof indexLimits
 
 export function createBooks(level: Level, limits: Limits): HistoryBooks {
   return {
-    find: async (nonce) => (await viewsOf(level, [nonce]))[0],
+    find: async (nonce) => (await paymentsOf(level, [nonce])).get(nonce),
     async page(query) {
       const after = query.after === undefined ? undefined : readCursor(query.order, query.after)
       if (after === 'bad_cursor') return after
@@ -44,41 +45,25 @@ async function withSnapshot<T>(level: Level, read: (snapshot: Snapshot) => Promi
 }
 
 /** The payments of these nonces, each as it is now: a payment keeps its time of issue. */
-export async function viewsOf(
-  level: Level,
-  nonces: readonly ChallengeNonce[],
-): Promise<readonly (HistoryPayment | undefined)[]> {
-  const snapshot = level.snapshot()
-  try {
-    const issues = await level.getMany(nonces.map(keys.issue), { snapshot })
-    const known = nonces.flatMap((nonce, i) => {
+export const paymentsOf = (level: Level, nonces: readonly ChallengeNonce[]): Promise<KnownPayments> =>
+  withSnapshot(level, async (snapshot) => {
+    const distinct = [...new Set(nonces)]
+    const issues = await level.getMany(distinct.map(keys.issue), { snapshot })
+    const known = distinct.flatMap((nonce, i) => {
       const issue = issues[i]
-      return issue ? [{ i, key: keys.payment(readIssue(issue), nonce) }] : []
+      return issue ? [keys.payment(readIssue(issue), nonce)] : []
     })
-    const values = await level.getMany(
-      known.map(({ key }) => key),
-      { snapshot },
-    )
-    const views: (HistoryPayment | undefined)[] = nonces.map(() => undefined)
-    for (const [at, { i }] of known.entries()) {
-      const value = values[at]
-      if (value) views[i] = readPayment(value)
-    }
-    return views
-  } finally {
-    await snapshot.close()
-  }
-}
+    const payments = await paymentsAt(level, snapshot, known)
+    return new Map(payments.map((payment) => [payment.challenge.nonce, payment]))
+  })
 
-/** The payments of entries that this same snapshot has. */
-async function paymentsOf(
+/** The payments at these keys. Every key that comes from this same snapshot has one. */
+async function paymentsAt(
   level: Level,
   snapshot: Snapshot,
-  order: Order,
-  entries: readonly Buffer[],
+  paymentKeys: readonly Buffer[],
 ): Promise<readonly HistoryPayment[]> {
-  const wanted = entries.map((entry) => paymentKeyIn(order, entry))
-  const values = await level.getMany(wanted, { snapshot })
+  const values = await level.getMany([...paymentKeys], { snapshot })
   return values.flatMap((value) => (value ? [readPayment(value)] : []))
 }
 
@@ -114,44 +99,22 @@ async function pageOf(
   }
   const shown = taken.slice(0, limit)
   const end = taken.length > limit ? shown.at(-1) : last
-  const payments = await paymentsOf(level, snapshot, order, shown)
+  const wanted = shown.map((entry) => paymentKeyIn(order, entry))
+  const payments = await paymentsAt(level, snapshot, wanted)
   return { payments, ...(end && { next: writeCursor(order, placeIn(order, end)) }) }
 }
 
-/** The snapshot is taken at once, and given back when the walk ends, also where it ends before it began. */
-function allOf(level: Level, filter: HistoryFilter, limits: Limits): AsyncIterable<HistoryPayment> {
+/** The snapshot is taken when the first payment is asked for: whoever never asks leaves none open. */
+async function* allOf(level: Level, filter: HistoryFilter, limits: Limits): AsyncGenerator<HistoryPayment> {
+  const order = 'time'
+  const isTaken = takes(order, filter)
+  const range = rangeOf({ scope: filter.scope, order, phase: phaseToRead(filter) }, filter)
   const snapshot = level.snapshot()
-  const walk = walkAll(level, snapshot, filter, limits)
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next: () => walk.next(),
-      async return() {
-        await walk.return(undefined)
-        await snapshot.close()
-        return { done: true, value: undefined }
-      },
-    }),
-  }
-}
-
-async function* walkAll(
-  level: Level,
-  snapshot: Snapshot,
-  filter: HistoryFilter,
-  limits: Limits,
-): AsyncGenerator<HistoryPayment, undefined> {
   try {
-    const order = 'time'
-    const range = rangeOf({ scope: filter.scope, order, phase: phaseToRead(filter) }, filter)
     const walk = level.keys({ ...range, snapshot, highWaterMarkBytes: limits.stepBytesMax })
-    try {
-      for (;;) {
-        const entries = await walk.nextv(limits.paymentsPerStep)
-        if (entries.length === 0) return
-        yield* await paymentsOf(level, snapshot, order, entries.filter(takes(order, filter)))
-      }
-    } finally {
-      await walk.close()
+    for await (const entries of stepsOf(walk, limits.paymentsPerStep)) {
+      const wanted = entries.filter(isTaken).map((entry) => paymentKeyIn(order, entry))
+      yield* await paymentsAt(level, snapshot, wanted)
     }
   } finally {
     await snapshot.close()
@@ -179,14 +142,8 @@ async function totalsOf(
       snapshot,
       highWaterMarkBytes: limits.stepBytesMax,
     })
-    try {
-      for (;;) {
-        const values = await walk.nextv(limits.entriesPerStep)
-        if (values.length === 0) return
-        for (const value of values) totals = plus(totals, readTotals(value))
-      }
-    } finally {
-      await walk.close()
+    for await (const values of stepsOf(walk, limits.entriesPerStep)) {
+      for (const value of values) totals = plus(totals, readTotals(value))
     }
   }
   await read('second', since, firstHour)

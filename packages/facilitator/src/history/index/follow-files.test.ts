@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, nonceOf, seconds } from '../../../test/challenges.js'
 import { temporaryFolder } from '../../../test/folder.js'
 import { fold, type HistoryRecord } from '../record.js'
-import { followFiles, type ReadFiles } from './follow-files.js'
+import { type FollowedFiles, followFiles } from './follow-files.js'
 import { type HistoryIndex, indexFolderOf, openHistoryIndex } from './history-index.js'
 
 const limits = { recordsPerWrite: 2, progressEveryRecords: 4 }
@@ -20,7 +20,7 @@ const accepted = (n: number): HistoryRecord => ({
 function filesOf(
   records: readonly HistoryRecord[],
   isLastKnown = true,
-): ReadFiles & { readonly reads: number[] } {
+): FollowedFiles & { readonly reads: number[] } {
   const numbered = records.map((record, i) => ({ seq: i + 2, record }))
   const reads: number[] = []
   return {
@@ -38,14 +38,14 @@ function filesOf(
 async function open() {
   const index = await openHistoryIndex(indexFolderOf(join(temporaryFolder(), 'history.jsonl')))
   const told: [number, number][] = []
-  const follow = (files: ReadFiles) =>
+  const follow = (files: FollowedFiles) =>
     followFiles({ index, files, onProgress: (seq, last) => told.push([seq, last]), limits })
   return { index, told, follow }
 }
 
 const isOfFirst = (record: HistoryRecord) =>
   record.event === 'challenged' && record.challenge.nonce === nonceOf(1)
-const viewOf = async (index: HistoryIndex, n: number) => (await index.views([nonceOf(n)]))[0]
+const viewOf = async (index: HistoryIndex, n: number) => (await index.payments([nonceOf(n)])).get(nonceOf(n))
 const records = [
   challenged(1),
   challenged(2),

@@ -2,26 +2,18 @@
  * Brings the index up to the files: after a crash a few records are missing, and in an empty index all of them. Memory
  * holds a part of the files at a time.
  */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { NumberedRecord } from '../file/read-segment.js'
-import type { HistoryPayment } from '../payment.js'
-import { fold, nonceIn } from '../record.js'
+import { changesBy } from '../change.js'
+import type { HistoryFiles } from '../file/history-files.js'
+import { type NumberedRecord, nonceIn } from '../record.js'
 import type { HistoryIndex } from './history-index.js'
 import { indexLimits } from './limits.js'
 
 /** The files of the history, as far as the index needs them. */
-export type ReadFiles = {
-  /** The number of the newest line. */
-  lastSeq(): number
-  /** The newest record, where it is known without reading the files. */
-  readonly lastRecord: NumberedRecord | undefined
-  /** Hands over the records behind this number, oldest first, a part at a time. */
-  readBehind(seq: number, onPart: (records: readonly NumberedRecord[]) => Promise<void>): Promise<void>
-}
+export type FollowedFiles = Pick<HistoryFiles, 'lastSeq' | 'lastRecord' | 'readBehind'>
 
 type FollowFilesDeps = {
-  readonly index: Pick<HistoryIndex, 'views' | 'put' | 'indexedSeq' | 'reset'>
-  readonly files: ReadFiles
+  readonly index: Pick<HistoryIndex, 'payments' | 'put' | 'indexedSeq' | 'reset'>
+  readonly files: FollowedFiles
   /** Called now and then while many records are put in: the number of the newest one, and of the last one. */
   readonly onProgress: (seq: number, lastSeq: number) => void
   readonly limits?: Pick<typeof indexLimits, 'recordsPerWrite' | 'progressEveryRecords'>
@@ -77,7 +69,8 @@ function createWriter({ index, files, onProgress, limits = indexLimits }: Follow
 }
 
 async function hasTurn(index: FollowFilesDeps['index'], { seq, record }: NumberedRecord): Promise<boolean> {
-  const [payment] = await index.views([nonceIn(record)])
+  const nonce = nonceIn(record)
+  const payment = (await index.payments([nonce])).get(nonce)
   return payment?.turns.some((turn) => turn.seq === seq && turn.kind === record.event) ?? false
 }
 
@@ -85,17 +78,6 @@ async function putRecords(
   index: FollowFilesDeps['index'],
   records: readonly NumberedRecord[],
 ): Promise<void> {
-  const nonces = [...new Set(records.map(({ record }) => nonceIn(record)))]
-  const known = await index.views(nonces)
-  const before = new Map(nonces.map((nonce, i) => [nonce, known[i]]))
-  const after = new Map<ChallengeNonce, HistoryPayment>()
-  for (const { seq, record } of records) {
-    const nonce = nonceIn(record)
-    after.set(nonce, fold(after.get(nonce) ?? before.get(nonce), record, seq))
-  }
-  const changes = [...after].map(([nonce, payment]) => {
-    const view = before.get(nonce)
-    return { ...(view && { before: view }), after: payment }
-  })
-  await index.put(changes, records.at(-1)?.seq ?? index.indexedSeq())
+  const known = await index.payments(records.map(({ record }) => nonceIn(record)))
+  await index.put(changesBy(records, known), records.at(-1)?.seq ?? index.indexedSeq())
 }

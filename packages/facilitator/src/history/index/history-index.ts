@@ -3,21 +3,21 @@
  * any time. Its writer puts changes in, and everybody else asks its books.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, createSerial, SvcError } from '@svc-zerc20/protocol'
 import type { JournalPlace } from '../../payment/history-port.js'
 import type { HistoryBooks } from '../books.js'
-import type { HistoryPayment } from '../payment.js'
-import { createBooks, viewsOf } from './books.js'
-import { type HistoryChange, writeOf } from './changes.js'
+import type { HistoryChange, KnownPayments } from '../change.js'
+import { createBooks, paymentsOf } from './books.js'
 import { keys } from './keys.js'
 import { type Level, type Operation, openLevel, put } from './level.js'
 import { indexLimits } from './limits.js'
 import { type IndexState, readIndexState, writeIndexState } from './stored.js'
+import { writeOf } from './write.js'
 
 export type HistoryIndex = {
   readonly books: HistoryBooks
-  /** The payments as the index holds them, in the order of the nonces. */
-  views(nonces: readonly ChallengeNonce[]): Promise<readonly (HistoryPayment | undefined)[]>
+  /** The payments of these nonces. Those that the index does not have are missing. */
+  payments(nonces: readonly ChallengeNonce[]): Promise<KnownPayments>
   /**
    * Puts changes in, oldest first, and moves `indexedSeq` to `seq`: all of it or nothing. Every `before` is what the
    * index holds then. The batch is not synced: what a crash takes away is put in again from the files. When it throws, the
@@ -48,7 +48,8 @@ export async function openHistoryIndex(
 ): Promise<HistoryIndex> {
   const level = await openLevel(folder, limits)
   let state = await stateOf(level)
-  const alone = createQueue()
+  // A write reads sums first, which no other write may change meanwhile.
+  const alone = createSerial()
   /** The state that a write should have made when the disk refused it. */
   let refused: IndexState | undefined
 
@@ -91,7 +92,7 @@ export async function openHistoryIndex(
 
   return {
     books: createBooks(level, limits),
-    views: (nonces) => viewsOf(level, nonces),
+    payments: (nonces) => paymentsOf(level, nonces),
     put: (changes, seq) =>
       write(
         () => writeOf(level, changes),
@@ -122,14 +123,4 @@ async function stateOf(level: Level): Promise<IndexState> {
   if (state) return state
   await level.clear()
   return emptyState
-}
-
-/** One step after the other: a write reads sums first, which no other write may change meanwhile. */
-function createQueue() {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(step: () => Promise<T>): Promise<T> => {
-    const result = last.then(step)
-    last = result.catch(() => undefined)
-    return result
-  }
 }

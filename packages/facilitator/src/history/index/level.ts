@@ -12,6 +12,22 @@ export const nothing = Buffer.alloc(0)
 export const put = (key: Buffer, value: Buffer): Operation => ({ type: 'put', key, value })
 export const del = (key: Buffer): Operation => ({ type: 'del', key })
 
+/** What a walk through the database finds, a step at a time. The walk is closed, however the reading ends. */
+export async function* stepsOf<T>(
+  walk: { nextv(size: number): Promise<T[]>; close(): Promise<void> },
+  size: number,
+): AsyncGenerator<T[]> {
+  try {
+    for (;;) {
+      const step = await walk.nextv(size)
+      if (step.length === 0) return
+      yield step
+    }
+  } finally {
+    await walk.close()
+  }
+}
+
 /** A damaged database is thrown away. Throws `SvcError('history_unusable')` when the folder cannot be used. */
 export async function openLevel(folder: string, limits: typeof indexLimits): Promise<Level> {
   try {

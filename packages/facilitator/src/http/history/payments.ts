@@ -111,7 +111,7 @@ function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
       )
     }
     const filter = filterOf(bounds.value, asked.value)
-    const seen = seenOf(() => books.all(filter), sight, at)
+    const seen = seenOf(books.all(filter), sight, at)
     const stream = exportStream(seen, format, { network, token: toChecksum(token), exportedAt: at, role })
     underWay.set(role, running + 1)
     stream.once('close', () => underWay.set(role, (underWay.get(role) ?? 1) - 1))
@@ -122,13 +122,12 @@ function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
   })
 }
 
-/** The walk begins with the first read: an answer that nobody reads begins none, so none is left open. */
 async function* seenOf(
-  walk: () => AsyncIterable<HistoryPayment>,
+  payments: AsyncIterable<HistoryPayment>,
   sight: Sight,
   at: Parameters<typeof seenBy>[2],
 ): AsyncGenerator<SeenPayment> {
-  for await (const payment of walk()) {
+  for await (const payment of payments) {
     const seen = seenBy(sight, payment, at)
     if (seen) yield seen
   }

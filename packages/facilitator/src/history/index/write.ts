@@ -1,14 +1,12 @@
 /** The write of some changed payments: the payments, their entries in every list, and the sums of their times. */
 import type { HistoryScope, HistoryTotals } from '../books.js'
+import type { HistoryChange } from '../change.js'
 import type { HistoryPayment } from '../payment.js'
 import { entriesOf, scopesOf } from './entry.js'
 import { keys, type SumKind, secondsOf } from './keys.js'
 import { del, type Level, nothing, type Operation, put } from './level.js'
 import { writeIssue, writePayment } from './stored.js'
 import { isNothing, minus, noTotals, partsOf, plus, readTotals, writeTotals } from './sums.js'
-
-/** A payment before and after some of its records. Without `before` the index has never held it. */
-export type HistoryChange = { readonly before?: HistoryPayment; readonly after: HistoryPayment }
 
 /** The operations are in the order of the changes: of two changes of one payment the later one counts. */
 export async function writeOf(
