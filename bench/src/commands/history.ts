@@ -1,4 +1,7 @@
-/** `npm run bench:history`: asks the daemon for a large payment history, and compares its start with and without one. */
+/**
+ * `npm run bench:history`: compares the ledger with and without a payment history, asks the daemon for a large one, and
+ * compares its start with and without it.
+ */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
@@ -6,17 +9,21 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
 import { getContractAddress } from 'viem'
+import { percentile } from '../comparison/figures.js'
 import { writeHistory } from '../inputs/history.js'
 import { askAll, exportAll, slowest } from '../processes/history-asker.js'
+import { type LedgerRun, runLedger } from '../processes/ledger-load.js'
 import { cpuMs, residentMemory } from '../processes/usage.js'
 
 /** Time for the pool of addresses to be filled and for idle threads to end. */
 const settleSeconds = 20
+const paymentsEach = 30
 const targets = { pageMs: 50, totalsMs: 500, startMs: 1_000, ownBytes: 150e6 }
 const { values } = parseArgs({
   options: {
     records: { type: 'string', default: '1000000' },
     starts: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '7' },
   },
 })
 
@@ -25,6 +32,8 @@ const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(0)} MB`
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`
 const verdict = (isReached: boolean, what: string) => say(`${isReached ? 'reached' : 'MISSED '}  ${what}`)
 const median = (figures: readonly number[]) => figures.toSorted((a, b) => a - b)[figures.length >> 1] ?? 0
+
+const perSecond = ({ payments, seconds }: LedgerRun) => payments / seconds
 
 const { deployer, treasury, payer, provider } = developmentRoles
 const directory = mkdtempSync(join(tmpdir(), 'svc-bench-history-'))
@@ -38,6 +47,33 @@ const environment = {
   HISTORY_PROVIDER_ACTOR: 'provider',
   HISTORY_PAYER_ADDRESS: payer.address,
   HISTORY_PROVIDER_ADDRESS: provider.address,
+}
+
+/** Rounds by turns, because a disk that others use is twice as fast in one second as in the next. */
+async function compareLedgers(atOnce: number): Promise<void> {
+  const runs = { without: [] as LedgerRun[], with: [] as LedgerRun[] }
+  for (let i = 0; i < Number(values.rounds); i++) {
+    for (const kind of ['without', 'with'] as const) {
+      const folder = mkdtempSync(join(directory, 'ledger-'))
+      const plan = { withHistory: kind === 'with', payments: paymentsEach * atOnce, atOnce }
+      runs[kind].push(await runLedger(folder, plan))
+      rmSync(folder, { recursive: true })
+    }
+  }
+  const rates = { without: runs.without.map(perSecond), with: runs.with.map(perSecond) }
+  for (const kind of ['without', 'with'] as const) {
+    const stepsMs = runs[kind].flatMap((run) => run.stepsMs)
+    const [p50, p99] = [percentile(stepsMs, 0.5).toFixed(1), percentile(stepsMs, 0.99).toFixed(0)]
+    const each = rates[kind].map((rate) => rate.toFixed(0)).join(', ')
+    say(
+      `  ${`${atOnce}`.padStart(3)} at once, ${kind.padEnd(7)} history: ${median(rates[kind]).toFixed(0).padStart(4)} payments/s, ` +
+        `step p50 ${p50} ms, p99 ${p99} ms  (${each})`,
+    )
+  }
+  const shares = rates.with.map((rate, i) => rate / (rates.without[i] ?? Number.NaN))
+  say(
+    `  ${`${atOnce}`.padStart(3)} at once, with history ${median(shares).toFixed(2)} of the payments without`,
+  )
 }
 
 type Started = { readonly network: LocalNetwork; readonly readyMs: number }
@@ -147,14 +183,25 @@ async function askDaemon(): Promise<void> {
   }
 }
 
+async function makeIndex(): Promise<void> {
+  const { network, readyMs } = await start('with')
+  const peak = megabytes(memoryOf(network).rssPeakBytes)
+  say(`first start, which makes the index: ${seconds(readyMs)}, highest RSS ${peak}`)
+  await network.close()
+}
+
 try {
-  writeFiles()
-  const first = await start('with')
-  const peak = megabytes(memoryOf(first.network).rssPeakBytes)
-  say(`first start, which makes the index: ${seconds(first.readyMs)}, highest RSS ${peak}`)
-  await first.network.close()
-  await compareStarts()
-  await askDaemon()
+  if (Number(values.rounds) > 0) {
+    say(`the ledger, without a chain; a step is an issue, an acceptance or a mint`)
+    await compareLedgers(8)
+    await compareLedgers(100)
+  }
+  if (Number(values.records) > 0) {
+    writeFiles()
+    await makeIndex()
+    await compareStarts()
+    await askDaemon()
+  }
 } finally {
   if (existsSync(directory)) rmSync(directory, { recursive: true })
 }

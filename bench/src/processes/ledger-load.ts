@@ -1,0 +1,100 @@
+/** Takes payments through the ledger of a facilitator, on the disk and without a chain, and times its steps. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openStorage, parseConfig } from '@svc-zerc20/facilitator'
+import type { Address, BaseUnits, ChallengeNonce, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
+
+export type LedgerRun = {
+  readonly payments: number
+  readonly seconds: number
+  /** Times of the steps that the history records: issued, accepted, finalized. */
+  readonly stepsMs: readonly number[]
+}
+
+type Ledger = Awaited<ReturnType<typeof openStorage>>['ledger']
+type Timed = <T>(step: () => Promise<T>) => Promise<T>
+
+const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}`
+const treasury = hex(20) as Address
+const amount = 1_000n as BaseUnits
+const grantBoundMs = 1_000
+
+const clock = {
+  now: () => Date.now(),
+  sleep: (ms: number, signal?: AbortSignal) =>
+    sleep(ms, undefined, { ...(signal && { signal }), ref: false }).catch(() => undefined),
+}
+
+const config = parseConfig(`profile = 'local'
+[network]
+rpc_url = 'http://127.0.0.1:1'
+indexer_url = 'http://127.0.0.1:1'
+decider_url = 'http://127.0.0.1:1'
+chain_id = 31337
+token = '${hex(20)}'
+verifier = '${hex(20)}'
+hub = '${hex(20)}'
+[settlement]
+treasury = '${treasury}'
+journal = 'none'
+[listen]
+[daemon]
+`)
+
+/** Always as many payments under way as asked for, each from its challenge to its mint. The folder is new. */
+export async function runLedger(
+  folder: string,
+  plan: { readonly withHistory: boolean; readonly payments: number; readonly atOnce: number },
+): Promise<LedgerRun> {
+  const storage = await openStorage({
+    config,
+    clock,
+    log(event) {
+      if (event.event === 'journal.failed' || event.event === 'history.failed') throw event.err
+    },
+    seed: randomBytes(32),
+    journal: join(folder, 'journal.jsonl'),
+    ...(plan.withHistory && { history: { path: join(folder, 'history.jsonl') } }),
+  })
+  const stepsMs: number[] = []
+  const timed: Timed = async (step) => {
+    const startedAt = performance.now()
+    const result = await step()
+    stepsMs.push(performance.now() - startedAt)
+    return result
+  }
+  let left = plan.payments
+  const payOn = async () => {
+    for (; left > 0; ) {
+      left -= 1
+      await pay(storage.ledger, timed)
+    }
+  }
+  const startedAt = performance.now()
+  await Promise.all(Array.from({ length: plan.atOnce }, payOn))
+  const seconds = (performance.now() - startedAt) / 1000
+  await storage.close()
+  return { payments: plan.payments, seconds, stepsMs }
+}
+
+/** The steps of a payment whose payer sends the burn itself. */
+async function pay(ledger: Ledger, timed: Timed): Promise<void> {
+  const nonce = hex(32) as ChallengeNonce
+  const burnTxHash = hex(32) as TxHash
+  const issuedAt = Math.floor(Date.now() / 1000) as UnixSeconds
+  const expiresAt = (issuedAt + 300) as UnixSeconds
+  const times = { issuedAt, expiresAt, deadline: expiresAt, issuedAtBlock: 1n }
+  const payTo = hex(20) as Address
+  await timed(() =>
+    ledger.issue({ nonce, payTo, amount, listPrice: amount, ...times, powNonce: 0, treasury }),
+  )
+  await ledger.claim(nonce, { kind: 'self-transfer', challengeNonce: nonce, burnTxHash })
+  const burn = { txHash: burnTxHash, blockNumber: 1n, blockHash: hex(32) as TxHash, leafIndex: 1n }
+  await timed(() => ledger.accept(nonce, { ...burn, from: hex(20) as Address, value: amount }))
+  const grant = await ledger.takeGrant(nonce, grantBoundMs)
+  if (typeof grant === 'string') throw new Error(`no grant: ${grant}`)
+  await grant.use()
+  const mint = { txHash: hex(32) as TxHash, blockNumber: 2n, value: amount }
+  await timed(() => ledger.finalize(nonce, mint, amount))
+}
