@@ -17,8 +17,10 @@ const key = parsePrivateKey(makePrivateKey(bytesOf('issuer')))
 const kid = 'sample-key'
 const issuer = 'https://pay.example'
 const audience = 'https://auditor.example'
-/** 2026-01-02T00:00:00Z and 2100-01-01T00:00:00Z. */
-const [issuedAt, expiresAt] = [1_767_312_000, 4_102_444_800]
+/** 2026-01-03T00:00:00Z and 2100-01-01T00:00:00Z. */
+const [issuedAt, expiresAt] = [1_767_398_400, 4_102_444_800]
+/** The day behind the burn, which is over when the proofs are issued: before that a payer is not told of the mint. */
+const [acceptedAt, finalizedOn] = [issuedAt - 126_390, '2026-01-02']
 
 const hex = (text, bytes) =>
   `0x${bytesOf(text)
@@ -56,18 +58,17 @@ const payment = () =>
     open: { ...money, role: 'payer', outcome: 'accepted' },
     hidden: {
       challengeNonce: hex('nonce', 32),
-      issuedAt: issuedAt - 40_000,
+      issuedAt: acceptedAt - 10,
       amount: burn.value,
-      acceptedAt: issuedAt - 39_990,
+      acceptedAt,
       payer: hex('payer', 20),
-      finalizedOn: '2026-01-01',
+      finalizedOn,
       listPrice: burn.value,
       ...burn,
     },
   })
 
-const receipt = () =>
-  fileOf('receipt', { kind: 'finality', open: money, hidden: { ...burn, finalizedOn: '2026-01-01' } })
+const receipt = () => fileOf('receipt', { kind: 'finality', open: money, hidden: { ...burn, finalizedOn } })
 
 /** test/vectors/proof/trust-anchor.json */
 export const renderTrustAnchor = () =>
