@@ -6,7 +6,7 @@ import { createTokens } from '../src/history/identity/tokens.js'
 import type { Proofs } from '../src/history/proofs/proofs.js'
 import { registerHistoryApi } from '../src/http/history/api.js'
 import type { HistoryApiDeps } from '../src/http/history/deps.js'
-import { historyGuard } from '../src/http/history/visit.js'
+import { historyGuard } from '../src/http/history/door.js'
 import { createRateLimits } from '../src/http/rate-limit.js'
 import { createServer } from '../src/http/server.js'
 import { deployment, seconds } from './challenges.js'
@@ -79,14 +79,6 @@ export async function openHistoryApp({
     tokensOf,
     get: async (path: string, role: ParticipantRole) =>
       app.inject({ method: 'GET', url: `/history${path}`, headers: await headerOf(role) }),
-    /** With a body this is a POST. */
-    ask: async (path: string, role: ParticipantRole, payload?: object) =>
-      app.inject({
-        method: payload ? 'POST' : 'GET',
-        url: `/history${path}`,
-        headers: await headerOf(role),
-        ...(payload && { payload }),
-      }),
     post: async (path: string, role: ParticipantRole, payload?: object) =>
       app.inject({
         method: 'POST',

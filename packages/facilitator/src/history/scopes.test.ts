@@ -1,3 +1,4 @@
+import { accept } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { addressOf, deployment, hashOf, nonceOf, seconds, units } from '../../test/challenges.js'
 import {
@@ -220,12 +221,11 @@ describe('bounds', () => {
   })
 
   it('a payer’s question has a bound of finality, the provider’s has none', () => {
-    expect(boundsOf(provider, sameDay)).toEqual({ scope: { kind: 'treasury', treasury } })
-    expect(boundsOf(byNonce, sameDay)).toBeUndefined()
-    expect(boundsOf(payer, sameDay)).toEqual({
-      scope: { kind: 'payer', payer: payerA },
-      finalityBefore: nextMidnight,
-    })
+    expect(boundsOf(provider, sameDay)).toEqual(accept({ scope: { kind: 'treasury', treasury } }))
+    expect(boundsOf(byNonce, sameDay)).toMatchObject({ ok: false, reason: 'nonce_required' })
+    expect(boundsOf(payer, sameDay)).toEqual(
+      accept({ scope: { kind: 'payer', payer: payerA }, finalityBefore: nextMidnight }),
+    )
   })
 
   it('a payer’s totals have no fees and no finalized', () => {

@@ -5,7 +5,15 @@
  * Payers learn finality by day, only once the day is over, and never the day of the burn itself. A payer that could tell the
  * minute would look at the mints of that minute and find the treasury.
  */
-import type { Address, BaseUnits, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  accept,
+  type BaseUnits,
+  type ChallengeNonce,
+  type Result,
+  reject,
+  type UnixSeconds,
+} from '@svc-zerc20/protocol'
 import type { ParticipantBinding, ParticipantRole } from '../config/history-settings.js'
 import type { Burn, Fee, Finalized, LateReason, Mint } from '../payment/records.js'
 import type { HistoryFilter, HistoryScope, HistoryTotals, Sum } from './books.js'
@@ -99,13 +107,13 @@ export const finalityToldBefore = (now: UnixSeconds): UnixSeconds =>
 /** The day in UTC, as `YYYY-MM-DD`. */
 export const dayOf = (at: number): string => new Date(at * 1000).toISOString().slice(0, 10)
 
-/** The part of a question that the participant cannot choose. Undefined for a payer that has to present nonces. */
-export function boundsOf(
-  { role, scope }: Sight,
-  now: UnixSeconds,
-): Pick<HistoryFilter, 'scope' | 'finalityBefore'> | undefined {
-  if (scope === undefined) return undefined
-  return role === 'provider' ? { scope } : { scope, finalityBefore: finalityToldBefore(now) }
+/** The part of a question that the participant cannot choose. */
+export type Bounds = Pick<HistoryFilter, 'scope' | 'finalityBefore'>
+
+/** `nonce_required` for a payer without an address: it has no list, and names each payment that it wants to see. */
+export function boundsOf({ role, scope }: Sight, now: UnixSeconds): Result<Bounds> {
+  if (scope === undefined) return reject('nonce_required')
+  return accept(role === 'provider' ? { scope } : { scope, finalityBefore: finalityToldBefore(now) })
 }
 
 /** Undefined when the payment is not the participant's: nobody is told whether there is one. */

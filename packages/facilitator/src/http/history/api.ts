@@ -5,19 +5,26 @@ import { limits } from '../../limits.js'
 import { sendRejection } from '../problem.js'
 import { answerUnrouted } from '../routes.js'
 import type { HistoryApiDeps, HistoryRoutes } from './deps.js'
+import { createDoor, type Refuse } from './door.js'
 import { registerLogin } from './login.js'
 import { registerPayments } from './payments.js'
 import { registerIssuer, registerProofs } from './proofs.js'
-import { createDoor } from './visit.js'
 
 export function registerHistoryApi(app: FastifyInstance, deps: HistoryApiDeps): void {
   const { chainId } = deps
+  const refuse: Refuse = (reply, rejection, retryAfter) =>
+    sendRejection(reply, rejection, {
+      surface: 'plain',
+      chainId,
+      ...(retryAfter !== undefined && { retryAfter }),
+    })
+  const rate = deps.rateLimits('history', limits.historyRequestsPerMin)
   const routes: HistoryRoutes = {
     ...deps,
-    door: createDoor({ ...deps, rate: deps.rateLimits('history', limits.historyRequestsPerMin) }),
+    door: createDoor({ ...deps, rate, refuse }),
     network: Network.format(chainId),
     now: () => unixSeconds(deps.clock),
-    refuse: (reply, rejection) => sendRejection(reply, rejection, { surface: 'plain', chainId }),
+    refuse,
   }
   app.register(
     async (history) => {

@@ -1,6 +1,5 @@
 /** What the routes of participants need, and what they share. */
-import type { Address, ChallengeNonce, Rejection, UnixSeconds } from '@svc-zerc20/protocol'
-import type { FastifyReply } from 'fastify'
+import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
 import type { HistorySettings } from '../../config/history-settings.js'
 import type { HistoryBooks } from '../../history/books.js'
 import type { Tokens } from '../../history/identity/tokens.js'
@@ -8,7 +7,7 @@ import type { WalletLogin } from '../../history/identity/wallet-login.js'
 import type { Proofs } from '../../history/proofs/proofs.js'
 import type { Clock } from '../../payment/ports.js'
 import type { RateLimits } from '../rate-limit.js'
-import type { Door } from './visit.js'
+import type { Door, Refuse } from './door.js'
 
 /** Lets the provider see payer and burn from now on. Durable when it resolves; a second time changes nothing. */
 export type Disclose = (nonce: ChallengeNonce, payer: Address) => Promise<void>
@@ -34,5 +33,5 @@ export type HistoryRoutes = HistoryApiDeps & {
   readonly door: Door
   readonly network: string
   now(): UnixSeconds
-  refuse(reply: FastifyReply, rejection: Rejection): FastifyReply
+  readonly refuse: Refuse
 }

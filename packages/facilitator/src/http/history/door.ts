@@ -1,23 +1,16 @@
 /** Participants at the door: whose token a request has, what that participant may see, and how often it may ask. */
-import { reject } from '@svc-zerc20/protocol'
+import { type Address, type Rejection, reject } from '@svc-zerc20/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Participant } from '../../history/identity/participant.js'
 import type { Tokens } from '../../history/identity/tokens.js'
 import { type Sight, sightOf } from '../../history/scopes.js'
-import { sendRejection } from '../problem.js'
 import type { RateLimit } from '../rate-limit.js'
 import type { PathGuard } from '../server.js'
 
-/** A request with a good token. */
-export type Visit = { readonly participant: Participant; readonly sight: Sight }
+export type Refuse = (reply: FastifyReply, rejection: Rejection, retryAfterSeconds?: number) => FastifyReply
 
-type DoorDeps = {
-  readonly chainId: number
-  readonly tokens: Pick<Tokens, 'read'>
-  readonly participants: Parameters<typeof sightOf>[1]
-  readonly treasury: Parameters<typeof sightOf>[2]
-  readonly rate: RateLimit
-}
+/** A request with a good token. */
+type Visit = { readonly participant: Participant; readonly sight: Sight }
 
 export type Door = {
   /** Lets a participant in. Anybody else is answered: the reply is returned. */
@@ -39,17 +32,27 @@ export const historyGuard = (tokens: Pick<Tokens, 'read'>): PathGuard => ({
   },
 })
 
-export function createDoor({ chainId, tokens, participants, treasury, rate }: DoorDeps): Door {
+export function createDoor({
+  tokens,
+  participants,
+  treasury,
+  rate,
+  refuse,
+}: {
+  readonly tokens: Pick<Tokens, 'read'>
+  readonly participants: Parameters<typeof sightOf>[1]
+  readonly treasury: Address
+  readonly rate: RateLimit
+  readonly refuse: Refuse
+}): Door {
   const visits = new WeakMap<FastifyRequest, Visit>()
   return {
     async enter(request, reply) {
       const read = await tokens.read(tokensIn(request))
-      if (!read.ok) {
-        reply.header('www-authenticate', 'Bearer')
-        return sendRejection(reply, read, { surface: 'plain', chainId })
-      }
+      if (!read.ok) return refuse(reply.header('www-authenticate', 'Bearer'), read)
       const participant = read.value
-      if (await isBeyond(rate, participant.role, reply, chainId)) return reply
+      const taken = await rate.take(participant.role)
+      if (taken !== 'ok') return refuse(reply, reject('too_many_requests'), taken.retryAfterSeconds)
       visits.set(request, { participant, sight: sightOf(participant.role, participants, treasury) })
       return undefined
     },
@@ -59,24 +62,4 @@ export function createDoor({ chainId, tokens, participants, treasury, rate }: Do
       return visit
     },
   }
-}
-
-/**
- * Answers a caller that used up its rate, and says so. The answer itself is not returned: whoever awaits a reply of Fastify
- * gets nothing, once it is sent.
- */
-export async function isBeyond(
-  rate: RateLimit,
-  key: string,
-  reply: FastifyReply,
-  chainId: number,
-): Promise<boolean> {
-  const taken = await rate.take(key)
-  if (taken === 'ok') return false
-  sendRejection(reply, reject('too_many_requests'), {
-    surface: 'plain',
-    chainId,
-    retryAfter: taken.retryAfterSeconds,
-  })
-  return true
 }

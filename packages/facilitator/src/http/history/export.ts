@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { ParticipantRole } from '../../config/history-settings.js'
 import type { SeenPayment } from '../../history/scopes.js'
 import { csvOf } from './csv.js'
-import { viewRecord } from './view.js'
+import { viewPayment } from './view.js'
 
 export const exportTypes = {
   json: 'application/json; charset=utf-8',
@@ -39,7 +39,7 @@ async function* asJson(payments: AsyncIterable<SeenPayment>, { network, token, e
   yield `${JSON.stringify({ network, token, exportedAt }).slice(0, -1)},"payments":[`
   let separator = '\n'
   for await (const payment of payments) {
-    yield `${separator}${JSON.stringify(viewRecord(payment))}`
+    yield `${separator}${JSON.stringify(viewPayment(payment))}`
     separator = ',\n'
   }
   yield '\n]}\n'

@@ -71,10 +71,8 @@ const questions = [
 
 const about = { audience: 'https://auditor.example', since: 0, until: nowOfAll }
 /** What is asked with POST gets what the issuer is given, in plain text. */
-const ask = ({ ask }: HistoryApp, question: string, role: 'payer' | 'provider') => {
-  const [path = '', post] = question.split(' ').reverse()
-  return ask(path, role, post === undefined ? undefined : about)
-}
+const ask = ({ get, post }: HistoryApp, question: string, role: 'payer' | 'provider') =>
+  question.startsWith('POST ') ? post(question.slice('POST '.length), role, about) : get(question, role)
 
 const lower = (text: string) => text.toLowerCase()
 const minuteOf = (at: number) => new Date(at * 1000).toISOString().slice(0, 16)

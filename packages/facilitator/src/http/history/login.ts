@@ -6,17 +6,17 @@ import { limits } from '../../limits.js'
 import type { HistoryRoutes } from './deps.js'
 import { readBody } from './query.js'
 import * as schemas from './schemas.js'
-import { isBeyond } from './visit.js'
 
-type LoginDeps = Pick<HistoryRoutes, 'chainId' | 'login' | 'rateLimits' | 'refuse'>
+type LoginDeps = Pick<HistoryRoutes, 'login' | 'rateLimits' | 'refuse'>
 
-export function registerLogin(app: FastifyInstance, { chainId, login, rateLimits, refuse }: LoginDeps): void {
+export function registerLogin(app: FastifyInstance, { login, rateLimits, refuse }: LoginDeps): void {
   const rate = rateLimits('history_login', limits.historyLoginsPerMin)
 
   /** Before the body is read. */
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!login) return refuse(reply, reject('not_found', 'wallet login is not configured here'))
-    return (await isBeyond(rate, callerKey(request.ip), reply, chainId)) ? reply : undefined
+    const taken = await rate.take(callerKey(request.ip))
+    return taken === 'ok' ? undefined : refuse(reply, reject('too_many_requests'), taken.retryAfterSeconds)
   }
 
   app.post('/login/challenge', { onRequest }, async (request, reply) => {

@@ -1,19 +1,24 @@
 /** Payments of a participant: lists, one payment, totals, export, and the payer's leave for the provider to see it. */
-import { parseChallengeNonce, reject, toChecksum } from '@svc-zerc20/protocol'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { reject, toChecksum } from '@svc-zerc20/protocol'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { HistoryFilter } from '../../history/books.js'
 import type { HistoryPayment } from '../../history/payment.js'
-import { type SeenPayment, type Sight, seenBy, totalsSeenBy, turnsSeenBy } from '../../history/scopes.js'
+import {
+  type Bounds,
+  boundsOf,
+  type SeenPayment,
+  type Sight,
+  seenBy,
+  totalsSeenBy,
+  turnsSeenBy,
+} from '../../history/scopes.js'
 import { limits } from '../../limits.js'
 import type { HistoryRoutes } from './deps.js'
 import { exportStream, exportTypes } from './export.js'
-import { type Bounds, listable } from './listable.js'
+import { noSuchPayment, type OnePayment, paymentNamedBy } from './one-payment.js'
 import { readQuery } from './query.js'
 import * as schemas from './schemas.js'
-import { viewRecord, viewTotals } from './view.js'
-import { isBeyond } from './visit.js'
-
-type OnePayment = { Params: { challengeNonce: string } }
+import { viewPayment, viewTotals } from './view.js'
 
 export function registerPayments(app: FastifyInstance, routes: HistoryRoutes): void {
   registerList(app, routes)
@@ -28,7 +33,7 @@ function registerList(app: FastifyInstance, { door, books, now, refuse }: Histor
     const at = now()
     const asked = readQuery(schemas.pageQuery, request.query)
     if (!asked.ok) return refuse(reply, asked)
-    const bounds = listable(sight, at)
+    const bounds = boundsOf(sight, at)
     if (!bounds.ok) return refuse(reply, bounds)
     const { order = 'time', cursor, limit = limits.pageSize } = asked.value
     const page = await books.page({ ...filterOf(bounds.value, asked.value), order, after: cursor, limit })
@@ -36,7 +41,7 @@ function registerList(app: FastifyInstance, { door, books, now, refuse }: Histor
       return refuse(reply, reject('malformed_request', 'cursor: is not the `next` of a page in this order'))
     }
     const seen = page.payments.flatMap((payment) => seenBy(sight, payment, at) ?? [])
-    return { payments: seen.map(viewRecord), ...(page.next !== undefined && { next: page.next }) }
+    return { payments: seen.map(viewPayment), ...(page.next !== undefined && { next: page.next }) }
   })
 }
 
@@ -44,16 +49,12 @@ function registerOne(app: FastifyInstance, { door, books, disclose, now, refuse 
   const view = (sight: Sight, payment: HistoryPayment | undefined) => {
     const at = now()
     const seen = seenBy(sight, payment, at)
-    return seen && payment && { payment: viewRecord(seen), turns: turnsSeenBy(sight, payment, at) }
-  }
-  const find = async (request: FastifyRequest<OnePayment>) => {
-    const nonce = parseChallengeNonce(request.params.challengeNonce)
-    return nonce && books.find(nonce)
+    return seen && payment && { payment: viewPayment(seen), turns: turnsSeenBy(sight, payment, at) }
   }
 
   app.get<OnePayment>('/payments/:challengeNonce', async (request, reply) => {
     const { sight } = door.visitOf(request)
-    return view(sight, await find(request)) ?? refuse(reply, reject('not_found', schemas.noSuchPayment))
+    return view(sight, await paymentNamedBy(request, books)) ?? refuse(reply, noSuchPayment)
   })
 
   app.post<OnePayment>('/payments/:challengeNonce/disclose', async (request, reply) => {
@@ -61,11 +62,11 @@ function registerOne(app: FastifyInstance, { door, books, disclose, now, refuse 
     if (sight.scope?.kind !== 'payer') {
       return refuse(reply, reject('not_entitled', 'only a payer with an address here can disclose a payment'))
     }
-    const seen = seenBy(sight, await find(request), now())
-    if (!seen) return refuse(reply, reject('not_found', schemas.noSuchPayment))
+    const seen = seenBy(sight, await paymentNamedBy(request, books), now())
+    if (!seen) return refuse(reply, noSuchPayment)
     if (seen.disclosedAt === undefined) await disclose(seen.challengeNonce, sight.scope.payer)
     // A reorg may have given the payment to another payer meanwhile.
-    return view(sight, await find(request)) ?? refuse(reply, reject('not_found', schemas.noSuchPayment))
+    return view(sight, await paymentNamedBy(request, books)) ?? refuse(reply, noSuchPayment)
   })
 }
 
@@ -77,7 +78,7 @@ function registerTotals(
     const { sight } = door.visitOf(request)
     const asked = readQuery(schemas.totalsQuery, request.query)
     if (!asked.ok) return refuse(reply, asked)
-    const bounds = listable(sight, now())
+    const bounds = boundsOf(sight, now())
     if (!bounds.ok) return refuse(reply, bounds)
     // A burn of this very second belongs to the past.
     const { since = 0, until = Math.max(now(), since) + 1 } = asked.value
@@ -87,7 +88,7 @@ function registerTotals(
 }
 
 function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
-  const { chainId, door, books, network, token, rateLimits, now, refuse } = routes
+  const { door, books, network, token, rateLimits, now, refuse } = routes
   const rate = rateLimits('history_export', limits.historyExportsPerMin)
   const underWay = new Map<string, number>()
 
@@ -97,12 +98,13 @@ function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
     const at = now()
     const asked = readQuery(schemas.exportQuery, request.query)
     if (!asked.ok) return refuse(reply, asked)
-    const bounds = listable(sight, at)
+    const bounds = boundsOf(sight, at)
     if (!bounds.ok) return refuse(reply, bounds)
     const { format = 'json' } = asked.value
     // Without this the whole stream would be made for a HEAD and thrown away.
     if (request.method === 'HEAD') return reply.type(exportTypes[format]).send()
-    if (await isBeyond(rate, role, reply, chainId)) return reply
+    const taken = await rate.take(role)
+    if (taken !== 'ok') return refuse(reply, reject('too_many_requests'), taken.retryAfterSeconds)
     const running = underWay.get(role) ?? 0
     if (running >= limits.historyExportsAtOnceMax) {
       return refuse(

@@ -1,14 +1,12 @@
 /** Proofs of what a participant sees, and what everybody needs to check one: the issuer's manifest and its revocations. */
-import { parseChallengeNonce, type Result, reject } from '@svc-zerc20/protocol'
+import { type Result, reject } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { IssuedProof } from '../../history/proofs/proofs.js'
-import { seenBy, totalsSeenBy } from '../../history/scopes.js'
+import { boundsOf, seenBy, totalsSeenBy } from '../../history/scopes.js'
 import type { HistoryRoutes } from './deps.js'
-import { listable } from './listable.js'
+import { noSuchPayment, type OnePayment, paymentNamedBy } from './one-payment.js'
 import { readBody, readPeriod } from './query.js'
 import * as schemas from './schemas.js'
-
-type OnePayment = { Params: { challengeNonce: string } }
 
 const noIssuer = reject('not_found', 'no proof issuer is configured here')
 
@@ -27,9 +25,8 @@ export function registerProofs(app: FastifyInstance, routes: HistoryRoutes): voi
       if (!proofs) return refuse(reply, noIssuer)
       const body = readBody(schemas.proofRequest, request.body)
       if (!body.ok) return refuse(reply, body)
-      const nonce = parseChallengeNonce(request.params.challengeNonce)
-      const seen = seenBy(sight, nonce && (await books.find(nonce)), now())
-      if (!seen) return refuse(reply, reject('not_found', schemas.noSuchPayment))
+      const seen = seenBy(sight, await paymentNamedBy(request, books), now())
+      if (!seen) return refuse(reply, noSuchPayment)
       return send(reply, await proofs[kind](sight, seen, body.value))
     })
   }
@@ -41,7 +38,7 @@ export function registerProofs(app: FastifyInstance, routes: HistoryRoutes): voi
     if (!body.ok) return refuse(reply, body)
     const period = readPeriod(body.value)
     if (!period.ok) return refuse(reply, period)
-    const bounds = listable(sight, now())
+    const bounds = boundsOf(sight, now())
     if (!bounds.ok) return refuse(reply, bounds)
     const totals = await books.totals(bounds.value.scope, period.value)
     return send(reply, await proofs.proveTotal(sight, totalsSeenBy(sight, totals), period.value, body.value))

@@ -4,14 +4,14 @@ import type { z } from 'zod'
 
 type Period = { readonly since: number; readonly until: number }
 
-type Bounds = {
+type Ranges = {
   readonly since?: number | undefined
   readonly until?: number | undefined
   readonly minAmount?: bigint | undefined
   readonly maxAmount?: bigint | undefined
 }
 
-export function readQuery<T extends Bounds>(schema: z.ZodType<T>, query: unknown): Result<T> {
+export function readQuery<T extends Ranges>(schema: z.ZodType<T>, query: unknown): Result<T> {
   const read = schema.safeParse(query)
   if (!read.success) return malformed(read.error)
   const { since, until, minAmount, maxAmount } = read.data

@@ -7,9 +7,6 @@ import { limits } from '../../limits.js'
 import { lateReasons } from '../../payment/records.js'
 import { address, baseUnits, count, named, network, nonce, seconds, txHash } from '../schema-parts.js'
 
-/** The same for a payment of somebody else and for none. */
-export const noSuchPayment = 'no such payment'
-
 /** Type of a signed text in its compact form (JWS). */
 export const signedText = 'application/jose'
 
@@ -18,7 +15,7 @@ const day = z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/)
 const phase = named(
   'HistoryPhase',
   'Where a payment stands, as far as the participant may know. `challenged`: issued and not paid, expired once ' +
-    '`expiresAt` is past. `late`: only a burn that bought nothing. A payer is told `finalized` when the day behind the burn is over.',
+    '`expiresAt` is past. `late`: only a burn that bought nothing. A payer is told `finalized` no earlier than when the day behind the burn is over.',
   z.enum(historyPhases),
 )
 
@@ -50,7 +47,7 @@ const burned = {
   burn: place.optional().describe('for its payer, and for the provider once the payer disclosed it'),
 }
 
-const record = {
+const paymentFields = {
   challengeNonce: nonce,
   phase,
   amount: baseUnits.describe('what the challenge asked for'),
@@ -79,17 +76,17 @@ const record = {
   disclosedAt: seconds.optional().describe('since then the provider sees payer and burn'),
 }
 
-const historyRecord = named(
-  'HistoryRecord',
+const historyPayment = named(
+  'HistoryPayment',
   'A payment as far as the participant may see it. What is hidden is absent.',
-  z.looseObject(record),
+  z.looseObject(paymentFields),
 )
 
-export const historyPayment = named(
-  'HistoryPayment',
+export const historyPaymentTurns = named(
+  'HistoryPaymentTurns',
   'One payment and its turns, in order. For payers `finalized` has a day and is shown behind the other turns of that day.',
   z.looseObject({
-    payment: historyRecord,
+    payment: historyPayment,
     turns: z.array(z.looseObject({ kind: z.enum(recordKinds), at: seconds.optional(), on: day.optional() })),
   }),
 )
@@ -101,13 +98,13 @@ export const historyPage = named(
   'HistoryPage',
   'Payments, newest or largest first. `next` is there when more follow: hand it back as `cursor`. A page may be short, and ' +
     'even empty, while more follow, because the work for one page is bounded.',
-  z.looseObject({ payments: z.array(historyRecord), next: cursor.optional() }),
+  z.looseObject({ payments: z.array(historyPayment), next: cursor.optional() }),
 )
 
 export const historyExport = named(
   'HistoryExport',
   'Everything the participant may see, as it was at one moment, oldest first.',
-  z.looseObject({ network, token: address, exportedAt: seconds, payments: z.array(historyRecord) }),
+  z.looseObject({ network, token: address, exportedAt: seconds, payments: z.array(historyPayment) }),
 )
 
 const sum = z.looseObject({ payments: count, amount: baseUnits })

@@ -4,7 +4,7 @@ import type { Sum } from '../../history/books.js'
 import type { SeenBurn, SeenMint, SeenPayment, SeenTotals } from '../../history/scopes.js'
 import { checksummed } from './checksum.js'
 
-export function viewRecord(seen: SeenPayment) {
+export function viewPayment(seen: SeenPayment) {
   const { fee, payer, payTo, treasury, accepted, late, unmatched, disclosedAt } = seen
   return {
     challengeNonce: seen.challengeNonce,
