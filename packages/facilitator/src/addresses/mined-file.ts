@@ -1,8 +1,7 @@
 /** Mined addresses in a file of their own, beside the journal and under its lock. */
-import { open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { SvcError } from '@svc-zerc20/protocol'
-import { syncFolder } from '../system.js'
+import { replaceFile } from '../replace-file.js'
 import type { AddressStore, StoredAddress } from './reserve.js'
 
 const format = 1
@@ -23,22 +22,12 @@ export function createAddressStore(path: string, seed?: string): AddressStore {
       return text === undefined ? [] : addressesIn(text, path)
     },
     async save(addresses) {
-      const temporary = `${path}.new`
       const rows = addresses.map(({ challengeNonce, powNonce, epoch }) =>
         epoch === undefined ? [challengeNonce, powNonce] : [challengeNonce, powNonce, epoch],
       )
-      const file = await open(temporary, 'w', 0o600)
-      try {
-        await file.writeFile(
-          `${JSON.stringify({ format, ...(seed !== undefined && { seed }), addresses: rows })}\n`,
-        )
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      await rename(temporary, path)
-      // Until the folder is synced a power failure could bring back a file whose addresses have been handed out.
-      await syncFolder(dirname(path))
+      // On the disk when it resolves: a power failure must not bring back a file whose addresses have been handed out.
+      const content = { format, ...(seed !== undefined && { seed }), addresses: rows }
+      await replaceFile(path, `${JSON.stringify(content)}\n`)
     },
   }
 }

@@ -2,9 +2,10 @@
  * Every proof that was issued, one file each, on the disk before anybody has the proof. So the operator can always tell what
  * was signed, and revoke it.
  */
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
+import { replaceFile } from '../../replace-file.js'
 import { syncFolder } from '../../system.js'
 
 export type Artifact = {
@@ -50,17 +51,9 @@ export async function openArtifacts(root: string): Promise<Artifacts> {
     write: (artifact) =>
       guarded(async () => {
         if (!isJti(artifact.jti)) throw new Error('no name for a file')
-        const [folder, half] = [folderOf(root, artifact.jti), join(unfinished, artifact.jti)]
-        await makeFolder(folder)
-        const file = await open(half, 'wx', 0o600)
-        try {
-          await file.writeFile(`${JSON.stringify({ v: 1, ...artifact }, undefined, 2)}\n`)
-          await file.sync()
-        } finally {
-          await file.close()
-        }
-        await rename(half, pathOf(root, artifact.jti))
-        await syncFolder(folder)
+        await makeFolder(folderOf(root, artifact.jti))
+        const text = `${JSON.stringify({ v: 1, ...artifact }, undefined, 2)}\n`
+        await replaceFile(pathOf(root, artifact.jti), text, { unfinished: join(unfinished, artifact.jti) })
       }),
   }
 }

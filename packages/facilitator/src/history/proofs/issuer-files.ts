@@ -3,8 +3,8 @@
  * so it belongs on another machine than the daemon; the commands can run there, too.
  */
 import { existsSync } from 'node:fs'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import {
   type IssuerKey,
   isName,
@@ -18,7 +18,8 @@ import {
   thumbprintOf,
 } from '@svc-zerc20/proof'
 import { SvcError } from '@svc-zerc20/protocol'
-import { syncFolder } from '../../system.js'
+import { replaceFile } from '../../replace-file.js'
+import { secondsPerDay } from '../payment.js'
 
 const names = {
   anchorKey: 'trust-anchor-private-key.pem',
@@ -29,19 +30,21 @@ const names = {
 
 export type IssuerFiles = Readonly<Record<keyof typeof names, string>>
 
-const filesIn = (folder: string, anchorKey?: string): IssuerFiles => ({
-  anchorKey: anchorKey ?? join(folder, names.anchorKey),
-  anchor: join(folder, names.anchor),
-  key: join(folder, names.key),
-  manifest: join(folder, names.manifest),
+/** Whole paths: they are set as variables of a daemon that starts elsewhere. */
+const filesIn = (folder: string, anchorKey = join(folder, names.anchorKey)): IssuerFiles => ({
+  anchorKey: resolve(anchorKey),
+  anchor: resolve(folder, names.anchor),
+  key: resolve(folder, names.key),
+  manifest: resolve(folder, names.manifest),
 })
+
+const isPublic = { mode: 0o644 }
 
 /** What is done to a manifest, and by what time and chance. */
 type Now = { readonly now: number; readonly random: { bytes(length: number): Uint8Array } }
 
 export type Written = { readonly files: IssuerFiles; readonly manifest: Manifest; readonly kid: string }
 
-const secondsPerDay = 86_400
 const keysMax = 200
 
 export async function initIssuer(
@@ -67,11 +70,11 @@ export async function initIssuer(
   const anchor = parsePrivateKey(anchorPem)
   const { pem, row } = newKey(keyId, now, random)
   const manifest = { iss: issuer, seq: 1, iat: now, exp: now + days * secondsPerDay, keys: [row] }
-  await replaceFile(files.anchorKey, anchorPem, 0o600)
+  await replaceFile(files.anchorKey, anchorPem)
   const anchorJwk = { ...anchor.publicJwk, kid: thumbprintOf(anchor.publicJwk) }
-  await replaceFile(files.anchor, `${JSON.stringify(anchorJwk, undefined, 2)}\n`, 0o644)
-  await replaceFile(files.key, pem, 0o600)
-  await replaceFile(files.manifest, `${signManifest(anchor, manifest)}\n`, 0o644)
+  await replaceFile(files.anchor, `${JSON.stringify(anchorJwk, undefined, 2)}\n`, isPublic)
+  await replaceFile(files.key, pem)
+  await replaceFile(files.manifest, `${signManifest(anchor, manifest)}\n`, isPublic)
   return { files, manifest, kid: row.kid }
 }
 
@@ -101,8 +104,8 @@ export async function rotateIssuer(
   const retired = before.keys.map((key) => ({ ...key, exp: Math.min(key.exp ?? end, end) }))
   const manifest = next(before, now, [...retired, row], days)
   // The daemon finds the old key with the new manifest, which the overlap allows, or both new. Never a key in no manifest.
-  await replaceFile(files.manifest, `${signManifest(anchor, manifest)}\n`, 0o644)
-  await replaceFile(files.key, pem, 0o600)
+  await replaceFile(files.manifest, `${signManifest(anchor, manifest)}\n`, isPublic)
+  await replaceFile(files.key, pem)
   return { files, manifest, kid: row.kid }
 }
 
@@ -120,7 +123,7 @@ export async function revokeIssuerKey(
     key.kid === keyId ? { ...key, revokedAt: key.revokedAt ?? now } : key,
   )
   const manifest = next(before, now, keys)
-  await replaceFile(files.manifest, `${signManifest(anchor, manifest)}\n`, 0o644)
+  await replaceFile(files.manifest, `${signManifest(anchor, manifest)}\n`, isPublic)
   return { files, manifest, kid: keyId }
 }
 
@@ -157,19 +160,4 @@ async function openFiles(
     throw new SvcError('anchor_mismatch', `${files.anchorKey} is not the private key of ${files.anchor}`)
   }
   return { files, anchor, before: readManifestOfAnyTime(await readFile(files.manifest, 'utf8'), trusted) }
-}
-
-/** Whoever reads the file finds the old one or the new one, whole. */
-async function replaceFile(path: string, text: string, mode: number): Promise<void> {
-  const half = `${path}.half`
-  const file = await open(half, 'w', mode)
-  try {
-    await file.chmod(mode)
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(half, path)
-  await syncFolder(dirname(path))
 }

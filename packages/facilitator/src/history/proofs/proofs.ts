@@ -4,7 +4,6 @@ import {
   issueProof,
   type ProofFile,
   type Statement,
-  signRevocations,
   toProofFile,
   verifyProof,
 } from '@svc-zerc20/proof'
@@ -24,8 +23,8 @@ import { limits } from '../../limits.js'
 import type { Log } from '../../telemetry/events.js'
 import type { SeenPayment, SeenTotals, Sight } from '../scopes.js'
 import { openArtifacts } from './artifacts.js'
-import { type Issuer, openIssuer } from './issuer.js'
-import { readRevoked } from './revoked.js'
+import { openIssuer } from './issuer.js'
+import { createRevocationList } from './revocation-list.js'
 import { finalityStatement, type Money, type Period, paymentStatement, totalStatement } from './statements.js'
 
 /** For whom a proof is made. Another verifier refuses it. */
@@ -68,6 +67,7 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
   const { settings, money, clock, random, proofsPerHourMax = limits.proofsPerHourMax } = parts
   const issuers = openIssuer(settings, clock)
   const artifacts = await openArtifacts(settings.artifactPath)
+  const listOf = createRevocationList(settings.artifactPath, clock)
   const takesOneMore = createRate(clock, proofsPerHourMax)
   const complain = createComplaints(parts)
   const seconds = () => unixSeconds(clock)
@@ -82,24 +82,6 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
       complain(error.message)
       return reject('issuer_unavailable')
     }
-  }
-
-  let listed: { readonly at: number; readonly kid: string; readonly list: Promise<string> } | undefined
-  /** Strangers may ask for the list, so it is read and signed now and then only. */
-  function listOf({ id, kid, key }: Issuer): Promise<string> {
-    const now = clock.now()
-    if (listed?.kid === kid && now - listed.at < limits.revocationsFreshMs && now >= listed.at)
-      return listed.list
-    const iat = seconds()
-    const list = readRevoked(settings.artifactPath, iat).then((revoked) =>
-      signRevocations(key, kid, { iss: id, iat, exp: iat + limits.revocationsLifetimeSeconds, revoked }),
-    )
-    listed = { at: now, kid, list }
-    // A failed reading is tried again by the next caller.
-    list.catch(() => {
-      listed = undefined
-    })
-    return list
   }
 
   async function issue(
