@@ -8,9 +8,15 @@ export type Form = (value: unknown) => boolean
 export const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= limits.nameCharsMax && /^[\x21-\x7e]+$/.test(value)
 
-/** Unix seconds, or how many of something. */
+/** How many of something. */
 export const isWhole = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+
+/** The end of the year 9999. Later times have no date that can be shown. */
+const secondsMax = 253_402_300_800
+
+/** Unix seconds. */
+export const isSeconds = (value: unknown): value is number => isWhole(value) && value < secondsMax
 
 /** A day of the calendar in UTC. */
 export function isDay(value: unknown): value is string {

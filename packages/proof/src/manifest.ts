@@ -1,6 +1,6 @@
 /** The issuer's manifest: its name and its keys, signed by the trust anchor. */
 import { Json } from '@svc-zerc20/protocol'
-import { isName, isWhole } from './forms.js'
+import { isName, isSeconds, isWhole } from './forms.js'
 import { algorithm, hasOnly, readJws, signJws } from './jws.js'
 import { type PublicJwk, parsePublicJwk, type SigningKey, thumbprintOf } from './keys.js'
 import { limits } from './limits.js'
@@ -53,7 +53,7 @@ export function readManifestOfAnyTime(text: string, anchor: PublicJwk): Manifest
   return manifest
 }
 
-/** Of several manifests the newest one that is valid. Throws the error of the first when none is. */
+/** Of several manifests the newest one that is valid. Throws when the first is not. */
 export function newestManifest(texts: readonly string[], anchor: PublicJwk, now: number): Manifest {
   return newestOf(
     texts,
@@ -63,28 +63,31 @@ export function newestManifest(texts: readonly string[], anchor: PublicJwk, now:
   )
 }
 
+/**
+ * The first text is the one that the verifier chose. It must be good: a verifier that fetched a list, and got something else,
+ * must not be left with the older one that came with the proof. The others count where they are good and newer.
+ */
 export function newestOf<T>(
-  texts: readonly string[],
+  [first, ...others]: readonly string[],
   read: (text: string) => T,
   ageOf: (read: T) => number,
   none: 'manifest_missing' | 'revocations_missing',
 ): T {
-  let newest: T | undefined
-  let firstError: unknown
-  for (const text of texts) {
+  if (first === undefined) throw new ProofError(none)
+  let newest = read(first)
+  for (const text of others) {
     try {
       const found = read(text)
-      if (newest === undefined || ageOf(found) > ageOf(newest)) newest = found
+      if (ageOf(found) > ageOf(newest)) newest = found
     } catch (error) {
-      firstError ??= error
+      if (!(error instanceof ProofError)) throw error
     }
   }
-  if (newest === undefined) throw firstError ?? new ProofError(none)
   return newest
 }
 
 function parseManifest({ iss, seq, iat, exp, keys }: Json.JsonObject): Manifest | undefined {
-  if (!isName(iss) || !isWhole(seq) || !isWhole(iat) || !isWhole(exp)) return undefined
+  if (!isName(iss) || !isWhole(seq) || !isSeconds(iat) || !isSeconds(exp)) return undefined
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > limits.keysMax) return undefined
   const read = keys.map(parseKey).filter((key) => key !== undefined)
   // A key under two names could be revoked under one of them only.
@@ -97,9 +100,9 @@ function parseKey(value: unknown): IssuerKey | undefined {
   if (!Json.isObject(value)) return undefined
   const { kid, nbf, exp, revokedAt } = value
   const jwk = parsePublicJwk(value.jwk)
-  if (!isName(kid) || jwk === undefined || !isWhole(nbf)) return undefined
-  if (exp !== undefined && !isWhole(exp)) return undefined
-  if (revokedAt !== undefined && !isWhole(revokedAt)) return undefined
+  if (!isName(kid) || jwk === undefined || !isSeconds(nbf)) return undefined
+  if (exp !== undefined && !isSeconds(exp)) return undefined
+  if (revokedAt !== undefined && !isSeconds(revokedAt)) return undefined
   return {
     kid,
     jwk,

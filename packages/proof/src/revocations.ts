@@ -1,6 +1,6 @@
 /** The list of revoked proofs, signed by a key of the issuer. It is short-lived, so that an old one is noticed. */
 import type { Json } from '@svc-zerc20/protocol'
-import { isName, isWhole } from './forms.js'
+import { isName, isSeconds } from './forms.js'
 import { algorithm, hasOnly, readJws, signJws } from './jws.js'
 import type { SigningKey } from './keys.js'
 import { limits } from './limits.js'
@@ -20,7 +20,7 @@ export type Revocations = {
 export const signRevocations = (key: SigningKey, kid: string, revocations: Revocations): string =>
   signJws(key, { typ, kid }, revocations)
 
-/** Of several lists the newest one that is valid. Throws the error of the first when none is. */
+/** Of several lists the newest one that is valid. Throws when the first is not. */
 export function newestRevocations(texts: readonly string[], manifest: Manifest, now: number): Revocations {
   return newestOf(
     texts,
@@ -52,7 +52,7 @@ function readRevocations(text: string, manifest: Manifest, now: number): Revocat
 }
 
 function parseRevocations({ iss, iat, exp, revoked }: Json.JsonObject): Revocations | undefined {
-  if (!isName(iss) || !isWhole(iat) || !isWhole(exp) || !Array.isArray(revoked)) return undefined
+  if (!isName(iss) || !isSeconds(iat) || !isSeconds(exp) || !Array.isArray(revoked)) return undefined
   if (revoked.length > limits.revokedMax || !revoked.every(isName)) return undefined
   return { iss, iat, exp, revoked }
 }

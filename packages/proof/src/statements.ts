@@ -2,7 +2,17 @@
  * The kinds of statements, and their claims. Open claims are always told, because the others mean nothing without them.
  * Every other claim is hidden behind a digest of its own, and its holder chooses which of them a verifier sees.
  */
-import { type Form, isAddress, isDay, isHash, isNetwork, isOneOf, isUnits, isWhole } from './forms.js'
+import {
+  type Form,
+  isAddress,
+  isDay,
+  isHash,
+  isNetwork,
+  isOneOf,
+  isSeconds,
+  isUnits,
+  isWhole,
+} from './forms.js'
 
 type Kind = {
   /** The type of the credential. The number counts its versions. */
@@ -26,12 +36,12 @@ export const statementKinds = {
     open: { ...whatMoney, ...view, outcome: isOneOf('accepted', 'late') },
     hidden: {
       challengeNonce: isHash,
-      issuedAt: isWhole,
+      issuedAt: isSeconds,
       /** What was asked for, and what came. */
       amount: isUnits,
       value: isUnits,
-      acceptedAt: isWhole,
-      lateAt: isWhole,
+      acceptedAt: isSeconds,
+      lateAt: isSeconds,
       lateReason: isOneOf('late', 'unpresented', 'second', 'split', 'underpaid', 'unrecorded'),
       burnTransaction: isHash,
       leafIndex: isUnits,
@@ -42,7 +52,7 @@ export const statementKinds = {
       treasury: isAddress,
       mintTransaction: isHash,
       minted: isUnits,
-      finalizedAt: isWhole,
+      finalizedAt: isSeconds,
     },
     digests: 18,
   },
@@ -50,7 +60,7 @@ export const statementKinds = {
     vct: 'urn:svc-zerc20:total:1',
     says: 'the sum of all payments of one participant in a period, by the time of their burns',
     // A sum without its period could be shown as the sum of any other.
-    open: { ...whatMoney, ...view, since: isWhole, until: isWhole },
+    open: { ...whatMoney, ...view, since: isSeconds, until: isSeconds },
     hidden: {
       accepted: isUnits,
       acceptedPayments: isWhole,

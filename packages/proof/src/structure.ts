@@ -1,12 +1,13 @@
 /** Takes an SD-JWT apart, strictly and within bounds. The library reads more than the standard allows. */
 
+import { isName } from './forms.js'
 import { type Jws, readJws } from './jws.js'
 import { bytesOf, parseJson } from './keys.js'
 import { limits } from './limits.js'
 import { ProofError } from './proof-error.js'
 import { sha256 } from './sd-jwt.js'
 
-export type Disclosure = { readonly name: string; readonly value: unknown; readonly digest: string }
+export type Disclosure = { readonly name: string; readonly digest: string }
 
 export type Structure = { readonly jws: Jws; readonly disclosures: readonly Disclosure[] }
 
@@ -22,10 +23,15 @@ export function readSdJwt(proof: string): Structure {
   return { jws, disclosures: rest.map(readDisclosure) }
 }
 
+/**
+ * Whoever passes a proof on reads the names before anybody checked a signature, so they must be fit to be shown. Values are
+ * texts and numbers: a value of thousands of brackets would exhaust the stack of the library.
+ */
 function readDisclosure(text: string): Disclosure {
   const value = parseJson(bytesOf(text)?.toString('utf8') ?? '')
   if (!Array.isArray(value) || value.length !== 3) throw new ProofError('disclosure_malformed')
   const [salt, name, claim] = value
-  if (typeof salt !== 'string' || typeof name !== 'string') throw new ProofError('disclosure_malformed')
-  return { name, value: claim, digest: Buffer.from(sha256(text)).toString('base64url') }
+  if (typeof salt !== 'string' || !isName(name)) throw new ProofError('disclosure_malformed')
+  if (typeof claim !== 'string' && typeof claim !== 'number') throw new ProofError('disclosure_malformed')
+  return { name, digest: Buffer.from(sha256(text)).toString('base64url') }
 }

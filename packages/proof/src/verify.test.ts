@@ -157,6 +157,9 @@ describe('a proof that is believed', () => {
     expect(text).not.toContain(statement.hidden.payer)
     expect(text).not.toContain('burnTransaction')
     await expect(presentProof(proof, ['payer'])).rejects.toThrow('it can disclose value, finalizedOn')
+    const { token, disclosures } = split(proof)
+    const strange = join(token, [...disclosures, disclosureOf('\u001b[2J', '1')])
+    await expect(presentProof(strange, ['payer'])).rejects.toThrow(proofReasons.disclosure_malformed)
   })
 
   it('has the same number of digests whatever it hides', async () => {
@@ -187,7 +190,7 @@ describe('a proof that is believed', () => {
     const expired = manifestOf({ exp: now - 1 })
     const proof = await issued()
     expect(
-      await verifyProof(proof, how({ manifests: [expired, manifestOf(), retired], manifestSeqMin: 4 })),
+      await verifyProof(proof, how({ manifests: [manifestOf(), expired, retired], manifestSeqMin: 4 })),
     ).toMatchObject({ ok: true, proof: { manifestSeq: 4 } })
     const newest = listOf({ iat: now - 1, revoked: ['jti-1'] })
     expect(await verifyProof(proof, how({ revocations: [listOf(), newest] }))).toMatchObject({
@@ -447,7 +450,7 @@ const cases: Case[] = [
   {
     what: 'a disclosure of the prototype',
     reason: 'claim_unknown',
-    proof: () => withSigned(good, encoded(['s', '__proto__', {}]).replace(/$/, '')),
+    proof: () => withSigned(good, disclosureOf('__proto__', '1')),
   },
   {
     what: 'a claim of no kind',
@@ -458,6 +461,30 @@ const cases: Case[] = [
     what: 'a nested claim in the open',
     reason: 'claim_unknown',
     proof: () => rewritten(good, { payload: { more: { _sd: [] } } }),
+  },
+  ...(
+    [
+      ['a name that writes to the terminal', '\u001b[2J', '1'],
+      ['a name of two lines', 'value\nwarning', '1'],
+      ['a list as its value', 'fee', [['1']]],
+      ['nothing as its value', 'fee', null],
+    ] as const
+  ).map(
+    ([what, name, value]): Case => ({
+      what: `a disclosure with ${what}`,
+      reason: 'disclosure_malformed',
+      proof: () => withSigned(good, disclosureOf(name, value)),
+    }),
+  ),
+  {
+    what: 'a time behind the last date there is',
+    reason: 'claim_malformed',
+    proof: () => withSigned(good, disclosureOf('lateAt', Number.MAX_SAFE_INTEGER)),
+  },
+  {
+    what: 'an expiry behind the last date there is',
+    reason: 'proof_incomplete',
+    proof: () => rewritten(good, { payload: { exp: 253_402_300_800 } }),
   },
   {
     what: 'a claim of the wrong form',
@@ -572,6 +599,21 @@ const cases: Case[] = [
     what: 'a manifest older than one that is known',
     reason: 'manifest_old',
     by: () => ({ manifestSeqMin: 4 }),
+  },
+  {
+    what: 'something else than a manifest where the verifier chose one, beside one that is good',
+    reason: 'manifest_malformed',
+    by: () => ({ manifests: ['{"error":"try again"}', manifestOf()] }),
+  },
+  {
+    what: 'a chosen manifest that ended, beside an older one that has not',
+    reason: 'manifest_expired',
+    by: () => ({ manifests: [manifestOf({ seq: 4, exp: now }), manifestOf()] }),
+  },
+  {
+    what: 'something else than a list where the verifier chose one, beside one that is good',
+    reason: 'revocations_malformed',
+    by: () => ({ revocations: ['{"error":"try again"}', listOf()] }),
   },
   { what: 'no list of revocations', reason: 'revocations_missing', by: () => ({ revocations: [] }) },
   {

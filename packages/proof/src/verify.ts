@@ -1,5 +1,5 @@
 /** Believes a proof, or says why not. Needs no network: the trust anchor is enough, with what the proof's file carries. */
-import { isName, isWhole } from './forms.js'
+import { isName, isSeconds } from './forms.js'
 import { algorithm, hasOnly, type Jws } from './jws.js'
 import { bytesOf, type PublicJwk } from './keys.js'
 import { limits } from './limits.js'
@@ -12,9 +12,9 @@ import { type Disclosure, readSdJwt } from './structure.js'
 
 export type Verification = {
   readonly trustAnchor: PublicJwk
-  /** The newest valid one counts. */
+  /** The newest valid one counts. The first, which the caller chose, must be valid. */
   readonly manifests: readonly string[]
-  /** The newest valid one counts. `unchecked`: the caller believes revoked proofs, too. */
+  /** As with manifests. `unchecked`: the caller believes revoked proofs, too. */
   readonly revocations: readonly string[] | 'unchecked'
   /** Unix seconds. */
   readonly now: number
@@ -112,7 +112,7 @@ type Registered = {
 
 function registeredClaims({ payload }: Jws): Registered {
   const { iss, iat, exp, aud, jti, nonce } = payload
-  if (!isName(iss) || !isName(aud) || !isName(jti) || !isWhole(iat) || !isWhole(exp)) {
+  if (!isName(iss) || !isName(aud) || !isName(jti) || !isSeconds(iat) || !isSeconds(exp)) {
     throw new ProofError('proof_incomplete')
   }
   if (nonce !== undefined && !isName(nonce)) throw new ProofError('proof_incomplete')

@@ -239,7 +239,8 @@ Exit codes:
 
 const verifyHelp = `
 Needs no network unless --rpc names a node, no key and no facilitator. FILE is a proof file, with manifest and revocations in it, or the text of a
-bare proof. Where a file and an option give a manifest or a list, the newer one counts.
+bare proof. Where a file and an option give a manifest or a list, the newer one counts; what an option names must be
+valid.
 ${proofHelp}`
 
 /** Adds the commands about proofs of payments. */

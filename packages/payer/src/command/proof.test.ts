@@ -1,5 +1,7 @@
 /** `svc-pay verify-proof` and `present-proof`, inside this process. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -172,6 +174,45 @@ describe('verify-proof', () => {
       code: 7,
       stdout: expect.stringMatching(/revocations_stale[\s\S]*--revocations/),
     })
+  })
+
+  it('does not fall back to the papers of the file when the ones it was given are none', async () => {
+    write('refusal.json', '{"error":"try again","reason":"issuer_unavailable"}')
+    for (const [option, reason] of [
+      ['--manifest', 'manifest_malformed'],
+      ['--revocations', 'revocations_malformed'],
+    ] as const) {
+      expect(await verify('proof.json', option, at('refusal.json'))).toMatchObject({
+        code: 7,
+        stdout: expect.stringContaining(reason),
+      })
+    }
+  })
+
+  it('shows no character of a node that could move the cursor or turn a line round', async () => {
+    const message = 'no\u001b[2J\u009b1;1H\u202evalid\r'
+    const node = createServer((_, response) =>
+      response.end(JSON.stringify([{ jsonrpc: '2.0', id: 1, error: { code: 1, message } }])),
+    )
+    await new Promise<void>((ready) => node.listen(0, '127.0.0.1', ready))
+    try {
+      const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
+      const { code, stderr } = await verify(
+        'proof.json',
+        '--rpc',
+        url,
+        '--audience',
+        audience,
+        '--nonce',
+        'n-1',
+      )
+      expect(code).not.toBe(0)
+      expect(stderr).toMatch(/no\?\[2J\?1;1H\?valid/)
+      expect(stderr).toMatch(/^[\x20-\x7e\n]*$/)
+    } finally {
+      node.closeAllConnections()
+      node.close()
+    }
   })
 
   it('leaves with 7 for a file that is no proof, and with 2 for a mistake of the caller', async () => {
