@@ -29,7 +29,7 @@ export async function run(
   const warnings: string[] = []
   const warn = (warning: string) => {
     warnings.push(warning)
-    if (!json) io.stderr.write(`${paint(io, 'yellow', 'warning')}: ${warning}\n`)
+    if (!json) io.stderr.write(`${paint(io, 'yellow', 'warning')}: ${visible(warning)}\n`)
   }
   try {
     const { exitCode, result, text } = await work(warn)
@@ -39,7 +39,7 @@ export async function run(
   } catch (error) {
     const exitCode = exitCodeOf(error)
     if (json) writeJson(io, { ok: false, command, exitCode, error: describe(error), warnings })
-    else io.stderr.write(`${paint(io, 'red', 'error')}: ${messageOf(error)}\n`)
+    else io.stderr.write(`${paint(io, 'red', 'error')}: ${visible(messageOf(error))}\n`)
     return exitCode
   }
 }
@@ -50,6 +50,12 @@ export const writeFailure = (
   command: string,
   error: { readonly code: string; readonly message: string },
 ) => writeJson(io, { ok: false, command, exitCode: exitCodes.usage, error, warnings: [] })
+
+/**
+ * Words of strangers get into warnings and errors: a node's, a library's. None of them may move the cursor, change the
+ * direction of a line or be invisible.
+ */
+const visible = (text: string): string => text.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, '?')
 
 const writeJson = (io: Io, value: object) => io.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
 

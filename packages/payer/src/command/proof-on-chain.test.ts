@@ -19,11 +19,18 @@ const word = (value: bigint | number) => toHex(value, { size: 32 })
 const address = (digit: string) => `0x${digit.repeat(20)}` as const
 const teleport = verifierAbi.filter((item) => item.type === 'event').find(({ name }) => name === 'Teleport')
 const claims = { network: 'eip155:31337', token, burnTransaction, leafIndex: '5', value: '1000' }
+const kind = 'finality'
 
-type Chain = { chainId: number; status: string; proved: number; mints: readonly bigint[] }
-const healthy: Chain = { chainId: 31_337, status: '0x1', proved: 6, mints: [400n, 700n] }
+type Chain = {
+  chainId: number
+  status: string
+  proved: number
+  mints: readonly bigint[]
+  burns: readonly (readonly [leaf: number, value: bigint])[]
+}
+const healthy: Chain = { chainId: 31_337, status: '0x1', proved: 6, mints: [400n, 700n], burns: [[5, 1000n]] }
 
-/** A node with one burn of 1000 in block 9, at leaf 5, and these mints in block 12. */
+/** A node with burns in one transaction of block 9, and these mints in block 12. */
 async function node(changes: Partial<Chain> = {}): Promise<string> {
   const chain = { ...healthy, ...changes }
   const answer = ({
@@ -49,17 +56,20 @@ async function node(changes: Partial<Chain> = {}): Promise<string> {
         blockNumber: toHex(12),
       }))
     }
-    const data = encodeAbiParameters(
-      [{ type: 'address' }, { type: 'address' }, { type: 'uint256' }],
-      [address('11'), address('22'), 1000n],
-    )
-    const log = { address: token, topics: [indexedTransferTopic, word(5)], data }
+    const logs = chain.burns.map(([leaf, value]) => ({
+      address: token,
+      topics: [indexedTransferTopic, word(leaf)],
+      data: encodeAbiParameters(
+        [{ type: 'address' }, { type: 'address' }, { type: 'uint256' }],
+        [address('11'), address('22'), value],
+      ),
+    }))
     return {
       transactionHash: burnTransaction,
       blockHash: word(9),
       blockNumber: toHex(9),
       status: chain.status,
-      logs: [log],
+      logs,
     }
   }
   const server = createServer(async (request, response) => {
@@ -83,12 +93,12 @@ async function node(changes: Partial<Chain> = {}): Promise<string> {
 }
 
 const compared = async (chain: Partial<Chain>, changes: object = {}) =>
-  (await compareWithChain({ ...claims, ...changes }, await node(chain))).map(
+  (await compareWithChain({ kind, claims: { ...claims, ...changes } }, await node(chain))).map(
     ({ level, what }) => `${level} ${what}`,
   )
 
 it('a burn that is there, under a proved root, with enough minted since, fits the chain', async () => {
-  expect(await compareWithChain(claims, await node())).toEqual([
+  expect(await compareWithChain({ kind, claims }, await node())).toEqual([
     { level: 'ok', what: 'burn', found: 'leaf 5 with 1000, in block 9' },
     { level: 'ok', what: 'root', found: 'the verifier has proved 6 leaves' },
     { level: 'ok', what: 'mints', found: '2 mints of 1100 in all since the burn' },
@@ -110,8 +120,31 @@ it.each<[string, Partial<Chain>, object, string]>([
 })
 
 it('a node that is no URL is a mistake, and one that is down a failure', async () => {
-  await expect(compareWithChain(claims, 'localhost')).rejects.toMatchObject({ code: 'payer_misconfigured' })
-  await expect(compareWithChain(claims, 'http://127.0.0.1:1')).rejects.toMatchObject({
+  await expect(compareWithChain({ kind, claims }, 'localhost')).rejects.toMatchObject({
+    code: 'payer_misconfigured',
+  })
+  await expect(compareWithChain({ kind, claims }, 'http://127.0.0.1:1')).rejects.toMatchObject({
     code: 'rpc_unreachable',
   })
+})
+
+it('a holder that hides leaf and value is not taken for another payer of the same transaction', async () => {
+  const burns = [
+    [4, 1_000_000n],
+    [5, 1000n],
+  ] as const
+  const [leafIndex, value] = [undefined, undefined]
+  expect(await compared({ burns }, { leafIndex, value })).toEqual(['open burn'])
+  expect(await compared({ burns }, { leafIndex })).toContain('ok burn')
+  expect(await compared({ burns: [...burns, [6, 1000n]] }, { leafIndex })).toEqual(['open burn'])
+})
+
+it('a payment that is accepted and not minted yet is not refuted, and one that says it was minted is', async () => {
+  const url = await node({ proved: 5, mints: [] })
+  const levels = async (told: object) =>
+    (await compareWithChain({ kind: 'payment', claims: { ...claims, ...told } }, url)).map(
+      ({ level, what }) => `${level} ${what}`,
+    )
+  expect(await levels({ acceptedAt: 1 })).toEqual(['ok burn', 'open mints'])
+  expect(await levels({ finalizedOn: '2026-01-01' })).toEqual(['ok burn', 'fail root', 'fail mints'])
 })

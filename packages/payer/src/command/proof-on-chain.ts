@@ -12,7 +12,7 @@ import {
   scanLogs,
   transfersIn,
 } from '@svc-zerc20/evm'
-import type { Claims } from '@svc-zerc20/proof'
+import type { VerifiedProof } from '@svc-zerc20/proof'
 import { type Address, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import { toEventSelector, toFunctionSelector } from 'viem/utils'
 
@@ -29,22 +29,22 @@ const answerBytesMax = 16 * 1024 ** 2
 const blocksMax = 500_000
 const spanBlocksMax = 5_000
 
-export async function compareWithChain(claims: Claims, url: string): Promise<ChainFinding[]> {
+type Compared = Pick<VerifiedProof, 'kind' | 'claims'>
+
+export async function compareWithChain(proof: Compared, url: string): Promise<ChainFinding[]> {
   if (!/^https?:/.test(url) || !URL.canParse(url)) {
     throw new SvcError('payer_misconfigured', '--rpc wants the URL of a node')
   }
   const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax })
   try {
-    return await compare(claims, rpc)
+    return await compare(proof, rpc)
   } finally {
     rpc.close()
   }
 }
 
-async function compare(
-  { network, token, burnTransaction, leafIndex, value }: Claims,
-  rpc: JsonRpc,
-): Promise<ChainFinding[]> {
+async function compare(proof: Compared, rpc: JsonRpc): Promise<ChainFinding[]> {
+  const { network, token, burnTransaction, leafIndex, value } = proof.claims
   const [answer] = await rpc.batch([{ method: 'eth_chainId', params: [] }])
   const served = quantityOf('eth_chainId', answer)
   if (served !== BigInt(Network.parseChainId(network) ?? 0)) {
@@ -61,36 +61,47 @@ async function compare(
     return [{ level: 'open', what: 'burn', found: 'the proof does not disclose burnTransaction' }]
   }
   const burn = await findBurn(rpc, money, { burnTransaction, leafIndex, value })
-  if (typeof burn === 'string') return [{ level: 'fail', what: 'burn', found: burn }]
+  if ('level' in burn) return [burn]
   const placed = `leaf ${burn.leafIndex} with ${burn.value}, in block ${burn.blockNumber}`
+  const there: ChainFinding = { level: 'ok', what: 'burn', found: placed }
+  if (!saysMinted(proof)) {
+    return [there, { level: 'open', what: 'mints', found: 'the proof does not say that the burn was minted' }]
+  }
   const verifier = await verifierOf(rpc, money)
-  return [
-    { level: 'ok', what: 'burn', found: placed },
-    await judgeRoot(rpc, verifier, burn.leafIndex),
-    await judgeMints(rpc, verifier, burn),
-  ]
+  return [there, await judgeRoot(rpc, verifier, burn.leafIndex), await judgeMints(rpc, verifier, burn)]
 }
+
+/** A burn that is accepted and not minted yet is no lie. */
+const saysMinted = ({ kind, claims }: Compared): boolean =>
+  kind === 'finality' ||
+  ['finalizedOn', 'finalizedAt', 'mintTransaction', 'minted'].some((name) => Object.hasOwn(claims, name))
 
 type FoundBurn = { readonly leafIndex: bigint; readonly value: bigint; readonly blockNumber: bigint }
 
-/** The transfer that the proof means, or why it is not there. */
+/**
+ * The transfer that the proof means, or why it is not known. Burns of many payers share one transaction: a holder that hides
+ * leaf and value must not be taken for the one with the largest.
+ */
 async function findBurn(
   rpc: JsonRpc,
   token: Address,
   { burnTransaction, leafIndex, value }: { [name: string]: string | number | undefined },
-): Promise<FoundBurn | string> {
+): Promise<FoundBurn | ChainFinding> {
   const receipt = parseReceipt(await rpc.call('eth_getTransactionReceipt', [burnTransaction]))
-  if (!receipt?.succeeded) return `the chain has no transaction ${burnTransaction} that succeeded`
+  if (!receipt?.succeeded) return refuted(`the chain has no transaction ${burnTransaction} that succeeded`)
   const fits = transfersIn(receipt.logs, token).filter(
     (transfer) =>
       (leafIndex === undefined || transfer.leafIndex === BigInt(leafIndex)) &&
       (value === undefined || transfer.value === BigInt(value)),
   )
-  const [burn] = fits
-  return burn
-    ? { ...burn, blockNumber: receipt.blockNumber }
-    : 'the transaction has no such transfer of the token'
+  const [burn, another] = fits
+  if (!burn) return refuted('the transaction has no such transfer of the token')
+  if (!another) return { ...burn, blockNumber: receipt.blockNumber }
+  const found = `${fits.length} transfers of the transaction fit; the proof has to disclose leafIndex`
+  return { level: 'open', what: 'burn', found }
 }
+
+const refuted = (found: string): ChainFinding => ({ level: 'fail', what: 'burn', found })
 
 async function verifierOf(rpc: JsonRpc, token: Address): Promise<Address> {
   const verifier = parseAddress(`0x${(await read(rpc, token, 'verifier()')).slice(-40)}`)

@@ -91,10 +91,10 @@ export async function verify(
 }
 
 /** The chain's library is loaded for those who ask a chain. */
-async function onChain({ claims }: VerifiedProof, { rpc }: VerifyCommand): Promise<ChainFinding[]> {
+async function onChain(proof: VerifiedProof, { rpc }: VerifyCommand): Promise<ChainFinding[]> {
   if (rpc === undefined) return []
   const { compareWithChain } = await import('./proof-on-chain.js')
-  return compareWithChain(claims, rpc)
+  return compareWithChain(proof, rpc)
 }
 
 const chainText = (findings: readonly ChainFinding[]): string =>
