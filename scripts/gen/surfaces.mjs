@@ -134,7 +134,7 @@ ${rows.map(({ cells: [path, what, answer, refusals], body = '' }) => row([path, 
 
 A login without both wallets, and a proof without an issuer, answer 404. A payer without an address gets 400 \`nonce_required\`
 for lists, totals and exports. Each participant has ${limits.historyRequestsPerMin} requests a minute, among them ${limits.historyExportsPerMin} exports and at most
-${limits.historyExportsAtOnceMax} at the same time; each caller has ${limits.historyLoginsPerMin} login challenges and logins a minute together. An export that
+${limits.historyExportsAtOnceMax} at the same time, each for ${limits.historyExportMsMax / 60_000} minutes at most; each caller has ${limits.historyLoginsPerMin} login challenges and logins a minute together. An export that
 breaks off before its end (no last chunk, and JSON without its last bracket) is not whole.
 
 ## Queries

@@ -102,6 +102,8 @@ export const limits = {
   historyRequestsPerMin: 300,
   historyExportsPerMin: 10,
   historyExportsAtOnceMax: 2,
+  /** Time for one export, as long as a token is good: whoever stole one must not read, or block the others, for longer. */
+  historyExportMsMax: 900_000,
   /** Login challenges and logins a minute of one caller, together. */
   historyLoginsPerMin: 20,
   /** How often an unknown bearer token is logged. */

@@ -33,7 +33,16 @@ export async function openHistoryApp({
   payments = [],
   ...changes
 }: Partial<HistoryApiDeps> & { payments?: Parameters<typeof createMemoryHistory>[0] } = {}) {
-  const clock = stoppedClock(nowOfAll * 1000)
+  /** Sleeps end when their signal does, or when the test says so. */
+  const sleepers = new Set<() => void>()
+  const clock = {
+    ...stoppedClock(nowOfAll * 1000),
+    sleep: (_ms: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        sleepers.add(resolve)
+        signal?.addEventListener('abort', () => resolve())
+      }),
+  }
   const participants = changes.participants ?? participantsOf()
   const tokensOf = (settings: { participants: HistorySettings['participants'] }) =>
     createTokens({
@@ -74,6 +83,9 @@ export async function openHistoryApp({
   return {
     app,
     clock,
+    endSleeps() {
+      for (const end of sleepers) end()
+    },
     history,
     headerOf,
     tokensOf,

@@ -1,4 +1,5 @@
-import { request as httpRequest } from 'node:http'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { accept, reject, toChecksum } from '@svc-zerc20/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -322,15 +323,9 @@ describe('an export', () => {
     const headers = await headerOf('payer')
     const request = httpRequest({ port, path: '/history/export', headers, agent: false })
     request.on('error', () => undefined)
-    const status = await new Promise((resolve) =>
-      request
-        .on('response', (response) => {
-          response.on('error', () => undefined).pause()
-          resolve(response.statusCode)
-        })
-        .end(),
-    )
-    return { request, status }
+    const response = await new Promise<IncomingMessage>((resolve) => request.on('response', resolve).end())
+    response.on('error', () => undefined).pause()
+    return { request, response, status: response.statusCode }
   }
 
   it('waits for its reader, and ends when the reader leaves', async () => {
@@ -349,6 +344,16 @@ describe('an export', () => {
     expect(walk.isOver).toBe(false)
     request.destroy()
     await until(() => walk.isOver)
+  })
+
+  it('ends with its time, however slow its reader is, and its place is free again', async () => {
+    const { books, walk } = endless()
+    const world = await opened({ books })
+    const [first, second] = [await slowReader(world), await slowReader(world)]
+    world.endSleeps()
+    await until(() => walk.isOver)
+    await Promise.all([first, second].map(({ response }) => once(response.resume(), 'error')))
+    expect((await slowReader(world)).status).toBe(200)
   })
 
   it('is refused while two of the participant are under way', async () => {

@@ -25,7 +25,7 @@ export type HistoryApiDeps = {
   /** Absent without a proof issuer. */
   readonly proofs: Proofs | undefined
   readonly rateLimits: RateLimits
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'sleep'>
 }
 
 /** What the routes share. */

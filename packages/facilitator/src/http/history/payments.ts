@@ -88,7 +88,7 @@ function registerTotals(
 }
 
 function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
-  const { door, books, network, token, rateLimits, now, refuse } = routes
+  const { clock, door, books, network, token, rateLimits, now, refuse } = routes
   const rate = rateLimits('history_export', limits.historyExportsPerMin)
   const underWay = new Map<string, number>()
 
@@ -116,7 +116,13 @@ function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
     const seen = seenOf(books.all(filter), sight, at)
     const stream = exportStream(seen, format, { network, token: toChecksum(token), exportedAt: at, role })
     underWay.set(role, running + 1)
-    stream.once('close', () => underWay.set(role, (underWay.get(role) ?? 1) - 1))
+    const closed = new AbortController()
+    stream.once('close', () => {
+      closed.abort()
+      underWay.set(role, (underWay.get(role) ?? 1) - 1)
+    })
+    // A reader that takes a byte now and then is never silent, and would keep its place and a snapshot of the index for good.
+    void clock.sleep(limits.historyExportMsMax, closed.signal).then(() => stream.destroy())
     return reply
       .type(exportTypes[format])
       .header('content-disposition', `attachment; filename="history-${role}.${format}"`)
