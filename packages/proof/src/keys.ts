@@ -14,9 +14,25 @@ export function parsePublicJwk(value: unknown): PublicJwk | undefined {
   if (!Json.isObject(value) || value.kty !== 'OKP' || value.crv !== 'Ed25519' || 'd' in value)
     return undefined
   const { x } = value
-  if (typeof x !== 'string' || bytesOf(x)?.length !== 32) return undefined
+  const point = typeof x === 'string' ? bytesOf(x) : undefined
+  if (typeof x !== 'string' || point?.length !== 32 || isOfSmallOrder(point)) return undefined
   return { kty: 'OKP', crv: 'Ed25519', x }
 }
+
+/** The y of every point of small order, with both spellings of 0 and 1. The highest bit, the sign of x, is left out. */
+const smallOrder = new Set([
+  '00'.repeat(32),
+  `01${'00'.repeat(31)}`,
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  `ec${'ff'.repeat(30)}7f`,
+  `ed${'ff'.repeat(30)}7f`,
+  `ee${'ff'.repeat(30)}7f`,
+])
+
+/** Under such a key one signature fits every text. Its owner could deny whatever it signed. */
+const isOfSmallOrder = (point: Buffer): boolean =>
+  smallOrder.has(Buffer.concat([point.subarray(0, 31), Buffer.of((point[31] ?? 0) & 0x7f)]).toString('hex'))
 
 /** The trust anchor's file: a public JWK. Throws `anchor_malformed`. */
 export function parseTrustAnchor(text: string): PublicJwk {

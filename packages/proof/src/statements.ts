@@ -25,15 +25,18 @@ type Kind = {
 }
 
 const whatMoney = { network: isNetwork, token: isAddress }
-/** Whose view it is: a payer's statement says less of the mint, a provider's less of the burn. */
-const view = { role: isOneOf('payer', 'provider') }
+/**
+ * Whose view it is: a payer's statement says less of the mint, a provider's less of the burn. A bearer presented the nonce of a
+ * payment, and has not shown that the payment is its own.
+ */
+const viewers = ['payer', 'provider'] as const
 
 export const statementKinds = {
   payment: {
     vct: 'urn:svc-zerc20:payment:1',
     says: 'the payment of one challenge, as its facilitator recorded it',
     // Money that came too late bought nothing, and must not be shown as if it had.
-    open: { ...whatMoney, ...view, outcome: isOneOf('accepted', 'late') },
+    open: { ...whatMoney, role: isOneOf(...viewers, 'bearer'), outcome: isOneOf('accepted', 'late') },
     hidden: {
       challengeNonce: isHash,
       issuedAt: isSeconds,
@@ -60,7 +63,7 @@ export const statementKinds = {
     vct: 'urn:svc-zerc20:total:1',
     says: 'the sum of all payments of one participant in a period, by the time of their burns',
     // A sum without its period could be shown as the sum of any other.
-    open: { ...whatMoney, ...view, since: isSeconds, until: isSeconds },
+    open: { ...whatMoney, role: isOneOf(...viewers), since: isSeconds, until: isSeconds },
     hidden: {
       accepted: isUnits,
       acceptedPayments: isWhole,

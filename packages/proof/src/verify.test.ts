@@ -78,6 +78,9 @@ const how = (changes: Partial<Verification> = {}): Verification => ({
   ...changes,
 })
 
+/** The neutral point of the curve, as a key. */
+const identity = Buffer.alloc(32).fill(1, 0, 1).toString('base64url')
+
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const decoded = (text = '') => JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
 /** The token of a proof and its disclosures. */
@@ -529,6 +532,16 @@ const cases: Case[] = [
     }),
   ),
   {
+    what: 'a key of a manifest under which one signature fits every text',
+    reason: 'manifest_malformed',
+    by: () => ({ manifests: [manifestOf({ keys: [keyRow({ jwk: { ...key.publicJwk, x: identity } })] })] }),
+    // Its signature is the neutral point and 0.
+    proof: () =>
+      rewritten(good, {}, () =>
+        Buffer.concat([Buffer.from(identity, 'base64url'), Buffer.alloc(32)]).toString('base64url'),
+      ),
+  },
+  {
     what: 'a key of a manifest that is nothing',
     reason: 'manifest_malformed',
     by: () => ({ manifests: [manifestOf({ keys: [keyRow(), null as never] })] }),
@@ -699,6 +712,14 @@ describe('a proof that is not believed', () => {
     ['a private key', JSON.stringify({ ...anchor.publicJwk, d: 'AA' })],
     ['another curve', JSON.stringify({ ...anchor.publicJwk, crv: 'X25519' })],
     ['a short key', JSON.stringify({ ...anchor.publicJwk, x: 'AA' })],
+    ['a key under which one signature fits every text', JSON.stringify({ ...anchor.publicJwk, x: identity })],
+    [
+      'another one',
+      JSON.stringify({
+        ...anchor.publicJwk,
+        x: Buffer.alloc(32, 0xff).fill(0xec, 0, 1).toString('base64url'),
+      }),
+    ],
   ])('%s is no trust anchor', (_, text) => {
     expect(() => parseTrustAnchor(text)).toThrow(proofReasons.anchor_malformed)
   })

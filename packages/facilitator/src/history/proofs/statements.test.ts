@@ -63,8 +63,9 @@ describe('a statement about one payment', () => {
     expect(statementOf(payer, minted, toldFrom)?.hidden).toMatchObject({ finalizedOn: dayTold })
   })
 
-  it('tells a payer that came with a nonce alone neither its address nor its burn', () => {
-    const hidden = statementOf(stranger)?.hidden
+  it('tells a payer that came with a nonce alone neither its address nor its burn, and does not say that it paid', () => {
+    const { open: told, hidden } = statementOf(stranger) ?? {}
+    expect(told).toMatchObject({ ...open, role: 'bearer' })
     for (const name of ['payer', 'burnTransaction', 'leafIndex']) expect(hidden).not.toHaveProperty(name)
   })
 

@@ -29,9 +29,12 @@ const present = <Name extends string>(claims: Readonly<Record<Name, Claim>>) =>
     ),
   ) as Partial<Record<Name, string | number>>
 
-/** Undefined while nothing was burned for the payment. */
+/**
+ * Undefined while nothing was burned for the payment. Nonces of gasless burns are public, so whoever has no more than a nonce
+ * gets no statement that it paid.
+ */
 export function paymentStatement(
-  { role }: Sight,
+  { role, scope }: Sight,
   seen: SeenPayment,
   money: Money,
 ): Statement<'payment'> | undefined {
@@ -40,7 +43,7 @@ export function paymentStatement(
   if (paid === undefined) return undefined
   return {
     kind: 'payment',
-    open: { ...moneyOf(money), role, outcome: accepted ? 'accepted' : 'late' },
+    open: { ...moneyOf(money), role: scope ? role : 'bearer', outcome: accepted ? 'accepted' : 'late' },
     hidden: present({
       challengeNonce: seen.challengeNonce,
       issuedAt: seen.issuedAt,
