@@ -4,6 +4,7 @@ import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zer
 import { parse, stringify } from 'smol-toml'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { historyEnvironment, issuerEnvironment } from '../../../test/support/history-environment.js'
 import { until } from '../../../test/support/until.js'
 import { runCommand } from '../test/command.js'
 import { linesOf, withDaemon } from '../test/daemon.js'
@@ -212,16 +213,8 @@ describe('svc-facilitator start', () => {
     const [issuer, other] = [await issuerOf(now), await issuerOf(now)]
     const env = {
       ...keys,
-      PAYMENT_HISTORY_PATH: join(files.folder(), 'history.jsonl'),
-      HISTORY_IDENTITY_SECRET: 'Zq0-this-one-nobody-will-ever-guess',
-      HISTORY_PAYER_TENANT: 'buyers',
-      HISTORY_PAYER_ACTOR: 'purchasing',
-      HISTORY_PROVIDER_TENANT: 'sellers',
-      HISTORY_PROVIDER_ACTOR: 'accounts',
-      HISTORY_ISSUER_PRIVATE_KEY_PATH: other.files.key,
-      HISTORY_ISSUER_MANIFEST_PATH: issuer.files.manifest,
-      HISTORY_ISSUER_TRUST_ANCHOR_PATH: issuer.files.anchor,
-      HISTORY_ARTIFACT_PATH: files.folder(),
+      ...historyEnvironment(join(files.folder(), 'history.jsonl')),
+      ...issuerEnvironment({ ...issuer.files, key: other.files.key }, files.folder()),
     }
     const { code, stderr } = await runCommand(['start', '--config', configFile()], env)
     expect({ code, stderr }).toEqual({

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect } from 'vitest'
+import { historyEnvironment } from '../../support/history-environment.js'
 import type { MadePayment } from './client.js'
 import { recordsIn } from './journal.js'
 import type { CrashNetwork } from './network.js'
@@ -9,14 +10,7 @@ import type { CrashNetwork } from './network.js'
 const historyIn = (directory: string) => join(directory, 'history.jsonl')
 
 /** Attaches a payment history to the daemon. */
-export const historyEnv = (directory: string) => ({
-  PAYMENT_HISTORY_PATH: historyIn(directory),
-  HISTORY_IDENTITY_SECRET: 'the-identity-secret-of-the-crash-tests',
-  HISTORY_PAYER_TENANT: 'payers',
-  HISTORY_PAYER_ACTOR: 'payer',
-  HISTORY_PROVIDER_TENANT: 'providers',
-  HISTORY_PROVIDER_ACTOR: 'provider',
-})
+export const historyEnv = (directory: string) => historyEnvironment(historyIn(directory))
 
 type Entry = {
   readonly event: string

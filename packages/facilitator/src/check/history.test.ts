@@ -2,35 +2,25 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { describe, expect, it } from 'vitest'
+import { historyEnvironment, issuerEnvironment } from '../../../../test/support/history-environment.js'
 import { minimalConfig } from '../../test/config.js'
 import { temporaryFiles } from '../../test/files.js'
 import { issuerOf } from '../../test/issuer.js'
 import { parseConfig } from '../config/config.js'
 import { exitCodeOf, format } from '../finding.js'
+import { segmentPath } from '../history/file/segments.js'
 import { lockJournal } from '../ledger/journal/lock.js'
 import { probeHistory } from './history.js'
 
 const files = temporaryFiles()
 const config = parseConfig(minimalConfig())
-const group = (path: string) => ({
-  PAYMENT_HISTORY_PATH: path,
-  HISTORY_IDENTITY_SECRET: 'Zq0-this-one-nobody-will-ever-guess',
-  HISTORY_PAYER_TENANT: 'buyers',
-  HISTORY_PAYER_ACTOR: 'purchasing',
-  HISTORY_PROVIDER_TENANT: 'sellers',
-  HISTORY_PROVIDER_ACTOR: 'accounts',
-})
 
 /** A whole issuer group, with files that exist. */
 function issuerFiles() {
   const key = files.write('issuer.key', 'key')
   chmodSync(key, 0o640)
-  return {
-    HISTORY_ISSUER_PRIVATE_KEY_PATH: key,
-    HISTORY_ISSUER_MANIFEST_PATH: files.write('manifest', 'manifest'),
-    HISTORY_ISSUER_TRUST_ANCHOR_PATH: files.write('anchor', 'anchor'),
-    HISTORY_ARTIFACT_PATH: files.folder(),
-  }
+  const [manifest, anchor] = ['manifest', 'anchor'].map((name) => files.write(name, name)) as [string, string]
+  return issuerEnvironment({ key, manifest, anchor }, files.folder())
 }
 
 const linesOf = async (env: Record<string, string>) =>
@@ -38,35 +28,37 @@ const linesOf = async (env: Record<string, string>) =>
 
 describe('probeHistory', () => {
   it('R-085 looks at nothing while the history is detached', async () => {
-    const { HISTORY_PAYER_ACTOR: _missing, ...part } = group('/no/such/folder/history.jsonl')
+    const { HISTORY_PAYER_ACTOR: _missing, ...part } = historyEnvironment('/no/such/folder/history.jsonl')
     expect(await linesOf(part)).toEqual([])
     expect(await linesOf({})).toEqual([])
   })
 
   it('R-085 needs a folder that exists and can be written, and a file where a file should be', async () => {
     const missing = join(files.path, 'missing')
-    expect(await linesOf(group(join(missing, 'history.jsonl')))).toEqual([
+    expect(await linesOf(historyEnvironment(join(missing, 'history.jsonl')))).toEqual([
       `fail PAYMENT_HISTORY_PATH: the folder ${missing} does not exist`,
     ])
     const blocked = files.write('a-file', '')
-    expect(await linesOf(group(join(blocked, 'history.jsonl')))).toEqual([
+    expect(await linesOf(historyEnvironment(join(blocked, 'history.jsonl')))).toEqual([
       `fail PAYMENT_HISTORY_PATH: ${blocked} is no folder`,
     ])
-    expect(await linesOf(group(files.path))).toEqual([`fail PAYMENT_HISTORY_PATH: ${files.path} is no file`])
+    expect(await linesOf(historyEnvironment(files.path))).toEqual([
+      `fail PAYMENT_HISTORY_PATH: ${files.path} is no file`,
+    ])
   })
 
   it('R-085 says what is there, makes nothing, and leaves the lock of a daemon that runs alone', async () => {
     const folder = files.folder()
     const path = join(folder, 'history.jsonl')
-    expect(await linesOf(group(path))).toEqual([
+    expect(await linesOf(historyEnvironment(path))).toEqual([
       `ok   PAYMENT_HISTORY_PATH: ${path} can be written; no wallet login, no proofs are issued`,
     ])
     expect(readdirSync(folder)).toEqual([])
     writeFileSync(join(folder, 'history.jsonl'), '123')
-    writeFileSync(join(folder, 'history.jsonl.000000000001'), '12345')
+    writeFileSync(segmentPath(path, 1), '12345')
     writeFileSync(join(folder, 'history.jsonl.note'), 'not ours')
     const lock = await lockJournal(path)
-    expect(await linesOf(group(path))).toEqual([
+    expect(await linesOf(historyEnvironment(path))).toEqual([
       `ok   PAYMENT_HISTORY_PATH: ${path} has 8 bytes in 2 files; no wallet login, no proofs are issued`,
     ])
     await lock.release()
@@ -86,7 +78,7 @@ describe('probeHistory', () => {
       expect(await linesOf({ [name]: gone })).toHaveLength(1)
     }
     const path = join(files.path, 'with-issuer.jsonl')
-    const [first] = await linesOf({ ...group(path), ...good })
+    const [first] = await linesOf({ ...historyEnvironment(path), ...good })
     expect(first).toMatch(/proofs are issued$/)
   })
 
@@ -119,7 +111,7 @@ describe('probeHistory', () => {
     const now = Math.floor(systemClock.now() / 1_000)
     const [one, other] = [await issuerOf(now), await issuerOf(now)]
     const env = {
-      ...group(join(files.folder(), 'history.jsonl')),
+      ...historyEnvironment(join(files.folder(), 'history.jsonl')),
       HISTORY_ISSUER_PRIVATE_KEY_PATH: one.files.key,
       HISTORY_ISSUER_MANIFEST_PATH: one.files.manifest,
       HISTORY_ISSUER_TRUST_ANCHOR_PATH: one.files.anchor,

@@ -1,13 +1,15 @@
 /** Checks the files and folders of the payment history and of its proof issuer. Creates nothing. */
 import { constants } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../config/config.js'
 import type { Environment } from '../config/environment.js'
 import type { HistorySettings, IssuerSettings } from '../config/history-settings.js'
 import { type Finding, isFailure } from '../finding.js'
-import { examineHistory, issuerPathsOf } from '../secrets/history.js'
+import { listSegments } from '../history/file/segments.js'
+import { examineHistory } from '../secrets/history.js'
+import { issuerPathsOf } from '../secrets/history-issuer.js'
 import { allows, judgeFolder, judgePlace, judgeSpace } from './journal.js'
 
 /** The daemon that runs may have the history open: its lock is left alone. */
@@ -53,13 +55,13 @@ async function judgeRecords({ path, hasWalletLogin, issuer }: HistorySettings): 
   ]
 }
 
-/** The file of the records and the full ones beside it. */
+/** The newest file of the records, if there is one yet, and the full ones beside it. */
 async function measure(path: string): Promise<{ files: number; bytes: number }> {
-  const folder = dirname(path)
-  const isOurs = (name: string) =>
-    name === basename(path) || (name.startsWith(`${basename(path)}.`) && /\.\d+$/.test(name))
-  const names = (await readdir(folder)).filter(isOurs)
-  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size))
+  const full = await listSegments(path)
+  const found = await Promise.all(
+    [path, ...full.map((segment) => segment.path)].map((file) => stat(file).catch(() => undefined)),
+  )
+  const sizes = found.flatMap((file) => file?.size ?? [])
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Secret } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { historyEnvironment } from '../../../../test/support/history-environment.js'
 import { runCommand } from '../../test/command.js'
 import { minimalConfig } from '../../test/config.js'
 import { createTokens } from '../history/identity/tokens.js'
@@ -16,15 +17,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const secret = '5f1d8c0e7b3a49628d0e5f1d8c0e7b3a'
-const env = {
-  PAYMENT_HISTORY_PATH: 'history.jsonl',
-  HISTORY_IDENTITY_SECRET: secret,
-  HISTORY_PAYER_TENANT: 'acme',
-  HISTORY_PAYER_ACTOR: 'buyer-7',
-  HISTORY_PROVIDER_TENANT: 'shop',
-  HISTORY_PROVIDER_ACTOR: 'till-1',
-}
+const env = historyEnvironment('history.jsonl')
 
 let files = 0
 
@@ -37,10 +30,10 @@ function token(role: string, { tables = {}, more = {}, options = [] as string[] 
 
 const readAt = (url: string, text: string) => {
   const participants = {
-    payer: { tenant: 'acme', actor: 'buyer-7' },
-    provider: { tenant: 'shop', actor: 'till-1' },
+    payer: { tenant: env.HISTORY_PAYER_TENANT, actor: env.HISTORY_PAYER_ACTOR },
+    provider: { tenant: env.HISTORY_PROVIDER_TENANT, actor: env.HISTORY_PROVIDER_ACTOR },
   }
-  const settings = { identitySecret: new Secret(secret), participants }
+  const settings = { identitySecret: new Secret(env.HISTORY_IDENTITY_SECRET), participants }
   return createTokens({ settings, url, clock: systemClock, random: systemRandom }).read(`Bearer ${text}`)
 }
 

@@ -8,6 +8,7 @@ import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { movableClock } from '../../../../../test/support/clocks.js'
+import { historyEnvironment, issuerEnvironment } from '../../../../../test/support/history-environment.js'
 import { until } from '../../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
@@ -31,7 +32,6 @@ const provider = privateKeyToAccount(developmentRoles.provider.privateKey)
 const clock = movableClock()
 const daysMs = 86_400_000
 const seconds = () => Math.floor(clock.now() / 1000)
-const secret = 'a secret of the chain test, long enough to be one'
 
 let net: TestNetwork
 let own: Awaited<ReturnType<typeof startOwnFacilitator>>
@@ -51,18 +51,10 @@ async function start() {
     clock,
     config: { history: { url: 'http://history.example' } },
     env: {
-      PAYMENT_HISTORY_PATH: join(net.directory, 'history.jsonl'),
-      HISTORY_IDENTITY_SECRET: secret,
-      HISTORY_PAYER_TENANT: 'acme',
-      HISTORY_PAYER_ACTOR: 'buyer',
-      HISTORY_PROVIDER_TENANT: 'shop',
-      HISTORY_PROVIDER_ACTOR: 'till',
+      ...historyEnvironment(join(net.directory, 'history.jsonl')),
       HISTORY_PAYER_ADDRESS: payer.address,
       HISTORY_PROVIDER_ADDRESS: provider.address,
-      HISTORY_ISSUER_PRIVATE_KEY_PATH: issuer.files.key,
-      HISTORY_ISSUER_MANIFEST_PATH: issuer.files.manifest,
-      HISTORY_ISSUER_TRUST_ANCHOR_PATH: issuer.files.anchor,
-      HISTORY_ARTIFACT_PATH: join(net.directory, 'proofs'),
+      ...issuerEnvironment(issuer.files, join(net.directory, 'proofs')),
     },
   })
 }
