@@ -1,7 +1,10 @@
-/** The first pause between two questions; pauses grow from there, so that waiting takes no time from the work. */
+/**
+ * The first pause between two questions. Pauses grow with the time that was waited, so that a short wait ends at once,
+ * and a wait for a proof, which asks the chain and a daemon each time, takes little time from the proof.
+ */
 const firstPauseMs = 2
 const pauseGrowth = 1.2
-const pauseMsMax = 25
+const pauseMsMax = 100
 
 /**
  * Asks again until there is an answer: anything but undefined, null and false. The test's own timeout is the bound. With

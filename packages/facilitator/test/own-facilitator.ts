@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { parse, stringify } from 'smol-toml'
 import { movableClock } from '../../../test/support/clocks.js'
+import { until } from '../../../test/support/until.js'
 // The built files, because worker threads can only load those.
 import { parseConfig } from '../dist/config/config.js'
 import { readSecrets } from '../dist/secrets/secrets.js'
@@ -65,7 +66,12 @@ export async function startOwnFacilitator(
     post,
     admin: (path: string) =>
       send(`/admin${path}`, { headers: { authorization: `Bearer ${net.adminToken}` } }),
-    challenge: async (amount = '1000') => (await post('/challenge', { amount })) as unknown as ChallengeOffer,
+    /** Asked for until there is an address: on a busy machine the first is mined later than a caller waits. */
+    challenge: (amount = '1000') =>
+      until(async () => {
+        const answer = await post('/challenge', { amount })
+        return answer.reason !== 'address_pool_empty' && (answer as unknown as ChallengeOffer)
+      }),
     reported: (event: WrittenEvent['event']) => events.filter((told) => told.event === event),
   }
 }
