@@ -17,11 +17,11 @@ import { childrenOf, createIndexerRuns } from './support/indexer.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 import { seeded } from './support/seeded.js'
 
-const count = Number(process.env.CRASH_SHARES ?? 40)
+const count = Number(process.env.CRASH_SHARES ?? 10)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const payers = 4
-const paymentsPerKill = 8
-const pauseMsMax = 4_000
+const paymentsPerKill = 2
+const pauseMsMax = 3_000
 const blockMs = 200
 const secondsPerPayment = 30
 /** Extra seconds for the network, its keys and the last proofs, on a busy machine. */
@@ -35,16 +35,17 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 /** The fee of a list price, computed here once more: a share of it, rounded up. */
 const feeOf = (listPrice: bigint) => (listPrice * bps + 9_999n) / 10_000n
 
-/** Mints soon, and mostly in batches, because a single mint costs a proof of its own. */
-const mintKinds = [
-  { mode: 'single' },
-  ...Array.from({ length: 4 }, () => ({
-    mode: 'batch',
-    batch_least: 12,
-    batch_wait_max_ms: 30_000,
-    batch_jitter_ms: 0,
-  })),
-]
+const batches = { mode: 'batch', batch_least: 12, batch_wait_max_ms: 15_000, batch_jitter_ms: 0 }
+const mintKinds = [{ mode: 'single' }, batches]
+
+/** Draws without putting back, so that few draws show every choice, and begins anew when all were drawn. */
+function drawing<T>(choices: readonly T[], random: () => number): () => T {
+  let left: T[] = []
+  return () => {
+    if (left.length === 0) left = [...choices]
+    return left.splice(Math.floor(random() * left.length), 1)[0] as T
+  }
+}
 
 type Bought = MadePayment & { readonly listPrice: bigint }
 
@@ -103,12 +104,14 @@ it(
       finalization: true,
       batch: true,
       mining: { mode: 'interval', intervalMs: blockMs },
+      // Each kind has another treasury, and so addresses of its own.
+      config: { zerc20: { pool_size: 8 } },
     })
     const indexer = createIndexerRuns(net)
     try {
       const random = seeded(seed)
-      const anyOf = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)] as T
       const kinds = await feeKinds(net)
+      const [nextKind, nextMints] = [drawing(kinds, random), drawing(mintKinds, random)]
       const splitters = kinds.flatMap(({ splitter }) => splitter ?? [])
 
       async function restartAs(kind: (typeof kinds)[number], finalize: object): Promise<void> {
@@ -116,22 +119,34 @@ it(
         changeConfigFile(net.configFile, { ...kind.tables, finalize })
         await net.restart()
       }
-      const killings = [
-        () => restartAs(anyOf(kinds), anyOf(mintKinds)),
-        async () => killProvers(net.run().pid),
-        async () => killProvers(indexer.pid()),
-        () => indexer.killAndRestart(),
-      ]
+      const restartAsNext = () => restartAs(nextKind(), nextMints())
+      const nextKilling = drawing(
+        [
+          restartAsNext,
+          restartAsNext,
+          async () => killProvers(net.run().pid),
+          async () => killProvers(indexer.pid()),
+          () => indexer.killAndRestart(),
+        ],
+        random,
+      )
 
       const balances = () =>
         Promise.all([treasury, feeRecipient].map(({ address }) => net.balanceOf(address)))
-      await restartAs(anyOf(kinds), anyOf(mintKinds))
+      await restartAsNext()
       const before = await balances()
       const bought: Bought[] = []
+      /** Payments begun so far, and how many may be: some under each kind, and some under way at each kill. */
+      const begun = { now: 0, most: paymentsPerKill }
 
       async function buy(choose: () => number): Promise<void> {
         const account = await net.account({ tokens: 100_000_000n, gas: true })
-        while (bought.length < count) {
+        while (begun.now < count) {
+          if (begun.now >= begun.most) {
+            await sleep(20)
+            continue
+          }
+          begun.now += 1
           const mode: Mode = choose() < 0.6 ? 'permit' : 'self-transfer'
           const listPrice = BigInt(2 + Math.floor(choose() * 100_000))
           const payment = { ...(await prepare(net, account, mode, `${listPrice}`)), listPrice }
@@ -143,12 +158,13 @@ it(
       const load = Promise.all(Array.from({ length: payers }, (_, i) => buy(seeded(seed + 1 + i))))
       for (let kills = 0; kills < count / paymentsPerKill; kills++) {
         await sleep(random() * pauseMsMax)
-        await anyOf(killings)()
+        await nextKilling()()
+        begun.most += paymentsPerKill
       }
       await load
       // The last kind sweeps, because the treasury is the key's own account.
       const [custodial] = kinds
-      if (custodial) await restartAs(custodial, mintKinds.at(-1) ?? {})
+      if (custodial) await restartAs(custodial, batches)
       for (const payment of bought) {
         await until(async () => (await recordOf(net, payment))?.phase === 'finalized')
       }
