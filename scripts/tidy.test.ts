@@ -105,6 +105,8 @@ describe('house rules', () => {
   })
 
   it('type-checks its tests as strictly as its sources', { timeout: 120_000 }, () => {
-    expect(() => node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.tests.json')).not.toThrow()
+    // One checker, because each further one does half of the work once more, and other tests run beside this one.
+    const args = ['-p', 'tsconfig.tests.json', '--checkers', '1']
+    expect(() => node('node_modules/typescript/bin/tsc', ...args)).not.toThrow()
   })
 })
