@@ -59,23 +59,18 @@ const lateOf = async (nonce: Hex) => (await late()).late.find((each) => each.cha
 const stuckOf = async (nonce: Hex) => (await late()).stuck.find((each) => each.challengeNonce === nonce)
 
 describe('a transfer that nobody presents', proofs, () => {
-  it('fault 8, fault 27: is found, recorded as late and minted without anybody’s help', async () => {
-    const offer = await expiredOffer('1000')
-    const txHash = await net.transfer(payer, offer.payTo, '1000')
-    await expectProvided(1000n)
-    expect(told('burn.late', offer.challengeNonce)).toMatchObject([{ txHash }])
-    expect(await lateOf(offer.challengeNonce)).toMatchObject({ value: '1000', reason: 'late' })
-    expect((await net.status(offer.challengeNonce)).body.phase).toBe('expired')
-    expect(await stuckOf(offer.challengeNonce)).toBeUndefined()
-  })
-
-  it('is its payer’s while it can buy something, and not called late when it was mined in time', async () => {
+  it('fault 8, fault 27: is found, recorded as late and minted, but is its payer’s while it can buy something', async () => {
     const offer = await net.challenge('700')
     await net.transfer(payer, offer.payTo, '700')
-    const other = await expiredOffer('100')
-    await net.transfer(payer, other.payTo, '100')
+    const expired = await expiredOffer('1000')
+    const txHash = await net.transfer(payer, expired.payTo, '1000')
     // Followed past both: the one that is open was left alone.
-    await expectProvided(100n)
+    await expectProvided(1000n)
+    expect(told('burn.late', expired.challengeNonce)).toMatchObject([{ txHash }])
+    expect(await lateOf(expired.challengeNonce)).toMatchObject({ value: '1000', reason: 'late' })
+    expect((await net.status(expired.challengeNonce)).body.phase).toBe('expired')
+    expect(await stuckOf(expired.challengeNonce)).toBeUndefined()
+
     expect(told('burn.found', offer.challengeNonce)).toEqual([])
     net.clock.advance(hourMs)
     await expectProvided(700n)
