@@ -18,12 +18,25 @@ const common = {
   server: { deps: { external: [/\/dist\/.*\.js$/] } },
 }
 
-/** Longest first: a file of minutes that began last would leave the other workers idle. */
+/**
+ * Longest first: a file of minutes that began last would leave the other workers idle. Files of a project stay together,
+ * because a worker ends, with all that it has loaded, when the next file is of another project.
+ */
 const slowestFirst = ['e2e', 'circuits', 'chain-engine', 'chain', 'unit']
+
+/** Files of a minute or so. In its first run on a machine Vitest knows no times, and would begin with the largest files. */
+const longest = [
+  ...['shares-kills.test', 'devnet-command.test', 'packages.test', 'kill-points.test', 'journal-lost.test'],
+  ...['batch-withdraw.test', 'tally.chain.test', 'finalize.chain.test', 'follow.chain.test'],
+  ...['batch-proofs.test', 'root-job.chain.test', 'recover-burns.chain.test', 'prover.test', 'tidy.test'],
+]
 
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project }: TestSpecification) => slowestFirst.indexOf(project.name)
+    const isShort = ({ moduleId }: TestSpecification) =>
+      longest.every((name) => !moduleId.endsWith(`/${name}.ts`))
+    const rank = (file: TestSpecification) =>
+      2 * slowestFirst.indexOf(file.project.name) + (isShort(file) ? 1 : 0)
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
 }
@@ -34,8 +47,8 @@ export default defineConfig({
     // Tests start the commands from their bundles, which must not be older than what was built.
     globalSetup: './scripts/bundle.mjs',
     reporters: ['default', './scripts/summary-reporter.mjs'],
-    // One more than the smallest machine has cores: a test that waits for a block, a proof or a process needs none.
-    maxWorkers: 3,
+    // Twice as many as the smallest machine has cores: a test that waits for a block, a proof or a process needs none.
+    maxWorkers: 4,
     sequence: { sequencer: SlowestFirst },
     projects: [
       {
