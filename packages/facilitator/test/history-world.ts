@@ -79,11 +79,14 @@ export async function openWorld(
   }
 }
 
-/** A copy of the folder without the locks of the process that uses it. */
+/**
+ * A copy of the folder without the locks of the process that uses it, and without the mark that it is about to put in the
+ * place of the last one: that file may be gone before it is copied.
+ */
 export function copyOf(folder: string, to: string): void {
   cpSync(folder, to, {
     recursive: true,
-    filter: (path) => !path.endsWith('.lock') && basename(path) !== 'LOCK',
+    filter: (path) => !/\.(lock|mark\.new)$/.test(path) && basename(path) !== 'LOCK',
   })
 }
 

@@ -4,10 +4,10 @@ import type { HistoryPort } from '../payment/history-port.js'
 import type { Clock } from '../payment/ports.js'
 import type { Log } from '../telemetry/events.js'
 import type { HistoryBooks } from './books.js'
-import { openHistoryFiles } from './file/history-files.js'
+import { type HistoryFiles, openHistoryFiles } from './file/history-files.js'
 import type { HistoryBinding } from './file/read-segment.js'
 import { followFiles } from './index/follow-files.js'
-import { indexFolderOf, openHistoryIndex } from './index/history-index.js'
+import { type HistoryIndex, indexFolderOf, openHistoryIndex } from './index/history-index.js'
 import { createHistoryWriter, type HistoryWriterDeps } from './writer.js'
 
 export type HistoryStats = {
@@ -51,12 +51,24 @@ export async function openHistory(deps: {
   const opened: { close(): Promise<void> }[] = [files]
   try {
     if (files.tornBytes > 0) log({ event: 'history.torn', bytes: files.tornBytes })
-    const index = await openHistoryIndex(indexFolderOf(deps.path))
+    let mendIndex = () => {}
+    const index = await openHistoryIndex(indexFolderOf(deps.path), undefined, (err) => {
+      log({ event: 'history.index_damaged', err })
+      mendIndex()
+    })
     opened.unshift(index)
-    const onProgress = (records: number, of: number) => log({ event: 'history.indexing', records, of })
-    await fillIndex({ index, files, onProgress })
-    const writer = createHistoryWriter({ files, index, clock, onFailure, limits: deps.limits })
+    const fill = (signal?: AbortSignal) => fillIndex({ index, files, log, signal })
+    await fill()
+    const writer = createHistoryWriter({
+      files,
+      index,
+      fillIndex: fill,
+      clock,
+      onFailure,
+      limits: deps.limits,
+    })
     opened.unshift(writer)
+    mendIndex = writer.mendIndex
     log({ event: 'history.opened', records: files.lastSeq(), bytes: files.bytes() })
     return {
       port: { ...writer, completeUpTo: index.completeUpTo, setCompleteUpTo: index.setCompleteUpTo },
@@ -73,15 +85,36 @@ export async function openHistory(deps: {
   }
 }
 
-/** An index that is damaged is made anew. Where that fails, the files are. */
-async function fillIndex(deps: Parameters<typeof followFiles>[0]): Promise<void> {
-  try {
-    await followFiles(deps)
-  } catch (error) {
-    if (!isCorrupt(error)) throw error
-    await deps.index.reset()
-    await followFiles(deps)
-  }
+/** Brings the index up to the files. One that is damaged is made anew; where that fails, the files are. */
+async function fillIndex({
+  index,
+  files,
+  log,
+  signal,
+}: {
+  readonly index: HistoryIndex
+  readonly files: HistoryFiles
+  readonly log: Log
+  readonly signal: AbortSignal | undefined
+}): Promise<void> {
+  const isMending = index.needsFilling()
+  // The files are those that this daemon has written all along, so what was known of them still holds.
+  const place = index.isDamaged() ? index.completeUpTo() : undefined
+  if (index.isDamaged()) await index.reset()
+  const follow = () =>
+    followFiles({
+      ...{ index, files, signal },
+      onProgress: (records, of) => log({ event: 'history.indexing', records, of }),
+      onOtherFiles: (indexed) => log({ event: 'history.index_discarded', indexed, records: files.lastSeq() }),
+    })
+  const added = await follow().catch(async (error) => {
+    if (!isCorrupt(error) || (isMending && !index.isDamaged())) throw error
+    await index.reset()
+    return follow()
+  })
+  if (place) await index.setCompleteUpTo(place)
+  index.filled()
+  if (added > 0) log({ event: 'history.indexed', records: added })
 }
 
 const isCorrupt = (error: unknown): error is SvcError =>

@@ -22,10 +22,14 @@ function createWorld(changes: Partial<typeof limits> = {}) {
   const payments = new Map<ChallengeNonce, HistoryPayment>()
   const failures: unknown[] = []
   const clock = handClock()
-  const world = { isFileFull: false, isIndexFull: false, indexedSeq: 0 }
+  const world = { isFileFull: false, isIndexFull: false, isIndexDamaged: false, fills: 0, indexedSeq: 0 }
   const index: WrittenIndex = {
-    // A copy: what was read does not change with what is written.
-    payments: async () => new Map(payments),
+    needsFilling: () => world.isIndexDamaged,
+    async payments() {
+      if (world.isIndexDamaged) throw new Error('the index is damaged')
+      // A copy: what was read does not change with what is written.
+      return new Map(payments)
+    },
     async put(put, seq) {
       if (world.isIndexFull) throw new Error('the index is full')
       for (const { before, after } of put) {
@@ -45,6 +49,12 @@ function createWorld(changes: Partial<typeof limits> = {}) {
       },
     },
     index,
+    async fillIndex() {
+      world.fills += 1
+      await new Promise(setImmediate)
+      if (world.isIndexFull) throw new Error('the index is full')
+      world.isIndexDamaged = false
+    },
     clock: { ...clock, sleep: (ms, signal) => clock.sleep(ms, signal as AbortSignal).catch(() => undefined) },
     onFailure: (err) => failures.push(err),
     limits: { ...limits, ...changes },
@@ -131,6 +141,35 @@ describe('the writer of the history', () => {
     expect(kinds()).toEqual([['challenged'], ['challenged', 'accepted']])
     expect(payments.get(nonceOf(1))?.accepted?.at).toBe(7)
     expect(payments.get(nonceOf(2))?.turns).toHaveLength(1)
+  })
+
+  it('makes a damaged index anew by itself, and whoever waits is told when that is done', async () => {
+    const { world, writer, kinds, failures } = createWorld()
+    writer.note(issued(1))
+    await writer.durable()
+    world.isIndexDamaged = true
+    writer.note(accepted(1))
+    await writer.durable()
+    expect([kinds(), world.fills]).toEqual([[['challenged'], ['accepted']], 1])
+    // A question found the damage, and no payment comes by.
+    world.isIndexDamaged = true
+    writer.mendIndex()
+    await new Promise(setImmediate)
+    expect(() => writer.assertRoom()).toThrow(/cannot be written/)
+    while (world.isIndexDamaged || writer.stats().failed) await new Promise(setImmediate)
+    expect([world.fills, failures.length]).toEqual([2, 0])
+  })
+
+  it('goes on with payments when an index that could not be made anew can be', async () => {
+    const { world, writer, kinds, nextSleep } = createWorld()
+    Object.assign(world, { isIndexDamaged: true, isIndexFull: true })
+    writer.note(issued(1))
+    await expect(writer.durable()).rejects.toMatchObject({ code: 'journal_failed' })
+    const sleep = await nextSleep()
+    world.isIndexFull = false
+    sleep.end()
+    while (!writer.isDurable()) await new Promise(setImmediate)
+    expect([kinds(), world.fills]).toEqual([[['challenged']], 2])
   })
 
   it('lets nothing begin while too many payments wait', async () => {

@@ -21,11 +21,13 @@ import { type HistoryPayment, payerOf } from './payment.js'
 import { fold, type HistoryRecord, type NumberedRecord, newRecords } from './record.js'
 
 /** The part of the index that the writer needs. */
-export type WrittenIndex = Pick<HistoryIndex, 'payments' | 'put'>
+export type WrittenIndex = Pick<HistoryIndex, 'payments' | 'put' | 'needsFilling'>
 
 export type HistoryWriter = Pick<HistoryPort, 'assertRoom' | 'note' | 'durable' | 'isDurable'> & {
   /** The payer lets the provider see its address and its burn. Resolves when that is on the disk. */
   disclose(nonce: ChallengeNonce, payer: Address): Promise<void>
+  /** Damage was found in the index: it is made anew at once. Until then nothing is written and no payment goes on. */
+  mendIndex(): void
   /** Records written since the start, and whether the disk refuses now. */
   stats(): { readonly records: number; readonly failed: boolean }
   /** Writes what waits, once more if the disk refuses, and ends. */
@@ -35,6 +37,8 @@ export type HistoryWriter = Pick<HistoryPort, 'assertRoom' | 'note' | 'durable' 
 export type HistoryWriterDeps = {
   readonly files: Pick<HistoryFiles, 'append'>
   readonly index: WrittenIndex
+  /** Makes a damaged index anew from the files. Nothing is appended to them meanwhile. Throws once the signal says so. */
+  readonly fillIndex: (signal: AbortSignal) => Promise<void>
   readonly clock: Clock
   readonly onFailure: (err: unknown) => void
   readonly limits: {
@@ -53,51 +57,28 @@ type Waiting =
   | { readonly payment: RecordedPayment; readonly isOlder: boolean; readonly nonce: ChallengeNonce }
   | { readonly payment?: undefined; readonly nonce: ChallengeNonce; readonly payer: Address }
 
-type Waiter = { readonly upTo: number; readonly done: () => void; readonly failed: (error: SvcError) => void }
-
 export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
-  const { clock, limits } = deps
+  const { limits, index } = deps
   const queue: Waiting[] = []
-  let waiters: Waiter[] = []
+  const waiters = createWaiters()
   /** Payments noted, and payments that are on the disk and in the index. */
-  const counts = { noted: 0, written: 0, records: 0 }
+  const counts = { noted: 0, written: 0 }
   const closing = new AbortController()
-  let failure: SvcError | undefined
   let running: Promise<void> | undefined
-  const writeBatch = createBatchWriter(deps)
+  const batches = createPatientWriter(deps, closing.signal, waiters.fail)
 
   async function run(): Promise<void> {
     // After the events that are queued already, so that notes made in one go are one write.
     await new Promise((resolve) => setImmediate(resolve))
-    while (queue.length > 0) {
+    while (queue.length > 0 || (index.needsFilling() && !closing.signal.aborted)) {
       const batch = queue.slice(0, limits.historyBatchMax)
-      if (!(await writeUntilDone(batch))) break
+      if (!(await batches.write(batch))) break
       queue.splice(0, batch.length)
       counts.written += batch.length
-      for (const { upTo, done } of waiters) if (upTo <= counts.written) done()
-      waiters = waiters.filter(({ upTo }) => upTo > counts.written)
+      waiters.tell(counts.written)
     }
     // In the same turn as the look at the queue: a note that comes next must find the writer idle.
     running = undefined
-  }
-
-  /** Tries one batch again and again: a part of its way may be behind it already. False when it was given up. */
-  async function writeUntilDone(batch: readonly Waiting[]): Promise<boolean> {
-    for (let failures = 1; ; failures += 1) {
-      const isLast = closing.signal.aborted
-      try {
-        counts.records += await writeBatch(batch)
-        failure = undefined
-        return true
-      } catch (cause) {
-        failure = failureOf(cause)
-        deps.onFailure(cause)
-        for (const { failed } of waiters.splice(0)) failed(failure)
-        if (isLast) return false
-        const pauseMs = backOffMs(failures, limits.historyRetryFirstMs, limits.historyRetryMaxMs)
-        await clock.sleep(pauseMs, closing.signal)
-      }
-    }
   }
 
   function add(waiting: Waiting): void {
@@ -108,6 +89,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
 
   function assertRoom(): void {
     if (closing.signal.aborted) throw failureOf('it is closed')
+    const failure = batches.failure()
     if (failure) throw failure
     if (queue.length >= limits.historyWaitingMax) throw failureOf('too many payments wait for the disk')
   }
@@ -116,10 +98,8 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
 
   function durable(): Promise<void> {
     if (isDurable()) return Promise.resolve()
-    if (failure) return Promise.reject(failure)
-    return new Promise((done, failed) => {
-      waiters.push({ upTo: counts.noted, done, failed })
-    })
+    const failure = batches.failure()
+    return failure ? Promise.reject(failure) : waiters.until(counts.noted)
   }
 
   return {
@@ -134,10 +114,82 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
       add({ nonce, payer })
       await durable()
     },
-    stats: () => ({ records: counts.records, failed: failure !== undefined }),
+    mendIndex() {
+      running ??= run()
+    },
+    stats: () => ({ records: batches.records(), failed: batches.failure() !== undefined }),
     async close() {
       closing.abort()
       await running
+    },
+  }
+}
+
+/** Tries a batch again and again: a part of its way may be behind it already. */
+function createPatientWriter(
+  deps: HistoryWriterDeps,
+  closing: AbortSignal,
+  onRefused: (failure: SvcError) => void,
+) {
+  const { clock, limits, index } = deps
+  const writeBatch = createBatchWriter(deps)
+  let failure: SvcError | undefined
+  let records = 0
+
+  /** Takes minutes where the history is long. Nothing new begins meanwhile. */
+  async function fillIndex(): Promise<void> {
+    failure = failureOf('its index is made anew')
+    await deps.fillIndex(closing)
+  }
+
+  return {
+    /** Why the last try failed; undefined once one succeeds. */
+    failure: () => failure,
+    records: () => records,
+    /** False when the batch was given up. */
+    async write(batch: readonly Waiting[]): Promise<boolean> {
+      for (let failures = 1; ; failures += 1) {
+        const isLast = closing.aborted
+        const isFilling = index.needsFilling()
+        try {
+          if (isFilling) await fillIndex()
+          records += await writeBatch(batch)
+          failure = undefined
+          return true
+        } catch (cause) {
+          failure = failureOf(cause)
+          deps.onFailure(cause)
+          // Damage is mended at once. Whoever waits already waits for it, such as a start that adds what the journal knows.
+          if (index.needsFilling() && !isFilling && !isLast) continue
+          onRefused(failure)
+          if (isLast) return false
+          const pauseMs = backOffMs(failures, limits.historyRetryFirstMs, limits.historyRetryMaxMs)
+          await clock.sleep(pauseMs, closing)
+        }
+      }
+    },
+  }
+}
+
+/** Those who wait until so many payments are on the disk. */
+function createWaiters() {
+  type Waiter = {
+    readonly upTo: number
+    readonly done: () => void
+    readonly failed: (error: SvcError) => void
+  }
+  let waiters: Waiter[] = []
+  return {
+    until: (upTo: number) =>
+      new Promise<void>((done, failed) => {
+        waiters.push({ upTo, done, failed })
+      }),
+    tell(written: number): void {
+      for (const { upTo, done } of waiters) if (upTo <= written) done()
+      waiters = waiters.filter(({ upTo }) => upTo > written)
+    },
+    fail(error: SvcError): void {
+      for (const { failed } of waiters.splice(0)) failed(error)
     },
   }
 }

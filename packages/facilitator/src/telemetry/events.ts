@@ -36,6 +36,9 @@ export type LifecycleEvent =
     }
   | { readonly event: 'journal.compaction_failed'; readonly err: unknown }
   | { readonly event: 'history.indexing'; readonly records: number; readonly of: number }
+  | { readonly event: 'history.indexed'; readonly records: number }
+  | { readonly event: 'history.index_damaged'; readonly err: unknown }
+  | { readonly event: 'history.index_discarded'; readonly indexed: number; readonly records: number }
   | { readonly event: 'history.opened'; readonly records: number; readonly bytes: number }
   | { readonly event: 'history.torn'; readonly bytes: number }
   | { readonly event: 'history.caught_up'; readonly payments: number }
@@ -503,6 +506,26 @@ export const logEvents: {
       'The index of the payment history lacks many records and is brought up to the files, which takes a while. The ' +
       'daemon is ready afterwards.',
     fields: { records: 'the number of the newest record in the index', of: 'the number of the last record' },
+  },
+  'history.indexed': {
+    level: 'info',
+    about: 'The index of the payment history lacked these records, and has them now.',
+    fields: { records: 'how many' },
+  },
+  'history.index_damaged': {
+    level: 'warn',
+    about:
+      'The index of the payment history is damaged. It is made anew from the files, and nothing is lost. Until then ' +
+      'payments and questions to the history are refused with `storage_unavailable`.',
+    fields: { err: cause },
+  },
+  'history.index_discarded': {
+    level: 'warn',
+    about:
+      'The files of the payment history are not those that its index was made of: they end earlier, or have other ' +
+      'records. After an older copy was put back that is as it should be. Otherwise records are lost. The index is made ' +
+      'anew, and the history gets everything that the journal knows.',
+    fields: { indexed: 'the last record in the index', records: 'the last record in the files' },
   },
   'seller.unknown_token': {
     level: 'warn',

@@ -13,7 +13,14 @@ import { syncFolder } from '../../system.js'
 import type { HistoryRecord, NumberedRecord } from '../record.js'
 import { readRecord, toFields } from '../record-line.js'
 import { bindingFields, type HistoryBinding, readRecords, readSegment } from './read-segment.js'
-import { assertUnbroken, historySetting, listSegments, type Segment, segmentPath } from './segments.js'
+import {
+  assertUnbroken,
+  broken,
+  historySetting,
+  listSegments,
+  type Segment,
+  segmentPath,
+} from './segments.js'
 
 export type HistoryFiles = {
   /** The number of the newest line on the disk. */
@@ -84,9 +91,10 @@ async function openLocked(deps: HistoryFilesDeps, lock: JournalLock): Promise<Hi
     await tail.replace(async (bytes) => {
       if (!place.isReleased()) await rename(path, fullPath)
       place.release()
+      newest = { ...newest, path: fullPath }
       const next = await openNext(path)
       place = createPlace(path, next)
-      full.push({ ...newest, path: fullPath })
+      full.push(newest)
       fullBytes += bytes
       newest = { path, firstSeq: nextSeq }
       return { file: next, bytes: 0, nextSeq: 0 } satisfies JournalEnd
@@ -111,8 +119,12 @@ async function openLocked(deps: HistoryFilesDeps, lock: JournalLock): Promise<Hi
     async readBehind(seq, onPart) {
       const all = [...full, newest]
       for (const [i, segment] of all.entries()) {
-        const isBefore = (all[i + 1]?.firstSeq ?? Number.POSITIVE_INFINITY) <= seq + 1
-        if (!isBefore) await readRecords(segment, deps.binding, seq, onPart)
+        const endSeq = all[i + 1]?.firstSeq ?? nextSeq
+        if (endSeq <= seq + 1 && i < full.length) continue
+        const { records } = await readRecords(segment, deps.binding, seq, onPart)
+        if (segment.firstSeq + records < endSeq) {
+          throw broken(segment.path, `it ends with record ${segment.firstSeq + records - 1} of ${endSeq - 1}`)
+        }
       }
     },
     async close() {

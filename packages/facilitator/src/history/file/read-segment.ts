@@ -48,12 +48,12 @@ export async function readRecords(
   binding: HistoryBinding,
   behind: number,
   onPart: (records: readonly NumberedRecord[]) => Promise<void>,
-): Promise<void> {
+): Promise<ReplayReport> {
   let part: NumberedRecord[] = []
   const onLine = (line: JournalLine) => {
     if (line.seq > behind) part.push({ seq: line.seq, record: readRecord(line) })
   }
-  await readSegment(segment, binding, onLine, async () => {
+  return readSegment(segment, binding, onLine, async () => {
     const read = part
     part = []
     if (read.length > 0) await onPart(read)

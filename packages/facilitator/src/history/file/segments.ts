@@ -69,7 +69,8 @@ async function lastLineOf(file: FileHandle): Promise<Buffer | undefined> {
   return bytes.subarray(start, -1)
 }
 
-const broken = (path: string, why: string): SvcError =>
+/** The error for a file that lacks something, with what the operator can do. */
+export const broken = (path: string, why: string): SvcError =>
   new SvcError(
     'journal_corrupt',
     `${historySetting}: ${path}: ${why}. Put back what belongs there; records that are lost for good can be given up by ` +

@@ -1,5 +1,5 @@
 /** Questions to the index. Every question reads one snapshot, so that no payment is half old and half new. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type {
   HistoryBooks,
   HistoryFilter,
@@ -64,7 +64,13 @@ async function paymentsAt(
   paymentKeys: readonly Buffer[],
 ): Promise<readonly HistoryPayment[]> {
   const values = await level.getMany([...paymentKeys], { snapshot })
-  return values.flatMap((value) => (value ? [readPayment(value)] : []))
+  return values.map(found)
+}
+
+/** A payment that another key speaks of. A payment that is passed over would be missing in the books, or recorded again. */
+function found(value: Buffer | undefined): HistoryPayment {
+  if (value) return readPayment(value)
+  throw new SvcError('history_corrupt', 'the index of the payment history lacks a payment that it lists')
 }
 
 /** Looks for one more than the page takes, so that the last page is known to be the last. */

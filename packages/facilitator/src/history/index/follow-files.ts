@@ -16,18 +16,24 @@ type FollowFilesDeps = {
   readonly files: FollowedFiles
   /** Called now and then while many records are put in: the number of the newest one, and of the last one. */
   readonly onProgress: (seq: number, lastSeq: number) => void
+  /** The files are not those that the index was made of. It had more records than they have, or others. */
+  readonly onOtherFiles?: (indexedSeq: number) => void
+  /** Throws between two writes once the signal says so. */
+  readonly signal?: AbortSignal | undefined
   readonly limits?: Pick<typeof indexLimits, 'recordsPerWrite' | 'progressEveryRecords'>
 }
 
 /** Returns how many records the index lacked. */
 export async function followFiles(deps: FollowFilesDeps): Promise<number> {
-  const { index, files } = deps
+  const { index, files, onOtherFiles = () => undefined } = deps
   const { lastRecord } = files
+  const indexed = index.indexedSeq()
   // After an orderly end nothing is missing, and the files are not read once more.
-  if (lastRecord?.seq === index.indexedSeq() && (await hasTurn(index, lastRecord))) return 0
-  if (index.indexedSeq() > files.lastSeq()) await index.reset()
-  const added = await readOn(deps)
+  const isComplete = lastRecord?.seq === indexed && indexed === files.lastSeq()
+  if (isComplete && (await hasTurn(index, lastRecord))) return 0
+  const added = indexed > files.lastSeq() ? 'other_files' : await readOn(deps)
   if (added !== 'other_files') return added
+  onOtherFiles(indexed)
   await index.reset()
   const all = await readOn(deps)
   return all === 'other_files' ? 0 : all
@@ -53,12 +59,13 @@ async function readOn(deps: FollowFilesDeps): Promise<number | 'other_files'> {
   return isSame ? writer.added() : 'other_files'
 }
 
-function createWriter({ index, files, onProgress, limits = indexLimits }: FollowFilesDeps) {
+function createWriter({ index, files, onProgress, signal, limits = indexLimits }: FollowFilesDeps) {
   let added = 0
   let told = 0
   return {
     added: () => added,
     async put(records: readonly NumberedRecord[]): Promise<void> {
+      signal?.throwIfAborted()
       await putRecords(index, records)
       added += records.length
       if (added - told < limits.progressEveryRecords) return

@@ -238,12 +238,18 @@ async function knownTo(index: HistoryIndex, ...nonces: ReturnType<typeof nonceOf
   return nonces.map((nonce) => known.get(nonce))
 }
 
-async function contentOf(folder: string): Promise<Map<string, string>> {
+async function allOf(folder: string): Promise<Map<string, string>> {
   const level = new ClassicLevel<string, string>(folder, { keyEncoding: 'hex', valueEncoding: 'hex' })
   const content = new Map(await level.iterator().all())
   await level.close()
-  // The state tells how many records came, and not what they were.
-  content.delete(Buffer.from('!').toString('hex'))
+  return content
+}
+
+async function contentOf(folder: string): Promise<Map<string, string>> {
+  const content = await allOf(folder)
+  // The state and the numbers of writes tell how many came, and not what they were.
+  const isCount = (key: string) => '!w'.includes(Buffer.from(key, 'hex').toString('latin1', 0, 1))
+  for (const key of content.keys()) if (isCount(key)) content.delete(key)
   return content
 }
 
@@ -419,13 +425,19 @@ describe('the index of the payment history', () => {
     ]
     await expect(index.put(wrong, 5)).rejects.toMatchObject({ code: 'history_corrupt' })
     expect(index.indexedSeq()).toBe(1)
-    expect(await knownTo(index, nonceOf(1), nonceOf(3))).toEqual([known, undefined])
-    await expect(index.put([], 0)).rejects.toThrow('record 0 comes after 1')
-    await index.put([], 4)
+    // An index that contradicts itself says nothing more, to nobody.
+    expect([index.isDamaged(), index.needsFilling()]).toEqual([true, true])
+    await expect(index.payments([nonceOf(1)])).rejects.toMatchObject({ code: 'history_corrupt' })
+    await expect(index.books.find(nonceOf(1))).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(listOf(index.books.all({ scope: scopeOfAll }))).rejects.toMatchObject({
+      code: 'journal_failed',
+    })
     await index.close()
     const again = await openHistoryIndex(folder)
+    expect(await knownTo(again, nonceOf(1), nonceOf(3))).toEqual([known, undefined])
+    await expect(again.put([], 0)).rejects.toThrow('record 0 comes after 1')
+    await again.put([], 4)
     expect([again.indexedSeq(), again.completeUpTo()]).toEqual([4, place])
-    expect(await knownTo(again, nonceOf(1))).toEqual([known])
     await again.close()
   })
 
@@ -464,6 +476,25 @@ describe('the index of the payment history', () => {
     },
   )
 
+  it('keeps the numbers of its last writes alone, and begins empty where one of them is gone', async () => {
+    const limits = { ...indexLimits, writesKept: 3 }
+    const { folder, index } = await open(limits)
+    for (let seq = 1; seq <= 5; seq++) await index.put([], seq)
+    await index.close()
+    const numbers = [...(await allOf(folder)).keys()].filter((key) => key.startsWith('77'))
+    expect(numbers.map((key) => Number(`0x${key.slice(2)}`))).toEqual([3, 4, 5])
+    const told: unknown[] = []
+    const whole = await openHistoryIndex(folder, limits, (error) => told.push(error))
+    expect([whole.indexedSeq(), told]).toEqual([5, []])
+    await whole.close()
+    const level = new ClassicLevel<string, string>(folder, { keyEncoding: 'hex' })
+    await level.del(numbers[1] ?? '')
+    await level.close()
+    const anew = await openHistoryIndex(folder, limits, (error) => told.push(error))
+    expect([anew.indexedSeq(), told.length, anew.needsFilling()]).toEqual([0, 1, false])
+    await anew.close()
+  })
+
   it('exports what was there when its reader began, and gives up early when the reader does', async () => {
     const { index } = await open(narrow)
     const model: Model = new Map()
@@ -496,11 +527,14 @@ describe('the index of the payment history', () => {
     await play(other, new Map(), [[stepOf(0)]])
     await other.close()
     writeFileSync(join(folder, 'CURRENT'), 'garbage')
+    writeFileSync(join(folder, 'notes.txt'), 'of an operator')
     const anew = await openHistoryIndex(folder)
     expect([anew.indexedSeq(), await knownTo(anew, nonceOf(1))]).toEqual([0, [undefined]])
     await anew.close()
   })
 })
+
+const scopeOfAll = { kind: 'treasury', treasury: treasuries[0] ?? addressOf(0) } as const
 
 const stepOf = (payment: number): Step => ({
   payment,

@@ -8,11 +8,12 @@ import type { JournalPlace } from '../../payment/history-port.js'
 import type { HistoryBooks } from '../books.js'
 import type { HistoryChange, KnownPayments } from '../change.js'
 import { createBooks, paymentsOf } from './books.js'
-import { keys } from './keys.js'
-import { type Level, type Operation, openLevel, put } from './level.js'
+import { createGuard } from './guard.js'
+import { emptyFolder, type Operation, openLevel } from './level.js'
 import { indexLimits } from './limits.js'
-import { type IndexState, readIndexState, writeIndexState } from './stored.js'
+import { emptyState, type IndexState } from './stored.js'
 import { writeOf } from './write.js'
+import * as Writes from './writes.js'
 
 export type HistoryIndex = {
   readonly books: HistoryBooks
@@ -28,8 +29,16 @@ export type HistoryIndex = {
   indexedSeq(): number
   completeUpTo(): JournalPlace | undefined
   setCompleteUpTo(place: JournalPlace): Promise<void>
+  /**
+   * Damage was found, by a question or by a write, and the index is not whole yet. Questions are refused until `filled` is
+   * called; before a `reset` nothing else works either.
+   */
+  needsFilling(): boolean
+  isDamaged(): boolean
   /** Forgets everything. The files can then be put in from their beginning. */
   reset(): Promise<void>
+  /** Everything that the files have was put in. */
+  filled(): void
   close(): Promise<void>
 }
 
@@ -40,26 +49,38 @@ export const indexFolderOf = (path: string): string => `${path}.index`
 
 /**
  * Opens the index, or makes an empty one: also where the folder is damaged or of another format, because the files have
- * everything. Throws `SvcError('history_unusable')` when the folder cannot be used, as when another process has it.
+ * everything. `onDamage` is told of damage, now and later. Throws `SvcError('history_unusable')` when the folder cannot be
+ * used, as when another process has it.
  */
 export async function openHistoryIndex(
   folder: string,
   limits: IndexLimits = indexLimits,
+  onDamage: (error: unknown) => void = () => undefined,
 ): Promise<HistoryIndex> {
-  const level = await openLevel(folder, limits)
-  let state = await stateOf(level)
+  const level = await openLevel(folder, limits, onDamage)
+  const guard = createGuard(onDamage)
+  let state = emptyState
   // A write reads sums first, which no other write may change meanwhile.
   const alone = createSerial()
   /** The state that a write should have made when the disk refused it. */
   let refused: IndexState | undefined
 
+  async function empty(): Promise<void> {
+    await level.close()
+    await emptyFolder(folder)
+    await level.open()
+    state = emptyState
+    refused = undefined
+    guard.emptied()
+  }
+
   /** Opens the database again after a refused write, which may be on the disk all the same. */
   async function settle(refusedState: IndexState): Promise<void> {
     await level.close()
     await level.open()
-    const found = await stateOf(level)
+    const found = await Writes.stateOf(level, limits)
     if (!isDeepStrictEqual(found, refusedState) && !isDeepStrictEqual(found, state)) {
-      throw new SvcError('history_corrupt', `${folder} lost records; the next start puts them in again`)
+      throw new SvcError('history_corrupt', `${folder} lost records`)
     }
     state = found
     refused = undefined
@@ -70,19 +91,22 @@ export async function openHistoryIndex(
    * behind which nothing can be relied on. The next write begins with a new log.
    */
   const write = (operations: () => Promise<readonly Operation[]>, next: () => IndexState): Promise<void> =>
-    alone(async () => {
-      if (refused) await settle(refused)
-      const wanted = next()
-      if (wanted === state) return
-      const batch = [...(await operations()), put(keys.state, writeIndexState(wanted))]
-      try {
-        await level.batch(batch)
-      } catch (error) {
-        refused = wanted
-        throw error
-      }
-      state = wanted
-    })
+    alone(() =>
+      guard.use(async () => {
+        if (refused) await settle(refused)
+        const wanted = next()
+        if (wanted === state) return
+        const numbered = { ...wanted, writes: state.writes + 1 }
+        const batch = [...(await operations()), ...Writes.operations(numbered, limits)]
+        try {
+          await level.batch(batch)
+        } catch (error) {
+          refused = numbered
+          throw error
+        }
+        state = numbered
+      }),
+    )
 
   /** The records up to a number are put in once: a call that is made again finds its number there. */
   function after(seq: number): IndexState {
@@ -90,9 +114,18 @@ export async function openHistoryIndex(
     return seq === state.indexedSeq ? state : { ...state, indexedSeq: seq }
   }
 
+  try {
+    state = await guard.use(() => Writes.stateOf(level, limits))
+  } catch (error) {
+    if (!guard.damage()) await level.close()
+    if (!guard.damage()) throw error
+    await empty()
+    guard.filled()
+  }
+
   return {
-    books: createBooks(level, limits),
-    payments: (nonces) => paymentsOf(level, nonces),
+    books: guard.books(createBooks(level, limits)),
+    payments: (nonces) => guard.use(() => paymentsOf(level, nonces)),
     put: (changes, seq) =>
       write(
         () => writeOf(level, changes),
@@ -105,22 +138,10 @@ export async function openHistoryIndex(
         async () => [],
         () => ({ ...state, completeUpTo: place }),
       ),
-    reset: () =>
-      alone(async () => {
-        await level.clear()
-        state = emptyState
-      }),
+    needsFilling: guard.isFilling,
+    isDamaged: () => guard.damage() !== undefined,
+    reset: () => alone(empty),
+    filled: guard.filled,
     close: () => alone(() => level.close()),
   }
-}
-
-const emptyState: IndexState = { indexedSeq: 0, completeUpTo: undefined }
-
-/** An index without a state, or of another format, begins empty. */
-async function stateOf(level: Level): Promise<IndexState> {
-  const value = await level.get(keys.state)
-  const state = value && readIndexState(value)
-  if (state) return state
-  await level.clear()
-  return emptyState
 }

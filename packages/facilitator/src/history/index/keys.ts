@@ -69,6 +69,8 @@ export const placeOf = {
 
 export const keys = {
   state: key('!'),
+  /** One of the last writes, by its number. */
+  write: (number: number) => key('w', timeKey(number)),
   /** The payments in the order of their issue: what is asked for together lies together. */
   payment: (issuedAt: number, nonce: ChallengeNonce) => key('p', timeKey(issuedAt), hex(nonce)),
   /** The time of issue of a payment, which finds it. */

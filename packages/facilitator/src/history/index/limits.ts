@@ -9,6 +9,8 @@ export const indexLimits = {
   /** Records of the files in one write, and how often a long catch-up tells how far it is. */
   recordsPerWrite: 2_000,
   progressEveryRecords: 50_000,
+  /** Writes whose numbers are kept: more than are made while the system keeps them in memory. */
+  writesKept: 16_384,
   /** Blocks kept in memory, and records in memory before they go into a table. */
   cacheBytes: 16 * 1024 ** 2,
   writeBufferBytes: 8 * 1024 ** 2,

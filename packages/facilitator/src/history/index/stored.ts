@@ -28,9 +28,9 @@ function parse<T>(bytes: Buffer, read: (raw: Raw) => T): T {
   try {
     return read(JSON.parse(bytes.toString('utf8')) as Raw)
   } catch (cause) {
-    const why =
-      'a record in the index of the payment history is damaged: delete the index, and it is made anew'
-    throw new SvcError('history_corrupt', why, { cause })
+    throw new SvcError('history_corrupt', 'a record in the index of the payment history is damaged', {
+      cause,
+    })
   }
 }
 
@@ -67,12 +67,16 @@ export const readPayment = (bytes: Buffer): HistoryPayment =>
   }))
 
 /** Raised when older entries would be misunderstood. An index of another format is made anew. */
-const format = 1
+const format = 2
 
 export type IndexState = {
   readonly indexedSeq: number
   readonly completeUpTo: JournalPlace | undefined
+  /** Writes to this index, this one included. */
+  readonly writes: number
 }
+
+export const emptyState: IndexState = { indexedSeq: 0, completeUpTo: undefined, writes: 0 }
 
 export const writeIndexState = (state: IndexState): Buffer => json({ format, ...state })
 
@@ -80,6 +84,10 @@ export const writeIndexState = (state: IndexState): Buffer => json({ format, ...
 export const readIndexState = (bytes: Buffer): IndexState | undefined =>
   parse(bytes, (raw) =>
     raw.format === format
-      ? { indexedSeq: Number(raw.indexedSeq), completeUpTo: raw.completeUpTo as JournalPlace | undefined }
+      ? {
+          indexedSeq: integer.fromJson(raw.indexedSeq),
+          completeUpTo: raw.completeUpTo as JournalPlace | undefined,
+          writes: integer.fromJson(raw.writes),
+        }
       : undefined,
   )

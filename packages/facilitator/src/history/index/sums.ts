@@ -60,10 +60,7 @@ export function writeTotals(totals: HistoryTotals): Buffer {
     names.flatMap((name) => {
       const { payments, amount } = totals[name]
       if (payments < 0 || amount < 0n) {
-        throw new SvcError(
-          'history_corrupt',
-          'the index of the payment history does not fit its files: stop the daemon and delete the index, and it is made anew',
-        )
+        throw new SvcError('history_corrupt', 'the index of the payment history does not fit its files')
       }
       const count = Buffer.alloc(countBytes)
       count.writeUIntBE(payments, 0, countBytes)
@@ -72,7 +69,16 @@ export function writeTotals(totals: HistoryTotals): Buffer {
   )
 }
 
+/** Throws `SvcError('history_corrupt')` when the bytes are not what was written. */
 export function readTotals(value: Buffer): HistoryTotals {
+  try {
+    return parseTotals(value)
+  } catch (cause) {
+    throw new SvcError('history_corrupt', 'a sum in the index of the payment history is damaged', { cause })
+  }
+}
+
+function parseTotals(value: Buffer): HistoryTotals {
   let at = 0
   const next = (): Sum => {
     const payments = value.readUIntBE(at, countBytes)
