@@ -5,7 +5,15 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { ClassicLevel } from 'classic-level'
 import { expect, it, vi } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
-import { burnOf, challengeOf, hashOf, nonceOf, permitPayloadOf, units } from '../../test/challenges.js'
+import {
+  burnOf,
+  challengeOf,
+  hashOf,
+  nonceOf,
+  permitPayloadOf,
+  seconds,
+  units,
+} from '../../test/challenges.js'
 import { temporaryFolder } from '../../test/folder.js'
 import {
   type HistoryWorld,
@@ -119,6 +127,36 @@ it('keeps what it knows beside a restored, older journal, and records what happe
   const after = await readHistory(folder)
   expect(kindsOf(after, one)).toEqual(['challenged', 'accepted', 'moved', 'finalized'])
   expect(kindsOf(after, nonceOf(2))).toEqual(['challenged', 'accepted', 'demoted', 'accepted'])
+})
+
+it('agrees with a journal that was lost and recovered from the chain', async () => {
+  const folder = temporaryFolder()
+  const first = await openWorld(folder)
+  const [minted, waiting] = [await pay(first, 1), await pay(first, 2)]
+  await first.ledger.finalize(minted, mint(1), units(1000n))
+  await first.close()
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith('journal')) rmSync(join(folder, name), { recursive: true })
+  }
+  // A recovery finds the burn that is not minted yet, and knows neither its terms nor what it bought.
+  const recovery = await openWorld(folder, { attached: false, clock: first.clock })
+  const unknown = challengeOf(2, { issuedAt: seconds(1_700_000_200), amount: units(1n) })
+  await recovery.ledger.recordLate(unknown, burnOf(2), 'unrecorded')
+  await recovery.ledger.finalize(waiting, mint(2), units(1000n))
+  await recovery.close()
+
+  const next = await openWorld(folder, { clock: first.clock })
+  await caughtUp(next)
+  const two = { payments: 2, amount: 2000n }
+  const scope = { kind: 'treasury', treasury: challengeOf(1).treasury } as const
+  expect(await next.history?.books.totals(scope, { since: 0, until: 2_000_000_000 })).toMatchObject({
+    ...{ accepted: two, finalized: two, late: { payments: 0 } },
+  })
+  await next.close()
+  const history = await readHistory(folder)
+  for (const nonce of [minted, waiting]) {
+    expect(kindsOf(history, nonce)).toEqual(['challenged', 'accepted', 'finalized'])
+  }
 })
 
 it('is made anew of what the journal knows when its files are gone, and its index when that is gone', async () => {

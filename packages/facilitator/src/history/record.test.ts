@@ -94,6 +94,20 @@ describe('the records that a payment adds', () => {
     expect(history.note({ ...issued, ...acceptedAt(5) }, true)).toEqual([])
   })
 
+  it('the burn of a recovered journal, which calls it late, is the one that the history knows as accepted', () => {
+    const history = createMemory()
+    history.note({ ...issued, ...acceptedAt(5) })
+    const recovered = { ...issued, late: burnOf(1), lateReason: 'unrecorded' } as const
+    expect(history.note(recovered, true)).toEqual([])
+    expect(history.note({ ...recovered, finalized: mintedAt(9) }, true)).toEqual(['finalized'])
+    expect(history.note({ ...recovered, finalized: mintedAt(9) })).toEqual([])
+    expect(history.view()).toMatchObject({ ...acceptedAt(5), finalized: mintedAt(9) })
+    expect(history.view()).not.toHaveProperty('late')
+    // The chain has put it into another block since, and more was paid to the same address.
+    expect(history.note({ ...recovered, late: atPlace(burnOf(1), 2) })).toEqual(['moved'])
+    expect(history.note({ ...recovered, late: { ...burnOf(2), value: units(5000n) } })).toEqual(['late'])
+  })
+
   it('a larger late burn replaces a smaller one, and keeps its mint in the sum', () => {
     const history = createMemory()
     const large = { ...burnOf(3), value: units(1500n) }

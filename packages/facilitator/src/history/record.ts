@@ -135,10 +135,11 @@ function late(known: HistoryPayment, burn: LateBurn): HistoryPayment {
  */
 export function newRecords(
   known: HistoryPayment | undefined,
-  payment: RecordedPayment,
+  found: RecordedPayment,
   now: UnixSeconds,
   isOlder = false,
 ): readonly HistoryRecord[] {
+  const payment = asAccepted(known, found, isOlder)
   const { challenge } = payment
   const records: HistoryRecord[] = known ? [] : [{ event: 'challenged', challenge }]
   for (const { txHash, reason, at } of payment.unmatched ?? []) {
@@ -152,6 +153,21 @@ export function newRecords(
   records.push(...(isAcceptedFirst ? [...accepted, ...late] : [...late, ...accepted]))
   records.push(...newMints(known, payment, late))
   return records
+}
+
+/**
+ * A journal that was lost and recovered from the chain calls every burn late, because it does not know what they bought. The
+ * history knows. As in the ledger, a burn that is no larger than the accepted one is no second burn.
+ */
+function asAccepted(
+  known: HistoryPayment | undefined,
+  payment: RecordedPayment,
+  isOlder: boolean,
+): RecordedPayment {
+  const { late, lateReason: _, lateMinted: __, ...rest } = payment
+  const had = known?.accepted
+  if (!had || !late || payment.accepted || (payment.demoted && !isOlder)) return payment
+  return late.value > had.burn.value ? payment : { ...rest, accepted: { burn: late, at: had.at } }
 }
 
 function newAccepted(

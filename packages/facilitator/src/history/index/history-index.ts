@@ -13,7 +13,7 @@ import { emptyFolder, type Operation, openLevel } from './level.js'
 import { indexLimits } from './limits.js'
 import { emptyState, type IndexState } from './stored.js'
 import { writeOf } from './write.js'
-import * as Writes from './writes.js'
+import * as WriteNumbers from './write-numbers.js'
 
 export type HistoryIndex = {
   readonly books: HistoryBooks
@@ -78,7 +78,7 @@ export async function openHistoryIndex(
   async function settle(refusedState: IndexState): Promise<void> {
     await level.close()
     await level.open()
-    const found = await Writes.stateOf(level, limits)
+    const found = await WriteNumbers.stateOf(level, limits)
     if (!isDeepStrictEqual(found, refusedState) && !isDeepStrictEqual(found, state)) {
       throw new SvcError('history_corrupt', `${folder} lost records`)
     }
@@ -97,7 +97,7 @@ export async function openHistoryIndex(
         const wanted = next()
         if (wanted === state) return
         const numbered = { ...wanted, writes: state.writes + 1 }
-        const batch = [...(await operations()), ...Writes.operations(numbered, limits)]
+        const batch = [...(await operations()), ...WriteNumbers.operations(numbered, limits)]
         try {
           await level.batch(batch)
         } catch (error) {
@@ -115,7 +115,7 @@ export async function openHistoryIndex(
   }
 
   try {
-    state = await guard.use(() => Writes.stateOf(level, limits))
+    state = await guard.use(() => WriteNumbers.stateOf(level, limits))
   } catch (error) {
     if (!guard.damage()) await level.close()
     if (!guard.damage()) throw error
