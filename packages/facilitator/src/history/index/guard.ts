@@ -7,8 +7,6 @@ import { SvcError } from '@svc-zerc20/protocol'
 import type { HistoryBooks } from '../books.js'
 import { isDamage, isOfLevel } from './level.js'
 
-export type Guard = ReturnType<typeof createGuard>
-
 /** `onDamage` is called once for each time that damage is found. */
 export function createGuard(onDamage: (error: SvcError) => void) {
   let damage: SvcError | undefined
