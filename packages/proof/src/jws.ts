@@ -1,6 +1,7 @@
 /** Compact JWS as manifest, revocations and proofs are signed: EdDSA over Ed25519, with three header parameters. */
 import { Json } from '@svc-zerc20/protocol'
-import { bytesOf, isSignedBy, type PublicJwk, parseJson, type SigningKey } from './keys.js'
+import { bytesOf, parseJson } from './encoding.js'
+import { isSignedBy, type PublicJwk, type SigningKey } from './keys.js'
 
 export const algorithm = 'EdDSA'
 
@@ -42,3 +43,7 @@ function objectOf(part: string): Json.JsonObject | undefined {
 /** The header has these parameters and no others: nothing in it may choose a key or change a rule. */
 export const hasOnly = (header: Json.JsonObject, ...names: readonly string[]): boolean =>
   Object.keys(header).every((name) => names.includes(name))
+
+/** Whether the header is one of this type, signed as all papers of an issuer are. */
+export const isHeaderOf = (typ: string, header: Json.JsonObject): boolean =>
+  header.alg === algorithm && header.typ === typ && hasOnly(header, 'alg', 'typ', 'kid')

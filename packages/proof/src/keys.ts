@@ -4,6 +4,7 @@
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { Json, SvcError } from '@svc-zerc20/protocol'
+import { bytesOf, parseJson } from './encoding.js'
 import { ProofError } from './proof-error.js'
 
 /** A public key in the form of RFC 8037. */
@@ -82,19 +83,4 @@ export function makePrivateKey(seed: Uint8Array): string {
 export function isSignedBy(jwk: PublicJwk, text: string, signature: Uint8Array): boolean {
   const key = createPublicKey({ key: { ...jwk }, format: 'jwk' })
   return signature.length === 64 && verify(null, Buffer.from(text), key, signature)
-}
-
-/** Strict base64url: one text for one sequence of bytes, so that nobody can change a text and keep its meaning. */
-export function bytesOf(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64url')
-  return bytes.toString('base64url') === text ? bytes : undefined
-}
-
-/** Undefined for anything but JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

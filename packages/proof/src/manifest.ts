@@ -1,7 +1,7 @@
 /** The issuer's manifest: its name and its keys, signed by the trust anchor. */
 import { Json } from '@svc-zerc20/protocol'
 import { isName, isSeconds, isWhole } from './forms.js'
-import { algorithm, hasOnly, readJws, signJws } from './jws.js'
+import { isHeaderOf, readJws, signJws } from './jws.js'
 import { type PublicJwk, parsePublicJwk, type SigningKey, thumbprintOf } from './keys.js'
 import { limits } from './limits.js'
 import { ProofError } from './proof-error.js'
@@ -43,7 +43,7 @@ export function readManifestOfAnyTime(text: string, anchor: PublicJwk): Manifest
   const jws = text.length > limits.manifestCharsMax ? undefined : readJws(text.trim())
   if (jws === undefined) throw new ProofError('manifest_malformed')
   const { header, payload } = jws
-  if (header.alg !== algorithm || header.typ !== typ || !hasOnly(header, 'alg', 'typ', 'kid')) {
+  if (!isHeaderOf(typ, header)) {
     throw new ProofError('manifest_malformed', 'Its header is not one of a manifest.')
   }
   if (header.kid !== thumbprintOf(anchor)) throw new ProofError('manifest_anchor')

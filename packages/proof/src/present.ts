@@ -1,8 +1,8 @@
 /** Passes a proof on with fewer disclosures. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { ProofError } from './proof-error.js'
+import { readSdJwt } from './read-sd-jwt.js'
 import { sdJwt } from './sd-jwt.js'
-import { readSdJwt } from './structure.js'
 
 /** The same proof with these claims and no others. Throws when it does not have one of them. */
 export async function presentProof(proof: string, names: readonly string[]): Promise<string> {

@@ -1,6 +1,6 @@
 /** A proof with what it rests on, in one file: with it, the trust anchor is all that a verifier needs. */
 import { Json } from '@svc-zerc20/protocol'
-import { parseJson } from './keys.js'
+import { parseJson } from './encoding.js'
 import { limits } from './limits.js'
 import { ProofError } from './proof-error.js'
 

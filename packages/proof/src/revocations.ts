@@ -1,7 +1,7 @@
 /** The list of revoked proofs, signed by a key of the issuer. It is short-lived, so that an old one is noticed. */
 import type { Json } from '@svc-zerc20/protocol'
 import { isName, isSeconds } from './forms.js'
-import { algorithm, hasOnly, readJws, signJws } from './jws.js'
+import { isHeaderOf, readJws, signJws } from './jws.js'
 import type { SigningKey } from './keys.js'
 import { limits } from './limits.js'
 import { type Manifest, newestOf } from './manifest.js'
@@ -35,7 +35,7 @@ function readRevocations(text: string, manifest: Manifest, now: number): Revocat
   const jws = text.length > limits.revocationsCharsMax ? undefined : readJws(text.trim())
   if (jws === undefined) throw new ProofError('revocations_malformed')
   const { header, payload } = jws
-  if (header.alg !== algorithm || header.typ !== typ || !hasOnly(header, 'alg', 'typ', 'kid')) {
+  if (!isHeaderOf(typ, header)) {
     throw new ProofError('revocations_malformed', 'Its header is not one of such a list.')
   }
   const key = manifest.keys.find(({ kid }) => kid === header.kid)

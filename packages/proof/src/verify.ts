@@ -1,14 +1,16 @@
 /** Believes a proof, or says why not. Needs no network: the trust anchor is enough, with what the proof's file carries. */
+
+import { bytesOf } from './encoding.js'
 import { isName, isSeconds } from './forms.js'
 import { algorithm, hasOnly, type Jws } from './jws.js'
-import { bytesOf, type PublicJwk } from './keys.js'
+import type { PublicJwk } from './keys.js'
 import { limits } from './limits.js'
 import { type IssuerKey, type Manifest, newestManifest } from './manifest.js'
 import { ProofError, type ProofReason } from './proof-error.js'
+import { type Disclosure, readSdJwt } from './read-sd-jwt.js'
 import { newestRevocations, type Revocations } from './revocations.js'
 import { hashAlgorithm, proofType, sdJwt } from './sd-jwt.js'
 import { type Claims, formsOf, kindOf, type StatementKind, statementKinds } from './statements.js'
-import { type Disclosure, readSdJwt } from './structure.js'
 
 export type Verification = {
   readonly trustAnchor: PublicJwk

@@ -1,18 +1,18 @@
 /** Takes an SD-JWT apart, strictly and within bounds. The library reads more than the standard allows. */
 
+import { bytesOf, parseJson } from './encoding.js'
 import { isName } from './forms.js'
 import { type Jws, readJws } from './jws.js'
-import { bytesOf, parseJson } from './keys.js'
 import { limits } from './limits.js'
 import { ProofError } from './proof-error.js'
 import { sha256 } from './sd-jwt.js'
 
 export type Disclosure = { readonly name: string; readonly digest: string }
 
-export type Structure = { readonly jws: Jws; readonly disclosures: readonly Disclosure[] }
+export type ReadSdJwt = { readonly jws: Jws; readonly disclosures: readonly Disclosure[] }
 
 /** Nothing in the result is believed yet. Throws `ProofError`. */
-export function readSdJwt(proof: string): Structure {
+export function readSdJwt(proof: string): ReadSdJwt {
   if (proof.length > limits.proofCharsMax) throw new ProofError('proof_too_large')
   const [token = '', ...rest] = proof.split('~')
   const jws = readJws(token)
