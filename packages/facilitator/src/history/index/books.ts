@@ -106,7 +106,10 @@ async function pageOf(
   const shown = taken.slice(0, limit)
   const end = taken.length > limit ? shown.at(-1) : last
   const wanted = shown.map((entry) => paymentKeyIn(order, entry))
-  const payments = await paymentsAt(level, snapshot, wanted)
+  const payments: HistoryPayment[] = []
+  for (let at = 0; at < wanted.length; at += limits.paymentsPerStep) {
+    payments.push(...(await paymentsAt(level, snapshot, wanted.slice(at, at + limits.paymentsPerStep))))
+  }
   return { payments, ...(end && { next: writeCursor(order, placeIn(order, end)) }) }
 }
 

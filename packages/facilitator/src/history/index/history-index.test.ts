@@ -514,6 +514,29 @@ describe('the index of the payment history', () => {
     await index.close()
   })
 
+  it('lets others work after a few payments, in an export and in a large page', async () => {
+    const { index } = await open()
+    await play(index, new Map(), [Array.from({ length: 300 }, (_, i) => stepOf(2 * i))])
+    const scope = { kind: 'treasury', treasury: treasuries[0] ?? addressOf(0) } as const
+    let [turns, inTurn, most, isOver] = [0, 0, 0, false]
+    const turn = () => {
+      ;[turns, inTurn] = [turns + 1, 0]
+      if (!isOver) setImmediate(turn)
+    }
+    turn()
+    for await (const _ of index.books.all({ scope })) {
+      inTurn += 1
+      most = Math.max(most, inTurn)
+    }
+    expect(most).toBeLessThanOrEqual(20)
+    turns = 0
+    const page = await index.books.page({ scope, order: 'time', limit: 300 })
+    isOver = true
+    expect(page).toMatchObject({ payments: { length: 300 } })
+    expect(turns).toBeGreaterThanOrEqual(300 / 20)
+    await index.close()
+  })
+
   it('begins empty in a folder of another format or with damaged files, and not beside another process', async () => {
     const { folder, index } = await open()
     await play(index, new Map(), [[stepOf(0)]])
