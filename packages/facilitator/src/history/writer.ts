@@ -3,22 +3,12 @@
  * appended and synced together, and then put into the index. When the disk refuses, the queue stays, everybody who waits
  * is told, and the batch is tried again after a pause that grows.
  */
-import {
-  type Address,
-  backOffMs,
-  type ChallengeNonce,
-  SvcError,
-  type UnixSeconds,
-  unixSeconds,
-} from '@svc-zerc20/protocol'
-import type { RecordedPayment } from '../payment/books.js'
+import { type Address, backOffMs, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { HistoryPort } from '../payment/history-port.js'
 import type { Clock } from '../payment/ports.js'
-import { changesBy, type HistoryChange, type KnownPayments } from './change.js'
-import type { HistoryFiles } from './file/history-files.js'
+import { type BatchWriterDeps, createBatchWriter, type Noted } from './batch.js'
 import type { HistoryIndex } from './index/history-index.js'
-import { type HistoryPayment, payerOf } from './payment.js'
-import { fold, type HistoryRecord, type NumberedRecord, newRecords } from './record.js'
+import { newDisclosure, newRecords } from './new-records.js'
 
 /** The part of the index that the writer needs. */
 export type WrittenIndex = Pick<HistoryIndex, 'payments' | 'put' | 'needsFilling'>
@@ -35,7 +25,7 @@ export type HistoryWriter = Pick<HistoryPort, 'assertRoom' | 'note' | 'durable' 
 }
 
 export type HistoryWriterDeps = {
-  readonly files: Pick<HistoryFiles, 'append'>
+  readonly files: BatchWriterDeps['files']
   readonly index: WrittenIndex
   /** Makes a damaged index anew from the files. Nothing is appended to them meanwhile. Throws once the signal says so. */
   readonly fillIndex: (signal: AbortSignal) => Promise<void>
@@ -52,14 +42,9 @@ export type HistoryWriterDeps = {
   }
 }
 
-/** Work in the queue: a payment that changed, or a payer's wish to be seen. */
-type Waiting =
-  | { readonly payment: RecordedPayment; readonly isOlder: boolean; readonly nonce: ChallengeNonce }
-  | { readonly payment?: undefined; readonly nonce: ChallengeNonce; readonly payer: Address }
-
 export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   const { limits, index } = deps
-  const queue: Waiting[] = []
+  const queue: Noted[] = []
   const waiters = createWaiters()
   /** Payments noted, and payments that are on the disk and in the index. */
   const counts = { noted: 0, written: 0 }
@@ -81,8 +66,8 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     running = undefined
   }
 
-  function add(waiting: Waiting): void {
-    queue.push(waiting)
+  function add(noted: Noted): void {
+    queue.push(noted)
     counts.noted += 1
     running ??= run()
   }
@@ -104,14 +89,19 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
 
   return {
     assertRoom,
-    // A copy: the ledger changes its own object, and every turn of a payment has a record.
-    note: (payment, isOlder = false) =>
-      add({ payment: { ...payment }, isOlder, nonce: payment.challenge.nonce }),
+    note(payment, isOlder = false) {
+      // A copy: the ledger changes its own object, and every turn of a payment has a record.
+      const copy = { ...payment }
+      add({
+        nonce: payment.challenge.nonce,
+        records: (known, now) => newRecords(known, copy, now, isOlder),
+      })
+    },
     durable,
     isDurable,
     async disclose(nonce, payer) {
       assertRoom()
-      add({ nonce, payer })
+      add({ nonce, records: (known, now) => newDisclosure(known, payer, now) })
       await durable()
     },
     mendIndex() {
@@ -147,7 +137,7 @@ function createPatientWriter(
     failure: () => failure,
     records: () => records,
     /** False when the batch was given up. */
-    async write(batch: readonly Waiting[]): Promise<boolean> {
+    async write(batch: readonly Noted[]): Promise<boolean> {
       for (let failures = 1; ; failures += 1) {
         const isLast = closing.aborted
         const isFilling = index.needsFilling()
@@ -192,56 +182,6 @@ function createWaiters() {
       for (const { failed } of waiters.splice(0)) failed(error)
     },
   }
-}
-
-/** Records that are in the file, and what they change. */
-type Appended = { readonly records: readonly NumberedRecord[]; readonly changes: readonly HistoryChange[] }
-
-/** Makes a batch durable. What reached the file is not appended again when the index refused it. Returns its records. */
-function createBatchWriter({ files, index, clock }: HistoryWriterDeps) {
-  let unindexed: Appended | undefined
-
-  return async (batch: readonly Waiting[]): Promise<number> => {
-    unindexed ??= await append(batch)
-    const { records, changes } = unindexed
-    const last = records.at(-1)
-    if (last) await index.put(changes, last.seq)
-    unindexed = undefined
-    return records.length
-  }
-
-  async function append(batch: readonly Waiting[]): Promise<Appended> {
-    const known = await index.payments(batch.map(({ nonce }) => nonce))
-    const made = recordsOf(batch, known, unixSeconds(clock))
-    if (made.length === 0) return { records: [], changes: [] }
-    const first = await files.append(made)
-    const records = made.map((record, i) => ({ seq: first + i, record }))
-    return { records, changes: changesBy(records, known) }
-  }
-}
-
-/** The records of a batch. A payment that comes twice builds on its own records. */
-function recordsOf(batch: readonly Waiting[], known: KnownPayments, now: UnixSeconds): HistoryRecord[] {
-  const payments = new Map(known)
-  const records: HistoryRecord[] = []
-  for (const waiting of batch) {
-    const { nonce } = waiting
-    const made = waiting.payment
-      ? newRecords(payments.get(nonce), waiting.payment, now, waiting.isOlder)
-      : disclosureOf(payments.get(nonce), waiting, now)
-    for (const record of made) payments.set(nonce, fold(payments.get(nonce), record, 0))
-    records.push(...made)
-  }
-  return records
-}
-
-function disclosureOf(
-  known: HistoryPayment | undefined,
-  { nonce, payer }: { readonly nonce: ChallengeNonce; readonly payer: Address },
-  at: UnixSeconds,
-): HistoryRecord[] {
-  if (!known || known.disclosedAt !== undefined || payerOf(known) !== payer) return []
-  return [{ event: 'disclosed', nonce, payer, at }]
 }
 
 const failureOf = (cause: unknown): SvcError =>
