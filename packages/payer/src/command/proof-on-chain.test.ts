@@ -110,6 +110,8 @@ it.each<[string, Partial<Chain>, object, string]>([
   ['a burn that reverted', { status: '0x0' }, {}, 'fail burn'],
   ['another leaf', {}, { leafIndex: '6' }, 'fail burn'],
   ['another value', {}, { value: '1001' }, 'fail burn'],
+  ['another payer', {}, { payer: address('99') }, 'fail burn'],
+  ['its payer', {}, { payer: address('11') }, 'ok burn'],
   ['another token', {}, { token: address('dd') }, 'fail burn'],
   ['a leaf that no root has', { proved: 5 }, {}, 'fail root'],
   ['less minted than burned', { mints: [999n] }, {}, 'fail mints'],

@@ -44,7 +44,7 @@ export async function compareWithChain(proof: Compared, url: string): Promise<Ch
 }
 
 async function compare(proof: Compared, rpc: JsonRpc): Promise<ChainFinding[]> {
-  const { network, token, burnTransaction, leafIndex, value } = proof.claims
+  const { network, token, burnTransaction, leafIndex, value, payer } = proof.claims
   const [answer] = await rpc.batch([{ method: 'eth_chainId', params: [] }])
   const served = quantityOf('eth_chainId', answer)
   if (served !== BigInt(Network.parseChainId(network) ?? 0)) {
@@ -60,7 +60,7 @@ async function compare(proof: Compared, rpc: JsonRpc): Promise<ChainFinding[]> {
   if (burnTransaction === undefined || money === undefined) {
     return [{ level: 'open', what: 'burn', found: 'the proof does not disclose burnTransaction' }]
   }
-  const burn = await findBurn(rpc, money, { burnTransaction, leafIndex, value })
+  const burn = await findBurn(rpc, money, { burnTransaction, leafIndex, value, payer })
   if ('level' in burn) return [burn]
   const placed = `leaf ${burn.leafIndex} with ${burn.value}, in block ${burn.blockNumber}`
   const there: ChainFinding = { level: 'ok', what: 'burn', found: placed }
@@ -85,12 +85,13 @@ type FoundBurn = { readonly leafIndex: bigint; readonly value: bigint; readonly 
 async function findBurn(
   rpc: JsonRpc,
   token: Address,
-  { burnTransaction, leafIndex, value }: { [name: string]: string | number | undefined },
+  { burnTransaction, leafIndex, value, payer }: { [name: string]: string | number | undefined },
 ): Promise<FoundBurn | ChainFinding> {
   const receipt = parseReceipt(await rpc.call('eth_getTransactionReceipt', [burnTransaction]))
   if (!receipt?.succeeded) return refuted(`the chain has no transaction ${burnTransaction} that succeeded`)
   const fits = transfersIn(receipt.logs, token).filter(
     (transfer) =>
+      (payer === undefined || transfer.from === payer) &&
       (leafIndex === undefined || transfer.leafIndex === BigInt(leafIndex)) &&
       (value === undefined || transfer.value === BigInt(value)),
   )
