@@ -6,9 +6,13 @@ import { Secret } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { historyEnvironment } from '../../../../test/support/history-environment.js'
+import { addressOf, challengeOf } from '../../test/challenges.js'
 import { runCommand } from '../../test/command.js'
 import { minimalConfig } from '../../test/config.js'
+import { bindingFields } from '../history/file/head.js'
 import { createTokens } from '../history/identity/tokens.js'
+import { toFields } from '../history/record-line.js'
+import { encodeLine } from '../ledger/journal/line.js'
 import { systemRandom } from '../system.js'
 
 let folder: string
@@ -78,5 +82,44 @@ describe('svc-facilitator history token', () => {
     expect(url).toContain('history.url')
     expect(role).toMatch(/payer, provider/)
     expect(option).toMatch(/http or https/)
+  })
+})
+
+describe('svc-facilitator history verify', () => {
+  const lines = (seq: number) =>
+    encodeLine(seq, bindingFields({ chainId: 31337, token: addressOf(0xa1) })) +
+    encodeLine(seq + 1, toFields({ event: 'challenged', challenge: challengeOf(seq) }))
+
+  it('says what it read, and with exit code 1 which line of which file is damaged', async () => {
+    const path = join(mkdtempSync(join(folder, 'verify-')), 'history.jsonl')
+    writeFileSync(`${path}.000000000000001`, lines(1))
+    writeFileSync(path, `${lines(3)}{"v":1,"seq":5,"ev`)
+    const run = (...args: string[]) =>
+      runCommand(['history', 'verify', ...args], { PAYMENT_HISTORY_PATH: path })
+    const whole = await run()
+    expect(whole).toMatchObject({ code: 0, stderr: '1 files read, 1 records\n2 files read, 2 records\n' })
+    expect(whole.stdout).toMatch(
+      /^warn .* 18 bytes at its end are no whole line: .*\nok .* 2 files with 2 records/,
+    )
+    writeFileSync(`${path}.000000000000001`, lines(1).replace('"seq":2', '"seq":3'))
+    const [damaged, json, index] = await Promise.all([run(), run(path, '--json'), run('--index')])
+    expect(damaged).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^fail PAYMENT_HISTORY_PATH: .*\.000000000000001: its last line is damaged/,
+      ),
+    })
+    expect(json.code).toBe(1)
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      path,
+      files: 2,
+      problems: [expect.any(String)],
+    })
+    expect(index).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is not there') })
+    expect(await runCommand(['history', 'verify'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('not set'),
+    })
   })
 })

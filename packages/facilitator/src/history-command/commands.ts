@@ -10,6 +10,7 @@ import { type Finding, format, isFailure } from '../finding.js'
 import { examineHistory } from '../secrets/history.js'
 import { systemRandom } from '../system.js'
 import { registerIssuerCommands } from './issuer.js'
+import { registerVerifyCommand } from './verify.js'
 
 const historyHelp = `
 Exit codes:
@@ -37,7 +38,7 @@ type TokenCommand = {
 export function registerHistoryCommands(program: Command, env: Environment): void {
   const history = program
     .command('history')
-    .description('identity tokens of the payment history, and its proof issuer')
+    .description('identity tokens of the payment history, its files, and its proof issuer')
     .addHelpText('after', historyHelp)
   history
     .command('token')
@@ -47,6 +48,7 @@ export function registerHistoryCommands(program: Command, env: Environment): voi
     .option('--url <url>', 'the URL of the daemon as participants use it, instead of history.url', readUrl)
     .addHelpText('after', tokenHelp)
     .action((options: TokenCommand) => printToken(options, env))
+  registerVerifyCommand(history, env)
   registerIssuerCommands(history, env)
 }
 

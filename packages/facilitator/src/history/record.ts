@@ -35,7 +35,7 @@ export type HistoryRecord =
   | RecordOf<'disclosed', Named & { readonly payer: Address; readonly at: UnixSeconds }>
 
 /** Turns that a payment keeps, mints beside them. A payment has about four; only a payer that sends again and again makes more. */
-const turnsMax = 64
+export const turnsMax = 64
 
 /** A record, and the number of its line. */
 export type NumberedRecord = { readonly seq: number; readonly record: HistoryRecord }

@@ -129,6 +129,21 @@ describe('the files of a history', () => {
     })
     rmSync(full)
     await expect(open()).rejects.toMatchObject({ message: expect.stringContaining('A file is missing') })
+    // The same where no full file is left, and where the newest one is from another time.
+    rmSync(`${path}.000000000000004`)
+    await expect(open()).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /history\.jsonl: it begins with record 7, 1 was due\. A file is missing\. Put back/,
+      ),
+    })
+    writeFileSync(full, whole.full)
+    writeFileSync(path, whole.full)
+    await expect(open()).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /history\.jsonl: it begins with record 1, 4 was due\. It is a copy from another/,
+      ),
+    })
+    rmSync(path)
     writeFileSync(full, whole.full.toString().replace('"amount":"1000"', '"amount":"1001"'))
     const damaged = await opened(path)
     await expect(seqsBehind(damaged, 0)).rejects.toThrow(/000000000000001: line 2 is damaged/)

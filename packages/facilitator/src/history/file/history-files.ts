@@ -12,7 +12,8 @@ import { type JournalLock, lockJournal, unusable } from '../../ledger/journal/lo
 import { syncFolder } from '../../system.js'
 import type { HistoryRecord, NumberedRecord } from '../record.js'
 import { readRecord, toFields } from '../record-line.js'
-import { bindingFields, type HistoryBinding, readRecords, readSegment } from './read-segment.js'
+import { bindingFields, type HistoryBinding } from './head.js'
+import { readRecords, readSegment } from './read-segment.js'
 import {
   assertUnbroken,
   broken,
@@ -68,7 +69,7 @@ export async function openHistoryFiles(deps: HistoryFilesDeps): Promise<HistoryF
 async function openLocked(deps: HistoryFilesDeps, lock: JournalLock): Promise<HistoryFiles> {
   const { path } = lock
   const full = await listSegments(path)
-  let newest: Segment = { path, firstSeq: await assertUnbroken(full) }
+  let newest: Segment = { path, firstSeq: await assertUnbroken(full, deps.binding) }
   let lastLine: JournalLine | undefined
   const report = await readSegment(newest, deps.binding, (line) => {
     lastLine = line

@@ -6,6 +6,7 @@ import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { decodeLine } from '../../ledger/journal/line.js'
+import { type HistoryBinding, readHead } from './head.js'
 
 export type Segment = { readonly path: string; readonly firstSeq: number }
 
@@ -37,15 +38,34 @@ export async function listSegments(path: string): Promise<Segment[]> {
  * Looks at both ends of every full file: no file and no line between them may be missing. Their middles are read when the
  * index is made anew. Returns the number of the first line behind them.
  */
-export async function assertUnbroken(segments: readonly Segment[]): Promise<number> {
+export async function assertUnbroken(segments: readonly Segment[], binding: HistoryBinding): Promise<number> {
   let due = 1
-  for (const { path, firstSeq } of segments) {
-    if (firstSeq !== due)
-      throw broken(path, `it begins with record ${firstSeq}, ${due} was due. A file is missing`)
-    due = (await lastSeqOf(path)) + 1
+  for (const segment of segments) {
+    if (segment.firstSeq !== due) throw broken(segment.path, beginsWith(segment.firstSeq, due))
+    await assertBegins(segment, binding)
+    due = (await lastSeqOf(segment.path)) + 1
   }
   return due
 }
+
+/** Throws when the file begins with another number, or belongs to another token. */
+export async function assertBegins(
+  { path, firstSeq }: Segment,
+  binding: HistoryBinding | undefined,
+): Promise<void> {
+  const head = await readHead(path)
+  if (!head) return
+  if (head.seq !== firstSeq) throw broken(path, beginsWith(head.seq, firstSeq))
+  const { chainId, token } = head.binding
+  if (!binding || (chainId === binding.chainId && token === binding.token)) return
+  throw new SvcError(
+    'journal_corrupt',
+    `${historySetting}: ${path}: it belongs to token ${token} on chain ${chainId}; give this network a history of its own`,
+  )
+}
+
+export const beginsWith = (seq: number, due: number): string =>
+  `it begins with record ${seq}, ${due} was due. ${seq > due ? 'A file is missing' : 'It is a copy from another time'}`
 
 async function lastSeqOf(path: string): Promise<number> {
   const file = await open(path, 'r')
@@ -71,8 +91,11 @@ async function lastLineOf(file: FileHandle): Promise<Buffer | undefined> {
 
 /** The error for a file that lacks something, with what the operator can do. */
 export const broken = (path: string, why: string): SvcError =>
-  new SvcError(
-    'journal_corrupt',
-    `${historySetting}: ${path}: ${why}. Put back what belongs there; records that are lost for good can be given up by ` +
-      'moving all files of the history away: the next start makes a new one of what the journal still knows',
-  )
+  withHelp(new SvcError('journal_corrupt', `${historySetting}: ${path}: ${why}`))
+
+const help =
+  'Put back what belongs there; full files never change, so that every copy of one is good. Records that are lost for good ' +
+  'can be given up by moving all files of the history away: the next start makes a new one of what the journal still knows'
+
+export const withHelp = ({ code, message, cause }: SvcError): SvcError =>
+  new SvcError(code, `${message}. ${help}`, { cause })
