@@ -6,6 +6,7 @@ import { sendRejection } from '../problem.js'
 import { answerUnrouted } from '../routes.js'
 import type { HistoryApiDeps, HistoryRoutes } from './deps.js'
 import { createDoor, type Refuse } from './door.js'
+import { registerExport } from './export.js'
 import { registerLogin } from './login.js'
 import { registerPayments } from './payments.js'
 import { registerIssuer, registerProofs } from './proofs.js'
@@ -40,6 +41,7 @@ export function registerHistoryApi(app: FastifyInstance, deps: HistoryApiDeps): 
         guarded.setNotFoundHandler(unrouted)
         registerWhoami(guarded, routes)
         registerPayments(guarded, routes)
+        registerExport(guarded, routes)
         registerProofs(guarded, routes)
       })
     },

@@ -1,57 +1,72 @@
-/** Everything a participant may see, as a stream: memory holds a few payments however long the history is. */
-import { Readable } from 'node:stream'
+/** The export: everything a participant may see, in one answer. It holds a snapshot, so its number and time are bounded. */
+import type { Readable } from 'node:stream'
+import { reject, toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ParticipantRole } from '../../config/history-settings.js'
-import type { SeenPayment } from '../../history/scopes.js'
-import { csvOf } from './csv.js'
-import { viewPayment } from './view.js'
+import type { HistoryPayment } from '../../history/payment.js'
+import { boundsOf, type SeenPayment, type Sight, seenBy } from '../../history/scopes.js'
+import { limits } from '../../limits.js'
+import type { HistoryRoutes } from './deps.js'
+import { exportStream, exportTypes } from './export-stream.js'
+import { filterOf, readQuery } from './query.js'
+import * as schemas from './schemas.js'
 
-export const exportTypes = {
-  json: 'application/json; charset=utf-8',
-  csv: 'text/csv; charset=utf-8; header=present',
-} as const
-export type ExportFormat = keyof typeof exportTypes
+export function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
+  const { clock, door, books, network, token, rateLimits, now, refuse } = routes
+  const rate = rateLimits('history_export', limits.historyExportsPerMin)
+  const underWay = createUnderWay(clock)
 
-export type ExportHead = { readonly network: string; readonly token: string; readonly exportedAt: number }
-
-/** Text is gathered to pieces of about this size. */
-const pieceCharacters = 16_384
-
-/**
- * The stream asks for the next payments only when its reader took the last ones, and lets the payments go when its reader
- * leaves. If a payment cannot be read, the answer breaks off, so that nobody takes a part for the whole.
- */
-export function exportStream(
-  payments: AsyncIterable<SeenPayment>,
-  format: ExportFormat,
-  head: ExportHead & { readonly role: ParticipantRole },
-): Readable {
-  const text = format === 'csv' ? asCsv(payments, head) : asJson(payments, head)
-  return Readable.from(inPieces(text), { objectMode: false, highWaterMark: pieceCharacters })
+  app.get('/export', async (request, reply): Promise<FastifyReply> => {
+    const { sight } = door.visitOf(request)
+    const { role } = sight
+    const at = now()
+    const asked = readQuery(schemas.exportQuery, request.query)
+    if (!asked.ok) return refuse(reply, asked)
+    const bounds = boundsOf(sight, at)
+    if (!bounds.ok) return refuse(reply, bounds)
+    const { format = 'json' } = asked.value
+    // Without this the whole stream would be made for a HEAD and thrown away.
+    if (request.method === 'HEAD') return reply.type(exportTypes[format]).send()
+    const taken = await rate.take(role)
+    if (taken !== 'ok') return refuse(reply, reject('too_many_requests'), taken.retryAfterSeconds)
+    if (underWay.isFull(role)) return refuse(reply, tooManyAtOnce)
+    const seen = seenOf(books.all(filterOf(bounds.value, asked.value)), sight, at)
+    const stream = exportStream(seen, format, { network, token: toChecksum(token), exportedAt: at, role })
+    underWay.add(role, stream)
+    return reply
+      .type(exportTypes[format])
+      .header('content-disposition', `attachment; filename="history-${role}.${format}"`)
+      .send(stream)
+  })
 }
 
-async function* asCsv(payments: AsyncIterable<SeenPayment>, head: ExportHead & { role: ParticipantRole }) {
-  const csv = csvOf(head.role, head)
-  yield csv.header
-  for await (const payment of payments) yield csv.row(payment)
+const tooManyAtOnce = reject('too_many_requests', 'as many exports are under way as one participant may have')
+
+/** The exports of each participant that have not ended. */
+function createUnderWay(clock: HistoryRoutes['clock']) {
+  const streams = { payer: new Set<Readable>(), provider: new Set<Readable>() }
+  return {
+    isFull: (role: ParticipantRole) => streams[role].size >= limits.historyExportsAtOnceMax,
+    add(role: ParticipantRole, stream: Readable): void {
+      const closed = new AbortController()
+      streams[role].add(stream)
+      stream.once('close', () => {
+        closed.abort()
+        streams[role].delete(stream)
+      })
+      // A reader that takes a byte now and then is never silent, and would keep its place and a snapshot of the index for good.
+      void clock.sleep(limits.historyExportMsMax, closed.signal).then(() => stream.destroy())
+    },
+  }
 }
 
-async function* asJson(payments: AsyncIterable<SeenPayment>, { network, token, exportedAt }: ExportHead) {
-  yield `${JSON.stringify({ network, token, exportedAt }).slice(0, -1)},"payments":[`
-  let separator = '\n'
+async function* seenOf(
+  payments: AsyncIterable<HistoryPayment>,
+  sight: Sight,
+  at: UnixSeconds,
+): AsyncGenerator<SeenPayment> {
   for await (const payment of payments) {
-    yield `${separator}${JSON.stringify(viewPayment(payment))}`
-    separator = ',\n'
+    const seen = seenBy(sight, payment, at)
+    if (seen) yield seen
   }
-  yield '\n]}\n'
-}
-
-async function* inPieces(parts: AsyncIterable<string>) {
-  let piece = ''
-  for await (const part of parts) {
-    piece += part
-    if (piece.length < pieceCharacters) continue
-    yield piece
-    piece = ''
-  }
-  if (piece !== '') yield piece
 }

@@ -1,22 +1,12 @@
-/** Payments of a participant: lists, one payment, totals, export, and the payer's leave for the provider to see it. */
+/** Payments of a participant: lists, one payment, totals, and the payer's leave for the provider to see it. */
 import { reject, toChecksum } from '@svc-zerc20/protocol'
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { HistoryFilter } from '../../history/books.js'
+import type { FastifyInstance } from 'fastify'
 import type { HistoryPayment } from '../../history/payment.js'
-import {
-  type Bounds,
-  boundsOf,
-  type SeenPayment,
-  type Sight,
-  seenBy,
-  totalsSeenBy,
-  turnsSeenBy,
-} from '../../history/scopes.js'
+import { boundsOf, type Sight, seenBy, totalsSeenBy, turnsSeenBy } from '../../history/scopes.js'
 import { limits } from '../../limits.js'
 import type { HistoryRoutes } from './deps.js'
-import { exportStream, exportTypes } from './export.js'
 import { noSuchPayment, type OnePayment, paymentNamedBy } from './one-payment.js'
-import { readQuery } from './query.js'
+import { filterOf, readQuery } from './query.js'
 import * as schemas from './schemas.js'
 import { viewPayment, viewTotals } from './view.js'
 
@@ -24,7 +14,6 @@ export function registerPayments(app: FastifyInstance, routes: HistoryRoutes): v
   registerList(app, routes)
   registerOne(app, routes)
   registerTotals(app, routes)
-  registerExport(app, routes)
 }
 
 function registerList(app: FastifyInstance, { door, books, now, refuse }: HistoryRoutes): void {
@@ -85,65 +74,4 @@ function registerTotals(
     const totals = await books.totals(bounds.value.scope, { since, until })
     return { network, token: toChecksum(token), since, until, ...viewTotals(totalsSeenBy(sight, totals)) }
   })
-}
-
-function registerExport(app: FastifyInstance, routes: HistoryRoutes): void {
-  const { clock, door, books, network, token, rateLimits, now, refuse } = routes
-  const rate = rateLimits('history_export', limits.historyExportsPerMin)
-  const underWay = new Map<string, number>()
-
-  app.get('/export', async (request, reply): Promise<FastifyReply> => {
-    const { sight } = door.visitOf(request)
-    const { role } = sight
-    const at = now()
-    const asked = readQuery(schemas.exportQuery, request.query)
-    if (!asked.ok) return refuse(reply, asked)
-    const bounds = boundsOf(sight, at)
-    if (!bounds.ok) return refuse(reply, bounds)
-    const { format = 'json' } = asked.value
-    // Without this the whole stream would be made for a HEAD and thrown away.
-    if (request.method === 'HEAD') return reply.type(exportTypes[format]).send()
-    const taken = await rate.take(role)
-    if (taken !== 'ok') return refuse(reply, reject('too_many_requests'), taken.retryAfterSeconds)
-    const running = underWay.get(role) ?? 0
-    if (running >= limits.historyExportsAtOnceMax) {
-      return refuse(
-        reply,
-        reject('too_many_requests', 'as many exports are under way as one participant may have'),
-      )
-    }
-    const filter = filterOf(bounds.value, asked.value)
-    const seen = seenOf(books.all(filter), sight, at)
-    const stream = exportStream(seen, format, { network, token: toChecksum(token), exportedAt: at, role })
-    underWay.set(role, running + 1)
-    const closed = new AbortController()
-    stream.once('close', () => {
-      closed.abort()
-      underWay.set(role, (underWay.get(role) ?? 1) - 1)
-    })
-    // A reader that takes a byte now and then is never silent, and would keep its place and a snapshot of the index for good.
-    void clock.sleep(limits.historyExportMsMax, closed.signal).then(() => stream.destroy())
-    return reply
-      .type(exportTypes[format])
-      .header('content-disposition', `attachment; filename="history-${role}.${format}"`)
-      .send(stream)
-  })
-}
-
-async function* seenOf(
-  payments: AsyncIterable<HistoryPayment>,
-  sight: Sight,
-  at: Parameters<typeof seenBy>[2],
-): AsyncGenerator<SeenPayment> {
-  for await (const payment of payments) {
-    const seen = seenBy(sight, payment, at)
-    if (seen) yield seen
-  }
-}
-
-function filterOf(
-  bounds: Bounds,
-  { phase, since, until, minAmount, maxAmount }: ReturnType<typeof schemas.exportQuery.parse>,
-): HistoryFilter {
-  return { ...bounds, phase, since, until, amountMin: minAmount, amountMax: maxAmount }
 }

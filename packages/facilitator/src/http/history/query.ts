@@ -1,6 +1,9 @@
 /** Queries of participants. Invalid values are refused, not guessed. Unknown keys are ignored. */
 import { accept, type Result, reject } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
+import type { HistoryFilter } from '../../history/books.js'
+import type { Bounds } from '../../history/scopes.js'
+import type * as schemas from './schemas.js'
 
 type Period = { readonly since: number; readonly until: number }
 
@@ -38,4 +41,12 @@ export function readBody<T>(schema: z.ZodType<T>, body: unknown): Result<T> {
 function malformed({ issues: [issue] }: z.ZodError) {
   const where = issue?.path.join('.') || 'request'
   return reject('malformed_request', `${where}: ${issue?.message ?? 'malformed'}`)
+}
+
+/** What was asked for, within what the participant cannot choose. */
+export function filterOf(
+  bounds: Bounds,
+  { phase, since, until, minAmount, maxAmount }: Omit<z.infer<typeof schemas.exportQuery>, 'format'>,
+): HistoryFilter {
+  return { ...bounds, phase, since, until, amountMin: minAmount, amountMax: maxAmount }
 }

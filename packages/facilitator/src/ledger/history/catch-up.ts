@@ -108,19 +108,16 @@ async function noteAll({
   // Listed now: a challenge that expires meanwhile is forgotten, and one that is issued meanwhile is noted by its step.
   const live = [...state.live()]
   const ended = state.endedSnapshot()
-  let count = 0
-  function note(nonce: ChallengeNonce, payment: (typeof live)[number]): void {
-    // The payment of this moment: what was listed may be old by now.
-    history.note(state.find(nonce) ?? payment, isOlder)
-    count += 1
+  function* listed() {
+    yield* live
+    for (const { challenge } of ended) yield { challenge, granted: false }
   }
+  let count = 0
   try {
-    for (const payment of live) {
-      note(payment.challenge.nonce, payment)
-      if (count % atOnce === 0 && !(await isWritten())) return undefined
-    }
-    for (const { challenge } of ended) {
-      note(challenge.nonce, { challenge, granted: false })
+    for (const payment of listed()) {
+      // The payment of this moment: what was listed may be old by now.
+      history.note(state.find(payment.challenge.nonce) ?? payment, isOlder)
+      count += 1
       if (count % atOnce === 0 && !(await isWritten())) return undefined
     }
     return (await isWritten()) ? count : undefined
