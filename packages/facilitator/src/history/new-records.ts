@@ -85,9 +85,8 @@ function newLate(
   if (!burn) return []
   const { nonce } = challenge
   const had = known?.late?.burn
-  // Of a payment from before the history nobody knows when the burn came. Late is after the end of the challenge.
-  const at = known || challenge.expiresAt > now ? now : challenge.expiresAt
-  if (!had || burn.value > had.value) return [{ event: 'late', nonce, burn, reason, at }]
+  // Never a time before the burn: its payer is told of the mint as of a day behind this time, and knows when it burned.
+  if (!had || burn.value > had.value) return [{ event: 'late', nonce, burn, reason, at: now }]
   if (isOlder || isSamePlace(burn, had)) return []
   return [{ event: 'moved', nonce, of: 'late', burn, at: now }]
 }
