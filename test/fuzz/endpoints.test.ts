@@ -32,7 +32,7 @@ let net: LocalNetwork
 let paid: Payment[]
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce })
 beforeAll(async () => {
-  net = await startLocalNetwork({ config: { daemon: { max_open_challenges: openMax } } })
+  net = await startLocalNetwork({ powBits: 1, config: { daemon: { max_open_challenges: openMax } } })
   const burnTxHash = await net.faucet.sendNative('0x00000000000000000000000000000000000000aa', 1n)
   paid = []
   while (paid.length < payments) {

@@ -31,6 +31,7 @@ const tell = (bytes: string | Buffer, from = nextAddress()) => say(net.facilitat
 
 beforeAll(async () => {
   net = await startLocalNetwork({
+    powBits: 1,
     config: {
       daemon: rates,
       zerc20: { pool_size: 256 },

@@ -48,7 +48,7 @@ const post = (path: string, body: unknown, from?: string) =>
 const bodyOf = ({ text }: Heard) => text.slice(text.indexOf('\r\n\r\n') + 4)
 
 beforeAll(async () => {
-  net = await startLocalNetwork({ config: { history: { url } }, environment })
+  net = await startLocalNetwork({ powBits: 1, config: { history: { url } }, environment })
   for (const role of ['payer', 'provider'] as const) {
     const args = ['history', 'token', '--role', role, '--config', net.configFile]
     good[role] = (await runCommand(args, environment)).stdout.trim()

@@ -20,7 +20,7 @@ const files = temporaryFiles()
 let net: LocalNetwork
 beforeAll(async () => {
   // Only its chain and its configuration file are used; the daemons of these tests are their own.
-  net = await startLocalNetwork({ inProcess: {} })
+  net = await startLocalNetwork({ inProcess: {}, powBits: 1 })
 })
 afterAll(() => net.close())
 

@@ -52,7 +52,12 @@ export async function startNetwork({
   // Transfers are followed rarely by default, so that tests can count requests to the node.
   const { daemon: daemonKeys, ...tables } = (options.config ?? {}) as { daemon?: object }
   const config = { ...tables, daemon: { follow_interval_ms: 3_600_000, ...daemonKeys } }
-  const local = await startLocalNetwork({ ...options, config, ...(!daemon && { inProcess: { clock } }) })
+  const local = await startLocalNetwork({
+    powBits: 1,
+    ...options,
+    config,
+    ...(!daemon && { inProcess: { clock } }),
+  })
   const { deployment, facilitatorUrl, faucet } = local
   const chain = given ?? local.chain
   if (!chain) throw new Error('the embedded chain did not start')

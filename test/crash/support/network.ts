@@ -58,7 +58,7 @@ function runDaemon(configFile: string, { command = 'start', args = [], env = {} 
 }
 
 export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inProcess'> = {}) {
-  const local = await startLocalNetwork(options)
+  const local = await startLocalNetwork({ powBits: 1, ...options })
   const { chain, configFile, directory, deployment, faucet, rpcUrl } = local
   if (chain === undefined || local.pids.facilitator === undefined) throw new Error('a part did not start')
   const journal = join(directory, 'journal.jsonl')

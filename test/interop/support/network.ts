@@ -15,7 +15,7 @@ export const network = 'eip155:31337'
 export type Interop = Awaited<ReturnType<typeof startInterop>>
 
 export async function startInterop(options: LocalNetworkOptions = {}) {
-  const local = await startLocalNetwork({ inProcess: {}, ...options })
+  const local = await startLocalNetwork({ inProcess: {}, powBits: 1, ...options })
   const { chain, rpcUrl, deployment, faucet } = local
   if (chain === undefined) throw new Error('the network has no chain of its own')
   const proxy = await startFacilitatorProxy(local.facilitatorUrl)

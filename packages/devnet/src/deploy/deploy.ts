@@ -36,12 +36,14 @@ export async function deployContracts(options: {
   fund?: readonly Address[]
   /** Without it, no verifiers of proofs are deployed. */
   proofs?: ProofOptions
+  /** Proof-of-work bits where there are no proofs, whose circuits would say how many. */
+  powBits?: number
   log?: (line: string) => void
 }): Promise<Deployment> {
   const { log = () => undefined, proofs } = options
   const client = createChainClient({ rpcUrl: options.rpcUrl, privateKey: options.deployer.privateKey })
   const chainId = await client.read.getChainId()
-  const powBits = proofs?.manifest.powBits ?? devnetPowBits
+  const powBits = proofs?.manifest.powBits ?? options.powBits ?? devnetPowBits
   const found = await findDeployment(client, chainId, powBits)
   if (found !== undefined) log(`contracts found: token ${found.token}`)
   const deployment = found ?? (await deployAll(client, chainId, powBits, log))

@@ -29,6 +29,8 @@ export function facilitatorConfig(options: {
   artifacts?: string
   /** Whether the network takes batch mints. Then payments are minted together. */
   batch?: boolean
+  /** Proof-of-work bits that the verifier asks for; those of the devnet by default. */
+  powBits?: number
 }): ConfigTables {
   const { chainId, token, verifier, hub, permitBurner } = options.deployment
   return {
@@ -59,7 +61,7 @@ export function facilitatorConfig(options: {
     finalize: { confirmations: 1, delay_max_ms: 0, ...(options.batch && batchMints) },
     zerc20: {
       generation: 2,
-      pow_bits: devnetPowBits,
+      pow_bits: options.powBits ?? devnetPowBits,
       tree_height: 40,
       // Small, so that the pool is filled soon; enough for one machine.
       pool_size: 32,

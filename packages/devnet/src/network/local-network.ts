@@ -44,6 +44,8 @@ export type LocalNetworkOptions = {
   /** Also proves roots and mints: starts an indexer and gives the facilitator its proving keys. Off by default, because
    * it needs several processes, and the setup of the circuits the first time. */
   finalization?: boolean
+  /** Without finalization: proof-of-work bits of burn addresses. Few make addresses cheap. */
+  powBits?: number
   /** With finalization: payments are minted in batches. Their keys take half a minute more the first time. */
   batch?: boolean
   /** With finalization: a decider in a process of its own makes the batch proofs. */
@@ -146,6 +148,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
       port: options.facilitatorPort || (history ? await freePort() : 0),
       journal: openPath(directory, 'journal.jsonl', options),
       ...(artifacts && { artifacts: artifacts.folder, batch: options.batch ?? false }),
+      ...(!artifacts && options.powBits !== undefined && { powBits: options.powBits }),
     },
     minterKey: options.minterKey ?? false,
     overrides: [fee?.tables ?? {}, options.config ?? {}],
@@ -240,7 +243,7 @@ async function openArtifacts(
 function deploy(
   rpcUrl: string,
   artifacts: Artifacts | undefined,
-  { batch = false }: LocalNetworkOptions,
+  { batch = false, powBits }: LocalNetworkOptions,
   say: (line: string) => void,
 ): Promise<Deployment> {
   const { deployer, payer, relayer, minter, treasury, feeRecipient, rootProver } = developmentRoles
@@ -249,6 +252,7 @@ function deploy(
     deployer,
     payer: payer.address,
     fund: [relayer, minter, treasury, feeRecipient, rootProver].map(({ address }) => address),
+    ...(powBits !== undefined && { powBits }),
     ...(artifacts && { proofs: { manifest: artifacts.manifest, rootProvers: [rootProver.address], batch } }),
     log: say,
   })
