@@ -55,6 +55,12 @@ export const limits = {
   /** Payments in one write to the payment history, and payments that may wait for one before nothing new begins. */
   historyBatchMax: 500,
   historyWaitingMax: 20_000,
+  /** How long changes are gathered for one write of the index of the history, and of how many payments at most. */
+  historyGatherMs: 2_000,
+  historyGatheredMax: 500,
+  /** Payments in memory that the index of the history still lacks, and that are about to change again. */
+  historyUnindexedMax: 2_000,
+  historyRecentMax: 5_000,
   /** First and longest pause before the payment history is written again after a failure. */
   historyRetryFirstMs: 100,
   historyRetryMaxMs: 5_000,

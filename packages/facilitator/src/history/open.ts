@@ -8,6 +8,7 @@ import type { HistoryBinding } from './file/head.js'
 import { type HistoryFiles, openHistoryFiles } from './file/history-files.js'
 import { followFiles } from './index/follow-files.js'
 import { type HistoryIndex, indexFolderOf, openHistoryIndex } from './index/history-index.js'
+import { booksBehind, createIndexBehind, type IndexBehindDeps } from './index/index-behind.js'
 import { createHistoryWriter, type HistoryWriterDeps } from './writer.js'
 
 export type HistoryStats = {
@@ -39,9 +40,9 @@ export async function openHistory(deps: {
   readonly binding: HistoryBinding
   readonly clock: Clock
   readonly log: Log
-  readonly limits: HistoryWriterDeps['limits']
+  readonly limits: HistoryWriterDeps['limits'] & IndexBehindDeps['limits']
 }): Promise<History> {
-  const { log, clock } = deps
+  const { log, clock, limits } = deps
   const onFailure = (err: unknown) => log({ event: 'history.failed', err })
   const files = await openHistoryFiles({
     ...deps,
@@ -59,20 +60,16 @@ export async function openHistory(deps: {
     opened.unshift(index)
     const fill = (signal?: AbortSignal) => fillIndex({ index, files, log, signal })
     await fill()
-    const writer = createHistoryWriter({
-      files,
-      index,
-      fillIndex: fill,
-      clock,
-      onFailure,
-      limits: deps.limits,
-    })
+    const behind = createIndexBehind({ index, clock, onFailure, limits })
+    opened.unshift(behind)
+    const mend = (signal: AbortSignal) => behind.mend(() => fill(signal))
+    const writer = createHistoryWriter({ files, index: behind, fillIndex: mend, clock, onFailure, limits })
     opened.unshift(writer)
     mendIndex = writer.mendIndex
     log({ event: 'history.opened', records: files.lastSeq(), bytes: files.bytes() })
     return {
       port: { ...writer, completeUpTo: index.completeUpTo, setCompleteUpTo: index.setCompleteUpTo },
-      books: index.books,
+      books: booksBehind(index.books, behind),
       disclose: writer.disclose,
       stats: () => ({ ...writer.stats(), bytes: files.bytes() }),
       close: () => closeAll(opened),

@@ -1,4 +1,4 @@
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { handClock } from '../../../../test/support/clocks.js'
 import { addressOf, burnOf, challengeOf, nonceOf, seconds } from '../../test/challenges.js'
@@ -15,6 +15,7 @@ const accepted = (seed: number): RecordedPayment => ({
 })
 
 const { from } = burnOf(1)
+const full = new SvcError('journal_failed', 'the index is full')
 
 /** A writer on a disk and an index in memory, each of which can refuse. */
 function createWorld(changes: Partial<typeof limits> = {}) {
@@ -22,7 +23,13 @@ function createWorld(changes: Partial<typeof limits> = {}) {
   const payments = new Map<ChallengeNonce, HistoryPayment>()
   const failures: unknown[] = []
   const clock = handClock()
-  const world = { isFileFull: false, isIndexFull: false, isIndexDamaged: false, fills: 0, indexedSeq: 0 }
+  const world = {
+    isFileFull: false,
+    refusal: undefined as SvcError | undefined,
+    isIndexDamaged: false,
+    fills: 0,
+    addedSeq: 0,
+  }
   const index: WrittenIndex = {
     needsFilling: () => world.isIndexDamaged,
     async payments() {
@@ -30,14 +37,17 @@ function createWorld(changes: Partial<typeof limits> = {}) {
       // A copy: what was read does not change with what is written.
       return new Map(payments)
     },
-    async put(put, seq) {
-      if (world.isIndexFull) throw new Error('the index is full')
-      for (const { before, after } of put) {
+    add(changes, seq) {
+      for (const { before, after } of changes) {
         expect(payments.get(after.challenge.nonce)).toEqual(before)
         payments.set(after.challenge.nonce, after)
       }
-      world.indexedSeq = seq
+      world.addedSeq = seq
     },
+    async room() {
+      if (world.refusal) throw world.refusal
+    },
+    failure: () => world.refusal,
   }
   const writer = createHistoryWriter({
     files: {
@@ -52,7 +62,7 @@ function createWorld(changes: Partial<typeof limits> = {}) {
     async fillIndex() {
       world.fills += 1
       await new Promise(setImmediate)
-      if (world.isIndexFull) throw new Error('the index is full')
+      if (world.refusal) throw world.refusal
       world.isIndexDamaged = false
     },
     clock: { ...clock, sleep: (ms, signal) => clock.sleep(ms, signal as AbortSignal).catch(() => undefined) },
@@ -77,7 +87,7 @@ describe('the writer of the history', () => {
     await writer.durable()
     expect(kinds()).toEqual([['challenged', 'challenged', 'accepted']])
     expect(payments.get(nonceOf(1))?.turns.map(({ seq }) => seq)).toEqual([1, 3])
-    expect(world.indexedSeq).toBe(3)
+    expect(world.addedSeq).toBe(3)
     writer.note(accepted(1))
     await writer.durable()
     expect(kinds()).toHaveLength(1)
@@ -127,20 +137,22 @@ describe('the writer of the history', () => {
     expect(() => writer.assertRoom()).not.toThrow()
   })
 
-  it('appends nothing twice when the index refuses, and leaves out nothing that was noted meanwhile', async () => {
-    const { world, writer, kinds, payments, nextSleep } = createWorld()
-    world.isIndexFull = true
+  it('lets nothing begin while the index refuses, and appends nothing while too much waits for it', async () => {
+    const { world, writer, kinds, nextSleep } = createWorld()
     writer.note(issued(1))
-    await expect(writer.durable()).rejects.toMatchObject({ code: 'journal_failed' })
-    writer.note(issued(2))
+    await writer.durable()
+    world.refusal = full
+    expect(() => writer.assertRoom()).toThrow('the index is full')
+    expect(writer.stats()).toEqual({ records: 1, failed: true })
     writer.note(accepted(1))
+    await expect(writer.durable()).rejects.toMatchObject({ code: 'journal_failed' })
+    expect(kinds()).toEqual([['challenged']])
     const sleep = await nextSleep()
-    world.isIndexFull = false
+    world.refusal = undefined
     sleep.end()
     while (!writer.isDurable()) await new Promise(setImmediate)
-    expect(kinds()).toEqual([['challenged'], ['challenged', 'accepted']])
-    expect(payments.get(nonceOf(1))?.accepted?.at).toBe(7)
-    expect(payments.get(nonceOf(2))?.turns).toHaveLength(1)
+    expect(kinds()).toEqual([['challenged'], ['accepted']])
+    expect(() => writer.assertRoom()).not.toThrow()
   })
 
   it('makes a damaged index anew by itself, and whoever waits is told when that is done', async () => {
@@ -162,11 +174,11 @@ describe('the writer of the history', () => {
 
   it('goes on with payments when an index that could not be made anew can be', async () => {
     const { world, writer, kinds, nextSleep } = createWorld()
-    Object.assign(world, { isIndexDamaged: true, isIndexFull: true })
+    Object.assign(world, { isIndexDamaged: true, refusal: full })
     writer.note(issued(1))
     await expect(writer.durable()).rejects.toMatchObject({ code: 'journal_failed' })
     const sleep = await nextSleep()
-    world.isIndexFull = false
+    world.refusal = undefined
     sleep.end()
     while (!writer.isDurable()) await new Promise(setImmediate)
     expect([kinds(), world.fills]).toEqual([[['challenged']], 2])
@@ -197,13 +209,13 @@ describe('the writer of the history', () => {
   })
 
   it('writes what waits before it ends, once more where the disk refused, and takes nothing afterwards', async () => {
-    const full = createWorld()
-    full.world.isFileFull = true
-    full.writer.note(issued(1))
-    await full.nextSleep()
-    full.world.isFileFull = false
-    await full.writer.close()
-    expect(full.kinds()).toEqual([['challenged']])
+    const patient = createWorld()
+    patient.world.isFileFull = true
+    patient.writer.note(issued(1))
+    await patient.nextSleep()
+    patient.world.isFileFull = false
+    await patient.writer.close()
+    expect(patient.kinds()).toEqual([['challenged']])
 
     const refused = createWorld()
     refused.world.isFileFull = true

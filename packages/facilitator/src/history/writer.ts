@@ -1,17 +1,18 @@
 /**
  * Writes the history. Payments are noted as they change, and wait in a queue. A batch of them becomes records, which are
- * appended and synced together, and then put into the index. When the disk refuses, the queue stays, everybody who waits
- * is told, and the batch is tried again after a pause that grows.
+ * appended and synced together, and handed to the index. When the disk refuses, the queue stays, everybody who waits is
+ * told, and the batch is tried again after a pause that grows.
  */
 import { type Address, backOffMs, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { HistoryPort } from '../payment/history-port.js'
 import type { Clock } from '../payment/ports.js'
 import { type BatchWriterDeps, createBatchWriter, type Noted } from './batch.js'
-import type { HistoryIndex } from './index/history-index.js'
+import type { IndexBehind } from './index/index-behind.js'
 import { newDisclosure, newRecords } from './new-records.js'
+import { createWaiters } from './waiters.js'
 
 /** The part of the index that the writer needs. */
-export type WrittenIndex = Pick<HistoryIndex, 'payments' | 'put' | 'needsFilling'>
+export type WrittenIndex = Pick<IndexBehind, 'payments' | 'add' | 'room' | 'failure' | 'needsFilling'>
 
 export type HistoryWriter = Pick<HistoryPort, 'assertRoom' | 'note' | 'durable' | 'isDurable'> & {
   /** The payer lets the provider see its address and its burn. Resolves when that is on the disk. */
@@ -46,7 +47,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   const { limits, index } = deps
   const queue: Noted[] = []
   const waiters = createWaiters()
-  /** Payments noted, and payments that are on the disk and in the index. */
+  /** Payments noted, and payments that are on the disk. */
   const counts = { noted: 0, written: 0 }
   const closing = new AbortController()
   let running: Promise<void> | undefined
@@ -72,10 +73,13 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     running ??= run()
   }
 
+  /** Nothing new begins while the index refuses, either. What is under way goes on: its records are on the disk. */
+  const failure = () => batches.failure() ?? index.failure()
+
   function assertRoom(): void {
     if (closing.signal.aborted) throw failureOf('it is closed')
-    const failure = batches.failure()
-    if (failure) throw failure
+    const refusal = failure()
+    if (refusal) throw refusal
     if (queue.length >= limits.historyWaitingMax) throw failureOf('too many payments wait for the disk')
   }
 
@@ -83,8 +87,8 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
 
   function durable(): Promise<void> {
     if (isDurable()) return Promise.resolve()
-    const failure = batches.failure()
-    return failure ? Promise.reject(failure) : waiters.until(counts.noted)
+    const refusal = batches.failure()
+    return refusal ? Promise.reject(refusal) : waiters.until(counts.noted)
   }
 
   return {
@@ -107,7 +111,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     mendIndex() {
       running ??= run()
     },
-    stats: () => ({ records: batches.records(), failed: batches.failure() !== undefined }),
+    stats: () => ({ records: batches.records(), failed: failure() !== undefined }),
     async close() {
       closing.abort()
       await running
@@ -115,7 +119,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   }
 }
 
-/** Tries a batch again and again: a part of its way may be behind it already. */
+/** Tries a batch again and again. */
 function createPatientWriter(
   deps: HistoryWriterDeps,
   closing: AbortSignal,
@@ -157,29 +161,6 @@ function createPatientWriter(
           await clock.sleep(pauseMs, closing)
         }
       }
-    },
-  }
-}
-
-/** Those who wait until so many payments are on the disk. */
-function createWaiters() {
-  type Waiter = {
-    readonly upTo: number
-    readonly done: () => void
-    readonly failed: (error: SvcError) => void
-  }
-  let waiters: Waiter[] = []
-  return {
-    until: (upTo: number) =>
-      new Promise<void>((done, failed) => {
-        waiters.push({ upTo, done, failed })
-      }),
-    tell(written: number): void {
-      for (const { upTo, done } of waiters) if (upTo <= written) done()
-      waiters = waiters.filter(({ upTo }) => upTo > written)
-    },
-    fail(error: SvcError): void {
-      for (const { failed } of waiters.splice(0)) failed(error)
     },
   }
 }
