@@ -4,6 +4,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { lockJournal } from '../ledger/journal/lock.js'
 import { historySetting } from './file/segments.js'
 import { indexFolderOf, openHistoryIndex } from './index/history-index.js'
+import { hasTurnOf } from './payment.js'
 import { type NumberedRecord, nonceIn, turnsMax } from './record.js'
 
 export type ComparedIndex = {
@@ -43,10 +44,10 @@ export async function openComparedIndex(path: string): Promise<ComparedIndex> {
       async problemsOf(records) {
         const known = await index.payments(records.map(({ record }) => nonceIn(record)))
         const lacked = records.find(({ seq, record }) => {
-          const { turns = [] } = known.get(nonceIn(record)) ?? {}
+          const payment = known.get(nonceIn(record))
           // What came since a crash is added at the next start. Of very many turns of one payment the index keeps the newest.
-          if (seq > index.indexedSeq() || turns.length >= turnsMax) return false
-          return !turns.some((turn) => turn.seq === seq && turn.kind === record.event)
+          if (seq > index.indexedSeq() || (payment && payment.turns.length >= turnsMax)) return false
+          return !hasTurnOf(payment, { seq, kind: record.event })
         })
         if (!lacked || isTold) return []
         isTold = true

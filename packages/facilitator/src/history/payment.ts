@@ -42,6 +42,10 @@ export type HistoryPayment = {
 
 export type Turn = { readonly seq: number; readonly kind: RecordKind; readonly at: UnixSeconds }
 
+/** Whether the payment has the turn of this line. */
+export const hasTurnOf = (payment: HistoryPayment | undefined, { seq, kind }: Omit<Turn, 'at'>): boolean =>
+  payment?.turns.some((turn) => turn.seq === seq && turn.kind === kind) ?? false
+
 export function phaseOf({ accepted, late, finalized }: HistoryPayment): HistoryPhase {
   if (finalized) return 'finalized'
   if (accepted) return 'accepted'

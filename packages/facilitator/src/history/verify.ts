@@ -88,7 +88,7 @@ export async function verifyHistory(deps: VerifyDeps): Promise<VerifiedHistory> 
 const hasSegment = async (path: string, firstSeq: number | undefined): Promise<boolean> =>
   (await listSegments(path)).some((segment) => segment.firstSeq === firstSeq)
 
-/** Bytes of a nonce that tell payments apart: so many are enough, and keep the memory of a long history small. */
+/** Digits of a nonce that tell payments apart: so many fit into a number, which keeps the memory of a long history small. */
 const nonceHexDigits = 13
 
 /** Whether every payment begins with its challenge: an index cannot be made of records without it. */

@@ -4,6 +4,7 @@
  */
 import { changesBy } from '../change.js'
 import type { HistoryFiles } from '../file/history-files.js'
+import { hasTurnOf } from '../payment.js'
 import { type NumberedRecord, nonceIn } from '../record.js'
 import type { HistoryIndex } from './history-index.js'
 import { indexLimits } from './limits.js'
@@ -77,8 +78,7 @@ function createWriter({ index, files, onProgress, signal, limits = indexLimits }
 
 async function hasTurn(index: FollowFilesDeps['index'], { seq, record }: NumberedRecord): Promise<boolean> {
   const nonce = nonceIn(record)
-  const payment = (await index.payments([nonce])).get(nonce)
-  return payment?.turns.some((turn) => turn.seq === seq && turn.kind === record.event) ?? false
+  return hasTurnOf((await index.payments([nonce])).get(nonce), { seq, kind: record.event })
 }
 
 async function putRecords(
