@@ -97,7 +97,7 @@ describe('svc-facilitator history verify', () => {
     const run = (...args: string[]) =>
       runCommand(['history', 'verify', ...args], { PAYMENT_HISTORY_PATH: path })
     const whole = await run()
-    expect(whole).toMatchObject({ code: 0, stderr: '1 files read, 1 records\n2 files read, 2 records\n' })
+    expect(whole).toMatchObject({ code: 0, stderr: '1 file read, 1 records\n2 files read, 2 records\n' })
     expect(whole.stdout).toMatch(
       /^warn .* 18 bytes at its end are no whole line: .*\nok .* 2 files with 2 records/,
     )

@@ -74,7 +74,7 @@ function bindingOf(file: string) {
 
 /** A line for every file: one has many thousands of records. */
 const tellProgress = (files: number, records: number) =>
-  process.stderr.write(`${files} files read, ${records} records\n`)
+  process.stderr.write(`${files} ${files === 1 ? 'file' : 'files'} read, ${records} records\n`)
 
 function print(path: string, report: VerifiedHistory, json: boolean): void {
   const ok = report.problems.length === 0
@@ -91,7 +91,7 @@ function print(path: string, report: VerifiedHistory, json: boolean): void {
 function findingsOf(path: string, report: VerifiedHistory): readonly Finding[] {
   const { files, records, payments, tornBytes, binding, problems } = report
   const of = binding ? ` of token ${binding.token} on chain ${binding.chainId}` : ''
-  const counts = `${path}: ${files} files with ${records} records of ${payments} payments${of}`
+  const counts = `${path}: ${files} ${files === 1 ? 'file' : 'files'} with ${records} records of ${payments} payments${of}`
   const torn = `${path}: ${tornBytes} bytes at its end are no whole line: the daemon is writing it, or a crash tore it and the next start drops it`
   return [
     ...problems.map((problem) => ({ level: 'fail' as const, key, message: problem.replace(`${key}: `, '') })),

@@ -2,7 +2,7 @@
  * Every proof that was issued, one file each, on the disk before anybody has the proof. So the operator can always tell what
  * was signed, and revoke it.
  */
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 import { replaceFile } from '../../replace-file.js'
@@ -31,10 +31,12 @@ export type Artifacts = {
   write(artifact: Artifact): Promise<void>
 }
 
+const unfinishedIn = (root: string) => join(root, 'unfinished')
+
 /** Makes the folder if it is missing, and removes what a crash left half written. */
 export async function openArtifacts(root: string): Promise<Artifacts> {
-  const unfinished = join(root, 'unfinished')
-  await guarded(async () => {
+  const unfinished = unfinishedIn(root)
+  await inArtifacts(root, async () => {
     await rm(unfinished, { recursive: true, force: true })
     await mkdir(unfinished, { recursive: true, mode: 0o700 })
   })
@@ -49,8 +51,9 @@ export async function openArtifacts(root: string): Promise<Artifacts> {
 
   return {
     write: (artifact) =>
-      guarded(async () => {
+      inArtifacts(root, async () => {
         if (!isJti(artifact.jti)) throw new Error('no name for a file')
+        await assertOpened(root)
         await makeFolder(folderOf(root, artifact.jti))
         const text = `${JSON.stringify({ v: 1, ...artifact }, undefined, 2)}\n`
         await replaceFile(pathOf(root, artifact.jti), text, { unfinished: join(unfinished, artifact.jti) })
@@ -58,11 +61,23 @@ export async function openArtifacts(root: string): Promise<Artifacts> {
   }
 }
 
-async function guarded(work: () => Promise<void>): Promise<void> {
+/**
+ * Throws when the folder is not the one that was opened: it was removed, or its disk is not mounted any more. An empty folder
+ * in its place would tell verifiers that no proof was revoked.
+ */
+export async function assertOpened(root: string): Promise<void> {
+  await stat(unfinishedIn(root)).catch((cause) => {
+    throw new Error('the folder is not the one that was opened; put it back, or mount its disk', { cause })
+  })
+}
+
+/** What goes wrong in the folder, as the operator knows it. Throws `SvcError('journal_failed')`. */
+export async function inArtifacts<T>(root: string, work: () => Promise<T>): Promise<T> {
   try {
-    await work()
+    return await work()
   } catch (cause) {
-    throw new SvcError('journal_failed', `the proof cannot be kept: ${(cause as Error).message}`, { cause })
+    const why = (cause as Error).message
+    throw new SvcError('journal_failed', `HISTORY_ARTIFACT_PATH: ${root} cannot be used: ${why}`, { cause })
   }
 }
 

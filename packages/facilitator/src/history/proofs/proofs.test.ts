@@ -1,5 +1,5 @@
 /** From a payment to a proof that a verifier believes with the trust anchor alone, and everything that ends that belief. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseProofFile, presentProof, type Verification, verifyProof } from '@svc-zerc20/proof'
 import { describe, expect, it } from 'vitest'
@@ -268,12 +268,37 @@ describe('artifacts', () => {
   })
 
   it('are not there when the disk refuses, and then nobody gets the proof', async () => {
-    const { issuer, prove } = await world()
+    const { issuer, prove, warnings } = await world()
     const root = issuer.settings.artifactPath
     // Files in the places of its folders.
     for (let shard = 0; shard < 256; shard += 1)
       writeFileSync(join(root, shard.toString(16).padStart(2, '0')), '')
     await expect(prove()).rejects.toMatchObject({ code: 'journal_failed' })
+    expect(warnings).toEqual([
+      { event: 'facilitator.warning', message: expect.stringMatching(/^HISTORY_ARTIFACT_PATH: .* EEXIST/) },
+    ])
+  })
+
+  it('say nothing about revocations while their disk is away: an empty list would take all of them back', async () => {
+    const { issuer, prove, proofs, pass, warnings } = await world()
+    const root = issuer.settings.artifactPath
+    const { jti, expiresAt } = await prove()
+    await revoke(root, jti, expiresAt)
+    // What an unmounted disk leaves is an empty folder.
+    renameSync(root, `${root}.away`)
+    mkdirSync(root)
+    pass(3_600)
+    await expect(proofs.revocations()).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(prove()).rejects.toMatchObject({ code: 'journal_failed' })
+    expect(readdirSync(root)).toEqual([])
+    expect(warnings).toContainEqual({
+      event: 'facilitator.warning',
+      message: expect.stringContaining(`${root} cannot be used: the folder is not the one that was opened`),
+    })
+    rmdirSync(root)
+    renameSync(`${root}.away`, root)
+    const [, payload = ''] = taken(await proofs.revocations()).split('.')
+    expect(JSON.parse(`${Buffer.from(payload, 'base64url')}`)).toMatchObject({ revoked: [jti] })
   })
 
   it('are whole after a kill at any moment, and what was half written is gone at the next start', async () => {

@@ -23,7 +23,7 @@ import { limits } from '../../limits.js'
 import type { Log } from '../../telemetry/events.js'
 import type { SeenPayment, SeenTotals, Sight } from '../scopes.js'
 import { openArtifacts } from './artifacts.js'
-import { openIssuer } from './issuer.js'
+import { type Issuer, openIssuer } from './issuer.js'
 import { createRevocationList } from './revocation-list.js'
 import { finalityStatement, type Money, type Period, paymentStatement, totalStatement } from './statements.js'
 
@@ -67,7 +67,7 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
   const { settings, money, clock, random, proofsPerHourMax = limits.proofsPerHourMax } = parts
   const issuers = openIssuer(settings, clock)
   const artifacts = await openArtifacts(settings.artifactPath)
-  const listOf = createRevocationList(settings.artifactPath, clock)
+  const listed = createRevocationList(settings.artifactPath, clock)
   const takesOneMore = createRate(clock, proofsPerHourMax)
   const complain = createComplaints(parts)
   const seconds = () => unixSeconds(clock)
@@ -83,6 +83,16 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
       return reject('issuer_unavailable')
     }
   }
+
+  /** A full or missing disk is the operator's to mend, so the log says what the participant is not told. */
+  async function onDisk<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error: Error) => {
+      complain(error.message)
+      throw error
+    })
+  }
+
+  const listOf = (by: Issuer) => onDisk(listed(by))
 
   async function issue(
     role: ParticipantRole,
@@ -111,7 +121,8 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
     })
     if (!verdict.ok) throw new SvcError('proof_unfit', `the proof is not valid: ${verdict.message}`)
     const issued = { ...toProofFile(file), jti, expiresAt }
-    await artifacts.write({ jti, kind: statement.kind, role, audience, issuedAt, expiresAt, file: issued })
+    const kept = { jti, kind: statement.kind, role, audience, issuedAt, expiresAt, file: issued }
+    await onDisk(artifacts.write(kept))
     return accept(issued)
   }
 

@@ -2,10 +2,11 @@
 import { signRevocations } from '@svc-zerc20/proof'
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import { limits } from '../../limits.js'
+import { assertOpened, inArtifacts } from './artifacts.js'
 import type { Issuer } from './issuer.js'
 import { readRevoked } from './revoked.js'
 
-/** The list that this issuer signs, at most `limits.revocationsFreshMs` old. */
+/** The list that this issuer signs, at most `limits.revocationsFreshMs` old. Throws `SvcError('journal_failed')`. */
 export type RevocationList = (issuer: Issuer) => Promise<string>
 
 export function createRevocationList(artifactPath: string, clock: Pick<Clock, 'now'>): RevocationList {
@@ -15,7 +16,10 @@ export function createRevocationList(artifactPath: string, clock: Pick<Clock, 'n
 
   async function sign({ id, kid, key }: Issuer): Promise<string> {
     const iat = unixSeconds(clock)
-    const revoked = await readRevoked(artifactPath, iat)
+    const revoked = await inArtifacts(artifactPath, async () => {
+      await assertOpened(artifactPath)
+      return readRevoked(artifactPath, iat)
+    })
     return signRevocations(key, kid, { iss: id, iat, exp: iat + limits.revocationsLifetimeSeconds, revoked })
   }
 
