@@ -61,9 +61,14 @@ export async function verifyHistory(deps: VerifyDeps): Promise<VerifiedHistory> 
   }
 
   let due: number | undefined = 1
-  // A running daemon may fill a file meanwhile, so the full ones are looked for again behind each.
+  // A running daemon may fill a file meanwhile, so the full ones are looked for again behind the last.
+  let listed: Segment[] = []
   for (let behind = 0; ; ) {
-    const next = (await listSegments(path)).find(({ firstSeq }) => firstSeq > behind)
+    if (listed.length === 0) {
+      const isLeft = ({ firstSeq }: Segment) => firstSeq > behind
+      listed = (await listSegments(path)).filter(isLeft)
+    }
+    const next = listed.shift()
     if (!next) {
       const newest = await readHead(path)
       if (newest && newest.seq > (due ?? newest.seq) && (await hasSegment(path, due))) continue
@@ -88,7 +93,7 @@ export async function verifyHistory(deps: VerifyDeps): Promise<VerifiedHistory> 
 const hasSegment = async (path: string, firstSeq: number | undefined): Promise<boolean> =>
   (await listSegments(path)).some((segment) => segment.firstSeq === firstSeq)
 
-/** Digits of a nonce that tell payments apart: so many fit into a number, which keeps the memory of a long history small. */
+/** Bytes of a nonce that tell payments apart: so many are enough, and keep the memory of a long history small. */
 const nonceHexDigits = 13
 
 /** Whether every payment begins with its challenge: an index cannot be made of records without it. */
