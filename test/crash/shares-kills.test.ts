@@ -165,8 +165,16 @@ it(
       // The last kind sweeps, because the treasury is the key's own account.
       const [custodial] = kinds
       if (custodial) await restartAs(custodial, batches)
+      let isLastKillDue = true
       for (const payment of bought) {
-        await until(async () => (await recordOf(net, payment))?.phase === 'finalized')
+        await until(async () => {
+          // At its first proof, and no later restart hides a proof that never ends.
+          if (isLastKillDue && childrenOf(net.run().pid).length > 0) {
+            isLastKillDue = false
+            killProvers(net.run().pid)
+          }
+          return (await recordOf(net, payment))?.phase === 'finalized'
+        })
       }
 
       const due = { swept: 0n, kept: 0n, splitFees: 0n, split: 0n }
