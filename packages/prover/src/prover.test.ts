@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -109,6 +110,20 @@ describe('a proving process', { timeout: 180_000 }, () => {
     expect(await failure(prover.prove('no-circuit', input))).toMatchObject({ code: 'bad_artifacts' })
     expect(await holds('withdraw-local', await prover.prove('withdraw-local', input))).toBe(true)
     expect(prover.pids()).toEqual([pid])
+  })
+
+  test('starts as nice as a daemon that is very nice, because nobody but an administrator may be less', async () => {
+    const program = fileURLToPath(new URL('../dist/proving-process.js', import.meta.url))
+    const child = spawn('nice', ['-n', '15', process.execPath, program, folder], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    try {
+      child.send({ kind: 'warm', id: 1, circuit: 'no-circuit' })
+      expect((await once(child, 'message'))[0]).toMatchObject({ kind: 'failed', code: 'bad_artifacts' })
+      expect(getPriority(child.pid)).toBeGreaterThanOrEqual(15)
+    } finally {
+      child.kill('SIGKILL')
+    }
   })
 
   test('that is killed tells its job so, and another takes its place', async () => {

@@ -1,7 +1,7 @@
 /** A proving process: takes questions over IPC, one at a time, and ends with its parent. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { createEngine } from './engine.js'
 import { limits } from './limits.js'
 import type { Answer, Question } from './message.js'
@@ -10,7 +10,8 @@ import { ProverError } from './prover-error.js'
 const [folder] = process.argv.slice(2)
 assert(folder !== undefined && process.send !== undefined, 'this file runs only as a child process')
 
-setPriority(limits.processNiceness)
+// Never less nice than whoever started it, which only an administrator may be.
+setPriority(Math.max(limits.processNiceness, getPriority()))
 process.once('disconnect', () => process.exit(0))
 
 const engine = createEngine({ folder, randomBytes })
