@@ -56,7 +56,7 @@ export function openShares(deps: {
     const wallet = createWalletClient({ account: payer, transport: http(network.rpcUrl) })
     const call = { abi: splitterAbi, functionName: 'distribute', chain: null } as const
     const hash = await wallet.writeContract({ ...call, address })
-    // Looking for a replacement can hide the block from the wait, and here nobody replaces it.
+    // Looking for a replacement can hide the block from the wait, and here nobody replaces the transaction.
     await chain.waitForTransactionReceipt({ hash, checkReplacement: false })
     return hash
   }

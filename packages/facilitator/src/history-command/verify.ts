@@ -8,9 +8,10 @@ import { describe, type Finding, format, isFailure } from '../finding.js'
 import type { VerifiedHistory } from '../history/verify.js'
 
 const help = `
-Reads every line: its checksum, its number, its fields, and that no file is missing between the first and the newest. It
-only reads, so it may run beside the daemon, and anywhere on a copy of the files. Progress goes to standard error, what was
-found to standard output.
+Reads every line: its checksum, its number, its fields, and that no file is missing between the first and the newest. The
+files are only read, so it may run beside the daemon, and anywhere on a copy of them. With --index the daemon must be stopped,
+and an index that is damaged is emptied: the next start makes it anew. Progress goes to standard error, what was found to
+standard output.
 
 Examples:
   svc-facilitator history verify
