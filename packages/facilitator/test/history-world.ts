@@ -14,7 +14,7 @@ import { type OpenLedgerDeps, openLedger } from '../src/ledger/open.js'
 import { limits } from '../src/limits.js'
 import type { RecordedPayment } from '../src/payment/books.js'
 import type { LogEvent } from '../src/telemetry/events.js'
-import { addressOf } from './challenges.js'
+import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf, units } from './challenges.js'
 
 export const journalIn = (folder: string) => join(folder, 'journal.jsonl')
 export const historyIn = (folder: string) => join(folder, 'history.jsonl')
@@ -78,6 +78,21 @@ export async function openWorld(
     },
   }
 }
+
+/** A payment is issued, claimed and accepted. */
+export async function payIn({ ledger }: HistoryWorld, seed: number): Promise<ChallengeNonce> {
+  const challenge = challengeOf(seed)
+  await ledger.issue(challenge)
+  await ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
+  await ledger.accept(challenge.nonce, burnOf(seed))
+  return challenge.nonce
+}
+
+export const mintOf = (seed: number) => ({
+  txHash: hashOf(900 + seed),
+  blockNumber: 9n,
+  value: units(1000n),
+})
 
 /**
  * A copy of the folder without the locks of the process that uses it, and without the mark that it is about to put in the

@@ -20,23 +20,20 @@ import {
   historyIn,
   journalIn,
   kindsOf,
+  mintOf,
   ofHistory,
   ofLedger,
   openWorld,
+  payIn,
   readHistory,
 } from '../../test/history-world.js'
 import { contractSettings, describeLedger, type LedgerUnderTest } from '../../test/ledger-contract.js'
 
-const mint = (seed: number) => ({ txHash: hashOf(900 + seed), blockNumber: 9n, value: units(1000n) })
-
-async function pay({ ledger }: HistoryWorld, seed: number): Promise<ChallengeNonce> {
-  const challenge = challengeOf(seed)
-  await ledger.issue(challenge)
-  await ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
-  await ledger.accept(challenge.nonce, burnOf(seed))
-  const grant = await ledger.takeGrant(challenge.nonce, 1_000)
+async function pay(world: HistoryWorld, seed: number): Promise<ChallengeNonce> {
+  const nonce = await payIn(world, seed)
+  const grant = await world.ledger.takeGrant(nonce, 1_000)
   if (typeof grant !== 'string') await grant.use()
-  return challenge.nonce
+  return nonce
 }
 
 async function caughtUp(world: HistoryWorld): Promise<number> {
@@ -57,7 +54,7 @@ it('gets every payment of a journal that had no history, archived ones too, and 
   const seeds = Array.from({ length: 300 }, (_, i) => i + 1)
   const nonces = await Promise.all(seeds.map((seed) => pay(bare, seed)))
   const minted = seeds.slice(0, 100)
-  await Promise.all(minted.map((seed) => bare.ledger.finalize(nonceOf(seed), mint(seed), units(1000n))))
+  await Promise.all(minted.map((seed) => bare.ledger.finalize(nonceOf(seed), mintOf(seed), units(1000n))))
   await bare.ledger.recordLate(challengeOf(400), burnOf(400), 'late')
   expect(await bare.compact(0)).toHaveProperty('recordsAfter')
   await bare.ledger.issue(challengeOf(401))
@@ -87,7 +84,7 @@ it('gets what a run without it recorded, and nothing else is compared', async ()
   const known = [await pay(first, 1), await pay(first, 2)]
   await first.close()
   const bare = await openWorld(folder, { attached: false, clock: first.clock })
-  await bare.ledger.finalize(nonceOf(2), mint(2), units(1000n))
+  await bare.ledger.finalize(nonceOf(2), mintOf(2), units(1000n))
   await bare.ledger.issue(challengeOf(3))
   await bare.close()
   const second = await openWorld(folder, { clock: first.clock })
@@ -106,7 +103,7 @@ it('keeps what it knows beside a restored, older journal, and records what happe
   cpSync(journalIn(folder), old)
   const second = await openWorld(folder, { clock: first.clock })
   await second.ledger.moveBurn(one, { ...burnOf(1), blockHash: hashOf(99) })
-  await second.ledger.finalize(one, mint(1), units(1000n))
+  await second.ledger.finalize(one, mintOf(1), units(1000n))
   await second.ledger.claim(nonceOf(2), permitPayloadOf(challengeOf(2), { nonce: 2n }))
   await second.ledger.accept(nonceOf(2), burnOf(2))
   await second.ledger.demote(nonceOf(2))
@@ -122,7 +119,7 @@ it('keeps what it knows beside a restored, older journal, and records what happe
   first.clock.advance(5_000)
   await third.ledger.accept(nonceOf(2), burnOf(3))
   await third.ledger.moveBurn(one, { ...burnOf(1), blockHash: hashOf(99) })
-  await third.ledger.finalize(one, mint(1), units(1000n))
+  await third.ledger.finalize(one, mintOf(1), units(1000n))
   await third.close()
   const after = await readHistory(folder)
   expect(kindsOf(after, one)).toEqual(['challenged', 'accepted', 'moved', 'finalized'])
@@ -133,7 +130,7 @@ it('agrees with a journal that was lost and recovered from the chain', async () 
   const folder = temporaryFolder()
   const first = await openWorld(folder)
   const [minted, waiting] = [await pay(first, 1), await pay(first, 2)]
-  await first.ledger.finalize(minted, mint(1), units(1000n))
+  await first.ledger.finalize(minted, mintOf(1), units(1000n))
   await first.close()
   for (const name of readdirSync(folder)) {
     if (name.startsWith('journal')) rmSync(join(folder, name), { recursive: true })
@@ -142,7 +139,7 @@ it('agrees with a journal that was lost and recovered from the chain', async () 
   const recovery = await openWorld(folder, { attached: false, clock: first.clock })
   const unknown = challengeOf(2, { issuedAt: seconds(1_700_000_200), amount: units(1n) })
   await recovery.ledger.recordLate(unknown, burnOf(2), 'unrecorded')
-  await recovery.ledger.finalize(waiting, mint(2), units(1000n))
+  await recovery.ledger.finalize(waiting, mintOf(2), units(1000n))
   await recovery.close()
 
   const next = await openWorld(folder, { clock: first.clock })

@@ -3,30 +3,29 @@ import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSyn
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import { describe, expect, it } from 'vitest'
-import { burnOf, challengeOf, hashOf, nonceOf, permitPayloadOf, units } from '../../test/challenges.js'
+import { challengeOf, nonceOf, units } from '../../test/challenges.js'
 import { temporaryFolder } from '../../test/folder.js'
-import { type HistoryWorld, historyIn, kindsOf, openWorld, readHistory } from '../../test/history-world.js'
+import {
+  type HistoryWorld,
+  historyIn,
+  kindsOf,
+  mintOf,
+  openWorld,
+  payIn,
+  readHistory,
+} from '../../test/history-world.js'
 
 const indexIn = (folder: string) => `${historyIn(folder)}.index`
 const payments = Array.from({ length: 20 }, (_, i) => i + 1)
 const scope = { kind: 'treasury', treasury: challengeOf(1).treasury } as const
 const period = { since: 0, until: 2_000_000_000 }
-const mint = (seed: number) => ({ txHash: hashOf(900 + seed), blockNumber: 9n, value: units(1000n) })
-
-async function accept({ ledger }: HistoryWorld, seed: number): Promise<void> {
-  const challenge = challengeOf(seed)
-  await ledger.issue(challenge)
-  await ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
-  await ledger.accept(challenge.nonce, burnOf(seed))
-}
-
 const finalize = ({ ledger }: HistoryWorld, seed: number) =>
-  ledger.finalize(nonceOf(seed), mint(seed), units(1000n))
+  ledger.finalize(nonceOf(seed), mintOf(seed), units(1000n))
 
 async function accepted() {
   const folder = temporaryFolder()
   const world = await openWorld(folder)
-  for (const seed of payments) await accept(world, seed)
+  for (const seed of payments) await payIn(world, seed)
   await world.close()
   return { folder, clock: world.clock }
 }

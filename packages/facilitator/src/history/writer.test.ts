@@ -6,7 +6,7 @@ import { limits } from '../limits.js'
 import type { RecordedPayment } from '../payment/books.js'
 import type { HistoryPayment } from './payment.js'
 import type { HistoryRecord } from './record.js'
-import { createHistoryWriter, type WrittenIndex } from './writer.js'
+import { createHistoryWriter, type HistoryWriterDeps, type WrittenIndex } from './writer.js'
 
 const issued = (seed: number): RecordedPayment => ({ challenge: challengeOf(seed), granted: false })
 const accepted = (seed: number): RecordedPayment => ({
@@ -18,7 +18,7 @@ const { from } = burnOf(1)
 const full = new SvcError('journal_failed', 'the index is full')
 
 /** A writer on a disk and an index in memory, each of which can refuse. */
-function createWorld(changes: Partial<typeof limits> = {}) {
+function createWorld(changes: Partial<HistoryWriterDeps['limits']> = {}) {
   const batches: HistoryRecord[][] = []
   const payments = new Map<ChallengeNonce, HistoryPayment>()
   const failures: unknown[] = []
@@ -106,7 +106,7 @@ describe('the writer of the history', () => {
   })
 
   it('splits a long queue into batches', async () => {
-    const { writer, kinds } = createWorld({ historyBatchMax: 2 } as never)
+    const { writer, kinds } = createWorld({ historyBatchMax: 2 })
     for (const seed of [1, 2, 3]) writer.note(issued(seed))
     await writer.durable()
     expect(kinds()).toEqual([['challenged', 'challenged'], ['challenged']])
@@ -185,7 +185,7 @@ describe('the writer of the history', () => {
   })
 
   it('lets nothing begin while too many payments wait', async () => {
-    const { writer } = createWorld({ historyWaitingMax: 2 } as never)
+    const { writer } = createWorld({ historyWaitingMax: 2 })
     writer.note(issued(1))
     expect(() => writer.assertRoom()).not.toThrow()
     writer.note(issued(2))

@@ -5,7 +5,7 @@ import { burnOf, challengeOf, nonceOf, seconds } from '../../../test/challenges.
 import { limits } from '../../limits.js'
 import type { HistoryChange } from '../change.js'
 import type { HistoryPayment } from '../payment.js'
-import { booksBehind, createIndexBehind } from './index-behind.js'
+import { booksBehind, createIndexBehind, type IndexBehindDeps } from './index-behind.js'
 
 const challenged = (seed: number): HistoryPayment => ({
   challenge: challengeOf(seed),
@@ -25,7 +25,7 @@ const finalized = (seed: number): HistoryPayment => ({
 })
 
 /** An index in memory that can refuse and be slow, behind a clock that the test moves. */
-function createWorld(changes: Partial<typeof limits> = {}) {
+function createWorld(changes: Partial<IndexBehindDeps['limits']> = {}) {
   const held = new Map<ChallengeNonce, HistoryPayment>()
   const puts: { readonly changes: readonly HistoryChange[]; readonly seq: number }[] = []
   const asked: ChallengeNonce[] = []
@@ -80,7 +80,7 @@ describe('the index behind the files', () => {
   })
 
   it('asks the index for a payment that ended, and keeps no more of the others than it may', async () => {
-    const { behind, asked } = createWorld({ historyRecentMax: 1 } as never)
+    const { behind, asked } = createWorld({ historyRecentMax: 1 })
     behind.add([{ after: finalized(1) }, { after: challenged(2) }, { after: challenged(3) }], 5)
     await behind.caughtUp()
     const known = await behind.payments([nonceOf(1), nonceOf(2), nonceOf(3)])
@@ -106,7 +106,7 @@ describe('the index behind the files', () => {
   })
 
   it('does not wait when much has gathered', async () => {
-    const { behind, puts } = createWorld({ historyGatheredMax: 2 } as never)
+    const { behind, puts } = createWorld({ historyGatheredMax: 2 })
     behind.add([{ after: challenged(1) }], 1)
     behind.add([{ after: challenged(2) }], 2)
     while (puts.length === 0) await new Promise(setImmediate)
@@ -140,7 +140,7 @@ describe('the index behind the files', () => {
   })
 
   it('tells that the index refuses, gives it the same again, and makes writers wait when too much waits', async () => {
-    const { behind, world, puts, failures, nextSleep } = createWorld({ historyUnindexedMax: 1 } as never)
+    const { behind, world, puts, failures, nextSleep } = createWorld({ historyUnindexedMax: 1 })
     world.isFull = true
     behind.add([{ after: challenged(1) }], 1)
     await expect(behind.caughtUp()).rejects.toMatchObject({ code: 'journal_failed' })
