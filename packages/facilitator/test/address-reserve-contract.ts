@@ -10,7 +10,12 @@ export type ReserveUnderTest = {
   reopen(): Promise<AddressReserve<StoredAddress>>
 }
 
-const addressOf = (seed: number): StoredAddress => ({ challengeNonce: nonceOf(seed), powNonce: seed })
+export const addressOf = (seed: number): StoredAddress => ({
+  challengeNonce: nonceOf(seed),
+  powNonce: seed,
+  powBits: 2,
+  payTo: `0x${seed.toString(16).padStart(40, '0')}`,
+})
 const seedsOf = (addresses: readonly StoredAddress[]) => addresses.map(({ powNonce }) => powNonce)
 
 export function describeAddressReserve(name: string, open: () => Promise<ReserveUnderTest>): void {

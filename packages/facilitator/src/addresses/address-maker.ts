@@ -19,6 +19,8 @@ import type { StoredAddress } from './reserve.js'
 export type ReadyAddress = MinedAddress & {
   /** 32 random bytes, lower-case hex. */
   readonly challengeNonce: Hex
+  /** Bits of the proof of work that was searched for. */
+  readonly powBits: number
   /** Present for an address that is minted in a batch. */
   readonly epoch?: number
 }
@@ -29,8 +31,9 @@ export type AddressMaker = {
   /** A new address. Throws when the miner fails. */
   mine(): Promise<ReadyAddress>
   /**
-   * Derives a stored address again. Undefined when it is not valid under the present terms, and when it belongs to an
-   * epoch while there are no epochs: the verifier may have no place for batches any more.
+   * Derives a stored address again. Undefined when it was made under other terms: another proof of work, generation,
+   * chain, treasury or key, in another mode, or in epochs of another length. Whoever changed them wants none of these
+   * addresses handed out.
    */
   restore(stored: StoredAddress): ReadyAddress | undefined
   figures(): {
@@ -62,12 +65,14 @@ export function createAddressMaker(deps: {
       assert(verifyBurnAddress(burn, mined), 'a mined address does not derive again')
       figures.mined += 1
       figures.miningSeconds += (clock.now() - startedAt) / 1000
-      return { challengeNonce, ...mined, ...epoch }
+      return { challengeNonce, powBits: terms.powBits, ...mined, ...epoch }
     },
-    restore({ challengeNonce, powNonce, epoch }) {
-      if (epoch !== undefined && epochAt === undefined) return undefined
+    restore(stored) {
+      const { challengeNonce, powNonce, powBits, epoch } = stored
+      const isOfMode = epochAt ? epoch !== undefined && epochAt(epoch * 1000) === epoch : epoch === undefined
+      if (!isOfMode || powBits !== terms.powBits) return undefined
       const payTo = burnAddressAt(deriveBurn({ ...terms, challengeNonce, epoch }), powNonce)
-      return payTo && { challengeNonce, powNonce, payTo, ...(epoch !== undefined && { epoch }) }
+      return payTo?.toLowerCase() === stored.payTo.toLowerCase() ? stored : undefined
     },
     figures: () => figures,
   }

@@ -14,7 +14,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 const address = (byte: string, powNonce: number) =>
-  ({ challengeNonce: `0x${byte.repeat(32)}`, powNonce }) as const
+  ({ challengeNonce: `0x${byte.repeat(32)}`, powNonce, powBits: 8, payTo: `0x${byte.repeat(20)}` }) as const
+
+const payTo = `0x${'aa'.repeat(20)}`
+const rowOf = (...rest: unknown[]) =>
+  JSON.stringify({ format: 1, addresses: [[`0x${'aa'.repeat(32)}`, ...rest]] })
 
 describe('the file of addresses', () => {
   test('gives back what was saved last, and nothing when there is no file', async () => {
@@ -38,7 +42,7 @@ describe('the file of addresses', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({
       format: 1,
-      addresses: [[`0x${'aa'.repeat(32)}`, 5]],
+      addresses: [[`0x${'aa'.repeat(32)}`, 5, 8, `0x${'aa'.repeat(20)}`]],
     })
   })
 
@@ -46,8 +50,10 @@ describe('the file of addresses', () => {
     ['no JSON', '{"format":1,'],
     ['another format', '{"format":2,"addresses":[]}'],
     ['a nonce that is none', '{"format":1,"addresses":[["0x12",1]]}'],
-    ['a fraction', `{"format":1,"addresses":[["0x${'aa'.repeat(32)}",1.5]]}`],
-    ['an epoch that is none', `{"format":1,"addresses":[["0x${'aa'.repeat(32)}",1,-1]]}`],
+    ['a fraction', rowOf(1.5, 8, payTo)],
+    ['no bits of proof of work', rowOf(1)],
+    ['an address that is none', rowOf(1, 8, '0x12')],
+    ['an epoch that is none', rowOf(1, 8, payTo, -1)],
     ['null', 'null'],
   ])('is refused when it has %s, and replaced by the next save', async (_name, content) => {
     const path = join(folder, 'damaged')

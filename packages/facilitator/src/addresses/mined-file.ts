@@ -6,6 +6,7 @@ import type { AddressStore, StoredAddress } from './reserve.js'
 
 const format = 1
 const nonceForm = /^0x[0-9a-f]{64}$/
+const addressForm = /^0x[0-9a-fA-F]{40}$/
 
 /** The file that belongs to a journal. */
 export const addressFileOf = (journal: string): string => `${journal}.addresses`
@@ -22,9 +23,13 @@ export function createAddressStore(path: string, seed?: string): AddressStore {
       return text === undefined ? [] : addressesIn(text, path)
     },
     async save(addresses) {
-      const rows = addresses.map(({ challengeNonce, powNonce, epoch }) =>
-        epoch === undefined ? [challengeNonce, powNonce] : [challengeNonce, powNonce, epoch],
-      )
+      const rows = addresses.map(({ challengeNonce, powNonce, powBits, payTo, epoch }) => [
+        challengeNonce,
+        powNonce,
+        powBits,
+        payTo,
+        ...(epoch === undefined ? [] : [epoch]),
+      ])
       // On the disk when it resolves: a power failure must not bring back a file whose addresses have been handed out.
       const content = { format, ...(seed !== undefined && { seed }), addresses: rows }
       await replaceFile(path, `${JSON.stringify(content)}\n`)
@@ -74,14 +79,17 @@ function addressesIn(text: string, path: string): readonly StoredAddress[] {
   const { format: found, addresses }: { format?: unknown; addresses?: unknown } = Object(content)
   if (found !== format || !Array.isArray(addresses)) throw damaged()
   return addresses.map((row: unknown) => {
-    const [challengeNonce, powNonce, epoch]: unknown[] = Array.isArray(row) ? row : []
-    if (typeof challengeNonce !== 'string' || !nonceForm.test(challengeNonce) || !isCount(powNonce))
-      throw damaged()
-    const address = { challengeNonce: challengeNonce as `0x${string}`, powNonce }
+    const [challengeNonce, powNonce, powBits, payTo, epoch]: unknown[] = Array.isArray(row) ? row : []
+    if (!isHex(challengeNonce, nonceForm) || !isHex(payTo, addressForm)) throw damaged()
+    if (!isCount(powNonce) || !isCount(powBits)) throw damaged()
+    const address = { challengeNonce, powNonce, powBits, payTo }
     if (epoch === undefined) return address
     if (!isCount(epoch)) throw damaged()
     return { ...address, epoch }
   })
 }
+
+const isHex = (value: unknown, form: RegExp): value is `0x${string}` =>
+  typeof value === 'string' && form.test(value)
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0

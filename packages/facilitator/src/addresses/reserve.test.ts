@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { movableClock } from '../../../../test/support/clocks.js'
-import { describeAddressReserve } from '../../test/address-reserve-contract.js'
-import { nonceOf } from '../../test/challenges.js'
+import { addressOf, describeAddressReserve } from '../../test/address-reserve-contract.js'
 import { createMemoryStore } from '../../test/memory-store.js'
 import { type AddressStore, createAddressReserve, type StoredAddress } from './reserve.js'
 
@@ -23,12 +22,12 @@ describeAddressReserve('on a store', async () => {
 })
 
 it('a reserve gives nothing while its store refuses, and loses nothing by that', async () => {
-  const { store, state } = createMemoryStore([{ challengeNonce: nonceOf(1), powNonce: 1 }])
+  const { store, state } = createMemoryStore([addressOf(1)])
   const errors: unknown[] = []
   const reserve = reserveOn(store, (err) => errors.push(err))
   await reserve.open()
   state.failing = true
   expect([await reserve.draw(1), errors.length]).toEqual([[], 1])
   state.failing = false
-  expect(await reserve.draw(1)).toEqual([{ challengeNonce: nonceOf(1), powNonce: 1 }])
+  expect(await reserve.draw(1)).toEqual([addressOf(1)])
 })

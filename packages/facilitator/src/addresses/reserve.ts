@@ -3,11 +3,17 @@ import type { AddressReserve } from '../payment/ports.js'
 import { limits } from './limits.js'
 import type { Sleeper } from './wait-line.js'
 
-/** The stored part of a mined address. With seed, treasury and chain the address derives again. No secret is in it. */
+/**
+ * The stored part of a mined address. With seed, treasury and chain the address derives again. No secret is in it. It
+ * says what it was made with: under other terms it is another address, or one that nobody finds again by its nonce.
+ */
 export type StoredAddress = {
   /** 32 bytes of 0x hex. */
   readonly challengeNonce: Hex
   readonly powNonce: number
+  /** Bits of the proof of work that was searched for. */
+  readonly powBits: number
+  readonly payTo: Hex
   /** Present for an address that is minted in a batch. */
   readonly epoch?: number
 }
@@ -43,9 +49,11 @@ export function createAddressReserve<Address extends StoredAddress>(
   function save(addresses: () => readonly Address[]): Promise<void> {
     const saved = saving.then(() =>
       store.save(
-        addresses().map(({ challengeNonce, powNonce, epoch }) => ({
+        addresses().map(({ challengeNonce, powNonce, powBits, payTo, epoch }) => ({
           challengeNonce,
           powNonce,
+          powBits,
+          payTo,
           ...(epoch !== undefined && { epoch }),
         })),
       ),

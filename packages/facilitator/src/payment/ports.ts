@@ -174,6 +174,8 @@ export type ReadyAddress = {
   readonly challengeNonce: ChallengeNonce
   readonly payTo: Address
   readonly powNonce: number
+  /** Bits of the proof of work that was searched for. */
+  readonly powBits: number
   /** Present for an address that is minted in a batch. */
   readonly epoch?: number
 }

@@ -36,7 +36,7 @@ function setup({
         if (taken === ready) return undefined
         taken += 1
         if (hangsUp) hangUp.abort()
-        return { challengeNonce: nonceOf(taken), payTo: addressOf(taken), powNonce: taken }
+        return { challengeNonce: nonceOf(taken), payTo: addressOf(taken), powNonce: taken, powBits: 0 }
       },
       giveBack: ({ challengeNonce }) => void givenBack.push(challengeNonce),
     },
