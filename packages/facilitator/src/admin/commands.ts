@@ -114,7 +114,7 @@ function registerPaymentVerbs(verb: Verb, { show }: Ask): void {
       ),
     )
 
-  verb('late', 'burns that bought nothing')
+  verb('late', 'burns that bought nothing, and payments whose burn a reorg took')
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'late burns on the page')
     .action(({ url, json, ...query }: Page) =>

@@ -32,7 +32,7 @@ export function printStatus(status: Status): string {
     ['owed', describeOwed(mints)],
     ['waiting', describeReasons(mints)],
     ['fees', describeFees(status.fees)],
-    ['odd burns', `${payments.late} late, ${payments.unmatched} unmatched`],
+    ['odd burns', describeOdd(payments)],
     ['addresses', `${addresses.ready} ready of ${addresses.target}`],
     ['chain', describeChain(chain)],
     ['relayer', describeAccount(relayer)],
@@ -40,6 +40,11 @@ export function printStatus(status: Status): string {
     ['gas', describeSpent(relayer.spent)],
     ['journal', journal ? describeJournal(journal) : 'none'],
   ])
+}
+
+function describeOdd({ late, unmatched, demoted = 0 }: Status['payments']): string {
+  const taken = demoted === 0 ? '' : `, ${demoted} TAKEN BY A REORG after they were accepted`
+  return `${late} late, ${unmatched} unmatched${taken}`
 }
 
 const describeAccount = ({ address, balance, pending }: NonNullable<Status['minter']>): string =>
@@ -147,7 +152,7 @@ const textOf = (value: unknown): string =>
         .join(', ')
     : String(value)
 
-export function printOddBurns({ late, unmatched, stuck = [], next }: OddBurns): string {
+export function printOddBurns({ late, unmatched, stuck = [], demoted = [], next }: OddBurns): string {
   const lateRows = late.map((payment) => [
     payment.late?.reason ?? 'late',
     time(payment.expiresAt),
@@ -169,7 +174,16 @@ export function printOddBurns({ late, unmatched, stuck = [], next }: OddBurns): 
     transfers.at(-1)?.transaction ?? '-',
     `${value} of ${transfers.length} transfers`,
   ])
-  const rows = [...lateRows, ...unmatchedRows, ...stuckRows]
+  const demotedRows = demoted.map(
+    ({ acceptedAt, issuedAt, challengeNonce, transaction, amount, granted }) => [
+      granted ? 'reorged, served' : 'reorged',
+      time(acceptedAt ?? issuedAt),
+      challengeNonce,
+      transaction ?? '-',
+      amount,
+    ],
+  )
+  const rows = [...demotedRows, ...lateRows, ...unmatchedRows, ...stuckRows]
   if (rows.length === 0) return 'no late or unmatched burns\n'
   const more = next === undefined ? '' : `more: --after ${next}\n`
   return `${textTable([['kind', 'expired or seen', 'challenge nonce', 'burn', 'value or reason'], ...rows])}${more}`

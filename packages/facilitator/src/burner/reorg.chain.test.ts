@@ -80,15 +80,28 @@ describe('fault 9 a reorg after the payment was accepted', () => {
     ['before it is mined again', 1],
     ['in front of it in the block that has both', 2],
   ])('the payer spends the money otherwise, %s: the payment stays demoted', async (_when, together) => {
-    const { challengeNonce } = await loseAccepted()
+    const { challengeNonce, transaction } = await loseAccepted()
     await transferFirst(await net.balanceOf(payer.address))
     await net.passTime(limits.rebroadcastMs, async () => (await pending()) >= together)
     await net.chain.mine()
     await net.chain.resumeMining()
     await net.passTime(limits.rebroadcastMs, () => seen('burn.lost', challengeNonce) === 1)
-    expect(seen('burn.reorged', challengeNonce)).toBe(1)
+    expect([seen('burn.reorged', challengeNonce), seen('payment.demoted', challengeNonce)]).toEqual([1, 1])
     expect(await phaseOf(challengeNonce)).not.toBe('accepted')
     expect(await net.burnsOf(challengeNonce)).toEqual([])
+    // It was served: the operator finds it in a list, in the status and in the metrics.
+    const headers = { authorization: `Bearer ${net.adminToken}` }
+    const { body: odd } = await net.send('/admin/late', { headers })
+    expect(odd).toMatchObject({
+      demoted: expect.arrayContaining([
+        expect.objectContaining({ challengeNonce, transaction, granted: true, demoted: true }),
+      ]),
+    })
+    const { body: status } = await net.send('/admin/status', { headers })
+    const { demoted } = (status as { payments: { demoted: number } }).payments
+    expect(demoted).toBe((odd as { demoted: unknown[] }).demoted.length)
+    const { text: metrics } = await net.send('/admin/metrics', { headers })
+    expect(metrics).toContain(`svc_payments_demoted ${demoted}\n`)
   })
 
   it('a burn that only moved stays accepted, at its new place', async () => {

@@ -114,6 +114,11 @@ function registerOwedGauges({ owed, clock, metrics }: GaugeSources): void {
     const known = owed.last()
     return known && (known.oldestAt === undefined ? 0 : Math.max(0, clock.now() / 1000 - known.oldestAt))
   })
+  source('svc_payments_demoted', () => owed.last()?.demoted.payments)
+  source('svc_payments_demoted_base_units', () => {
+    const value = owed.last()?.demoted.value
+    return value === undefined ? undefined : Number(value)
+  })
   source('svc_mints_waiting', () => {
     const reasons = owed.last()?.reasons
     if (!reasons) return undefined

@@ -6,8 +6,9 @@ export function createBooks(core: LedgerCore): Books {
   const { state, clock } = core
 
   /** Ended payments for a page: as many as it shows, and one more that tells whether more follow. */
-  function endedFor({ phase, isLate, since = 0, until = Number.POSITIVE_INFINITY, after, limit }: PageQuery) {
-    if (isLate || phase === 'open' || phase === 'expired') return []
+  function endedFor({ since = 0, until = Number.POSITIVE_INFINITY, after, limit, ...query }: PageQuery) {
+    const { phase, isLate, isDemoted } = query
+    if (isLate || isDemoted || phase === 'open' || phase === 'expired') return []
     const isFinalized = phase === undefined ? undefined : phase === 'finalized'
     return state.endedPage({ since, until, after, isFinalized }, limit + 1)
   }

@@ -22,6 +22,8 @@ export type PageQuery = {
   readonly phase?: PaymentState | undefined
   /** Only payments with a late burn. */
   readonly isLate?: boolean | undefined
+  /** Only payments whose burn a reorg took after it was accepted. */
+  readonly isDemoted?: boolean | undefined
   /** Bounds of `issuedAt` in unix seconds: from `since` on, and before `until`. */
   readonly since?: number | undefined
   readonly until?: number | undefined
@@ -53,13 +55,14 @@ export type Books = {
 }
 
 export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, nowMs: number): Page {
-  const { phase, isLate, since = 0, until = Number.POSITIVE_INFINITY, after, limit } = query
+  const { phase, isLate, isDemoted, since = 0, until = Number.POSITIVE_INFINITY, after, limit } = query
   const wanted: RecordedPayment[] = []
   for (const payment of payments) {
     const { issuedAt } = payment.challenge
     if (issuedAt < since || issuedAt >= until) continue
     if (after && compare(cursorOf(payment), after) <= 0) continue
     if (isLate && !payment.late) continue
+    if (isDemoted && !payment.demoted) continue
     if (phase !== undefined && stateAt(payment, nowMs) !== phase) continue
     wanted.push(payment)
   }

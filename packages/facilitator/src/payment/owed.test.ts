@@ -6,11 +6,15 @@ import type { AwaitingMint } from './records.js'
 /** Books over a list that the test lengthens, with a clock that the test moves. */
 function booksOf(few: number) {
   const awaiting: AwaitingMint[] = []
+  const demoted: AwaitingMint[] = []
   const time = { ms: 1_000_000 }
   const books = createOwedBooks({
     ledger: {
       async *awaitingMint() {
         yield* awaiting
+      },
+      async *demoted() {
+        yield* demoted
       },
     },
     clock: { now: () => time.ms },
@@ -19,10 +23,18 @@ function booksOf(few: number) {
     freshMs: 5_000,
   })
   const burn = (seed: number) => awaiting.push({ challenge: challengeOf(seed), burn: burnOf(seed) })
-  return { books, time, burn }
+  const reorg = () => demoted.push(...awaiting.splice(0))
+  return { books, time, burn, reorg }
 }
 
 describe('what is owed to the provider', () => {
+  it('is not what a reorg took, which is counted by itself', async () => {
+    const { books, burn, reorg } = booksOf(1)
+    burn(1)
+    reorg()
+    expect(await books.look()).toMatchObject({ payments: 0, demoted: { payments: 1, value: 1_000n } })
+  })
+
   it('counts a payment that was accepted a moment after the last look', async () => {
     const { books, burn } = booksOf(1)
     expect(await books.look()).toMatchObject({ payments: 0, value: units(0n) })

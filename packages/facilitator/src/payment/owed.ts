@@ -11,6 +11,8 @@ export type Owed = {
   /** When the longest waiting payment was accepted, in unix seconds. A late one counts from its expiry. */
   readonly oldestAt: number | undefined
   readonly reasons: ReadonlyMap<WaitReason, number>
+  /** Accepted once, perhaps served, and without a burn since a reorg. */
+  readonly demoted: { readonly payments: number; readonly value: bigint }
 }
 
 export type OwedBooks = {
@@ -22,7 +24,7 @@ export type OwedBooks = {
 }
 
 export function createOwedBooks(deps: {
-  readonly ledger: Pick<Ledger, 'awaitingMint'>
+  readonly ledger: Pick<Ledger, 'awaitingMint' | 'demoted'>
   readonly clock: Pick<Clock, 'now'>
   /** Absent when nothing is minted here. */
   readonly waitOf: ((nonce: ChallengeNonce) => Wait | undefined) | undefined
@@ -49,7 +51,12 @@ export function createOwedBooks(deps: {
       const at = waitingSince(payment)
       oldestAt = oldestAt === undefined ? at : Math.min(oldestAt, at)
     }
-    return { payments, value: value as BaseUnits, oldestAt, reasons }
+    const demoted = { payments: 0, value: 0n }
+    for await (const { burn } of ledger.demoted()) {
+      demoted.payments += 1
+      demoted.value += burn.value
+    }
+    return { payments, value: value as BaseUnits, oldestAt, reasons, demoted }
   }
 
   async function lookNow(): Promise<Owed> {

@@ -4,6 +4,12 @@ import type { Burn, Challenge } from './records.js'
 /** Tells the operator; never throws and never carries secrets or bodies. */
 export type Report = (event: PaymentEvent) => void
 
+export type DemotionEvent =
+  /** A reorg took back a burn that had been accepted. */
+  | { readonly event: 'burn.reorged'; readonly challengeNonce: string }
+  /** No block holds the burn any more: the payment is open again and nothing is minted for it. */
+  | { readonly event: 'payment.demoted'; readonly challengeNonce: string; readonly txHash: string }
+
 export type PaymentEvent =
   | { readonly event: 'challenge.issued'; readonly challengeNonce: string; readonly amount: bigint }
   | {
@@ -33,8 +39,7 @@ export type PaymentEvent =
       readonly value: bigint
       readonly reason: string
     }
-  /** A reorg took back a burn that had been accepted. */
-  | { readonly event: 'burn.reorged'; readonly challengeNonce: string }
+  | DemotionEvent
   /**
    * A burn that a reorg took back cannot be executed any more: the resource that it bought was not paid for.
    */

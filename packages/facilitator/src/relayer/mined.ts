@@ -43,6 +43,8 @@ type Entry = {
   readonly bytes: number
   blockNumber: bigint
   blockHash: string
+  /** A look saw its block on the chain, together with the blocks of the others. */
+  isSeen: boolean
   /** Since this time no block was seen to hold the transaction. */
   goneSinceMs?: number
 }
@@ -122,7 +124,7 @@ export function createMined(deps: {
     keep(slot, { blockNumber, blockHash }) {
       if (deps.watchBlocks === 0) return
       const size = slot.forms.reduce((sum, { raw }) => sum + raw.length, 0)
-      entries.set(slot.txNonce, { slot, bytes: size, blockNumber, blockHash })
+      entries.set(slot.txNonce, { slot, bytes: size, blockNumber, blockHash, isSeen: false })
       bytes += size
       for (const txNonce of entries.keys()) {
         if (entries.size <= limits.minedKeptMax && bytes <= limits.minedKeptBytesMax) break
@@ -138,23 +140,23 @@ export function createMined(deps: {
       forgetDeep(head)
       if (entries.size === 0 || !(isShaken || isDue(head))) return []
       const all = [...entries.values()]
-      if (isShaken || !(await highestStands(reader, all))) {
+      if (isShaken || (await findUprooted(reader, tellingOf(all))).length > 0) {
         return followAll(await findUprooted(reader, [...entries.values()]))
       }
+      for (const entry of all) entry.isSeen = true
       looked = { atMs: clock.now(), headHash: head.hash }
       return []
     },
   }
 }
 
-/** While the highest of the blocks stands, the blocks below it stand, too. */
-async function highestStands(
-  reader: Pick<RelayReader, 'blockHashes'>,
-  all: readonly Entry[],
-): Promise<boolean> {
-  const highest = all.reduce((top, entry) => (entry.blockNumber > top.blockNumber ? entry : top))
-  const [hash] = await reader.blockHashes([highest.blockNumber])
-  return hash === highest.blockHash
+/**
+ * Those that tell of all. While the highest of the blocks that were seen together stands, those below it stand, too. A
+ * block that came since may be on another branch than they are, so it tells nothing of them.
+ */
+function tellingOf(all: readonly Entry[]): readonly Entry[] {
+  const seen = all.filter(({ isSeen }) => isSeen).toSorted((a, b) => Number(a.blockNumber - b.blockNumber))
+  return [...seen.slice(-1), ...all.filter(({ isSeen }) => !isSeen)]
 }
 
 /** Those whose block was replaced by another one, or by none. */

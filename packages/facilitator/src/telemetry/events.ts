@@ -386,7 +386,8 @@ export const logEvents: {
   'burn.reorged': {
     level: 'error',
     about:
-      'A reorg removed the burn of an accepted payment. It is sent again, and nothing is minted until a block holds it.',
+      'A reorg removed the burn of an accepted payment, which may have been served. A relayed burn is sent again, and ' +
+      'nothing is minted until a block holds it.',
     fields: { challengeNonce: nonce },
   },
   'burn.lost': {

@@ -44,6 +44,10 @@ export const series = {
   svc_mints_oldest_seconds: gauge(
     'Time since the oldest burn that is not minted yet was accepted; 0 when there is none.',
   ),
+  svc_payments_demoted: gauge(
+    'Payments that were accepted, and perhaps served, and whose burn a reorg took: nobody has paid for them.',
+  ),
+  svc_payments_demoted_base_units: gauge('Sum of those burns.'),
   svc_mint_proof_seconds: histogram(
     'Time of a mint from its path to its proof, waiting for a free prover included.',
     [0.5, 1, 2, 4, 8, 15, 30, 60, 120],
@@ -100,7 +104,10 @@ export const series = {
   svc_relayer_given_up_total: counter(
     'Transactions that the node refused for good, and whose txNonce an empty one used.',
   ),
-  svc_relayer_reorged_total: counter('Mined transactions that a reorg removed.'),
+  svc_relayer_reorged_total: counter(
+    'Mined transactions that a reorg removed and that no block held again within seconds. `svc_payments_demoted` tells ' +
+      'of payments.',
+  ),
   svc_relayer_gaps_filled_total: counter('Unused relayer txNonces that were filled.'),
   svc_addresses_ready: gauge('One-time burn addresses ready to be issued.'),
   svc_addresses_target: gauge('One-time burn addresses to keep ready, zerc20.pool_size.'),

@@ -139,7 +139,7 @@ async function viewStatus(deps: AdminApiDeps) {
     issuance: issuanceOf(deps),
     ready: problems.length === 0,
     problems,
-    payments: await deps.books.counts(),
+    payments: { ...(await deps.books.counts()), demoted: (await deps.owed.look()).demoted.payments },
     mints: await viewOwed(deps),
     fees: viewFees(await deps.fees.view()),
     chain: viewChain(vitals),
@@ -233,7 +233,8 @@ function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
     const { payments, ...rest } = viewPage(await books.page({ ...query.value, isLate: true }))
     const { limit } = query.value
     const stuck = (await deps.stuckTransfers(limit)).map(viewStuck)
-    return { late: payments, unmatched: await books.unmatched(limit), stuck, ...rest }
+    const { payments: demoted } = viewPage(await books.page({ isDemoted: true, limit }))
+    return { late: payments, unmatched: await books.unmatched(limit), stuck, demoted, ...rest }
   })
 }
 

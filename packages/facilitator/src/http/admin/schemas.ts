@@ -170,10 +170,14 @@ export const mintRetry = named(
 
 export const oddBurns = named(
   'OddBurns',
-  'Burns that bought nothing: late ones, and transfers that cover no challenge.',
+  'Burns that bought nothing, transfers that cover no challenge, and payments whose burn a reorg took.',
   z.looseObject({
     late: z.array(recordedPayment),
     unmatched: z.array(z.looseObject({ at: seconds, challengeNonce: nonce, txHash, reason: z.string() })),
+    demoted: z
+      .array(recordedPayment)
+      .optional()
+      .describe('accepted once, and without a burn since a reorg; those with `granted` were served'),
     stuck: z.array(stuckAddress).optional().describe('transfers that no single proof can mint, newest first'),
     next: cursor.optional(),
   }),
@@ -232,6 +236,7 @@ export const status = named(
       accepted: count,
       finalized: count,
       late: count.describe('burns that were mined or presented after expiry'),
+      demoted: count.optional().describe('accepted once, and without a burn since a reorg'),
       found: count.optional().describe('burns that were not late and bought nothing either'),
       unmatched: count,
     }),

@@ -10,7 +10,7 @@ import type { TimelineEntry } from '../../telemetry/recent.js'
 
 export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: OwedBooks['waitOf']) {
   const { challenge, claim, accepted, demoted, finalized, late, granted } = payment
-  const transaction = accepted?.burn.txHash ?? claim?.txHash
+  const transaction = (accepted ?? demoted)?.burn.txHash ?? claim?.txHash
   const isLateOwed = late !== undefined && !(accepted ? payment.lateMinted : finalized)
   const isOwed = (accepted !== undefined && !finalized) || isLateOwed
   const surplus = accepted ? accepted.burn.value - challenge.amount : 0n

@@ -206,6 +206,7 @@ describe('finalization with real proofs', () => {
     expect((await net.settle(bodyOf(offer, payload))).body.success).toBe(true)
     await reorgAway(burnTxHash)
     await until(async () => (await turnsOf(offer.challengeNonce, 'payment.demoted')).length > 0)
+    expect(await turnsOf(offer.challengeNonce, 'burn.reorged')).toHaveLength(1)
     expect((await net.status(offer.challengeNonce)).body.phase).toBe('open')
     expect(await turnsOf(offer.challengeNonce, 'mint.proving')).toEqual([])
     expect(await net.balanceOf(provider.address)).toBe(expected)

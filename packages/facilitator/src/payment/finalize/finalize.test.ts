@@ -285,7 +285,7 @@ describe('a reorg', () => {
     const nonce = await accepted(1)
     world.burns.set(nonce, undefined)
     expect(await round()).toEqual({ [nonce]: 'burn_lost' })
-    expect(named('payment.demoted')).toHaveLength(1)
+    expect([named('payment.demoted').length, named('burn.reorged').length]).toEqual([1, 1])
     expect((await ledger.find(nonce))?.accepted).toBeUndefined()
     clock.advance(periodMs)
     expect(await round()).toEqual({})

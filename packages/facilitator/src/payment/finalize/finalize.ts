@@ -38,7 +38,7 @@ export type Finalize = {
 export type FinalizeDeps = {
   readonly ledger: Pick<
     Ledger,
-    'awaitingMint' | 'finalize' | 'demote' | 'demoted' | 'accept' | 'moveBurn'
+    'find' | 'awaitingMint' | 'finalize' | 'demote' | 'demoted' | 'accept' | 'moveBurn'
   > & { readonly books: Pick<Books, 'page'> }
   readonly verifier: MintVerifier
   readonly reread: RereadBurn

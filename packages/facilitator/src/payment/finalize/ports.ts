@@ -2,6 +2,7 @@
 
 import type { MintCall } from '../ports.js'
 import type { AwaitingMint, Burn, Challenge, Mint } from '../records.js'
+import type { DemotionEvent } from '../report.js'
 
 /** The newest root that the verifier has proved, and whether it mints at all at the moment. */
 export type ProvedRoot = {
@@ -79,8 +80,7 @@ export type FinalizeEvent =
     }
   | { readonly event: 'mint.resumed'; readonly challengeNonce: string }
   | { readonly event: 'payment.finalized'; readonly challengeNonce: string }
-  /** No block holds the burn any more: the payment is open again and nothing is minted for it. */
-  | { readonly event: 'payment.demoted'; readonly challengeNonce: string; readonly txHash: string }
+  | DemotionEvent
   /** A block holds the burn of a demoted payment again: it is accepted again. */
   | { readonly event: 'payment.returned'; readonly challengeNonce: string; readonly txHash: string }
   /** `finalize.on`: this daemon mints. `finalize.off`: nothing is minted here, for this reason. */

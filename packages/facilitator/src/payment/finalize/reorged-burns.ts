@@ -1,4 +1,5 @@
 /** Burns that a reorg moved, took away or brought back, on their way to a mint. */
+import { demote } from '../demote.js'
 import type { Ledger } from '../ledger-port.js'
 import type { AwaitingMint } from '../records.js'
 import type { FinalizeEvent, RereadBurn } from './ports.js'
@@ -12,7 +13,7 @@ export type ReorgedBurns = {
 }
 
 export function createReorgedBurns(deps: {
-  readonly ledger: Pick<Ledger, 'demote' | 'demoted' | 'accept' | 'moveBurn'>
+  readonly ledger: Pick<Ledger, 'find' | 'demote' | 'demoted' | 'accept' | 'moveBurn'>
   readonly reread: RereadBurn
   readonly progress: Progress
   readonly report: (event: FinalizeEvent) => void
@@ -52,9 +53,8 @@ export function createReorgedBurns(deps: {
         await progress.failed(challenge.nonce, 'burn_lost', undefined)
         return undefined
       }
-      await ledger.demote(challenge.nonce)
+      await demote(deps, challenge.nonce)
       await progress.forget(challenge.nonce)
-      report({ event: 'payment.demoted', challengeNonce: challenge.nonce, txHash: burn.txHash })
       return undefined
     },
   }

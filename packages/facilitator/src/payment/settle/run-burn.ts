@@ -1,5 +1,6 @@
 /** Takes one claimed burn to its end: accepted, released, or, once it was accepted, insisted on. */
 import { backOffMs, SvcError } from '@svc-zerc20/protocol'
+import { demote } from '../demote.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../ports.js'
 import type { Burn, Challenge, Interrupted } from '../records.js'
@@ -50,10 +51,9 @@ export function createRunBurn(deps: RunBurnDeps): RunBurn {
 
   async function runAgain(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
     const { nonce } = item.challenge
-    const demoted = await ledger.demote(nonce)
-    const isAwaited = demoted === 'demoted' || (await ledger.find(nonce))?.demoted !== undefined
     // A burn that was not accepted bought nothing. If its payload is sent again, the burn is found.
-    if (isAwaited || demoted === 'already_finalized') report({ event: 'burn.reorged', challengeNonce: nonce })
+    await demote(deps, nonce)
+    const isAwaited = (await ledger.find(nonce))?.demoted !== undefined
     const outcome = await burned
     if (isAwaited) return insist(item, outcome)
     return outcome.kind === 'burned' ? { kind: 'accepted' } : outcome

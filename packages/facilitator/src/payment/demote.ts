@@ -1,0 +1,23 @@
+/** A reorg took the burn of a payment that was accepted, and perhaps served. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Ledger } from './ledger-port.js'
+import type { DemotionEvent } from './report.js'
+
+/**
+ * Takes the payment back to where it waits for a burn. The operator hears of it, whoever notices first: the watch of the
+ * relayer, or a round of finalization, which alone sees what becomes of a payer's own transfer.
+ */
+export async function demote(
+  deps: {
+    readonly ledger: Pick<Ledger, 'demote' | 'find'>
+    readonly report: (event: DemotionEvent) => void
+  },
+  nonce: ChallengeNonce,
+): ReturnType<Ledger['demote']> {
+  const end = await deps.ledger.demote(nonce)
+  if (end !== 'not_accepted') deps.report({ event: 'burn.reorged', challengeNonce: nonce })
+  if (end !== 'demoted') return end
+  const { txHash = '' } = (await deps.ledger.find(nonce))?.demoted?.burn ?? {}
+  deps.report({ event: 'payment.demoted', challengeNonce: nonce, txHash })
+  return end
+}
