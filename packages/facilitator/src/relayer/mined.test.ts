@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
 import { createMined } from './mined.js'
 import { emptyCall, newForm, openSlot, type Slot } from './slot.js'
+import type { Head } from './view.js'
 
 const limits = { minedKeptMax: 10, minedKeptBytesMax: 1000, reorgPollMs: 2_000, reorgedAfterMs: 4_000 }
 const hashOf = (name: string) => `0x${name}` as TxHash
@@ -44,7 +45,7 @@ function setup() {
     mined.keep(slotOf(txNonce), { blockNumber, blockHash: blocks.get(blockNumber) ?? '' })
   async function look(hash: string) {
     clock.advance(limits.reorgPollMs)
-    const uprooted = await mined.look({ number: 9n, hash: hashOf(hash), baseFee: 1n })
+    const uprooted = await mined.look({ number: 9n, hash: `0x${hash}` as Head['hash'], baseFee: 1n })
     return uprooted.map(({ how, slot }) => [how, slot.txNonce])
   }
   return { mine, keep, look }
