@@ -10,7 +10,7 @@ if (!existsSync(join(root, 'packages', name, 'package.json'))) throw new Error(`
 
 const { bin } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
 
-await setup()
+await setup({ keys: name === 'devnet' })
 // Runs in the caller's folder, so that relative paths work. Runs in its own process group, so that a signal of the
 // terminal reaches it only through this script, and once.
 const { ended } = start(process.execPath, [join(root, 'packages', name, Object.values(bin)[0]), ...args], {

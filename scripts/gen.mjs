@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { renderCommandLine } from './gen/command-line.mjs'
 import { renderConfigReference, renderSampleConfig } from './gen/config.mjs'
 import { renderConformance } from './gen/conformance.mjs'
+import { renderDevnetCommandLine } from './gen/devnet-command-line.mjs'
 import { renderEnvironment } from './gen/environment.mjs'
 import { renderLogEvents } from './gen/log-events.mjs'
 import { renderMetrics } from './gen/metrics.mjs'
@@ -44,6 +45,7 @@ const generated = [
   { path: 'docs/reference/metrics.md', render: renderMetrics },
   { path: 'docs/reference/openapi.json', render: renderOpenApi },
   { path: 'docs/reference/payer-environment.md', render: renderPayerEnvironment },
+  { path: 'docs/reference/svc-devnet.md', render: renderDevnetCommandLine },
   { path: 'docs/reference/svc-pay.md', render: renderPayCommandLine },
   { path: 'docs/reference/reasons.md', render: renderReasons },
   { path: 'test/vectors/proof/payment.json', render: renderPaymentProof },

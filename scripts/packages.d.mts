@@ -17,3 +17,6 @@ export type Packed = {
 export function publicFolders(): string[]
 export function manifestOf(folder: string): Manifest
 export function pack(destination: string): Packed[]
+export type Role = 'seller' | 'payer' | 'operator'
+export const roles: Readonly<Record<Role, unknown>>
+export function installWords(role: Role, packed: readonly Packed[]): string[]

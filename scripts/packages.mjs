@@ -15,6 +15,32 @@ export function publicFolders() {
 
 export const manifestOf = (folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
 
+/**
+ * What somebody installs: packages of ours, and those of others that they are used with. viem is named because others
+ * ask for a range of it, and only one version is tested.
+ */
+export const roles = {
+  seller: { ours: ['resource-server'], others: ['@x402/express', 'express', 'viem'] },
+  payer: { ours: ['payer'], others: ['@x402/fetch', 'viem'] },
+  operator: { ours: ['facilitator', 'indexer'], others: ['viem'] },
+}
+
+/**
+ * The arguments of `npm install` for a role: the tarballs of its packages and of all that they need of ours, because the
+ * registry has none of them, and the others in the versions of our examples.
+ */
+export function installWords(role, packed) {
+  const { ours, others } = roles[role]
+  const { dependencies: versions } = manifestOf('examples')
+  const manifests = new Map(publicFolders().map((folder) => [manifestOf(folder).name, manifestOf(folder)]))
+  const needed = new Set(ours.map((name) => `@svc-zerc20/${name}`))
+  for (const name of needed)
+    for (const other of Object.keys(manifests.get(name)?.dependencies ?? {}))
+      if (manifests.has(other)) needed.add(other)
+  const files = [...needed].map((name) => packed.find((one) => one.name === name).file)
+  return [...files, ...others.map((name) => `${name}@${versions[name]}`)]
+}
+
 /** Packs every public package into the folder. Returns the file and the contents of each. */
 export function pack(destination) {
   for (const folder of publicFolders()) removeLeftovers(join(root, folder))

@@ -16,6 +16,9 @@ const lockHash = () =>
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
 
+/** Progress of the set-up is no output of the command that it prepares. */
+const progress = { stdio: ['inherit', process.stderr, 'inherit'] }
+
 /** Runs a command in the repository with inherited output; exits with its code when it fails. */
 export async function run(command, args, options = {}) {
   const code = await start(command, args, { cwd: root, stdio: 'inherit', ...options }).ended
@@ -28,11 +31,12 @@ async function installIfNeeded() {
   process.stderr.write('Installing dependencies (about a minute the first time) …\n')
   // `npm ci` would need lockfile entries for the native builds of every platform, and the lockfile has only those of
   // Linux. `install` takes the locked versions and adds the builds for the platform at hand.
-  await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
+  await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], progress)
   writeFileSync(stampFile, wanted)
 }
 
-export async function setup() {
+/** `keys: false` leaves out the circuits and their development keys, which only a network of one's own needs. */
+export async function setup({ keys = true } = {}) {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major < 20 || (major === 20 && minor < 19)) {
     process.stderr.write(`svc-zerc20 needs Node 20.19 or later; this is ${process.version}.\n`)
@@ -43,8 +47,8 @@ export async function setup() {
   for (const workspace of ['contracts', 'circuits', 'examples', 'bench', ...packages]) {
     removeLeftovers(join(root, workspace))
   }
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
-  await run(process.execPath, [join(root, 'scripts', 'bundle.mjs')])
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], progress)
+  await run(process.execPath, [join(root, 'scripts', 'bundle.mjs')], progress)
   // Circuits and their development keys: half a minute the first time, nothing when they are there.
-  await run(process.execPath, [join(root, 'circuits', 'dist', 'main.js'), '--quiet'])
+  if (keys) await run(process.execPath, [join(root, 'circuits', 'dist', 'main.js'), '--quiet'], progress)
 }

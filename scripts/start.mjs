@@ -1,6 +1,6 @@
 // `npm start`: installs and builds what is missing, starts the devnet, makes one payment of each kind and stays up.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { start } from './children.mjs'
 import { root, setup } from './setup.mjs'
 
@@ -17,11 +17,16 @@ All other options go to svc-devnet:
 
 const args = process.argv.slice(2)
 const once = args.includes('--once')
-const wantsHelp = args.includes('--help') || args.includes('-h')
 const devnetArgs = args.filter((arg) => arg !== '--once')
 
+// Answered from the reference, because nothing may be installed yet.
+if (args.includes('--help') || args.includes('-h')) {
+  const page = readFileSync(join(root, 'docs/reference/svc-devnet.md'), 'utf8')
+  process.stdout.write(`${help}\n${/```text\n([\s\S]*?)```/.exec(page)[1]}`)
+  process.exit(0)
+}
+
 await setup()
-if (wantsHelp) process.stdout.write(help)
 const { child: devnet, ended } = start(
   process.execPath,
   [join(root, 'packages/devnet/dist/main.js'), ...devnetArgs],
@@ -42,7 +47,7 @@ if (once || tourCode !== 0) {
   await ended
   process.exit(tourCode)
 }
-explain(JSON.parse(readFileSync(networkFile, 'utf8')), networkFile)
+explain(JSON.parse(readFileSync(networkFile, 'utf8')))
 process.exit(await ended)
 
 function readyFile() {
@@ -57,17 +62,18 @@ function readyFile() {
   })
 }
 
-function explain({ rpcUrl, shopUrl, facilitatorUrl, controlUrl, accounts, routes }, file) {
+function explain({ routes }) {
+  const folder = relative(root, dirname(networkFile))
   process.stdout.write(`
-The network stays up until you press Ctrl-C. Pay by hand in another terminal:
+The network stays up until you press Ctrl-C. In another terminal, in this folder:
 
-  SVC_PAYER_PK=${accounts.payer.privateKey} \\
-  SVC_RPC_URL=${rpcUrl} node examples/dist/buyer.js ${shopUrl}${routes.cheap.path}
+  set -a; . ${folder}/env; set +a                  keys, limits and URLs of this network
+  npm run -s pay -- pay $SHOP_URL${routes.cheap.path}       buys, within the limits
+  npm run -s pay -- doctor                      says what would prevent a payment
+  curl -i $SHOP_URL${routes.cheap.path}                     the 402 and its PAYMENT-REQUIRED header
+  curl -X POST $FAUCET_URL -H 'content-type: application/json' -d '{"address":"0x…"}'
 
-  curl -i ${shopUrl}${routes.cheap.path}          the 402 and its PAYMENT-REQUIRED header
-  curl ${facilitatorUrl}/supported       what the facilitator takes
-  curl -X POST ${controlUrl}/faucet -H 'content-type: application/json' -d '{"address":"0x…"}'
-
-Everything else is in ${file}. The keys are public development keys: never use them elsewhere.
+Sell something of your own: the README shows how. Programs find everything in ${folder}/network.json.
+The keys are public development keys: never use them elsewhere.
 `)
 }

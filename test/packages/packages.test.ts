@@ -10,7 +10,7 @@ import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zer
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { manifestOf, pack, publicFolders } from '../../scripts/packages.mjs'
+import { installWords, manifestOf, pack, publicFolders } from '../../scripts/packages.mjs'
 import { root } from '../../scripts/source-files.js'
 import { createStranger, hostNode, neededBy, nodes, packageBytes, type Stranger } from './stranger.js'
 
@@ -77,32 +77,35 @@ it('every public package has the licence of the repository', () => {
     expect(readFileSync(join(root, path, 'LICENSE'), 'utf8'), path).toBe(licence)
 })
 
-describe('installed in an empty folder', () => {
-  const { dependencies = {} } = manifestOf('examples')
-  const others = Object.fromEntries(
-    Object.entries(dependencies).filter(([name]) => !name.startsWith('@svc-zerc20/')),
-  )
+describe('installed as npm run pack says, each role in an empty folder of its own', () => {
   const { payer, treasury, relayer } = developmentRoles
   let net: LocalNetwork
-  let stranger: Stranger
+  let seller: Stranger
+  let buyer: Stranger
+  let operator: Stranger
   beforeAll(async () => {
-    const tarballs = tarballsOf('payer', 'resource-server', 'facilitator', 'indexer')
-    ;[net, stranger] = await Promise.all([startLocalNetwork(), createStranger({ ...tarballs, ...others })])
-    for (const name of ['buyer.js', 'shop.js']) stranger.add(join(root, 'examples/dist', name), name)
+    ;[net, seller, buyer, operator] = await Promise.all([
+      startLocalNetwork(),
+      createStranger(installWords('seller', packed)),
+      createStranger(installWords('payer', packed)),
+      createStranger(installWords('operator', packed)),
+    ])
+    seller.add(join(root, 'examples/dist/shop.js'), 'shop.js')
+    buyer.add(join(root, 'examples/dist/buyer.js'), 'buyer.js')
   })
   afterAll(async () => {
     await net?.close()
-    stranger?.remove()
+    for (const stranger of [seller, buyer, operator]) stranger?.remove()
   })
 
   it('the payer brings no daemon, and at most 5 MB beside viem and the official core', () => {
-    const all = neededBy(stranger.folder, '@svc-zerc20/payer')
+    const all = neededBy(buyer.folder, '@svc-zerc20/payer')
     const names = [...all].map((folder) => folder.slice(folder.lastIndexOf('node_modules/') + 13))
     expect(names).toEqual(expect.arrayContaining(['viem', '@x402/core', '@svc-zerc20/protocol']))
     const daemons =
       /^(?:fastify|pino|classic-level|@svc-zerc20\/(?:facilitator|indexer|daemon|prover|zk|kernel))$/
     expect(names.filter((name) => daemons.test(name))).toEqual([])
-    const given = new Set(['viem', '@x402/core'].flatMap((name) => [...neededBy(stranger.folder, name)]))
+    const given = new Set(['viem', '@x402/core'].flatMap((name) => [...neededBy(buyer.folder, name)]))
     const added = [...all].filter((folder) => !given.has(folder))
     const bytes = added.reduce((sum, folder) => sum + packageBytes(folder), 0)
     process.stdout.write(`the payer adds ${bytes} bytes in ${added.length} packages to viem and the core\n`)
@@ -111,7 +114,7 @@ describe('installed in an empty folder', () => {
 
   it('svc-pay mcp says which package it needs, and how to get it', async () => {
     const [node = hostNode] = nodes()
-    const { code, stderr } = await stranger.run(node, ['npx', 'svc-pay', 'mcp'])
+    const { code, stderr } = await buyer.run(node, ['npx', 'svc-pay', 'mcp'])
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringContaining('npm install @modelcontextprotocol/sdk'),
@@ -129,7 +132,7 @@ describe('installed in an empty folder', () => {
       SVC_ALLOWED_TOKEN: net.deployment.token,
       SVC_MAX_PER_PAYMENT: '1000000',
       SVC_MAX_TOTAL: '5000000',
-      SVC_STATE_DIR: join(stranger.folder, `state-${node.name}`),
+      SVC_STATE_DIR: join(buyer.folder, `state-${node.name}`),
     })
 
     afterAll(async () => {
@@ -138,13 +141,13 @@ describe('installed in an empty folder', () => {
     })
 
     it('svc-facilitator checks a configuration and starts, and svc-indexer is there', async () => {
-      const version = await stranger.run(node, ['npx', 'node', '--version'])
+      const version = await operator.run(node, ['npx', 'node', '--version'])
       expect(version.stdout.trim()).toBe(`v${node.name}`)
       const config = readFileSync(net.configFile, 'utf8')
-        .replace(/^journal = .*$/m, `journal = "${join(stranger.folder, `journal-${node.name}.jsonl`)}"`)
+        .replace(/^journal = .*$/m, `journal = "${join(operator.folder, `journal-${node.name}.jsonl`)}"`)
         .replace(/^port = .*$/m, 'port = 0')
-      stranger.write('facilitator.toml', config)
-      const check = await stranger.run(
+      operator.write('facilitator.toml', config)
+      const check = await operator.run(
         node,
         ['npx', 'svc-facilitator', 'check', '--config', 'facilitator.toml'],
         keys,
@@ -158,20 +161,20 @@ describe('installed in an empty folder', () => {
         '--config',
         'facilitator.toml',
       ]
-      facilitator = await stranger.start(node, command, keys, /"facilitator\.ready".*?"url":"([^"]+)"/)
-      const indexer = await stranger.run(node, ['npx', 'svc-indexer', '--version'])
+      facilitator = await operator.start(node, command, keys, /"facilitator\.ready".*?"url":"([^"]+)"/)
+      const indexer = await operator.run(node, ['npx', 'svc-indexer', '--version'])
       expect(indexer).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
     })
 
     it('an express shop sells to the buyer of thirty lines', async () => {
       const env = { FACILITATOR_URL: facilitator.found, SHOP_PORT: '0', SHOP_TOKEN: net.deployment.token }
-      shop = await stranger.start(
+      shop = await seller.start(
         node,
         ['shop.js'],
         { ...env, SHOP_SECRET: 'a secret of at least 32 bytes!!!' },
         /"url":"([^"]+)"/,
       )
-      const bought = await stranger.run(node, ['node', 'buyer.js', `${shop.found}/cheap`], wallet())
+      const bought = await buyer.run(node, ['node', 'buyer.js', `${shop.found}/cheap`], wallet())
       expect(bought).toMatchObject({ code: 0, stderr: '' })
       expect(bought.stdout).toMatch(/^200 \{"thought".*\nburned in 0x[0-9a-f]{64}\n$/)
     })
@@ -181,7 +184,7 @@ describe('installed in an empty folder', () => {
       const anchor = ['--trust-anchor', sample('trust-anchor.json')]
       const addressed = ['--audience', 'https://auditor.example', '--nonce', 'sample-nonce']
       const command = ['npx', 'svc-pay', 'verify-proof', sample('receipt.json'), ...anchor, ...addressed]
-      expect(await stranger.run(node, command)).toMatchObject({
+      expect(await buyer.run(node, command)).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/^valid: the value of one burn was minted/),
         stderr: '',
@@ -190,32 +193,14 @@ describe('installed in an empty folder', () => {
 
     it('svc-pay quotes and pays', async () => {
       const { SVC_PAYER_PK: _, ...keyless } = wallet()
-      const quoted = await stranger.run(node, ['npx', 'svc-pay', 'quote', `${shop.found}/cheap`], keyless)
+      const quoted = await buyer.run(node, ['npx', 'svc-pay', 'quote', `${shop.found}/cheap`], keyless)
       expect(quoted).toMatchObject({ code: 0, stdout: expect.stringContaining('= 1000 base units of 0x') })
-      const paid = await stranger.run(node, ['npx', 'svc-pay', 'pay', `${shop.found}/cheap`], wallet())
+      const paid = await buyer.run(node, ['npx', 'svc-pay', 'pay', `${shop.found}/cheap`], wallet())
       expect(paid).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\{"thought"/) })
       expect(paid.stderr).toMatch(/paid 0\.001 zUSD, burned in 0x[0-9a-f]{64}/)
     })
   })
 })
-
-/** The tarballs of packages and of all that they need of ours, as dependencies of a folder. */
-function tarballsOf(...short: readonly string[]): Record<string, string> {
-  const found: Record<string, string> = {}
-  const add = (name: string) => {
-    const file = packed.find((one) => one.name === name)?.file
-    if (file === undefined) throw new Error(`${name} is not packed`)
-    found[name] = `file:${file}`
-    const manifest = publicFolders()
-      .map(manifestOf)
-      .find((one) => one.name === name)
-    for (const needed of Object.keys(manifest?.dependencies ?? {})) {
-      if (needed.startsWith('@svc-zerc20/') && !(needed in found)) add(needed)
-    }
-  }
-  for (const name of short) add(`@svc-zerc20/${name}`)
-  return found
-}
 
 const arrayBuffer = ({ buffer, byteOffset, byteLength }: Buffer): ArrayBuffer =>
   buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer

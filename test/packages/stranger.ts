@@ -33,13 +33,12 @@ export function nodes(): readonly Node[] {
 }
 
 /** Installs packages into an empty folder, as a user would: nothing of this tree is found from there. */
-export async function createStranger(dependencies: Readonly<Record<string, string>>) {
+export async function createStranger(words: readonly string[]) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-stranger-')))
-  const manifest = { name: 'stranger', private: true, type: 'module', dependencies }
+  const manifest = { name: 'stranger', private: true, type: 'module' }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: folder,
-  })
+  const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  await run('npm', ['install', ...quietly, ...words], { cwd: folder })
 
   const environment = (node: Node, env: Readonly<Record<string, string>>) => ({
     // Only system folders: a command that is not installed in the folder is not found.

@@ -20,13 +20,14 @@ import { type FeeMode, openFee } from './fee-mode.js'
 import { lockFolder } from './folder-lock.js'
 import { openHistory } from './history-mode.js'
 import { removeNetworkFile, shopRoutes } from './network-file.js'
-import { freePort } from './preferred-port.js'
-import { facilitatorCommand, type ShopEnv, startDecider, startIndexer, startShop } from './services.js'
+import { facilitatorCommand, startDecider, startIndexer, startShop } from './services.js'
+import { freePort, startOn, type WantedPort } from './wanted-port.js'
 
 export type LocalNetworkOptions = {
   /** An existing node to deploy to. Without it, a chain is started in this process. */
   rpcUrl?: string
-  chainPort?: number
+  /** Any free port without it; the same for the others. */
+  chainPort?: WantedPort
   mining?: MiningMode
   /** A file that keeps the embedded chain across restarts. */
   persistence?: string
@@ -58,8 +59,8 @@ export type LocalNetworkOptions = {
   fee?: FeeMode
   /** Script of the shop to start; none by default. */
   shopScript?: string
-  shopPort?: number
-  facilitatorPort?: number
+  shopPort?: WantedPort
+  facilitatorPort?: WantedPort
   say?: (line: string) => void
   /** Aborts a start that is under way and ends every process that it has started. */
   signal?: AbortSignal
@@ -87,6 +88,8 @@ export type LocalNetwork = {
   /** Variables of the payment history, as a file, when one is kept. */
   readonly historyEnvFile: string | undefined
   readonly directory: string
+  /** Folder for what the payer of a shell remembers. */
+  readonly payerState: string
   /** Events of the in-process facilitator, in order. */
   readonly events: readonly WrittenEvent[]
   /** Process ids of the daemons. */
@@ -138,39 +141,33 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     : `${control.url}/indexer`
 
   const history = options.history ? await openHistoryOf(directory, options) : undefined
-  const { facilitatorUrl, ...facilitator } = await startFacilitatorPart({
-    base: {
-      rpcUrl,
-      deployment,
-      indexerUrl,
-      deciderUrl,
-      // Tokens of the history name the URL, and the command that makes them reads it from the file.
-      port: options.facilitatorPort || (history ? await freePort() : 0),
-      journal: openPath(directory, 'journal.jsonl', options),
-      ...(artifacts && { artifacts: artifacts.folder, batch: options.batch ?? false }),
-      ...(!artifacts && options.powBits !== undefined && { powBits: options.powBits }),
-    },
-    minterKey: options.minterKey ?? false,
-    overrides: [fee?.tables ?? {}, options.config ?? {}],
-    ...(decider && { deciderToken: decider.token }),
-    directory,
-    daemons,
-    onClose,
-    environment: { ...history?.env, ...options.environment },
-    ...(options.inProcess && { inProcess: options.inProcess }),
-    ...(signal && { signal }),
-  })
-  const shopUrl =
-    options.shopScript &&
-    daemons.add(
-      'shop',
-      await startShop({
-        script: options.shopScript,
-        env: shopEnv(options, facilitatorUrl, deployment),
-        directory,
-        ...(signal && { signal }),
-      }),
-    )
+  const journal = openPath(directory, 'journal.jsonl', options)
+  // Tokens of the history name the URL, and the command that makes them reads it from the file.
+  const facilitatorPort = options.facilitatorPort || (history ? await freePort() : 0)
+  const { facilitatorUrl, ...facilitator } = await startOn(facilitatorPort, (port) =>
+    startFacilitatorPart({
+      base: {
+        rpcUrl,
+        deployment,
+        indexerUrl,
+        deciderUrl,
+        port,
+        journal,
+        ...(artifacts && { artifacts: artifacts.folder, batch: options.batch ?? false }),
+        ...(!artifacts && options.powBits !== undefined && { powBits: options.powBits }),
+      },
+      minterKey: options.minterKey ?? false,
+      overrides: [fee?.tables ?? {}, options.config ?? {}],
+      ...(decider && { deciderToken: decider.token }),
+      directory,
+      daemons,
+      onClose,
+      environment: { ...history?.env, ...options.environment },
+      ...(options.inProcess && { inProcess: options.inProcess }),
+      ...(signal && { signal }),
+    }),
+  )
+  const shopUrl = await openShop(options, { facilitatorUrl, deployment, directory }, daemons)
 
   signal?.throwIfAborted()
   return {
@@ -189,6 +186,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     ...facilitator,
     historyEnvFile: history?.envFile,
     directory,
+    payerState: openPath(directory, 'payer', options),
     pids: daemons.pids(),
     daemonEnded: daemons.firstEnded(),
   }
@@ -258,18 +256,33 @@ function deploy(
   })
 }
 
-function shopEnv(options: LocalNetworkOptions, facilitatorUrl: string, deployment: Deployment): ShopEnv {
-  return {
-    SHOP_PORT: `${options.shopPort ?? 0}`,
-    FACILITATOR_URL: facilitatorUrl,
-    SHOP_NETWORK: `eip155:${deployment.chainId}`,
-    SHOP_TOKEN: deployment.token,
-    SHOP_SECRET: randomBytes(32).toString('hex'),
-    SHOP_CHEAP_PRICE: shopRoutes.cheap.price,
-    SHOP_DEAR_PRICE: shopRoutes.dear.price,
-    // Every caller of a devnet has the same address.
-    SHOP_UNPAID_PER_MINUTE: '600',
-  }
+/** Starts the shop when there is a script for it. */
+async function openShop(
+  { shopScript, shopPort = 0, signal }: LocalNetworkOptions,
+  network: { facilitatorUrl: string; deployment: Deployment; directory: string },
+  daemons: Daemons,
+): Promise<string | undefined> {
+  if (shopScript === undefined) return undefined
+  const { facilitatorUrl, deployment, directory } = network
+  const child = await startOn(shopPort, (port) =>
+    startShop({
+      script: shopScript,
+      env: {
+        SHOP_PORT: `${port}`,
+        FACILITATOR_URL: facilitatorUrl,
+        SHOP_NETWORK: `eip155:${deployment.chainId}`,
+        SHOP_TOKEN: deployment.token,
+        SHOP_SECRET: randomBytes(32).toString('hex'),
+        SHOP_CHEAP_PRICE: shopRoutes.cheap.price,
+        SHOP_DEAR_PRICE: shopRoutes.dear.price,
+        // Every caller of a devnet has the same address.
+        SHOP_UNPAID_PER_MINUTE: '600',
+      },
+      directory,
+      ...(signal && { signal }),
+    }),
+  )
+  return daemons.add('shop', child)
 }
 
 async function openDirectory(wanted: string | undefined, closers: Closer[]): Promise<string> {
@@ -297,10 +310,12 @@ function openPath(directory: string, name: string, { rpcUrl, persistence }: Loca
   return join(directory, name)
 }
 
-function startEmbeddedChain({ chainPort, mining, persistence }: LocalNetworkOptions): Promise<Chain> {
-  return startChain({
-    ...(chainPort !== undefined && { port: chainPort }),
-    ...(mining !== undefined && { mining }),
-    ...(persistence !== undefined && { persistence }),
-  })
+function startEmbeddedChain({ chainPort = 0, mining, persistence }: LocalNetworkOptions): Promise<Chain> {
+  return startOn(chainPort, (port) =>
+    startChain({
+      port,
+      ...(mining !== undefined && { mining }),
+      ...(persistence !== undefined && { persistence }),
+    }),
+  )
 }

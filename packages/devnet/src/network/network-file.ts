@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Deployment } from '../deploy/deployment.js'
 import { developmentRoles } from '../node/accounts.js'
 
@@ -20,6 +21,7 @@ export type NetworkFacts = Pick<
   readonly historyEnvFile: string | undefined
   readonly shopUrl: string | undefined
   readonly directory: string
+  readonly payerState: string
 }
 
 /** The file that describes a running devnet to other tools. Its keys are public development keys. */
@@ -54,9 +56,12 @@ export type NetworkFile = {
   readonly pid: number
 }
 
-const fileName = 'network.json'
+const names = { forPrograms: 'network.json', forShells: 'env' } as const
 
-/** Written to a temporary name and renamed, so that a waiting reader never sees half a file. */
+/** Most base units that the payer of the shell may spend: on one payment, and in all. */
+const payerCaps = { perPayment: '1000000', total: '50000000' } as const
+
+/** Writes the file for programs, and beside it the variables for a shell. Returns the path of the first. */
 export function writeNetworkFile(network: NetworkFacts, pid: number): string {
   const { payer, treasury, relayer, provider, feeRecipient } = developmentRoles
   const content: NetworkFile = {
@@ -80,12 +85,74 @@ export function writeNetworkFile(network: NetworkFacts, pid: number): string {
     routes: shopRoutes,
     pid,
   }
-  const file = join(network.directory, fileName)
-  writeFileSync(`${file}.tmp`, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 })
+  const { directory } = network
+  writeWhole(join(directory, names.forShells), shellVariables(content, network.payerState))
+  return writeWhole(join(directory, names.forPrograms), `${JSON.stringify(content, undefined, 2)}\n`)
+}
+
+/** Written to a temporary name and renamed, so that a waiting reader never sees half a file. */
+function writeWhole(file: string, text: string): string {
+  writeFileSync(`${file}.tmp`, text, { mode: 0o600 })
   renameSync(`${file}.tmp`, file)
   return file
 }
 
+/** What the commands and the examples of this tree read from their environment to use this network and no other. */
+function shellVariables(network: NetworkFile, payerState: string): string {
+  const { accounts, rpcUrl, token, facilitatorUrl, shopUrl, controlUrl } = network
+  const caip2 = `eip155:${network.chainId}`
+  const blocks: [string, Record<string, string>][] = [
+    [
+      'svc-pay and other payers: an account with zUSD and gas money, its chain, and limits in base units',
+      {
+        SVC_PAYER_PK: accounts.payer.privateKey,
+        SVC_RPC_URL: rpcUrl,
+        SVC_ALLOWED_NETWORK: caip2,
+        SVC_ALLOWED_TOKEN: token,
+        SVC_ALLOWED_HELPER: network.helper,
+        SVC_MAX_PER_PAYMENT: payerCaps.perPayment,
+        SVC_MAX_TOTAL: payerCaps.total,
+        // Sums of one chain say nothing about the next one.
+        SVC_STATE_DIR: payerState,
+      },
+    ],
+    [
+      'a shop of your own: the facilitator, the token, and a secret for its offers',
+      {
+        FACILITATOR_URL: facilitatorUrl,
+        SHOP_NETWORK: caip2,
+        SHOP_TOKEN: token,
+        SHOP_SECRET: randomBytes(32).toString('hex'),
+      },
+    ],
+    [
+      'svc-facilitator: check, config, admin',
+      {
+        SVC_TREASURY_PK: accounts.treasury.privateKey,
+        SVC_RELAYER_PK: accounts.relayer.privateKey,
+        SVC_ADMIN_TOKEN: network.adminToken,
+      },
+    ],
+    ['the example shop, and the faucet', { SHOP_URL: shopUrl, FAUCET_URL: `${controlUrl}/faucet` }],
+  ]
+  const lines = blocks.flatMap(([what, variables]) => [
+    `# ${what}`,
+    // In quotes, because a folder's name may have blanks.
+    ...Object.entries(variables).map(([name, value]) => `${name}='${value}'`),
+  ])
+  return `# The local network of process ${network.pid}. Its keys are public: never use them elsewhere.\n${lines.join('\n')}\n`
+}
+
+/** How a shell and a stranger's program get to this network. */
+export function howToUse({ directory, rpcUrl, deployment, controlUrl }: NetworkFacts): string[] {
+  const file = join(relative(process.cwd(), directory) || '.', names.forShells)
+  return [
+    `use this network from another terminal: set -a; . ${file}; set +a`,
+    `  sets keys, limits and URLs: chain ${rpcUrl}, token ${deployment.token}`,
+    `  more zUSD: curl -X POST ${controlUrl}/faucet -H 'content-type: application/json' -d '{"address":"0x…"}'`,
+  ]
+}
+
 export function removeNetworkFile(directory: string): void {
-  rmSync(join(directory, fileName), { force: true })
+  for (const name of [names.forShells, names.forPrograms]) rmSync(join(directory, name), { force: true })
 }
