@@ -1,11 +1,21 @@
 /** `svc-devnet` and the tour of `npm start`, as the processes a user starts. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv, promisify } from 'node:util'
 import { startChain } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { runShell } from '../support/guide-blocks.js'
 import { runAuditorOnChain } from './auditor.js'
 import { runGuide } from './guide.js'
 
@@ -60,6 +70,32 @@ describe('svc-devnet', () => {
       accounts: { payer: account, treasury: account, relayer: account, provider: account },
       routes: { cheap: { path: '/cheap', price: '1000' }, dear: { path: '/dear', price: '250000' } },
     })
+  })
+
+  it('writes a file for the shell, with which the commands use this network and no other', async () => {
+    const { rpcUrl, token, helper, shopUrl, controlUrl, facilitatorUrl, configFile } = JSON.parse(
+      readFileSync(networkFile, 'utf8'),
+    )
+    const file = join(directory, 'env')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const variables = parseEnv(readFileSync(file, 'utf8'))
+    expect(variables).toMatchObject({
+      SVC_RPC_URL: rpcUrl,
+      SVC_ALLOWED_TOKEN: token,
+      SVC_ALLOWED_HELPER: helper,
+      SVC_STATE_DIR: join(directory, 'payer'),
+      FACILITATOR_URL: facilitatorUrl,
+      SHOP_TOKEN: token,
+      SHOP_URL: shopUrl,
+      FAUCET_URL: `${controlUrl}/faucet`,
+    })
+    const commands = `set -a; . ${file}; set +a
+      npm run -s pay -- doctor && npm run -s facilitator -- admin status --url $FACILITATOR_URL
+      npm run -s facilitator -- config --config ${configFile} >/dev/null && echo read`
+    const printed = await runShell(commands, directory)
+    expect(printed).toContain(rpcUrl)
+    expect(printed).not.toMatch(/^(?:fail|error)/m)
+    expect(printed).toMatch(/read\n$/)
   })
 
   it('says in its sample configuration that the per-key limits are raised', () => {
@@ -175,11 +211,11 @@ describe('svc-devnet', () => {
     expect((await fetch(`${facilitatorUrl}/health`)).status).toBe(200)
   })
 
-  it('stops on SIGTERM with exit code 0, its daemons first, and removes network.json', async () => {
+  it('stops on SIGTERM with exit code 0, its daemons first, and removes the files that describe it', async () => {
     const { shopUrl, facilitatorUrl } = JSON.parse(readFileSync(networkFile, 'utf8'))
     devnet.kill('SIGTERM')
     expect(await exited).toBe(0)
-    expect(existsSync(networkFile)).toBe(false)
+    for (const name of ['network.json', 'env']) expect(existsSync(join(directory, name))).toBe(false)
     await expect(fetch(facilitatorUrl)).rejects.toThrow()
     await expect(fetch(shopUrl)).rejects.toThrow()
   })
@@ -228,10 +264,19 @@ describe('npm start', () => {
     }
   })
 
-  it('tells of --once and of the options of the network in its help', async () => {
-    const { stdout } = await run(process.execPath, [script('scripts/start.mjs'), '--help'])
-    expect(stdout).toMatch(/--once/)
-    expect(stdout).toMatch(/--chain-port/)
+  it('tells of --once and of the options of the network in its help, before anything is installed', async () => {
+    const clone = mkdtempSync(join(tmpdir(), 'svc-clone-'))
+    try {
+      for (const path of ['scripts', 'docs/reference', 'package.json', 'package-lock.json'])
+        cpSync(script(path), join(clone, path), { recursive: true })
+      const { stdout, stderr } = await run('npm', ['start', '--silent', '--', '--help'], { cwd: clone })
+      expect(stdout).toMatch(/--once/)
+      expect(stdout).toMatch(/--chain-port/)
+      expect(stderr).not.toMatch(/nstalling/)
+      expect(readdirSync(clone)).not.toContain('node_modules')
+    } finally {
+      rmSync(clone, { recursive: true, force: true })
+    }
   })
 })
 

@@ -23,7 +23,7 @@ export async function runGuide(guide: string, networkFile: string): Promise<Show
   try {
     const results: Shown[] = []
     for (const { typed, output } of pairsOf(blocks)) {
-      const printed = await runShell(here(settings.join('') + typed), home, { SVC_RPC_URL: rpcUrl })
+      const printed = await runShell(here(settings.join('') + typed), home)
       results.push({ shown: comparable(output), printed: comparable(printed) })
     }
     return results
