@@ -1,3 +1,4 @@
+export { baseUnits } from '@svc-zerc20/protocol'
 export type { ApprovalRequest, Approver } from './approval/approval.js'
 export { type Clock, systemClock } from './clock.js'
 export { deliverPayments } from './delivery/deliver-payments.js'

@@ -1,4 +1,4 @@
-export type { Clock } from '@svc-zerc20/protocol'
+export { baseUnits, type Clock } from '@svc-zerc20/protocol'
 export type { FacilitatorFailure, OnProblem } from './facilitator/client.js'
 export { sellOnExpress } from './frameworks/express.js'
 export { sellOnHono } from './frameworks/hono.js'

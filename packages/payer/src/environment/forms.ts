@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import {
   type Address,
   type BaseUnits,
+  conversionOf,
   Network,
   parseAddress,
   parseBaseUnits,
@@ -71,7 +72,10 @@ export const url: Form<string> = {
 
 export const baseUnits: Form<BaseUnits> = {
   wanted: 'a plain integer in base units of the token, like 1000000',
-  read: (text) => orFault(parseBaseUnits(text), text),
+  read(text) {
+    const value = parseBaseUnits(text)
+    return value === undefined ? { fault: `${show(text)}: ${conversionOf(text)}` } : { value }
+  },
 }
 
 export const milliseconds: Form<number> = {

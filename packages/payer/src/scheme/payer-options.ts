@@ -2,6 +2,7 @@
 import {
   type Address,
   type BaseUnits,
+  conversionOf,
   Network,
   parseAddress,
   parseBaseUnits,
@@ -98,7 +99,10 @@ function readCap(text: string | undefined): BaseUnits | undefined {
   }
   if (text === 'unlimited') return undefined
   const cap = parseBaseUnits(text)
-  if (cap === undefined) throw misconfigured(`maxAmountPerPayment: ${text} is no plain integer in base units`)
+  if (cap === undefined)
+    throw misconfigured(
+      `maxAmountPerPayment: ${text} is no plain integer in base units; ${conversionOf(text)}`,
+    )
   return cap
 }
 

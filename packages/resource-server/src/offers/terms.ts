@@ -1,5 +1,5 @@
 /** The terms of a sale as a seller writes them, and as its offers carry them. */
-import { type BaseUnits, type Json, parseAmount, SvcError } from '@svc-zerc20/protocol'
+import { type BaseUnits, conversionOf, type Json, parseAmount, SvcError } from '@svc-zerc20/protocol'
 
 /** An amount of the token's smallest unit: a decimal string or a bigint. Never a float, never dollars. */
 export type ListPrice = string | bigint
@@ -39,9 +39,10 @@ export const reservedExtra = [
 export function parsePrice(price: unknown): BaseUnits {
   const list = parseAmount(typeof price === 'bigint' ? price.toString() : price)
   if (list === undefined) {
+    const shown = typeof price === 'string' ? JSON.stringify(price) : String(price)
     throw new SvcError(
       'invalid_price',
-      'a price is a positive decimal integer string or bigint of base units',
+      `${shown} is no price: wanted is a positive integer of base units, as a string or a bigint. ${conversionOf(price)}; baseUnits('0.01', 6) converts`,
     )
   }
   return list

@@ -1,3 +1,4 @@
+import { baseUnits } from '@svc-zerc20/protocol'
 import type { FacilitatorClient, x402ResourceServer } from '@x402/core/server'
 import type { PaymentRequirements, SchemeNetworkServer } from '@x402/core/types'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -242,6 +243,14 @@ describe('a price', () => {
   it.each(['0', '-1', '1.5', '$1', '', '0x10', 1n << 248n])('of %s is a mistake named at once', (price) => {
     const svc = schemeFor(facilitator.url)
     expect(() => svc.accept({ price })).toThrowError(expect.objectContaining({ code: 'invalid_price' }))
+  })
+
+  it('in tokens is refused with the value and what it would be in base units', () => {
+    const svc = schemeFor(facilitator.url)
+    expect(() => svc.accept({ price: '1.5' })).toThrowError(
+      /"1\.5" is no price: .* 1\.5 of a token with 6 decimals is 1500000 base units; baseUnits\('0\.01', 6\) converts/,
+    )
+    expect(svc.accept({ price: baseUnits('1.5', 6) })).toBeDefined()
   })
 
   it('that comes wrong out of a function is the mistake of the seller, not a challenge', async () => {

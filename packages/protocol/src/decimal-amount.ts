@@ -1,0 +1,50 @@
+/** Amounts as people write them, "0.01", and the base units that everything here counts in. */
+import { parseBaseUnits } from './brand.js'
+import { SvcError } from './errors.js'
+
+/** ERC-20 counts decimals in one byte; nothing below 2^256 has more than this many digits. */
+const decimalsMax = 77
+const decimalPattern = /^(0|[1-9]\d*)(?:\.(\d+))?$/
+
+/**
+ * Base units of an amount in tokens: `baseUnits('0.01', 6)` is `'10000'`. Nothing is rounded.
+ *
+ * @throws SvcError `invalid_amount` with the value and what is wrong with it
+ */
+export function baseUnits(tokens: string, decimals: number): string {
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > decimalsMax)
+    throw new SvcError(
+      'invalid_amount',
+      `${decimals} is no number of decimals; wanted is 0 to ${decimalsMax}`,
+    )
+  const [, whole = '', fraction = ''] = (typeof tokens === 'string' && decimalPattern.exec(tokens)) || []
+  if (whole === '')
+    throw new SvcError(
+      'invalid_amount',
+      `${JSON.stringify(tokens)} is no amount; wanted is a text like "0.01"`,
+    )
+  if (fraction.length > decimals)
+    throw new SvcError(
+      'invalid_amount',
+      `"${tokens}" has ${fraction.length} decimal places; the token has ${decimals}`,
+    )
+  const units = BigInt(whole + fraction.padEnd(decimals, '0')).toString()
+  if (parseBaseUnits(units) === undefined)
+    throw new SvcError('invalid_amount', `"${tokens}" is 2^256 or more`)
+  return units
+}
+
+/** Decimals of most tokens that stand for dollars. Only examples use this number. */
+const usualDecimals = 6
+/** A longer text is no amount that somebody wrote, and may be a key that nobody should read here. */
+const shownCharsMax = 24
+
+/** What to add to "no base units": the value converted where it is an amount in tokens, an example otherwise. */
+export function conversionOf(given: unknown): string {
+  const text = String(given).replace(/^\$/, '')
+  const [, , fraction = ''] = decimalPattern.exec(text) ?? []
+  const isAmount =
+    text.length <= shownCharsMax && decimalPattern.test(text) && fraction.length <= usualDecimals
+  const example = isAmount ? text : '0.01'
+  return `${example} of a token with ${usualDecimals} decimals is ${baseUnits(example, usualDecimals)} base units`
+}
