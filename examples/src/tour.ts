@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { createPayerScheme, deliverPayments, withSpendControls } from '@svc-zerc20/payer'
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
-import { type Address, createPublicClient, erc20Abi, formatUnits, http } from 'viem'
+import { type Address, createPublicClient, erc20Abi, formatEther, formatUnits, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { openShares } from './shares.js'
 import { watchFinalization } from './watch-finalization.js'
@@ -97,7 +97,7 @@ async function buy(mode: Mode, route: { path: string }): Promise<string> {
   const after = await balances()
   const gas = before.gasMoney - after.gasMoney
   say(
-    `            the payer paid ${units(before.tokens - after.tokens)} and ${gas === 0n ? 'no gas' : `${gas} wei of gas`}`,
+    `            the payer paid ${units(before.tokens - after.tokens)} and ${gas === 0n ? 'no gas' : `${formatEther(gas)} ETH of gas`}`,
   )
   return challengeNonce
 }
@@ -113,4 +113,7 @@ if (network.artifacts === undefined) process.exit(0)
 say('\nFinalized: the provider is paid by proof, to an address no payer ever sees')
 const isFinalized = await watchFinalization({ network, payments, say })
 await shares.tell(before, payments)
+say(`
+Private? Not these two: alone on their chain, with amounts of their own and minted seconds later, anybody can pair them.
+A payment hides among others of the same amount, and best in a batch (npm start -- --batch): docs/concepts/privacy-limits.md`)
 if (!isFinalized) process.exit(1)

@@ -111,11 +111,12 @@ describe('svc-devnet', () => {
     )
     expect(stdout).toMatch(/the payer paid 0\.001 zUSD and no gas/)
     expect(stdout).toMatch(/Self-transfer: buying \/dear[\s\S]*accepted: burned in 0x/)
-    expect(stdout).toMatch(/the payer paid 0\.25 zUSD and \d+ wei of gas/)
+    expect(stdout).toMatch(/the payer paid 0\.25 zUSD and 0\.\d+ ETH of gas/)
     expect(stdout).toMatch(/root over \d+ transfers proved on chain/)
     expect(stdout).toMatch(/the permit payment: computing its mint proof[\s\S]*the permit payment: finalized/)
     expect(stdout).toMatch(/the self-transfer: computing its mint proof[\s\S]*the self-transfer: finalized/)
     expect(stdout).toMatch(/the provider has 0\.251 zUSD more, minted/)
+    expect(stdout).toMatch(/Private\? Not these two/)
   })
 
   it('R-125 the guide for accountants shows commands that work, and books that equal the chain', async () => {
@@ -327,7 +328,7 @@ describe('svc-devnet --rpc-url', () => {
       const { stdout } = await run(process.execPath, [script('examples/dist/tour.js'), networkFile])
       expect(stdout.match(/accepted: burned in 0x/g)).toHaveLength(2)
       expect(stdout).toMatch(/402: 0\.001025 zUSD, of it 0\.000025 zUSD fee, to the one-time address/)
-      expect(stdout).toMatch(/the payer paid 0\.25625 zUSD and \d+ wei of gas/)
+      expect(stdout).toMatch(/the payer paid 0\.25625 zUSD and 0\.\d+ ETH of gas/)
     } finally {
       devnet.kill('SIGTERM')
       await exited
