@@ -155,7 +155,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
       'scheme',
       'delivery',
     ],
-    mcp: ['approval', 'policy', 'delivery', 'payer'],
+    mcp: ['payment', 'approval', 'policy', 'delivery', 'payer'],
     command: ['payment', 'store', 'approval', 'policy', 'environment', 'signing', 'delivery', 'payer', 'mcp'],
   },
   'packages/observer/src': {

@@ -58,6 +58,10 @@ export const payerErrors = {
     means: 'The payments of the last 24 hours would pass their cap; nothing was signed.',
     todo: 'Wait, or raise SVC_MAX_PER_DAY, if it is worth that to you.',
   },
+  not_signed: {
+    means: 'Nothing was signed for this payment before, and resuming signs nothing.',
+    todo: 'Make the same request again to pay for it.',
+  },
   not_approved: {
     means: 'This payment needs the approval of a human and did not get it; nothing was signed.',
     todo: 'Ask the operator, then make the request again.',

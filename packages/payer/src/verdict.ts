@@ -8,6 +8,7 @@ export type RuleName =
   | 'helper'
   | 'per-payment'
   | 'quoted'
+  | 'resume'
   | 'total'
   | 'per-host'
   | 'per-day'

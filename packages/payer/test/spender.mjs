@@ -14,7 +14,7 @@ for (;;) {
   const nonce = `0x${randomBytes(32).toString('hex')}`
   const amount = `${randomInt(1, 100)}`
   const reserved = await totals.reserve(nonce, reservation(amount), caps)
-  if ('refused' in reserved) break
+  if (reserved !== 'reserved') break
   // What comes after this line is what a seller may turn into money.
   const isSigned = randomInt(4) > 0
   if (isSigned) appendFileSync(signatures, `${nonce} ${amount}\n`)
@@ -25,7 +25,7 @@ process.exit(0)
 
 function reservation(amount) {
   return {
-    ...{ owner: 'o', terms: 't', isGranted: true, isApproved: false },
+    ...{ owner: 'o', terms: 't' },
     ...{ pair: 'p', host: 'h', route: 'r', amount, hour: 1, way: 'permit' },
     ...{ token: 't', payTo: 'p', helper: 'h', payer: 'p', expiresAt: 2_000_000_000, deadline: 2_000_000_000 },
   }

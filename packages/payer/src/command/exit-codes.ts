@@ -37,6 +37,7 @@ const codes: Partial<Record<PayerErrorCode, ExitCode>> = {
   host_total_exceeded: exitCodes.refused,
   day_total_exceeded: exitCodes.refused,
   redirect_refused: exitCodes.refused,
+  not_signed: exitCodes.refused,
   not_approved: exitCodes.notApproved,
   key_missing: exitCodes.usage,
   burn_unconfirmed: exitCodes.pending,

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { type Address, type BaseUnits, textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import type { Payment, PayStep, Purchased } from '../payer/pay.js'
-import type { Quote, QuotedOffer } from '../payer/quote.js'
+import { cheapestOf, type Quote, type QuotedOffer } from '../payer/quote.js'
 import { paymentResult, quoteResult } from '../payer/results.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 import { type Io, paint, type Report } from './output.js'
@@ -13,7 +13,7 @@ const jsonBodyBytesMax = 1_048_576
 
 export async function quote(payer: AssembledPayer, request: Request): Promise<Report> {
   const quoted = await payer.quote(request)
-  const [offer] = quoted.offers
+  const offer = cheapestOf(quoted) ?? quoted.offers[0]
   const price = offer && (await priceOf(payer, offer))
   const text = offer
     ? `${price}${offer.isAllowed ? '' : ', which your limits refuse: svc-pay inspect says why'}\n`

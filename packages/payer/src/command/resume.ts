@@ -66,6 +66,9 @@ async function finish(payer: AssembledPayer, record: PaymentRecord, folder: stri
     await writeFile(path, Buffer.from(await response.arrayBuffer()), { mode: 0o600 })
     return fateOf(record, 'served', `the answer is in ${path}`)
   } catch (error) {
+    if (error instanceof PayerError && error.code === 'not_signed') {
+      return fateOf(record, 'over', 'nothing was ever signed for it, and nothing was paid')
+    }
     const detail = error instanceof PayerError ? `${error.code}: ${error.detail}` : (error as Error).message
     return fateOf(record, exitCodeOf(error) === exitCodes.pending ? 'pending' : 'failed', detail)
   }

@@ -2,7 +2,7 @@
 import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
-import type { Target } from '../payment/payment-memory.js'
+import { type Target, toolCallMethod } from '../payment/payment-memory.js'
 import type { Deliveries } from '../scheme/deliveries.js'
 import type { Exchange } from './exchange.js'
 import { isRedirect, isSameOrigin, redirectTarget, requestAt } from './redirects.js'
@@ -59,8 +59,12 @@ export function createUnpaidRequest({
   }
 }
 
-/** The key of a payment: method and URL of the request, as the caller made it. */
-export const keyOf = (request: Pick<Request, 'method' | 'url'>) => `${request.method} ${request.url}`
+/**
+ * The key of a payment: method and URL of the request, as the caller made it. A fragment never reaches the seller, so
+ * it makes no other request, except where it names a tool.
+ */
+export const keyOf = ({ method, url }: Pick<Request, 'method' | 'url'>) =>
+  `${method} ${method === toolCallMethod ? url : url.replace(/#.*$/s, '')}`
 
 async function some<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
   for (const item of items) if (await test(item)) return true

@@ -99,11 +99,12 @@ export const variables = {
     fallback: '120000',
     about: 'Longest wait for the human. Silence means no.',
   }),
-  SVC_PRICE_RISE_PERCENT: withFallback({
+  SVC_PRICE_RISE_PERCENT: variable({
     form: Forms.percent,
-    fallback: '25',
+    fallback: undefined,
+    unset: 'nobody is asked',
     about:
-      'How much more than before a route may ask without approval. Where `SVC_APPROVE_ABOVE` is unset a higher price is only warned about.',
+      'A request that costs this many percent more than before is paid only when a human approves it, too.',
   }),
   SVC_STATE_DIR: variable({
     form: Forms.absolutePath,

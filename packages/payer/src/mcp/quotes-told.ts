@@ -1,8 +1,8 @@
 /** The prices that agents were told. An agent pays no more than the told price, and in no other token. */
 import { createBoundedMap } from '@svc-zerc20/protocol'
 import { keyOf } from '../delivery/unpaid-request.js'
-import type { AsQuoted } from '../payer/pay.js'
-import type { Quote } from '../payer/quote.js'
+import { cheapestOf, type Quote } from '../payer/quote.js'
+import type { AsQuoted } from '../policy/purchase.js'
 
 export type QuotesTold = {
   told(quote: Quote): void
@@ -18,9 +18,9 @@ export function createQuotesTold(): QuotesTold {
   const last = createBoundedMap<string, AsQuoted>(quotesMax)
   return {
     told(quote) {
-      const [offer] = quote.offers.filter(({ isAllowed }) => isAllowed)
-      if (offer) last.set(keyOf(quote), { token: offer.offer.token, amount: offer.offer.amount })
-      else last.delete(keyOf(quote))
+      const { offer } = cheapestOf(quote) ?? {}
+      // Free and refused bind as well: whoever was told so has agreed to no price.
+      last.set(keyOf(quote), offer ? { token: offer.token, amount: offer.amount } : 'nothing')
     },
     of: (request) => last.get(keyOf(request)),
     forget: (request) => last.delete(keyOf(request)),

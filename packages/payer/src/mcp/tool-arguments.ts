@@ -3,7 +3,7 @@
  * names a key, an endpoint, a host rule, a cap or a mode: those belong to the operator.
  */
 import { type ChallengeNonce, Json, parseChallengeNonce } from '@svc-zerc20/protocol'
-import { toolCallMethod } from '../policy/purchase.js'
+import { toolCallMethod } from '../payment/payment-memory.js'
 import type { Reading } from '../reading.js'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

@@ -14,7 +14,7 @@ import type { Clock } from '../clock.js'
 import { type BodyBounds, boundBody } from '../delivery/bounded-body.js'
 import { isRedirect } from '../delivery/redirects.js'
 import { PayerError } from '../payer-error.js'
-import { toolCallMethod } from '../policy/purchase.js'
+import { toolCallMethod } from '../payment/payment-memory.js'
 import { version } from '../version.js'
 
 /** Names that the x402 transport for MCP has for a payment and its receipt. */

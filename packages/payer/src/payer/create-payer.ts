@@ -30,7 +30,7 @@ export type CreatePayerOptions = {
   /** A payment above this amount needs the yes of `approve`. */
   readonly approveAbove?: string
   readonly approvalTimeoutMs?: number
-  /** How much more than before a route may ask without approval, in percent; 25 by default. */
+  /** A request that costs this many percent more than before needs the yes of `approve`, too. */
   readonly priceRisePercent?: number
   readonly approve?: Approver
   /**
@@ -108,7 +108,7 @@ function readPolicy(options: CreatePayerOptions): Policy {
     maxPerDay: cap('maxPerDay'),
     approveAbove: cap('approveAbove'),
     approvalTimeoutMs: options.approvalTimeoutMs ?? 120_000,
-    priceRisePercent: options.priceRisePercent ?? 25,
+    priceRisePercent: options.priceRisePercent,
   }
 }
 

@@ -1,20 +1,12 @@
 /** From a request to the resource: the 402, the payment, the answer. */
-import {
-  type Address,
-  type BaseUnits,
-  type ChallengeNonce,
-  Headers,
-  Offer,
-  parseTxHash,
-  type TxHash,
-} from '@svc-zerc20/protocol'
+import { type ChallengeNonce, Headers, Offer, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
 import { deliverPayments } from '../delivery/deliver-payments.js'
 import { PayerError } from '../payer-error.js'
 import { readAnswer } from '../payment/outcome.js'
 import type { PaymentRecord } from '../payment/payment-memory.js'
+import type { Bounds } from '../policy/purchase.js'
 import type { PayerScheme } from '../scheme/client-scheme.js'
-import { refusalOf, type Verdict } from '../verdict.js'
-import { type Quote, type QuotedOffer, quoteOf } from './quote.js'
+import { cheapestOf, type Quote, type QuotedOffer, quoteOf } from './quote.js'
 
 /** The facts of a payment that bought an answer. */
 export type Payment = {
@@ -36,13 +28,8 @@ export type Purchased = {
   readonly payment: Payment | undefined
 }
 
-export type AsQuoted = { readonly token: Address; readonly amount: bigint }
-
-export type PayOptions = {
-  /** A lower cap for this payment alone, in base units. The cap of the policy is never raised. */
-  readonly max?: BaseUnits | undefined
-  /** The price and token told before for this request. A higher price or another token is refused. */
-  readonly asQuoted?: AsQuoted | undefined
+/** The limits hold for whatever is signed, a payment that an earlier request began included. */
+export type PayOptions = Pick<Bounds, 'max' | 'asQuoted'> & {
   /** Called at each step of the purchase. */
   readonly onStep?: ((step: PayStep) => void) | undefined
 }
@@ -54,15 +41,16 @@ export type PayStep =
 
 export async function buy(
   request: Request,
-  scheme: PayerScheme,
+  payer: PayerScheme,
   fetch: typeof globalThis.fetch,
   {
     max,
     asQuoted,
     onStep = () => undefined,
     isOnlyStored = false,
-  }: PayOptions & { readonly isOnlyStored?: boolean },
+  }: PayOptions & Pick<Bounds, 'isOnlyStored'>,
 ): Promise<Purchased> {
+  const scheme = payer.within({ max, asQuoted, isOnlyStored })
   let claimed: PaymentRecord | undefined
   const deliver = deliverPayments(fetch, {
     ...scheme,
@@ -87,8 +75,6 @@ export async function buy(
   }
   const quote = await quoteOf(request, first, scheme)
   const chosen = choose(quote)
-  if (max !== undefined && chosen.offer.amount > max) throw refusalOf(aboveMax(chosen, max))
-  if (asQuoted && !isAsQuoted(chosen, asQuoted)) throw refusalOf(notAsQuoted(chosen, asQuoted))
   onStep({ step: 'offered', quote, chosen })
   const { accepted, offer } = chosen
   const { payload } = await scheme.createPaymentPayload(
@@ -105,32 +91,14 @@ export async function buy(
   return { response, payment: paymentOf(accepted, response, undefined) }
 }
 
-/** The first offer that no rule refuses. If all are refused, the first one: its refusal becomes the error. */
-function choose({ offers, otherSchemes, url }: Quote): QuotedOffer {
-  const chosen = offers.find(({ isAllowed }) => isAllowed) ?? offers[0]
+/** The cheapest allowed offer. If all are refused, the first one: its refusal becomes the error. */
+function choose(quote: Quote): QuotedOffer {
+  const { offers, otherSchemes, url } = quote
+  const chosen = cheapestOf(quote) ?? offers[0]
   if (chosen) return chosen
   const others = otherSchemes.length > 0 ? otherSchemes.slice(0, 10).join(', ') : 'nothing'
   throw new PayerError('not_offered', `${url} offers ${others}`)
 }
-
-const aboveMax = ({ offer }: QuotedOffer, max: BaseUnits): Verdict => ({
-  rule: 'per-payment',
-  passes: 'no',
-  limit: `${max} base units for this payment`,
-  asked: `${offer.amount}`,
-  code: 'offer_amount',
-})
-
-const isAsQuoted = ({ offer }: QuotedOffer, { token, amount }: AsQuoted) =>
-  offer.token === token && offer.amount <= amount
-
-const notAsQuoted = ({ offer }: QuotedOffer, { token, amount }: AsQuoted): Verdict => ({
-  rule: 'quoted',
-  passes: 'no',
-  limit: `${amount} of ${token}, as it was quoted`,
-  asked: `${offer.amount} of ${offer.token}`,
-  code: 'offer_changed',
-})
 
 function paymentOf(
   accepted: Offer.PaymentRequirements,

@@ -1,6 +1,7 @@
 /** The price of a URL, and the verdicts of the rules. Nothing is reserved or signed, and no key is needed. */
 import { Headers, Json, Offer } from '@svc-zerc20/protocol'
 import { type PayableOffer, readOffer } from '../offer/payable-offer.js'
+import { targetOf } from '../policy/purchase.js'
 import { printable } from '../printable.js'
 import type { PayerScheme } from '../scheme/client-scheme.js'
 import type { Verdict } from '../verdict.js'
@@ -30,11 +31,22 @@ export type Quote = {
 
 const wordsMax = 500
 
+/**
+ * Of the offers that no rule refuses, the cheapest in the token of the first. Amounts of different tokens cannot be
+ * compared.
+ */
+export function cheapestOf({ offers }: Pick<Quote, 'offers'>): QuotedOffer | undefined {
+  const [first, ...others] = offers.filter(({ isAllowed }) => isAllowed)
+  return others
+    .filter(({ offer }) => offer.token === first?.offer.token)
+    .reduce((best, each) => (best && each.offer.amount < best.offer.amount ? each : best), first)
+}
+
 /** Reads the offers of an answer and judges each. */
 export async function quoteOf(
   request: Pick<Request, 'url' | 'method'>,
   response: Pick<Response, 'status' | 'headers'>,
-  scheme: Pick<PayerScheme, 'guard' | 'deliveries' | 'wayOf'>,
+  scheme: Pick<PayerScheme, 'guard' | 'deliveries' | 'wayOf' | 'bounds'>,
 ): Promise<Quote> {
   const decoded = Headers.decode(response.headers.get(Headers.paymentRequired))
   const required = response.status === 402 && decoded.ok && Json.isObject(decoded.value) ? decoded.value : {}
@@ -59,8 +71,10 @@ export async function quoteOf(
   async function judged(raw: Json.JsonObject): Promise<QuotedOffer> {
     const offer = readOffer(Offer.x402Version, raw)
     const accepted = raw as Offer.PaymentRequirements
-    const target = scheme.deliveries.originOf(offer.challengeNonce)?.target
-    const verdicts = await scheme.guard.judge({ offer, accepted, way: scheme.wayOf(offer), target })
+    const { target, request: key } = scheme.deliveries.originOf(offer.challengeNonce) ?? {}
+    const asked = targetOf(key)
+    const { guard, bounds } = scheme
+    const verdicts = await guard.judge({ offer, accepted, way: scheme.wayOf(offer), asked, target, bounds })
     const isAllowed = verdicts.every(({ passes }) => passes !== 'no')
     return { accepted, offer, fee: accepted.extra.fee?.amount, verdicts, isAllowed }
   }

@@ -69,7 +69,10 @@ function policyRows(policy: Policy): [string, string][] {
     ['per host', cap(policy.maxPerHost)],
     ['per day', cap(policy.maxPerDay)],
     ['approval above', policy.approveAbove === undefined ? 'nobody is asked' : `${policy.approveAbove}`],
-    ['price rise', `${policy.priceRisePercent} %`],
+    [
+      'price rise',
+      policy.priceRisePercent === undefined ? 'nobody is asked' : `${policy.priceRisePercent} %`,
+    ],
   ]
 }
 

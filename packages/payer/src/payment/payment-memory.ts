@@ -7,6 +7,9 @@ import { PayerError } from '../payer-error.js'
 /** Method and URL at which a request ended. The offer made there is paid there. */
 export type Target = { readonly method: string; readonly url: string }
 
+/** Method of a request that stands for a tool call. The name of the tool follows the # in its URL. */
+export const toolCallMethod = 'CALL'
+
 /**
  * - `open`: being made or being presented by someone right now
  * - `undelivered`: its last presentation ended without the resource; it may be presented again

@@ -68,15 +68,19 @@ async function spent(
   const { totals } = openState({ folder: state, clock: systemClock, limits: defaultLimits })
   const nonce = bytes32(Math.floor(Math.random() * 1e9)) as never
   const pair = `eip155:31337/${address(1)}`
-  await totals.reserve(
-    nonce,
-    {
-      ...{ owner: 'o', terms: 't', isGranted: true, isApproved: false, pair, host, route, amount, hour },
-      ...{ way: 'permit', token: address(1), payTo: address(2), helper: address(3), payer: address(4) },
-      ...{ expiresAt: 1, deadline: 1 },
+  const reservation = {
+    ...{ owner: 'o', terms: 't', pair, host, route, amount, hour },
+    ...{
+      way: 'permit' as const,
+      token: address(1),
+      payTo: address(2),
+      helper: address(3),
+      payer: address(4),
     },
-    [],
-  )
+    ...{ expiresAt: 1, deadline: 1 },
+  }
+  await totals.reserve(nonce, reservation, [])
+  await totals.sign(nonce, reservation, [], false)
   await totals.spend(nonce)
 }
 
@@ -280,13 +284,13 @@ const approvals: Case[] = [
   {
     name: 'a price that rose by more than allowed',
     code: 'not_approved',
-    options: { approveAbove: '1000' },
+    options: { priceRisePercent: 25 },
     before: () => spent('799'),
   },
   {
     name: 'a price that rose in small steps',
     code: 'not_approved',
-    options: { approveAbove: '1000' },
+    options: { priceRisePercent: 25 },
     before: async () => {
       for (const price of ['700', '800', '850']) await spent(price)
     },
@@ -344,17 +348,22 @@ describe('up to the limits a payment goes on to the chain', () => {
       options: { approveAbove: '1000', approve: answering(false) },
     },
     { name: 'R-099 a yes', code: '', options: { approveAbove: '999', approve: answering(true) } },
-    { name: 'a higher price where nobody is asked', code: '', before: () => spent('100') },
+    {
+      name: 'R-099 a higher price below the threshold, where only the amount is asked about',
+      code: '',
+      options: { approveAbove: '1000', approve: answering(false) },
+      before: () => spent('100'),
+    },
     {
       name: 'a price that rose a little',
       code: '',
-      options: { approveAbove: '1000' },
+      options: { priceRisePercent: 25 },
       before: () => spent('800'),
     },
     {
       name: 'a price that is higher on another route',
       code: '',
-      options: { approveAbove: '1000' },
+      options: { priceRisePercent: 25 },
       before: () => spent('100', undefined, 'GET http://127.0.0.1/other'),
     },
   ]

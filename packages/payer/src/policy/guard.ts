@@ -3,16 +3,18 @@
  * the host of every request is checked, and nothing is signed without the permission that only this file
  * grants.
  */
-import { type Address, type ChallengeNonce, parseTxHash } from '@svc-zerc20/protocol'
+import { randomUUID } from 'node:crypto'
+import { type Address, type ChallengeNonce, createBoundedMap, parseTxHash } from '@svc-zerc20/protocol'
 import { unixSeconds } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import type { Outcome } from '../payment/outcome.js'
 import { capsOf, judgeCaps } from '../totals/caps.js'
 import { pairOf, type Reservation } from '../totals/spend-state.js'
-import { assertPasses, refusalOf, type Verdict } from '../verdict.js'
+import type { Reserved } from '../totals/totals.js'
+import { refusalOf, type Verdict } from '../verdict.js'
 import { type AskPorts, createAsk, factsOf } from './ask.js'
-import { judgeApproval, judgeHost, judgeOffer, judgePermit } from './offer-rules.js'
+import { judgeApproval, judgeBounds, judgeHost, judgeOffer, judgePermit } from './offer-rules.js'
 import { grant, type Permission } from './permission.js'
 import { type Purchase, reservationFor, routeOf } from './purchase.js'
 
@@ -24,18 +26,21 @@ export type Guard = {
   /**
    * Judges, reserves, asks a human if one must be asked, and grants the permission to sign. Throws the
    * refusal. The caller must hold the payment: an existing reservation with the same terms becomes the
-   * caller's.
+   * caller's, and is judged like a new one. A caller that gets no permission tells `abandoned`.
    */
   permit(purchase: Purchase): Promise<Permission>
-  /** Logs the hashes of everything that is about to be signed. */
-  signing(challengeNonce: ChallengeNonce, hashes: Readonly<Record<string, string>>): Promise<void>
+  /**
+   * Called right before each signature. Judges the purchase once more, as of now, and logs the hashes of
+   * everything that is about to be signed. Throws the refusal.
+   */
+  signing(permission: Permission, hashes: Readonly<Record<string, string>>): Promise<void>
   /** Ends reservations whose burns the chain can rule out by now. */
   reconcile(): Promise<void>
   /**
-   * Ends the reservation of a payment for which no signature has left this process or will leave it. A
+   * Ends the reservation of a payment for which no signature ever left a process or will leave this one. A
    * reservation that another owner took over stays.
    */
-  abandoned(permission: Permission): Promise<void>
+  abandoned(challengeNonce: ChallengeNonce): Promise<void>
   /**
    * Notes the end of a presentation. Only an accepted payment ends its reservation: a refused signature can
    * still be used.
@@ -56,16 +61,15 @@ export type GuardPorts = AskPorts & {
 export function createGuard(ports: GuardPorts): Guard {
   const { totals, audit, reconcile } = ports
   const { checkUrl, judge } = createJudges(ports)
+  const owner = randomUUID()
 
   return {
     checkUrl,
     judge,
     reconcile,
-    permit: createPermit(ports),
+    ...createPermit(ports, owner),
 
-    signing: (challengeNonce, hashes) => audit.append({ event: 'signing', challengeNonce, ...hashes }),
-
-    async abandoned({ challengeNonce, owner }) {
+    async abandoned(challengeNonce) {
       if (!(await totals.release(challengeNonce, owner))) return
       await audit.append({ event: 'released', challengeNonce, why: 'nothing was sent' })
     },
@@ -116,96 +120,126 @@ function createJudges(ports: GuardPorts): Pick<Guard, 'checkUrl' | 'judge'> {
     },
 
     async judge(purchase) {
-      const { pair, host } = reservationOf(ports, purchase)
-      const caps = judgeCaps(capsOf(policy), await totals.used(pair, host), purchase.offer.amount)
+      const { challengeNonce, amount } = purchase.offer
+      const { pair, host } = reservationOf(ports, purchase, '')
+      const caps = judgeCaps(capsOf(policy), await totals.used(pair, host, challengeNonce), amount)
       const alone = await withHelperCode(purchase, judgeAlone(ports, purchase))
       return [...alone, ...caps, ...(await approvalVerdicts(ports, purchase))]
     },
   }
 }
 
-function createPermit(ports: GuardPorts): Guard['permit'] {
+/** Grants permissions, and judges once more when a signature is made with one. */
+function createPermit(ports: GuardPorts, owner: string): Pick<Guard, 'permit' | 'signing'> {
   const { policy, totals, audit } = ports
+  const caps = capsOf(policy)
   const ask = createAsk(ports)
+  /** The terms that a human approved in this process. The same money is not asked about twice. */
+  const approved = createBoundedMap<ChallengeNonce, string>(approvalsMax)
+  /** What was judged for each permission. A permission that is not in here was not granted here. */
+  const granted = new WeakMap<Permission, Granted>()
 
   async function refuse(
-    challengeNonce: ChallengeNonce,
+    { offer: { challengeNonce } }: Purchase,
     reservation: Reservation,
     verdict: Verdict,
   ): Promise<never> {
     const { rule, limit, asked, code } = verdict
     await audit.append({
-      event: 'refused',
-      ...factsOf(challengeNonce, reservation),
-      rule,
-      limit,
-      asked,
-      code,
+      ...{ event: 'refused', ...factsOf(challengeNonce, reservation), rule, limit, asked, code },
     })
     throw refusalOf(verdict)
   }
 
-  async function reserve(challengeNonce: ChallengeNonce, reservation: Reservation): Promise<void> {
-    const caps = capsOf(policy)
-    let reserved = await totals.reserve(challengeNonce, reservation, caps)
-    if ('refused' in reserved) {
-      // The chain may show by now that some of the reserved money was not spent.
-      await ports.reconcile()
-      reserved = await totals.reserve(challengeNonce, reservation, caps)
-    }
-    if ('refused' in reserved) await refuse(challengeNonce, reservation, reserved.refused)
-    else if (reserved.owner !== reservation.owner) throw takenByAnother(challengeNonce)
+  async function assertAlone(purchase: Purchase, reservation: Reservation): Promise<void> {
+    const refused = judgeAlone(ports, purchase).find(({ passes }) => passes === 'no')
+    if (refused) await refuse(purchase, reservation, refused)
   }
 
-  return async (purchase) => {
-    const { challengeNonce } = purchase.offer
-    const reservation = reservationOf(ports, purchase)
-    const { terms, owner } = reservation
-    const refused = judgeAlone(ports, purchase).find(({ passes }) => passes === 'no')
-    if (refused) await refuse(challengeNonce, reservation, refused)
-    const known = await totals.takeOver(challengeNonce, reservation)
-    if (known && known.terms !== terms) throw takenByAnother(challengeNonce)
-    // The permission was granted before, and the permit is signed again with another nonce. The money is the
-    // same, so nobody is asked twice.
-    if (known?.isGranted) return grant(challengeNonce, terms, owner)
-    const why = (await approvalVerdicts(ports, purchase)).filter(({ passes }) => passes === 'ask')
-    // A known reservation without a grant was left by a process that was killed while a human was asked.
-    if (known === undefined) await reserve(challengeNonce, { ...reservation, isGranted: why.length === 0 })
-    try {
-      if (why.length > 0) {
+  /** Runs a judgement of the totals. If a cap refuses, the chain may show that some reserved money was not spent. */
+  async function assertFits(
+    purchase: Purchase,
+    reservation: Reservation,
+    judged: () => Promise<Reserved>,
+  ): Promise<void> {
+    let reserved = await judged()
+    if (typeof reserved === 'object') {
+      await ports.reconcile()
+      reserved = await judged()
+    }
+    if (reserved === 'taken') throw takenByAnother(purchase.offer.challengeNonce)
+    if (reserved !== 'reserved') await refuse(purchase, reservation, reserved.refused)
+  }
+
+  return {
+    async permit(purchase) {
+      const { challengeNonce } = purchase.offer
+      const reservation = reservationOf(ports, purchase, owner)
+      const { terms } = reservation
+      const known = await totals.takeOver(challengeNonce, reservation)
+      if (known && known.terms !== terms) throw takenByAnother(challengeNonce)
+      await assertAlone(purchase, reservation)
+      await assertFits(purchase, reservation, () => totals.reserve(challengeNonce, reservation, caps))
+      const why = (await approvalVerdicts(ports, purchase)).filter(({ passes }) => passes === 'ask')
+      if (why.length > 0 && approved.get(challengeNonce) !== terms) {
         await ask(purchase, why, reservation)
-        assertPasses(judgeAlone(ports, purchase)) // a human may have taken longer than the offer lives
-        await totals.approve(challengeNonce)
+        approved.set(challengeNonce, terms)
+        await assertAlone(purchase, reservation) // a human may have taken longer than the offer lives
       }
       await audit.append({ event: 'allowed', ...factsOf(challengeNonce, reservation), terms })
-      return grant(challengeNonce, terms, owner)
-    } catch (error) {
-      await totals.release(challengeNonce, owner)
-      throw error
-    }
+      const permission = grant(challengeNonce, terms)
+      granted.set(permission, { purchase, reservation, isApproved: why.length > 0 })
+      return permission
+    },
+
+    async signing(permission, hashes) {
+      const { challengeNonce } = permission
+      const leave = granted.get(permission)
+      if (leave === undefined) throw takenByAnother(challengeNonce)
+      const { purchase, reservation, isApproved } = leave
+      await assertAlone(purchase, reservation)
+      await assertFits(purchase, reservation, () =>
+        totals.sign(challengeNonce, reservation, caps, isApproved),
+      )
+      await audit.append({ event: 'signing', challengeNonce, ...hashes })
+    },
   }
 }
 
+type Granted = {
+  readonly purchase: Purchase
+  readonly reservation: Reservation
+  readonly isApproved: boolean
+}
+
+/** Approvals that are remembered for a second signature. The oldest is forgotten first, and asked for again. */
+const approvalsMax = 1_000
+
 /** The verdicts on one purchase alone, whatever was spent before. */
-function judgeAlone({ policy, clock, limits }: GuardPorts, { offer, way, target }: Purchase): Verdict[] {
+function judgeAlone(
+  { policy, clock, limits }: GuardPorts,
+  { offer, way, target, bounds }: Purchase,
+): Verdict[] {
   const now = unixSeconds(clock)
   return [
     ...(target || policy.hosts !== 'any' ? [judgeHost(policy, target?.url ?? '')] : []),
     ...judgeOffer(offer, policy, now, limits.offerSecondsMax),
     ...(way === 'permit' ? judgePermit(offer, policy, now, limits.signatureSecondsMax) : []),
+    ...judgeBounds(offer, bounds),
   ]
 }
 
-async function approvalVerdicts(
-  { policy, totals }: GuardPorts,
-  { offer, accepted, target }: Purchase,
-): Promise<Verdict[]> {
-  const before = await totals.price(pairOf(policy.network, offer.token), routeOf(target, accepted))
+async function approvalVerdicts({ policy, totals }: GuardPorts, purchase: Purchase): Promise<Verdict[]> {
+  const { offer } = purchase
+  const before = await totals.price(pairOf(policy.network, offer.token), routeOf(purchase))
   return judgeApproval(policy, offer.amount, before)
 }
 
-const reservationOf = ({ payer, policy, clock }: GuardPorts, purchase: Purchase): Reservation =>
-  reservationFor(purchase, { payer, network: policy.network, nowMs: clock.now() })
+const reservationOf = (
+  { payer, policy, clock }: GuardPorts,
+  purchase: Purchase,
+  owner: string,
+): Reservation => reservationFor(purchase, { owner, payer, network: policy.network, nowMs: clock.now() })
 
 /** One challenge stands for one set of terms, paid by one process. */
 export const takenByAnother = (challengeNonce: ChallengeNonce): PayerError =>

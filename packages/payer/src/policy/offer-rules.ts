@@ -4,6 +4,7 @@ import type { PayableOffer } from '../offer/payable-offer.js'
 import type { Verdict } from '../verdict.js'
 import { allowsUrl, describeHosts, hostOf } from './hosts.js'
 import type { Policy } from './policy.js'
+import type { Bounds } from './purchase.js'
 
 /** Whether requests may leave for a URL. */
 export function judgeHost({ hosts }: Pick<Policy, 'hosts'>, url: string): Verdict {
@@ -85,17 +86,49 @@ export function judgePermit(
   ]
 }
 
-/**
- * Whether a human must be asked, for the amount or for a price rise. Without `approveAbove` nobody is asked,
- * and a rise only shows in the verdict.
- */
+/** The limits of one request: a lower cap, a price that was told, or that nothing is signed. */
+export function judgeBounds(
+  { token, amount }: PayableOffer,
+  { max, asQuoted, isOnlyStored = false }: Bounds,
+): Verdict[] {
+  const quoted = asQuoted === 'nothing' ? undefined : asQuoted
+  const isAsQuoted = quoted !== undefined && token === quoted.token && amount <= quoted.amount
+  const verdicts: (Verdict | false)[] = [
+    max !== undefined && {
+      rule: 'per-payment',
+      passes: yesIf(amount <= max),
+      limit: `${max} base units for this payment`,
+      asked: `${amount}`,
+      code: 'offer_amount',
+    },
+    asQuoted !== undefined && {
+      rule: 'quoted',
+      passes: yesIf(isAsQuoted),
+      limit: quoted ? `${quoted.amount} of ${quoted.token}, as it was quoted` : 'nothing, as it was quoted',
+      asked: `${amount} of ${token}`,
+      code: 'offer_changed',
+    },
+    isOnlyStored && {
+      rule: 'resume',
+      passes: 'no',
+      limit: 'what was signed before',
+      asked: 'a new signature',
+      code: 'not_signed',
+    },
+  ]
+  return verdicts.filter((verdict) => verdict !== false)
+}
+
+/** Whether a human must be asked, for the amount or for a price rise. Each has a limit of its own. */
 export function judgeApproval(
   { approveAbove, priceRisePercent }: Pick<Policy, 'approveAbove' | 'priceRisePercent'>,
   amount: bigint,
   priceBefore: bigint | undefined,
 ): Verdict[] {
   const highest =
-    priceBefore === undefined ? undefined : (priceBefore * BigInt(100 + priceRisePercent)) / 100n
+    priceBefore === undefined || priceRisePercent === undefined
+      ? undefined
+      : (priceBefore * BigInt(100 + priceRisePercent)) / 100n
   const isRisen = highest !== undefined && amount > highest
   return [
     {
@@ -107,9 +140,13 @@ export function judgeApproval(
     },
     {
       rule: 'price',
-      passes: isRisen && approveAbove !== undefined ? 'ask' : 'yes',
+      passes: isRisen ? 'ask' : 'yes',
       limit:
-        highest === undefined ? 'no price known' : `${highest}, ${priceRisePercent} % above ${priceBefore}`,
+        priceRisePercent === undefined
+          ? 'nobody is asked'
+          : highest === undefined
+            ? 'no price known'
+            : `${highest}, ${priceRisePercent} % above ${priceBefore}`,
       asked: isRisen ? `${amount}, which is noticeably more` : `${amount}`,
       code: 'not_approved',
     },

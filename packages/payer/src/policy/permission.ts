@@ -15,8 +15,6 @@ export type Permission = {
   readonly challengeNonce: ChallengeNonce
   /** Hash of what may be signed, made by `termsHash`. */
   readonly terms: string
-  /** Owner of the reservation. Only the owner gives it up. */
-  readonly owner: string
   readonly [given]: true
 }
 
@@ -35,8 +33,8 @@ export function termsHash(payer: Address, way: Way, offer: PayableOffer): string
   return `0x${createHash('sha256').update(terms.map(String).join('\n')).digest('hex')}`
 }
 
-export const grant = (challengeNonce: ChallengeNonce, terms: string, owner: string): Permission =>
-  ({ challengeNonce, terms, owner }) as Permission
+export const grant = (challengeNonce: ChallengeNonce, terms: string): Permission =>
+  ({ challengeNonce, terms }) as Permission
 
 /** Refuses to sign anything that the permission does not cover. */
 export function assertCovers(permission: Permission, payer: Address, way: Way, offer: PayableOffer): void {

@@ -17,8 +17,8 @@ export type Policy = {
   /** Above this amount a human is asked. Undefined: nobody is asked. */
   readonly approveAbove: BaseUnits | undefined
   readonly approvalTimeoutMs: number
-  /** How much more than before a route may ask, in percent. */
-  readonly priceRisePercent: number
+  /** A human is asked when a route asks this many percent more than before. Undefined: nobody is asked. */
+  readonly priceRisePercent: number | undefined
 }
 
 /** Limits that are laid over a policy. */
@@ -36,11 +36,11 @@ export function tighten(policy: Policy, by: Tightening): Policy {
     maxPerHost: lower(policy.maxPerHost, by.maxPerHost),
     maxPerDay: lower(policy.maxPerDay, by.maxPerDay),
     approveAbove: lower(policy.approveAbove, by.approveAbove),
-    priceRisePercent: Math.min(policy.priceRisePercent, by.priceRisePercent ?? policy.priceRisePercent),
+    priceRisePercent: lower(policy.priceRisePercent, by.priceRisePercent),
   }
 }
 
-function lower(a: BaseUnits | undefined, b: BaseUnits | undefined): BaseUnits | undefined {
+function lower<T extends bigint | number>(a: T | undefined, b: T | undefined): T | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return a < b ? a : b
 }

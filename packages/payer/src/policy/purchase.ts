@@ -1,8 +1,7 @@
 /** A purchase before it is made, and its form in the totals and the log. */
-import { randomUUID } from 'node:crypto'
-import type { Address, Network, Offer } from '@svc-zerc20/protocol'
+import type { Address, BaseUnits, Network, Offer } from '@svc-zerc20/protocol'
 import type { PayableOffer } from '../offer/payable-offer.js'
-import type { Target } from '../payment/payment-memory.js'
+import { type Target, toolCallMethod } from '../payment/payment-memory.js'
 import { printable } from '../printable.js'
 import { hourOf, pairOf, type Reservation } from '../totals/spend-state.js'
 import { hostOf } from './hosts.js'
@@ -13,28 +12,49 @@ export type Purchase = {
   readonly offer: PayableOffer
   readonly accepted: Offer.PaymentRequirements
   readonly way: Way
-  /** Method and URL at which the offer was made. Undefined beneath a client that does not tell. */
+  /** Method and URL of the request, as the caller made it. Undefined beneath a client that does not tell. */
+  readonly asked: Target | undefined
+  /** Method and URL at which the offer was made, after redirects. Undefined beneath a client that does not tell. */
   readonly target: Target | undefined
+  readonly bounds: Bounds
 }
 
-/** The reservation that a purchase needs, with an owner of its own. */
+/** A price that was told, or that nothing would be paid. */
+export type AsQuoted = 'nothing' | { readonly token: Address; readonly amount: bigint }
+
+/** Limits for one request alone. They only add to those of the policy. */
+export type Bounds = {
+  /** A cap for this payment, in base units. */
+  readonly max?: BaseUnits | undefined
+  /** What was told before for this request. A higher price or another token is refused. */
+  readonly asQuoted?: AsQuoted | undefined
+  /** Payments that were signed before are presented, and nothing is signed. */
+  readonly isOnlyStored?: boolean
+}
+
+/** The reservation that a purchase needs. */
 export function reservationFor(
-  { offer, way, target, accepted }: Purchase,
+  purchase: Purchase,
   {
+    owner,
     payer,
     network,
     nowMs,
-  }: { readonly payer: Address; readonly network: Network.Network; readonly nowMs: number },
+  }: {
+    readonly owner: string
+    readonly payer: Address
+    readonly network: Network.Network
+    readonly nowMs: number
+  },
 ): Reservation {
+  const { offer, way, target } = purchase
   const { token, payTo, amount, helper, expiresAt, deadline } = offer
   return {
-    owner: randomUUID(),
+    owner,
     terms: termsHash(payer, way, offer),
-    isGranted: false,
-    isApproved: false,
     pair: pairOf(network, token),
     host: (target && hostOf(target.url)?.hostname) ?? 'unknown',
-    route: routeOf(target, accepted),
+    route: routeOf(purchase),
     amount: `${amount}`,
     hour: hourOf(nowMs),
     ...{ way, token, payTo, helper, payer, expiresAt, deadline },
@@ -43,13 +63,19 @@ export function reservationFor(
 
 const routeCharsMax = 300
 
-/** Method of a request that stands for a tool call. The name of the tool follows the # in its URL. */
-export const toolCallMethod = 'CALL'
+/**
+ * The key of a remembered price: method, origin and path of the request as the caller made it, because a seller
+ * chooses where redirects lead. The query is left out, because it varies.
+ */
+export function routeOf({ asked, accepted }: Pick<Purchase, 'asked' | 'accepted'>): string {
+  if (asked === undefined) return `unknown ${accepted.asset}`
+  return printable(`${asked.method} ${new URL(asked.url).origin}${pathOf(asked)}`, routeCharsMax)
+}
 
-/** The key of a remembered price: method, origin and path. The query is left out, because it varies. */
-export function routeOf(target: Target | undefined, accepted: Offer.PaymentRequirements): string {
-  if (target === undefined) return `unknown ${accepted.asset}`
-  return printable(`${target.method} ${new URL(target.url).origin}${pathOf(target)}`, routeCharsMax)
+/** Method and URL of a request, from the key under which its payment is remembered. */
+export function targetOf(request: string | undefined): Target | undefined {
+  const [method = '', url = ''] = (request ?? '').split(/ (.*)/s)
+  return URL.canParse(url) ? { method, url } : undefined
 }
 
 /** The path of a target, as a human reads it. */

@@ -8,6 +8,7 @@ import { PayerError } from '../payer-error.js'
 import { judgeAnswer } from '../payment/outcome.js'
 import { createGuard, type Guard, type GuardPorts } from '../policy/guard.js'
 import type { Way } from '../policy/permission.js'
+import type { Bounds } from '../policy/purchase.js'
 import { createBlockSeconds } from '../signing/block-time.js'
 import { createPayerChain, type PayerChain } from '../signing/chain.js'
 import { createHelperTrust, type HelperTrust } from '../signing/helper-trust.js'
@@ -31,6 +32,10 @@ export type PayerScheme = SchemeNetworkClient & {
   wayOf(offer: PayableOffer): Way
   /** Whether a well-formed offer lives long enough to be paid in the way this payer would pay it. */
   leavesTime(offer: unknown): Promise<boolean>
+  /** Limits for one request alone. None unless the scheme came from `within`. */
+  readonly bounds: Bounds
+  /** The same payer with limits for one request. They hold for everything that is signed through it. */
+  within(bounds: Bounds): PayerScheme
   /** Decides whether money may move. `deliverPayments` asks it for every host. */
   readonly guard: Guard
   readonly limits: PayerLimits
@@ -89,13 +94,9 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
       : payByPermit(offer, permission, outrunNonce)
   const makePayload = createMakePayload({ pay, wayOf, guard, memory, deliveries })
 
-  return {
+  const within = (bounds: Bounds): PayerScheme => ({
     scheme: Offer.scheme,
-    deliveries,
-    guard,
-    wayOf,
-    limits,
-    clock,
+    ...{ deliveries, guard, wayOf, limits, clock, bounds, within },
 
     async leavesTime(raw) {
       const offer = readOffer(Offer.x402Version, raw)
@@ -103,7 +104,8 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
     },
 
     async createPaymentPayload(x402Version, paymentRequirements) {
-      return { x402Version, payload: { ...(await makePayload(x402Version, paymentRequirements)) } }
+      const payload = await makePayload(x402Version, paymentRequirements, bounds)
+      return { x402Version, payload: { ...payload } }
     },
 
     schemeHooks: {
@@ -119,7 +121,8 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
         return { recovered: true }
       },
     },
-  }
+  })
+  return within({})
 }
 
 /** Looks at the helper, waits for the permit nonce to be free, then signs. */

@@ -5,6 +5,7 @@ import { PayerError } from '../payer-error.js'
 import type { PaymentMemory, PaymentRecord } from '../payment/payment-memory.js'
 import { type Guard, takenByAnother } from '../policy/guard.js'
 import type { Permission, Way } from '../policy/permission.js'
+import { type Bounds, targetOf } from '../policy/purchase.js'
 import type { Deliveries } from './deliveries.js'
 
 export type WirePayload = Readonly<Record<string, unknown>>
@@ -29,7 +30,7 @@ export function createMakePayload({
   readonly guard: Pick<Guard, 'permit' | 'abandoned'>
   readonly memory: PaymentMemory
   readonly deliveries: Pick<Deliveries, 'originOf'>
-}): (x402Version: number, requirements: unknown) => Promise<WirePayload> {
+}): MakePayload {
   /** Takes the payment for this process alone, before anything is reserved or signed for it. */
   async function take(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<PaymentRecord> {
     const { challengeNonce } = offer
@@ -44,15 +45,15 @@ export function createMakePayload({
     return record
   }
 
-  async function askLeave(offer: PayableOffer, record: PaymentRecord): Promise<Permission> {
+  async function askLeave(offer: PayableOffer, record: PaymentRecord, bounds: Bounds): Promise<Permission> {
     const { challengeNonce } = offer
     const { accepted } = record
-    const target = deliveries.originOf(challengeNonce)?.target ?? record.target
-    const permission = await guard.permit({ offer, accepted, way: wayOf(offer), target })
+    const { request, target } = deliveries.originOf(challengeNonce) ?? record
+    const asked = targetOf(request)
+    const permission = await guard.permit({ offer, accepted, way: wayOf(offer), asked, target, bounds })
     // The hold may have ended while a human thought.
     const kept = await memory.hold(challengeNonce, (before) => before)
     if (kept.isOurs && kept.record) return permission
-    await guard.abandoned(permission)
     throw takenByAnother(challengeNonce)
   }
 
@@ -74,11 +75,7 @@ export function createMakePayload({
    * Ends a failed payment. Only its holder may do so, because another process may be about to sign for the
    * same challenge. The reservation ends before the record does, so that the next holder reserves anew.
    */
-  async function giveUp(
-    challengeNonce: ChallengeNonce,
-    error: unknown,
-    permission: Permission | undefined,
-  ): Promise<void> {
+  async function giveUp(challengeNonce: ChallengeNonce, error: unknown): Promise<void> {
     const reverted = error instanceof PayerError && error.code === 'burn_reverted'
     const { isOurs, record } = await memory.hold(challengeNonce, (before) => {
       if (before?.outrunNonce !== undefined) return { ...before, delivery: 'refused' }
@@ -86,27 +83,26 @@ export function createMakePayload({
       return before // nothing left this process
     })
     if (record && !(isOurs && isUnsigned(record))) return
-    if (permission) await guard.abandoned(permission)
+    await guard.abandoned(challengeNonce)
     await memory.hold(challengeNonce, (before) => (before && isUnsigned(before) ? undefined : before))
   }
 
-  async function make(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<WirePayload> {
+  const make: Make = async (offer, accepted, bounds) => {
     const { challengeNonce } = offer
     const known = await memory.get(challengeNonce)
     if (known) checkUnchanged(known.accepted, accepted, challengeNonce)
     if (known?.payload) return known.payload
     const record = await take(offer, accepted)
     if (record.payload) return record.payload
-    let permission: Permission | undefined
     try {
       // A signed transfer is only waited for. No permission is needed, and its offer may have expired
       // meanwhile.
-      if (!record.burn) permission = await askLeave(offer, record)
+      const permission = record.burn ? undefined : await askLeave(offer, record, bounds)
       const outrun = record.outrunNonce
       const payload = await pay(offer, permission, outrun === undefined ? undefined : BigInt(outrun))
       return await store(challengeNonce, payload)
     } catch (error) {
-      await giveUp(challengeNonce, error, permission)
+      await giveUp(challengeNonce, error)
       throw error
     }
   }
@@ -114,15 +110,15 @@ export function createMakePayload({
   return shareAmongCallers(memory, make)
 }
 
-type Make = (offer: PayableOffer, accepted: Offer.PaymentRequirements) => Promise<WirePayload>
+/** Makes the payload of an offer, within the bounds of one request. */
+export type MakePayload = (x402Version: number, requirements: unknown, bounds: Bounds) => Promise<WirePayload>
+
+type Make = (offer: PayableOffer, accepted: Offer.PaymentRequirements, bounds: Bounds) => Promise<WirePayload>
 
 /** Concurrent callers share one payment: two must never burn for one challenge. */
-function shareAmongCallers(
-  memory: PaymentMemory,
-  make: Make,
-): (x402Version: number, requirements: unknown) => Promise<WirePayload> {
+function shareAmongCallers(memory: PaymentMemory, make: Make): MakePayload {
   const underWay = underWayIn(memory)
-  return async (x402Version, requirements) => {
+  return async (x402Version, requirements, bounds) => {
     const offer = readOffer(x402Version, requirements)
     const { challengeNonce } = offer
     const running = underWay.get(challengeNonce)
@@ -130,7 +126,7 @@ function shareAmongCallers(
       checkUnchanged(running.accepted, requirements, challengeNonce)
       return running.made
     }
-    const made = make(offer, requirements as Offer.PaymentRequirements)
+    const made = make(offer, requirements as Offer.PaymentRequirements, bounds)
     underWay.set(challengeNonce, { accepted: requirements, made })
     try {
       return await made

@@ -86,7 +86,7 @@ const nothingFurther = {
   maxPerDay: undefined,
   approveAbove: undefined,
   approvalTimeoutMs: 0,
-  priceRisePercent: 0,
+  priceRisePercent: undefined,
 } as const
 
 // Callers without types can leave options out, so the presence of the two choices about money is checked.

@@ -56,7 +56,7 @@ export function createSelfTransfer({
     const { token, payTo: to, amount: value } = offer
     const transaction = await chain.prepareTransfer({ token, to, value })
     assertCovers(permission, payer, 'self-transfer', offer)
-    await signing(offer.challengeNonce, { transaction: keccak256(serializeTransaction(transaction)) })
+    await signing(permission, { transaction: keccak256(serializeTransaction(transaction)) })
     const raw = parseHex(await signer.signTransaction(transaction))
     const hash = raw && parseTxHash(keccak256(raw))
     if (!raw || !hash) throw new PayerError('signature_unusable', 'the signed transaction is not hex')

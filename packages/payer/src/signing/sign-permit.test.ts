@@ -14,7 +14,7 @@ const facts = { tokenName: 'Zed Dollar', nonce: 7n }
 async function signed(signer: PermitSigner = account) {
   const offer = readOffer(2, offerAt(now)) as PermitOffer
   const payer = account.address.toLowerCase() as never
-  const permission = grant(offer.challengeNonce, termsHash(payer, 'permit', offer), 'owner')
+  const permission = grant(offer.challengeNonce, termsHash(payer, 'permit', offer))
   const wire = await signPermit(signer, payer, offer, facts, { permission, signing: async () => undefined })
   const parsed = Payload.parse(JSON.parse(JSON.stringify(wire)))
   if (!parsed.ok || parsed.value.kind !== 'permit') throw new Error('not a permit payload')

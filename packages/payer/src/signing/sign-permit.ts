@@ -3,7 +3,6 @@ import {
   type Address,
   type BaseUnits,
   type Bytes32,
-  type ChallengeNonce,
   Payload,
   parseSignature,
   type Signature,
@@ -17,13 +16,10 @@ import type { PermitFacts } from './permit-nonces.js'
 
 export type PermitSigner = Pick<LocalAccount, 'signTypedData'>
 
-/** Permission to sign, and `signing`, which notes the hashes before anything is signed. */
+/** Permission to sign, and `signing`, which judges once more and notes the hashes before anything is signed. */
 export type Leave = {
   readonly permission: Permission
-  readonly signing: (
-    challengeNonce: ChallengeNonce,
-    hashes: Readonly<Record<string, string>>,
-  ) => Promise<void>
+  readonly signing: (permission: Permission, hashes: Readonly<Record<string, string>>) => Promise<void>
 }
 
 /** Signs the permit and the burn authorization of an offer, both bound to its deadline. */
@@ -53,7 +49,7 @@ export async function signPermit(
     challengeNonce,
     deadline,
   })
-  await leave.signing(challengeNonce, {
+  await leave.signing(leave.permission, {
     permit: hashTypedData(permit),
     burnAuthorization: hashTypedData(burn),
   })

@@ -1,10 +1,14 @@
 /** Money spent and money reserved, as plain data, and how both change. */
 import { Json } from '@svc-zerc20/protocol'
 
-/** Money that is promised. A reservation counts as spent until it is certain that the money never will be. */
+/**
+ * Room for a payment. It counts as spent until it is certain that the money never will be. It is no permission: a
+ * process that finds one judges it by its own policy.
+ */
 export type Reservation = {
   readonly pair: string
   readonly host: string
+  /** The request that a caller made. Its price is remembered. */
   readonly route: string
   readonly amount: string
   readonly hour: number
@@ -19,10 +23,6 @@ export type Reservation = {
   readonly owner: string
   /** The hash over everything that may be signed. */
   readonly terms: string
-  /** Permission to sign was granted. False while a human is still being asked. */
-  readonly isGranted: boolean
-  /** A human approved this price. */
-  readonly isApproved: boolean
 }
 
 type Amounts = Readonly<Record<string, string>>
@@ -109,20 +109,23 @@ export function withSpent(state: SpendState, nonce: string): SpendState {
     totals: add(state.totals, pair, amount),
     hosts: add(state.hosts, `${pair} ${host}`, amount),
     hours: add(Object.fromEntries(hours), `${pair} ${hour}`, amount),
-    prices: withPrice(state.prices, reservation),
   }
 }
 
 /**
- * A price is compared with the lowest one paid since a human last approved one. Many small rises are noticed
- * like one large rise.
+ * A price is compared with the lowest one signed since a human last approved one. Many small rises are noticed
+ * like one large rise. The signature counts and not the receipt, because a seller chooses whether to send one.
  */
-function withPrice(prices: Amounts, { pair, route, amount, isApproved }: Reservation): Amounts {
+export function withPrice(
+  state: SpendState,
+  { pair, route, amount }: Reservation,
+  isApproved: boolean,
+): SpendState {
   const key = `${pair} ${route}`
-  const { [key]: before, ...others } = prices
+  const { [key]: before, ...others } = state.prices
   const isKept = before !== undefined && !isApproved && BigInt(before) < BigInt(amount)
   const entries = [...Object.entries(others), [key, isKept ? before : amount] as const]
-  return Object.fromEntries(entries.slice(-pricesMax))
+  return { ...state, prices: Object.fromEntries(entries.slice(-pricesMax)) }
 }
 
 const of = (amounts: Amounts, key: string) => BigInt(amounts[key] ?? '0')

@@ -13,29 +13,41 @@ import {
   type Used,
   usedOf,
   withoutReservation,
+  withPrice,
   withReservation,
   withSpent,
 } from './spend-state.js'
 
-export type Reserved = { readonly owner: string } | { readonly refused: Verdict }
+/** `taken`: the challenge has a reservation of another owner, or with other terms, or has none that could be signed for. */
+export type Reserved = 'reserved' | 'taken' | { readonly refused: Verdict }
 
 export type Totals = {
-  used(pair: string, host: string): Promise<Used>
+  /** What counts against the caps. The reservation of `except`, if there is one, is left out. */
+  used(pair: string, host: string, except?: ChallengeNonce): Promise<Used>
   /** The price that a route is compared with. Undefined when nothing was paid there. */
   price(pair: string, route: string): Promise<bigint | undefined>
   reservation(nonce: ChallengeNonce): Promise<Reservation | undefined>
   /**
    * Atomic over all processes: reserves the amount if it fits beneath every cap, and tells the cap that
-   * refused it otherwise. A challenge that already has a reservation keeps it, and its owner is told.
+   * refused it otherwise. A reservation that the owner already has is judged like a new one, and stays when
+   * it is refused.
    */
   reserve(nonce: ChallengeNonce, reservation: Reservation, caps: readonly Cap[]): Promise<Reserved>
+  /**
+   * The last judgement before a signature: the owner's reservation must still be there and still fit beneath
+   * every cap. The price is remembered from then on.
+   */
+  sign(
+    nonce: ChallengeNonce,
+    reservation: Reservation,
+    caps: readonly Cap[],
+    isApproved: boolean,
+  ): Promise<Reserved>
   /**
    * Atomic: gives the reservation of a challenge a new owner if the terms are the same. Resolves with the
    * reservation as it then is, or undefined when there is none. The owner before can no longer release it.
    */
   takeOver(nonce: ChallengeNonce, by: Pick<Reservation, 'owner' | 'terms'>): Promise<Reservation | undefined>
-  /** Notes that a human approved a reservation and its price. */
-  approve(nonce: ChallengeNonce): Promise<void>
   /** Turns the reservation into money spent. */
   spend(nonce: ChallengeNonce): Promise<void>
   /**
@@ -58,24 +70,46 @@ export function createTotals({
     await cell.update((before = emptyState) => next(before))
   }
 
+  /** Judges an amount with its own reservation left out, so that it counts exactly once. */
+  const judged = async (
+    nonce: ChallengeNonce,
+    reservation: Reservation,
+    caps: readonly Cap[],
+    next: (before: SpendState, known: Reservation | undefined) => SpendState | undefined,
+  ): Promise<Reserved> => {
+    const { pair, host, owner, terms, amount } = reservation
+    let reserved: Reserved = 'reserved'
+    await change((before) => {
+      const known = reservationOf(before, nonce)
+      const after = next(before, known)
+      const isTaken = known !== undefined && (known.owner !== owner || known.terms !== terms)
+      const used = usedOf(withoutReservation(before, nonce), pair, host, clock.now())
+      const refused = judgeCaps(caps, used, BigInt(amount)).find(({ passes }) => passes === 'no')
+      reserved = isTaken || after === undefined ? 'taken' : refused ? { refused } : 'reserved'
+      return reserved === 'reserved' && after ? after : before
+    })
+    return reserved
+  }
+
   return {
     state,
-    used: async (pair, host) => usedOf(await state(), pair, host, clock.now()),
+    async used(pair, host, except) {
+      const all = await state()
+      return usedOf(except ? withoutReservation(all, except) : all, pair, host, clock.now())
+    },
     reservation: async (nonce) => reservationOf(await state(), nonce),
     price: async (pair, route) => priceOf(await state(), pair, route),
 
-    async reserve(nonce, reservation, caps) {
-      let reserved: Reserved = reservation
-      await change((before) => {
-        const known = reservationOf(before, nonce)
-        const used = usedOf(before, reservation.pair, reservation.host, clock.now())
-        const verdicts = judgeCaps(caps, used, BigInt(reservation.amount))
-        const refused = known ? undefined : verdicts.find(({ passes }) => passes === 'no')
-        reserved = refused ? { refused } : (known ?? reservation)
-        return refused || known ? before : withReservation(before, nonce, reservation)
-      })
-      return reserved
-    },
+    reserve: (nonce, reservation, caps) =>
+      judged(nonce, reservation, caps, (before) => withReservation(before, nonce, reservation)),
+
+    sign: (nonce, reservation, caps, isApproved) =>
+      judged(
+        nonce,
+        reservation,
+        caps,
+        (before, known) => known && withPrice(before, reservation, isApproved),
+      ),
 
     async takeOver(nonce, { owner, terms }) {
       let taken: Reservation | undefined
@@ -87,12 +121,6 @@ export function createTotals({
       return taken
     },
 
-    approve: (nonce) =>
-      change((before) => {
-        const reservation = reservationOf(before, nonce)
-        if (!reservation || reservation.isApproved) return before
-        return withReservation(before, nonce, { ...reservation, isGranted: true, isApproved: true })
-      }),
     spend: (nonce) => change((before) => withSpent(before, nonce)),
     async release(nonce, owner) {
       let isReleased = false
