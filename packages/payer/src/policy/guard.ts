@@ -223,9 +223,9 @@ function judgeAlone(
   const now = unixSeconds(clock)
   return [
     ...(target || policy.hosts !== 'any' ? [judgeHost(policy, target?.url ?? '')] : []),
+    ...judgeBounds(offer, bounds),
     ...judgeOffer(offer, policy, now, limits.offerSecondsMax),
     ...(way === 'permit' ? judgePermit(offer, policy, now, limits.signatureSecondsMax) : []),
-    ...judgeBounds(offer, bounds),
   ]
 }
 
