@@ -1,23 +1,35 @@
 /** Offers of one seller: issued with a seal, restored from an echo, or dead. Stores nothing between requests. */
-import { type Clock, Json, type Network, Offer, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
+import {
+  type BaseUnits,
+  type Clock,
+  Json,
+  type Network,
+  Offer,
+  parseAddress,
+  zeroAddress,
+} from '@svc-zerc20/protocol'
 import type { PaymentRequirements } from '@x402/core/types'
 import { type Facilitator, facilitatorFailure, type OnProblem } from '../facilitator/client.js'
 import type { Bound, Seal } from './seal.js'
-import { reservedExtra, type Terms } from './terms.js'
+import { knownKeys, type Terms } from './terms.js'
 
 export type Offers = {
   /** A fresh sealed offer: exactly one `POST /challenge`. */
   issue(bound: Bound, terms: Terms): Promise<PaymentRequirements>
   /**
-   * The echoed offer if we sealed it for this resource at this price or a higher one, else undefined. Fields that a
-   * payer added to `extra` are removed: the matching rule allows them, and we give them no meaning.
+   * The echoed offer if we sealed it for this resource, and the list price of then. Keys that a payer added are
+   * ignored, at every depth: the matching rule allows them. At the top level the official match wants them back.
    */
+  unseal(echoed: unknown, resource: string, terms: Terms): Unsealed | undefined
+  /** The echoed offer if we sealed it for this resource at this price or a higher one, else undefined. */
   restore(echoed: unknown, bound: Bound, terms: Terms): PaymentRequirements | undefined
   /** Whether the echoed offer is for our scheme and network. */
   isForUs(echoed: unknown): boolean
   /** An entry that nobody can pay. Used where an entry is required but a challenge would be wasted. */
   dead(bound: Bound): PaymentRequirements
 }
+
+export type Unsealed = { readonly offer: PaymentRequirements; readonly list: BaseUnits }
 
 export type OffersDeps = {
   readonly network: Network.Network
@@ -48,6 +60,21 @@ export function createOffers(deps: OffersDeps): Offers {
     return `the challenge asks for ${offer.amount}, which is not the list price ${list} and its fee ${fee}`
   }
 
+  function unseal(echoed: unknown, resource: string, terms: Terms): Unsealed | undefined {
+    if (!isForUs(echoed) || !isOurToken(echoed.asset)) return undefined
+    // Try the echo unchanged first: the seller may have changed its terms since it made the offer.
+    for (const own of [echoed, keepKnown(echoed, knownKeys(terms)) as Json.JsonObject]) {
+      const list = seal.listPrice(own, resource)
+      if (list === undefined) continue
+      const extra = Object.entries(echoed.extra as Json.JsonObject).filter(([key]) => hasKey(own.extra, key))
+      return {
+        list,
+        offer: { ...echoed, extra: Object.fromEntries(extra) } as unknown as PaymentRequirements,
+      }
+    }
+    return undefined
+  }
+
   return {
     isForUs,
     async issue(bound, { fields, extra }) {
@@ -61,16 +88,12 @@ export function createOffers(deps: OffersDeps): Offers {
       }
       return seal.sign({ ...offer, network, ...fields, extra: { ...offer.extra, ...extra } }, bound)
     },
+    unseal,
     restore(echoed, { resource, list }, terms) {
-      if (!isForUs(echoed) || !isOurToken(echoed.asset)) return undefined
-      // Try the echo unchanged first: the seller may have changed its terms since it made the offer.
-      for (const offered of [echoed, withoutForeignExtra(echoed, terms)]) {
-        const sealedList = seal.listPrice(offered, resource)
-        // An offer stays valid when the price falls and is refused when the price rises. Only the facilitator judges
-        // expiry, because a burn presented in time may be confirmed after the offer expired.
-        if (sealedList !== undefined && sealedList >= list) return offered as unknown as PaymentRequirements
-      }
-      return undefined
+      const unsealed = unseal(echoed, resource, terms)
+      // An offer stays valid when the price falls and is refused when the price rises. Only the facilitator judges
+      // expiry, because a burn presented in time may be confirmed after the offer expired.
+      return unsealed !== undefined && unsealed.list >= list ? unsealed.offer : undefined
     },
     dead({ list }) {
       return {
@@ -86,10 +109,12 @@ export function createOffers(deps: OffersDeps): Offers {
   }
 }
 
-function withoutForeignExtra(echoed: Json.JsonObject, terms: Terms): Json.JsonObject {
-  if (!Json.isObject(echoed.extra)) return echoed
-  const own = Object.entries(echoed.extra).filter(
-    ([key]) => reservedExtra.includes(key) || Object.hasOwn(terms.extra, key),
-  )
-  return { ...echoed, extra: Object.fromEntries(own) }
+const hasKey = (value: unknown, key: string) => Json.isObject(value) && Object.hasOwn(value, key)
+
+/** The value without the keys that `known` lacks. Its depth is bounded by that of `known`. */
+function keepKnown(value: unknown, known: unknown): unknown {
+  if (Array.isArray(value) && Array.isArray(known)) return value.map((item, i) => keepKnown(item, known[i]))
+  if (!Json.isObject(value) || !Json.isObject(known)) return value
+  const kept = Object.entries(value).filter(([key]) => Object.hasOwn(known, key))
+  return Object.fromEntries(kept.map(([key, item]) => [key, keepKnown(item, known[key])]))
 }

@@ -54,9 +54,11 @@ export function createSeal(secrets: SealSecrets): Seal {
 }
 
 function toKeys(secrets: SealSecrets): [Uint8Array, ...Uint8Array[]] {
-  const list = typeof secrets === 'string' || secrets instanceof Uint8Array ? [secrets] : secrets
-  const [first, ...rest] = list.map((secret) => Buffer.from(secret))
-  if (first === undefined) throw new SvcError('seal_secret_missing', 'give at least one seal secret')
+  // A seller often passes a variable of its environment unread, so what the type excludes is named too.
+  const [first, ...rest] = [secrets].flat().map((secret) => Buffer.from(secret ?? ''))
+  if (first === undefined || [first, ...rest].some((key) => key.length === 0)) {
+    throw new SvcError('seal_secret_missing', 'no seal secret was given, or an empty one: set `secret`')
+  }
   for (const key of [first, ...rest]) {
     if (key.length >= secretBytesMin) continue
     throw new SvcError(

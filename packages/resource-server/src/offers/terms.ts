@@ -23,17 +23,29 @@ export type SaleTerms = StandardFields & {
 export type Terms = { readonly fields: Json.JsonObject; readonly extra: Json.JsonObject }
 
 /** Fields of `extra` that belong to the scheme or the SDK. Sellers may not set them, and payers may not add them. */
-export const reservedExtra = [
-  'challengeNonce',
-  'expiresAt',
-  'helper',
-  'deadline',
-  'fee',
-  'ticket',
-  'seal',
-  'paymentFlow',
-  'assetTransferMethod',
-]
+const schemeExtra = {
+  challengeNonce: true,
+  expiresAt: true,
+  helper: true,
+  deadline: true,
+  fee: { amount: true, bps: true },
+  ticket: true,
+  seal: true,
+  paymentFlow: true,
+  assetTransferMethod: true,
+}
+
+/** Every key that an offer with these terms can have, at every depth. All others are unknown, and ignored. */
+export const knownKeys = ({ fields, extra }: Terms): Json.JsonObject => ({
+  scheme: true,
+  network: true,
+  asset: true,
+  amount: true,
+  payTo: true,
+  maxTimeoutSeconds: true,
+  ...fields,
+  extra: { ...extra, ...schemeExtra },
+})
 
 /** Reads a list price. Throws for anything but a positive amount in base units, which is the seller's mistake. */
 export function parsePrice(price: unknown): BaseUnits {
@@ -50,7 +62,7 @@ export function parsePrice(price: unknown): BaseUnits {
 
 export function toTerms({ upfront, extra = {}, ...standard }: SaleTerms): Terms {
   const { resource, description, mimeType, outputSchema } = standard
-  const taken = Object.keys(extra).filter((key) => reservedExtra.includes(key))
+  const taken = Object.keys(extra).filter((key) => Object.hasOwn(schemeExtra, key))
   if (taken.length > 0) throw new SvcError('reserved_extra', `extra may not set ${taken.join(', ')}`)
   return {
     fields: asWire({ resource, description, mimeType, outputSchema }),

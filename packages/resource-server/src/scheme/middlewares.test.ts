@@ -77,7 +77,7 @@ describe.each([
     withRoute(false, async (get) => {
       const offer = offerOf(required(await get()))
       facilitator.forget()
-      const payment = paymentFor({ ...offer, discount: true } as typeof offer)
+      const payment = paymentFor({ ...offer, amount: '1' })
       expect((await get(payment)).status).toBe(402)
       expect(facilitator.counts()).toEqual({ challenge: 1, verify: 0, settle: 0, payments: 0 })
     }))

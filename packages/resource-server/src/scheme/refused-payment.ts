@@ -22,16 +22,16 @@ export function createRefusedPayment(requestOffers: RequestOffers) {
         message: result.invalidMessage,
         transaction: typeof burnTxHash === 'string' ? burnTxHash : undefined,
       })
-      await requestOffers.replaceEchoes(request)
+      await requestOffers.replaceSpent(request)
     },
     /** Runs last before a 402 is sent, and alone sees refusals that never got as far as verify. */
     async enrichPaymentRequiredResponse(context: SchemePaymentRequiredContext): Promise<void> {
       const { error, requirements, paymentRequiredResponse, transportContext } = context
       if (error === undefined) return
       const request = requestOf(transportContext)
-      if (requestOffers.hasEcho(request, requirements)) {
+      if (requestOffers.hasSpent(request, requirements)) {
         // The requirements here are a copy that must not be changed. An error makes the middleware build a new copy.
-        if (await requestOffers.replaceEchoes(request)) throw new Error(error)
+        if (await requestOffers.replaceSpent(request)) throw new Error(error)
         throw facilitatorFailure('the payment was refused, and its offer could not be replaced')
       }
       const refusal = requestOffers.refusalOf(request)

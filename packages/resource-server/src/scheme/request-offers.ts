@@ -9,8 +9,8 @@ import { visits } from '../visits/visit.js'
 export type RequestOffer = {
   /** The offer that the request is matched against. */
   readonly offer: PaymentRequirements
-  /** True when the payer echoed this offer with its payment. */
-  readonly isEcho: boolean
+  /** True when the payer echoed this offer with its payment, or pays something else: no 402 may show it. */
+  readonly isSpent: boolean
   /** Issues a fresh offer for the same resource. */
   readonly reissue: () => Promise<PaymentRequirements>
   /** An entry that nobody can pay, shown when no fresh offer can be issued. */
@@ -25,10 +25,10 @@ export type RequestOffers = {
   /** Stores why the payment of this request was refused. */
   refuse(request: unknown, refusal: Refusal): void
   refusalOf(request: unknown): Refusal | undefined
-  /** Replaces every echo that is not replaced yet. True when there was one. Never throws. */
-  replaceEchoes(request: unknown): Promise<boolean>
-  /** Whether one of these entries still has the address of an echoed offer. */
-  hasEcho(request: unknown, accepts: readonly Pick<PaymentRequirements, 'payTo'>[]): boolean
+  /** Replaces every spent offer that is not replaced yet. True when there was one. Never throws. */
+  replaceSpent(request: unknown): Promise<boolean>
+  /** Whether one of these entries still has the address of a spent offer. */
+  hasSpent(request: unknown, accepts: readonly Pick<PaymentRequirements, 'payTo'>[]): boolean
 }
 
 type Known = { readonly offers: RequestOffer[]; refusal?: Refusal }
@@ -51,23 +51,25 @@ export function createRequestOffers(): RequestOffers {
       if (visit !== undefined) visit.refusal = refusal
     },
     refusalOf: (request) => find(request)?.refusal,
-    async replaceEchoes(request) {
+    async replaceSpent(request) {
       const known = find(request)
-      const echoes = known?.offers.filter(({ isEcho, isReplaced }) => isEcho && !isReplaced) ?? []
-      for (const echo of echoes) {
-        echo.isReplaced = true
-        const fresh = await echo.reissue().catch((failure: unknown) => {
+      const spent = known?.offers.filter(({ isSpent, isReplaced }) => isSpent && !isReplaced) ?? []
+      for (const offer of spent) {
+        offer.isReplaced = true
+        const fresh = await offer.reissue().catch((failure: unknown) => {
           const visit = visits.getStore()
           if (visit !== undefined) visit.offerFailure = failure
-          return echo.dead
+          return offer.dead
         })
-        if (echo.shown !== undefined) replaceContent(echo.shown, fresh)
+        if (offer.shown !== undefined) replaceContent(offer.shown, fresh)
       }
-      return echoes.length > 0
+      return spent.length > 0
     },
-    hasEcho(request, accepts) {
-      const used = find(request)?.offers.filter(({ isEcho }) => isEcho) ?? []
-      return accepts.some(({ payTo }) => used.some(({ offer }) => offer.payTo === payTo))
+    hasSpent(request, accepts) {
+      const spent = find(request)?.offers.filter(({ isSpent }) => isSpent) ?? []
+      const isShown = ({ offer, dead, isReplaced }: RequestOffer, payTo: string) =>
+        offer.payTo === payTo && !(isReplaced && payTo === dead.payTo)
+      return accepts.some(({ payTo }) => spent.some((offer) => isShown(offer, payTo)))
     },
   }
 }

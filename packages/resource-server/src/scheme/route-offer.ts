@@ -47,10 +47,12 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
     }
     const dead = offers.dead(bound)
     // A bare path of the official middleware matches HEAD and OPTIONS too. They are refused without using a challenge.
-    if (!isSellable(method)) return { offer: dead, isEcho: false, reissue, dead }
-    const payment = readPayment(context)
+    if (!isSellable(method)) return { offer: dead, isSpent: false, reissue, dead }
+    const payment = readPayment(context.adapter.getHeader(Headers.paymentSignature))
+    // A payment for another entry of `accepts` needs no challenge of ours. If it is for none, or is refused, the 402
+    // shows a fresh offer in place of this one.
     if (payment !== undefined && !offers.isForUs(payment.accepted)) {
-      return { offer: dead, isEcho: false, reissue, dead }
+      return { offer: dead, isSpent: true, reissue, dead }
     }
     const echo = payment && offers.restore(payment.accepted, bound, terms)
     if (payment !== undefined && echo !== undefined) {
@@ -59,7 +61,7 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
     }
     // For an echo that is not ours, a fresh offer is issued. The echo cannot match it, so the payer gets a 402 with a
     // payable offer, and the facilitator never sees the payment.
-    return { offer: echo ?? (await reissue()), isEcho: echo !== undefined, reissue, dead }
+    return { offer: echo ?? (await reissue()), isSpent: echo !== undefined, reissue, dead }
   }
   function offerFor(context: HTTPRequestContext): Promise<RequestOffer> {
     const known = perRequest.get(context)
@@ -102,8 +104,7 @@ const constant =
   async () =>
     value
 
-function readPayment({ adapter }: HTTPRequestContext): Json.JsonObject | undefined {
-  const header = adapter.getHeader(Headers.paymentSignature)
+export function readPayment(header: string | undefined): Json.JsonObject | undefined {
   const decoded = header ? Headers.decode(header) : undefined
   if (!decoded?.ok || !Json.isObject(decoded.value)) return undefined
   // A payment of another version will be refused, so it counts as no payment and its echo is not restored.

@@ -58,7 +58,7 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const onProblem = options.onProblem ?? (() => {})
   const { facilitatorToken } = options
-  const facilitator = createFacilitator({ facilitatorUrl, facilitatorToken, fetch, limits, onProblem })
+  const facilitator = createFacilitator({ facilitatorUrl, facilitatorToken, fetch, limits, clock, onProblem })
   const seal = createSeal(options.secret)
   const offers = createOffers({ network, token, facilitator, seal, clock, onProblem })
   const resettle = createResettle({ facilitator, clock, limits })
