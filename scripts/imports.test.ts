@@ -124,9 +124,10 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     offers: ['facilitator'],
     scheme: ['facilitator', 'visits', 'offers'],
     // Two ways to sell: a handler behind a gate, on one of three web frameworks, or a tool over MCP.
-    gate: ['facilitator', 'visits', 'offers', 'scheme'],
-    frameworks: ['visits', 'scheme', 'gate'],
-    mcp: ['facilitator', 'offers', 'scheme'],
+    served: [],
+    gate: ['facilitator', 'visits', 'offers', 'scheme', 'served'],
+    frameworks: ['visits', 'scheme', 'served', 'gate'],
+    mcp: ['facilitator', 'offers', 'scheme', 'served'],
   },
   'packages/payer/src': {
     // The records of payments and offers.

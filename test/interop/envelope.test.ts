@@ -49,7 +49,7 @@ function watchedFetch() {
 describe('the envelope', () => {
   it('R-002 R-003 R-020 is x402 v2 as the official schemas know it, in three base64 JSON headers', async () => {
     const { seen, over } = watchedFetch()
-    await buyWithFetch(interop, createPayer(interop), over)(`${shop.url}/cheap`)
+    await buyWithFetch(interop, createPayer(interop), over)(`${shop.url}/upfront`)
     const [asked, paid] = seen
     if (asked === undefined || paid === undefined) throw new Error('the client did not send twice')
 
@@ -131,10 +131,12 @@ describe('what a seller adds to its offer', () => {
       expect(body).not.toMatch(/shop\.example|spoken|A-1|shelf|thought/)
   })
 
-  it('R-014 is also what the route itself says of the resource', async () => {
-    const { resource } = required(await fetch(`${shop.url}/cheap`))
-    expect(resource).toMatchObject({ description: 'a cheap thought', mimeType: 'application/json' })
-    expect(resource?.url).toContain('/cheap')
+  it('R-014 is in the requirements, and beside them in what the route itself says of the resource', async () => {
+    const demand = required(await fetch(`${shop.url}/cheap`))
+    const said = { description: 'a cheap thought', mimeType: 'application/json' }
+    expect(offerOf(demand)).toMatchObject(said)
+    expect(demand.resource).toMatchObject(said)
+    expect(demand.resource?.url).toContain('/cheap')
   })
 })
 

@@ -4,7 +4,7 @@ export { sellOnExpress } from './frameworks/express.js'
 export { sellOnHono } from './frameworks/hono.js'
 export { type NextGateOptions, sellOnNext } from './frameworks/next.js'
 export type { GateOptions, PaidSale } from './gate/gate.js'
-export { type ClientLimits, clientLimits, type Limits, limits } from './limits.js'
+export { type AnswerLimits, type ClientLimits, clientLimits, type Limits, limits } from './limits.js'
 export {
   type PaidToolOptions,
   paidTool,
@@ -21,3 +21,4 @@ export type { SealSecret, SealSecrets } from './offers/seal.js'
 export type { ListPrice, SaleTerms, StandardFields, Terms } from './offers/terms.js'
 export type { RouteSale } from './scheme/route-offer.js'
 export { createSvcScheme, type SvcScheme, type SvcSchemeOptions } from './scheme/scheme.js'
+export { type AnswerStore, createMemoryAnswers } from './served/answer-store.js'

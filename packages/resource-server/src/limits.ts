@@ -5,6 +5,8 @@
 export const limits = {
   challengeTimeoutMs: 10_000,
   verifyTimeoutMs: 10_000,
+  /** Pauses before a verify that got no answer is sent again, all within `verifyTimeoutMs`. */
+  verifyPausesMs: [200, 800],
   settleTimeoutMs: 17_000,
   statusTimeoutMs: 2_000,
   /** Time for re-sending one settle, from its failure to the last answer that still counts. */
@@ -18,12 +20,35 @@ export const limits = {
 export type Limits = {
   readonly challengeTimeoutMs: number
   readonly verifyTimeoutMs: number
+  readonly verifyPausesMs: readonly number[]
   readonly settleTimeoutMs: number
   readonly statusTimeoutMs: number
   readonly recoveryBudgetMs: number
   readonly recoveryPausesMs: readonly number[]
   readonly answerBytesMax: number
 }
+
+/** Served answers that are kept for payers whose connection broke. */
+export const answerLimits = {
+  /** Time in which the same payment gets the same answer again. */
+  keptMs: 600_000,
+  /** Size of all answers in memory together. The oldest are forgotten first, and a larger one is not kept. */
+  bytesMax: 67_108_864,
+  /** Number of answers in memory. */
+  answersMax: 10_000,
+} as const
+
+export type AnswerLimits = { readonly bytesMax: number; readonly answersMax: number }
+
+/** Presentations of one offer take turns. */
+export const turnLimits = {
+  /** Wait for the presentation before. After it the payer is told to come again. */
+  waitMs: 10_000,
+  /** Time that a handler has to end after its client is gone, unless its payment is accepted already. */
+  abandonedMs: 30_000,
+  /** What a payer is told to wait when its payment is still at work. */
+  retrySeconds: 2,
+} as const
 
 /**
  * Limits for one client. A facilitator gives an unknown seller 20 challenges a minute. One client's limit is lower, so
@@ -32,7 +57,7 @@ export type Limits = {
 export const clientLimits = {
   /** Offers a minute: unpaid requests, and payments that were refused. */
   unpaidPerMinute: 10,
-  /** Requests a minute that carry a payment. */
+  /** Requests a minute that carry a payment: for one sealed offer, or of one client without a seal. */
   payingPerMinute: 60,
   /**
    * Refused payments a minute. The facilitator may count them against the same rate as challenges, so this limit plus
@@ -45,8 +70,8 @@ export const clientLimits = {
   resendsPerMinute: 60,
   /** Clients remembered at a time, each for a minute after its last request. All others share one client's limit. */
   clientsMax: 10_000,
-  /** Offers with refused payments remembered at a time. The oldest are forgotten first. */
-  refusedOffersMax: 10_000,
+  /** Offers with payments remembered at a time, those with refused ones for longer. The oldest are forgotten first. */
+  offersMax: 10_000,
 } as const
 
 export type ClientLimits = {
@@ -56,11 +81,14 @@ export type ClientLimits = {
   readonly refusedPerOfferPerMinute: number
   readonly resendsPerMinute: number
   readonly clientsMax: number
-  readonly refusedOffersMax: number
+  readonly offersMax: number
 }
 
 /** Clients and offers without a refusal for this long are forgotten. */
 export const refusalsKeptMs = 600_000
+
+/** What a payer is told to wait when the facilitator gave no verdict and no time of its own. */
+export const noVerdictRetrySeconds = 5
 
 /** Calls of `GET /supported` a minute while the facilitator is down, for all clients together. */
 export const supportedPerMinute = 60

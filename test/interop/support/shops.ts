@@ -8,7 +8,6 @@ import {
   type Limits,
   type PaidSale,
   type RouteSale,
-  type StandardFields,
   type SvcScheme,
   sellOnExpress,
   sellOnHono,
@@ -54,9 +53,7 @@ export function schemeFor({ proxy, token }: Interop, options: ShopOptions = {}):
   })
 }
 
-function salesOf({ cheap: { resource, description, mimeType, outputSchema, ...cheap } = {} }: ShopOptions) {
-  const told = Object.entries({ resource, description, mimeType, outputSchema })
-  const inOffer: StandardFields = Object.fromEntries(told.filter(([, value]) => value !== undefined))
+function salesOf({ cheap }: ShopOptions) {
   const sales: [Path, PaidSale][] = [
     [
       '/cheap',
@@ -65,7 +62,6 @@ function salesOf({ cheap: { resource, description, mimeType, outputSchema, ...ch
         description: 'a cheap thought',
         mimeType: 'application/json',
         ...cheap,
-        inOffer,
       },
     ],
     ['/dear', { price: prices['/dear'], description: 'a dear thought' }],

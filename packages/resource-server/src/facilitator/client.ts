@@ -1,5 +1,5 @@
 /** The plugin's calls to the facilitator. A call without a verdict throws and is reported to the seller. */
-import { FacilitatorApi } from '@svc-zerc20/protocol'
+import { type Clock, FacilitatorApi } from '@svc-zerc20/protocol'
 import { type FacilitatorClient, FacilitatorResponseError } from '@x402/core/server'
 import type { SettleResponse } from '@x402/core/types'
 import type { Limits } from '../limits.js'
@@ -42,10 +42,11 @@ export type FacilitatorDeps = {
   readonly facilitatorToken?: string | undefined
   readonly fetch: Fetch
   readonly limits: Limits
+  readonly clock: Clock
   readonly onProblem: OnProblem
 }
 
-export function createFacilitator({ limits, onProblem, ...where }: FacilitatorDeps): Facilitator {
+export function createFacilitator({ limits, clock, onProblem, ...where }: FacilitatorDeps): Facilitator {
   const endpoint = openEndpoint({ ...where, limits })
   const fail = (failure: FacilitatorFailure) => {
     onProblem(failure)
@@ -61,6 +62,21 @@ export function createFacilitator({ limits, onProblem, ...where }: FacilitatorDe
     return answer
   }
 
+  /** Verify changes nothing, so one that got no answer is sent again, within the time of one. */
+  async function verifyUntilAnswered(payload: PresentedPayload, requirements: PresentedRequirements) {
+    const endsAtMs = clock.now() + limits.verifyTimeoutMs
+    const remainingMs = () => Math.floor(endsAtMs - clock.now())
+    for (const pauseMs of limits.verifyPausesMs) {
+      try {
+        return await present(endpoint, '/verify', payload, requirements, remainingMs())
+      } catch (error) {
+        if (remainingMs() <= pauseMs) throw error
+        await clock.sleep(pauseMs)
+      }
+    }
+    return present(endpoint, '/verify', payload, requirements, Math.max(1, remainingMs()))
+  }
+
   return {
     client: {
       getSupported: () =>
@@ -69,7 +85,7 @@ export function createFacilitator({ limits, onProblem, ...where }: FacilitatorDe
         ),
       // With status 429 or 5xx the facilitator reports its own trouble, so the body is no verdict on the payment.
       verify: (payload, requirements) =>
-        ask('verify', present(endpoint, '/verify', payload, requirements, limits.verifyTimeoutMs), (reply) =>
+        ask('verify', verifyUntilAnswered(payload, requirements), (reply) =>
           reply.status < 429 ? readVerdict(reply.body) : undefined,
         ),
       settle: (payload, requirements) =>

@@ -1,8 +1,10 @@
 /** Paid routes of express. */
+import { Headers } from '@svc-zerc20/protocol'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { visits } from '../visits/visit.js'
 import { type Holdable, holdAnswer } from './held-answer.js'
+import { type Recordable, recordAnswer, writeAnswer } from './recorded-answer.js'
 
 type Middleware = (request: never, response: never, next: never) => unknown
 
@@ -10,14 +12,16 @@ type Request = {
   readonly method: string
   readonly baseUrl: string
   readonly path: string
+  readonly originalUrl: string
+  readonly headers: Record<string, string | string[] | undefined>
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
-type Response = Holdable & {
-  status(code: number): Response
-  set(headers: Record<string, string>): Response
-  json(body: object): unknown
-  end(): unknown
-}
+type Response = Holdable &
+  Recordable & {
+    status(code: number): Response
+    set(headers: Record<string, string>): Response
+    json(body: object): unknown
+  }
 type Next = (error?: unknown) => unknown
 type Handle = (request: Request, response: Response, next: Next) => unknown
 
@@ -39,20 +43,24 @@ export function sellOnExpress<Official extends Middleware>(
   return (sale) => {
     const { route, admit } = open(sale)
     const official = paymentMiddlewareFromHTTPServer(route as never) as unknown as Handle
-    const handle: Handle = (request, response, next) => {
-      const { method, baseUrl, path } = request
-      const admission = admit({ request, method, path: `${baseUrl}${path}` })
+    const handle: Handle = async (request, response, next) => {
+      const { method, baseUrl, path, originalUrl: target, headers } = request
+      const payment = [headers[Headers.paymentSignature.toLowerCase()]].flat()[0]
+      const admission = await admit({ request, method, path: `${baseUrl}${path}`, target, payment })
       if (admission === 'free') return next()
       if ('visit' in admission) {
-        const { visit } = admission
+        const { visit, turn } = admission
         const goOn: Next = (...error) => {
           visit.takeBack ??= holdAnswer(response)
           return next(...error)
         }
+        recordAnswer(response, (answer) => turn.end(visit.isAccepted ? answer : undefined))
+        response.once('close', () => turn.abandon(visit.isAccepted === true))
         return visits.run(visit, () => official(request, response, goOn))
       }
-      const { status, headers, body } = admission.answer
-      response.status(status).set(headers)
+      if ('kept' in admission) return writeAnswer(response, admission.kept)
+      const { status, headers: told, body } = admission.answer
+      response.status(status).set(told)
       return body === undefined ? response.end() : response.json(body)
     }
     return handle as unknown as Official

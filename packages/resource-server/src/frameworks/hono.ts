@@ -1,16 +1,23 @@
 /** Paid routes of hono. */
+import { Headers } from '@svc-zerc20/protocol'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
-import { visits } from '../visits/visit.js'
+import { keptToResponse, refusalToResponse, serve } from './web-answer.js'
 
 type Middleware = (context: never, next: never) => unknown
 
 type Context = {
-  readonly req: { readonly method: string; readonly path: string }
+  readonly req: {
+    readonly method: string
+    readonly path: string
+    readonly url: string
+    header(name: string): string | undefined
+  }
+  readonly res: Response
   readonly env?: { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined
-  body(data: string | null, status: number, headers: Record<string, string>): unknown
 }
 type Handle = (context: Context, next: () => Promise<unknown>) => unknown
+type Served = (...args: Parameters<Handle>) => Promise<Response | undefined>
 
 /**
  * Makes `paid(sale)`, a handler that stands before the handler it sells:
@@ -30,14 +37,17 @@ export function sellOnHono<Official extends Middleware>(
   })
   return (sale) => {
     const { route, admit } = open(sale)
-    const official = paymentMiddlewareFromHTTPServer(route as never) as unknown as Handle
+    const official = paymentMiddlewareFromHTTPServer(route as never) as unknown as Served
     const handle: Handle = async (context, next) => {
-      const { method, path } = context.req
-      const admission = admit({ request: context, method, path })
+      const { method, path, url } = context.req
+      const { pathname, search } = new URL(url)
+      const payment = context.req.header(Headers.paymentSignature)
+      const admission = await admit({ request: context, method, path, target: pathname + search, payment })
       if (admission === 'free') return next()
-      if ('visit' in admission) return visits.run(admission.visit, () => official(context, next))
-      const { status, headers, body } = admission.answer
-      return context.body(body === undefined ? null : JSON.stringify(body), status, headers)
+      if ('answer' in admission) return refusalToResponse(admission.answer)
+      if ('kept' in admission) return keptToResponse(admission.kept)
+      // The official middleware returns a refusal, and sets `res` to an answer.
+      return serve(admission, async () => (await official(context, next)) ?? context.res)
     }
     return handle as unknown as Official
   }

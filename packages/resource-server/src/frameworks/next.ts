@@ -1,9 +1,15 @@
 /** Paid route handlers of Next. */
+import { Headers } from '@svc-zerc20/protocol'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { visits } from '../visits/visit.js'
+import { keptToResponse, refusalToResponse, serve } from './web-answer.js'
 
-type Request = { readonly method: string; readonly nextUrl: { readonly pathname: string } }
+type Request = {
+  readonly method: string
+  readonly nextUrl: { readonly pathname: string; readonly search: string }
+  readonly headers: { get(name: string): string | null }
+}
 type Wrap = (
   handler: (request: unknown) => Promise<never>,
   server: never,
@@ -31,14 +37,21 @@ export function sellOnNext<Official extends Wrap>(
     // The official wrapper passes only the request on. The parameters of a dynamic route come from the visit.
     const sold = async (request: unknown) =>
       (await run(request as Request, visits.getStore()?.handed)) as never
-    const official = withX402FromHTTPServer(sold, route as never) as (request: Request) => Promise<unknown>
+    const official = withX402FromHTTPServer(sold, route as never) as (request: Request) => Promise<Response>
     const handle: Handle = async (request, context) => {
-      const { method, nextUrl } = request
-      const admission = admit({ request, method, path: nextUrl.pathname, handed: context })
+      const { method, nextUrl, headers } = request
+      const admission = await admit({
+        request,
+        method,
+        path: nextUrl.pathname,
+        target: nextUrl.pathname + nextUrl.search,
+        payment: headers.get(Headers.paymentSignature) ?? undefined,
+        handed: context,
+      })
       if (admission === 'free') return run(request, context)
-      if ('visit' in admission) return visits.run(admission.visit, () => official(request))
-      const { status, headers, body } = admission.answer
-      return new Response(body === undefined ? null : JSON.stringify(body), { status, headers })
+      if ('answer' in admission) return refusalToResponse(admission.answer)
+      if ('kept' in admission) return keptToResponse(admission.kept)
+      return serve(admission, () => official(request))
     }
     return handle as unknown as typeof handler
   }

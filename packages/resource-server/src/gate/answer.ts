@@ -1,6 +1,7 @@
 /** Answers that the gate gives in place of the resource. */
 import { PAYMENT_REQUIRED_CACHE_CONTROL } from '@x402/core/server'
 import { type FacilitatorFailure, isFacilitatorFailure } from '../facilitator/client.js'
+import { noVerdictRetrySeconds, turnLimits } from '../limits.js'
 import type { Explanation } from '../refusal.js'
 import { OverLimit } from '../visits/over-limit.js'
 
@@ -35,23 +36,49 @@ export function answerTo(error: unknown): Answer | undefined {
 }
 
 export function tooMany({ retryAfterSeconds, of }: OverLimit, refused?: Explanation): Answer {
-  const words =
-    of === 'requests'
-      ? {
-          error: 'You have asked too often; there is no offer for you now.',
-          action: `Ask again after ${retryAfterSeconds} s.`,
-        }
-      : {
-          error: 'Too many payments of yours were refused; nobody has looked at this one.',
-          action: `Send the same payment again after ${retryAfterSeconds} s. Do not pay a second time.`,
-        }
   // A payment that was refused before the limit was reached keeps its own reason.
-  return refuse(429, refused?.reason ?? 'too_many_requests', refused ?? words, {
+  return refuse(429, refused?.reason ?? 'too_many_requests', refused ?? wordsOf(of, retryAfterSeconds), {
     'retry-after': `${retryAfterSeconds}`,
   })
 }
 
-function badGateway({ message, reason, retryAfterSeconds }: FacilitatorFailure): Answer {
+function wordsOf(of: OverLimit['of'], seconds: number): Omit<Explanation, 'reason'> {
+  if (of === 'offers') {
+    return {
+      error: 'You have asked too often; there is no offer for you now.',
+      action: `Ask again after ${seconds} s.`,
+    }
+  }
+  return {
+    error:
+      of === 'payments'
+        ? 'Too many payments came at once; nobody has looked at this one.'
+        : 'Too many payments of yours were refused; nobody has looked at this one.',
+    action: `Present the same payment again after ${seconds} s. Do not pay a second time.`,
+  }
+}
+
+const presentAgain = 'Present the same payment again. Do not pay a second time.'
+
+export const underWay = refuse(
+  503,
+  'payment_under_way',
+  { error: 'This payment was presented before and is still being answered.', action: presentAgain },
+  { 'retry-after': `${turnLimits.retrySeconds}` },
+)
+
+export const answersUnavailable = refuse(
+  503,
+  'answers_unavailable',
+  { error: 'The seller cannot tell whether this payment was answered before.', action: presentAgain },
+  { 'retry-after': `${noVerdictRetrySeconds}` },
+)
+
+function badGateway({
+  message,
+  reason,
+  retryAfterSeconds = noVerdictRetrySeconds,
+}: FacilitatorFailure): Answer {
   return refuse(
     502,
     reason ?? 'facilitator_unavailable',
@@ -59,6 +86,6 @@ function badGateway({ message, reason, retryAfterSeconds }: FacilitatorFailure):
       error: message,
       action: 'Send the same request again later. A payment that went with it is not lost: do not pay anew.',
     },
-    retryAfterSeconds === undefined ? {} : { 'retry-after': `${retryAfterSeconds}` },
+    { 'retry-after': `${retryAfterSeconds}` },
   )
 }

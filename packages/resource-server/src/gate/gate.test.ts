@@ -2,11 +2,11 @@ import { createRequire } from 'node:module'
 import { Headers } from '@svc-zerc20/protocol'
 import type { PaymentRequired } from '@x402/core/types'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { burnTx, refused, startFacilitator, type TestFacilitator } from '../../test/facilitator.js'
+import { burnTx, inTurn, refused, startFacilitator, type TestFacilitator } from '../../test/facilitator.js'
 import { type GatedShop, openExpress, openHono } from '../../test/gated-shops.js'
 import { sendRaw } from '../../test/raw-request.js'
 import { offerOf, paying, paymentFor, schemeFor } from '../../test/shop.js'
-import { sellOnNext } from '../index.js'
+import { limits, sellOnNext } from '../index.js'
 
 // Outside a bundler only the CommonJS build of the next adapter finds `next/server`.
 const require = createRequire(import.meta.url)
@@ -234,6 +234,33 @@ describe.each([
     }
   })
 
+  it('asks again when a verify got no answer, and says when to come back when none comes', async () => {
+    const unpaid = await sendRaw(shop.url, { method: 'GET', target: '/get' })
+    const payment = paying(paymentFor(offerIn(unpaid.headers)))
+    const present = () => sendRaw(shop.url, { method: 'GET', target: '/get', ...payment })
+    facilitator.script.verify = () => 'drop'
+    const lost = await present()
+    expect([lost.status, Number(lost.headers['retry-after']) > 0]).toEqual([502, true])
+    expect(lost.headers).not.toHaveProperty('payment-required')
+    expect(facilitator.counts().verify).toBe(1 + limits.verifyPausesMs.length)
+    facilitator.forget()
+    facilitator.script.verify = inTurn('drop', 'drop', { body: { isValid: true } })
+    expect((await present()).status).toBe(200)
+    expect(facilitator.counts()).toMatchObject({ verify: 3, settle: 1 })
+    facilitator.script.verify = () => ({
+      status: 503,
+      body: { error: 'busy' },
+      headers: { 'retry-after': '7' },
+    })
+    const other = paying(
+      paymentFor(offerIn((await sendRaw(shop.url, { method: 'GET', target: '/get' })).headers)),
+    )
+    facilitator.forget()
+    const busy = await sendRaw(shop.url, { method: 'GET', target: '/get', ...other })
+    expect([busy.status, busy.headers['retry-after']]).toEqual([502, '7'])
+    expect(facilitator.counts().verify).toBe(1)
+  })
+
   it('ends in 502 too when a settle stays without an answer', async () => {
     const impatient = await open(
       schemeFor(facilitator.url, { limits: { recoveryPausesMs: [] } }),
@@ -248,7 +275,7 @@ describe.each([
         target: '/get',
         ...paying(paymentFor(offerIn(unpaid.headers))),
       })
-      expect(answer.status).toBe(502)
+      expect([answer.status, answer.headers['retry-after']]).toEqual([502, '5'])
       expect(JSON.parse(answer.body).action).toContain('do not pay anew')
       expect(answer.body).not.toContain('bought')
     } finally {

@@ -4,21 +4,22 @@ import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { PaymentOption } from '@x402/core/http'
 import { x402ResourceServer } from '@x402/core/server'
 import type { ClientLimits } from '../limits.js'
-import type { StandardFields } from '../offers/terms.js'
-import type { RouteSale } from '../scheme/route-offer.js'
+import { type Terms, toTerms } from '../offers/terms.js'
+import { type RouteSale, readPayment } from '../scheme/route-offer.js'
 import type { SvcScheme } from '../scheme/scheme.js'
+import { type AnswerStore, createMemoryAnswers } from '../served/answer-store.js'
+import { createServed, type ServedAnswer, type Turn } from '../served/served.js'
 import { clientKey } from '../visits/client-key.js'
 import { createClientCounts } from '../visits/client-limits.js'
 import type { Visit } from '../visits/visit.js'
-import { type Answer, refuse } from './answer.js'
+import { type Answer, answersUnavailable, answerTo, refuse, underWay } from './answer.js'
 import { PaidRoute } from './paid-route.js'
 import { createReady } from './readiness.js'
 import { createVerbJudge, type VerbTerms } from './verbs.js'
 
-export type PaidSale = Pick<RouteSale, 'price' | 'upfront' | 'extra' | 'description' | 'mimeType'> &
+/** The official middleware shows `description` and `mimeType` once more, beside the offers. */
+export type PaidSale = RouteSale &
   VerbTerms & {
-    /** Standard fields to repeat inside the offer. Official v2 shows description and type once, beside the offers. */
-    readonly inOffer?: StandardFields
     /** Entries of other schemes that are registered at the given `server`. */
     readonly alsoAccepts?: readonly PaymentOption[]
   }
@@ -31,6 +32,11 @@ export type GateOptions<Request> = {
   readonly client?: (request: Request) => string | undefined
   /** How often one client may ask; `unlimited` turns the limits off. */
   readonly clientLimits?: Partial<ClientLimits> | 'unlimited'
+  /**
+   * Where answers to accepted payments are kept for ten minutes, for payers whose connection broke. Default: in memory,
+   * which a restart loses. `none` keeps nothing.
+   */
+  readonly answers?: AnswerStore | 'none'
   /** For several schemes: a resource server where this scheme is registered. Default: a new one. */
   readonly server?: x402ResourceServer
   readonly clock?: Clock
@@ -41,13 +47,28 @@ export type Arrival<Request> = {
   readonly request: Request
   readonly method: string
   readonly path: string
+  /** Path and query: an answer is kept for this very target. */
+  readonly target: string
+  /** The `PAYMENT-SIGNATURE` header as it came. */
+  readonly payment: string | undefined
   readonly handed?: unknown
 }
 
-/** A request continues to the official middleware with its visit, continues for free, or is answered here. */
-export type Admission = { readonly visit: Visit } | { readonly answer: Answer } | 'free'
+/**
+ * A request continues to the official middleware with its visit, continues for free, or is answered here. A visit ends
+ * with its turn: hand it the answer before that goes out.
+ */
+export type Admission =
+  | { readonly visit: Visit; readonly turn: Turn }
+  | { readonly answer: Answer }
+  | { readonly kept: ServedAnswer }
+  | 'free'
 
-export type PaidGate<Request> = { readonly route: PaidRoute; admit(arrival: Arrival<Request>): Admission }
+/** `admit` never rejects, because frameworks treat that in different ways. */
+export type PaidGate<Request> = {
+  readonly route: PaidRoute
+  admit(arrival: Arrival<Request>): Promise<Admission>
+}
 
 export function createGate<Request>(
   svc: SvcScheme,
@@ -59,38 +80,56 @@ export function createGate<Request>(
   }
   const ready = createReady(server, svc, clock)
   const counts = createClientCounts(clientLimits, clock)
+  const { answers = createMemoryAnswers({}, clock) } = options
+  const served = createServed(answers === 'none' ? undefined : answers, clock)
 
-  function visitOf({ request, path, handed }: Arrival<Request>): Visit | undefined {
-    const name = clientLimits === 'unlimited' ? '' : client(request)
-    if (name === undefined) return undefined
+  const visitOf = (key: string, { path, handed }: Arrival<Request>): Visit => ({
+    path,
+    handed,
+    takeOffer: () => counts.takeOffer(key),
+    checkPayment: (presented) => counts.refused.check(key, presented),
+    noteRefused: (presented, reason) => counts.refused.note(key, presented, reason),
+    mayResend: () => counts.mayResend(key),
+  })
+
+  /** The seal is checked before anything is counted for the client: it is cheap, and nobody can make it up. */
+  async function enter(arrival: Arrival<Request>, terms: Terms): Promise<Admission> {
+    const name = clientLimits === 'unlimited' ? '' : client(arrival.request)
+    if (name === undefined) return { answer: clientUnknown }
     const key = clientKey(name)
-    return {
-      path,
-      handed,
-      takeOffer: () => counts.takeOffer(key),
-      takePresentation: () => counts.takePresentation(key),
-      checkPayment: (presented) => counts.refused.check(key, presented),
-      noteRefused: (presented, reason) => counts.refused.note(key, presented, reason),
-      mayResend: () => counts.mayResend(key),
+    const { method, path, target, payment } = arrival
+    const visit = visitOf(key, arrival)
+    const echoed = readPayment(payment)?.accepted
+    const unsealed = svc.offers.unseal(echoed, `${method} ${path}`, terms)
+    if (payment === undefined || unsealed === undefined) {
+      if (payment !== undefined) counts.takeUnsealed(key)
+      return { visit, turn: noTurn }
     }
+    const challengeNonce = String(unsealed.offer.extra.challengeNonce)
+    counts.takeSealed(challengeNonce)
+    const begun = await served.begin({ challengeNonce, payment, resource: `${method} ${target}` })
+    if (begun === 'busy') return { answer: underWay }
+    return 'kept' in begun ? begun : { visit, turn: begun.turn }
   }
 
-  return ({ methods, free, alsoAccepts = [], inOffer, description, mimeType, ...sale }) => {
+  return ({ methods, free, alsoAccepts = [], ...sale }) => {
     const judge = createVerbJudge({ methods, free })
-    const accepts = [svc.accept({ ...sale, ...inOffer }), ...alsoAccepts]
-    const route = new PaidRoute({ server, ready, accepts, description, mimeType })
+    const accepts = [svc.accept(sale), ...alsoAccepts]
+    const route = new PaidRoute({ server, ready, accepts, ...sale })
+    const terms = toTerms(sale)
     return {
       route,
-      admit(arrival) {
+      async admit(arrival) {
         const verb = judge(arrival.method)
         if (verb === 'free') return verb
         if (verb !== 'sold') return { answer: verb }
-        const visit = visitOf(arrival)
-        return visit === undefined ? { answer: clientUnknown } : { visit }
+        return enter(arrival, terms).catch((error) => ({ answer: answerTo(error) ?? answersUnavailable }))
       },
     }
   }
 }
+
+const noTurn: Turn = { end: async () => {}, abandon: () => {} }
 
 /** Refused, because clients that share one limit could use it up for each other. */
 const clientUnknown = refuse(500, 'client_unknown', {

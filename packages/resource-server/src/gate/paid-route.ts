@@ -22,8 +22,8 @@ export type PaidRouteDeps = {
   readonly server: x402ResourceServer
   readonly ready: Ready
   readonly accepts: PaymentOption[]
-  readonly description: string | undefined
-  readonly mimeType: string | undefined
+  readonly description?: string
+  readonly mimeType?: string
 }
 
 type Process = Parameters<x402HTTPResourceServer['processHTTPRequest']>
@@ -51,7 +51,6 @@ export class PaidRoute extends x402HTTPResourceServer {
     if (visit === undefined)
       throw new SvcError('not_visited', 'a paid route is reached through its gate only')
     try {
-      if (context.adapter.getHeader(Headers.paymentSignature) !== undefined) visit.takePresentation()
       await this.#ready()
       const result = await super.processHTTPRequest(context, paywall)
       if (result.type === 'payment-verified') return result
@@ -72,6 +71,8 @@ export class PaidRoute extends x402HTTPResourceServer {
     try {
       const result = await this.#settle(...args)
       isPaid = result.success
+      const visit = visits.getStore()
+      if (visit !== undefined && isPaid) visit.isAccepted = true
       return result
     } finally {
       if (!isPaid) visits.getStore()?.takeBack?.()
@@ -128,9 +129,11 @@ function speak(response: HTTPResponseInstructions, visit: Visit): HTTPResponseIn
       ...(!response.isHtml && { body }),
     }
   }
-  if (visit.offerFailure instanceof OverLimit) return tooMany(visit.offerFailure, body)
-  const told = body === officialWords[noMatch] ? { ...body, action: askForOffer } : body
-  return { status: response.status, headers: { ...headers, 'Content-Type': 'application/json' }, body: told }
+  const { offerFailure, refusal } = visit
+  if (offerFailure instanceof OverLimit) return tooMany(offerFailure, refusal && body)
+  const failed = refusal === undefined ? answerTo(offerFailure) : undefined
+  if (failed !== undefined) return failed
+  return { status: response.status, headers: { ...headers, 'Content-Type': 'application/json' }, body }
 }
 
 const isDead = (entry: unknown) =>
@@ -140,8 +143,6 @@ const isDead = (entry: unknown) =>
   entry.extra.expiresAt === 0
 
 const noMatch = 'No matching payment requirements'
-/** For an answer without an offer: a payment for another scheme, or for none, gets no challenge. */
-const askForOffer = 'Send the request without a payment to get an offer.'
 
 /** Our words for two texts of the official middleware: no payment came, or one came for something else. */
 const officialWords: Record<string, Explanation> = {

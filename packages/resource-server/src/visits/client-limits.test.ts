@@ -30,11 +30,12 @@ describe('a share of one client', () => {
   })
 
   it('ends after a minute of requests at once, and comes back evenly, for each client on its own', () => {
-    const { takeOffer, takePresentation } = createClientCounts({}, clock)
+    const { takeOffer, takeUnsealed, takeSealed } = createClientCounts({}, clock)
     expect(countOf(takeOffer, 'a')).toBe(unpaidPerMinute)
     expect(() => takeOffer('a')).toThrowError(expect.objectContaining({ retryAfterSeconds: 6 }))
     expect(countOf(takeOffer, 'b')).toBe(unpaidPerMinute)
-    expect(countOf(takePresentation, 'a')).toBe(payingPerMinute)
+    expect(countOf(takeUnsealed, 'a')).toBe(payingPerMinute)
+    expect(countOf(takeSealed, 'a')).toBe(payingPerMinute)
     nowMs += 6_000
     expect(countOf(takeOffer, 'a')).toBe(1)
     nowMs += 3_600_000
@@ -52,6 +53,12 @@ describe('a share of one client', () => {
     expect(countOf(takeOffer, 'known 7')).toBe(unpaidPerMinute - 1)
     nowMs += 61_000
     expect(countOf(takeOffer, 'newcomer')).toBe(unpaidPerMinute)
+  })
+
+  it('of sealed offers forgets the oldest of too many, because nobody can make one up', () => {
+    const { takeSealed } = createClientCounts({ offersMax: 5 }, clock)
+    for (let i = 0; i < 50; i++) expect(countOf(takeSealed, `offer ${i}`)).toBe(payingPerMinute)
+    expect(countOf(takeSealed, 'offer 49')).toBe(0)
   })
 
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d is a mistake named at once', (value) => {
@@ -151,18 +158,50 @@ describe.each([
     expect(shop.served()).toBe(0)
   })
 
-  it('names no offer in an answer that has none: to a payment of no scheme or another one', async () => {
-    const { get } = await start()
+  it('answers a payment of no scheme or another one with an offer, and counts it', async () => {
+    const { get, many } = await start()
+    const paid = (accepted: object) => paying({ x402Version: 2, accepted, payload: {} }).headers
     for (const accepted of [{}, { scheme: 'exact', network: 'eip155:1' }]) {
-      const answer = await get(paying({ x402Version: 2, accepted, payload: {} }).headers)
+      const answer = await get(paid(accepted))
       expect(answer.status).toBe(402)
-      expect(answer.headers).not.toHaveProperty('payment-required')
-      expect(JSON.parse(answer.body)).toMatchObject({
-        reason: 'offer_mismatch',
-        action: 'Send the request without a payment to get an offer.',
-      })
+      expect(offerIn(answer)).toMatchObject({ scheme: 'svc-zerc20', extra: { helper: expect.any(String) } })
+      expect(JSON.parse(answer.body)).toMatchObject({ reason: 'offer_mismatch' })
     }
-    expect(facilitator.counts()).toMatchObject({ challenge: 0, verify: 0 })
+    expect(facilitator.counts()).toMatchObject({ challenge: 2, verify: 0 })
+    await many(8)
+    const turnedAway = await get(paid({}))
+    expect([turnedAway.status, turnedAway.headers['payment-required']]).toEqual([429, undefined])
+    expect(JSON.parse(turnedAway.body).action).toBe('Ask again after 6 s.')
+  })
+
+  it('takes a sealed payment while junk of ten thousand addresses fills every other share', async () => {
+    let name = 'honest'
+    const { get, shop } = await start({ client: () => name, clientLimits: { clientsMax: 50 } })
+    const payment = paymentFor(offerIn(await get()))
+    // Newcomers above the number of clients share one limit, which junk then uses up every second.
+    for (let i = 0; i < 200; i++) {
+      name = `stranger ${i}`
+      await get(i % 2 === 0 ? { 'payment-signature': 'x' } : paying({ ...payment, accepted: {} }).headers)
+    }
+    name = 'newcomer'
+    const junk = await get({ 'payment-signature': 'x' })
+    expect(junk.status).toBe(429)
+    expect(JSON.parse(junk.body).action).toMatch(/^Present the same payment again after \d+ s\./)
+    expect((await get(paying(payment).headers)).status).toBe(200)
+    expect(shop.served()).toBe(1)
+  })
+
+  it('bounds what one sealed offer brings to the facilitator, from however many addresses', async () => {
+    let name = 'stranger'
+    const { get } = await start({ client: () => name })
+    const payment = paymentFor(offerIn(await get()))
+    facilitator.script.verify = () => ({ body: { isValid: false, invalidReason: 'invalid_signature' } })
+    for (let i = 0; i < 30; i++) {
+      name = `stranger ${i}`
+      const payload = { ...payment.payload, burnTxHash: `0x${String(i).padStart(64, '0')}` }
+      await get(paying({ ...payment, payload }).headers)
+    }
+    expect(facilitator.counts().verify).toBe(clientLimits.refusedPerOfferPerMinute)
   })
 
   it('does not believe a header about who the client is, unless the seller says so', async () => {

@@ -1,7 +1,9 @@
 /**
  * How often one client may ask. Every offer costs the facilitator an address, and costs the seller one of the
  * challenges it may ask for in a minute. So each client gets only a few offers a minute. Requests that carry a payment
- * are counted separately: earlier unpaid requests never turn a payer away.
+ * are counted separately: earlier unpaid requests never turn a payer away. A payment for a sealed offer is counted by
+ * its offer and not by its client, because nobody can make up a seal: junk from however many addresses takes nothing
+ * from it.
  */
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import { type ClientLimits, clientLimits as defaults } from '../limits.js'
@@ -14,7 +16,10 @@ export type Take = (client: string) => void
 
 export type ClientCounts = {
   readonly takeOffer: Take
-  readonly takePresentation: Take
+  /** For a payment whose offer has no valid seal. */
+  readonly takeUnsealed: Take
+  /** For a payment with a valid seal, counted by the nonce in its offer. */
+  readonly takeSealed: Take
   /** Counts one re-send of a failed settle. False above the limit. */
   mayResend(client: string): boolean
   readonly refused: RefusedPresentations
@@ -27,11 +32,12 @@ export function createClientCounts(options: Partial<ClientLimits> | 'unlimited',
     if (Number.isSafeInteger(value) && value > 0) continue
     throw new SvcError('invalid_client_limits', `clientLimits.${name} must be a whole number above 0`)
   }
-  const { unpaidPerMinute, payingPerMinute, resendsPerMinute, clientsMax } = limits
+  const { unpaidPerMinute, payingPerMinute, resendsPerMinute, clientsMax, offersMax } = limits
   const resends = createCount(resendsPerMinute, clientsMax, clock)
   return {
-    takeOffer: orThrow(createCount(unpaidPerMinute, clientsMax, clock)),
-    takePresentation: orThrow(createCount(payingPerMinute, clientsMax, clock)),
+    takeOffer: orThrow('offers', createCount(unpaidPerMinute, clientsMax, clock)),
+    takeUnsealed: orThrow('payments', createCount(payingPerMinute, clientsMax, clock)),
+    takeSealed: orThrow('payments', createCount(payingPerMinute, offersMax, clock, 'forget_oldest')),
     mayResend: (client) => resends(client) === 0,
     refused: createRefusedPresentations(limits, clock),
   }
@@ -39,36 +45,45 @@ export function createClientCounts(options: Partial<ClientLimits> | 'unlimited',
 
 const unlimited: ClientCounts = {
   takeOffer: () => {},
-  takePresentation: () => {},
+  takeUnsealed: () => {},
+  takeSealed: () => {},
   mayResend: () => true,
   refused: { check: () => {}, note: () => {} },
 }
 
-/** The key shared by all clients above `clientsMax`. */
+/** The key shared by all newcomers above the number of keys. */
 const others = ''
 
 /** Counts one request of a client. Returns 0, or the seconds that the client has to wait. */
 type Count = (client: string) => number
 
 const orThrow =
-  (count: Count): Take =>
+  (of: OverLimit['of'], count: Count): Take =>
   (client) => {
     const seconds = count(client)
-    if (seconds > 0) throw new OverLimit(seconds)
+    if (seconds > 0) throw new OverLimit(seconds, of)
   }
 
-/** A bucket of a minute's requests for each client. */
-function createCount(perMinute: number, clientsMax: number, clock: Clock): Count {
+/**
+ * A bucket of a minute's requests for each key. With too many keys, newcomers share one bucket: dropping another's
+ * instead would let a flood of addresses escape the limit. Keys that nobody can make up are safe to drop.
+ */
+function createCount(
+  perMinute: number,
+  keysMax: number,
+  clock: Clock,
+  whenFull: 'share' | 'forget_oldest' = 'share',
+): Count {
   // Least recently seen first. A bucket that nobody used for a minute is full again and can be dropped.
   const buckets = new Map<string, Bucket>()
   function keyOf(client: string, nowMs: number): string {
     if (buckets.has(client)) return client
     for (const [key, { atMs }] of buckets) {
-      if (nowMs - atMs < minuteMs) break
+      const isPast = nowMs - atMs >= minuteMs
+      if (!isPast && (whenFull === 'share' || buckets.size < keysMax)) break
       buckets.delete(key)
     }
-    // Dropping another client's bucket instead would let a flood of addresses escape the limit.
-    return buckets.size < clientsMax ? client : others
+    return buckets.size < keysMax ? client : others
   }
   return (client) => {
     const nowMs = clock.now()

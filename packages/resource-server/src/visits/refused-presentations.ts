@@ -1,7 +1,8 @@
 /**
  * Limits how many refused payments a client may cause. Each refusal cost a call to the facilitator, which counts
  * against the seller's rate there. A client with many refusals has to wait before its next payment is looked at. The
- * same holds for one offer that is presented with many payloads.
+ * same holds for one offer that is presented with many payloads, from whatever addresses: who has a sealed offer got it
+ * from us, or from its payer.
  *
  * A burn that does not exist looks like a burn that is not visible yet. So the first payload that was answered with
  * "send it again" is never counted and never waits: an honest payer has exactly one such payload for each offer.
@@ -22,7 +23,7 @@ export type Presented = {
 }
 
 export type RefusedPresentations = {
-  /** Throws OverLimit while this client, or this offer of the client, has too many refusals. */
+  /** Throws OverLimit while this client, or this offer, has too many refusals. */
   check(client: string, presented: Presented): void
   /** Counts a refusal by the facilitator, depending on its reason. */
   note(client: string, presented: Presented, reason: string): void
@@ -30,7 +31,7 @@ export type RefusedPresentations = {
 
 export type RefusalLimits = Pick<
   ClientLimits,
-  'refusedPerMinute' | 'refusedPerOfferPerMinute' | 'clientsMax' | 'refusedOffersMax'
+  'refusedPerMinute' | 'refusedPerOfferPerMinute' | 'clientsMax' | 'offersMax'
 >
 
 type Offer = {
@@ -42,12 +43,11 @@ type Offer = {
 export function createRefusedPresentations(limits: RefusalLimits, clock: Clock): RefusedPresentations {
   const { refusedPerMinute, refusedPerOfferPerMinute } = limits
   const clients = createRecent<{ bucket: Bucket }>(limits.clientsMax)
-  const offers = createRecent<Offer>(limits.refusedOffersMax)
-  const keyOf = (client: string, { challengeNonce }: Presented) => `${challengeNonce} ${client}`
+  const offers = createRecent<Offer>(limits.offersMax)
 
   return {
     check(client, presented) {
-      const offer = offers.get(keyOf(client, presented))
+      const offer = offers.get(presented.challengeNonce)
       if (offer?.awaited !== undefined && offer.awaited === digestOf(presented)) return
       const nowMs = clock.now()
       const ofClient = filled(clients.get(client)?.bucket, refusedPerMinute, nowMs)
@@ -63,7 +63,7 @@ export function createRefusedPresentations(limits: RefusalLimits, clock: Clock):
       // "Later" is the facilitator's own trouble and says nothing about the payment.
       if (retry === 'later') return
       const nowMs = clock.now()
-      const key = keyOf(client, presented)
+      const key = presented.challengeNonce
       const offer = offers.get(key)
       const bucket = filled(offer?.bucket, refusedPerOfferPerMinute, nowMs)
       const digest = digestOf(presented)
@@ -88,7 +88,7 @@ const digestOf = ({ payload }: Presented): string =>
 
 /**
  * A map of the most recently set entries; the oldest is dropped for a new one. A flood of addresses cannot use that to
- * escape the limit: addresses above `clientsMax` already share one client's limit on requests that carry a payment.
+ * escape the limit: each of them needs a sealed offer, and addresses above `clientsMax` share one client's offers.
  */
 function createRecent<Entry extends { readonly bucket: Bucket }>(entriesMax: number) {
   const entries = new Map<string, Entry>()

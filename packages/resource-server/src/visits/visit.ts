@@ -11,8 +11,6 @@ export type Visit = {
   readonly path: string
   /** Counts one offer for this client. Throws OverLimit above the limit. */
   takeOffer(): void
-  /** Counts one request that carries a payment. Throws OverLimit above the limit. */
-  takePresentation(): void
   /** Throws OverLimit when too many payments of this client were refused lately. */
   checkPayment(presented: Presented): void
   /** Counts a payment that the facilitator refused. */
@@ -23,6 +21,8 @@ export type Visit = {
   readonly handed?: unknown
   /** Removes headers and status message that the handler already wrote to the response. Set for express only. */
   takeBack?: () => void
+  /** Set once the payment of this request is accepted. */
+  isAccepted?: boolean
   /** Why the payment of this request was refused. */
   refusal?: Refusal
   /** Why no fresh offer could be issued after the refusal. */

@@ -1,0 +1,33 @@
+/** Answers as `Response`, for the frameworks whose handlers return one. */
+import type { Answer } from '../gate/answer.js'
+import type { Admission } from '../gate/gate.js'
+import type { ServedAnswer } from '../served/served.js'
+import { visits } from '../visits/visit.js'
+
+export const refusalToResponse = ({ status, headers, body }: Answer): Response =>
+  new Response(body === undefined ? null : JSON.stringify(body), { status, headers })
+
+/** `Response` takes no body for some statuses, not even an empty one. */
+export const keptToResponse = ({ status, headers, body }: ServedAnswer): Response =>
+  new Response(body.length === 0 ? null : new Uint8Array(body), {
+    status,
+    headers: headers.map(([name, value]): [string, string] => [name, String(value)]),
+  })
+
+/** Runs the official middleware, and keeps the answer to an accepted payment before it goes out. */
+export async function serve(
+  { visit, turn }: Extract<Admission, { visit: unknown }>,
+  official: () => Promise<Response>,
+): Promise<Response> {
+  let answer: ServedAnswer | undefined
+  try {
+    const response = await visits.run(visit, official)
+    if (visit.isAccepted) {
+      const body = new Uint8Array(await response.clone().arrayBuffer())
+      answer = { status: response.status, headers: [...response.headers], body }
+    }
+    return response
+  } finally {
+    await turn.end(answer)
+  }
+}

@@ -1,0 +1,387 @@
+import { request as open, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { Headers } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import type { PaymentRequired } from '@x402/core/types'
+import * as express402 from '@x402/express'
+import * as hono402 from '@x402/hono'
+import express from 'express'
+import { Hono } from 'hono'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { refused, startFacilitator, type TestFacilitator } from '../../test/facilitator.js'
+import { type RawAnswer, sendRaw } from '../../test/raw-request.js'
+import { offerOf, paying, paymentFor, schemeFor } from '../../test/shop.js'
+import {
+  type AnswerStore,
+  createMemoryAnswers,
+  type GateOptions,
+  type PaidSale,
+  sellOnExpress,
+  sellOnHono,
+  sellOnNext,
+} from '../index.js'
+import { answerLimits, turnLimits } from '../limits.js'
+
+// Outside a bundler only the CommonJS build of the next adapter finds `next/server`.
+const require = createRequire(import.meta.url)
+const { withX402FromHTTPServer } = require('@x402/next') as typeof import('@x402/next')
+const { NextRequest } = require('next/server') as typeof import('next/server.js')
+
+const cookies = ['first=1; Path=/', 'second=2; Path=/']
+const body = Buffer.from([0, 255, 10, 13, 10, 200, 1])
+
+/** What a handler does between its call and its answer. */
+type Work = () => Promise<unknown>
+type Ask = (target: string, headers?: Record<string, string>) => Promise<RawAnswer>
+type Opened = { readonly ask: Ask; readonly url?: string; close(): Promise<void> }
+type Open = (
+  url: string,
+  work: Work,
+  options: GateOptions<never>,
+  sale?: Partial<PaidSale>,
+) => Promise<Opened>
+
+const listening = (server: Server): Opened => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    ask: (target, headers = {}) => sendRaw(url, { method: 'GET', target, headers }),
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+const limitsOff = { clientLimits: 'unlimited' } as const
+
+const openExpress: Open = async (url, work, options, sale) => {
+  const paid = sellOnExpress(schemeFor(url), express402.paymentMiddlewareFromHTTPServer, {
+    ...limitsOff,
+    ...(options as object),
+  })
+  const app = express()
+  app.get('/goods', paid({ price: '100', ...sale }), async (_request, response) => {
+    await work()
+    response.setHeader('set-cookie', cookies)
+    response.writeHead(201, { 'content-type': 'application/octet-stream', etag: '"e"' })
+    response.write(body.subarray(0, 3))
+    response.end(body.subarray(3))
+  })
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  return listening(server)
+}
+
+const answer = () => {
+  const response = new Response(body, {
+    status: 201,
+    headers: { 'content-type': 'application/octet-stream', etag: '"e"' },
+  })
+  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  return response
+}
+
+const openHono: Open = async (url, work, options, sale) => {
+  const paid = sellOnHono(schemeFor(url), hono402.paymentMiddlewareFromHTTPServer, {
+    ...limitsOff,
+    ...(options as object),
+  })
+  const app = new Hono()
+  app.get('/goods', paid({ price: '100', ...sale }), async () => {
+    await work()
+    return answer()
+  })
+  const server = await new Promise<Server>((resolve) => {
+    const started = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () =>
+      resolve(started as Server),
+    )
+  })
+  return listening(server)
+}
+
+const openNext: Open = async (url, work, options, sale) => {
+  const sell = sellOnNext(schemeFor(url), withX402FromHTTPServer, { ...limitsOff, ...(options as object) })
+  const handle = sell({ price: '100', ...sale }, async () => {
+    await work()
+    return answer()
+  })
+  const route = handle as unknown as (request: object, context: object) => Promise<Response>
+  return {
+    async ask(target, headers = {}) {
+      const response = await route(new NextRequest(`http://127.0.0.1${target}`, { headers }), {})
+      const told = { ...Object.fromEntries(response.headers), 'set-cookie': response.headers.getSetCookie() }
+      const bytes = Buffer.from(await response.arrayBuffer())
+      return { status: response.status, headers: told, body: bytes.toString('utf8') }
+    },
+    close: async () => {},
+  }
+}
+
+describe.each([
+  ['express', openExpress],
+  ['hono', openHono],
+  ['next', openNext],
+])('an answer that was paid for on %s', (framework, start) => {
+  let facilitator: TestFacilitator
+  const opened: Opened[] = []
+  beforeAll(async () => {
+    facilitator = await startFacilitator()
+  })
+  afterEach(async () => {
+    facilitator.reset()
+    await Promise.all(opened.splice(0).map((shop) => shop.close()))
+  })
+  afterAll(() => facilitator.close())
+
+  let runs = 0
+  async function openShop(
+    options: GateOptions<never> = {},
+    { work = async () => {}, sale = {} }: { work?: Work; sale?: Partial<PaidSale> } = {},
+  ) {
+    runs = 0
+    const counted = async () => {
+      runs += 1
+      await work()
+    }
+    const shop = await start(facilitator.url, counted, options, sale)
+    opened.push(shop)
+    return shop
+  }
+  async function pay({ ask }: Opened, target = '/goods') {
+    const decoded = Headers.decode(String((await ask(target)).headers['payment-required']))
+    if (!decoded.ok) throw new Error('no offer')
+    return paying(paymentFor(offerOf(decoded.value as PaymentRequired))).headers
+  }
+  const told = ({ status, headers, body }: RawAnswer) => {
+    const names = ['content-type', 'etag', 'set-cookie', 'payment-response', 'cache-control']
+    return { status, body, headers: Object.fromEntries(names.map((name) => [name, headers[name]])) }
+  }
+  const isUsed = () => {
+    facilitator.script.verify = () => ({ body: { isValid: false, invalidReason: 'already_accepted' } })
+  }
+
+  it('is given again, byte by byte, to whoever presents the same header, and the handler ran once', async () => {
+    const shop = await openShop()
+    const headers = await pay(shop)
+    const first = await shop.ask('/goods', headers)
+    expect(first.status).toBe(201)
+    expect(first.headers).toMatchObject({ 'set-cookie': cookies, etag: '"e"' })
+    isUsed()
+    for (let i = 0; i < 3; i++) expect(told(await shop.ask('/goods', headers))).toEqual(told(first))
+    expect(runs).toBe(1)
+    expect(facilitator.counts()).toMatchObject({ verify: 1, settle: 1 })
+  })
+
+  it('is waited for by those who come while it is made: ten copies run the handler once', async () => {
+    const shop = await openShop()
+    const headers = await pay(shop)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => shop.ask('/goods', headers)))
+    for (const each of answers) expect(told(each)).toEqual(told(answers[0] as RawAnswer))
+    expect(answers[0]?.status).toBe(201)
+    expect(runs).toBe(1)
+    expect(facilitator.counts()).toMatchObject({ verify: 1, settle: 1 })
+  })
+
+  it('is never given for another target, nor for the same payment in another spelling', async () => {
+    const shop = await openShop()
+    const headers = await pay(shop)
+    expect((await shop.ask('/goods?part=1', headers)).status).toBe(201)
+    isUsed()
+    expect((await shop.ask('/goods?part=2', headers)).status).toBe(402)
+    expect((await shop.ask('/goods', headers)).status).toBe(402)
+    const [name, value] = Object.entries(headers)[0] ?? []
+    const decoded = Headers.decode(value)
+    const respelled = Headers.encode({ ...(decoded.ok && (decoded.value as object)), note: 1 })
+    expect((await shop.ask('/goods?part=1', { [String(name)]: respelled })).status).toBe(402)
+    expect((await shop.ask('/goods?part=1', headers)).status).toBe(201)
+    expect(runs).toBe(1)
+  })
+
+  it('is kept only when its payment was accepted', async () => {
+    const shop = await openShop()
+    const headers = await pay(shop)
+    facilitator.script.settle = () => ({ body: refused('insufficient_funds') })
+    expect((await shop.ask('/goods', headers)).status).toBe(402)
+    facilitator.reset()
+    expect((await shop.ask('/goods', headers)).status).toBe(201)
+    expect(runs).toBe(2)
+  })
+
+  it('is forgotten after ten minutes, and at once where the seller wants it so', async () => {
+    let aheadMs = 0
+    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+    for (const options of [{ clock }, { answers: 'none' as const }]) {
+      facilitator.reset()
+      const shop = await openShop(options)
+      const headers = await pay(shop)
+      expect((await shop.ask('/goods', headers)).status).toBe(201)
+      isUsed()
+      if ('clock' in options) expect((await shop.ask('/goods', headers)).status).toBe(201)
+      aheadMs += answerLimits.keptMs
+      expect((await shop.ask('/goods', headers)).status).toBe(402)
+    }
+  })
+
+  it('outlives the shop in a store of the seller, and waits while that store fails', async () => {
+    const kept = new Map<string, Uint8Array>()
+    let isDown = false
+    const answers: AnswerStore = {
+      async get(key) {
+        if (isDown) throw new Error('no store')
+        return kept.get(key)
+      },
+      async set(key, bytes, keepMs) {
+        expect(keepMs).toBe(answerLimits.keptMs)
+        kept.set(key, Uint8Array.from(bytes))
+      },
+    }
+    const shop = await openShop({ answers })
+    const headers = await pay(shop)
+    const first = await shop.ask('/goods', headers)
+    isUsed()
+    const restarted = await openShop({ answers })
+    expect(told(await restarted.ask('/goods', headers))).toEqual(told(first))
+    isDown = true
+    const failed = await restarted.ask('/goods', headers)
+    expect([failed.status, Number(failed.headers['retry-after']) > 0]).toEqual([503, true])
+    expect(failed.headers).not.toHaveProperty('payment-required')
+    expect(runs).toBe(0)
+  })
+
+  it('is given again when it was settled before the handler', async () => {
+    const shop = await openShop({}, { sale: { upfront: true } })
+    const headers = await pay(shop)
+    const first = await shop.ask('/goods', headers)
+    isUsed()
+    expect(told(await shop.ask('/goods', headers))).toEqual(told(first))
+    expect(runs).toBe(1)
+  })
+
+  // A handler of Next sees no connection.
+  if (framework !== 'next') {
+    it('reaches a payer whose connection was cut while the handler ran, and the handler ran once', async () => {
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      let started = () => {}
+      const running = new Promise<void>((resolve) => {
+        started = resolve
+      })
+      const work = () => {
+        started()
+        return held
+      }
+      const shop = await openShop({}, { work })
+      const headers = await pay(shop)
+      const cut = open(`${shop.url}/goods`, { headers, agent: false })
+      const isCut = new Promise((resolve) => cut.once('error', resolve))
+      cut.end()
+      await running
+      cut.destroy(new Error('cut'))
+      await isCut
+      const again = shop.ask('/goods', headers)
+      release()
+      expect((await again).status).toBe(201)
+      isUsed()
+      expect(told(await shop.ask('/goods', headers))).toEqual(told(await again))
+      expect(runs).toBe(1)
+    })
+  }
+
+  it('that takes longer than a payer waits is 503 with Retry-After for a second presentation', async () => {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const waits: number[] = []
+    const clock = {
+      now: systemClock.now,
+      // Only the wait for a turn ends at once.
+      sleep: (ms: number, signal?: AbortSignal) => {
+        waits.push(ms)
+        return signal === undefined ? systemClock.sleep(ms) : Promise.resolve()
+      },
+    }
+    const shop = await openShop({ clock }, { work: () => held })
+    const headers = await pay(shop)
+    const first = shop.ask('/goods', headers)
+    while (runs === 0) await systemClock.sleep(5)
+    const second = await shop.ask('/goods', headers)
+    expect([second.status, second.headers['retry-after']]).toEqual([503, `${turnLimits.retrySeconds}`])
+    expect(second.headers).not.toHaveProperty('payment-required')
+    expect(JSON.parse(second.body)).toMatchObject({ reason: 'payment_under_way' })
+    expect(waits.at(-1)).toBe(turnLimits.waitMs)
+    release()
+    expect((await first).status).toBe(201)
+    expect((await shop.ask('/goods', headers)).status).toBe(201)
+    expect(runs).toBe(1)
+  })
+})
+
+describe('a handler of express that never ends once its client is gone', () => {
+  it('keeps others from a second run for a while, and from their goods not for ever', async () => {
+    const facilitator = await startFacilitator()
+    let aheadMs = 0
+    const clock = { now: () => systemClock.now() + aheadMs, sleep: async () => {} }
+    const paid = sellOnExpress(schemeFor(facilitator.url), express402.paymentMiddlewareFromHTTPServer, {
+      ...limitsOff,
+      clock,
+    })
+    let isGone = () => {}
+    const gone = new Promise<void>((resolve) => {
+      isGone = resolve
+    })
+    let runs = 0
+    const app = express()
+    app.get('/goods', paid({ price: '100' }), (_request, response) => {
+      runs += 1
+      if (runs > 1) response.json({})
+      else response.once('close', isGone)
+    })
+    const server = app.listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { url, ask, close } = listening(server)
+    try {
+      const decoded = Headers.decode(String((await ask('/goods')).headers['payment-required']))
+      const offer = offerOf((decoded.ok ? decoded.value : {}) as PaymentRequired)
+      const { headers } = paying(paymentFor(offer))
+      const cut = open(`${url}/goods`, { headers, agent: false })
+      cut.once('error', () => {})
+      cut.end()
+      while (runs === 0) await systemClock.sleep(5)
+      cut.destroy(new Error('cut'))
+      await gone
+      expect((await ask('/goods', headers)).status).toBe(503)
+      aheadMs += turnLimits.abandonedMs
+      expect((await ask('/goods', headers)).status).toBe(200)
+      expect(runs).toBe(2)
+    } finally {
+      await close()
+      await facilitator.close()
+    }
+  })
+})
+
+describe('answers in memory', () => {
+  const clock = { now: () => 0 }
+  const has = async (store: AnswerStore, key: string) => (await store.get(key)) !== undefined
+
+  it('are bounded in number and in bytes, and the oldest go first', async () => {
+    const few = createMemoryAnswers({ answersMax: 2 }, clock)
+    for (const key of ['a', 'b', 'c']) await few.set(key, new Uint8Array(1), 1_000)
+    expect([await has(few, 'a'), await has(few, 'b'), await has(few, 'c')]).toEqual([false, true, true])
+    const small = createMemoryAnswers({ bytesMax: 100 }, clock)
+    for (const key of ['a', 'b']) await small.set(key, new Uint8Array(40), 1_000)
+    await small.set('huge', new Uint8Array(101), 1_000)
+    expect([await has(small, 'a'), await has(small, 'b'), await has(small, 'huge')]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    await small.set('c', new Uint8Array(40), 1_000)
+    expect([await has(small, 'a'), await has(small, 'b'), await has(small, 'c')]).toEqual([false, true, true])
+  })
+})

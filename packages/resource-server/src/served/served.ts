@@ -1,0 +1,123 @@
+/**
+ * One payment, one answer, however often it is presented. While the first presentation of an offer is at work, others
+ * wait for it. Once it was answered, the same payment gets the same bytes again.
+ *
+ * The key is a hash of the whole payment with its seal: whoever has that text is the payer, or was told by the payer. A
+ * permit's signatures alone become public when the burn is broadcast.
+ */
+import { createHash } from 'node:crypto'
+import { type Clock, Json } from '@svc-zerc20/protocol'
+import { answerLimits, turnLimits } from '../limits.js'
+import type { AnswerStore } from './answer-store.js'
+
+export type ServedAnswer = {
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string | readonly string[]])[]
+  readonly body: Uint8Array
+}
+
+export type PresentedText = {
+  /** The nonce in the sealed offer: presentations of one offer take turns. */
+  readonly challengeNonce: string
+  /** The payment as it came, with its seal. */
+  readonly payment: string
+  /** What is asked for. A kept answer is given for nothing else. */
+  readonly resource: string
+}
+
+export type Turn = {
+  /** Ends the turn. With an answer, keeps it first. */
+  end(answer?: ServedAnswer): Promise<void>
+  /** The client is gone, and a handler may notice that and never end. The turn then ends by itself, later. */
+  abandon(isAccepted: boolean): void
+}
+
+export type Begun =
+  | { readonly turn: Turn }
+  | { readonly kept: ServedAnswer }
+  /** Another presentation of the offer is still at work. */
+  | 'busy'
+
+export type Served = { begin(presented: PresentedText): Promise<Begun> }
+
+type Held = { readonly ended: Promise<void>; endsAtMs: number }
+
+export function createServed(store: AnswerStore | undefined, clock: Clock): Served {
+  const held = new Map<string, Held>()
+
+  /** Undefined when the offer is still at work after the longest wait. Nothing is awaited between look and hold. */
+  async function takeTurn(presented: PresentedText): Promise<Turn | undefined> {
+    const waitsUntilMs = clock.now() + turnLimits.waitMs
+    for (;;) {
+      const before = held.get(presented.challengeNonce)
+      const nowMs = clock.now()
+      if (before === undefined || before.endsAtMs <= nowMs) return hold(presented)
+      const timer = new AbortController()
+      const hasEnded = await Promise.race([
+        before.ended.then(() => true),
+        clock.sleep(Math.max(0, waitsUntilMs - nowMs), timer.signal).then(() => false),
+      ])
+      timer.abort()
+      if (!hasEnded) return undefined
+    }
+  }
+
+  function hold({ challengeNonce, payment, resource }: PresentedText): Turn {
+    let resolve = () => {}
+    const ended = new Promise<void>((done) => {
+      resolve = done
+    })
+    // Handlers that never ended are forgotten here.
+    for (const [nonce, { endsAtMs }] of held) {
+      if (endsAtMs > clock.now()) break
+      held.delete(nonce)
+    }
+    const mine: Held = { ended, endsAtMs: clock.now() + answerLimits.keptMs }
+    held.set(challengeNonce, mine)
+    return {
+      async end(answer) {
+        if (answer !== undefined) {
+          // The payer is waiting, so an answer that could not be kept goes out all the same.
+          await store?.set(keyOf(payment), encode(resource, answer), answerLimits.keptMs).catch(() => {})
+        }
+        if (held.get(challengeNonce) === mine) held.delete(challengeNonce)
+        resolve()
+      },
+      abandon(isAccepted) {
+        if (!isAccepted) mine.endsAtMs = Math.min(mine.endsAtMs, clock.now() + turnLimits.abandonedMs)
+      },
+    }
+  }
+
+  return {
+    async begin(presented) {
+      const turn = await takeTurn(presented)
+      if (turn === undefined) return 'busy'
+      try {
+        const kept = await store?.get(keyOf(presented.payment))
+        const answer = kept && decode(kept, presented.resource)
+        if (answer === undefined) return { turn }
+        await turn.end()
+        return { kept: answer }
+      } catch (error) {
+        await turn.end()
+        throw error
+      }
+    },
+  }
+}
+
+const keyOf = (payment: string): string => createHash('sha256').update(payment).digest('base64url')
+
+/** A line of JSON, then the body. */
+function encode(resource: string, { status, headers, body }: ServedAnswer): Uint8Array {
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ resource, status, headers })}\n`), body])
+}
+
+function decode(bytes: Uint8Array, resource: string): ServedAnswer | undefined {
+  const end = bytes.indexOf(10)
+  const head: unknown = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString('utf8'))
+  if (!Json.isObject(head) || head.resource !== resource) return undefined
+  const { status, headers } = head as unknown as ServedAnswer
+  return { status, headers, body: bytes.subarray(end + 1) }
+}
