@@ -10,12 +10,14 @@ export const limits = {
   keptConnectionMs: 65_000,
   /** A caller that neither sends nor reads for this long is cut off. Longer than any settle waits. */
   silentConnectionMs: 60_000,
-  connectionsMax: 4_096,
   /**
-   * Connections from one address, unless it is a trusted proxy. One busy shop settles hundreds of payments at once, each
-   * on a connection of its own. Less than a sixth of all, so that a few addresses cannot fill the daemon.
+   * Connections of all callers, of which one address may have a fifth: a busy shop settles hundreds of payments a second,
+   * and each waits on a connection of its own for some seconds.
    */
-  connectionsPerCallerMax: 640,
+  connectionsMax: 8_192,
+  /** Connections beyond these that are read, to be told so, and the time for the head of their request. */
+  turnedAwayMax: 512,
+  turnedAwayMs: 2_000,
   /** How long `POST /challenge` waits for an address when the pool is empty. */
   addressWaitMs: 2_000,
   /** How long a look at the chain serves /ready and the metrics, and how long a look waits for the node. */

@@ -7,6 +7,8 @@ export const connectionBounds: ConnectionBounds = {
   lookMs: 50,
   keptMs: 1_000,
   silentMs: 1_000,
-  max: 8,
-  perCallerMax: 4,
+  max: 20,
+  areCallersTold: true,
+  turnedAwayMax: 2,
+  turnedAwayMs: 500,
 }

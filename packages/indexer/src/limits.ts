@@ -39,8 +39,12 @@ export const limits = {
     keptMs: 72_000,
     silentMs: 60_000,
     max: 1_024,
-    perCallerMax: 128,
+    areCallersTold: true,
+    turnedAwayMax: 128,
+    turnedAwayMs: 2_000,
   },
+  /** Told to callers beyond these. */
+  retryAfterSeconds: 5,
   eventsDefault: 100,
   /** Most events in one answer, over all recipients together. */
   eventsMax: 1_000,

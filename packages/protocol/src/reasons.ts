@@ -13,6 +13,11 @@ export type Reason = {
 }
 
 export const reasons = {
+  overloaded: {
+    retry: 'same_payload',
+    status: 503,
+    help: 'There are more connections than the facilitator serves; wait for Retry-After and send the same again.',
+  },
   unauthorized: {
     retry: 'never',
     status: 401,

@@ -10,7 +10,9 @@ export const deciderLimits = {
     keptMs: 65_000,
     silentMs: 60_000,
     max: 256,
-    perCallerMax: 64,
+    areCallersTold: true,
+    turnedAwayMax: 64,
+    turnedAwayMs: 2_000,
   },
   jobs: { jobsMax: 256, waitingMax: 32, keptMs: 3_600_000 },
   /** The daemon's side: pause between two questions, time for one answer, and its size. */

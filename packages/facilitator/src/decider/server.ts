@@ -30,10 +30,15 @@ export function createDeciderServer(deps: {
     ...timeoutsOf(deciderLimits.connections),
     forceCloseConnections: true,
   })
-  limitConnections(app.server, deciderLimits.connections)
+  const connections = limitConnections(app.server, deciderLimits.connections)
   app.removeContentTypeParser('text/plain')
   app.addHook('onRequest', async (request, reply) => {
-    if (request.url === '/healthz' || mayAsk(request.headers.authorization)) return
+    const { authorization } = request.headers
+    const refusal = connections.refusalOf(request.raw, () => mayAsk(authorization))
+    if (refusal) reply.header('connection', 'close')
+    if (refusal === 'several_hosts') return fail(reply, 400, 'several Host headers')
+    if (refusal === 'overloaded') return tryLater(reply, 'too many connections')
+    if (request.url === '/healthz' || mayAsk(authorization)) return
     return fail(reply, 401, 'the token is missing or wrong')
   })
   app.setNotFoundHandler((_request, reply) => fail(reply, 404, 'not found'))
@@ -61,9 +66,7 @@ export function createDeciderServer(deps: {
     if (!input) return fail(reply, 400, 'ivc_proof is no witness in our format')
     const end = jobs.submit(id, circuit, bytes, input)
     if (end.kind === 'other_witness') return fail(reply, 409, 'this job_id has another witness')
-    if (!('job' in end)) {
-      return fail(reply.header('retry-after', deciderLimits.retryAfterSeconds), 503, 'too many jobs wait')
-    }
+    if (!('job' in end)) return tryLater(reply, 'too many jobs wait')
     const { status } = end.job
     return reply
       .code(end.kind === 'taken' ? 202 : 200)
@@ -90,3 +93,6 @@ const viewJob = ({ id, circuit, status, result, error }: Job) => ({
 })
 
 const fail = (reply: FastifyReply, status: number, error: string) => reply.code(status).send({ error })
+
+const tryLater = (reply: FastifyReply, error: string) =>
+  fail(reply.header('retry-after', deciderLimits.retryAfterSeconds), 503, error)

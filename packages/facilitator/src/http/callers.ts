@@ -29,7 +29,10 @@ export type Seller = {
   readonly issuancePerMin: number
 }
 
-export type Callers = { of(request: Pick<FastifyRequest, 'ip' | 'headers'>): Caller }
+export type Callers = {
+  of(request: Pick<FastifyRequest, 'ip' | 'headers'>): Caller
+  isSeller(request: Pick<FastifyRequest, 'headers'>): boolean
+}
 
 export function createCallers(deps: {
   readonly sellers: readonly Seller[]
@@ -60,7 +63,8 @@ export function createCallers(deps: {
   }))
 
   /** Compares with every seller, so that the time taken tells neither which one matched nor how closely. */
-  function sellerWith(token: string): Caller | undefined {
+  function sellerWith(token: string | undefined): Caller | undefined {
+    if (token === undefined) return undefined
     const given = createHash('sha256').update(token).digest()
     return sellers.filter(({ digest }) => timingSafeEqual(digest, given))[0]?.caller
   }
@@ -68,12 +72,13 @@ export function createCallers(deps: {
   return {
     of({ ip, headers }) {
       const token = bearerIn(headers.authorization)
-      const seller = token === undefined ? undefined : sellerWith(token)
+      const seller = sellerWith(token)
       if (seller) return seller
       const key = callerKey(ip)
       if (token !== undefined) deps.onUnknownToken(key)
       return { key, rates: strangers }
     },
+    isSeller: ({ headers }) => sellerWith(bearerIn(headers.authorization)) !== undefined,
   }
 }
 

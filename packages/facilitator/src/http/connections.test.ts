@@ -2,6 +2,8 @@ import { type ConnectionBounds, type Connections, limitConnections } from '@svc-
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { drip, openSocket, type RawSocket } from '../../../../test/support/raw-socket.js'
 import { connectionBounds as bounds } from '../../test/connections.js'
+import { limits } from '../limits.js'
+import { refuseConnections } from './refuse-connections.js'
 import { createServer } from './server.js'
 
 /** For a machine that is busy with other things; Node looks only every 30 s by itself. */
@@ -12,6 +14,11 @@ let app: ReturnType<typeof createServer>
 let connections: Connections
 let origin: string
 const opened: RawSocket[] = []
+/** Requests that reached a handler, and how many of them were at work together at most. */
+let begun = 0
+let atWork = 0
+let atWorkMax = 0
+let letGo: () => void = () => undefined
 
 async function listen(bounds: ConnectionBounds): Promise<void> {
   app = createServer({
@@ -22,13 +29,31 @@ async function listen(bounds: ConnectionBounds): Promise<void> {
     log: () => undefined,
   })
   connections = limitConnections(app.server, bounds)
+  refuseConnections(app, {
+    chainId: 31337,
+    connections,
+    isKnown: ({ headers }) => headers.authorization === 'Bearer known',
+  })
+  ;[begun, atWork, atWorkMax] = [0, 0, 0]
+  app.addHook('onRequest', async () => {
+    begun += 1
+    atWork += 1
+    atWorkMax = Math.max(atWorkMax, atWork)
+  })
+  app.addHook('onResponse', async () => {
+    atWork -= 1
+  })
+  const waits = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
   app.get('/supported', async () => ({}))
-  app.get('/waits', () => new Promise(() => undefined))
+  app.get('/waits', async () => waits.then(() => ({})))
   app.get('/large', async () => 'x'.repeat(8_000_000))
-  app.post('/verify', async () => ({}))
+  app.post('/verify', async ({ body }) => body)
   origin = await app.listen({ host: '127.0.0.1', port: 0 })
 }
 afterEach(async () => {
+  letGo()
   for (const { socket } of opened.splice(0)) socket.destroy()
   await app.close()
 })
@@ -72,6 +97,8 @@ describe('a connection', () => {
     deaf.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4))
     await untilOpen(1)
     await untilOpen(0)
+    // The second answer was never made.
+    expect(begun).toBe(1)
   })
 
   it('with nothing further to ask is kept, and then closed', async () => {
@@ -82,82 +109,139 @@ describe('a connection', () => {
   })
 })
 
-describe('the number of connections', () => {
-  beforeEach(() => listen({ ...bounds, headMs: 60_000, requestMs: 60_000, silentMs: 60_000, keptMs: 60_000 }))
+const patient = { ...bounds, headMs: 60_000, requestMs: 60_000, silentMs: 60_000, keptMs: 60_000 }
+const asks = 'GET /supported HTTP/1.1\r\nHost: x\r\n\r\n'
+const waits = asks.replace('supported', 'waits')
 
-  const asks = 'GET /supported HTTP/1.1\r\nHost: x\r\n\r\n'
-  const begun = `${head}\r\n{"a":"`
-
-  /** An answer was heard, or the connection is closed. */
-  async function heard({ socket, text }: RawSocket): Promise<string> {
-    while (!text().includes('\r\n\r\n') && !socket.destroyed) {
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
-    return text()
+/** As many answers were heard, or the connection is closed. */
+async function heard({ socket, text }: RawSocket, count = 1): Promise<string> {
+  while (text().split('HTTP/1.1 ').length <= count && !socket.destroyed) {
+    await new Promise((resolve) => setTimeout(resolve, 5))
   }
+  return text()
+}
 
-  async function ask(from?: string, bytes = asks): Promise<RawSocket> {
-    const wire = await open(from)
-    wire.socket.write(bytes)
-    return wire
-  }
+async function ask(from?: string, bytes = asks): Promise<RawSocket> {
+  const wire = await open(from)
+  wire.socket.write(bytes)
+  return wire
+}
 
-  /** Its first request is answered, and the next one has begun. */
-  async function busy(from: string, next = begun): Promise<RawSocket> {
-    const wire = await ask(from, `${asks}${next}`)
-    expect(await heard(wire)).toMatch(/^HTTP\/1\.1 200 /)
-    return wire
-  }
+async function statusOf(wire: RawSocket): Promise<string> {
+  return (await heard(wire)).slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)
+}
 
-  it('of one caller that is busy is bounded, and another caller has room beside it', async () => {
-    for (let i = 0; i < 4; i++) await busy('127.0.0.1')
-    await (await open()).closed
-    expect([connections.open(), connections.refused()]).toEqual([4, 1])
-    expect(await heard(await ask('127.0.0.2'))).toMatch(/^HTTP\/1\.1 200 /)
+describe('requests that follow each other on one connection without waiting', () => {
+  beforeEach(() => listen(patient))
+
+  it('wait as bytes while the first is at work', async () => {
+    const wire = await ask(undefined, waits.repeat(4_000))
+    while (begun === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    // Another caller's request comes and goes after all that Node has read.
+    expect(await statusOf(await ask('127.0.0.2'))).toBe('200')
+    expect(begun).toBe(2)
+    letGo()
+    await heard(wire, 4_000)
+    expect(begun).toBe(4_001)
   })
 
-  it('of all callers together is bounded while all are busy', async () => {
-    const waits = asks.replace('supported', 'waits')
-    for (const from of ['127.0.0.2', '127.0.0.3']) for (let i = 0; i < 4; i++) await busy(from, waits)
-    await (await open('127.0.0.4')).closed
-    expect(connections.refused()).toBe(1)
-  })
+  const posts = (text: string) => {
+    const body = JSON.stringify({ text })
+    return [
+      `POST /verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      'POST /verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n' +
+        `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ]
+  }
 
-  it('leaves room for a newcomer when few callers have all of them: a request that still arrives gives way', async () => {
-    const slow: RawSocket[] = []
-    for (const from of ['127.0.0.2', '127.0.0.3']) for (let i = 0; i < 4; i++) slow.push(await busy(from))
-    expect(await heard(await ask('127.0.0.4'))).toMatch(/^HTTP\/1\.1 200 /)
-    await slow[0]?.closed
-    expect(slow.filter(({ socket }) => socket.destroyed)).toHaveLength(1)
-    expect([connections.open(), connections.refused()]).toEqual([8, 0])
-  })
-
-  it('leaves room for a newcomer: the oldest one that asks nothing gives way', async () => {
-    const kept: RawSocket[] = []
-    for (const from of ['127.0.0.2', '127.0.0.3']) {
-      for (let i = 0; i < 4; i++) {
-        const wire = await ask(from)
-        expect(await heard(wire)).toMatch(/^HTTP\/1\.1 200 /)
-        kept.push(wire)
+  it.each([1, 7, 64, 100_000])(
+    'are answered in order, one at a time, in pieces of %i bytes',
+    async (size) => {
+      const bodies = ['a', 'b'.repeat(300), 'c\\r\\n\\r\\n', 'd']
+      const bytes = bodies.flatMap(posts).join(asks)
+      const wire = await open()
+      wire.socket.setNoDelay(true)
+      for (let at = 0; at < bytes.length; at += size) {
+        await new Promise((resolve) => wire.socket.write(bytes.slice(at, at + size), resolve))
       }
-    }
-    expect(await heard(await ask('127.0.0.4'))).toMatch(/^HTTP\/1\.1 200 /)
-    await kept[0]?.closed
-    expect(kept.filter(({ socket }) => socket.destroyed)).toHaveLength(1)
-    expect([connections.open(), connections.refused()]).toEqual([8, 0])
+      const answers = (await heard(wire, 15)).matchAll(/(\{[^\n]*?\})(?=HTTP|$)/g)
+      const expected = bodies.flatMap((text) => [{ text }, {}, { text }, {}]).slice(0, 15)
+      expect([...answers].map(([json]) => JSON.parse(json))).toEqual(expected)
+      expect(atWorkMax).toBe(1)
+    },
+  )
+
+  it('are not begun any more when the first one breaks off', async () => {
+    const wire = await ask(undefined, waits.repeat(100))
+    while (begun === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    wire.socket.destroy()
+    letGo()
+    await untilOpen(0)
+    expect(await statusOf(await ask())).toBe('200')
+    expect(begun).toBe(2)
+  })
+})
+
+describe('the number of connections', () => {
+  beforeEach(() => listen(patient))
+  const begins = `${head}\r\n{"a":"`
+
+  it('of one caller is a fifth of all, and the next is told to come back', async () => {
+    for (let i = 0; i < 4; i++) await ask('127.0.0.2', waits)
+    await untilOpen(4)
+    const refused = await ask('127.0.0.2', `${begins}${'a'.repeat(20_000)}`)
+    expect(await heard(refused)).toMatch(
+      /^HTTP\/1\.1 503 .*retry-after: 5\r\n.*"invalidReason":"overloaded"/s,
+    )
+    await refused.closed
+    expect([connections.open(), connections.refused()]).toEqual([4, 1])
+    expect(await statusOf(await ask('127.0.0.3'))).toBe('200')
   })
 
-  it('and a caller that has too many gives way to itself, not to others', async () => {
-    const other = await ask('127.0.0.2')
-    await heard(other)
-    const own: RawSocket[] = []
-    for (let i = 0; i < 6; i++) {
-      const wire = await ask('127.0.0.3')
-      expect(await heard(wire)).toMatch(/^HTTP\/1\.1 200 /)
-      own.push(wire)
+  it('leaves room for others, however many callers with slow requests there are', async () => {
+    for (let caller = 2; caller < 8; caller++) {
+      for (let i = 0; i < 4; i++) await ask(`127.0.0.${caller}`, begins)
     }
-    await own[0]?.closed
-    await own[1]?.closed
-    expect([connections.open(), other.socket.destroyed]).toEqual([5, false])
+    while (connections.refused() < 8) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(connections.open()).toBe(16)
+    expect(await statusOf(await ask('127.0.0.9'))).toBe('200')
   })
+
+  it('is no bound for a caller who is known', async () => {
+    for (let i = 0; i < 4; i++) await ask('127.0.0.2', waits)
+    await untilOpen(4)
+    const known = asks.replace('\r\n\r\n', '\r\nAuthorization: Bearer known\r\n\r\n')
+    const wire = await ask('127.0.0.2', known)
+    expect(await statusOf(wire)).toBe('200')
+    // The connection stays, and its next request is served, too.
+    wire.socket.write(known)
+    expect(await heard(wire, 2)).toMatch(/200 OK.*200 OK/s)
+  })
+
+  it('of those who are turned away is bounded, too, and so is the time for their request', async () => {
+    for (let i = 0; i < 4; i++) await ask('127.0.0.2', waits)
+    await untilOpen(4)
+    const silent = [await open('127.0.0.2'), await open('127.0.0.2')]
+    await (await open('127.0.0.2')).closed
+    expect(silent.map(({ socket }) => socket.destroyed)).toEqual([false, false])
+    await Promise.all(silent.map(({ closed }) => closed))
+    while (connections.refused() < 3) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(connections.open()).toBe(4)
+  })
+})
+
+it('a thousand requests that one address sends at once are all answered', async () => {
+  await listen({ ...patient, max: limits.connectionsMax })
+  const wires = await Promise.all(Array.from({ length: 1_000 }, () => ask('127.0.0.2', waits)))
+  while (begun < wires.length) await new Promise((resolve) => setTimeout(resolve, 5))
+  letGo()
+  const statuses = await Promise.all(wires.map(statusOf))
+  expect(new Set(statuses)).toEqual(new Set(['200']))
+})
+
+it('a request with two Host headers is malformed, and ends its connection', async () => {
+  await listen(patient)
+  const wire = await ask(undefined, asks.replace('\r\n\r\n', '\r\nhOST: y\r\n\r\n'))
+  expect(await heard(wire)).toMatch(/^HTTP\/1\.1 400 .*"malformed_request"/s)
+  await wire.closed
 })

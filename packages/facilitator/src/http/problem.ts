@@ -1,8 +1,21 @@
 /** Rejections → HTTP answers. Answers of verify and settle keep their shape whatever went wrong. */
-import { type FacilitatorApi, Network, type ReasonCode, type Rejection, reasons } from '@svc-zerc20/protocol'
-import type { FastifyReply } from 'fastify'
+import {
+  type FacilitatorApi,
+  Network,
+  type ReasonCode,
+  type Rejection,
+  reasons,
+  reject,
+} from '@svc-zerc20/protocol'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Taken } from './rate-limit.js'
 
 export type Surface = 'verify' | 'settle' | 'plain'
+
+export function surfaceOf({ routeOptions: { url } }: FastifyRequest): Surface {
+  if (url === '/verify') return 'verify'
+  return url === '/settle' ? 'settle' : 'plain'
+}
 
 const retryAfterSeconds = 5
 
@@ -19,6 +32,13 @@ export function sendRejection(
 ): FastifyReply {
   return withStatus(reply, rejection.reason, retryAfter).send(bodyOf(rejection, surface, chainId))
 }
+
+/** A caller whose rate is used up. */
+export const sendTooMany = (
+  reply: FastifyReply,
+  { retryAfterSeconds: retryAfter }: Exclude<Taken, 'ok'>,
+  at: { surface: Surface; chainId: number },
+): FastifyReply => sendRejection(reply, reject('too_many_requests'), { ...at, retryAfter })
 
 /** The status of an answer, and how long to wait where waiting helps. */
 export function withStatus(

@@ -51,6 +51,15 @@ describe('rates per caller', () => {
     expect(await statuses(6, ask)).toEqual([200, 200, 200, 200, 429, 429])
   })
 
+  it('requests that reach no route count, too, with the wrong method and in a broken path', async () => {
+    const get = (path: string) => net.send(path)
+    expect(await statuses(3, () => get('/nothing'))).toEqual([404, 404, 404])
+    expect(await statuses(2, () => get('/verify'))).toEqual([405, 405])
+    expect(await statuses(2, () => get('/payments/%E0%A4%A'))).toEqual([400, 429])
+    const { status, headers, body } = await get('/nothing')
+    expect([status, body.reason, headers.has('retry-after')]).toEqual([429, 'too_many_requests', true])
+  })
+
   it('R-140 challenge, verify and settle share one rate', async () => {
     expect(await statuses(2, () => net.post('/challenge', { amount: '1' }))).toEqual([200, 200])
     expect(await statuses(2, () => net.verify(unknownPayment))).toEqual([200, 200])

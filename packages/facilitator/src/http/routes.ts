@@ -1,13 +1,19 @@
 /** Which methods the registered routes take, by path: an unknown path and a wrong method are different mistakes. */
 import { reject } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sendRejection } from './problem.js'
+import { sendRejection, sendTooMany } from './problem.js'
+import type { Taken } from './rate-limit.js'
 
 /** To be called before the routes are registered. Gives the handler for requests that reach none of them. */
 export function answerUnrouted(
   app: FastifyInstance,
-  chainId: number,
-): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  deps: {
+    readonly chainId: number
+    /** Takes a request from its caller's rate: these cost as much as others. Absent when that is done elsewhere. */
+    readonly takeUnrouted?: ((request: FastifyRequest) => Promise<Taken>) | undefined
+  },
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  const at = { surface: 'plain', chainId: deps.chainId } as const
   const routes: { pattern: RegExp; method: string }[] = []
   app.addHook('onRoute', ({ url, method }) => {
     const pattern = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}/?$`)
@@ -17,10 +23,12 @@ export function answerUnrouted(
     const path = url.split('?')[0] ?? url
     return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
   }
-  return (request, reply) => {
+  return async (request, reply) => {
+    const taken = await deps.takeUnrouted?.(request)
+    if (taken && taken !== 'ok') return sendTooMany(reply, taken, at)
     const allowed = methodsAt(request.url)
     if (allowed.length > 0) reply.header('allow', allowed.join(', '))
     const reason = allowed.length > 0 ? 'method_not_allowed' : 'not_found'
-    return sendRejection(reply, reject(reason), { surface: 'plain', chainId })
+    return sendRejection(reply, reject(reason), at)
   }
 }

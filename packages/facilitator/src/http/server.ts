@@ -4,7 +4,8 @@ import { type ReasonCode, type Rejection, reject, SvcError } from '@svc-zerc20/p
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/events.js'
 import { answerClientError } from './client-error.js'
-import { type Surface, sendRejection } from './problem.js'
+import { sendRejection, sendTooMany, surfaceOf } from './problem.js'
+import type { Taken } from './rate-limit.js'
 import { answerUnrouted } from './routes.js'
 
 /** The guard of everything beneath a path, such as `/admin`. */
@@ -22,8 +23,10 @@ export function createServer(deps: {
   log: Log
   /** Asked about paths beneath a guarded one that no route can take; the routes there have their own guard. */
   guards?: readonly PathGuard[]
+  /** Takes a request that reaches no route from its caller's rate. */
+  takeUnrouted?: (request: FastifyRequest) => Promise<Taken>
 }): FastifyInstance {
-  const { chainId, log } = deps
+  const { chainId, log, takeUnrouted } = deps
   const app = Fastify({
     logger: false,
     bodyLimit: deps.bodyBytesMax,
@@ -39,12 +42,14 @@ export function createServer(deps: {
         ?.refusalOf(request)
         .catch(() => reject('internal_error'))
       if (closed) reply.header('www-authenticate', 'Bearer')
+      const taken = closed ? 'ok' : await takeUnrouted?.(request).catch(() => 'ok' as const)
+      if (taken && taken !== 'ok') return void sendTooMany(reply, taken, { surface: 'plain', chainId })
       const reason = error.code === 'FST_ERR_BAD_URL' ? 'malformed_request' : 'not_found'
       sendRejection(reply, closed ?? reject(reason), { surface: 'plain', chainId })
     },
   })
   closeAfterAnswers(app)
-  app.setNotFoundHandler(answerUnrouted(app, chainId))
+  app.setNotFoundHandler(answerUnrouted(app, { chainId, takeUnrouted }))
   app.removeContentTypeParser('text/plain')
 
   app.setErrorHandler((error: FastifyError | SvcError, request, reply) => {
@@ -101,9 +106,4 @@ function reasonOf(error: FastifyError | SvcError): ReasonCode {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500
     ? 'malformed_request'
     : 'internal_error'
-}
-
-function surfaceOf(request: FastifyRequest): Surface {
-  if (request.routeOptions.url === '/verify') return 'verify'
-  return request.routeOptions.url === '/settle' ? 'settle' : 'plain'
 }

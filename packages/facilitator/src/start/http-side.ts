@@ -10,11 +10,12 @@ import { createClockWatch } from '../health/clock-watch.js'
 import { createDiskSpace } from '../health/disk-space.js'
 import { createReadinessProbes } from '../health/probes.js'
 import { type AdminAuth, adminGuard, createAdminAuth } from '../http/admin/auth.js'
-import { createCallers, type Seller } from '../http/callers.js'
+import { type Callers, createCallers, type Seller } from '../http/callers.js'
 import { observeAnswers } from '../http/observe.js'
 import { createPresentations } from '../http/presentations.js'
 import { registerPaymentApi } from '../http/public/payments.js'
 import { createRateLimits, type RateLimits } from '../http/rate-limit.js'
+import { refuseConnections } from '../http/refuse-connections.js'
 import { createServer } from '../http/server.js'
 import { createUnknownTokens } from '../http/unknown-tokens.js'
 import { limits } from '../limits.js'
@@ -54,9 +55,16 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const { log, metrics } = telemetry
   const adminAuth = createAdminAuth(deps.secrets.adminToken)
   const bounds = connectionBoundsOf(config)
+  const rateLimits = createRateLimits({ keysMax: limits.rateLimitKeysMax, clock: deps.clock })
+  const callers = callersOf(deps, rateLimits)
+  const { chainId } = deps.chainSide.deployment
   const app = createServer({
     guards: [adminGuard(adminAuth), ...(deps.historySide ? [deps.historySide.guard] : [])],
-    chainId: deps.chainSide.deployment.chainId,
+    takeUnrouted(request) {
+      const { key, rates } = callers.of(request)
+      return rates.shared.take(key)
+    },
+    chainId,
     trustedProxies: config.listen.trusted_proxies,
     bodyBytesMax: limits.bodyBytesMax,
     connections: bounds,
@@ -64,9 +72,13 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   })
   const connections = limitConnections(app.server, bounds)
   observeAnswers(app, metrics)
+  refuseConnections(app, {
+    chainId,
+    connections,
+    isKnown: (request) => callers.isSeller(request) || adminAuth(request.headers.authorization),
+  })
   const issuance = createIssuance({ report: log })
-  const rateLimits = createRateLimits({ keysMax: limits.rateLimitKeysMax, clock: deps.clock })
-  wirePayments(app, deps, { issuance, rateLimits })
+  wirePayments(app, deps, { issuance, rateLimits, callers })
   deps.historySide?.register(app, rateLimits)
   wireOperator(app, deps, { issuance, adminAuth })
   metrics.source('svc_connections_open', connections.open)
@@ -74,40 +86,47 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   return app
 }
 
+function callersOf(
+  { config, clock, telemetry: { log, metrics } }: HttpSideDeps,
+  rateLimits: RateLimits,
+): Callers {
+  const unknownTokens = createUnknownTokens({ clock, log })
+  metrics.source('svc_unknown_tokens_total', unknownTokens.total)
+  return createCallers({
+    sellers: sellersOf(config),
+    strangers: {
+      ratePerMin: config.daemon.rate_limit_per_min,
+      issuancePerMin: config.daemon.challenge_per_key_per_min,
+    },
+    knownPerMinMin: limits.knownChallengesPerMinMin,
+    missesPerKnown: limits.missedLooksPerKnown,
+    rateLimits,
+    onUnknownToken: unknownTokens.seen,
+  })
+}
+
 function wirePayments(
   app: FastifyInstance,
   deps: HttpSideDeps,
-  { issuance, rateLimits }: { readonly issuance: Issuance; readonly rateLimits: RateLimits },
+  by: { readonly issuance: Issuance; readonly rateLimits: RateLimits; readonly callers: Callers },
 ): void {
-  const { config, profile, flow, clock } = deps
-  const { log, metrics } = deps.telemetry
-  const unknownTokens = createUnknownTokens({ clock, log })
-  metrics.source('svc_unknown_tokens_total', unknownTokens.total)
+  const { profile, flow, clock } = deps
+  const { log } = deps.telemetry
   registerPaymentApi(app, {
     chainId: deps.chainSide.deployment.chainId,
     profile,
-    issueChallenge: issuance.gate(flow.issueChallenge),
+    issueChallenge: by.issuance.gate(flow.issueChallenge),
     verify: flow.verify,
     settle: flow.settle,
     status: flow.status,
     tickets: flow.tickets,
     ledger: deps.storage.ledger,
     clock,
-    callers: createCallers({
-      sellers: sellersOf(config),
-      strangers: {
-        ratePerMin: config.daemon.rate_limit_per_min,
-        issuancePerMin: config.daemon.challenge_per_key_per_min,
-      },
-      knownPerMinMin: limits.knownChallengesPerMinMin,
-      missesPerKnown: limits.missedLooksPerKnown,
-      rateLimits,
-      onUnknownToken: unknownTokens.seen,
-    }),
+    callers: by.callers,
     presentations: createPresentations({
       surePerMin: limits.presentedSurePerMin,
       furtherPerMin: limits.presentedFurtherPerMin,
-      rateLimits,
+      rateLimits: by.rateLimits,
     }),
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
@@ -190,6 +209,8 @@ function connectionBoundsOf({ listen, settlement }: Config): ConnectionBounds {
     // A settle waits for the receipt, and then perhaps for the caller that holds the grant.
     silentMs: limits.silentConnectionMs + 2 * settlement.receipt_poll_ms,
     max: limits.connectionsMax,
-    perCallerMax: listen.trusted_proxies === undefined ? limits.connectionsPerCallerMax : undefined,
+    areCallersTold: listen.trusted_proxies === undefined,
+    turnedAwayMax: limits.turnedAwayMax,
+    turnedAwayMs: limits.turnedAwayMs,
   }
 }

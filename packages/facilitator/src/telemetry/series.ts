@@ -83,7 +83,9 @@ export const series = {
   ),
   svc_unknown_tokens_total: counter('Calls with a token that belongs to no seller.'),
   svc_connections_open: gauge('Connections of callers.'),
-  svc_connections_refused_total: counter('Connections closed at once because there were too many.'),
+  svc_connections_refused_total: counter(
+    'Connections turned away because there were too many: with 503, or closed when even those were too many.',
+  ),
   svc_request_failures_total: counter('Requests that failed through no fault of the caller.'),
   svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),
   svc_relayer_balance_wei: gauge('Native balance of the relayer, as last seen.'),

@@ -31,11 +31,18 @@ export function createServer({
     ...timeoutsOf(bounds),
     forceCloseConnections: true,
   })
-  limitConnections(app.server, bounds)
+  const connections = limitConnections(app.server, bounds)
   app.removeContentTypeParser('text/plain')
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('access-control-allow-origin', '*')
+    const refusal = connections.refusalOf(request.raw)
+    if (refusal) reply.header('connection', 'close')
+    if (refusal === 'several_hosts') throw new RequestError(400, 'several Host headers')
+    if (refusal === 'overloaded') {
+      reply.header('retry-after', limits.retryAfterSeconds)
+      return reply.code(503).type(plainText).send('too many connections')
+    }
     if (request.method !== 'OPTIONS') return
     return reply
       .header('access-control-allow-methods', 'GET, POST')

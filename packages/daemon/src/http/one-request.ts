@@ -1,0 +1,89 @@
+/**
+ * One request at work on a connection. Node parses everything that one read brings, and begins every request in it: some
+ * thousands of small ones in 64 KiB, each with a handler at work and an answer in memory. Here the parser gets one
+ * request, and what came behind it waits as bytes until the answer is written.
+ */
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { SvcError } from '@svc-zerc20/protocol'
+
+/** The end of a head, and of a body that comes in chunks. The parser takes no other. */
+const end = '\r\n\r\n'
+
+type Line = { began(request: IncomingMessage): void; answered(): void }
+
+export function serveOneRequestAtATime(server: Server): void {
+  const lines = new WeakMap<Socket, Line>()
+  server.on('connection', (socket: Socket) => void lines.set(socket, createLine(socket)))
+  server.prependListener('request', (request, response) => {
+    const line = lines.get(request.socket)
+    line?.began(request)
+    response.once('close', () => line?.answered())
+  })
+}
+
+/** The bytes of one connection on their way to its parser. */
+function createLine(socket: Socket): Line {
+  const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[]
+  if (!parse) throw new SvcError('invariant', 'no parser listens to this connection')
+  let waiting: Buffer = Buffer.alloc(0)
+  let latest: IncomingMessage | undefined
+  let atWork = 0
+  /** Bytes of the body that are still to come, when its length is told. They cannot begin another request. */
+  let bodyLeft = 0
+  let isPaused = false
+  let isTurnAwaited = false
+
+  /** Answers that the caller does not read hold up its next request, too. */
+  const isHeld = () => latest?.complete !== false && (atWork > 0 || socket.writableNeedDrain)
+
+  function parseNext(): void {
+    const endsAt = waiting.indexOf(end)
+    const length = bodyLeft || (endsAt < 0 ? waiting.length : endsAt + end.length)
+    const next = waiting.subarray(0, length)
+    waiting = waiting.subarray(next.length)
+    if (bodyLeft > 0) bodyLeft -= next.length
+    parse?.call(socket, next)
+  }
+
+  /** One head and its body in one turn of the event loop: other connections come in between. */
+  function advance(): void {
+    isTurnAwaited = false
+    if (socket.destroyed || isHeld()) return
+    if (waiting.length > 0) parseNext()
+    if (waiting.length > 0 && bodyLeft > 0) parseNext()
+    if (waiting.length > 0) awaitTurn()
+    else if (isPaused) {
+      isPaused = false
+      socket.resume()
+    }
+  }
+
+  function awaitTurn(): void {
+    if (isTurnAwaited) return
+    isTurnAwaited = true
+    setImmediate(advance)
+  }
+
+  // Since somebody listens to the bytes, Node no longer hands them to its parser underneath.
+  socket.on('data', (bytes: Buffer) => {
+    waiting = waiting.length === 0 ? bytes : Buffer.concat([waiting, bytes])
+    if (!isTurnAwaited) advance()
+    if (waiting.length === 0) return
+    socket.pause()
+    isPaused = true
+  })
+  socket.off('data', parse)
+  socket.on('drain', awaitTurn)
+  return {
+    began(request) {
+      latest = request
+      atWork += 1
+      bodyLeft = Number(request.headers['content-length'] ?? 0)
+    },
+    answered() {
+      atWork -= 1
+      awaitTurn()
+    },
+  }
+}
