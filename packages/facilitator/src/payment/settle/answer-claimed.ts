@@ -16,7 +16,11 @@ import type { Payment } from '../records.js'
 import type { Burns } from './burns.js'
 import type { Refusals } from './refusals.js'
 
-export type AnswerClaimed = (payload: Payload.Payload) => Promise<SettleAnswer>
+/**
+ * Everything in a permit payload stands in the calldata of its burn. So what was claimed with the ticket of its offer is
+ * granted only to a request with the ticket. Any other is told how the payment stands, and can take nothing.
+ */
+export type AnswerClaimed = (payload: Payload.Payload, ticketed: boolean) => Promise<SettleAnswer>
 
 export function createAnswerClaimed(deps: {
   readonly network: Network.Network
@@ -27,25 +31,28 @@ export function createAnswerClaimed(deps: {
 }): AnswerClaimed {
   const { network, ledger, burns, refuse, receiptPollMs } = deps
 
-  async function refuseGrant(
-    challengeNonce: ChallengeNonce,
-    why: 'used' | 'held' | 'not_accepted',
-  ): Promise<SettleAnswer> {
+  async function find(challengeNonce: ChallengeNonce): Promise<Payment> {
     const payment = await ledger.find(challengeNonce)
     if (!payment) throw new SvcError('payment_lost', `claimed payment ${challengeNonce} left the ledger`)
-    // `held`: another caller holds the grant without reading its answer. The bound of a settle holds all the
-    // same.
+    return payment
+  }
+
+  function refuseGrant(payment: Payment, why: 'used' | 'held' | 'not_accepted'): SettleAnswer {
+    // `held`: another caller holds the grant without reading its answer, or the grant waits for the ticket. The bound
+    // of a settle holds all the same.
     return payment.accepted && why === 'used'
       ? refuse(reject('already_accepted'), knownHash(payment), { phase: 'accepted' })
       : refuse(reject('pending_burn'), knownHash(payment))
   }
 
-  return async (payload) => {
+  return async (payload, ticketed) => {
     const { challengeNonce } = payload
     const end = await burns.watch(challengeNonce, receiptPollMs)
     if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)
+    const payment = await find(challengeNonce)
+    if (payment.claim?.ticketed && !ticketed) return refuseGrant(payment, payment.granted ? 'used' : 'held')
     const grant = await ledger.takeGrant(challengeNonce, receiptPollMs)
-    if (typeof grant === 'string') return refuseGrant(challengeNonce, grant)
+    if (typeof grant === 'string') return refuseGrant(await find(challengeNonce), grant)
     const transaction = grant.accepted.burn.txHash
     const payer = payload.kind === 'permit' ? { payer: payload.payer } : {}
     return {

@@ -28,7 +28,7 @@ import type { PayerWaits } from './payer-waits.js'
 export type Standing =
   /** Not claimed and not expired: the payload has to be judged. */
   | { readonly kind: 'unclaimed'; readonly payment: Payment; readonly ticketed: boolean }
-  /** This very payload is being burned or was accepted. */
+  /** This very payload is being burned or was accepted. Its ticket is no part of it. */
   | { readonly kind: 'claimed'; readonly payment: Payment; readonly ticketed: boolean }
   | { readonly kind: 'expired'; readonly payment: Payment }
   | { readonly kind: 'refused'; readonly rejection: Rejection; readonly payment?: Payment }
@@ -67,8 +67,7 @@ export function createExamine(deps: ExamineDeps): Examine {
       if (mismatch) return { kind: 'refused', rejection: mismatch, payment }
       const ticketed = ticket !== undefined && tickets.matches(challenge.nonce, ticket)
       if (claim) {
-        const isTheirs = claim.identity === Payload.identity(payload) && (ticketed || !claim.ticketed)
-        return isTheirs
+        return claim.identity === Payload.identity(payload)
           ? { kind: 'claimed', payment, ticketed }
           : { kind: 'refused', rejection: reject('challenge_claimed'), payment }
       }

@@ -48,7 +48,7 @@ export function createSettle(deps: {
     // Also when it was claimed before: a run that broke off is taken up again. The replay ledger on chain
     // keeps it to one execution.
     if (refused === undefined || isAwaited(await ledger.find(nonce))) burns.start(challenge, payload, verdict)
-    return answerClaimed(payload)
+    return answerClaimed(payload, ticketed)
   }
 
   async function settleSelfTransfer(
@@ -66,7 +66,7 @@ export function createSettle(deps: {
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused, payload.burnTxHash)
     if (!burn.ok) return refuse(burn, payload.burnTxHash)
     if ((await ledger.accept(nonce, burn.value)) === 'accepted') report(acceptedEvent(challenge, burn.value))
-    return answerClaimed(payload)
+    return answerClaimed(payload, ticketed)
   }
 
   return async (presented, payment) => {
@@ -79,7 +79,7 @@ export function createSettle(deps: {
         return refuseLate(standing.payment.challenge, payload)
       case 'claimed':
         if (standing.payment.accepted || burns.isUnderWay(payload.challengeNonce)) {
-          return answerClaimed(payload)
+          return answerClaimed(payload, standing.ticketed)
         }
         break
       case 'unclaimed':

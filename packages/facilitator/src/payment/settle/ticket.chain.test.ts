@@ -36,15 +36,9 @@ describe('the ticket of an offer', () => {
     await until(async () => (await net.status(offer.challengeNonce)).body.phase === 'accepted')
     // All of this stands in the calldata of the burn.
     for (const stolen of [payload, body, withTicket(body, 'guessed'), withTicket(body, undefined)]) {
-      expect((await net.settle(stolen)).body).toMatchObject({
-        success: false,
-        errorReason: 'challenge_claimed',
-      })
+      expect((await net.settle(stolen)).body).toMatchObject({ success: false, errorReason: 'pending_burn' })
     }
-    expect((await net.verify(body)).body).toMatchObject({
-      isValid: false,
-      invalidReason: 'challenge_claimed',
-    })
+    expect((await net.verify(body)).body).toMatchObject({ isValid: true })
     expect((await net.settle(seller)).body).toMatchObject({ success: true, extra: { phase: 'accepted' } })
     expect((await net.settle(seller)).body.errorReason).toBe('already_accepted')
   })
@@ -60,15 +54,49 @@ describe('the ticket of an offer', () => {
     const almost = `${ticket.slice(0, -1)}${ticket.endsWith('0') ? '1' : '0'}`
     const guesses = [undefined, almost, ticket.toUpperCase(), `${ticket}00`, '', 7, [ticket], null]
     for (const stolen of [body, ...guesses.map((guess) => ({ ...payload, ticket: guess }))]) {
-      expect((await net.settle(stolen)).body).toMatchObject({
-        success: false,
-        errorReason: 'challenge_claimed',
-      })
+      expect((await net.settle(stolen)).body).toMatchObject({ success: false, errorReason: 'pending_burn' })
     }
     // The two shapes are one payment: its ticket is good in either.
     expect((await net.verify(withTicket(body, ticket))).body.isValid).toBe(true)
     expect((await net.settle(seller)).body).toMatchObject({ success: true, extra: { phase: 'accepted' } })
     expect((await net.settle(seller)).body.errorReason).toBe('already_accepted')
+  })
+
+  it('is no part of the payload: what was granted is already accepted with and without it, in either body', async () => {
+    const { offer, payload, body } = await net.permitPayment(payer)
+    const { ticket } = offer as typeof offer & { ticket: string }
+    const settled = await until(async () => {
+      const answer = (await net.settle(withTicket(body, ticket))).body
+      return answer.errorReason === 'pending_burn' ? undefined : answer
+    })
+    expect(settled).toMatchObject({ success: true })
+    const { transaction } = settled
+    const told = {
+      success: false,
+      errorReason: 'already_accepted',
+      transaction,
+      extra: { phase: 'accepted' },
+    }
+    for (const again of [payload, { ...payload, ticket }, body, withTicket(body, ticket)]) {
+      // The grant is used a moment after its answer was written.
+      await until(async () => (await net.settle(again)).body.errorReason === 'already_accepted')
+      expect((await net.settle(again)).body).toMatchObject(told)
+    }
+    expect((await net.verify(body)).body.invalidReason).toBe('already_accepted')
+  })
+
+  it('makes no difference while a burn is under way: another payload is refused, the same one is told to wait', async () => {
+    const { offer, payload, body } = await net.permitPayment(payer)
+    const { ticket } = offer as typeof offer & { ticket: string }
+    const other = await net.permitFor(offer, await net.account())
+    await net.chain.pauseMining()
+    const pending = (await net.settle(withTicket(body, ticket))).body
+    expect(pending.errorReason).toBe('pending_burn')
+    expect((await net.settle(payload)).body).toMatchObject({
+      errorReason: 'pending_burn',
+      transaction: pending.transaction,
+    })
+    expect((await net.settle(other)).body.errorReason).toBe('challenge_claimed')
   })
 
   it('is not asked of whoever paid without one, as older integrations do', async () => {
