@@ -26,7 +26,7 @@ export type AdmitDeps = {
   readonly ledger: Pick<Ledger, 'find'>
   readonly tickets: Pick<Tickets, 'matches'>
   readonly clock: Pick<Clock, 'now'>
-  readonly callers: Callers
+  readonly callers: Pick<Callers, 'of'>
   readonly presentations: Presentations
 }
 
