@@ -25,6 +25,7 @@ export type RecoverCommand = {
   readonly dryRun: boolean
   readonly json: boolean
   readonly nonces: readonly ChallengeNonce[]
+  readonly ledgerIds: readonly string[]
   readonly acceptJournal: boolean
 }
 
@@ -192,6 +193,12 @@ function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {
       collectNonce,
       [],
     )
+    .option(
+      '--ledger-id <id...>',
+      'ids of ledgers that minted in batches and whose journals are lost: "admin status" and "facilitator.ready" told them',
+      collectLedgerId,
+      [],
+    )
     .addHelpText(
       'after',
       [
@@ -204,9 +211,9 @@ function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {
         recoverExitCodes,
       ].join('\n'),
     )
-    .action((options: Omit<RecoverCommand, 'nonces'> & { config: string; nonce: ChallengeNonce[] }) => {
-      const { config, nonce: nonces, ...rest } = options
-      return actions.recover(config, { ...rest, nonces })
+    .action((options: Omit<RecoverCommand, 'nonces' | 'ledgerIds'> & RecoverLists) => {
+      const { config, nonce: nonces, ledgerId: ledgerIds, ...rest } = options
+      return actions.recover(config, { ...rest, nonces, ledgerIds })
     })
 }
 
@@ -215,6 +222,17 @@ function addConfig(program: Command, actions: Pick<Actions, 'config'>): void {
     .option('--json', 'print JSON instead of TOML', false)
     .addHelpText('after', examples('svc-facilitator config --config facilitator.toml'))
     .action(({ config, json }: { config: string; json: boolean }) => actions.config(config, { json }))
+}
+
+type RecoverLists = {
+  readonly config: string
+  readonly nonce: readonly ChallengeNonce[]
+  readonly ledgerId: readonly string[]
+}
+
+function collectLedgerId(text: string, others: readonly string[]): string[] {
+  if (!/^[0-9a-f]{32}$/.test(text)) throw new InvalidArgumentError('expected 32 hex digits')
+  return [...others, text]
 }
 
 function collectNonce(text: string, others: readonly ChallengeNonce[]): ChallengeNonce[] {

@@ -11,7 +11,16 @@ import type { Step } from '../src/payment/finalize/round.js'
 import { createMintSchedule } from '../src/payment/finalize/schedule.js'
 import type { MintOutcome } from '../src/payment/ports.js'
 import type { Burn, Challenge } from '../src/payment/records.js'
-import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf, seconds, units } from './challenges.js'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  epochOfSecond,
+  hashOf,
+  permitPayloadOf,
+  seconds,
+  units,
+} from './challenges.js'
 import { createMemoryLedger } from './ledger.js'
 
 /** Small, so that few payments need several proofs. */
@@ -180,7 +189,7 @@ export function createBatchWorld(changes: Partial<BatchPace> = {}) {
       seed += 1
       const issuedAt = seconds(Math.floor(clock.now() / 1000))
       const challenge = challengeOf(1_000 + seed, {
-        ...{ epoch, amount: units(value), issuedAt },
+        ...{ epoch: epochOfSecond(epoch), amount: units(value), issuedAt },
         expiresAt: seconds(issuedAt + 300),
       })
       await ledger.issue(challenge)

@@ -1,13 +1,15 @@
 /** Challenges and payloads for tests that need no chain. */
 import type { Address, BaseUnits, ChallengeNonce, Payload, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Deployment } from '../src/payment/ports.js'
-import type { Burn, Challenge } from '../src/payment/records.js'
+import type { AddressEpoch, Burn, Challenge } from '../src/payment/records.js'
 
 const bytes = (count: number, seed: number) => `0x${seed.toString(16).padStart(count * 2, '0')}`
 
 export const addressOf = (seed: number) => bytes(20, seed) as Address
 export const nonceOf = (seed: number) => bytes(32, seed) as ChallengeNonce
 export const hashOf = (seed: number) => bytes(32, seed) as TxHash
+/** An epoch of the ledger of most tests. */
+export const epochOfSecond = (start: number, ledger = '11'.repeat(16)): AddressEpoch => ({ ledger, start })
 export const units = (value: bigint) => value as BaseUnits
 export const seconds = (value: number) => value as UnixSeconds
 

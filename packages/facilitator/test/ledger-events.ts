@@ -47,7 +47,7 @@ const anyChallenge: fc.Arbitrary<Challenge> = fc
       expiresAt: seconds,
       deadline: seconds,
       powNonce: fc.maxSafeNat(),
-      epoch: fc.maxSafeNat(),
+      epoch: fc.record({ ledger: fc.constant('ab'.repeat(16)), start: fc.maxSafeNat() }),
       treasury: address,
       issuedAtBlock: height,
       fee: anyFee,

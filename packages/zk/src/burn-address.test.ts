@@ -20,6 +20,8 @@ const terms: fc.Arbitrary<BurnTerms> = fc.record({
   seed: bytes(32),
   challengeNonce: hex(32),
 })
+const ledgers = hex(16).map((id) => id.slice(2))
+const epochs = fc.record({ ledger: ledgers, start: fc.nat() })
 const few = { numRuns: 25 }
 
 function mineNow(of: BurnTerms) {
@@ -57,7 +59,7 @@ describe('derivation', () => {
 
   test('addresses of an epoch share the recipient hash, and nothing else of them is alike', () => {
     fc.assert(
-      fc.property(terms, hex(32), fc.nat(), (given, nonce, epoch) => {
+      fc.property(terms, hex(32), epochs, (given, nonce, epoch) => {
         fc.pre(nonce !== given.challengeNonce)
         const one = deriveBurn({ ...given, epoch })
         const other = deriveBurn({ ...given, epoch, challengeNonce: nonce })
@@ -70,13 +72,13 @@ describe('derivation', () => {
     )
   })
 
-  test.each(Object.entries({ ...changes, generation: fc.constantFrom(1, 2), epoch: fc.nat() }))(
+  test.each(Object.entries({ ...changes, generation: fc.constantFrom(1, 2), epoch: epochs }))(
     'another %s gives another tweak of an epoch, unless it is the nonce',
     (name, values) => {
       fc.assert(
-        fc.property(terms, fc.nat(), values as fc.Arbitrary<unknown>, (given, epoch, value) => {
+        fc.property(terms, epochs, values as fc.Arbitrary<unknown>, (given, epoch, value) => {
           const one: BurnTerms = { ...given, epoch }
-          fc.pre(String(one[name as keyof BurnTerms]) !== String(value))
+          fc.pre(JSON.stringify(one[name as keyof BurnTerms]) !== JSON.stringify(value))
           const isSame = deriveBurn({ ...one, [name]: value }).tweak === deriveBurn(one).tweak
           expect(isSame).toBe(name === 'challengeNonce')
         }),
@@ -85,15 +87,28 @@ describe('derivation', () => {
     },
   )
 
+  test('two ledgers of one treasury share no recipient hash, though their epochs begin in the same second', () => {
+    fc.assert(
+      fc.property(terms, ledgers, ledgers, fc.nat(), (given, ledger, other, start) => {
+        fc.pre(ledger !== other)
+        const hashOf = (id: string) => deriveBurn({ ...given, epoch: { ledger: id, start } }).recipientHash
+        expect(hashOf(ledger)).not.toBe(hashOf(other))
+      }),
+      few,
+    )
+  })
+
   test('an epoch is a number of seconds', () => {
     const given = { generation: 2, powBits: 0, chainId: 1, treasury: hexOf(new Uint8Array(20)) } as const
     const secrets = { seed: new Uint8Array(32), challengeNonce: hexOf(new Uint8Array(32)) }
-    for (const epoch of [-1, 0.5, 2 ** 53]) {
+    const ledger = '00'.repeat(16)
+    for (const start of [-1, 0.5, 2 ** 53]) {
+      const epoch = { ledger, start }
       expect(() => deriveBurn({ ...given, ...secrets, epoch })).toThrow('expected an epoch as unix seconds')
     }
     // Pinned: another derivation would lose every address of an epoch that was issued.
-    expect(deriveBurn({ ...given, ...secrets, epoch: 1_763_251_200 }).tweak).toBe(
-      '0x3bafe062d1ad67be06d820195c5ad5b349a6862da820d4087573063c5174c691',
+    expect(deriveBurn({ ...given, ...secrets, epoch: { ledger, start: 1_763_251_200 } }).tweak).toBe(
+      '0x7a3191b21839ffb3a2357e00a11270680cb816400b7a56696d4a3408ddf95be4',
     )
   })
 

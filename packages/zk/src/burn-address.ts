@@ -21,10 +21,21 @@ export type BurnTerms = {
   /** 32 random bytes. */
   readonly challengeNonce: Hex
   /**
-   * The epoch of an address that is minted in a batch, as the unix second at which the epoch began. Addresses of one
-   * epoch share the tweak, and so the recipient hash. Absent for an address with a tweak of its own.
+   * The epoch of an address that is minted in a batch. Addresses of one epoch share the tweak, and so the recipient hash.
+   * Absent for an address with a tweak of its own.
    */
-  readonly epoch?: number | undefined
+  readonly epoch?: LedgerEpoch | undefined
+}
+
+/**
+ * An epoch of one ledger. The verifier mints the largest count of a recipient hash, so two ledgers that shared one would
+ * lose the smaller sum: each has epochs of its own.
+ */
+export type LedgerEpoch = {
+  /** The id of the ledger, 16 bytes as hex without 0x. */
+  readonly ledger: string
+  /** The unix second at which the epoch began. */
+  readonly start: number
 }
 
 /** The proof-of-work puzzle, and the tweak that the burn's mint must reveal. Both can be derived again from the terms. */
@@ -66,10 +77,11 @@ export function deriveBurn(terms: BurnTerms): BurnDerivation {
  * The tweak of all addresses of an epoch. Mints publish it, so it must not be the same for two treasuries or two chains:
  * equal tweaks would show that one facilitator serves both.
  */
-function epochTweak({ seed, chainId, treasury, generation }: BurnTerms, epoch: number): Hex {
-  assert(Number.isSafeInteger(epoch) && epoch >= 0, 'expected an epoch as unix seconds')
+function epochTweak({ seed, chainId, treasury, generation }: BurnTerms, { ledger, start }: LedgerEpoch): Hex {
+  assert(Number.isSafeInteger(start) && start >= 0, 'expected an epoch as unix seconds')
   const recipient = concatBytes(chainIdBytes(chainId), bytesOf(treasury, 20))
-  const place = concatBytes(bigEndian(BigInt(generation), 1), bigEndian(BigInt(epoch), 8))
+  const own = bytesOf(`0x${ledger}`, 16)
+  const place = concatBytes(bigEndian(BigInt(generation), 1), own, bigEndian(BigInt(start), 8))
   return hexOf(keccak_256(concatBytes(utf8ToBytes('svc-zerc20/epoch-tweak/1'), seed, recipient, place)))
 }
 

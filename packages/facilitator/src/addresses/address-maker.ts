@@ -9,6 +9,7 @@ import {
   type MinedAddress,
   verifyBurnAddress,
 } from '@svc-zerc20/zk'
+import type { AddressEpoch } from '../payment/records.js'
 import type { AddressMiner } from './mining/miner.js'
 import type { StoredAddress } from './reserve.js'
 
@@ -22,7 +23,7 @@ export type ReadyAddress = MinedAddress & {
   /** Bits of the proof of work that was searched for. */
   readonly powBits: number
   /** Present for an address that is minted in a batch. */
-  readonly epoch?: number
+  readonly epoch?: AddressEpoch
 }
 
 export type AddressTerms = Omit<BurnTerms, 'challengeNonce' | 'epoch'>
@@ -32,7 +33,7 @@ export type AddressMaker = {
   mine(): Promise<ReadyAddress>
   /**
    * Derives a stored address again. Undefined when it was made under other terms: another proof of work, generation,
-   * chain, treasury or key, in another mode, or in epochs of another length. Whoever changed them wants none of these
+   * chain, treasury or key, in another mode, or in epochs of another length or ledger. Whoever changed them wants none of these
    * addresses handed out.
    */
   restore(stored: StoredAddress): ReadyAddress | undefined
@@ -50,7 +51,7 @@ export function createAddressMaker(deps: {
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: { now(): number }
   /** The epoch of a new address. Absent when every address is minted by a proof of its own. */
-  readonly epochAt?: ((nowMs: number) => number) | undefined
+  readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
 }): AddressMaker {
   const { terms, miner, random, clock, epochAt } = deps
   const figures = { mined: 0, miningSeconds: 0 }
@@ -69,8 +70,9 @@ export function createAddressMaker(deps: {
     },
     restore(stored) {
       const { challengeNonce, powNonce, powBits, epoch } = stored
-      const isOfMode = epochAt ? epoch !== undefined && epochAt(epoch * 1000) === epoch : epoch === undefined
-      if (!isOfMode || powBits !== terms.powBits) return undefined
+      const today = epoch && epochAt?.(epoch.start * 1000)
+      const isOfEpochs = today !== undefined && today.start === epoch?.start && today.ledger === epoch.ledger
+      if (!(epochAt ? isOfEpochs : epoch === undefined) || powBits !== terms.powBits) return undefined
       const payTo = burnAddressAt(deriveBurn({ ...terms, challengeNonce, epoch }), powNonce)
       return payTo?.toLowerCase() === stored.payTo.toLowerCase() ? stored : undefined
     },

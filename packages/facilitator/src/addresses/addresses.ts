@@ -20,6 +20,8 @@ export type Addresses = AddressSource & {
 export function createAddresses(deps: {
   readonly config: Config
   readonly seed: Uint8Array
+  /** The ledger that the addresses are made for. */
+  readonly ledgerId: string
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: Clock
   readonly onError: (err: unknown) => void
@@ -36,7 +38,7 @@ export function createAddresses(deps: {
     chainId: config.network.chain_id,
     generation: config.zerc20.generation,
     powBits: config.zerc20.pow_bits,
-    epochAt: epochsOf(config),
+    epochAt: epochsOf(config, deps.ledgerId),
     targetSize: config.zerc20.pool_size,
     shares: createShares({
       capacity: config.zerc20.pool_size,

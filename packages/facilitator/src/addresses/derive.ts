@@ -2,13 +2,14 @@
 import { type Address, type ChallengeNonce, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import { deriveBurn } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
+import type { AddressEpoch } from '../payment/records.js'
 import type { AddressMiner } from './mining/miner.js'
 
 /** The part of a challenge that derives from the seed and its nonce, and from its epoch where it has one. */
 export type DeriveAddress = (
   nonce: ChallengeNonce,
-  epoch?: number,
-) => Promise<{ readonly payTo: Address; readonly powNonce: number; readonly epoch?: number }>
+  epoch?: AddressEpoch,
+) => Promise<{ readonly payTo: Address; readonly powNonce: number; readonly epoch?: AddressEpoch }>
 
 /** The search starts at the same number as the first time, so that it finds the same proof of work. */
 export function createDeriveAddress(
@@ -31,7 +32,7 @@ export function createDeriveAddress(
     return {
       payTo: addressIn(mined.payTo),
       powNonce: mined.powNonce,
-      ...(epoch !== undefined && { epoch }),
+      ...(epoch && { epoch }),
     }
   }
 }

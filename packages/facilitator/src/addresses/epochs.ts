@@ -3,25 +3,34 @@
  * treasury share the recipient hash, and are minted together.
  */
 import type { Config } from '../config/config.js'
+import type { AddressEpoch } from '../payment/records.js'
 
 /** The epoch of an address that is made at a time; undefined while every payment is minted by a proof of its own. */
-export function epochsOf({ finalize }: Config): ((nowMs: number) => number) | undefined {
+export function epochsOf(
+  { finalize }: Config,
+  ledger: string,
+): ((nowMs: number) => AddressEpoch) | undefined {
   if (finalize.mode === 'single') return undefined
-  const length = finalize.epoch_seconds
-  return (nowMs) => Math.floor(nowMs / 1000 / length) * length
+  return (nowMs) => ({ ledger, start: epochStart(nowMs / 1000, finalize.epoch_seconds) })
 }
 
-/** Addresses are made ahead, and may wait for their payment. The search ends after so many epochs. */
-const epochsSearchedMax = 16
+const epochStart = (at: number, length: number): number => Math.floor(at / length) * length
 
-/** The epochs in which the address of a payment may have been made, the latest first; none in single mode. */
-export function epochsBefore(config: Config): (at: number) => readonly number[] {
-  const epochAt = epochsOf(config)
-  if (!epochAt) return () => []
-  const length = config.finalize.epoch_seconds
+/**
+ * Every epoch in which the address of a payment may have been made, the latest first: addresses are made ahead, and may
+ * wait for their payment for any time. `since` is when the token began.
+ */
+export function epochsBefore(
+  { finalize }: Config,
+  ledgers: readonly string[],
+  since: number,
+): (at: number) => readonly AddressEpoch[] {
+  const length = finalize.epoch_seconds
   return (at) => {
-    const last = epochAt(at * 1000)
-    const count = Math.min(epochsSearchedMax, Math.floor(last / length) + 1)
-    return Array.from({ length: count }, (_, i) => last - i * length)
+    const last = epochStart(at, length)
+    const count = Math.max(0, (last - epochStart(since, length)) / length + 1)
+    return Array.from({ length: count }, (_, i) => last - i * length).flatMap((start) =>
+      ledgers.map((ledger) => ({ ledger, start })),
+    )
   }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { epochOfSecond } from '../../test/challenges.js'
 import { addressFileOf, createAddressStore } from './mined-file.js'
 
 let folder: string
@@ -31,7 +32,7 @@ describe('the file of addresses', () => {
 
   test('keeps the epoch of an address that has one', async () => {
     const store = createAddressStore(join(folder, 'epochs'))
-    const addresses = [address('aa', 1), { ...address('bb', 2), epoch: 1_763_251_200 }]
+    const addresses = [address('aa', 1), { ...address('bb', 2), epoch: epochOfSecond(1_763_251_200) }]
     await store.save(addresses)
     expect(await store.load()).toEqual(addresses)
   })
@@ -53,7 +54,8 @@ describe('the file of addresses', () => {
     ['a fraction', rowOf(1.5, 8, payTo)],
     ['no bits of proof of work', rowOf(1)],
     ['an address that is none', rowOf(1, 8, '0x12')],
-    ['an epoch that is none', rowOf(1, 8, payTo, -1)],
+    ['an epoch that is none', rowOf(1, 8, payTo, -1, '11'.repeat(16))],
+    ['an epoch of no ledger', rowOf(1, 8, payTo, 60)],
     ['null', 'null'],
   ])('is refused when it has %s, and replaced by the next save', async (_name, content) => {
     const path = join(folder, 'damaged')

@@ -7,6 +7,7 @@ import type { AddressStore, StoredAddress } from './reserve.js'
 const format = 1
 const nonceForm = /^0x[0-9a-f]{64}$/
 const addressForm = /^0x[0-9a-fA-F]{40}$/
+const ledgerForm = /^[0-9a-f]{32}$/
 
 /** The file that belongs to a journal. */
 export const addressFileOf = (journal: string): string => `${journal}.addresses`
@@ -28,7 +29,7 @@ export function createAddressStore(path: string, seed?: string): AddressStore {
         powNonce,
         powBits,
         payTo,
-        ...(epoch === undefined ? [] : [epoch]),
+        ...(epoch ? [epoch.start, epoch.ledger] : []),
       ])
       // On the disk when it resolves: a power failure must not bring back a file whose addresses have been handed out.
       const content = { format, ...(seed !== undefined && { seed }), addresses: rows }
@@ -79,13 +80,13 @@ function addressesIn(text: string, path: string): readonly StoredAddress[] {
   const { format: found, addresses }: { format?: unknown; addresses?: unknown } = Object(content)
   if (found !== format || !Array.isArray(addresses)) throw damaged()
   return addresses.map((row: unknown) => {
-    const [challengeNonce, powNonce, powBits, payTo, epoch]: unknown[] = Array.isArray(row) ? row : []
+    const [challengeNonce, powNonce, powBits, payTo, start, ledger]: unknown[] = Array.isArray(row) ? row : []
     if (!isHex(challengeNonce, nonceForm) || !isHex(payTo, addressForm)) throw damaged()
     if (!isCount(powNonce) || !isCount(powBits)) throw damaged()
     const address = { challengeNonce, powNonce, powBits, payTo }
-    if (epoch === undefined) return address
-    if (!isCount(epoch)) throw damaged()
-    return { ...address, epoch }
+    if (start === undefined) return address
+    if (!isCount(start) || typeof ledger !== 'string' || !ledgerForm.test(ledger)) throw damaged()
+    return { ...address, epoch: { ledger, start } }
   })
 }
 

@@ -14,6 +14,7 @@ import {
   createAddressPool,
   type ReadyAddress,
 } from '../../dist/addresses/pool.js'
+import { epochOfSecond } from '../../test/challenges.js'
 import { createMemoryStore } from '../../test/memory-store.js'
 import { seededRandom } from '../../test/seeded-random.js'
 
@@ -308,7 +309,7 @@ describe('a store', () => {
     { chainId: 1 },
     { treasury: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC' },
     { seed: new Uint8Array(32) },
-    { epochAt: () => 0 },
+    { epochAt: () => epochOfSecond(0) },
   ] as const)('gives nothing that was made under other terms: %o', async (other) => {
     const { state, store } = await filledStore(6)
     expect(state.saved).toHaveLength(6)
@@ -319,7 +320,8 @@ describe('a store', () => {
   })
 
   test('gives addresses of an epoch to a run with the same epochs, and to no other', async () => {
-    const epochsOf = (length: number) => () => Math.floor(1_763_251_200 / length) * length
+    const epochsOf = (length: number, ledger?: string) => () =>
+      epochOfSecond(Math.floor(1_763_251_200 / length) * length, ledger)
     const { state, store } = createMemoryStore()
     const fill = createPool({ targetSize: 4, store, epochAt: epochsOf(3600) })
     await until(() => fill.size() === 4)
@@ -333,6 +335,7 @@ describe('a store', () => {
     }
     expect(await restoredBy({ epochAt: epochsOf(3600) })).toBe(4)
     expect(await restoredBy({ epochAt: epochsOf(7000) })).toBe(0)
+    expect(await restoredBy({ epochAt: epochsOf(3600, '22'.repeat(16)) })).toBe(0)
     expect(await restoredBy({})).toBe(0)
   })
 

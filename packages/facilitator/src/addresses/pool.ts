@@ -1,5 +1,6 @@
 /** Ready one-time addresses, so that issuing a challenge never waits for proof of work. */
 import assert from 'node:assert/strict'
+import type { AddressEpoch } from '../payment/records.js'
 import { type AddressTerms, createAddressMaker, type ReadyAddress } from './address-maker.js'
 import { limits } from './limits.js'
 import type { AddressMiner } from './mining/miner.js'
@@ -52,7 +53,7 @@ export type AddressPoolDeps = AddressTerms & {
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: Sleeper & { now(): number }
   /** The epoch of a new address. Absent when every address is minted by a proof of its own. */
-  readonly epochAt?: ((nowMs: number) => number) | undefined
+  readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
   /** Addresses to keep ready. */
   readonly targetSize: number
   /** By default every caller may have every address, first come, first served. */

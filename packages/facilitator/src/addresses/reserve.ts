@@ -1,5 +1,6 @@
 import type { Hex } from '@svc-zerc20/zk'
 import type { AddressReserve } from '../payment/ports.js'
+import type { AddressEpoch } from '../payment/records.js'
 import { limits } from './limits.js'
 import type { Sleeper } from './wait-line.js'
 
@@ -15,7 +16,7 @@ export type StoredAddress = {
   readonly powBits: number
   readonly payTo: Hex
   /** Present for an address that is minted in a batch. */
-  readonly epoch?: number
+  readonly epoch?: AddressEpoch
 }
 
 /** A store in which mined addresses outlive the process. */
@@ -54,7 +55,7 @@ export function createAddressReserve<Address extends StoredAddress>(
           powNonce,
           powBits,
           payTo,
-          ...(epoch !== undefined && { epoch }),
+          ...(epoch && { epoch }),
         })),
       ),
     )

@@ -21,6 +21,7 @@ export function printStatus(status: Status): string {
     ['version', status.version],
     ['network', status.network],
     ['profile', `${status.profile} (${accepting})`],
+    ['ledger', status.ledgerId ?? 'unknown'],
     ['started', time(status.startedAt)],
     ['ready', ready],
     ['issuance', status.issuance],

@@ -1,6 +1,14 @@
 import { accept } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import { addressOf, deployment, hashOf, nonceOf, seconds, units } from '../../test/challenges.js'
+import {
+  addressOf,
+  deployment,
+  epochOfSecond,
+  hashOf,
+  nonceOf,
+  seconds,
+  units,
+} from '../../test/challenges.js'
 import {
   dayOfAll,
   dayTold,
@@ -39,7 +47,7 @@ const full = historyPaymentOf(1, {
   unmatched: [{ txHash: hashOf(0xeee), reason: 'burn_underpaid', at: seconds(noon - 10) }],
   challenge: {
     fee: { amount: units(30n), bps: 300, chargeTo: 'payer', recipient: addressOf(0xfee) },
-    epoch: 1_699_920_000,
+    epoch: epochOfSecond(1_699_920_000),
     powNonce: 123_456_789,
   },
 })
@@ -202,7 +210,8 @@ describe.each<[string, Sight]>([
       lateMinted?.at,
       challenge.treasury,
       challenge.fee?.recipient,
-      challenge.epoch,
+      challenge.epoch?.start,
+      challenge.epoch?.ledger,
       challenge.powNonce,
       hashOf(0xeee),
     ]) {

@@ -21,12 +21,14 @@ import { type OpenedJournal as OpenedFile, openJournal } from './journal/open-jo
 import type { ReplayReport } from './journal/replay.js'
 import { createLedger, type EventLedger } from './ledger.js'
 import { createRescue } from './rescue.js'
-import { bindAccount, bindJournal, type WantedBinding } from './state/bind-journal.js'
+import { bindAccount, bindJournal, newLedgerId, type WantedBinding } from './state/bind-journal.js'
 import type { KeepSigned } from './state/signed-burns.js'
 import { createLedgerState, type LedgerState } from './state/state.js'
 import { createLedgerSteps, inSteps, type LedgerSteps } from './steps.js'
 
 export type OpenLedger = {
+  /** Tells this ledger from every other one, also of the same treasury; made with its journal. */
+  readonly id: string
   readonly ledger: EventLedger
   /** Every address that was issued lately; absent when the caller did not ask for it. */
   readonly issued?: IssuedAddresses
@@ -76,6 +78,7 @@ async function openInMemory(deps: OpenLedgerDeps): Promise<OpenLedger> {
   const state = createLedgerState(deps.keepSigned)
   const issued = await deps.openIssued?.(state.challenges(), undefined)
   return {
+    id: newLedgerId(),
     ledger: ledgerOf(deps, state, noEventLog, issued),
     ...(issued && { issued }),
     journalStats: () => undefined,
@@ -142,6 +145,7 @@ async function openState(
   })
   const mark = keepMark(markFileOf(path), position, isAccepted)
   return {
+    id,
     ledger,
     ...(issued && { issued }),
     replay,

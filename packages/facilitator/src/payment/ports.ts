@@ -13,7 +13,15 @@ import type {
   UnixSeconds,
 } from '@svc-zerc20/protocol'
 import type { Grant } from './ledger-port.js'
-import type { Burn, Challenge, Interrupted, InterruptedMint, Mint, ShallowBurns } from './records.js'
+import type {
+  AddressEpoch,
+  Burn,
+  Challenge,
+  Interrupted,
+  InterruptedMint,
+  Mint,
+  ShallowBurns,
+} from './records.js'
 
 export type { Clock } from '@svc-zerc20/protocol'
 
@@ -177,7 +185,7 @@ export type ReadyAddress = {
   /** Bits of the proof of work that was searched for. */
   readonly powBits: number
   /** Present for an address that is minted in a batch. */
-  readonly epoch?: number
+  readonly epoch?: AddressEpoch
 }
 
 /** The caller that asks for a challenge. */

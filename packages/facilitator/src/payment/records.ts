@@ -17,13 +17,21 @@ export type Challenge = {
    * The epoch that the address was derived for: it is minted in a batch with the others of that epoch. Absent for an
    * address that is minted by a proof of its own.
    */
-  readonly epoch?: number
+  readonly epoch?: AddressEpoch
   /** The mint destination is fixed when the address is derived: a later change of config does not move it. */
   readonly treasury: Address
   /** A block at or before the first one that can hold the burn. */
   readonly issuedAtBlock: bigint
   /** Absent when the facilitator took no fee. */
   readonly fee?: Fee
+}
+
+/** What addresses have in common that are minted together, beside their treasury. */
+export type AddressEpoch = {
+  /** The id of the ledger that made the address. Another ledger with the same treasury has epochs of its own. */
+  readonly ledger: string
+  /** The unix second at which the epoch began. */
+  readonly start: number
 }
 
 /** The facilitator's fee of one payment, fixed when its challenge is issued: a later change of config does not change it. */

@@ -3,6 +3,7 @@
  * reader of journal lines all come from this table.
  */
 import {
+  type AddressEpoch,
   type Burn,
   type Challenge,
   type DoneSweep,
@@ -19,6 +20,7 @@ import {
   blockHash,
   challengeNonce,
   height,
+  identity,
   integer,
   oneOf,
   rawTransaction,
@@ -44,7 +46,7 @@ export const challengeRecord = record<Challenge>({
   expiresAt: seconds,
   deadline: optional(seconds),
   powNonce: integer,
-  epoch: optional(integer),
+  epoch: optional(record<AddressEpoch>({ ledger: identity, start: integer })),
   treasury: address,
   issuedAtBlock: height,
   fee: optional(feeRecord),

@@ -11,7 +11,7 @@ import { judgeTransfers } from '../payment/found/judge-transfers.js'
 import { recordFound } from '../payment/found/record-found.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Clock } from '../payment/ports.js'
-import type { Burn, Challenge } from '../payment/records.js'
+import type { AddressEpoch, Burn, Challenge } from '../payment/records.js'
 import type { PaymentEvent } from '../payment/report.js'
 import { replaceClaimed } from '../payment/settle/replace-claimed.js'
 
@@ -54,7 +54,7 @@ export type FindBurnsDeps = OnChainDeps & {
    * Epochs that the address of a burn at this time may have been made in, the likeliest first. Each costs a search for
    * proof of work. Empty where no address belongs to an epoch.
    */
-  readonly epochsBefore: (at: UnixSeconds) => readonly number[]
+  readonly epochsBefore: (at: UnixSeconds) => readonly AddressEpoch[]
   /** Whether burns of no epoch are minted. Needs no burn addresses, which would cost proof of work. */
   areMinted(burns: readonly NonceAndValue[]): Promise<readonly boolean[]>
   readonly treasury: Address

@@ -35,6 +35,7 @@ it('a dry run whose journal cannot be opened leaves no copy of it behind', async
     log: () => undefined,
     dryRun: true,
     nonces: [],
+    ledgerIds: [],
     signal: new AbortController().signal,
     say: () => undefined,
   })

@@ -11,6 +11,7 @@ import { whyOff } from '../config/finalization.js'
 import { dustBelow, foundDepth } from '../config/found-transfers.js'
 import { profileOf } from '../config/profile.js'
 import { assertAccountsKnown } from '../ledger/journal/known-accounts.js'
+import { markFileOf, readMark } from '../ledger/journal/mark.js'
 import { limits } from '../limits.js'
 import type { Mintable, MintVerifier } from '../payment/finalize/ports.js'
 import type { Step } from '../payment/finalize/round.js'
@@ -35,6 +36,8 @@ export type RecoverOptions = StartOptions & {
   readonly dryRun: boolean
   /** Challenge nonces of self-transfers whose records are lost. */
   readonly nonces: readonly ChallengeNonce[]
+  /** Ids of earlier ledgers whose journals are lost, and which made addresses of epochs. */
+  readonly ledgerIds: readonly string[]
   readonly signal: AbortSignal
   readonly say: (line: string) => void
 }
@@ -55,6 +58,8 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
   if (off !== undefined) throw new SvcError('config_invalid', `nothing can be minted: ${off}`)
   const telemetry = createTelemetry({ log: options.log, clock, linkMints: true })
   const seed = deriveSeed(secrets.treasuryKey.reveal())
+  // The mark outlives a lost journal. Opening a new one replaces it.
+  const marked = (await readMark(markFileOf(config.settlement.journal)))?.id
   const { storage, close } = await openRecoveryStorage(options, seed)
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
@@ -65,7 +70,10 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
       acceptJournal: options.acceptJournal || options.dryRun,
     })
     const verifier = wireVerifier(config, chainSide, seed)
-    const recovery = { ...options, storage, chainSide, seed, verifier, telemetry }
+    const made =
+      config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []
+    const ledgerIds = [...new Set([...options.ledgerIds, ...made])]
+    const recovery = { ...options, ledgerIds, storage, chainSide, seed, verifier, telemetry }
     const report = options.dryRun ? await look(recovery) : await recover(recovery)
     chainSide.relayer.close()
     chainSide.minter?.close()
@@ -152,6 +160,7 @@ async function look(recovery: Recovery): Promise<RecoveryReport> {
 async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
   const { config, storage, chainSide, seed, clock, telemetry, signal, say } = recovery
   const { network, settlement } = config
+  const tokenSince = await timeOf(recovery, BigInt(network.deployed_block))
   const miner = createAddressMiner({ threads: availableParallelism() })
   try {
     return await findBurns(
@@ -171,7 +180,7 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
         reread: createRereadBurn(chainSide),
         depth: foundDepth(config),
         derive: createDeriveAddress(miner, seed, config),
-        epochsBefore: epochsBefore(config),
+        epochsBefore: epochsBefore(config, recovery.ledgerIds, tokenSince),
         areMinted: mintedBy(recovery),
         treasury: settlement.treasury,
         firstBlock: BigInt(network.deployed_block),

@@ -177,8 +177,7 @@ function wireBatchCounts(
     rpc,
     verifier: config.network.verifier,
     submitter: mintSender.address,
-    recipientHashOf: ({ treasury, start }) =>
-      secretsOf({ ...anyAddress, treasury, epoch: start }).recipientHash,
+    recipientHashOf: ({ treasury, ...epoch }) => secretsOf({ ...anyAddress, treasury, epoch }).recipientHash,
     confirmations: config.finalize.confirmations,
     logSpanBlocksMax: limits.logSpanBlocksMax,
   })

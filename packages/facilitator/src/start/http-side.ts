@@ -164,6 +164,7 @@ function wireOperator(
       diskSpace,
       finalizeOff,
       ledger,
+      ledgerId: storage.id,
       journalStats,
       historyStats,
     },

@@ -47,6 +47,7 @@ export type OperatorDeps = {
   readonly relayer: SendingAccount
   /** The account that sends mints, when it is not the relayer. */
   readonly minter: SendingAccount | undefined
+  readonly ledgerId: string
   readonly journalStats: () => JournalStats | undefined
   readonly historyStats: () => HistoryStats | undefined
   readonly diskSpace: DiskSpace
@@ -105,6 +106,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     },
     vitals: {
       startedAtMs: clock.now(),
+      ledgerId: deps.ledgerId,
       openChallenges: ledger.openCount,
       openChallengesMax: deps.openChallengesMax,
       addressesReady: deps.addresses.ready,

@@ -51,6 +51,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const addresses = createAddresses({
     config,
     seed,
+    ledgerId: storage.id,
     random,
     clock,
     onError: (err) => log({ event: 'address.failed', err }),
@@ -97,7 +98,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   })
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
   const network = Network.format(deployment.chainId)
-  log({ event: 'facilitator.ready', url, network, profile: profile.name })
+  log({ event: 'facilitator.ready', url, network, profile: profile.name, ledgerId: storage.id })
   const loops = [finalization, following, fees]
   for (const loop of loops) loop.startLoop()
 

@@ -10,6 +10,7 @@ export type LifecycleEvent =
       readonly url: string
       readonly network: string
       readonly profile: string
+      readonly ledgerId: string
     }
   /** `svc-facilitator decide` listens. */
   | { readonly event: 'decider.ready'; readonly url: string }
@@ -121,6 +122,8 @@ export const logEvents: {
       url: 'the address it listens on',
       network: 'CAIP-2 name of the network',
       profile: 'the profile, or "unset"',
+      ledgerId:
+        'the id of the ledger; addresses of epochs derive from it, so keep it (`recover --ledger-id`)',
     },
   },
   'facilitator.warning': {

@@ -45,6 +45,7 @@ type SendingAccount = {
 /** The parts of the running daemon that an operator looks at. Each is read when the operator looks. */
 export type AdminVitals = {
   readonly startedAtMs: number
+  readonly ledgerId: string
   openChallenges(): number
   readonly openChallengesMax: number
   addressesReady(): number
@@ -134,6 +135,7 @@ async function viewStatus(deps: AdminApiDeps) {
     network: Network.format(chainId),
     profile: deps.profile.name,
     acceptsPayments: deps.profile.acceptsPayments,
+    ledgerId: vitals.ledgerId,
     startedAt: inSeconds(vitals.startedAtMs),
     now: inSeconds(clock.now()),
     issuance: issuanceOf(deps),

@@ -224,6 +224,10 @@ export const status = named(
     network,
     profile: z.string(),
     acceptsPayments: z.boolean(),
+    ledgerId: z
+      .string()
+      .optional()
+      .describe('addresses of epochs derive from it; `recover --ledger-id` takes it'),
     startedAt: seconds,
     now: seconds,
     issuance: issuanceState,

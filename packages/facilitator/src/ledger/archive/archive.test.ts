@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressOf, burnOf, challengeOf, hashOf, nonceOf, seconds, units } from '../../../test/challenges.js'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  epochOfSecond,
+  hashOf,
+  nonceOf,
+  seconds,
+  units,
+} from '../../../test/challenges.js'
 import { anyEnded } from '../../../test/ledger-events.js'
 import { createLedgerArchive } from './archive.js'
 import type { EndedPayment } from './packing.js'
@@ -120,15 +129,15 @@ describe('the archive of ended payments', () => {
   it('keeps the epoch of each payment that has one', () => {
     const archive = createLedgerArchive()
     const challenges = [
-      challengeOf(1, { epoch: 60 }),
-      challengeOf(2, { epoch: 120 }),
-      challengeOf(3, { epoch: 120, treasury: addressOf(7) }),
+      challengeOf(1, { epoch: epochOfSecond(60) }),
+      challengeOf(2, { epoch: epochOfSecond(120) }),
+      challengeOf(3, { epoch: epochOfSecond(120), treasury: addressOf(7) }),
       challengeOf(4),
-      challengeOf(5, { epoch: 0 }),
-      challengeOf(6, { epoch: 60 }),
+      challengeOf(5, { epoch: epochOfSecond(60, '22'.repeat(16)) }),
+      challengeOf(6, { epoch: epochOfSecond(60) }),
     ]
     for (const challenge of challenges) archive.add(endedOf(1, { challenge }))
-    for (const { nonce, epoch } of challenges) expect(archive.find(nonce)?.challenge.epoch).toBe(epoch)
+    for (const { nonce, epoch } of challenges) expect(archive.find(nonce)?.challenge.epoch).toEqual(epoch)
     expect(archive.find(nonceOf(4))?.challenge).not.toHaveProperty('epoch')
   })
 

@@ -144,11 +144,11 @@ function createTerms() {
   const numbers = new Map<string, number>()
   return {
     numberOf({ treasury, fee, epoch }: Challenge): number {
-      const key = `${treasury} ${epoch ?? ''} ${fee ? `${fee.bps} ${fee.chargeTo} ${fee.recipient ?? ''}` : ''}`
+      const key = `${treasury} ${epoch ? `${epoch.ledger} ${epoch.start}` : ''} ${fee ? `${fee.bps} ${fee.chargeTo} ${fee.recipient ?? ''}` : ''}`
       const number = numbers.get(key)
       if (number !== undefined) return number
       numbers.set(key, known.length)
-      const terms = { treasury, ...(epoch !== undefined && { epoch }) }
+      const terms = { treasury, ...(epoch && { epoch }) }
       if (fee === undefined) return known.push(terms) - 1
       const { amount: _, ...shared } = fee
       return known.push({ ...terms, fee: shared }) - 1

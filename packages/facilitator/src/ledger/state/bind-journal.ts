@@ -23,7 +23,13 @@ export async function bindJournal(
   if (seed) assertSameSeed(state, seed)
   assertSameHelper(state, known, wanted)
   if (known?.id !== undefined && known.helper === wanted.helper && (!seed || known.seed)) return
-  const { seed: recorded, id = newId(), generation = 0, relayer, minter }: Partial<Binding> = known ?? {}
+  const {
+    seed: recorded,
+    id = newLedgerId(),
+    generation = 0,
+    relayer,
+    minter,
+  }: Partial<Binding> = known ?? {}
   const fingerprint = seed?.fingerprint ?? recorded
   const binding: Binding = {
     ...wanted,
@@ -71,4 +77,4 @@ function assertSameHelper(state: LedgerState, known: Binding | undefined, wanted
 }
 
 const idBytes = 16
-const newId = () => Buffer.from(systemRandom.bytes(idBytes)).toString('hex')
+export const newLedgerId = (): string => Buffer.from(systemRandom.bytes(idBytes)).toString('hex')

@@ -1,20 +1,16 @@
 /** One group of payments that are minted together: addresses of one epoch and one treasury share the recipient hash. */
-import type { AwaitingMint, Burn, Challenge } from '../records.js'
+import type { AddressEpoch, AwaitingMint, Burn, Challenge } from '../records.js'
 
-export type Epoch = {
-  readonly treasury: Challenge['treasury']
-  /** The unix second at which the epoch began. */
-  readonly start: number
-}
+export type Epoch = AddressEpoch & { readonly treasury: Challenge['treasury'] }
 
 /** A transfer to an address of an epoch. */
 export type EpochLeaf = { readonly challenge: Challenge; readonly burn: Burn }
 
 /** The epoch of a challenge; undefined when it is minted by a proof of its own. */
 export const epochOf = ({ treasury, epoch }: Pick<Challenge, 'treasury' | 'epoch'>): Epoch | undefined =>
-  epoch === undefined ? undefined : { treasury, start: epoch }
+  epoch && { ...epoch, treasury }
 
-export const epochKey = ({ treasury, start }: Epoch): string => `${treasury} ${start}`
+export const epochKey = ({ treasury, ledger, start }: Epoch): string => `${treasury} ${ledger} ${start}`
 
 export type EpochPayments = { readonly epoch: Epoch; readonly payments: readonly AwaitingMint[] }
 

@@ -64,7 +64,7 @@ export function createIssueChallenge(deps: {
       nonce: address.challengeNonce,
       payTo: address.payTo,
       powNonce: address.powNonce,
-      ...(address.epoch !== undefined && { epoch: address.epoch }),
+      ...(address.epoch && { epoch: address.epoch }),
       treasury: deployment.treasury,
       ...quoted.value,
       issuedAt,
