@@ -1,5 +1,4 @@
 /** Clocks for tests. Each fits the clock type of every package: milliseconds, and a sleep that a signal ends. */
-import { setTimeout } from 'node:timers/promises'
 
 export type TestClock = {
   now(): number
@@ -11,15 +10,65 @@ export type TestClock = {
 
 const startMsUsual = 1_700_000_000_000
 
-/** A real clock whose time can be moved. Sleeps take real time. */
-export function movableClock(): TestClock {
+export type MovableClock = TestClock & {
+  /** Moves the time, and ends every sleep whose time has come. */
+  pass(ms: number): void
+  /** From now on sleeps end only by `pass`, until `release`. */
+  hold(): void
+  release(): void
+  asleep(): number
+}
+
+/** A real clock whose time can be moved. Sleeps take real time, unless the time is moved past their end. */
+export function movableClock(): MovableClock {
   let movedMs = 0
+  let isHeld = false
+  const sleepers = new Set<{ isDue(): boolean; wake(): void }>()
+  const now = () => Date.now() + movedMs
+
+  function wakeDue(): void {
+    for (const { isDue, wake } of sleepers) if (isDue()) wake()
+  }
+
+  function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      const dueMs = now() + ms
+      let isTimeUp = false
+      const timer = setTimeout(() => {
+        isTimeUp = true
+        if (!isHeld) wake()
+      }, ms)
+      const sleeper = { isDue: () => isTimeUp || dueMs <= now(), wake }
+      function wake(): void {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', wake)
+        sleepers.delete(sleeper)
+        resolve()
+      }
+      signal?.addEventListener('abort', wake)
+      sleepers.add(sleeper)
+    })
+  }
+
   return {
-    now: () => Date.now() + movedMs,
-    sleep: (ms, signal) => setTimeout(ms, undefined, signal && { signal }).catch(() => undefined),
+    now,
+    sleep,
     advance(ms) {
       movedMs += ms
     },
+    pass(ms) {
+      movedMs += ms
+      wakeDue()
+    },
+    hold() {
+      isHeld = true
+    },
+    release() {
+      isHeld = false
+      wakeDue()
+    },
+    asleep: () => sleepers.size,
   }
 }
 

@@ -11,6 +11,7 @@ import { type Address, createPublicClient, createWalletClient, custom, type Hex,
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { movableClock } from '../../../test/support/clocks.js'
+import { type End, passTime } from '../../../test/support/pass-time.js'
 import { until } from '../../../test/support/until.js'
 import { bodyOf, type ChallengeOffer, type PermitChanges, signPermit } from './payment.js'
 
@@ -178,17 +179,8 @@ export async function startNetwork({
       return Promise.all(accounts.map((account) => permitPayment(account, amount, changes)))
     },
 
-    /**
-     * Moves the time in steps until the condition holds: one step for each request to the node. Steps by the real clock
-     * could pass a payment's deadline before a slow facilitator looks.
-     */
-    async passTime(stepMs: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
-      while (!(await isSo())) {
-        clock.advance(stepMs)
-        const asked = stats().httpRequests
-        await until(async () => stats().httpRequests > asked || (await isSo()))
-      }
-    },
+    passTime: (stepMs: number, end: End) =>
+      passTime({ clock, chain, nodeUrl: options.rpcUrl ?? chain.rpcUrl }, stepMs, end),
 
     verify: (body: unknown) => post('/verify', body) as Promise<Answer<VerifyBody>>,
     settle: (body: unknown) => post('/settle', body) as Promise<Answer<SettleBody>>,

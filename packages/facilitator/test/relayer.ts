@@ -4,8 +4,10 @@ import { createFees, createJsonRpc } from '@svc-zerc20/evm'
 import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { afterAll, afterEach, beforeAll, onTestFinished } from 'vitest'
 import { movableClock } from '../../../test/support/clocks.js'
+import { openRequestsTo } from '../../../test/support/open-requests.js'
+import { type End, passTime } from '../../../test/support/pass-time.js'
 import { until } from '../../../test/support/until.js'
 import type { SignedTransaction } from '../src/payment/records.js'
 import { createRelayer, type RelayedCall, type RelayerLimits } from '../src/relayer/relayer.js'
@@ -79,19 +81,17 @@ export async function startTestRelayer(options: RelayerOptions) {
   const firstBlock = Number(await chain.request('eth_blockNumber'))
   const setBalance = (to: bigint) => chain.request('hardhat_setBalance', [account.address, toHex(to)])
   await setBalance(wei)
-  const moved = movableClock()
+  const movable = movableClock()
   const pauses: number[] = []
-  let sleeping = 0
   const clock = {
-    ...moved,
-    async sleep(ms: number, signal?: AbortSignal) {
+    ...movable,
+    sleep(ms: number, signal?: AbortSignal) {
       pauses.push(ms)
-      sleeping += 1
-      await moved.sleep(ms, signal)
-      sleeping -= 1
+      return movable.sleep(ms, signal)
     },
   }
   const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax: 100_000 })
+  onTestFinished(() => rpc.close())
   const fees = createFees({
     rpc,
     clock,
@@ -151,17 +151,6 @@ export async function startTestRelayer(options: RelayerOptions) {
     return calls
   }
 
-  /** Moves the time in steps until the condition holds. */
-  async function passTime(stepMs: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
-    await until(async () => {
-      if (await isSo()) return true
-      clock.advance(stepMs)
-      const looks = pauses.length
-      await until(() => pauses.length > looks + 1 || sleeping === 0)
-      return undefined
-    })
-  }
-
   return {
     account,
     rpc,
@@ -170,14 +159,15 @@ export async function startTestRelayer(options: RelayerOptions) {
     submit,
     foreign,
     minedCalls,
-    passTime,
+    passTime: (stepMs: number, end: End) => passTime({ clock, chain, nodeUrl: url }, stepMs, end),
     setBalance,
     clock,
     events,
     count,
     signed,
     pauses,
-    sleeping: () => sleeping,
+    /** Sleeps and requests that are under way. None: the relayer has nothing to look for. */
+    underWay: () => clock.asleep() + openRequestsTo(url),
     /** Waits until the relayer has looked at the chain `more` times. */
     looks: (more: number) => {
       const before = pauses.length

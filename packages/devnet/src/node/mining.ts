@@ -14,6 +14,8 @@ export type MiningMode =
 export type Mining = {
   /** Tells the miner that a transaction may have become minable. */
   wake(): void
+  /** Resolves when no block is under way that the miner mines by itself. */
+  idle(): Promise<void>
   /** Stops mining by itself. Resolves when no block is under way. */
   pause(): Promise<void>
   resume(): void
@@ -75,6 +77,9 @@ export function createMining(dependencies: {
 
   return {
     wake,
+    async idle() {
+      await working
+    },
     async pause() {
       paused = true
       await serial(async () => undefined)

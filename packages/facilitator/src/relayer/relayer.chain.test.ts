@@ -115,8 +115,7 @@ describe('fault 12 out of gas money', () => {
       })
     const ends = Promise.all([submit('0x01'), submit('0x02'), submit('0x03')])
     await until(() => count('relayer.unfunded') >= 3)
-    let steps = 0
-    await passTime(limits.feeBumpAfterMs, () => ++steps > 5)
+    await passTime(limits.feeBumpAfterMs, 5)
     expect(count('relayer.fee_raised')).toBe(0)
     expect(relayer.queue().length).toBe(3)
     await chain.pauseMining()
@@ -284,8 +283,7 @@ describe('fault 18 a node that lies or lags', () => {
     chain.setFaults([{ method: 'eth_getTransactionReceipt', kind: 'error', message: 'indexing in progress' }])
     const end = submit('0x01')
     await until(async () => (await minedCalls()).length === 1)
-    let steps = 0
-    await passTime(limits.displacedAfterMs, () => ++steps > 5)
+    await passTime(limits.displacedAfterMs, 5)
     expect([relayer.queue().length, count('relayer.displaced')]).toEqual([1, 0])
     chain.setFaults([])
     expect(hashOf(await end)).toBe(signed[0])
@@ -326,8 +324,7 @@ describe('fault 18 a node that lies or lags', () => {
       { method: 'eth_chainId', kind: 'result', value: '0x1' },
       { method: 'eth_getTransactionCount', kind: 'result', value: '0x3e8' },
     ])
-    let steps = 0
-    await passTime(limits.displacedAfterMs, () => ++steps > 5)
+    await passTime(limits.displacedAfterMs, 5)
     expect([relayer.queue().length, count('relayer.displaced')]).toEqual([1, 0])
     expect(events.at(-1)).toMatchObject({ event: 'rpc.failed', err: { code: 'wrong_chain' } })
     chain.setFaults([])
@@ -372,8 +369,7 @@ describe('fault 18 a node that lies or lags', () => {
     chain.setFaults([{ method, kind: 'result', value }])
     const end = submit('0x02')
     await until(() => relayer.queue().length === 1)
-    let steps = 0
-    await passTime(limits.displacedAfterMs / 5, () => ++steps > 10)
+    await passTime(limits.displacedAfterMs / 5, 10)
     expect([count('relayer.displaced'), count('relayer.gap_filled')]).toEqual([0, 0])
     chain.setFaults([])
     await chain.resumeMining()
@@ -384,7 +380,7 @@ describe('fault 18 a node that lies or lags', () => {
 
 describe('the watch', () => {
   it('looks less and less often, down to its longest pause, and stops when nothing is out', async () => {
-    const { submit, looks, pauses, sleeping } = await startRelayer({ reorgWatchBlocks: 0 })
+    const { submit, looks, pauses, underWay } = await startRelayer({ reorgWatchBlocks: 0 })
     await chain.pauseMining()
     const end = submit('0x01')
     await looks(12)
@@ -393,7 +389,7 @@ describe('the watch', () => {
     expect(Math.min(...pauses)).toBe(first)
     await chain.resumeMining()
     await end
-    await until(() => sleeping() === 0)
+    await until(() => underWay() === 0)
   })
 
   it('asks for the head alone while it stays, and for everything when it moved or a while has passed', async () => {
@@ -437,13 +433,13 @@ describe('the watch', () => {
   })
 
   it('ends with close: no timer and no request is left, and nothing more is taken', async () => {
-    const { submit, relayer, sleeping, signed, looks, clock, pauses } = await startRelayer()
+    const { submit, relayer, underWay, signed, looks, clock, pauses } = await startRelayer()
     await chain.pauseMining()
     void submit('0x01')
     await until(() => signed.length === 1)
     await looks(3)
     relayer.close()
-    await until(() => sleeping() === 0)
+    await until(() => underWay() === 0)
     const { length: pausesBefore } = pauses
     clock.advance(limits.feeBumpAfterMs)
     // Every refused submit is a round trip for the fee: time enough for anything that still ran to show.
@@ -451,7 +447,7 @@ describe('the watch', () => {
       clock.advance(feesFreshMs)
       await expect(submit('0x02')).rejects.toMatchObject({ code: 'relayer_closed' })
     }
-    expect([pauses.length, sleeping()]).toEqual([pausesBefore, 0])
+    expect([pauses.length, underWay()]).toEqual([pausesBefore, 0])
     expect(signed).toHaveLength(1)
   })
 })

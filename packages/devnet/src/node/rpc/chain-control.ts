@@ -14,6 +14,8 @@ export type ChainControl = {
   /** Stops automatic mining: transactions are taken and wait. Resolves when no block is under way. */
   pauseMining(): Promise<void>
   resumeMining(): Promise<void>
+  /** Resolves when the chain has mined all that it mines by itself now. */
+  idle(): Promise<void>
   /** Replaces the last blocks by empty ones: see `Reorg`. */
   reorg(depth: number, options?: ReorgOptions): Promise<ReorgResult>
   /** Evicts waiting transactions, all by default. Returns their hashes. */
@@ -69,6 +71,7 @@ export function createChainControl(dependencies: {
       }),
     pauseMining: () => mining.pause(),
     resumeMining: async () => mining.resume(),
+    idle: () => mining.idle(),
     reorg: (depth, options) => rewriting(() => reorg.replace(depth, options)),
     dropPending: (hashes) => step(() => builder.dropPending(hashes)),
     snapshot: () => step(() => reorg.snapshot()),
