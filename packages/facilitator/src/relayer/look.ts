@@ -45,22 +45,23 @@ export function createLook(deps: {
 
   async function lookAtSlots(head: Head): Promise<void> {
     const asked = slots.all.flatMap((slot) => slot.forms.map(({ hash }) => ({ slot, hash })))
+    const askedMs = clock.now()
     const view = await reader.view(
       head,
       asked.map(({ hash }) => hash),
     )
     if (closing.aborted) return
     if (view.headIsThere) believe(head)
-    const now = clock.now()
+    const times = { askedMs, answeredMs: clock.now() }
     const seen = { usedNonces: view.usedNonces, head: believed ?? nowhere }
     for (const slot of new Set(asked.map((entry) => entry.slot))) {
       const receipts = view.receipts.filter((_, i) => asked[i]?.slot === slot)
-      const step = nextStep(slot, receipts, seen, { now, confirmations, limits })
+      const step = nextStep(slot, receipts, seen, { ...times, confirmations, limits })
       if (step.kind === 'mined' || step.kind === 'displaced') slots.finish(slot, step)
       else await deps.takeStep(slot, step)
     }
-    await deps.fillGap(view.usedNonces)
-    viewed = { headHash: head.hash, atMs: now, isHalf: isHalf(view, slots.all) }
+    await deps.fillGap(view.usedNonces, times)
+    viewed = { headHash: head.hash, atMs: askedMs, isHalf: isHalf(view, slots.all) }
   }
 
   async function lookAtMined(head: Head): Promise<void> {

@@ -6,7 +6,7 @@ import type { Receipt } from '@svc-zerc20/evm'
 import type { TxHash } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 import type { Slot } from './slot.js'
-import type { Head, RelayReader } from './view.js'
+import type { Asked, Head, RelayReader, RelayView } from './view.js'
 
 /** The block that holds a transaction. */
 export type MinedBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
@@ -84,7 +84,7 @@ export function createMined(deps: {
   }
 
   /** Tells where a transaction went, once that is certain: a node that lags does not show it for a while. */
-  function follow(entry: Entry, receipts: readonly (Receipt | undefined | 'unreadable')[]): Uprooted[] {
+  function follow(entry: Entry, receipts: RelayView['receipts'], { askedMs, answeredMs }: Asked): Uprooted[] {
     const { slot } = entry
     const receipt = receipts.find((found) => typeof found === 'object')
     if (receipt) {
@@ -95,9 +95,9 @@ export function createMined(deps: {
       return hasMoved ? [{ how: 'moved', slot, receipt }] : []
     }
     if (receipts.includes('unreadable')) return []
-    entry.goneSinceMs ??= clock.now()
+    entry.goneSinceMs ??= answeredMs
     deps.onMissing(slot)
-    if (clock.now() - entry.goneSinceMs < limits.reorgedAfterMs) return []
+    if (askedMs - entry.goneSinceMs < limits.reorgedAfterMs) return []
     drop(slot.txNonce)
     return [{ how: 'gone', slot }]
   }
@@ -108,13 +108,15 @@ export function createMined(deps: {
     for (let i = 0; i < uprooted.length; i += receiptsTogetherMax) {
       const some = uprooted.slice(i, i + receiptsTogetherMax)
       const hashes = some.flatMap(({ slot }) => slot.forms.map(({ hash }) => hash))
+      const askedMs = clock.now()
       const receipts = await reader.receipts(hashes)
+      const times = { askedMs, answeredMs: clock.now() }
       const receiptOf = new Map<TxHash, (typeof receipts)[number]>(
         hashes.map((hash, at) => [hash, receipts[at]]),
       )
       for (const entry of some) {
         const own = entry.slot.forms.map(({ hash }) => receiptOf.get(hash))
-        followed.push(...follow(entry, own))
+        followed.push(...follow(entry, own, times))
       }
     }
     return followed

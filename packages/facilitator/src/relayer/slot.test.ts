@@ -27,17 +27,26 @@ const receiptAt = (blockNumber: bigint): Receipt => ({
   logs: [],
 })
 
-type Seen = { receipts?: (Receipt | undefined | 'unreadable')[]; head?: bigint; usedNonces?: number }
+type Seen = {
+  receipts?: (Receipt | undefined | 'unreadable')[]
+  head?: bigint
+  usedNonces?: number
+  answeredMs?: number
+}
 
-/** The step of a slot at a time, given the node's view. By default the slot waits at the front, unmined. */
+/**
+ * The step of a slot, given the node's view. By default the node answers at the instant at which it was asked, and the
+ * slot waits at the front, unmined.
+ */
 function stepAt(
   slot: Slot,
-  now: number,
-  { receipts, head = 100n, usedNonces = 5 }: Seen = {},
+  askedMs: number,
+  { receipts, head = 100n, usedNonces = 5, answeredMs = askedMs }: Seen = {},
   confirmations = 1,
 ) {
   const shown = receipts ?? slot.forms.map(() => undefined)
-  return nextStep(slot, shown, { head: { number: head }, usedNonces }, { now, confirmations, limits })
+  const seen = { head: { number: head }, usedNonces }
+  return nextStep(slot, shown, seen, { askedMs, answeredMs, confirmations, limits })
 }
 
 describe('the next step of a slot', () => {
@@ -81,6 +90,14 @@ describe('the next step of a slot', () => {
     // The count begins anew when the node takes its word back.
     stepAt(slot, 12_000)
     expect(stepAt(slot, 13_000, used).kind).toBe('wait')
+  })
+
+  it('is not displaced by an answer that took long: what it says is no newer than the question', () => {
+    const slot = slotOf()
+    const used = { usedNonces: 6 }
+    expect(stepAt(slot, 1_000, { ...used, answeredMs: 30_000 }).kind).toBe('wait')
+    expect(stepAt(slot, 30_001, { ...used, answeredMs: 60_000 }).kind).toBe('wait')
+    expect(stepAt(slot, 40_000, used)).toEqual({ kind: 'displaced', why: 'foreign' })
   })
 
   it('is to give up once every form was refused for good, often enough, and only once', () => {

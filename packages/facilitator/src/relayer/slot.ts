@@ -6,7 +6,7 @@ import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import type { SignedTransaction } from '../payment/records.js'
-import type { Head, RelayView } from './view.js'
+import type { Asked, Head, RelayView } from './view.js'
 
 /** Callers wait for burns. Nobody waits for anything else, so nothing else goes first. */
 export type Purpose = 'burn' | 'mint' | 'sweep' | 'distribution'
@@ -121,7 +121,7 @@ export function nextStep(
   /** One for each of its forms, in order. */
   receipts: RelayView['receipts'],
   { head, usedNonces }: { readonly head: Pick<Head, 'number'>; readonly usedNonces: number },
-  { now, confirmations, limits }: { now: number; confirmations: number; limits: SlotLimits },
+  { askedMs, answeredMs, confirmations, limits }: Asked & { confirmations: number; limits: SlotLimits },
 ): SlotStep {
   const index = receipts.findIndex((found) => typeof found === 'object')
   const receipt = receipts[index]
@@ -134,18 +134,18 @@ export function nextStep(
   }
   if (usedNonces > slot.txNonce) {
     // A node that lags may show the txNonce used before it shows the receipt.
-    slot.txNonceUsedSinceMs ??= now
+    slot.txNonceUsedSinceMs ??= answeredMs
     const isAbsent = !receipts.includes('unreadable')
-    const isSure = isAbsent && now - slot.txNonceUsedSinceMs >= limits.displacedAfterMs
+    const isSure = isAbsent && askedMs - slot.txNonceUsedSinceMs >= limits.displacedAfterMs
     return isSure ? { kind: 'displaced', why: 'foreign' } : { kind: 'wait' }
   }
   delete slot.txNonceUsedSinceMs
   const isGivenUp = slot.forms.some(({ isEmpty }) => isEmpty)
   const isRefused = slot.refusals >= limits.refusalsMax && slot.forms.every((form) => form.isRefused)
   if (isRefused && !isGivenUp) return { kind: 'give_up' }
-  const isStuck = slot.txNonce === usedNonces && now - slot.signedAtMs >= limits.feeBumpAfterMs
+  const isStuck = slot.txNonce === usedNonces && askedMs - slot.signedAtMs >= limits.feeBumpAfterMs
   if (isStuck && !slot.unfunded) return { kind: 'raise_fee' }
-  return { kind: now - slot.sentAtMs >= limits.rebroadcastMs ? 'send_again' : 'wait' }
+  return { kind: askedMs - slot.sentAtMs >= limits.rebroadcastMs ? 'send_again' : 'wait' }
 }
 
 function feeOf(raw: Hex): Fee {
