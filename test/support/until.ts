@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { getCurrentTest } from 'vitest/suite'
 
 /**
@@ -8,7 +9,7 @@ const firstPauseMs = 2
 const pauseGrowth = 1.2
 const pauseMsMax = 100
 
-/** A test may wait for many things at once. The first few say enough. */
+/** The first few of many waits say enough. */
 const reportCharsMax = 3_000
 
 /**
@@ -25,8 +26,10 @@ export async function until<T>(
   const tell = () => {
     const { reason } = timedOut ?? {}
     if (!(reason instanceof Error) || reason.message.length > reportCharsMax) return
-    reason.message += stack.replace(/^Error/, '\n').replaceAll(/\n.*node_modules.*/g, '')
+    reason.message += stack.replace(/^Error: /, '\n').replaceAll(/\n.*node_modules.*/g, '')
   }
+  // A test may wait for many things at once.
+  if (timedOut) setMaxListeners(0, timedOut)
   timedOut?.addEventListener('abort', tell)
   try {
     for (let pauseMs = everyMs ?? firstPauseMs; ; ) {
