@@ -13,7 +13,9 @@ const startMsUsual = 1_700_000_000_000
 export type MovableClock = TestClock & {
   /** Moves the time, and ends every sleep whose time has come. */
   pass(ms: number): void
-  /** From now on sleeps end only by `pass`, until `release`. */
+  /** From now on the time moves only by `pass` and `advance`, until `release`. */
+  stand(): void
+  /** From now on the time stands, and sleeps end only by `pass`, until `release`. */
   hold(): void
   release(): void
   asleep(): number
@@ -22,9 +24,13 @@ export type MovableClock = TestClock & {
 /** A real clock whose time can be moved. Sleeps take real time, unless the time is moved past their end. */
 export function movableClock(): MovableClock {
   let movedMs = 0
+  let stoodMs: number | undefined
   let isHeld = false
   const sleepers = new Set<{ isDue(): boolean; wake(): void }>()
-  const now = () => Date.now() + movedMs
+  const now = () => (stoodMs ?? Date.now()) + movedMs
+  const stand = () => {
+    stoodMs ??= Date.now()
+  }
 
   function wakeDue(): void {
     for (const { isDue, wake } of sleepers) if (isDue()) wake()
@@ -61,10 +67,14 @@ export function movableClock(): MovableClock {
       movedMs += ms
       wakeDue()
     },
+    stand,
     hold() {
+      stand()
       isHeld = true
     },
     release() {
+      if (stoodMs !== undefined) movedMs -= Date.now() - stoodMs
+      stoodMs = undefined
       isHeld = false
       wakeDue()
     },
