@@ -140,7 +140,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     policy: ['offer', 'payment', 'store', 'approval', 'totals'],
     environment: ['policy'],
     // From leave to signature, and from signature to the resource.
-    signing: ['offer', 'payment', 'totals', 'policy'],
+    signing: ['offer', 'payment', 'store', 'totals', 'policy'],
     scheme: ['offer', 'payment', 'store', 'totals', 'policy', 'signing'],
     delivery: ['payment', 'scheme'],
     // Wiring, and what people type.

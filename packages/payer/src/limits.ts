@@ -50,6 +50,10 @@ export const defaultLimits = {
   gasHeadroomPercent: 25,
   /** A transfer takes far less. A higher estimate means a broken node or a token that does something else. */
   transferGasMax: 1_000_000,
+  /** Longest wait for another process that signs a transaction of the same account. */
+  turnWaitMsMax: 60_000,
+  /** Blocks above one that used the txNonce of a transfer, after which the transfer counts as impossible. */
+  settledBlocks: 12,
   /** How often one payload is sent again while its burn is pending. */
   resendsMax: 5,
   resendDelayMs: 1_000,

@@ -118,17 +118,30 @@ export const payerErrors = {
     means: 'The token would refuse this transfer; nothing was signed.',
     todo: 'Look at the token: it may be paused, or block one of the addresses.',
   },
+  gas_exceeded: {
+    means: 'The gas of the transfer may cost more than one payment may; nothing was signed.',
+    todo: 'Raise SVC_MAX_GAS_WEI or maxGasWei, if it is worth that to you, or pay by permit.',
+  },
+  account_busy: {
+    means: 'Another process signs a transaction of this account; nothing was signed.',
+    todo: 'Make the request again.',
+  },
   transfer_refused: {
     means:
-      'The node refused the transfer, or it would cost an unreasonable amount of gas; nothing was burned.',
+      'The node refused the transfer, or it would take an unreasonable amount of gas; nothing was signed.',
     todo: 'Read what the node said, then make the request again.',
   },
   burn_reverted: {
     means: 'The burn transaction was mined and reverted; only its gas was spent.',
     todo: 'Make the request again to pay a fresh offer.',
   },
+  burn_missed: {
+    means:
+      'A burn that was signed before cannot pay its offer any more. Its amount counts as spent until the chain shows that it was not.',
+    todo: 'Make the request again to pay a fresh offer.',
+  },
   burn_unconfirmed: {
-    means: 'The burn was sent but no receipt was seen in time. It may still be mined.',
+    means: 'The burn was signed and no receipt was seen. It may still be mined.',
     todo: 'Ask again for this payment, do not pay anew.',
   },
   payment_unanswered: {

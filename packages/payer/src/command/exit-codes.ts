@@ -36,6 +36,7 @@ const codes: Partial<Record<PayerErrorCode, ExitCode>> = {
   total_exceeded: exitCodes.refused,
   host_total_exceeded: exitCodes.refused,
   day_total_exceeded: exitCodes.refused,
+  gas_exceeded: exitCodes.refused,
   redirect_refused: exitCodes.refused,
   not_signed: exitCodes.refused,
   not_approved: exitCodes.notApproved,

@@ -90,7 +90,7 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
       // A process that was killed before it signed leaves a record without payload or burn. Nothing was sent
       // for it.
       const isOnlyIntent = code === 'offer_expired' && !record.payload && !record.burn
-      if (code === 'burn_reverted' || isOnlyIntent) return undefined
+      if (code === 'burn_reverted' || code === 'burn_missed' || isOnlyIntent) return undefined
       throw error
     }
     const presented = await present(request, record, header)

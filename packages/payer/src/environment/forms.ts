@@ -78,6 +78,11 @@ export const baseUnits: Form<BaseUnits> = {
   },
 }
 
+export const wei: Form<BaseUnits> = {
+  wanted: 'a plain integer of wei, like 10000000000000000',
+  read: (text) => orFault(parseBaseUnits(text), text),
+}
+
 export const milliseconds: Form<number> = {
   wanted: 'a positive integer of milliseconds, at most 2147483647',
   read: (text) => orFault(wholeNumber(text, 1, 2_147_483_647), text),

@@ -46,6 +46,7 @@ const keys: {
   max_total: { sets: 'maxTotal', read: form(Forms.baseUnits) },
   max_per_host: { sets: 'maxPerHost', read: form(Forms.baseUnits) },
   max_per_day: { sets: 'maxPerDay', read: form(Forms.baseUnits) },
+  max_gas_wei: { sets: 'maxGasWei', read: form(Forms.wei) },
   approve_above: { sets: 'approveAbove', read: form(Forms.baseUnits) },
   price_rise_percent: { sets: 'priceRisePercent', read: form(Forms.percent) },
 }

@@ -1,4 +1,5 @@
 /** Every environment variable of the payer, for the reader of the environment and for the reference page. */
+import { defaultMaxGasWei } from '../policy/policy.js'
 import type { Form } from './forms.js'
 import * as Forms from './forms.js'
 
@@ -87,6 +88,11 @@ export const variables = {
     fallback: undefined,
     unset: 'no cap',
     about: 'Cap for all payments of the last 24 hours, counted by whole hours, per network and token.',
+  }),
+  SVC_MAX_GAS_WEI: withFallback({
+    form: Forms.wei,
+    fallback: `${defaultMaxGasWei}`,
+    about: 'The most that the gas of one payment by self-transfer may cost, in wei.',
   }),
   SVC_APPROVE_ABOVE: variable({
     form: Forms.baseUnits,

@@ -93,7 +93,10 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
   const audit = state?.audit ?? noAudit
   const config = { ...parts, account, payer, chainId, memory, limits }
   const chain = createPayerChain(config)
-  const scheme = createGuardedScheme(config, chain, { totals, audit, approver: parts.approver })
+  const scheme = createGuardedScheme(config, chain, {
+    ...{ totals, audit, approver: parts.approver },
+    account: state?.account(chainId, payer) ?? createMemoryCell(),
+  })
   const exchange = createExchange({ fetch, checkUrl: scheme.guard.checkUrl, clock, limits })
   const ask = createUnpaidRequest({
     exchange,

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../clock.js'
 import * as Forms from '../environment/forms.js'
 import type { PayerLimits } from '../limits.js'
 import { parseHostRules } from '../policy/hosts.js'
-import type { Policy } from '../policy/policy.js'
+import { defaultMaxGasWei, type Policy } from '../policy/policy.js'
 import type { Reading } from '../reading.js'
 import type { PayerAccount, PayerMode } from '../scheme/payer-options.js'
 import { assemblePayer, type Payer } from './assemble-payer.js'
@@ -27,6 +27,8 @@ export type CreatePayerOptions = {
   readonly maxTotal: string | 'unlimited'
   readonly maxPerHost?: string
   readonly maxPerDay?: string
+  /** The most that the gas of one self-transfer may cost, in wei; 0.01 of the chain's money by default. */
+  readonly maxGasWei?: string
   /** A payment above this amount needs the yes of `approve`. */
   readonly approveAbove?: string
   readonly approvalTimeoutMs?: number
@@ -106,6 +108,8 @@ function readPolicy(options: CreatePayerOptions): Policy {
     maxTotal: cap('maxTotal'),
     maxPerHost: cap('maxPerHost'),
     maxPerDay: cap('maxPerDay'),
+    maxGasWei:
+      options.maxGasWei === undefined ? defaultMaxGasWei : readAs('maxGasWei', Forms.wei, options.maxGasWei),
     approveAbove: cap('approveAbove'),
     approvalTimeoutMs: options.approvalTimeoutMs ?? 120_000,
     priceRisePercent: options.priceRisePercent,

@@ -1,9 +1,11 @@
 /** The state folder: totals, payments, approvals and the audit log, for all processes that share it. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
+import { type AccountState, parseAccountState } from '../store/account-turns.js'
 import { type AuditLog, auditFile, createAuditLog } from '../store/audit-log.js'
 import type { Cell } from '../store/cell.js'
 import { createDurablePayments, type DurablePayments } from '../store/durable-payments.js'
@@ -16,6 +18,8 @@ export type PayerState = {
   readonly audit: AuditLog
   readonly memory: DurablePayments
   readonly approvalsFolder: string
+  /** Transactions of an account that all processes have signed. */
+  account(chainId: number, address: Address): Cell<AccountState>
 }
 
 /** Opens the state folder. Files are written on first use. */
@@ -40,6 +44,12 @@ export function openState({
     },
     memory: createDurablePayments({ folder: join(folder, 'payments'), clock, limits }),
     approvalsFolder: join(folder, 'approvals'),
+    account: (chainId, address) =>
+      createVersionedFile({
+        folder: join(folder, 'accounts', `${chainId}-${address}`),
+        parse: parseAccountState,
+        clock,
+      }),
   }
 }
 

@@ -70,6 +70,7 @@ function policyOf(settings: Settings, account: string | undefined): Policy {
     maxTotal: settings.SVC_MAX_TOTAL,
     maxPerHost: settings.SVC_MAX_PER_HOST,
     maxPerDay: settings.SVC_MAX_PER_DAY,
+    maxGasWei: settings.SVC_MAX_GAS_WEI,
     approveAbove: settings.SVC_APPROVE_ABOVE,
     approvalTimeoutMs: settings.SVC_APPROVAL_TIMEOUT_MS,
     priceRisePercent: settings.SVC_PRICE_RISE_PERCENT,

@@ -68,6 +68,7 @@ function policyRows(policy: Policy): [string, string][] {
     ['total', cap(policy.maxTotal)],
     ['per host', cap(policy.maxPerHost)],
     ['per day', cap(policy.maxPerDay)],
+    ['gas per payment', `${policy.maxGasWei} wei`],
     ['approval above', policy.approveAbove === undefined ? 'nobody is asked' : `${policy.approveAbove}`],
     [
       'price rise',

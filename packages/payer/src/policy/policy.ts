@@ -14,12 +14,17 @@ export type Policy = {
   readonly maxTotal: BaseUnits | undefined
   readonly maxPerHost: BaseUnits | undefined
   readonly maxPerDay: BaseUnits | undefined
+  /** The most that the gas of one self-transfer may cost, in wei. */
+  readonly maxGasWei: bigint
   /** Above this amount a human is asked. Undefined: nobody is asked. */
   readonly approveAbove: BaseUnits | undefined
   readonly approvalTimeoutMs: number
   /** A human is asked when a route asks this many percent more than before. Undefined: nobody is asked. */
   readonly priceRisePercent: number | undefined
 }
+
+/** 0.01 of the chain's money: a transfer takes about 200 000 gas, which at 40 gwei costs 0.008. */
+export const defaultMaxGasWei = 10_000_000_000_000_000n
 
 /** Limits that are laid over a policy. */
 export type Tightening = Partial<Omit<Policy, 'network' | 'approvalTimeoutMs'>>
@@ -35,6 +40,7 @@ export function tighten(policy: Policy, by: Tightening): Policy {
     maxTotal: lower(policy.maxTotal, by.maxTotal),
     maxPerHost: lower(policy.maxPerHost, by.maxPerHost),
     maxPerDay: lower(policy.maxPerDay, by.maxPerDay),
+    maxGasWei: lower(policy.maxGasWei, by.maxGasWei) ?? policy.maxGasWei,
     approveAbove: lower(policy.approveAbove, by.approveAbove),
     priceRisePercent: lower(policy.priceRisePercent, by.priceRisePercent),
   }

@@ -16,8 +16,9 @@ import { createPermitNonces, type PermitNonces } from '../signing/permit-nonces.
 import { createSelfTransfer } from '../signing/self-transfer.js'
 import { signPermit } from '../signing/sign-permit.js'
 import { createInTokens } from '../signing/token-label.js'
+import { type AccountState, createAccountTurns } from '../store/account-turns.js'
 import { noAudit } from '../store/audit-log.js'
-import { createMemoryCell } from '../store/cell.js'
+import { type Cell, createMemoryCell } from '../store/cell.js'
 import { createReconcile } from '../totals/reconcile.js'
 import { createTotals } from '../totals/totals.js'
 import { createDeliveries, type Deliveries } from './deliveries.js'
@@ -43,7 +44,10 @@ export type PayerScheme = SchemeNetworkClient & {
 }
 
 /** The parts that `createPayer` provides. A bare scheme has them only as long as the process lives. */
-export type GuardParts = Pick<GuardPorts, 'totals' | 'audit' | 'approver'>
+export type GuardParts = Pick<GuardPorts, 'totals' | 'audit' | 'approver'> & {
+  /** Transactions of the account that all processes have signed. */
+  readonly account: Cell<AccountState>
+}
 
 /**
  * Creates the payer for one account on one network. Make one and register it with every client: the memory
@@ -63,6 +67,7 @@ export function createPayerScheme(options: PayerOptions): PayerScheme {
     totals,
     audit: noAudit,
     approver: undefined,
+    account: createMemoryCell(),
   })
 }
 
@@ -81,8 +86,9 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
   const payByPermit = createPayByPermit(config, nonces, helperTrust, guard)
   const blockSeconds = createBlockSeconds({ readBlock: chain.readBlock, clock, limits })
   const secondsNeeded = async () => 2 * (await blockSeconds()) + limits.transferMarginSeconds
+  const turns = createAccountTurns({ cell: parts.account, clock, limits })
   const payByTransfer = createSelfTransfer({
-    ...{ signer: account, payer, signing: guard.signing, chain, secondsNeeded, memory, clock, limits },
+    ...{ signer: account, payer, signing: guard.signing, chain, turns, secondsNeeded, memory, clock, limits },
   })
   const wayOf = ({ helper }: PayableOffer): Way =>
     mode === 'self-transfer' || (fallback === 'self-transfer' && helper === undefined)

@@ -76,7 +76,7 @@ export function createMakePayload({
    * same challenge. The reservation ends before the record does, so that the next holder reserves anew.
    */
   async function giveUp(challengeNonce: ChallengeNonce, error: unknown): Promise<void> {
-    const reverted = error instanceof PayerError && error.code === 'burn_reverted'
+    const reverted = error instanceof PayerError && ['burn_reverted', 'burn_missed'].includes(error.code)
     const { isOurs, record } = await memory.hold(challengeNonce, (before) => {
       if (before?.outrunNonce !== undefined) return { ...before, delivery: 'refused' }
       if (before?.burn) return { ...before, delivery: reverted ? 'refused' : 'undelivered' }

@@ -12,7 +12,7 @@ import type { LocalAccount } from 'viem'
 import { type Clock, systemClock } from '../clock.js'
 import { defaultLimits, type PayerLimits } from '../limits.js'
 import { createPaymentMemory, type PaymentMemory } from '../payment/payment-memory.js'
-import type { Policy } from '../policy/policy.js'
+import { defaultMaxGasWei, type Policy } from '../policy/policy.js'
 
 const modes = ['permit', 'self-transfer'] as const
 export type PayerMode = (typeof modes)[number]
@@ -38,6 +38,8 @@ export type PayerOptions = {
   readonly mode?: PayerMode
   /** How to pay in permit mode when an offer has no gasless path. Without it such offers are refused. */
   readonly fallback?: 'self-transfer'
+  /** The most that the gas of one self-transfer may cost, in wei; 0.01 of the chain's money by default. */
+  readonly maxGasWei?: string
   readonly memory?: PaymentMemory
   readonly clock?: Clock
   readonly limits?: Partial<PayerLimits>
@@ -72,6 +74,7 @@ export function readOptions(options: PayerOptions): PayerConfig {
     allowedTokens: readTokens(options.allowedTokens),
     allowedHelpers: options.allowedHelpers?.map((text) => readAddress('allowedHelpers', text)),
     maxAmountPerPayment: readCap(options.maxAmountPerPayment),
+    maxGasWei: readWei(options.maxGasWei),
   }
   const memory = options.memory ?? createPaymentMemory({ clock, limits })
   const payer = readAddress('account.address', account.address)
@@ -104,6 +107,12 @@ function readCap(text: string | undefined): BaseUnits | undefined {
       `maxAmountPerPayment: ${text} is no plain integer in base units; ${conversionOf(text)}`,
     )
   return cap
+}
+
+function readWei(text: string | undefined): bigint {
+  const wei = text === undefined ? defaultMaxGasWei : parseBaseUnits(text)
+  if (wei === undefined) throw misconfigured(`maxGasWei: ${text} is no plain integer of wei`)
+  return wei
 }
 
 function readTokens(tokens: readonly string[] | 'any' | undefined): readonly Address[] | undefined {

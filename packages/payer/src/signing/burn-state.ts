@@ -5,6 +5,7 @@
 import { permitBurnerAbi } from '@svc-zerc20/contracts'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { type Address, type PublicClient, parseTransaction } from 'viem'
+import type { PayerLimits } from '../limits.js'
 import type { BurnState, ReadBurnState, SignedTransfer } from '../totals/burn-state.js'
 import type { Reservation } from '../totals/spend-state.js'
 
@@ -14,7 +15,18 @@ import type { Reservation } from '../totals/spend-state.js'
  */
 const settledSeconds = 60n
 
-export function createReadBurnState(client: PublicClient, checkChain: () => Promise<void>): ReadBurnState {
+export type BurnReads = {
+  /** Whether a promised burn exists, or can no longer come. */
+  readonly burnState: ReadBurnState
+  /** The same for a signed transfer of an account. */
+  transferState(transfer: SignedTransfer, payer: string): Promise<BurnState>
+}
+
+export function createBurnReads(
+  client: PublicClient,
+  checkChain: () => Promise<void>,
+  limits: Pick<PayerLimits, 'settledBlocks'>,
+): BurnReads {
   async function permitState(challengeNonce: ChallengeNonce, reservation: Reservation): Promise<BurnState> {
     const { helper, deadline, token, payer, payTo, amount } = reservation
     if (helper === undefined || deadline === undefined) return 'unknown'
@@ -32,26 +44,33 @@ export function createReadBurnState(client: PublicClient, checkChain: () => Prom
   }
 
   async function transferState({ hash, raw }: SignedTransfer, payer: string): Promise<BurnState> {
-    const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-    if (receipt !== null) return receipt.status === '0x1' ? 'burned' : 'absent'
+    const deep = (await client.getBlockNumber({ cacheTime: 0 })) - BigInt(limits.settledBlocks)
     const { nonce = 0 } = parseTransaction(raw)
-    const used = await client.getTransactionCount({ address: payer as Address, blockTag: 'latest' })
-    // While the nonce is unused, the transfer can still be mined. Once it is used, a second look at the
-    // receipt tells whether this transfer or another transaction used it.
-    if (used <= nonce) return 'unknown'
-    const later = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-    if (later === null) return 'absent'
-    return later.status === '0x1' ? 'burned' : 'absent'
+    // While its txNonce is unused, the transfer can still be mined. A use that is not deep can be undone.
+    const used =
+      deep < 0n ? 0 : await client.getTransactionCount({ address: payer as Address, blockNumber: deep })
+    // Read last: if the txNonce was used by then, the receipt tells whether this transfer used it.
+    const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+    if (receipt?.status === '0x1') return 'burned'
+    return used > nonce ? 'absent' : 'unknown'
   }
 
-  return async (challengeNonce, reservation, transfer) => {
+  const orUnknown = async (read: () => Promise<BurnState>): Promise<BurnState> => {
     try {
       await checkChain()
-      if (reservation.way === 'permit') return await permitState(challengeNonce, reservation)
-      // A transfer is stored before it is sent. No stored transfer means that none was sent.
-      return transfer ? await transferState(transfer, reservation.payer) : 'absent'
+      return await read()
     } catch {
       return 'unknown'
     }
+  }
+
+  return {
+    burnState: (challengeNonce, reservation, transfer) =>
+      orUnknown(async () => {
+        if (reservation.way === 'permit') return permitState(challengeNonce, reservation)
+        // A transfer is stored before it is sent. No stored transfer means that none was sent.
+        return transfer ? transferState(transfer, reservation.payer) : 'absent'
+      }),
+    transferState: (transfer, payer) => orUnknown(() => transferState(transfer, payer)),
   }
 }

@@ -3,40 +3,41 @@ import type { Address } from '@svc-zerc20/protocol'
 import { createPublicClient, http } from 'viem'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
-import type { ReadBurnState } from '../totals/burn-state.js'
+import type { Policy } from '../policy/policy.js'
 import type { BlockTime } from './block-time.js'
-import { createReadBurnState } from './burn-state.js'
+import { type BurnReads, createBurnReads } from './burn-state.js'
 import type { PermitFacts } from './permit-nonces.js'
 import { unavailable } from './rpc-failure.js'
 import { tokenAbi } from './token-abi.js'
 import type { TokenLabel } from './token-label.js'
 import { createTransfers, type Transfers } from './transfers.js'
 
-export type PayerChain = Transfers & {
-  /** The token's name and the payer's live permit nonce, in one round trip. */
-  permitFacts(token: Address): Promise<PermitFacts>
-  /** The code of an account, `0x` when it has none. */
-  codeAt(address: Address): Promise<string>
-  readBlock(number: bigint | 'latest'): Promise<BlockTime>
-  balanceOf(token: Address, owner: Address): Promise<bigint>
-  /** The token's own symbol and decimals. */
-  tokenLabel(token: Address): Promise<TokenLabel>
-  /** Whether a promised burn exists, or can no longer come. */
-  readonly burnState: ReadBurnState
-}
+export type PayerChain = Transfers &
+  BurnReads & {
+    /** The token's name and the payer's live permit nonce, in one round trip. */
+    permitFacts(token: Address): Promise<PermitFacts>
+    /** The code of an account, `0x` when it has none. */
+    codeAt(address: Address): Promise<string>
+    readBlock(number: bigint | 'latest'): Promise<BlockTime>
+    balanceOf(token: Address, owner: Address): Promise<bigint>
+    /** The token's own symbol and decimals. */
+    tokenLabel(token: Address): Promise<TokenLabel>
+  }
 
 export function createPayerChain({
   rpcUrl,
   chainId,
   payer,
+  policy,
   limits,
 }: {
   readonly rpcUrl: string
   readonly chainId: number
   readonly payer: Address
+  readonly policy: Pick<Policy, 'maxGasWei'>
   readonly limits: Pick<
     PayerLimits,
-    'rpcTimeoutMs' | 'rpcRetriesMax' | 'gasHeadroomPercent' | 'transferGasMax'
+    'rpcTimeoutMs' | 'rpcRetriesMax' | 'gasHeadroomPercent' | 'transferGasMax' | 'settledBlocks'
   >
 }): PayerChain {
   const transport = http(rpcUrl, {
@@ -64,7 +65,8 @@ export function createPayerChain({
   }
 
   return {
-    ...createTransfers(client, { payer, chainId, checkChain, limits }),
+    ...createTransfers(client, { payer, chainId, checkChain, maxGasWei: policy.maxGasWei, limits }),
+    ...createBurnReads(client, checkChain, limits),
 
     async permitFacts(token) {
       // Started together, so the transport sends them as one JSON-RPC batch.
@@ -104,8 +106,6 @@ export function createPayerChain({
       ])
       return { symbol, decimals }
     },
-
-    burnState: createReadBurnState(client, checkChain),
 
     async readBlock(number) {
       const block =

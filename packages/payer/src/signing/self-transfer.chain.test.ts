@@ -232,22 +232,36 @@ describe('self-transfer mode', () => {
     expect(errors[0]?.message).toContain('Fund the account with native money')
   })
 
-  it('forgets a transfer that the node refused outright', async () => {
+  it('keeps to the bytes that a node refused, whatever the node said of them', async () => {
     const payer = createPayer()
     const offer = newOffer()
-    const refuse = {
-      method: 'eth_sendRawTransaction',
-      kind: 'error',
-      code: -32_000,
-      executed: false,
-    } as const
-    net.chain.setFaults([{ ...refuse, message: 'transaction type not supported' }])
+    const sent = await net.sentBy(net.payer.address)
+    const message = 'transaction type not supported'
+    const refusal = { kind: 'error', code: -32_000, message, executed: false } as const
+    net.chain.setFaults([{ method: 'eth_sendRawTransaction', ...refusal }])
     const error = await failure(payer.createPaymentPayload(2, offer))
-    expect(error).toMatchObject({ code: 'transfer_refused', burnTxHash: undefined })
-    expect(error.message).toContain('transaction type not supported')
+    expect(error).toMatchObject({ code: 'burn_unconfirmed', burnTxHash: expect.any(String) })
+    expect(error.message).toContain(message)
     expect(error.message).not.toContain(net.rpcUrl)
     net.chain.setFaults([])
-    await expect(payer.createPaymentPayload(2, offer)).resolves.toHaveProperty('payload.burnTxHash')
+    const { payload } = await payer.createPaymentPayload(2, offer)
+    expect(payload.burnTxHash).toBe(error.burnTxHash)
+    expect(await net.sentBy(net.payer.address)).toBe(sent + 1)
+  })
+
+  it('signs nothing whose gas may cost more than one payment may', async () => {
+    const seen = await callsDuring(net.chain, async () => {
+      const error = await failure(createPayer({ maxGasWei: '1000' }).createPaymentPayload(2, newOffer()))
+      expect(error).toMatchObject({ code: 'gas_exceeded', burnTxHash: undefined })
+      // A node that names an absurd price, with the limit that nobody set.
+      net.chain.setFaults([
+        { method: 'eth_maxPriorityFeePerGas', kind: 'result', value: '0x38d7ea4c68000' }, // 0.001 ether
+      ])
+      expect(await failure(createPayer().createPaymentPayload(2, newOffer()))).toMatchObject({
+        code: 'gas_exceeded',
+      })
+    })
+    expect(seen.calls).not.toHaveProperty('eth_sendRawTransaction')
   })
 
   it.each([

@@ -4,14 +4,15 @@ import { encodeFunctionData, type PublicClient, type TransactionSerializable } f
 import { prepareTransactionRequest } from 'viem/actions'
 import type { PayerLimits } from '../limits.js'
 import { PayerError, type PayerErrorCode } from '../payer-error.js'
-import { explain, isAnswer, isRevert, isShortOfGas, refusalIn } from './rpc-failure.js'
+import type { SignedTransaction } from '../store/account-turns.js'
+import { explain, isAnswer, isRevert, isShortOfGas, refusalIn, unavailable } from './rpc-failure.js'
 import { tokenAbi } from './token-abi.js'
 
 export type Transfer = { readonly token: Address; readonly to: Address; readonly value: bigint }
 
 /**
  * - `sent`: the node has the transaction
- * - `refused`: the node does not have the transaction, and refuses it for good
+ * - `refused`: the node says that it does not have the transaction, and refuses it for good. Others may have it.
  * - `unclear`: no answer came, or the error leaves open whether some node has the bytes; sending them again
  *   is safe
  */
@@ -20,32 +21,50 @@ export type Broadcast =
   | { readonly result: 'refused' | 'unclear'; readonly why: string; readonly cause: unknown }
 
 export type Transfers = {
-  /** An unsigned transfer with the account's next nonce. Rejects when the transfer would fail, and says why. */
-  prepareTransfer(transfer: Transfer): Promise<TransactionSerializable>
+  /** An unsigned transfer. Rejects when the transfer would fail or cost too much gas, and says why. */
+  prepareTransfer(transfer: Transfer, txNonce: number): Promise<TransactionSerializable>
   /**
-   * Why the node refuses a transfer: too few tokens, too little gas money, a revert of the token, or the
-   * node's own words.
+   * The txNonce of the next transaction, and those of the given ones that may not be mined yet. A transaction that the
+   * node lacks is sent again. If it would come too late, or the node refuses it, its txNonce is used once more: of two
+   * transactions with one txNonce only one can be mined.
    */
-  whyRefused(transfer: Transfer, cause: unknown): Promise<PayerError>
+  nextTxNonce(
+    signed: readonly SignedTransaction[],
+    nowSeconds: number,
+  ): Promise<{ readonly txNonce: number; readonly waiting: readonly SignedTransaction[] }>
   broadcast(hash: TxHash, raw: Hex): Promise<Broadcast>
   /** Whether the transaction succeeded, or undefined while there is no receipt. */
   receiptStatus(hash: TxHash): Promise<'success' | 'reverted' | undefined>
 }
 
-export function createTransfers(
-  client: PublicClient,
-  {
-    payer,
-    chainId,
-    checkChain,
-    limits,
-  }: {
-    readonly payer: Address
-    readonly chainId: number
-    readonly checkChain: () => Promise<void>
-    readonly limits: Pick<PayerLimits, 'gasHeadroomPercent' | 'transferGasMax'>
+type TransferParts = {
+  readonly payer: Address
+  readonly chainId: number
+  readonly checkChain: () => Promise<void>
+  /** The most that the gas of one transfer may cost. */
+  readonly maxGasWei: bigint
+  readonly limits: Pick<PayerLimits, 'gasHeadroomPercent' | 'transferGasMax'>
+}
+
+export const createTransfers = (client: PublicClient, parts: TransferParts): Transfers => ({
+  ...createPreparing(client, parts),
+  ...createSending(client, parts),
+
+  async receiptStatus(hash) {
+    const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+    if (receipt === null) return undefined
+    return receipt.status === '0x1' ? 'success' : 'reverted'
   },
-): Transfers {
+})
+
+function createPreparing(
+  client: PublicClient,
+  { payer, chainId, checkChain, maxGasWei, limits }: TransferParts,
+): Pick<Transfers, 'prepareTransfer'> {
+  /**
+   * Why the node refuses to estimate a transfer: too few tokens, too little gas money, a revert of the token, or the
+   * node's own words.
+   */
   async function whyRefused({ token, to, value }: Transfer, cause: unknown): Promise<PayerError> {
     if (cause instanceof PayerError) return cause
     const what = `${value} of ${token} to ${to}`
@@ -65,11 +84,46 @@ export function createTransfers(
     return failed(isRevert(cause) ? 'transfer_reverts' : 'transfer_refused', explain(cause))
   }
 
-  /**
-   * Refused means that the node does not have the bytes and refuses them for good. In all other cases the
-   * transaction may still be mined: one URL may stand for several nodes, and a busy node may have passed the
-   * bytes on.
-   */
+  return {
+    async prepareTransfer({ token, to, value }, nonce) {
+      const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [to, value] })
+      try {
+        await checkChain()
+        const request = await prepareTransactionRequest(client, {
+          account: payer,
+          chain: undefined,
+          chainId,
+          to: token,
+          data,
+          parameters: ['gas', 'fees', 'type'],
+        })
+        if (request.gas > BigInt(limits.transferGasMax)) {
+          const beyond = `${request.gas} gas is estimated, and at most ${limits.transferGasMax} is spent`
+          throw new PayerError('transfer_refused', `${value} of ${token} to ${to}: ${beyond}`)
+        }
+        const gas = (request.gas * BigInt(100 + limits.gasHeadroomPercent)) / 100n
+        const { type, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+        const wei = gas * (maxFeePerGas ?? gasPrice ?? 0n)
+        if (wei > maxGasWei) {
+          const asked = `the transfer may cost ${wei} wei of gas, and at most ${maxGasWei} are spent`
+          throw new PayerError('gas_exceeded', asked)
+        }
+        const held = await client.getBalance({ address: payer })
+        if (held < wei) throw new PayerError('no_gas', `${payer} holds ${held} wei, and ${wei} may be needed`)
+        const fees = type === 'legacy' ? { type, gasPrice } : { type, maxFeePerGas, maxPriorityFeePerGas }
+        return { chainId, to: token, data, nonce, gas, ...fees } as TransactionSerializable
+      } catch (cause) {
+        throw await whyRefused({ token, to, value }, cause)
+      }
+    },
+  }
+}
+
+function createSending(
+  client: PublicClient,
+  { payer, checkChain }: TransferParts,
+): Pick<Transfers, 'broadcast' | 'nextTxNonce'> {
+  /** One URL may stand for several nodes, and a busy node may have passed the bytes on. */
   async function judge(hash: TxHash, cause: unknown): Promise<Broadcast> {
     const unclear = { result: 'unclear', why: explain(cause), cause } as const
     if (!isAnswer(cause)) return unclear
@@ -83,47 +137,36 @@ export function createTransfers(
     return refusal === 'lasting' || refusal === 'unfunded' ? { ...unclear, result: 'refused' } : unclear
   }
 
-  return {
-    whyRefused,
+  async function broadcast(hash: TxHash, raw: Hex): Promise<Broadcast> {
+    try {
+      await client.sendRawTransaction({ serializedTransaction: raw })
+      return { result: 'sent' }
+    } catch (cause) {
+      return judge(hash, cause)
+    }
+  }
 
-    async prepareTransfer({ token, to, value }) {
-      const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [to, value] })
+  return {
+    broadcast,
+
+    async nextTxNonce(signed, nowSeconds) {
+      const count = (blockTag: 'latest' | 'pending') =>
+        client.getTransactionCount({ address: payer, blockTag })
       try {
         await checkChain()
-        const request = await prepareTransactionRequest(client, {
-          account: payer,
-          chain: undefined,
-          chainId,
-          to: token,
-          data,
-          parameters: ['nonce', 'gas', 'fees', 'type'],
-        })
-        if (request.gas > BigInt(limits.transferGasMax)) {
-          const beyond = `${request.gas} gas is estimated, and at most ${limits.transferGasMax} is spent`
-          throw new PayerError('transfer_refused', `${value} of ${token} to ${to}: ${beyond}`)
+        const [mined, pending] = await Promise.all([count('latest'), count('pending')])
+        const waiting = signed.filter(({ txNonce }) => txNonce >= mined)
+        // The newest for each txNonce: an older one was refused, or came too late.
+        const newest = new Map(waiting.map((each) => [each.txNonce, each]))
+        const unseen = [...newest.values()].filter(({ txNonce }) => txNonce >= pending)
+        for (const { txNonce, hash, raw, expiresAt } of unseen.sort((a, b) => a.txNonce - b.txNonce)) {
+          const isLate = expiresAt <= nowSeconds
+          if (isLate || (await broadcast(hash, raw)).result === 'refused') return { txNonce, waiting }
         }
-        const gas = (request.gas * BigInt(100 + limits.gasHeadroomPercent)) / 100n
-        const { nonce, type, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
-        const fees = type === 'legacy' ? { type, gasPrice } : { type, maxFeePerGas, maxPriorityFeePerGas }
-        return { chainId, to: token, data, nonce, gas, ...fees } as TransactionSerializable
+        return { txNonce: Math.max(pending, ...unseen.map(({ txNonce }) => txNonce + 1)), waiting }
       } catch (cause) {
-        throw await whyRefused({ token, to, value }, cause)
+        throw unavailable(`the next txNonce of ${payer} could not be read`, cause)
       }
-    },
-
-    async broadcast(hash, raw) {
-      try {
-        await client.sendRawTransaction({ serializedTransaction: raw })
-        return { result: 'sent' }
-      } catch (cause) {
-        return judge(hash, cause)
-      }
-    },
-
-    async receiptStatus(hash) {
-      const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-      if (receipt === null) return undefined
-      return receipt.status === '0x1' ? 'success' : 'reverted'
     },
   }
 }

@@ -66,8 +66,9 @@ export function createDurablePayments({
   }
 
   /** Whether a payment is over: nobody will ask for it again, and no money depends on it. */
-  const isOver = ({ accepted, delivery }: PaymentRecord) =>
-    (delivery === 'delivered' || delivery === 'refused') &&
+  const isOver = ({ accepted, delivery, burn }: PaymentRecord) =>
+    // The chain is asked about a transfer that bought nothing for as long as its amount is reserved.
+    (delivery === 'delivered' || (delivery === 'refused' && burn === undefined)) &&
     accepted.extra.expiresAt + limits.retentionSeconds <= unixSeconds(clock)
 
   const isFree = ({ record, holder }: Stored) =>

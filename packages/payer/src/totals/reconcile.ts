@@ -37,8 +37,11 @@ export function createReconcile({
     return isOurs && record === undefined
   }
 
+  const transferOf = async (challengeNonce: ChallengeNonce, { way }: Reservation) =>
+    way === 'self-transfer' ? (await memory.get(challengeNonce))?.burn : undefined
+
   async function settle(challengeNonce: ChallengeNonce, reservation: Reservation): Promise<void> {
-    const transfer = (await memory.get(challengeNonce))?.burn
+    const transfer = await transferOf(challengeNonce, reservation)
     if (reservation.way === 'self-transfer' && !transfer && !(await endIntent(challengeNonce))) return
     const state = await burnState(challengeNonce, reservation, transfer)
     if (state === 'burned') {
@@ -56,8 +59,10 @@ export function createReconcile({
     const { reservations } = await totals.state()
     const now = unixSeconds(clock)
     for (const [nonce, reservation] of Object.entries(reservations)) {
-      if (endOf(reservation) + graceSeconds > now) continue
-      await settle(nonce as ChallengeNonce, reservation)
+      const challengeNonce = nonce as ChallengeNonce
+      // What became of a signed transfer can be told at any time.
+      const isOver = endOf(reservation) + graceSeconds <= now
+      if (isOver || (await transferOf(challengeNonce, reservation))) await settle(challengeNonce, reservation)
     }
   }
 }
