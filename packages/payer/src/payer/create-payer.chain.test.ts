@@ -172,7 +172,7 @@ describe('a reservation', () => {
   it('ends once the deadline has passed on the chain and there is no burn; with a burn it counts as spent', async () => {
     let aheadMs = 0
     const short = () => {
-      const soon = Math.floor((Date.now() + aheadMs) / 1_000) + (aheadMs === 0 ? 4 : 300)
+      const soon = Math.floor((Date.now() + aheadMs) / 1_000) + (aheadMs === 0 ? 120 : 300)
       return { extra: { expiresAt: soon, deadline: soon } }
     }
     const seller = await paywall(

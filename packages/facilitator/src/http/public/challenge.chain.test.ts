@@ -118,6 +118,7 @@ describe('R-110 the limits of issuance', () => {
 
   it('a challenge that expired makes room also when the TTL was lowered since an older one was issued', async () => {
     const clock = movableClock()
+    clock.stand()
     const journal = join(temporaryFolder(), 'journal')
     const env = { SVC_TREASURY_PK: generatePrivateKey(), SVC_RELAYER_PK: generatePrivateKey() }
     const start = (ttlSeconds: number) =>

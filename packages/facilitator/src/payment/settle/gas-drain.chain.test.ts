@@ -1,7 +1,7 @@
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
 import { type Address, encodeFunctionData, parseEventLogs, parseGwei } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { type SettleBody, startNetwork, type TestNetwork } from '../../../test/network.js'
 import { limits } from '../../limits.js'
@@ -186,6 +186,8 @@ describe('a payer that spoils burns once they are sent', () => {
   it('waits longer each time, is told so, and pays again after its wait', async () => {
     const spoiler = await net.account({ tokens: 0n, gas: true })
     const refill = () => net.faucet.mintTokens(spoiler.address, amount)
+    net.clock.stand()
+    onTestFinished(() => net.clock.release())
     for (const waitMs of [limits.payerWaitFirstMs, 2 * limits.payerWaitFirstMs]) {
       await refill()
       await spoilAfterSending(spoiler, net.deployment.token)
