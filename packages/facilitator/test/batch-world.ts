@@ -34,11 +34,12 @@ type Count = { readonly checkpoint: bigint; readonly counted: bigint }
 
 export type BatchWorld = ReturnType<typeof createBatchWorld>
 
-export function createBatchWorld(changes: Partial<BatchPace> = {}) {
+export function createBatchWorld(changes: Partial<BatchPace> & { readonly countsBeside?: boolean } = {}) {
+  const { countsBeside = false, ...paceChanges } = changes
   const pace: BatchPace = {
     ...{ least: 3, waitMaxMs: 60 * minuteMs, jitterMs: 0 },
     retryMs: { first: minuteMs, max: minuteMs },
-    ...changes,
+    ...paceChanges,
   }
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 10_000, expiredRetentionSeconds: 3600 })
@@ -48,6 +49,7 @@ export function createBatchWorld(changes: Partial<BatchPace> = {}) {
     transfers: [] as { readonly to: string; readonly value: bigint }[],
     /** Transfers to our addresses that the search will find, or has found. */
     beside: [] as EpochLeaf[],
+    dustBelow: 0n,
     rootSize: 0,
     followed: 0 as number | undefined,
     isPaused: false,
@@ -130,12 +132,30 @@ export function createBatchWorld(changes: Partial<BatchPace> = {}) {
           proved.set(data, batch)
           return { to: addressOf(1), data, gas: 1n }
         },
+        foreignCounts: async (epoch) =>
+          [...world.counts]
+            .filter(([key]) => key.includes(epochKey(epoch)) && key !== keyOf(epoch))
+            .map(([key, count]) => ({
+              submitter: key.split(' ').at(-1) ?? '',
+              end: count.checkpoint,
+              ...count,
+            })),
         found: async (epoch) =>
           world.beside.filter(({ challenge, burn }) => {
             const own = epochOf(challenge)
             const isSeen = world.followed === undefined || burn.leafIndex < BigInt(world.followed)
             return own && epochKey(own) === epochKey(epoch) && isSeen
           }),
+        async mark(leaves, beside) {
+          const places = new Set(leaves.map(({ burn }) => burn.leafIndex))
+          world.beside = world.beside.map((leaf) =>
+            places.has(leaf.burn.leafIndex) ? { ...leaf, beside } : leaf,
+          )
+        },
+        countsBeside,
+        get dustBelow() {
+          return world.dustBelow
+        },
         followedLeaves: async () => (world.followed === undefined ? undefined : BigInt(world.followed)),
         rangeOf(indices, limit) {
           const { count, end } = batchRange(indices.map(Number), Number(limit), shape)
@@ -173,6 +193,19 @@ export function createBatchWorld(changes: Partial<BatchPace> = {}) {
     return { ...burnOf(world.transfers.length), leafIndex, value: units(value) }
   }
 
+  async function issue(value: bigint, epoch: number): Promise<Challenge> {
+    seed += 1
+    const issuedAt = seconds(Math.floor(clock.now() / 1000))
+    const challenge = challengeOf(1_000 + seed, {
+      ...{ epoch: epochOfSecond(epoch), amount: units(value), issuedAt },
+      expiresAt: seconds(issuedAt + 300),
+    })
+    await ledger.issue(challenge)
+    return challenge
+  }
+  const claim = (challenge: Challenge) =>
+    ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
+
   return {
     world,
     clock,
@@ -186,20 +219,27 @@ export function createBatchWorld(changes: Partial<BatchPace> = {}) {
     finalize: () => finalize,
     /** A payment of an epoch, accepted. */
     async pay(value: bigint, epoch = 60): Promise<Challenge> {
-      seed += 1
-      const issuedAt = seconds(Math.floor(clock.now() / 1000))
-      const challenge = challengeOf(1_000 + seed, {
-        ...{ epoch: epochOfSecond(epoch), amount: units(value), issuedAt },
-        expiresAt: seconds(issuedAt + 300),
-      })
-      await ledger.issue(challenge)
-      await ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
+      const challenge = await issue(value, epoch)
+      await claim(challenge)
       await ledger.accept(challenge.nonce, appended(challenge.payTo, value))
       return challenge
     },
+    /** A transfer that pays, of a payer who has not presented it yet. */
+    async payUnpresented(value: bigint, epoch = 60): Promise<Challenge> {
+      const challenge = await issue(value, epoch)
+      world.beside.push({ challenge, burn: appended(challenge.payTo, value), beside: 'open' })
+      return challenge
+    },
+    /** Now its payer presents it. */
+    async present(challenge: Challenge): Promise<void> {
+      const found = world.beside.find(({ challenge: { nonce } }) => nonce === challenge.nonce)
+      assert(found, 'a transfer that was not presented yet')
+      await claim(challenge)
+      await ledger.accept(challenge.nonce, found.burn)
+    },
     /** Another transfer to the address of a payment. */
     payAgain(challenge: Challenge, value: bigint): void {
-      world.beside.push({ challenge, burn: appended(challenge.payTo, value) })
+      world.beside.push({ challenge, burn: appended(challenge.payTo, value), beside: 'open' })
     },
     /** Somebody else's transfers. */
     others(count: number): void {

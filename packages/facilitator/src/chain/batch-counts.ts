@@ -1,11 +1,11 @@
 /** Reads how far our account has counted the burns of epochs. */
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { type JsonRpc, type RpcAnswer, readHead, resultOf, scanLogs, wellFormed } from '@svc-zerc20/evm'
-import { type Address, parseTxHash } from '@svc-zerc20/protocol'
+import { type Address, parseAddress, parseTxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEventLogs } from 'viem/utils'
 import type { Epoch } from '../payment/epochs/epoch.js'
-import type { BatchCount, BatchPorts, CountedBatch } from '../payment/epochs/ports.js'
+import type { BatchCount, BatchPorts, CountedBatch, ForeignCount } from '../payment/epochs/ports.js'
 
 export function createBatchCounts(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
@@ -17,7 +17,7 @@ export function createBatchCounts(deps: {
   readonly confirmations: number
   /** Blocks in one question for logs; fewer while the node refuses. */
   readonly logSpanBlocksMax: number
-}): Pick<BatchPorts, 'counts' | 'findCounts'> {
+}): Pick<BatchPorts, 'counts' | 'findCounts' | 'foreignCounts'> {
   const { rpc, verifier, submitter, recipientHashOf } = deps
   const contract = { abi: verifierAbi } as const
 
@@ -36,6 +36,28 @@ export function createBatchCounts(deps: {
     return epochs.map((_, i) => countIn(answers[2 * i], answers[2 * i + 1]))
   }
 
+  async function countsIn(
+    args: { readonly recipientHash: bigint; readonly submitter?: Address },
+    fromBlock: bigint,
+  ): Promise<(CountedBatch & ForeignCount)[]> {
+    const topics = encodeEventTopics({ ...contract, eventName: 'BatchCounted', args }) as string[]
+    const blocks = { fromBlock: Number(fromBlock), spanBlocksMax: deps.logSpanBlocksMax }
+    const found: (CountedBatch & ForeignCount)[] = []
+    for await (const { logs } of scanLogs(rpc, { address: verifier, topics }, blocks)) {
+      const parsed = wellFormed('eth_getLogs', () =>
+        parseEventLogs({ ...contract, eventName: 'BatchCounted', logs: logs as never }),
+      )
+      for (const { args: batch, transactionHash, blockNumber } of parsed) {
+        const txHash = parseTxHash(transactionHash)
+        const [start, end] = [BigInt(batch.start), BigInt(batch.end)]
+        const { counted, submitter: by } = batch
+        if (txHash)
+          found.push({ txHash, blockNumber: BigInt(blockNumber ?? 0), start, end, counted, submitter: by })
+      }
+    }
+    return found
+  }
+
   return {
     async counts(epochs) {
       const deepBlock = (await readHead(rpc)) - BigInt(deps.confirmations - 1)
@@ -44,22 +66,12 @@ export function createBatchCounts(deps: {
       return epochs.map((_, i) => ({ latest: latest[i] ?? none, deep: deep[i] ?? none }))
     },
 
-    async findCounts(epoch, fromBlock) {
-      const args = { recipientHash: recipientHashOf(epoch), submitter }
-      const topics = encodeEventTopics({ ...contract, eventName: 'BatchCounted', args }) as string[]
-      const blocks = { fromBlock: Number(fromBlock), spanBlocksMax: deps.logSpanBlocksMax }
-      const found: CountedBatch[] = []
-      for await (const { logs } of scanLogs(rpc, { address: verifier, topics }, blocks)) {
-        const counted = wellFormed('eth_getLogs', () =>
-          parseEventLogs({ ...contract, eventName: 'BatchCounted', logs: logs as never }),
-        )
-        for (const { args: batch, transactionHash, blockNumber } of counted) {
-          const txHash = parseTxHash(transactionHash)
-          const [start, end] = [BigInt(batch.start), BigInt(batch.end)]
-          if (txHash) found.push({ txHash, blockNumber: BigInt(blockNumber ?? 0), start, end })
-        }
-      }
-      return found
+    findCounts: (epoch, fromBlock) =>
+      countsIn({ recipientHash: recipientHashOf(epoch), submitter }, fromBlock),
+
+    async foreignCounts(epoch, fromBlock) {
+      const all = await countsIn({ recipientHash: recipientHashOf(epoch) }, fromBlock)
+      return all.filter((count) => parseAddress(count.submitter) !== submitter)
     },
   }
 }

@@ -151,9 +151,11 @@ export const tables = {
       mint_second_transfers: defaults(
         flag,
         false,
-        'Whether a larger transfer to an address is minted after an earlier one was. Anybody can send one, and the two ' +
-          'mints of one address can be recognized as a pair: a stranger then knows which mint was the payment, and ' +
-          'its recipient. If `false`, such transfers are only recorded and shown (`admin late`).',
+        'Whether transfers to an address beside its payment are minted: a larger one by a proof of its own, and in batch ' +
+          'mode every one, in the sum of its epoch. Anybody can send one. The two mints of one address can be recognized ' +
+          'as a pair, and whoever sends 2^i base units to the i-th address reads from the sums of batches which ' +
+          'payments belong together: a stranger then knows the recipient. If `false`, such transfers are only recorded ' +
+          'and shown (`admin late`).',
       ),
       receipt_poll_ms: defaults(
         integer({ min: 0 }),

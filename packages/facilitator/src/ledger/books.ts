@@ -7,10 +7,10 @@ export function createBooks(core: LedgerCore): Books {
 
   /** Ended payments for a page: as many as it shows, and one more that tells whether more follow. */
   function endedFor({ since = 0, until = Number.POSITIVE_INFINITY, after, limit, ...query }: PageQuery) {
-    const { phase, isLate, isDemoted } = query
+    const { phase, isLate, isDemoted, epoch } = query
     if (isLate || isDemoted || phase === 'open' || phase === 'expired') return []
     const isFinalized = phase === undefined ? undefined : phase === 'finalized'
-    return state.endedPage({ since, until, after, isFinalized }, limit + 1)
+    return state.endedPage({ since, until, after, isFinalized, epoch }, limit + 1)
   }
 
   return {

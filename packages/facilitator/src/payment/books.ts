@@ -1,7 +1,16 @@
 /** The ledger as an operator may read it: pages of payments, newest first, and counts. Nothing here changes it. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { isSameEpoch } from './epochs/epoch.js'
 import { stateAt } from './lifecycle.js'
-import type { Burn, Finalized, LateReason, Payment, PaymentState, UnmatchedBurn } from './records.js'
+import type {
+  AddressEpoch,
+  Burn,
+  Finalized,
+  LateReason,
+  Payment,
+  PaymentState,
+  UnmatchedBurn,
+} from './records.js'
 
 export type RecordedPayment = Payment & {
   readonly finalized?: Finalized
@@ -24,6 +33,8 @@ export type PageQuery = {
   readonly isLate?: boolean | undefined
   /** Only payments whose burn a reorg took after it was accepted. */
   readonly isDemoted?: boolean | undefined
+  /** Only payments of this epoch, whenever they were issued. */
+  readonly epoch?: AddressEpoch | undefined
   /** Bounds of `issuedAt` in unix seconds: from `since` on, and before `until`. */
   readonly since?: number | undefined
   readonly until?: number | undefined
@@ -55,7 +66,7 @@ export type Books = {
 }
 
 export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, nowMs: number): Page {
-  const { phase, isLate, isDemoted, since = 0, until = Number.POSITIVE_INFINITY, after, limit } = query
+  const { phase, isLate, isDemoted, epoch, since = 0, until = Number.POSITIVE_INFINITY, after, limit } = query
   const wanted: RecordedPayment[] = []
   for (const payment of payments) {
     const { issuedAt } = payment.challenge
@@ -63,6 +74,7 @@ export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, no
     if (after && compare(cursorOf(payment), after) <= 0) continue
     if (isLate && !payment.late) continue
     if (isDemoted && !payment.demoted) continue
+    if (epoch && !isSameEpoch(epoch, payment.challenge.epoch)) continue
     if (phase !== undefined && stateAt(payment, nowMs) !== phase) continue
     wanted.push(payment)
   }

@@ -11,6 +11,9 @@ export const waitReasons = {
   gathering: 'other payments are to be minted with it, finalize.batch_least and finalize.batch_wait_max_ms',
   records_missing:
     'the chain counted more burns of its epoch than the records here know: run svc-facilitator recover',
+  foreign_mint:
+    'another facilitator mints for the same ledger id, and the smaller of both sums is lost: stop one of the two, ' +
+    'and see the guide on operating',
   root_behind: 'no proved root covers its burn yet',
   verifier_paused: 'the verifier is paused',
   burn_lost: 'no block holds its burn any more',

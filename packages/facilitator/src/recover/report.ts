@@ -78,6 +78,8 @@ function standingAt(step: Step | 'due' | undefined): Standing {
       return waiting('other payments are to be minted with it')
     case 'records_missing':
       return waiting('the chain counted more burns of its epoch than are known here')
+    case 'foreign_mint':
+      return waiting('more was minted for its epoch than is known here: another facilitator counts it, too')
     case 'burn_lost':
       return waiting(leftAloneReasons.burn_lost)
     case 'failed':

@@ -21,7 +21,6 @@ import { createMinter } from '../mint/minter.js'
 import { createOwnTree, type OwnTree } from '../mint/own-tree.js'
 import { createMerklePaths } from '../mint/paths.js'
 import { createMintProofs } from '../mint/proofs.js'
-import type { BatchPorts } from '../payment/epochs/ports.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
 import { type FinalizeLoop, startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
@@ -169,7 +168,7 @@ function wireBatchCounts(
   config: Config,
   { rpc, mintSender }: Pick<ChainSide, 'rpc' | 'mintSender'>,
   seed: Uint8Array,
-): Pick<BatchPorts, 'counts' | 'findCounts'> {
+): ReturnType<typeof createBatchCounts> {
   const secretsOf = createBurnSecrets(seed, config)
   // The recipient hash of an epoch does not depend on the nonce.
   const anyAddress = { nonce: `0x${'00'.repeat(32)}` as ChallengeNonce, powNonce: 0 }
@@ -201,7 +200,9 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
     prove: createMintProofs(proving),
     batches: {
       ...wireBatchCounts(config, chainSide, deps.seed),
-      ...createEpochTransfers({ store: deps.issued, dustBelow: dustBelow(config) }),
+      ...createEpochTransfers({ store: deps.issued }),
+      countsBeside: settlement.mint_second_transfers,
+      dustBelow: dustBelow(config),
       ...createEpochProofs({ ...proving, proveBatch: createBatchProofs(proving) }),
       pace: { ...pace.batch, retryMs: pace.retryMs },
       chance: () => fraction(random),

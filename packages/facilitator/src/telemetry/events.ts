@@ -269,6 +269,17 @@ export const logEvents: {
       ms: 'milliseconds the paths and the proof took',
     },
   },
+  'batch.foreign': {
+    level: 'error',
+    about:
+      'Another account counts burns of our epoch, so that another facilitator runs with this ledger id: perhaps a copy of ' +
+      'the journal. The larger of two sums is minted and the smaller one is lost. Stop one of them.',
+    fields: {
+      epoch: 'the second at which the epoch began',
+      value: 'base units beyond our burns, or what the other account came to',
+      submitter: 'the other account, where a count of it was found',
+    },
+  },
   'batch.failed': {
     level: 'warn',
     about: 'A batch mint failed. It is tried again with growing pauses.',

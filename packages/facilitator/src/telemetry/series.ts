@@ -173,6 +173,7 @@ export const eventCounters: Readonly<
   'payment.finalized': { name: 'svc_payments_total', labels: { phase: 'finalized' } },
   'payment.demoted': { name: 'svc_payments_total', labels: { phase: 'demoted' } },
   'mint.proved': { name: 'svc_mints_total', labels: { outcome: 'proved' } },
+  'batch.foreign': { name: 'svc_mints_total', labels: { outcome: 'foreign' } },
   'batch.failed': { name: 'svc_mints_total', labels: { outcome: 'batch_failed' } },
   'mint.mined': { name: 'svc_mints_total', labels: { outcome: 'mined' } },
   'mint.failed': { name: 'svc_mints_total', labels: { outcome: 'failed' } },

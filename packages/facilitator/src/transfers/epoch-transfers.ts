@@ -2,13 +2,13 @@
 import type { IssuedStore } from '../addresses/issued/store.js'
 import { type EpochLeaf, epochKey, epochOf } from '../payment/epochs/epoch.js'
 import type { BatchPorts } from '../payment/epochs/ports.js'
+import { burnIn } from '../payment/found/judge-transfers.js'
 
-export function createEpochTransfers(deps: {
-  readonly store: Pick<IssuedStore, 'find' | 'kept' | 'followed'>
-  /** Smaller transfers are left where they are: anybody can send them, and each takes a place in a proof. */
-  readonly dustBelow: bigint
-}): Pick<BatchPorts, 'found' | 'followedLeaves'> {
-  const { store, dustBelow } = deps
+export function createEpochTransfers({
+  store,
+}: {
+  readonly store: Pick<IssuedStore, 'find' | 'kept' | 'followed' | 'mark'>
+}): Pick<BatchPorts, 'found' | 'followedLeaves' | 'mark'> {
   return {
     async found(epoch) {
       const leaves: EpochLeaf[] = []
@@ -16,11 +16,15 @@ export function createEpochTransfers(deps: {
         const [challenge] = await store.find([payTo])
         const own = challenge && epochOf(challenge)
         if (!own || epochKey(own) !== epochKey(epoch)) continue
-        for (const { minedAt: _, ...burn } of transfers) {
-          if (burn.value >= dustBelow || burn.value >= challenge.amount) leaves.push({ challenge, burn })
+        for (const transfer of transfers) {
+          leaves.push({ challenge, burn: burnIn(transfer), beside: transfer.beside ?? 'open' })
         }
       }
       return leaves
+    },
+
+    async mark(leaves, as) {
+      for (const { challenge, burn } of leaves) await store.mark(challenge.payTo, burn.leafIndex, as)
     },
 
     async followedLeaves() {

@@ -8,6 +8,7 @@ import type { Books, RecordedPayment } from '../payment/books.js'
 import { isOnChain, type OnChainDeps } from '../payment/found/is-on-chain.js'
 import {
   besideBurnOf,
+  burnIn,
   type FoundTransfer,
   judgeTransfers,
   largestOf,
@@ -15,7 +16,7 @@ import {
 } from '../payment/found/judge-transfers.js'
 import { recordFound } from '../payment/found/record-found.js'
 import type { Ledger } from '../payment/ledger-port.js'
-import type { Burn, Challenge } from '../payment/records.js'
+import type { Challenge } from '../payment/records.js'
 import type { Report } from '../payment/report.js'
 import { replaceClaimed } from '../payment/settle/replace-claimed.js'
 
@@ -113,5 +114,3 @@ async function keepIfStuck(
   const { burn, at: minedAt } = payment.accepted
   await store.putTransfer(payTo, { ...burn, minedAt }, now())
 }
-
-const burnIn = ({ minedAt: _, ...burn }: FoundTransfer): Burn => burn

@@ -38,7 +38,7 @@ export function createStuck(deps: {
     const [challenge] = await store.find([payTo])
     if (!challenge) return undefined
     const payment = await ledger.books.find(challenge.nonce)
-    const stuck = totalOf(transfers) - countedOf(payment)
+    const stuck = stuckOf(transfers, payment)
     if (isUndecided(challenge, payment) || stuck <= 0n) return undefined
     return { challengeNonce: challenge.nonce, payTo, transfers, stuck }
   }
@@ -52,7 +52,7 @@ export function createStuck(deps: {
       const isAwaitingMint = late !== undefined && !(accepted ? lateMinted : finalized)
       const isClaimed = payment?.claim !== undefined && !accepted
       if (isAwaitingMint || isClaimed || isUndecided(challenge, payment)) return true
-      const stuck = totalOf(transfers) - countedOf(payment)
+      const stuck = stuckOf(transfers, payment)
       return stuck > 0n && stuck >= deps.dustBelow
     },
 
@@ -67,6 +67,10 @@ export function createStuck(deps: {
     },
   }
 }
+
+/** What neither the burn of the payment nor a batch has brought, or will bring. */
+const stuckOf = (transfers: readonly FoundTransfer[], payment: RecordedPayment | undefined): bigint =>
+  totalOf(transfers.filter(({ beside }) => beside !== 'minted')) - countedOf(payment)
 
 export type StuckCount = {
   /** Counts anew unless there is a recent count: counting reads every transfer that is kept. */

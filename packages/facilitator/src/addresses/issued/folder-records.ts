@@ -1,7 +1,8 @@
 /** Keys and values of the folder of issued addresses: big-endian, so that the order of keys is the order of numbers. */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import type { Challenge } from '../../payment/records.js'
-import { seconds } from '../../records/field-kinds.js'
+import { optional } from '../../records/field.js'
+import { oneOf, seconds } from '../../records/field-kinds.js'
 import { burnFields, challengeRecord } from '../../records/payment-records.js'
 import { record } from '../../records/record.js'
 import type { Checkpoint, FollowedBlock, FoundTransfer } from './store.js'
@@ -79,7 +80,11 @@ function parse<T>(bytes: Buffer, read: (raw: Raw) => T): T {
 export const writeIssued = (challenge: Challenge): Buffer => json(challengeRecord.toJson(challenge))
 export const readIssued = (bytes: Buffer): Challenge => parse(bytes, challengeRecord.fromJson)
 
-const foundRecord = record<FoundTransfer>({ ...burnFields, minedAt: seconds })
+const foundRecord = record<FoundTransfer>({
+  ...burnFields,
+  minedAt: seconds,
+  beside: optional(oneOf('what a batch did', ['counted', 'minted'])),
+})
 export const writeFound = (transfer: FoundTransfer): Buffer => json(foundRecord.toJson(transfer))
 export const readFound = (bytes: Buffer): FoundTransfer => parse(bytes, foundRecord.fromJson)
 

@@ -6,6 +6,7 @@ import { type FoundLimits, type FoundTransfer, type IssuedStore, leastBelow } fr
 
 type TransferSteps =
   | 'putTransfer'
+  | 'mark'
   | 'transfersTo'
   | 'kept'
   | 'due'
@@ -16,6 +17,11 @@ type TransferSteps =
 export function createFolderTransfers(level: Level, limits: FoundLimits): Pick<IssuedStore, TransferSteps> {
   return {
     putTransfer: (payTo, transfer, dueAt) => putTransfer(level, limits, payTo, transfer, dueAt),
+    async mark(payTo, leafIndex, beside) {
+      const key = keys.transfer(payTo, leafIndex)
+      const known = await level.get(key)
+      if (known) await write(level, [put(key, writeFound({ ...readFound(known), beside }))])
+    },
     transfersTo: (payTo) => transfersTo(level, payTo),
     kept: () => keptIn(level),
 
@@ -56,8 +62,13 @@ async function putTransfer(
   dueAt: number,
 ): ReturnType<IssuedStore['putTransfer']> {
   const key = keys.transfer(payTo, transfer.leafIndex)
-  const kept = [put(key, writeFound(transfer)), put(keys.due(dueAt, payTo), nothing)]
-  if ((await level.get(key)) !== undefined) {
+  const before = await level.get(key)
+  const { beside } = before ? readFound(before) : {}
+  const kept = [
+    put(key, writeFound({ ...transfer, ...(beside && { beside }) })),
+    put(keys.due(dueAt, payTo), nothing),
+  ]
+  if (before !== undefined) {
     await write(level, kept)
     return 'known'
   }

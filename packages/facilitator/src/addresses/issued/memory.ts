@@ -65,9 +65,16 @@ export function createIssuedMemory(limits: FoundLimits & { readonly addressesMax
       const least = isFull ? leastBelow(known, transfer) : undefined
       if (isFull && !least) return 'full'
       dueAt.set(payTo, due)
-      if (same !== -1) known[same] = transfer
+      const before = known[same]
+      if (before) known[same] = { ...transfer, ...(before.beside && { beside: before.beside }) }
       else found.set(payTo, [...known.filter((other) => other !== least), transfer])
       return same === -1 ? 'kept' : 'known'
+    },
+    async mark(payTo, leafIndex, beside) {
+      const marked = found
+        .get(payTo)
+        ?.map((each) => (each.leafIndex === leafIndex ? { ...each, beside } : each))
+      if (marked) found.set(payTo, marked)
     },
     transfersTo: async (payTo) => found.get(payTo) ?? [],
     async *kept() {

@@ -94,6 +94,23 @@ describe.each(Object.entries(stores))('issued addresses in a %s', (_, open) => {
     expect(await keptIn(store)).toEqual([])
   })
 
+  it('keep a transfer that a batch counted, whatever comes after it', async () => {
+    const store = await open()
+    await store.put([challengeOf(1)])
+    const payTo = addressOf(1)
+    for (let leaf = 1; leaf <= 3; leaf++) await store.putTransfer(payTo, transferOf(leaf, 1n), 10)
+    for (let leaf = 1n; leaf <= 3n; leaf++) await store.mark(payTo, leaf, 'counted')
+    // Followed again, after a restart.
+    expect(await store.putTransfer(payTo, transferOf(1, 1n), 10)).toBe('known')
+    expect(await store.putTransfer(payTo, transferOf(4, 50n), 10)).toBe('full')
+    const kept = await store.transfersTo(payTo)
+    expect(kept.map(({ leafIndex, beside }) => [leafIndex, beside])).toEqual([
+      [1n, 'counted'],
+      [2n, 'counted'],
+      [3n, 'counted'],
+    ])
+  })
+
   it('say which address is due, until it was looked at', async () => {
     const store = await open()
     await store.putTransfer(addressOf(1), transferOf(1), 100)

@@ -3,7 +3,7 @@
  * may never be minted. A payment that is taken out keeps its number, and gets it again when it comes back.
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Challenge, Finalized } from '../../payment/records.js'
+import type { AddressEpoch, Challenge, Finalized } from '../../payment/records.js'
 import { createNonceIndex } from './nonce-index.js'
 import {
   type EndedPayment,
@@ -38,6 +38,8 @@ export type EndedTable = {
   isAwaiting(number: number): boolean
   /** Whether the payment is minted, and has a fee that a sweep has yet to take. */
   isFeeOpen(number: number): boolean
+  /** Unpacks nothing else. */
+  epochOf(number: number): AddressEpoch | undefined
   read(number: number): EndedPayment
   readWithoutMint(number: number): Omit<EndedPayment, 'finalized'>
   /**
@@ -103,6 +105,10 @@ export function createEndedTable(): EndedTable {
     isTakenOut: (number) => takenOut.has(number),
     isAwaiting: (number) => !takenOut.has(number) && mintOf(number) === noMint,
     isFeeOpen,
+    epochOf(number) {
+      const { slab, offset } = records.place(number)
+      return terms.at(termsIn(slab, offset)).epoch
+    },
     readWithoutMint,
     read(number) {
       const mint = mintOf(number)

@@ -1,5 +1,7 @@
 /** Pages of the archive, newest payment first. Only payments on the page are unpacked. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { isSameEpoch } from '../../payment/epochs/epoch.js'
+import type { AddressEpoch } from '../../payment/records.js'
 import type { EndedTable } from './ended-table.js'
 import { type EndedPayment, issuedAtIn, nonceBytes } from './packing.js'
 import { recordsPerSlab, slabOf } from './slabs.js'
@@ -12,6 +14,8 @@ export type ArchiveQuery = {
   readonly after?: { readonly issuedAt: number; readonly nonce: ChallengeNonce } | undefined
   /** Only finalized payments, or only those that are not. */
   readonly isFinalized?: boolean | undefined
+  /** Only payments of this epoch. */
+  readonly epoch?: AddressEpoch | undefined
 }
 
 export type ArchivePages = {
@@ -40,6 +44,7 @@ export function createPages(table: EndedTable): ArchivePages {
       const issuedAt = issuedAtIn(slab, offset)
       if (issuedAt < query.since || issuedAt >= query.until) continue
       if (query.isFinalized !== undefined && table.isAwaiting(number) === query.isFinalized) continue
+      if (query.epoch && !isSameEpoch(query.epoch, table.epochOf(number))) continue
       const found = { number, issuedAt, slab, offset }
       if (query.after && after && !isBehind(found, query.after.issuedAt, after)) continue
       yield found

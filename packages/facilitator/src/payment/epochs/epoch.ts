@@ -4,7 +4,18 @@ import type { AddressEpoch, AwaitingMint, Burn, Challenge } from '../records.js'
 export type Epoch = AddressEpoch & { readonly treasury: Challenge['treasury'] }
 
 /** A transfer to an address of an epoch. */
-export type EpochLeaf = { readonly challenge: Challenge; readonly burn: Burn }
+export type EpochLeaf = {
+  readonly challenge: Challenge
+  readonly burn: Burn
+  /**
+   * Present for a transfer that is no payment of the ledger. `counted`: a proof that counts it was made, so that every
+   * later count has it, too.
+   */
+  readonly beside?: 'open' | 'counted' | 'minted'
+}
+
+export const isSameEpoch = (one: AddressEpoch, other: AddressEpoch | undefined): boolean =>
+  one.ledger === other?.ledger && one.start === other.start
 
 /** The epoch of a challenge; undefined when it is minted by a proof of its own. */
 export const epochOf = ({ treasury, epoch }: Pick<Challenge, 'treasury' | 'epoch'>): Epoch | undefined =>

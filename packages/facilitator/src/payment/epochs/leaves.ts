@@ -1,31 +1,66 @@
-/** Every transfer to an address of an epoch that we know of, from the ledger and from the chain. */
+/**
+ * The transfers to addresses of an epoch that a proof counts. The ledger's own burns are: those that paid, and those that
+ * came too late. What anybody sends to an address beside them is not, unless the operator wants it: a stranger who sends
+ * 2^i base units to the i-th address would read from the minted sums which of them belong together.
+ */
+import type { Address } from '@svc-zerc20/protocol'
 import type { Books } from '../books.js'
+import type { AwaitingMint } from '../records.js'
 import { type Epoch, type EpochLeaf, epochKey, epochOf } from './epoch.js'
 import type { BatchPorts } from './ports.js'
 
-/** In no order. Each leaf is there once. */
-export type EpochLeaves = (epoch: Epoch) => Promise<readonly EpochLeaf[]>
+/**
+ * In no order. Each leaf is there once, and those of `payments` are always among them. What was passed over below the
+ * checkpoint stays uncounted: counting it later would show its value as the difference of two sums.
+ */
+export type EpochLeaves = (
+  epoch: Epoch,
+  payments: readonly AwaitingMint[],
+  checkpoint: bigint,
+) => Promise<readonly EpochLeaf[]>
 
-/** A clock that was set back may have issued an address before its epoch began. */
-const clockMarginSeconds = 86_400
+export type EpochLeavesDeps = Pick<BatchPorts, 'found' | 'countsBeside' | 'dustBelow'> & {
+  readonly ledger: { readonly books: Pick<Books, 'page'> }
+}
 
-export function createEpochLeaves(deps: {
-  readonly books: Pick<Books, 'page'>
-  readonly found: BatchPorts['found']
-}): EpochLeaves {
-  return async (epoch) => {
+export function createEpochLeaves(deps: EpochLeavesDeps): EpochLeaves {
+  /** A transfer whose payer may still present it is counted as the burn that it will be: accepted, or late. */
+  function isWanted({ challenge, burn }: EpochLeaf, largest: ReadonlyMap<Address, EpochLeaf>): boolean {
+    if (burn.value < deps.dustBelow && burn.value < challenge.amount) return false
+    return deps.countsBeside || largest.get(challenge.payTo)?.burn.leafIndex === burn.leafIndex
+  }
+
+  return async (epoch, payments, checkpoint) => {
     const leaves = new Map<bigint, EpochLeaf>()
-    const key = epochKey(epoch)
-    const since = epoch.start - clockMarginSeconds
-    const { payments } = await deps.books.page({ since, limit: Number.POSITIVE_INFINITY })
-    for (const { challenge, accepted, late } of payments) {
-      const own = epochOf(challenge)
-      if (!own || epochKey(own) !== key) continue
-      for (const burn of [accepted?.burn, late]) if (burn) leaves.set(burn.leafIndex, { challenge, burn })
+    const paid = new Set<Address>()
+    const addOwn = ({ challenge, burn }: EpochLeaf) => {
+      leaves.set(burn.leafIndex, { challenge, burn })
+      paid.add(challenge.payTo)
     }
-    for (const leaf of await deps.found(epoch)) {
-      if (!leaves.has(leaf.burn.leafIndex)) leaves.set(leaf.burn.leafIndex, leaf)
+    const recorded = await deps.ledger.books.page({ epoch, limit: Number.POSITIVE_INFINITY })
+    for (const { challenge, accepted, late } of recorded.payments) {
+      const own = epochOf(challenge)
+      if (!own || epochKey(own) !== epochKey(epoch)) continue
+      for (const burn of [accepted?.burn, late]) if (burn) addOwn({ challenge, burn })
+    }
+    for (const payment of payments) addOwn(payment)
+    const found = (await deps.found(epoch)).filter(({ burn }) => !leaves.has(burn.leafIndex))
+    const largest = largestOfEach(found.filter(({ challenge }) => !paid.has(challenge.payTo)))
+    for (const leaf of found) {
+      const isOpen = leaf.beside === 'open'
+      if (isOpen && (leaf.burn.leafIndex < checkpoint || !isWanted(leaf, largest))) continue
+      leaves.set(leaf.burn.leafIndex, leaf)
     }
     return [...leaves.values()]
   }
+}
+
+function largestOfEach(leaves: readonly EpochLeaf[]): ReadonlyMap<Address, EpochLeaf> {
+  const largest = new Map<Address, EpochLeaf>()
+  for (const leaf of leaves) {
+    const { payTo } = leaf.challenge
+    const known = largest.get(payTo)
+    if (!known || known.burn.value < leaf.burn.value) largest.set(payTo, leaf)
+  }
+  return largest
 }

@@ -15,8 +15,10 @@ export type EpochMemory = {
    * them are left. Fewer than that wait for company again.
    */
   begin(limit: bigint): void
-  /** Leaves below this one are counted a second time, to the last of them: their sum is on the chain already. */
-  countAnew(below: bigint): void
+  /** The operator was told that somebody else counts this epoch. */
+  isForeignTold: boolean
+  /** Counts by other accounts were looked for. */
+  isLookedAt: boolean
   /** A proof of the tally ended. After a failure the epoch rests, longer each time. */
   ended(how: 'well' | 'failed'): void
 }
@@ -29,24 +31,22 @@ export function createEpochMemory({
   let drawn = chance()
   let completeAtMs: number | undefined
   let tallyBelow = 0n
-  let anewBelow = 0n
   let failures = 0
   let restUntilMs = 0
   return {
     base: undefined,
+    isForeignTold: false,
+    isLookedAt: false,
     isDue(payments) {
       const now = clock.now()
       if (now < restUntilMs) return false
-      if (countBelow(payments, anewBelow) > 0 || countBelow(payments, tallyBelow) >= pace.least) return true
+      if (countBelow(payments, tallyBelow) >= pace.least) return true
       if (payments.length >= pace.least) completeAtMs ??= now
       else completeAtMs = undefined
       return now >= dueAtMs({ sinceMs: payments.map(waitsSinceMs), completeAtMs, chance: drawn, pace })
     },
     begin(limit) {
       tallyBelow = limit
-    },
-    countAnew(below) {
-      anewBelow = below
     },
     ended(how) {
       failures = how === 'failed' ? failures + 1 : 0

@@ -23,7 +23,26 @@ export function compareCount(leaves: readonly EpochLeaf[], count: BatchCount, ba
   return above > count.counted - base.counted ? 'missed' : 'lost'
 }
 
-const sumBelow = (leaves: readonly EpochLeaf[], checkpoint: bigint): bigint =>
+/**
+ * Whose mint the minted sum is. `ours`: what we counted, or what an earlier account of ours counted, which went further.
+ * `open`: more than this count has yet, so it has to go on. `foreign`: more than all burns that we know, so that somebody
+ * else counts burns of this recipient hash. The larger count is minted and the smaller one is not, whichever is ours.
+ */
+export function explainMinted(leaves: readonly EpochLeaf[], count: BatchCount): 'ours' | 'open' | 'foreign' {
+  const beyond = count.minted - count.counted
+  if (beyond === 0n) return 'ours'
+  let sum = 0n
+  for (const { burn } of leaves.toSorted(byLeaf)) {
+    if (burn.leafIndex < count.checkpoint) continue
+    sum += burn.value
+    if (sum === beyond) return 'ours'
+  }
+  return sum > beyond ? 'open' : 'foreign'
+}
+
+const byLeaf = (a: EpochLeaf, b: EpochLeaf): number => (a.burn.leafIndex < b.burn.leafIndex ? -1 : 1)
+
+export const sumBelow = (leaves: readonly EpochLeaf[], checkpoint: bigint): bigint =>
   leaves.reduce((sum, { burn }) => (burn.leafIndex < checkpoint ? sum + burn.value : sum), 0n)
 
 export type Planned = { readonly start: bigint; readonly end: bigint; readonly leaves: readonly EpochLeaf[] }
@@ -46,7 +65,7 @@ export function planBatch(given: {
   const start = compareCount(leaves, count, base) === 'missed' ? 0n : count.checkpoint
   const open = leaves
     .filter(({ burn }) => burn.value > 0n && burn.leafIndex >= start && burn.leafIndex < limit)
-    .toSorted((a, b) => (a.burn.leafIndex < b.burn.leafIndex ? -1 : 1))
+    .toSorted(byLeaf)
   if (open.length === 0) return undefined
   const indices = open.map(({ burn }) => burn.leafIndex)
   const { count: used, end } = rangeOf(indices, limit)

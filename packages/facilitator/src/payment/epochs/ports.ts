@@ -23,6 +23,14 @@ export type CountedBatch = Required<Pick<Mint, 'txHash' | 'blockNumber'>> & {
   readonly end: bigint
 }
 
+/** A count of an epoch by an account that is not ours. */
+export type ForeignCount = {
+  readonly submitter: string
+  /** Leaves below this were looked at, and came to this sum. */
+  readonly end: bigint
+  readonly counted: bigint
+}
+
 /** The burns of one proof, rising, all of them from `start` up to but without `end`. */
 export type Batch = {
   readonly epoch: Epoch
@@ -59,11 +67,18 @@ export type BatchPorts = {
   /** The counted proofs of an epoch from a block on, oldest first. */
   readonly findCounts: (epoch: Epoch, fromBlock: bigint) => Promise<readonly CountedBatch[]>
   readonly prove: ProveBatch
+  /** Blocks with counts of the epoch by accounts that are not ours, and what each came to. */
+  readonly foreignCounts: (epoch: Epoch, fromBlock: bigint) => Promise<readonly ForeignCount[]>
   /**
    * Transfers to addresses of the epoch that were found on the chain, whether or not the ledger knows them. Each is as
-   * deep as a mint must be.
+   * deep as a mint must be, and has `beside`.
    */
   readonly found: (epoch: Epoch) => Promise<readonly EpochLeaf[]>
+  /** Remembers these found transfers as counted, before their proof leaves the daemon, or as minted. */
+  readonly mark: (leaves: readonly EpochLeaf[], as: 'counted' | 'minted') => Promise<void>
+  /** Whether transfers beside payments are counted, from `dustBelow` on. Anybody can send them, and mark sums by them. */
+  readonly countsBeside: boolean
+  readonly dustBelow: bigint
   /** All transfers below this leaf were searched for ours; undefined when that is not known. */
   readonly followedLeaves: () => Promise<bigint | undefined>
   /**

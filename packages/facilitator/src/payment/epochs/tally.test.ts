@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type BatchWorld, createBatchWorld } from '../../../test/batch-world.js'
-import { burnOf, units } from '../../../test/challenges.js'
+import { burnOf, challengeOf, epochOfSecond, units } from '../../../test/challenges.js'
 import type { Challenge } from '../records.js'
 import { epochKey, epochOf } from './epoch.js'
 
@@ -123,8 +123,8 @@ describe('payments of an epoch', () => {
     expect(await world.round()).toEqual({ [nonce]: 'mined' })
   })
 
-  it('take second transfers to their addresses along, and late ones with the next proof', async () => {
-    const world = createBatchWorld({ least: 1 })
+  it('take second transfers along if the operator wants it, and late ones with the next proof', async () => {
+    const world = createBatchWorld({ least: 1, countsBeside: true })
     const a = await world.pay(5n)
     world.payAgain(a, 3n)
     world.cover()
@@ -167,6 +167,109 @@ describe('payments of an epoch', () => {
   })
 })
 
+describe('what a stranger sends to addresses of an epoch', () => {
+  it('is in no sum: 2^i base units to the i-th address mark no payment', async () => {
+    const world = createBatchWorld()
+    const challenges = await payMany(world, [100n, 100n, 100n])
+    for (const [i, challenge] of challenges.entries()) world.payAgain(challenge, 2n ** BigInt(i))
+    world.cover()
+    for (let i = 0; i < 3; i++) await world.round()
+    for (const challenge of challenges) expect(await world.isFinalized(challenge)).toBe(true)
+    expect(world.world.totals.get(totalKey(challenges[0]))).toBe(300n)
+  })
+
+  it('is counted before its payer presents it where it can be nothing but the payment, and then once', async () => {
+    const world = createBatchWorld({ least: 1 })
+    await world.pay(5n)
+    const burn = await world.payUnpresented(7n)
+    world.payAgain(burn, 3n)
+    world.cover()
+    for (let i = 0; i < 3; i++) await world.round()
+    expect(world.total(burn)).toBe(12n)
+    await world.present(burn)
+    for (let i = 0; i < 3; i++) await world.round()
+    expect(await world.isFinalized(burn)).toBe(true)
+    expect(world.world.counted.map(({ batch }) => batch.start)).toEqual([0n])
+  })
+
+  it('stays counted, or uncounted, whatever the operator sets later', async () => {
+    const world = createBatchWorld({ least: 1, countsBeside: true })
+    world.world.dustBelow = 10n
+    world.restart()
+    const first = await world.pay(100n)
+    world.payAgain(first, 20n)
+    world.payAgain(first, 3n)
+    world.cover()
+    for (let i = 0; i < 3; i++) await world.round()
+    for (const dustBelow of [50n, 1n]) {
+      world.world.dustBelow = dustBelow
+      world.restart()
+      const next = await world.pay(100n)
+      world.cover()
+      for (let i = 0; i < 3; i++) await world.round()
+      expect(await world.isFinalized(next)).toBe(true)
+    }
+    expect(world.total(first)).toBe(320n)
+    // Never from zero again: that would show the value of what was left out.
+    expect(world.world.counted.filter(({ batch }) => batch.start === 0n)).toHaveLength(1)
+  })
+})
+
+describe('somebody else who counts the same epoch', () => {
+  it('is an alarm, and nothing is finalized by a mint that is larger than all our burns', async () => {
+    const world = createBatchWorld({ least: 1 })
+    const own = await world.pay(5n)
+    world.cover()
+    world.world.totals.set(totalKey(own), 9n)
+    for (let i = 0; i < 3; i++) await world.round()
+    expect(await world.isFinalized(own)).toBe(false)
+    expect(world.finalize().waitOf(own.nonce)).toMatchObject({ reason: 'foreign_mint' })
+    const alarms = () => world.events.filter(({ event }) => event === 'batch.foreign')
+    expect(alarms()).toEqual([{ event: 'batch.foreign', epoch: 60, value: 4n }])
+    await world.round()
+    expect(alarms()).toHaveLength(1)
+  })
+
+  it('is told at the first look, also while our sum is the larger one', async () => {
+    const world = createBatchWorld()
+    const own = await world.pay(5n)
+    world.cover()
+    world.world.counts.set(`0 ${totalKey(own)} b`, { checkpoint: 1n, counted: 3n })
+    await world.round()
+    expect(world.events).toContainEqual({ event: 'batch.foreign', epoch: 60, value: 3n, submitter: 'b' })
+  })
+
+  it('is no alarm when it was an earlier account of ours, which counted the same burns', async () => {
+    const world = createBatchWorld({ least: 1 })
+    await payMany(world, [5n, 6n])
+    world.cover()
+    for (let i = 0; i < 3; i++) await world.round()
+    world.world.submitter = 'b'
+    world.restart()
+    const next = await world.pay(7n)
+    world.cover()
+    for (let i = 0; i < 3; i++) await world.round()
+    expect(await world.isFinalized(next)).toBe(true)
+    expect(world.events.filter(({ event }) => event === 'batch.foreign')).toEqual([])
+  })
+})
+
+describe('a payment whose record has the time of a wrong clock', () => {
+  it('is counted and not only looked past', async () => {
+    const world = createBatchWorld({ least: 1 })
+    const twoDaysSeconds = 172_800
+    const epoch = Math.floor(world.clock.now() / 1000) + twoDaysSeconds
+    const early = await world.pay(5n, epoch)
+    world.cover()
+    for (let i = 0; i < 3; i++) await world.round()
+    const late = await world.pay(6n, epoch)
+    world.cover()
+    for (let i = 0; i < 3; i++) await world.round()
+    expect(world.total(late)).toBe(11n)
+    expect([await world.isFinalized(early), await world.isFinalized(late)]).toEqual([true, true])
+  })
+})
+
 describe('a count that our records do not explain', () => {
   it('is made again from zero when a burn was missed', async () => {
     const world = createBatchWorld({ least: 1 })
@@ -175,10 +278,11 @@ describe('a count that our records do not explain', () => {
     world.cover()
     await world.round()
     await world.round()
-    // Found only now, below the checkpoint.
+    // Recorded only now, below the checkpoint.
+    const challenge = challengeOf(9, { epoch: epochOfSecond(60) })
     const burn = { ...burnOf(9), leafIndex: 1n, value: units(3n) }
-    world.world.beside.push({ challenge: a, burn })
-    world.world.transfers.splice(1, 0, { to: a.payTo, value: 3n })
+    await world.ledger.recordLate(challenge, burn, 'unpresented')
+    world.world.transfers.splice(1, 0, { to: challenge.payTo, value: 3n })
     world.world.counts.set(countKey(a), { checkpoint: 2n, counted: 5n })
     const b = await world.pay(7n)
     world.cover()
@@ -317,7 +421,7 @@ describe('in any order of payments, roots, restarts, failures and changes of the
   it('nothing is minted twice, nothing is left behind, and every payment is finalized', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(turns, { minLength: 5, maxLength: 60 }), async (script) => {
-        const world = createBatchWorld()
+        const world = createBatchWorld({ countsBeside: true })
         const paid: Challenge[] = []
         const burned = (epoch: number) => {
           const own = new Set<string>(

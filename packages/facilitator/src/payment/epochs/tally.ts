@@ -12,10 +12,10 @@ import type { Round, Step } from '../finalize/round.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock, Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
-import { type EpochPayments, epochKey, groupByEpoch } from './epoch.js'
-import { createEpochLeaves } from './leaves.js'
+import { type EpochLeaf, type EpochPayments, epochKey, groupByEpoch } from './epoch.js'
+import { createEpochLeaves, type EpochLeaves } from './leaves.js'
 import { createEpochMemory, type EpochMemory } from './memory.js'
-import { compareCount, planBatch } from './plan.js'
+import { compareCount, explainMinted, planBatch, sumBelow } from './plan.js'
 import type { BatchCount, BatchPorts, SeenCount } from './ports.js'
 import { createRecordCounted } from './record-counted.js'
 import { type BatchEnd, createSendBatch } from './send-batch.js'
@@ -52,8 +52,10 @@ type Tally = EpochPayments & { readonly memory: EpochMemory; readonly steps: Ste
 export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
   const memories = new Map<string, EpochMemory>()
   const hastened = new Set<ChallengeNonce>()
-  const recordDeep = createRecordDeep(deps)
-  const mintWaiting = createMintWaiting(deps, hastened)
+  const leavesOf = createEpochLeaves(deps)
+  const recordDeep = createRecordDeep(deps, leavesOf)
+  const mintWaiting = createMintWaiting(deps, leavesOf, hastened)
+  const lookForOthers = createLookForOthers(deps, leavesOf)
 
   /** Epochs with nothing left to mint are forgotten. */
   function talliesOf(payments: readonly AwaitingMint[]): readonly Tally[] {
@@ -72,6 +74,7 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
     tallies.length === 0 ? [] : deps.counts(tallies.map(({ epoch }) => epoch))
 
   async function takeOn(tally: Tally, seen: SeenCount, root: ProvedRoot, round: Round): Promise<void> {
+    await lookForOthers(tally)
     await recordDeep(tally, seen.deep)
     const waiting = await waitingOf(deps, tally, root, round)
     if (waiting.length > 0) await mintWaiting(tally, waiting, seen.latest, root, round)
@@ -118,23 +121,62 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
 }
 
 /** Records payments below the deep checkpoint, when the count equals our records. */
-function createRecordDeep(deps: EpochTalliesDeps): (tally: Tally, deep: BatchCount) => Promise<void> {
-  const leavesOf = createEpochLeaves({ books: deps.ledger.books, found: deps.found })
+function createRecordDeep(
+  deps: EpochTalliesDeps,
+  leavesOf: EpochLeaves,
+): (tally: Tally, deep: BatchCount) => Promise<void> {
   const recordCounted = createRecordCounted(deps)
   return async ({ epoch, payments, memory, steps }, deep) => {
     const below = payments.filter(({ burn }) => burn.leafIndex < deep.checkpoint)
     if (below.length === 0 || deep.minted < deep.counted) return
-    const leaves = await leavesOf(epoch)
+    const leaves = await leavesOf(epoch, payments, deep.checkpoint)
     if (memory.base && memory.base.checkpoint > deep.checkpoint) memory.base = undefined
     if (compareCount(leaves, deep, memory.base) === 'lost') memory.base ??= deep
     const sureFrom = compareCount(leaves, deep, memory.base)
     if (sureFrom === 'missed') return
+    const minted = explainMinted(leaves, deep)
+    if (minted === 'foreign') {
+      for (const { challenge } of below) steps.set(challenge.nonce, 'foreign_mint')
+      tellForeign(deps, memory, { epoch: epoch.start, value: deep.minted - deep.counted })
+    }
+    if (minted !== 'ours') return
+    const isDone = ({ burn, beside }: EpochLeaf) => beside === 'counted' && burn.leafIndex < deep.checkpoint
+    if (sureFrom === 0n) await deps.mark(leaves.filter(isDone), 'minted')
     const isSure = ({ burn }: AwaitingMint) => sureFrom !== 'lost' && burn.leafIndex >= sureFrom
     const done = await recordCounted(epoch, below.filter(isSure))
     for (const payment of below) {
       const { nonce } = payment.challenge
       steps.set(nonce, done.has(nonce) ? 'finalized' : isSure(payment) ? 'confirming' : 'records_missing')
     }
+  }
+}
+
+/** Told once for each epoch and run: the books of one of the two are wrong, and only an operator can mend that. */
+function tellForeign(
+  { report }: Pick<EpochTalliesDeps, 'report'>,
+  memory: EpochMemory,
+  what: { readonly epoch: number; readonly value: bigint; readonly submitter?: string },
+): void {
+  if (memory.isForeignTold) return
+  memory.isForeignTold = true
+  report({ event: 'batch.foreign', ...what })
+}
+
+/**
+ * At the first look at an epoch, which is at the start for every epoch with payments: did another account count it, and
+ * come to another sum than our burns? An earlier account of ours came to the same.
+ */
+function createLookForOthers(deps: EpochTalliesDeps, leavesOf: EpochLeaves): (tally: Tally) => Promise<void> {
+  return async ({ epoch, payments, memory }) => {
+    if (memory.isLookedAt) return
+    const firstBlock = BigInt(Math.min(...payments.map(({ burn }) => Number(burn.blockNumber))))
+    const counts = await deps.foreignCounts(epoch, firstBlock)
+    memory.isLookedAt = true
+    if (counts.length === 0) return
+    const leaves = await leavesOf(epoch, payments, 0n)
+    const other = counts.find(({ end, counted }) => sumBelow(leaves, end) !== counted)
+    if (!other) return
+    tellForeign(deps, memory, { epoch: epoch.start, value: other.counted, submitter: other.submitter })
   }
 }
 
@@ -165,6 +207,7 @@ async function waitingOf(
 
 function createMintWaiting(
   deps: EpochTalliesDeps,
+  leavesOf: EpochLeaves,
   hastened: Set<ChallengeNonce>,
 ): (
   tally: Tally,
@@ -173,7 +216,6 @@ function createMintWaiting(
   root: ProvedRoot,
   round: Round,
 ) => Promise<void> {
-  const leavesOf = createEpochLeaves({ books: deps.ledger.books, found: deps.found })
   const sendBatch = createSendBatch(deps)
   const isHastened = ({ challenge }: AwaitingMint) => hastened.has(challenge.nonce)
 
@@ -189,10 +231,11 @@ function createMintWaiting(
     const isShallow = ({ burn }: AwaitingMint) => burn.leafIndex < count.checkpoint
     if (covered.length === 0) return
     if (!covered.some(isShallow) && !covered.some(isHastened) && !memory.isDue(covered)) return
-    const leaves = await leavesOf(epoch)
-    const sureFrom = compareCount(leaves, count, memory.base)
+    const leaves = await leavesOf(epoch, waiting, count.checkpoint)
+    const isUnfinished =
+      compareCount(leaves, count, memory.base) === 'missed' || explainMinted(leaves, count) === 'open'
     // They are counted, and not deep enough yet.
-    const counted = sureFrom === 'missed' ? [] : covered.filter(isShallow)
+    const counted = isUnfinished ? [] : covered.filter(isShallow)
     stepFor(counted, 'confirming')
     const open = covered.filter((payment) => !counted.includes(payment))
     if (open.length === 0 || !(open.some(isHastened) || memory.isDue(open)) || round.mintsLeft === 0) return
@@ -200,7 +243,8 @@ function createMintWaiting(
     if (!planned) return
     round.mintsLeft -= 1
     memory.begin(limit)
-    if (planned.start < count.checkpoint) memory.countAnew(count.checkpoint)
+    const isNew = ({ beside }: EpochLeaf) => beside === 'open'
+    await deps.mark(planned.leaves.filter(isNew), 'counted')
     const end = await sendBatch({ epoch, ...planned }, open, root, round)
     memory.ended(end === 'failed' ? 'failed' : 'well')
     const places = new Set(planned.leaves.map(({ burn }) => burn.leafIndex))

@@ -30,6 +30,10 @@ const oneAtATime = {
 /** The payments of these tests have a proof each. */
 const noBatches: FinalizeDeps['batches'] = {
   counts: async () => [],
+  foreignCounts: async () => [],
+  mark: async () => undefined,
+  countsBeside: false,
+  dustBelow: 0n,
   findCounts: async () => [],
   prove: () => Promise.reject(new Error('nothing is minted in batches here')),
   found: async () => [],

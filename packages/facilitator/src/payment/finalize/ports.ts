@@ -70,6 +70,14 @@ export type FinalizeEvent =
       readonly reason: string
       readonly err: unknown
     }
+  /** Somebody else counts burns of our epoch: the larger sum is minted, and the smaller one is lost. */
+  | {
+      readonly event: 'batch.foreign'
+      readonly epoch: number
+      /** What was minted beyond our burns, or what the other account came to. */
+      readonly value: bigint
+      readonly submitter?: string
+    }
   | { readonly event: 'mint.proved'; readonly challengeNonce: string; readonly ms: number }
   | { readonly event: 'mint.mined'; readonly challengeNonce: string }
   | {

@@ -78,5 +78,12 @@ export function createProgress(deps: {
   }
 }
 
-const isWait = (step: Step): step is Step & WaitReason =>
-  step === 'root_behind' || step === 'verifier_paused' || step === 'gathering' || step === 'records_missing'
+const isWait = (step: Step): step is Step & WaitReason => waitSteps.has(step)
+
+const waitSteps: ReadonlySet<string> = new Set<Step & WaitReason>([
+  'root_behind',
+  'verifier_paused',
+  'gathering',
+  'records_missing',
+  'foreign_mint',
+])

@@ -15,6 +15,8 @@ export type Step =
   | 'gathering'
   /** Our account counted burns of its epoch that no record here explains. */
   | 'records_missing'
+  /** More was minted for its epoch than all burns that we know: somebody else counts the same epoch. */
+  | 'foreign_mint'
   /** No block holds the burn any more. */
   | 'burn_lost'
   | 'failed'

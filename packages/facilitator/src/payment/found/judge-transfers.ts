@@ -8,7 +8,13 @@ import type { RecordedPayment } from '../books.js'
 import type { Burn, Challenge, LateReason } from '../records.js'
 
 /** A transfer to an issued address, and when its block says it happened. */
-export type FoundTransfer = Burn & { readonly minedAt: UnixSeconds }
+export type FoundTransfer = Burn & {
+  readonly minedAt: UnixSeconds
+  /** A batch counts it beside the burn of its payment, or has minted it. */
+  readonly beside?: 'counted' | 'minted'
+}
+
+export const burnIn = ({ minedAt: _, beside: __, ...burn }: FoundTransfer): Burn => burn
 
 export type TransfersVerdict =
   /**
@@ -51,8 +57,7 @@ export function judgeTransfers(given: {
   const gain = largest.value - counted
   const pays = counted === 0n && largest.value >= challenge.amount
   if (gain <= 0n || (!pays && gain < dustBelow)) return { kind: 'nothing' }
-  const { minedAt: _, ...burn } = largest
-  return { kind: 'mint', burn, reason: reasonOf(challenge, payment, transfers, largest) }
+  return { kind: 'mint', burn: burnIn(largest), reason: reasonOf(challenge, payment, transfers, largest) }
 }
 
 /** Accepts the claimed transfer once the chain holds it, even if its payer is gone. Its answer waits. */
@@ -62,8 +67,7 @@ function judgeClaimed(
 ): TransfersVerdict {
   const claimed = transfers.find(({ txHash, value }) => txHash === claim?.txHash && value >= challenge.amount)
   if (!claimed) return { kind: 'wait', until: now + claimedAgainSeconds }
-  const { minedAt: _, ...burn } = claimed
-  return { kind: 'accept', burn }
+  return { kind: 'accept', burn: burnIn(claimed) }
 }
 
 function reasonOf(
