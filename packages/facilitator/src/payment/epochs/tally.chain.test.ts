@@ -42,11 +42,15 @@ const batches = (least: number) => ({
   ...{ batch_least: least, batch_wait_max_ms: hourMs, batch_jitter_ms: 0, epoch_seconds: 31_536_000 },
 })
 
-const start = (finalize: object, env: Record<string, string> = {}) =>
+const start = (
+  finalize: object,
+  env: Record<string, string> = {},
+  { journal = 'epochs.jsonl', ...settlement }: { journal?: string; mint_second_transfers?: boolean } = {},
+) =>
   startOwnFacilitator(net, {
-    journal: 'epochs.jsonl',
+    journal,
     env,
-    config: { finalize: { ...finalize }, daemon: { follow_interval_ms: 1_000 } },
+    config: { finalize: { ...finalize }, daemon: { follow_interval_ms: 1_000 }, settlement },
   })
 
 async function pay(own: Own, amount: bigint): Promise<ChallengeOffer> {
@@ -81,10 +85,11 @@ const received = async () => (await net.balanceOf(treasury.address)) - before
 
 describe('payments of an epoch, on a chain', () => {
   it(
-    'R-008 R-114 are minted as one sum, with a second transfer to one of their addresses',
+    'R-008 R-114 are minted as one sum, with a second transfer to one of their addresses where the operator wants it',
     proofs,
     async () => {
-      const own = await start(batches(3), { SVC_DECIDER_TOKEN: net.deciderToken ?? '' })
+      const decider = { SVC_DECIDER_TOKEN: net.deciderToken ?? '' }
+      const own = await start(batches(3), decider, { mint_second_transfers: true })
       try {
         const first = await pay(own, 1_003n)
         await net.transfer(payer, first.payTo, 17n)
@@ -166,4 +171,18 @@ describe('payments of an epoch, on a chain', () => {
       })
     },
   )
+
+  it('of two facilitators with one treasury key are all minted, each by its own ledger', proofs, async () => {
+    const env = { SVC_MINTER_PK: minter.privateKey }
+    const other = await start(batches(1), env, { journal: 'other.jsonl' })
+    try {
+      // Far less than the first ledger had minted for the epoch of the same second.
+      await untilFinalized(other, [await pay(other, 5n)])
+      expect(await received()).toBe(burned)
+      expect((await counted()).at(-1)).toMatchObject({ start: 0, counted: 5n })
+      expect(other.reported('batch.foreign')).toEqual([])
+    } finally {
+      await other.close()
+    }
+  })
 })
