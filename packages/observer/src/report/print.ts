@@ -23,7 +23,7 @@ const row = ({ name, score }: Scenario): string[] => {
   ]
 }
 
-export function printResults(settings: Settings, { alone, among, factor }: Results): string {
+export function printResults(settings: Settings, { alone, among, marked, factor }: Results): string {
   const { payments, prices, perMinute } = settings.traffic
   const verdict = factor >= factorWanted ? 'reached' : 'missed'
   return `${payments} payments at ${prices.length} price points (${prices.join(', ')}), ${perMinute} a minute, seed ${settings.seed}
@@ -36,6 +36,9 @@ company          burns between which a mint hides: least, median, most
 linked           somebody points at a payment that a mint credited: how often the observer names its burn
 mint named       how often the observer names the mint that paid a burn out
 recipient named  how often the observer names the recipient of a burn
+
+Somebody sends 2^i base units to the first ${marked.marks} burn addresses (${marked.cost} base units, payers send their burns): the
+sums of batches name the recipient of ${percent(marked.namedByDefault)} of them, and of ${percent(marked.namedIfCounted)} with settlement.mint_second_transfers.
 
 A batch links ${factor.toFixed(1)} times less often than single mints without delay (wanted: ${factorWanted}; ${verdict}).
 `

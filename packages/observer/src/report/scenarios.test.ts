@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { factorWanted } from './print.js'
-import { compareModes, type Settings } from './scenarios.js'
+import { compareModes, playMarks, type Settings } from './scenarios.js'
 
 const settings: Settings = {
   seed: '1',
@@ -20,6 +20,13 @@ describe('200 payments at three price points', () => {
     // The observer is no weaker against batches: it knows which batch paid nearly every burn.
     expect(batch.score.mintNamed).toBeGreaterThan(0.9)
     expect(batch.score.payments).toBe(200)
+  })
+
+  it('are not named by marks that somebody sends, unless the operator has such transfers minted', () => {
+    expect(playMarks(settings)).toEqual({
+      ...{ marks: 13, cost: 8191n },
+      ...{ namedByDefault: 0, namedIfCounted: 1 },
+    })
   })
 
   it('hide badly in batches of one or two, which few payments give', () => {

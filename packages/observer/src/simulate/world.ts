@@ -18,6 +18,12 @@ export type Traffic = {
   readonly selfTransfers: number
   /** Whether mints are sent from a key of their own. */
   readonly ownMinterKey: boolean
+  /** The first burn addresses get 2^i base units from an attacker. */
+  readonly marks?: {
+    readonly count: number
+    /** `settlement.mint_second_transfers`. */
+    readonly areCounted: boolean
+  }
 }
 
 export type World = {
@@ -32,6 +38,7 @@ const rootSeconds = 12
 /** The payer of an offer burns after a random time up to this. */
 const payWithinSeconds = 30
 const nobody = `0x${'0'.repeat(40)}`
+export const attacker = `0x${'a'.repeat(40)}`
 
 type Payment = {
   /** When the offer was made. */
@@ -72,7 +79,9 @@ export function simulate(
   const chain = createChain()
   let burned = 0
   let minted = 0
-  for (let now = 0; minted < payments.length; now += blockSeconds) {
+  const { count: markCount = 0, areCounted = false } = traffic.marks ?? {}
+  const burns = payments.length + (areCounted ? markCount : 0)
+  for (let now = 0; minted < burns; now += blockSeconds) {
     for (; (payments[burned]?.burnedAt ?? Number.POSITIVE_INFINITY) <= now; burned++) {
       const payment = payments[burned] as Payment
       const [from, relayer] = [account('payer', burned), account('relayer', payment.facilitator)]
@@ -89,6 +98,12 @@ export function simulate(
         offeredAt: payment.offeredAt,
         now,
       })
+      if (burned >= markCount) continue
+      const value = 2n ** BigInt(burned)
+      const mark = { from: attacker, to: account('burn', burned), value, time: now, sender: attacker }
+      const markLeaf = chain.transfer(mark)
+      if (!areCounted) continue
+      facilitators[payment.facilitator]?.accept({ leaf: markLeaf, value, offeredAt: payment.offeredAt, now })
     }
     chain.proveRoots(now)
     for (const [number, facilitator] of facilitators.entries()) {
