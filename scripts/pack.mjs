@@ -7,8 +7,10 @@ import { root, setup } from './setup.mjs'
 const [role] = process.argv.slice(2)
 if (role !== undefined && !(role in roles)) {
   const names = Object.keys(roles).join('|')
-  process.stderr.write(`usage: npm run pack, or npm install $(npm run -s pack --prefix CLONE -- ${names})\n`)
-  process.exit(role === '--help' || role === '-h' ? 0 : 2)
+  const isHelp = role === '--help' || role === '-h'
+  const out = isHelp ? process.stdout : process.stderr
+  out.write(`usage: npm run pack, or npm install $(npm run -s pack --prefix CLONE -- ${names})\n`)
+  process.exit(isHelp ? 0 : 2)
 }
 
 await setup({ keys: false })

@@ -282,14 +282,6 @@ describe('npm start', () => {
 })
 
 describe('the commands of this tree', () => {
-  it.each(['facilitator', 'indexer', 'devnet'])(
-    'npm run %s runs the one of this tree, whatever npx would find',
-    async (name) => {
-      const { stdout } = await run('npm', ['run', '--silent', name, '--', '--help'], { cwd: script('') })
-      expect(stdout).toMatch(new RegExp(`^Usage: svc-${name}`))
-    },
-  )
-
   it('has its binaries linked before anything is built', () => {
     for (const name of ['facilitator', 'indexer', 'devnet']) {
       const { bin } = JSON.parse(readFileSync(script(`packages/${name}/package.json`), 'utf8'))

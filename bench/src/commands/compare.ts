@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { buyingRatio, measurePurchases, purchaseLine } from '../comparison/buying.js'
 import {
   type Closer,
@@ -138,7 +139,7 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
   say(`\nTook ${tookSeconds} s. All figures: bench/results/latest.json`)
 }
 
-const quick = process.argv.includes('--quick')
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
 const closers: Closer[] = []
 const closeAll = async () => {
   for (const closer of closers.splice(0).reverse()) await closer()
