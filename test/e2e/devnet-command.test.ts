@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { parseEnv, promisify } from 'node:util'
 import { startChain } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { runShell } from '../support/guide-blocks.js'
+import { blocksOf, runShell } from '../support/guide-blocks.js'
 import { runAuditorOnChain } from './auditor.js'
 import { runGuide } from './guide.js'
 
@@ -73,7 +73,7 @@ describe('svc-devnet', () => {
   })
 
   it('writes a file for the shell, with which the commands use this network and no other', async () => {
-    const { rpcUrl, token, helper, shopUrl, controlUrl, facilitatorUrl, configFile } = JSON.parse(
+    const { rpcUrl, token, helper, shopUrl, controlUrl, facilitatorUrl } = JSON.parse(
       readFileSync(networkFile, 'utf8'),
     )
     const file = join(directory, 'env')
@@ -89,13 +89,21 @@ describe('svc-devnet', () => {
       SHOP_URL: shopUrl,
       FAUCET_URL: `${controlUrl}/faucet`,
     })
-    const commands = `set -a; . ${file}; set +a
-      npm run -s pay -- doctor && npm run -s facilitator -- admin status --url $FACILITATOR_URL
-      npm run -s facilitator -- config --config ${configFile} >/dev/null && echo read`
-    const printed = await runShell(commands, directory)
-    expect(printed).toContain(rpcUrl)
-    expect(printed).not.toMatch(/^(?:fail|error)/m)
-    expect(printed).toMatch(/read\n$/)
+    const printed = await runShell(`set -a; . ${file}; set +a; npm run -s pay -- doctor`, directory)
+    expect(printed).toContain(`${rpcUrl} answers for eip155:31337`)
+    expect(printed).not.toMatch(/^(?:fail|error|warn)/m)
+  })
+
+  it('the README shows commands that work in a second terminal', async () => {
+    const blocks = blocksOf('README.md').filter(({ kind }) => kind === 'sh')
+    // The others need a folder of their own; the tests of the packages run them.
+    const here = blocks.map(({ text }) => text).filter((text) => /\.devnet\//.test(text))
+    expect(here).toHaveLength(2)
+    const printed = await runShell(here.join('').replaceAll('.devnet/', `${directory}/`), directory)
+    expect(printed).toMatch(/paid 0\.001 zUSD, burned in 0x/)
+    expect(printed).toMatch(/^ready +yes$/m)
+    expect(printed).toMatch(/^\[settlement\]$/m)
+    expect(printed).not.toMatch(/^error/m)
   })
 
   it('says in its sample configuration that the per-key limits are raised', () => {

@@ -12,6 +12,7 @@ import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installWords, manifestOf, pack, publicFolders } from '../../scripts/packages.mjs'
 import { root } from '../../scripts/source-files.js'
+import { blocksOf } from '../support/guide-blocks.js'
 import { createStranger, hostNode, neededBy, nodes, packageBytes, type Stranger } from './stranger.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-packed-'))
@@ -177,6 +178,35 @@ describe('installed as npm run pack says, each role in an empty folder of its ow
       const bought = await buyer.run(node, ['node', 'buyer.js', `${shop.found}/cheap`], wallet())
       expect(bought).toMatchObject({ code: 0, stderr: '' })
       expect(bought.stdout).toMatch(/^200 \{"thought".*\nburned in 0x[0-9a-f]{64}\n$/)
+    })
+
+    it('the API of the README sells for its price to the payer of the README', async () => {
+      const [api = '', paying = ''] = blocksOf('README.md')
+        .filter(({ kind }) => kind === 'js')
+        .map(({ text }) => text)
+      const announced = "const at = api.listen(0, () => console.log('at', at.address().port))"
+      expect(api).toContain('api.listen(3000)')
+      seller.write('api.mjs', api.replace('api.listen(3000)', announced))
+      const variables = {
+        FACILITATOR_URL: facilitator.found,
+        SHOP_NETWORK: 'eip155:31337',
+        SHOP_TOKEN: net.deployment.token,
+        SHOP_SECRET: 'a secret of at least 32 bytes!!!',
+      }
+      const own = await seller.start(node, ['api.mjs'], variables, /^at (\d+)$/m)
+      try {
+        const url = `http://127.0.0.1:${own.found}/report`
+        const paid = await buyer.run(node, ['npx', 'svc-pay', 'pay', url], wallet())
+        expect(paid).toMatchObject({ code: 0, stdout: '{"report":"Rain."}\n' })
+        expect(paid.stderr).toMatch(/paid 0\.01 zUSD/)
+        buyer.write('pay.mjs', paying.replace('http://127.0.0.1:3000/report', url))
+        const coded = await buyer.run(node, ['node', 'pay.mjs'], wallet())
+        expect(coded).toMatchObject({ code: 0, stderr: '' })
+        expect(coded.stdout).toMatch(/^\{"report":"Rain\."\} burned in 0x[0-9a-f]{64}\n$/)
+      } finally {
+        own.stop()
+        await own.ended
+      }
     })
 
     it('svc-pay checks a proof, and says nothing else', async () => {

@@ -10,9 +10,10 @@ export type Pair = { readonly typed: string; readonly output: string }
 const commandOf = (path: string) =>
   `"${process.execPath}" "${fileURLToPath(new URL(`../../${path}`, import.meta.url))}"`
 
-/** Every block of code of a guide, in order. */
-export function blocksOf(guide: string): Block[] {
-  const page = fileURLToPath(new URL(`../../docs/guides/${guide}`, import.meta.url))
+/** Every block of code of a page, in order. A bare name is a guide's. */
+export function blocksOf(name: string): Block[] {
+  const path = name === 'README.md' ? name : `docs/guides/${name}`
+  const page = fileURLToPath(new URL(`../../${path}`, import.meta.url))
   return [...readFileSync(page, 'utf8').matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(
     ([, kind = '', text = '']) => ({ kind, text }),
   )

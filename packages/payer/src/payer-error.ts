@@ -92,11 +92,11 @@ export const payerErrors = {
   },
   wrong_chain: {
     means: 'The RPC endpoint serves another chain than the offer is for; nothing was signed.',
-    todo: 'Correct rpcUrl or network.',
+    todo: 'Correct SVC_RPC_URL or SVC_ALLOWED_NETWORK (rpcUrl or network in code).',
   },
   chain_unavailable: {
     means: 'The RPC endpoint did not answer what was needed; nothing was signed.',
-    todo: 'Check rpcUrl, then make the request again.',
+    todo: 'Check SVC_RPC_URL (rpcUrl in code), then make the request again.',
   },
   memory_full: {
     means: 'Too many unexpired payments are remembered to begin another; nothing was signed.',

@@ -41,20 +41,16 @@ export async function doctor(
   return { exitCode: isSick ? exitCodes.failed : exitCodes.ok, result: { findings }, text: textTable(rows) }
 }
 
-async function chainFindings({
-  chain,
-  policy,
-  address,
-  inTokens,
-  scheme,
-}: AssembledPayer): Promise<Finding[]> {
+async function chainFindings(payer: AssembledPayer): Promise<Finding[]> {
+  const { chain, policy, scheme } = payer
+  const endpoint = withoutSecrets(payer.rpcUrl)
   const reached = await looked('rpc', async () => {
     const [token] = policy.allowedTokens ?? []
     // The first call also compares the chain's id with the network that is allowed.
     await chain.codeAt(token ?? (`0x${'0'.repeat(39)}1` as Address))
-    return `answers for ${policy.network}`
+    return `${endpoint} answers for ${policy.network}`
   })
-  if (reached.level === 'fail') return [reached]
+  if (reached.level === 'fail') return [{ ...reached, found: `${endpoint} (SVC_RPC_URL): ${reached.found}` }]
   const clock = await looked('clock', async () => {
     const { timestamp } = await chain.readBlock('latest')
     const skew = Math.floor(scheme.clock.now() / 1_000) - Number(timestamp)
@@ -62,17 +58,7 @@ async function chainFindings({
     if (skew < -skewSecondsMax) throw new Error(`this clock is ${-skew} s behind the chain`)
     return `the chain's head is ${skew} s old`
   })
-  const tokens = await Promise.all(
-    (policy.allowedTokens ?? []).map((token) =>
-      looked('token', async () => {
-        const one = await inTokens(token, 1n)
-        if (one === undefined) throw new Error(`${token} tells neither symbol nor decimals`)
-        const held = address ? await chain.balanceOf(token, address) : undefined
-        const text = held === undefined ? '' : `; the account holds ${(await inTokens(token, held)) ?? held}`
-        return `${token}: the smallest unit is ${one}${text}`
-      }),
-    ),
-  )
+  const tokens = await Promise.all((policy.allowedTokens ?? []).map((token) => tokenFinding(payer, token)))
   const chainId = Network.parseChainId(policy.network) ?? 0
   const { allowedHelpers } = policy
   const trust = createHelperTrust({
@@ -90,6 +76,25 @@ async function chainFindings({
     ),
   )
   return [reached, clock, ...tokens, ...helpers]
+}
+
+/** What the account holds of a token. Nothing is a warning: quoting works, and every payment is refused. */
+async function tokenFinding({ chain, address, inTokens }: AssembledPayer, token: Address): Promise<Finding> {
+  let held: bigint | undefined
+  const found = await looked('token', async () => {
+    const one = await inTokens(token, 1n)
+    if (one === undefined) throw new Error(`${token} tells neither symbol nor decimals`)
+    held = address && (await chain.balanceOf(token, address))
+    const text = held === undefined ? '' : `; the account holds ${await inTokens(token, held)}`
+    return `${token}: the smallest unit is ${one}${text}`
+  })
+  return held === 0n ? { ...found, level: 'warn', found: `${found.found}, so it can pay nothing` } : found
+}
+
+/** A URL without what may be a key: credentials, path and query. */
+function withoutSecrets(text: string): string {
+  const { origin, pathname, search } = new URL(text)
+  return pathname === '/' && search === '' ? origin : `${origin}/…`
 }
 
 async function looked(what: string, look: () => Promise<string>): Promise<Finding> {

@@ -65,6 +65,7 @@ export type AssembledPayer = Payer & {
   readonly state: PayerState | undefined
   readonly totals: Totals
   readonly chain: PayerChain
+  readonly rpcUrl: string
   /** The address of the account, where there is one. */
   readonly address: Address | undefined
   /** An amount in tokens, as `1.5 USDC`, or undefined when the token does not tell. */
@@ -111,6 +112,7 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
     state,
     totals,
     chain,
+    rpcUrl: parts.rpcUrl,
     address: parts.account && payer,
     inTokens: createInTokens(chain.tokenLabel),
 
