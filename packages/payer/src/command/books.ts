@@ -5,7 +5,7 @@
 import { type ChallengeNonce, SvcError, textTable } from '@svc-zerc20/protocol'
 import { readWhole } from '../delivery/bounded-body.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
-import { limitsResult, type PaymentStatus, statusResult } from '../payer/results.js'
+import { inTokensOf, limitsResult, type PaymentStatus, statusResult } from '../payer/results.js'
 import { printable } from '../printable.js'
 import { type AuditRecord, readAudit } from '../store/read-audit.js'
 import { exitCodes } from './exit-codes.js'
@@ -25,10 +25,13 @@ type HistoryRow = {
   readonly why: string
 }
 
+type LabelledRow = HistoryRow & { readonly tokens: string }
+
 const columns = [
   'at',
   'state',
   'amount',
+  'tokens',
   'token',
   'host',
   'route',
@@ -42,13 +45,25 @@ const cellCharsMax = 2_048
 const shown = ['at', 'state', 'amount', 'route', 'transaction', 'why'] as const
 
 export async function history(
+  payer: AssembledPayer,
   folder: string,
   { csv, last }: { csv: boolean; last: number },
 ): Promise<Report> {
   const { records, unreadable } = await readAudit(folder)
-  const rows = rowsOf(records).slice(-last)
+  const rows = await Promise.all(
+    rowsOf(records)
+      .slice(-last)
+      .map(async (row) => {
+        const amount = /^\d+$/.test(row.amount) ? BigInt(row.amount) : undefined
+        const label = await inTokensOf(payer, row.token, { amount })
+        return { ...row, tokens: label?.amount ?? '' }
+      }),
+  )
   const heads = csv ? columns : shown
-  const lines = [heads, ...rows.map((row) => heads.map((column) => printable(row[column], cellCharsMax)))]
+  const lines = [
+    heads,
+    ...rows.map((row) => heads.map((column) => printable(cellOf(row, column, csv), cellCharsMax))),
+  ]
   const text = csv ? lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('') : textTable(lines)
   const note = unreadable > 0 && !csv ? `${unreadable} lines of the log cannot be read\n` : ''
   return {
@@ -57,6 +72,10 @@ export async function history(
     text: rows.length === 0 && !csv ? `nothing was bought or refused yet\n${note}` : text + note,
   }
 }
+
+/** A person reads an amount in tokens beside the base units; a spreadsheet has a column for each. */
+const cellOf = (row: LabelledRow, column: keyof LabelledRow, csv: boolean) =>
+  column === 'amount' && !csv ? withLabel(row.amount, row.tokens) : row[column]
 
 function rowsOf(records: readonly AuditRecord[]): HistoryRow[] {
   const rows = new Map<string, HistoryRow>()
@@ -89,12 +108,31 @@ const csvCell = (cell: string) => `"${(/^[=+\-@\t]/.test(cell) ? `'${cell}` : ce
 
 export async function limits(payer: AssembledPayer): Promise<Report> {
   const result = await limitsResult(payer)
-  const { policy, used } = result
-  const head = ['network/token', 'spent', 'reserved', 'last 24 h', 'left of the total']
-  const body = used.map(({ pair, spent, reserved, lastDay, left }) => [pair, spent, reserved, lastDay, left])
-  const text = `${textTable(Object.entries(policy))}\n${used.length === 0 ? 'nothing was spent yet\n' : textTable([head, ...body])}`
-  return { exitCode: exitCodes.ok, result, text }
+  const { policy, tokens = {}, used } = result
+  const labels: Readonly<Record<string, string | undefined>> = {
+    'per payment': tokens.maxAmountPerPayment,
+    total: tokens.maxTotal,
+    'per host': tokens.maxPerHost,
+    'per day': tokens.maxPerDay,
+    'approval above': tokens.approveAbove,
+  }
+  const rules = Object.entries(policy).map(([name, value]) => [name, withLabel(value, labels[name])])
+  const head = ['network/token', 'spent', 'reserved', 'last 24 h', 'left']
+  const body = used.map(({ pair, tokens: amounts = {}, ...units }) => [
+    pair,
+    ...(['spent', 'reserved', 'lastDay', 'left'] as const).map((name) =>
+      withLabel(units[name], amounts[name]),
+    ),
+  ])
+  const hosts = used.flatMap(({ hosts = {} }) => Object.entries(hosts))
+  const atHosts = hosts.length === 0 ? '' : `\n${textTable([['host', 'left'], ...hosts])}`
+  const none = 'nothing was spent yet, and no token is pinned\n'
+  const books = used.length === 0 ? none : textTable([head, ...body])
+  return { exitCode: exitCodes.ok, result, text: `${textTable(rules)}\n${books}${atHosts}` }
 }
+
+/** Base units, and beside them what they are in tokens, where that is known. */
+const withLabel = (units: string, label: string | undefined) => (label ? `${units} (${label})` : units)
 
 /**
  * One payment, from the payer's store and the chain. A facilitator is asked only if it is named: it learns

@@ -395,19 +395,69 @@ describe('the other commands', () => {
         reserved: '0',
         lastDay: '1000',
         left: '4000',
+        tokens: { spent: '0.001 zUSD', reserved: '0 zUSD', lastDay: '0.001 zUSD', left: '0.004 zUSD' },
       },
     ])
+    expect((await svcPay(['history'])).stdout).toMatch(/served +1000 \(0\.001 zUSD\) /)
+    expect((await svcPay(['limits'])).stdout).toMatch(/^total +5000 \(0\.005 zUSD\)$/m)
     const status = await svcPayJson(['status', challengeNonce])
     expect(status.result).toMatchObject({ delivery: 'delivered', transaction })
     expect((await svcPayJson(['status', `0x${'1'.repeat(64)}`])).error.code).toBe('unknown_payment')
+  })
+
+  it('what is left is the smallest of all caps, before and after a payment', async () => {
+    const seller = await paywall()
+    const leftBy = async (caps: Record<string, string>) =>
+      (await svcPayJson(['limits'], caps)).result.used.map(({ left, hosts }: Record<string, unknown>) => ({
+        left,
+        hosts,
+      }))
+    expect(await leftBy({})).toEqual([{ left: '5000' }])
+    await svcPay(['pay', seller.url])
+    expect(await leftBy({ SVC_MAX_PER_DAY: '1500' })).toEqual([{ left: '500' }])
+    expect(await leftBy({ SVC_MAX_PER_DAY: '900' })).toEqual([{ left: '0' }])
+    expect(await leftBy({ SVC_MAX_PER_HOST: '1300' })).toEqual([
+      { left: '1300', hosts: { '127.0.0.1': '300' } },
+    ])
+  })
+
+  it('the books are told without a chain, only without the names of amounts', async () => {
+    const seller = await paywall()
+    await svcPay(['pay', seller.url])
+    const away = { SVC_RPC_URL: 'http://127.0.0.1:9' }
+    expect((await svcPay(['limits'], away)).stdout).toMatch(/^total +5000$/m)
+    expect((await svcPay(['history'], away)).stdout).toMatch(/served +1000 {2}/)
   })
 
   it('doctor finds a healthy payer healthy, and an endpoint of another chain not', async () => {
     const healthy = await svcPay(['doctor'], { SVC_ALLOWED_HELPER: net.helper })
     expect(healthy.stdout).toMatch(/ok +rpc .*\n.*ok +clock .*\n.*ok +token .*\n.*ok +helper /)
     expect(healthy.code).toBe(0)
+    expect(healthy.stdout).toContain(`${net.rpcUrl} answers for eip155:31337`)
+    expect(healthy.stdout).toMatch(/the account holds \d+(?:\.\d+)? \w+\n/)
     const wrong = await svcPay(['doctor'], { SVC_ALLOWED_NETWORK: 'eip155:1' })
-    expect([wrong.code, wrong.stdout]).toEqual([5, expect.stringMatching(/fail +rpc +wrong_chain/)])
+    expect(wrong.code).toBe(5)
+    expect(wrong.stdout).toContain(`${net.rpcUrl} (SVC_RPC_URL): wrong_chain`)
+  })
+
+  it('doctor warns of an account without tokens, which signs nothing', async () => {
+    const broke = { SVC_PAYER_PK: `0x${'17'.repeat(32)}` }
+    const found = await svcPay(['doctor'], broke)
+    expect(found.stdout).toMatch(/^warn +token .*the account holds 0 \w+, so it can pay nothing$/m)
+    expect(found.code).toBe(0)
+    const seller = await paywall()
+    const { error } = await svcPayJson(['pay', seller.url], broke)
+    expect(error).toMatchObject({ code: 'no_tokens', message: expect.stringMatching(/holds 0 of the 1000/) })
+    expect(seller.presented).toEqual([])
+    const { result } = await svcPayJson(['limits'], broke)
+    expect(result.used.every(({ reserved }: { reserved: string }) => reserved === '0')).toBe(true)
+  })
+
+  it('an endpoint that is not there is named with its variable, and without what may be a key in it', async () => {
+    const nobody = { SVC_RPC_URL: 'http://127.0.0.1:9/v2/secret-of-mine' }
+    const { stdout } = await svcPay(['doctor'], nobody)
+    expect(stdout).toMatch(/^fail +rpc +http:\/\/127\.0\.0\.1:9\/… \(SVC_RPC_URL\): chain_unavailable/m)
+    expect(stdout).not.toContain('secret-of-mine')
   })
 
   it('schema names every command, and completion scripts do', async () => {

@@ -197,7 +197,7 @@ function addBooks({ command, withPayer }: Workbench, { io, environment }: Progra
     .option('--csv', 'print comma-separated values', false)
     .option('--last <count>', 'how many', readCount, 100)
     .action((options: Json & { csv: boolean; last: number }) =>
-      withPayer('history', options, ({ folder }) => history(folder, options)),
+      withPayer('history', options, ({ payer, folder }) => history(payer, folder, options)),
     )
 
   command('limits', 'tell the limits, what was spent, what is reserved and what is left').action(

@@ -1,10 +1,11 @@
 /** Quotes, payments and limits as plain data, the same for programs and for agents. */
-import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import { describeHosts } from '../policy/hosts.js'
 import type { Policy } from '../policy/policy.js'
 import { type AuditRecord, readAudit } from '../store/read-audit.js'
 import type { BurnState } from '../totals/burn-state.js'
-import { usedOf } from '../totals/spend-state.js'
+import { capsOf, leftOf } from '../totals/caps.js'
+import { type SpendState, usedOf } from '../totals/spend-state.js'
 import type { AssembledPayer } from './assemble-payer.js'
 import type { Payment } from './pay.js'
 import type { Quote } from './quote.js'
@@ -41,21 +42,86 @@ export const paymentResult = ({
   ...{ challengeNonce, network, token, amount, fee, transaction, isResumed },
 })
 
-/** The limits, and what counts against them. */
+/**
+ * The limits, and what counts against them. `left` is beneath every cap, today's included, at a host where nothing was
+ * spent; `hosts` tells the others where there is a cap for each. Amounts are base units, and beside them what they are in
+ * tokens, where the token tells.
+ */
 export async function limitsResult(payer: AssembledPayer) {
   const { policy, totals } = payer
   const state = await totals.state()
+  const caps = capsOf(policy)
   const pairs = new Set([
+    ...(policy.allowedTokens ?? []).map((token) => `${policy.network}/${token}`),
     ...Object.keys(state.totals),
     ...Object.values(state.reservations).map(({ pair }) => pair),
   ])
-  const used = [...pairs].map((pair) => {
-    const { total, reserved, day } = usedOf(state, pair, '', payer.scheme.clock.now())
-    const left = policy.maxTotal === undefined ? 'unlimited' : `${policy.maxTotal - total}`
-    return { pair, spent: `${total - reserved}`, reserved: `${reserved}`, lastDay: `${day}`, left }
+  const now = payer.scheme.clock.now()
+  const used = [...pairs].map(async (pair) => {
+    const counted = usedOf(state, pair, '', now)
+    const { total, reserved, day } = counted
+    const hosts = policy.maxPerHost === undefined ? [] : hostsOf(state, pair)
+    const leftAt = (host: string) => leftOf(caps, usedOf(state, pair, host, now)) ?? 0n
+    const amounts = { spent: total - reserved, reserved, lastDay: day, left: leftOf(caps, counted) }
+    return {
+      pair,
+      ...texts(amounts),
+      tokens: await inTokensOf(payer, pair, amounts),
+      ...(hosts.length > 0 && { hosts: Object.fromEntries(hosts.map((host) => [host, `${leftAt(host)}`])) }),
+    }
   })
-  return { policy: Object.fromEntries(policyRows(policy)), used }
+  const [token, ...others] = policy.allowedTokens ?? []
+  const { maxAmountPerPayment, maxTotal, maxPerHost, maxPerDay, approveAbove } = policy
+  const limits = { maxAmountPerPayment, maxTotal, maxPerHost, maxPerDay, approveAbove }
+  return {
+    policy: Object.fromEntries(policyRows(policy)),
+    ...(token &&
+      others.length === 0 && { tokens: await inTokensOf(payer, `${policy.network}/${token}`, limits) }),
+    used: await Promise.all(used),
+  }
 }
+
+type AmountsOf<Name extends string> = Readonly<Record<Name, bigint | undefined>>
+
+const texts = <Name extends string>(amounts: AmountsOf<Name>) =>
+  Object.fromEntries(
+    Object.entries(amounts).map(([name, amount]) => [name, `${amount ?? 'unlimited'}`]),
+  ) as Record<Name, string>
+
+/** Amounts in tokens, as `1.5 USDC`. Undefined when the token does not tell, or not soon: nobody waits for a label. */
+export async function inTokensOf<Name extends string>(
+  { inTokens, policy, scheme: { clock } }: AssembledPayer,
+  pair: string,
+  amounts: AmountsOf<Name>,
+): Promise<Partial<Record<Name, string>> | undefined> {
+  const [network, name] = pair.split('/')
+  const token = parseAddress(name)
+  if (network !== policy.network || token === undefined) return undefined
+  const over = new AbortController()
+  const late = clock.sleep(labelMsMax, over.signal).then(() => undefined)
+  try {
+    if ((await Promise.race([inTokens(token, 1n), late])) === undefined) return undefined
+  } finally {
+    over.abort()
+  }
+  const known = Object.entries(amounts).filter((entry): entry is [Name, bigint] => entry[1] !== undefined)
+  const labels = known.map(async ([key, amount]) => [key, (await inTokens(token, amount)) ?? ''] as const)
+  return Object.fromEntries(await Promise.all(labels)) as Partial<Record<Name, string>>
+}
+
+const labelMsMax = 3_000
+
+/** Hosts with payments or reservations in a network and token. */
+const hostsOf = ({ hosts, reservations }: SpendState, pair: string): string[] => [
+  ...new Set([
+    ...Object.keys(hosts)
+      .filter((key) => key.startsWith(`${pair} `))
+      .map((key) => key.slice(pair.length + 1)),
+    ...Object.values(reservations)
+      .filter((each) => each.pair === pair)
+      .map(({ host }) => host),
+  ]),
+]
 
 function policyRows(policy: Policy): [string, string][] {
   const cap = (value: bigint | undefined) => (value === undefined ? 'unlimited' : `${value}`)

@@ -4,6 +4,7 @@ import { type ApprovalRequest, type Approver, askHuman } from '../approval/appro
 import type { Clock } from '../clock.js'
 import { PayerError } from '../payer-error.js'
 import type { AuditEntry, AuditLog } from '../store/audit-log.js'
+import { capsOf, leftOf } from '../totals/caps.js'
 import type { Reservation } from '../totals/spend-state.js'
 import type { Totals } from '../totals/totals.js'
 import type { Verdict } from '../verdict.js'
@@ -43,7 +44,7 @@ export function createAsk({ policy, payer, totals, audit, approver, inTokens, cl
       ...(tokens !== undefined && { tokens }),
       ...(fee !== undefined && { fee }),
       // The amount is already reserved, and therefore part of what is used.
-      remaining: policy.maxTotal === undefined ? 'unlimited' : `${policy.maxTotal - used.total}`,
+      remaining: `${leftOf(capsOf(policy), used) ?? 'unlimited'}`,
       why: why.map(({ rule, limit, asked }) => `rule ${rule}: asked ${asked}, allowed ${limit}`).join('; '),
       until: clock.now() + policy.approvalTimeoutMs,
     }

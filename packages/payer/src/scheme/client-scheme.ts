@@ -146,6 +146,11 @@ function createPayByPermit(
     const facts = await nonces.hold(payable.token, payable.challengeNonce, payable.deadline)
     try {
       checkFresh(payable, unixSeconds(clock)) // the turn may have come late
+      if (facts.balance < payable.amount)
+        throw new PayerError(
+          'no_tokens',
+          `${payer} holds ${facts.balance} of the ${payable.amount} base units`,
+        )
       return await signPermit(account, payer, payable, facts, { permission, signing })
     } catch (error) {
       nonces.release(payable.challengeNonce, false)

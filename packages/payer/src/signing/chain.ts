@@ -14,7 +14,7 @@ import { createTransfers, type Transfers } from './transfers.js'
 
 export type PayerChain = Transfers &
   BurnReads & {
-    /** The token's name and the payer's live permit nonce, in one round trip. */
+    /** The token's name, and the payer's live permit nonce and balance, in one round trip. */
     permitFacts(token: Address): Promise<PermitFacts>
     /** The code of an account, `0x` when it has none. */
     codeAt(address: Address): Promise<string>
@@ -74,12 +74,13 @@ export function createPayerChain({
         checkChain(),
         readName(token),
         client.readContract({ address: token, abi: tokenAbi, functionName: 'nonces', args: [payer] }),
+        client.readContract({ address: token, abi: tokenAbi, functionName: 'balanceOf', args: [payer] }),
       ] as const
       try {
-        const [, tokenName, nonce] = await Promise.all(reads)
-        return { tokenName, nonce }
+        const [, tokenName, nonce, balance] = await Promise.all(reads)
+        return { tokenName, nonce, balance }
       } catch (cause) {
-        throw unavailable(`name and nonces of ${token} could not be read`, cause)
+        throw unavailable(`name, nonces and balance of ${token} could not be read`, cause)
       }
     },
 

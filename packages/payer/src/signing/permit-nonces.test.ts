@@ -16,7 +16,7 @@ function setUp() {
     limits,
     readFacts: async () => {
       chain.reads += 1
-      return { tokenName: 'Zed', nonce: chain.nonce }
+      return { tokenName: 'Zed', nonce: chain.nonce, balance: 9n }
     },
   })
   const deadline = Math.floor(clock.now() / 1_000) + 300
@@ -32,7 +32,7 @@ const settledYet = async (promise: Promise<unknown>) => {
 describe('permit nonces', () => {
   it('are read once when nothing is in the way', async () => {
     const { chain, hold } = setUp()
-    expect(await hold(1)).toEqual({ tokenName: 'Zed', nonce: 0n })
+    expect(await hold(1)).toEqual({ tokenName: 'Zed', nonce: 0n, balance: 9n })
     expect(chain.reads).toBe(1)
   })
 
@@ -133,7 +133,7 @@ describe('permit nonces', () => {
       limits,
       readFacts: async () => {
         if (broken) throw new Error('no answer')
-        return { tokenName: 'Zed', nonce: 4n }
+        return { tokenName: 'Zed', nonce: 4n, balance: 9n }
       },
     })
     await expect(nonces.hold(token, challenge(1), 2e9)).rejects.toThrow('no answer')

@@ -12,7 +12,12 @@ import type { Clock } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 
-export type PermitFacts = { readonly tokenName: string; readonly nonce: bigint }
+export type PermitFacts = {
+  readonly tokenName: string
+  readonly nonce: bigint
+  /** What the payer holds of the token, in base units. */
+  readonly balance: bigint
+}
 
 export type PermitNonces = {
   /** Waits until no other payment holds the nonce of `token`, then holds it for `challengeNonce`. */
@@ -48,7 +53,7 @@ export function createPermitNonces({
   clock,
   limits,
 }: {
-  /** The token's name and the live permit nonce of the payer. */
+  /** The token's name, and the live permit nonce and the balance of the payer. */
   readonly readFacts: (token: Address) => Promise<PermitFacts>
   readonly clock: Clock
   readonly limits: Pick<

@@ -9,7 +9,7 @@ import { type PermitSigner, signPermit } from './sign-permit.js'
 
 const now = 1_700_000_000
 const account = privateKeyToAccount(generatePrivateKey())
-const facts = { tokenName: 'Zed Dollar', nonce: 7n }
+const facts = { tokenName: 'Zed Dollar', nonce: 7n, balance: 9_000_000n }
 
 async function signed(signer: PermitSigner = account) {
   const offer = readOffer(2, offerAt(now)) as PermitOffer

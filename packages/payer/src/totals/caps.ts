@@ -35,3 +35,13 @@ export const judgeCaps = (caps: readonly Cap[], used: Used, amount: bigint): Ver
     asked: `${amount} above ${used[counts]} already spent or reserved`,
     code,
   }))
+
+/** What may still be spent beneath every cap, today's and the host's included. Undefined without caps. */
+export function leftOf(caps: readonly Cap[], used: Used): bigint | undefined {
+  const lefts = caps.flatMap(({ max, counts }) => (max === undefined ? [] : [max - used[counts]]))
+  const least = lefts.reduce<bigint | undefined>(
+    (least, left) => (least === undefined || left < least ? left : least),
+    undefined,
+  )
+  return least !== undefined && least < 0n ? 0n : least
+}
