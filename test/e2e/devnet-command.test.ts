@@ -94,18 +94,6 @@ describe('svc-devnet', () => {
     expect(printed).not.toMatch(/^(?:fail|error|warn)/m)
   })
 
-  it('the README shows commands that work in a second terminal', async () => {
-    const blocks = blocksOf('README.md').filter(({ kind }) => kind === 'sh')
-    // The others need a folder of their own; the tests of the packages run them.
-    const here = blocks.map(({ text }) => text).filter((text) => /\.devnet\//.test(text))
-    expect(here).toHaveLength(2)
-    const printed = await runShell(here.join('').replaceAll('.devnet/', `${directory}/`), directory)
-    expect(printed).toMatch(/paid 0\.001 zUSD, burned in 0x/)
-    expect(printed).toMatch(/^ready +yes$/m)
-    expect(printed).toMatch(/^\[settlement\]$/m)
-    expect(printed).not.toMatch(/^error/m)
-  })
-
   it('says in its sample configuration that the per-key limits are raised', () => {
     const config = readFileSync(join(directory, 'facilitator.toml'), 'utf8')
     expect(config).toMatch(/per-key limits are raised/)
@@ -180,6 +168,18 @@ describe('svc-devnet', () => {
     const runs = await runGuide('pay-from-an-agent.md', networkFile)
     expect(runs).toHaveLength(3)
     for (const { shown, printed } of runs) expect(printed).toBe(shown)
+  })
+
+  it('the README shows commands that work in a second terminal', async () => {
+    const blocks = blocksOf('README.md').filter(({ kind }) => kind === 'sh')
+    // The others need a folder of their own; the tests of the packages run them.
+    const here = blocks.map(({ text }) => text).filter((text) => /\.devnet\//.test(text))
+    expect(here).toHaveLength(2)
+    const printed = await runShell(here.join('').replaceAll('.devnet/', `${directory}/`), directory)
+    expect(printed).toMatch(/paid 0\.001 zUSD, burned in 0x/)
+    expect(printed).toMatch(/^ready +yes$/m)
+    expect(printed).toMatch(/^\[settlement\]$/m)
+    expect(printed).not.toMatch(/^error/m)
   })
 
   it('the guide for auditors compares a finality receipt with the chain as it shows', async () => {

@@ -197,7 +197,7 @@ describe('installed as npm run pack says, each role in an empty folder of its ow
       try {
         const url = `http://127.0.0.1:${own.found}/report`
         const paid = await buyer.run(node, ['npx', 'svc-pay', 'pay', url], wallet())
-        expect(paid).toMatchObject({ code: 0, stdout: '{"report":"Rain."}\n' })
+        expect(paid).toMatchObject({ code: 0, stdout: '{"report":"Rain."}' })
         expect(paid.stderr).toMatch(/paid 0\.01 zUSD/)
         buyer.write('pay.mjs', paying.replace('http://127.0.0.1:3000/report', url))
         const coded = await buyer.run(node, ['node', 'pay.mjs'], wallet())

@@ -4,6 +4,7 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { ApprovalRequest, Approver } from '../approval/approval.js'
 import { textOf } from '../approval/question.js'
 import type { Clock } from '../clock.js'
+import { idOf } from './tool-answers.js'
 
 /** The call that pays right now, and the client that made it. */
 export type Caller = {
@@ -11,6 +12,8 @@ export type Caller = {
   readonly requestId: string | number
   /** Tells the client how far the call is. */
   readonly progress: (message: string) => void
+  /** Called when the call waits for a human whom the client cannot ask. */
+  readonly onAsked: (request: ApprovalRequest) => void
 }
 
 const callers = new AsyncLocalStorage<Caller>()
@@ -26,8 +29,7 @@ export const createElicitApprover =
   (clock: Clock): Approver =>
   async (request, signal) => {
     const caller = callers.getStore()
-    if (!caller?.server.getClientCapabilities()?.elicitation)
-      throw new Error('this client cannot ask a human')
+    if (!caller || !canAsk(caller)) throw new Error('this client cannot ask a human')
     const answer = await caller.server.elicitInput(
       {
         message: question(request),
@@ -49,9 +51,11 @@ export const createElicitApprover =
     return answer.action === 'accept' && answer.content?.approve === true
   }
 
-/** Tells the client of a call where a human can answer, because many clients cannot ask. */
-export function tellWhereToApprove({ challengeNonce }: ApprovalRequest): void {
-  callers
-    .getStore()
-    ?.progress(`waiting for a human: run svc-pay approve ${challengeNonce.slice(0, 12)} in a terminal`)
+/** Tells the client of a call where a human can answer. Many clients cannot ask, and give up after a minute. */
+export function tellWhereToApprove(request: ApprovalRequest): void {
+  const caller = callers.getStore()
+  caller?.progress(`waiting for a human: run svc-pay approve ${idOf(request.challengeNonce)} in a terminal`)
+  if (caller && !canAsk(caller)) caller.onAsked(request)
 }
+
+const canAsk = ({ server }: Caller) => server.getClientCapabilities()?.elicitation !== undefined

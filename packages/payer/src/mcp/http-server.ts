@@ -8,16 +8,17 @@ import type { AddressInfo } from 'node:net'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js'
-import type { Clock } from '../clock.js'
 
 const host = '127.0.0.1'
 const path = '/mcp'
 const bodyBytesMax = 1_048_576
-/** Most clients at once. A client that was silent for this long makes room. */
+/**
+ * Most clients at once. The one that was silent for longest makes room, unless it has a connection: a client that comes
+ * again without a word of goodbye has none.
+ */
 const sessionsMax = 32
-const silenceMsMax = 1_800_000
 
-type Session = { readonly transport: StreamableHTTPServerTransport; usedMs: number }
+type Session = { readonly transport: StreamableHTTPServerTransport; connections: number }
 
 export type HttpTools = { readonly url: string; close(): Promise<void> }
 
@@ -25,27 +26,31 @@ export async function serveHttp({
   port,
   token,
   createTools,
-  clock,
 }: {
   /** 0 takes a free port. */
   readonly port: number
   readonly token: string
   /** Makes the tools for one client. */
   readonly createTools: () => Server
-  readonly clock: Clock
 }): Promise<HttpTools> {
+  /** In the order of their last use. */
   const sessions = new Map<string, Session>()
 
+  async function makeRoom(): Promise<boolean> {
+    if (sessions.size < sessionsMax) return true
+    const [left] = [...sessions].filter(([, { connections }]) => connections === 0)
+    if (left === undefined) return false
+    const [id, { transport }] = left
+    sessions.delete(id)
+    await transport.close()
+    return true
+  }
+
   async function openSession(): Promise<StreamableHTTPServerTransport | undefined> {
-    for (const [id, { transport, usedMs }] of sessions) {
-      if (clock.now() - usedMs < silenceMsMax) continue
-      sessions.delete(id)
-      await transport.close()
-    }
-    if (sessions.size >= sessionsMax) return undefined
+    if (!(await makeRoom())) return undefined
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (id) => void sessions.set(id, { transport, usedMs: clock.now() }),
+      onsessioninitialized: (id) => void sessions.set(id, { transport, connections: 0 }),
       onsessionclosed: (id) => void sessions.delete(id),
     })
     await createTools().connect(transport as Parameters<Server['connect']>[0])
@@ -59,7 +64,12 @@ export async function serveHttp({
     if (body === undefined) return refuse(response, 413)
     const id = request.headers['mcp-session-id']
     const session = typeof id === 'string' ? sessions.get(id) : undefined
-    if (session) session.usedMs = clock.now()
+    if (typeof id === 'string' && session) {
+      sessions.delete(id)
+      sessions.set(id, session)
+      session.connections += 1
+      response.once('close', () => (session.connections -= 1))
+    }
     if (id !== undefined && !session) return refuse(response, 404)
     if (!session && !isInitializeRequest(body.json)) return refuse(response, 400)
     const transport = session?.transport ?? (await openSession())

@@ -11,6 +11,7 @@ import { createQuotesTold } from './quotes-told.js'
 import { refusal } from './tool-answers.js'
 import { createToolFetch } from './tool-fetch.js'
 import { createToolServer, type ToolPorts } from './tool-server.js'
+import { createWaitingCalls } from './waiting-calls.js'
 
 /** The parts that the payer of a tool server is opened with. */
 export type ToolParts = {
@@ -37,6 +38,7 @@ function createPorts(open: OpenPayer, clock: Clock): ToolPorts {
     payer,
     folder,
     quotes: createQuotesTold(),
+    waiting: createWaitingCalls(clock),
     async bounded(work) {
       if (running >= callsMax) return refusal('busy', `${callsMax} calls run already; ask again later`)
       running += 1
@@ -88,7 +90,6 @@ export async function serveOverHttp(
     port,
     token,
     createTools: () => createToolServer(ports),
-    clock: systemClock,
   })
   options.onReady(tools.url)
   if (!until.aborted) await once(until, 'abort')

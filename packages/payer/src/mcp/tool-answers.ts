@@ -1,5 +1,6 @@
 /** The answers of the tools: our own facts, and beside them the words of strangers, bounded and marked. */
 import { SvcError } from '@svc-zerc20/protocol'
+import type { ApprovalRequest } from '../approval/approval.js'
 import type { Clock } from '../clock.js'
 import { PayerError, payerErrors } from '../payer-error.js'
 
@@ -31,6 +32,21 @@ export function errorOf(error: unknown): ToolAnswer {
   return { ...answerOf({ error: describe(error) }), isError: true }
 }
 
+/** A call whose payment waits for a human. The call goes on, and the same call again gets its answer. */
+export const approvalNeeded = ({ challengeNonce, amount, tokens, until }: ApprovalRequest): ToolAnswer => {
+  const id = idOf(challengeNonce)
+  const error = {
+    code: 'approval_needed',
+    message: 'A human has to approve this payment first. Nothing was signed.',
+    todo: 'Tell your human the command, which is for a terminal, and make the same call again after it.',
+    ...{ id, command: `svc-pay approve ${id}`, amount, tokens, until: new Date(until).toISOString() },
+  }
+  return { ...answerOf({ error }), isError: true }
+}
+
+/** The part of a challenge nonce that a human types. */
+export const idOf = (challengeNonce: string) => challengeNonce.slice(0, 12)
+
 /** A call that was refused before it did anything. */
 export const refusal = (code: 'usage' | 'busy', message: string): ToolAnswer => ({
   ...answerOf({ error: { code, message } }),
@@ -40,8 +56,10 @@ export const refusal = (code: 'usage' | 'busy', message: string): ToolAnswer => 
 function describe(error: unknown): object {
   if (error instanceof PayerError) {
     const { code, todo, reason, rule, burnTxHash, detail } = error
-    const details = untrusted({ text: detail.slice(0, detailCharsMax) })
-    return { code, message: payerErrors[code].means, todo, reason, rule, burnTxHash, details }
+    // What was asked may be a host or a route that a seller made up.
+    const details = untrusted({ text: detail.slice(0, detailCharsMax), asked: rule?.asked })
+    const ours = rule && { rule: rule.rule, limit: rule.limit }
+    return { code, message: payerErrors[code].means, todo, reason, rule: ours, burnTxHash, details }
   }
   const code = error instanceof SvcError ? error.code : 'failed'
   const { message, cause } = error instanceof Error ? error : new Error(String(error))

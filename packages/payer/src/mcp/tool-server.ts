@@ -20,12 +20,14 @@ import type { QuotesTold } from './quotes-told.js'
 import { answerOf, errorOf, readAnswerBody, refusal, type ToolAnswer, untrusted } from './tool-answers.js'
 import { readNonce, readNothing, readRequest } from './tool-arguments.js'
 import { tools } from './tool-list.js'
+import type { WaitingCalls } from './waiting-calls.js'
 
 export type ToolPorts = {
   readonly payer: AssembledPayer
   /** The state folder, for the log of decisions. */
   readonly folder: string
   readonly quotes: QuotesTold
+  readonly waiting: WaitingCalls
   /** Runs a call unless too many run already. */
   readonly bounded: (work: () => Promise<ToolAnswer>) => Promise<ToolAnswer>
 }
@@ -45,8 +47,11 @@ export function createToolServer(ports: ToolPorts): Server {
     if (!Object.hasOwn(calls, params.name))
       throw new McpError(ErrorCode.InvalidParams, 'there is no such tool')
     const progress = createProgress(extra)
-    const answer = await callingAs({ server, requestId: extra.requestId, progress }, () =>
-      ports.bounded(() => call(ports, params.arguments ?? {}, extra, progress).catch(errorOf)),
+    const { requestId } = extra
+    const answer = await ports.waiting.answer(JSON.stringify([params.name, params.arguments]), (onAsked) =>
+      callingAs({ server, requestId, progress, onAsked }, () =>
+        ports.bounded(() => call(ports, params.arguments ?? {}, extra, progress).catch(errorOf)),
+      ),
     )
     return { ...answer }
   })
@@ -90,7 +95,9 @@ const pay: Call = async ({ payer, quotes }, given, { signal }, progress) => {
 const paymentStatus: Call = async ({ payer, folder }, given) => {
   const reading = readNonce(given)
   if ('fault' in reading) return refusal('usage', reading.fault)
-  return answerOf(await statusResult(payer, reading.value, folder))
+  const { request, events, ...facts } = await statusResult(payer, reading.value, folder)
+  // Hosts and routes in them may come from a seller's redirect.
+  return answerOf({ ...facts, log: untrusted({ request, events }) })
 }
 
 const budget: Call = async ({ payer }, given) => {
