@@ -26,6 +26,7 @@ export type RecoverCommand = {
   readonly json: boolean
   readonly nonces: readonly ChallengeNonce[]
   readonly ledgerIds: readonly string[]
+  readonly powBits: readonly number[]
   readonly acceptJournal: boolean
 }
 
@@ -52,7 +53,8 @@ too. It may be killed and run again at any time. Progress goes to standard error
 const recoverExitCodes = `
 Exit codes:
   ${exitCodes.ok}   every burn that was found is finalized, or --dry-run
-  ${exitCodes.mistake}   a mistake in configuration, environment or command line; mend it first
+  ${exitCodes.mistake}   a mistake in configuration, environment or command line, or a burn that our own relayer sent and whose address
+     does not derive from them; mend it first
   ${exitCodes.tryAgain}  something is left: the journal is in use, or burns wait for a root, for blocks or for the verifier`
 
 const acceptJournalOption = [
@@ -199,6 +201,12 @@ function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {
       collectLedgerId,
       [],
     )
+    .option(
+      '--pow-bits <bits...>',
+      'values that zerc20.pow_bits had in the past; smaller ones than now are tried anyhow',
+      collectPowBits,
+      [],
+    )
     .addHelpText(
       'after',
       [
@@ -233,6 +241,16 @@ type RecoverLists = {
 function collectLedgerId(text: string, others: readonly string[]): string[] {
   if (!/^[0-9a-f]{32}$/.test(text)) throw new InvalidArgumentError('expected 32 hex digits')
   return [...others, text]
+}
+
+/** As of `zerc20.pow_bits`. */
+const powBitsMax = 32
+
+function collectPowBits(text: string, others: readonly number[]): number[] {
+  const bits = Number(text)
+  if (!/^\d{1,2}$/.test(text) || bits > powBitsMax)
+    throw new InvalidArgumentError(`expected a number up to ${powBitsMax}`)
+  return [...others, bits]
 }
 
 function collectNonce(text: string, others: readonly ChallengeNonce[]): ChallengeNonce[] {

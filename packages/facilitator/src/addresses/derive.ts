@@ -9,6 +9,8 @@ import type { AddressMiner } from './mining/miner.js'
 export type DeriveAddress = (
   nonce: ChallengeNonce,
   epoch?: AddressEpoch,
+  /** Bits of the proof of work, where they are not those of the configuration. */
+  powBits?: number,
 ) => Promise<{ readonly payTo: Address; readonly powNonce: number; readonly epoch?: AddressEpoch }>
 
 /** The search starts at the same number as the first time, so that it finds the same proof of work. */
@@ -17,11 +19,11 @@ export function createDeriveAddress(
   seed: Uint8Array,
   { network, settlement, zerc20 }: Config,
 ): DeriveAddress {
-  return async (nonce, epoch) => {
+  return async (nonce, epoch, powBits = zerc20.pow_bits) => {
     const mined = await miner.mine(
       deriveBurn({
         generation: zerc20.generation,
-        powBits: zerc20.pow_bits,
+        powBits,
         chainId: network.chain_id,
         treasury: settlement.treasury,
         seed,

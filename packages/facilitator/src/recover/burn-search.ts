@@ -1,6 +1,6 @@
 /** Finds burns on the chain, with the indexer's help where its answers check out. */
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
-import { type ChainLog, type JsonRpc, readHead, scanLogs, wellFormed } from '@svc-zerc20/evm'
+import { type ChainLog, type JsonRpc, readHead, resultOf, scanLogs, wellFormed } from '@svc-zerc20/evm'
 import {
   type Address,
   type BaseUnits,
@@ -125,6 +125,16 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
       const filter = { address: deps.helper, topics: [burnExecutedTopic, null, pad(token)] }
       const blocks = { fromBlock: deps.fromBlock, spanBlocksMax: limits.logSpanBlocksMax }
       for await (const { logs } of scanLogs(deps.rpc, filter, blocks)) yield* executedIn(logs)
+    },
+
+    async senders(transactions) {
+      const senders: (Address | undefined)[] = []
+      for (const some of inParts(transactions, limits.lensQueriesMax)) {
+        const method = 'eth_getTransactionByHash'
+        const answers = await deps.rpc.batch(some.map((hash) => ({ method, params: [hash] })))
+        senders.push(...answers.map((answer) => parseAddress(Object(resultOf(method, answer)).from)))
+      }
+      return senders
     },
   }
 }

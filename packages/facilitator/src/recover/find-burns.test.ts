@@ -32,6 +32,8 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
   const derived: ChallengeNonce[] = []
   const reported: string[] = []
   const followed = new Set<ChallengeNonce>()
+  const relayer = addressOf(77)
+  const sent = new Set<string>()
   const deps: FindBurnsDeps = {
     ledger,
     search: {
@@ -40,6 +42,7 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
       async *executedBurns() {
         yield* executed
       },
+      senders: async (hashes) => hashes.map((hash) => (sent.has(hash) ? relayer : undefined)),
     },
     reread: async (_challenge, burn) => ({ burn: { ...burn, leafIndex: 7n }, depth: 1 }),
     depth: 1,
@@ -48,6 +51,8 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
       derived.push(nonce)
       return { payTo: addressOf(Number(BigInt(nonce))), powNonce: 11 }
     },
+    otherPowBits: [],
+    relayer,
     epochsBefore: () => [],
     areMinted: async (burns) => burns.map(({ nonce }) => minted.has(nonce)),
     treasury: deployment.treasury,
@@ -70,7 +75,7 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
     const found = await findBurns(deps, nonces)
     return found.map(({ nonce, source, leftAlone }) => [nonce, source, ...(leftAlone ? [leftAlone] : [])])
   }
-  return { clock, ledger, transfers, followed, executed, minted, derived, reported, executedBy, find }
+  return { clock, ledger, transfers, followed, executed, sent, minted, derived, reported, executedBy, find }
 }
 
 describe('the burns of a facilitator', () => {
@@ -193,6 +198,32 @@ describe('the burns of a facilitator', () => {
       [nonceOf(3), 'journal'],
       [nonceOf(5), 'journal'],
     ])
+  })
+
+  it('are found with the proof of work of their day, when it was another then', async () => {
+    const tried: (number | undefined)[] = []
+    const { find, executed, executedBy, sent, transfers } = setup({
+      otherPowBits: [9, 7],
+      async derive(nonce, _, powBits) {
+        tried.push(powBits)
+        return { payTo: addressOf(powBits === 7 ? Number(BigInt(nonce)) : 99), powNonce: 11 }
+      },
+    })
+    // Two facilitators share the helper. Only for a burn that our relayer sent is more work spent.
+    executed.push(executedBy(1), executedBy(2))
+    sent.add(burnOf(2).txHash)
+    expect(await find()).toEqual([[nonceOf(2), 'helper']])
+    expect(tried).toEqual([undefined, undefined, 9, 7])
+    transfers.set(addressOf(5), burnOf(5))
+    expect(await find(nonceOf(5))).toContainEqual([nonceOf(5), 'nonce'])
+  })
+
+  it('are never called somebody else’s when our own relayer sent them, although they derive from nothing here', async () => {
+    const { find, executed, executedBy, sent, ledger } = setup()
+    executed.push(executedBy(1, addressOf(98)), executedBy(2, addressOf(99)))
+    sent.add(burnOf(2).txHash)
+    expect(await find()).toEqual([[nonceOf(2), 'helper', 'underived']])
+    expect(await ledger.books.find(nonceOf(2))).toBeUndefined()
   })
 
   it('are transfers to the addresses of nonces that somebody names', async () => {

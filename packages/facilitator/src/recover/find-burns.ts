@@ -3,7 +3,13 @@
  * presented in time, and burns of payments whose records are lost.
  */
 
-import { type Address, type ChallengeNonce, type UnixSeconds, unixSeconds } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type ChallengeNonce,
+  type TxHash,
+  type UnixSeconds,
+  unixSeconds,
+} from '@svc-zerc20/protocol'
 import type { DeriveAddress } from '../addresses/derive.js'
 import type { Books, RecordedPayment } from '../payment/books.js'
 import type { OnChainDeps } from '../payment/found/is-on-chain.js'
@@ -20,8 +26,11 @@ export type FoundBurn = {
   readonly burn: Burn
   /** Where it was found: in the ledger, as a transfer to a known challenge, as a permit burner event, by a given nonce. */
   readonly source: 'journal' | 'transfer' | 'helper' | 'nonce'
-  /** Why it is not minted now: its payer may still present it, has presented it, or a reorg removed it. */
-  readonly leftAlone?: 'open' | 'claimed' | 'burn_lost'
+  /**
+   * Why it is not minted now: its payer may still present it, has presented it, a reorg removed it, or our own relayer
+   * sent it and its address derives from nothing that is known here.
+   */
+  readonly leftAlone?: 'open' | 'claimed' | 'burn_lost' | 'underived'
 }
 
 /** A burn in an event of the permit burner. */
@@ -40,6 +49,8 @@ export type BurnSearch = {
     payments: readonly Pick<Challenge, 'payTo' | 'issuedAtBlock'>[],
   ): Promise<ReadonlyMap<Address, Burn>>
   executedBurns(): AsyncIterable<ExecutedBurn>
+  /** The senders of these transactions, in order; undefined for a transaction that the node does not have. */
+  senders(transactions: readonly TxHash[]): Promise<readonly (Address | undefined)[]>
 }
 
 export type NonceAndValue = { readonly nonce: ChallengeNonce; readonly value: Burn['value'] }
@@ -50,6 +61,10 @@ export type FindBurnsDeps = OnChainDeps & {
   }
   readonly search: BurnSearch
   readonly derive: DeriveAddress
+  /** Proofs of work that addresses may have been mined with in the past, beside that of the configuration. */
+  readonly otherPowBits: readonly number[]
+  /** The account that relays our burns. */
+  readonly relayer: Address
   /**
    * Epochs that the address of a burn at this time may have been made in, the likeliest first. Each costs a search for
    * proof of work. Empty where no address belongs to an epoch.
@@ -173,12 +188,43 @@ async function executedUnknown(
     ours.push(...found.flatMap((burn) => burn ?? []))
   }
   if (left.length > 0) deps.say(`${ours.length} of them are ours`)
-  return ours
+  return [...ours, ...(await sentByUs(deps, left, ours))]
 }
 
-async function ownBurn(deps: FindBurnsDeps, executed: ExecutedBurn): Promise<FoundBurn | undefined> {
+/**
+ * Burns that our own relayer sent, and that do not derive under today's configuration. They are ours: their addresses were
+ * mined with another proof of work, or under another key, treasury or generation.
+ */
+async function sentByUs(
+  deps: FindBurnsDeps,
+  all: readonly ExecutedBurn[],
+  derived: readonly FoundBurn[],
+): Promise<FoundBurn[]> {
+  const known = new Set(derived.map(({ nonce }) => nonce))
+  const rest = all.filter(({ nonce }) => !known.has(nonce))
+  if (rest.length === 0) return []
+  const senders = await deps.search.senders(rest.map(({ txHash }) => txHash))
+  const own = rest.filter((_, i) => senders[i] === deps.relayer)
+  if (own.length > 0) deps.say(`${own.length} others were sent by our relayer: trying other proofs of work`)
+  const found: FoundBurn[] = []
+  for (const executed of own) {
+    let burn: FoundBurn | undefined
+    for (const powBits of deps.otherPowBits) burn ??= await ownBurn(deps, executed, powBits)
+    const { nonce, payTo: _, ...claimed } = executed
+    found.push(
+      burn ?? { nonce, burn: { ...claimed, leafIndex: 0n }, source: 'helper', leftAlone: 'underived' },
+    )
+  }
+  return found
+}
+
+async function ownBurn(
+  deps: FindBurnsDeps,
+  executed: ExecutedBurn,
+  powBits?: number,
+): Promise<FoundBurn | undefined> {
   const { nonce } = executed
-  const derived = await derivedTo(deps, executed)
+  const derived = await derivedTo(deps, executed, powBits)
   if (!derived) return undefined
   const claimed = { ...executed, leafIndex: 0n }
   const challenge = reconstruct(deps, { nonce, ...derived }, claimed)
@@ -192,11 +238,12 @@ async function ownBurn(deps: FindBurnsDeps, executed: ExecutedBurn): Promise<Fou
 async function derivedTo(
   deps: FindBurnsDeps,
   { nonce, payTo, blockNumber }: ExecutedBurn,
+  powBits: number | undefined,
 ): Promise<Derived | undefined> {
-  const single = await deps.derive(nonce)
+  const single = await deps.derive(nonce, undefined, powBits)
   if (single.payTo === payTo) return single
   for (const epoch of deps.epochsBefore(await deps.minedAt(blockNumber))) {
-    const derived = await deps.derive(nonce, epoch)
+    const derived = await deps.derive(nonce, epoch, powBits)
     if (derived.payTo === payTo) return derived
   }
   return undefined
@@ -208,10 +255,11 @@ type Derived = Awaited<ReturnType<DeriveAddress>>
 async function paidAddress(
   deps: FindBurnsDeps,
   nonce: ChallengeNonce,
+  powBits?: number,
 ): Promise<{ readonly derived: Derived; readonly burn: Burn } | undefined> {
   const now = unixSeconds(deps.clock)
   for (const epoch of [undefined, ...deps.epochsBefore(now)]) {
-    const derived = await deps.derive(nonce, epoch)
+    const derived = await deps.derive(nonce, epoch, powBits)
     const { payTo } = derived
     const burn = (await deps.search.largestTransfers([{ payTo, issuedAtBlock: deps.firstBlock }])).get(payTo)
     if (burn) return { derived, burn }
@@ -228,7 +276,8 @@ async function ofNonces(
   const found: FoundBurn[] = []
   for (const nonce of nonces) {
     if (known.has(nonce) || (await deps.ledger.find(nonce))) continue
-    const paid = await paidAddress(deps, nonce)
+    let paid = await paidAddress(deps, nonce)
+    for (const powBits of deps.otherPowBits) paid ??= await paidAddress(deps, nonce, powBits)
     if (!paid) deps.say(`nothing was paid to the address of ${nonce}`)
     if (!paid) continue
     const { derived, burn } = paid

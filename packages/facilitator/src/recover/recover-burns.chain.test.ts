@@ -117,6 +117,27 @@ describe('svc-facilitator recover', () => {
     expect(await balanceOfProvider()).toBe(0n)
   })
 
+  it('finds burns to addresses that were mined with another proof of work than today’s', async () => {
+    const harder = writeConfig('harder.jsonl', (tables) => {
+      const zerc20 = tables.zerc20 as { pow_bits: number }
+      return { ...tables, zerc20: { ...zerc20, pow_bits: zerc20.pow_bits + 2 } }
+    })
+    const { code, report } = await recover(harder, '--dry-run')
+    expect(report).toMatchObject({ found: 2, due: 2 })
+    expect(code).toBe(0)
+  })
+
+  it('fails, and says what to do, about burns that its own relayer sent and that derive from nothing', async () => {
+    const other = writeConfig('other.jsonl', (tables) => ({
+      ...tables,
+      settlement: { ...(tables.settlement as object), treasury: `0x${'42'.repeat(20)}` } as never,
+    }))
+    const { code, report } = await recover(other, '--dry-run')
+    expect(report).toMatchObject({ found: 2, failed: 2 })
+    expect(report?.burns[0]?.reason).toContain('our relayer sent it')
+    expect(code).toBe(1)
+  })
+
   it('finds payments that no journal knows, by the helper and by their nonces, and finalizes them', {
     timeout: 120_000,
   }, async () => {

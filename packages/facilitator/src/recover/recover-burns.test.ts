@@ -36,6 +36,7 @@ it('a dry run whose journal cannot be opened leaves no copy of it behind', async
     dryRun: true,
     nonces: [],
     ledgerIds: [],
+    powBits: [],
     signal: new AbortController().signal,
     say: () => undefined,
   })

@@ -38,6 +38,8 @@ export type RecoverOptions = StartOptions & {
   readonly nonces: readonly ChallengeNonce[]
   /** Ids of earlier ledgers whose journals are lost, and which made addresses of epochs. */
   readonly ledgerIds: readonly string[]
+  /** Proofs of work that were configured in the past. */
+  readonly powBits: readonly number[]
   readonly signal: AbortSignal
   readonly say: (line: string) => void
 }
@@ -181,6 +183,9 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
         depth: foundDepth(config),
         derive: createDeriveAddress(miner, seed, config),
         epochsBefore: epochsBefore(config, recovery.ledgerIds, tokenSince),
+        // Those below cost no more together than the one that is configured.
+        otherPowBits: [...recovery.powBits, ...below(config.zerc20.pow_bits)],
+        relayer: chainSide.relayer.address,
         areMinted: mintedBy(recovery),
         treasury: settlement.treasury,
         firstBlock: BigInt(network.deployed_block),
@@ -240,6 +245,8 @@ async function withinMs(task: Promise<void>, ms: number, clock: Clock): Promise<
   const done = new AbortController()
   await Promise.race([task, clock.sleep(ms, done.signal)]).finally(() => done.abort())
 }
+
+const below = (bits: number): number[] => Array.from({ length: bits }, (_, i) => bits - 1 - i)
 
 /** An empty pool: nothing is issued during recovery. */
 const noAddresses = { take: async () => undefined, giveBack: () => undefined }

@@ -31,7 +31,7 @@ export function reportOf(
   dryRun: boolean,
 ): RecoveryReport {
   const burns = found.map((burn): RecoveredBurn => {
-    const standing = burn.leftAlone ? waiting(leftAloneReasons[burn.leftAlone]) : standingAt(stepOf(burn))
+    const standing = burn.leftAlone ? standingOf(burn.leftAlone) : standingAt(stepOf(burn))
     return {
       challengeNonce: burn.nonce,
       transaction: burn.burn.txHash,
@@ -60,7 +60,15 @@ const leftAloneReasons: Readonly<Record<NonNullable<FoundBurn['leftAlone']>, str
   open: 'its payer can still present it',
   claimed: 'its payer presented it: start the daemon',
   burn_lost: 'a reorg took it, and no block holds it',
+  underived:
+    'our relayer sent it, and its address derives from nothing here: name the old zerc20.pow_bits with --pow-bits, or run ' +
+    'recover with the treasury key, settlement.treasury and zerc20.generation of its day',
 }
+
+const standingOf = (why: NonNullable<FoundBurn['leftAlone']>): Standing => ({
+  state: why === 'underived' ? 'failed' : 'waiting',
+  reason: leftAloneReasons[why],
+})
 
 function standingAt(step: Step | 'due' | undefined): Standing {
   switch (step) {
@@ -92,8 +100,12 @@ function standingAt(step: Step | 'due' | undefined): Standing {
   }
 }
 
-/** Exit code 75 when a burn still waits or may succeed later. A dry run always ends with 0. */
-export function exitCodeOf({ dryRun, found, finalized }: RecoveryReport): ExitCode {
+/**
+ * Exit code 1 when a burn of ours cannot be minted with what is known here. Otherwise 75 when a burn still waits or may
+ * succeed later, and 0 after a dry run.
+ */
+export function exitCodeOf({ dryRun, found, finalized, burns }: RecoveryReport): ExitCode {
+  if (burns.some(({ reason }) => reason === leftAloneReasons.underived)) return exitCodes.mistake
   return dryRun || found === finalized ? exitCodes.ok : exitCodes.tryAgain
 }
 
