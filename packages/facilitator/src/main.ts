@@ -40,7 +40,7 @@ const output = createProcessLog(levelOf)
 
 const actions: Actions = {
   async check(file, { json }) {
-    const report = await check({ file, env, clock: systemClock, inspectJournal: replayJournal })
+    const report = await check({ file, env, clock: systemClock, inspectJournal: replayJournal, isBeside: true })
     const failures = report.findings.filter(isFailure)
     process.stdout.write(
       json ? toJson(report) : report.findings.map((finding) => `${format(finding)}\n`).join(''),
@@ -90,9 +90,9 @@ const actions: Actions = {
 await createProgram(version, actions, env).parseAsync()
 
 /** Ends the process when the check finds a failure. */
-async function checked(file: string, log?: LogWriter) {
+async function checked(file: string, { log, listens = true }: { log?: LogWriter; listens?: boolean } = {}) {
   // The journal is not checked here, because the caller is about to lock and replay it.
-  const { findings, ready } = await check({ file, env, clock: systemClock })
+  const { findings, ready } = await check({ file, env, clock: systemClock, listens })
   const failures = findings.filter(isFailure)
   const fatal = failures.filter(({ start: verdict }) => verdict !== 'anyway')
   if (fatal.length === 0 && ready) return { findings, ready }
@@ -121,7 +121,7 @@ async function decide(options: DecideCommand): Promise<void> {
 }
 
 async function recover(file: string, { json, ...options }: RecoverCommand): Promise<void> {
-  const { ready } = await checked(file)
+  const { ready } = await checked(file, { listens: false })
   const stopping = new AbortController()
   onStopSignal(() => stopping.abort())
   const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -134,7 +134,7 @@ async function recover(file: string, { json, ...options }: RecoverCommand): Prom
 
 async function start(file: string, options: { acceptJournal: boolean }, summed: SummedLog): Promise<void> {
   const { log } = summed
-  const { findings, ready } = await checked(file, log)
+  const { findings, ready } = await checked(file, { log })
   for (const finding of findings.filter(({ level }) => level !== 'ok')) {
     log({ event: 'facilitator.warning', message: describe(finding) })
   }

@@ -1,7 +1,7 @@
 /** Every bound of the payer, with its unit. */
 export const defaultLimits = {
   /** How far ahead a signature may stay usable. A stolen or withheld one is worthless afterwards. */
-  signatureSecondsMax: 3_600,
+  signatureSecondsMax: 86_400,
   /** How far ahead an offer may expire. A payment is remembered until then. */
   offerSecondsMax: 2_592_000,
   /**

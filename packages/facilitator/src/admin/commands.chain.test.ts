@@ -1,9 +1,13 @@
 /** The built command against a running daemon, as an operator types it. */
 
 import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { developmentRoles } from '@svc-zerc20/devnet'
 import { textTable } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../../test/command.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 
 const command = fileURLToPath(new URL('../../bin/svc-facilitator.mjs', import.meta.url))
@@ -39,6 +43,41 @@ function run(
   })
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...output })))
 }
+
+/** The configuration of the daemon that runs, with its port. */
+function configBeside(): string {
+  const file = join(net.directory, 'beside.toml')
+  const text = readFileSync(net.configFile, 'utf8')
+  writeFileSync(file, text.replace(/port = 0/, `port = ${new URL(net.facilitatorUrl).port}`))
+  return file
+}
+
+describe('beside the daemon that runs', () => {
+  const { treasury, relayer } = developmentRoles
+  const env = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
+
+  it('check is content with its port and its journal', async () => {
+    const { code, stdout } = await runCommand(['check', '--config', configBeside()], env)
+    expect(stdout).toMatch(/^ok {3}listen\.port: \d+ at 127\.0\.0\.1 is in use by a facilitator of this network/m)
+    expect(stdout).toMatch(/^ok {3}settlement\.journal: .* is in use by another daemon/m)
+    expect(stdout).not.toMatch(/^fail/m)
+    expect(code).toBe(0)
+  })
+
+  it('start and recover find the journal in use; recover does not ask for the port', async () => {
+    const started = await runCommand(['start', '--config', configBeside()], env)
+    expect([started.code, started.stderr]).toEqual([75, expect.stringContaining('listen.port')])
+    const recovered = await runCommand(['recover', '--config', configBeside()], env)
+    expect(recovered.stderr).not.toContain('listen.port')
+  })
+
+  it('admin takes the address from the configuration', async () => {
+    const token = { SVC_ADMIN_TOKEN: net.adminToken }
+    const { code, stdout } = await runCommand(['admin', 'status', '--config', configBeside()], token)
+    expect(stdout).toMatch(/^network +eip155:31337$/m)
+    expect(code).toBe(0)
+  })
+})
 
 describe('svc-facilitator admin', () => {
   it('status prints the daemon at a glance, or JSON', async () => {

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { Environment } from '../config/environment.js'
 import * as feeSchemas from '../http/admin/fee-schemas.js'
 import * as schemas from '../http/admin/schemas.js'
-import { type Ask, type Common, createAsk } from './ask.js'
+import { type Ask, type Common, createAsk, type Place } from './ask.js'
 import {
   printChallenges,
   printOddBurns,
@@ -30,7 +30,11 @@ Exit codes:
   ${exitCodes.mistake}   refused: wrong token, no such payment, a mistake on the command line
   ${exitCodes.tryAgain}  no daemon answers there`
 
-const urlOption = ['--url <url>', 'where the daemon listens', 'http://127.0.0.1:4032'] as const
+/** Adds the options that say where the daemon is. */
+const withPlace = (command: Command): Command =>
+  command
+    .option('--url <url>', 'where the daemon listens (default: "http://127.0.0.1:4032")')
+    .option('--config <file>', 'take the address from this configuration file instead')
 
 /** Options of a page, as they are handed to the daemon. */
 type Page = Common & Record<string, string>
@@ -44,18 +48,13 @@ export function registerAdminCommands(program: Command, env: Environment): void 
     .description('ask or steer a running daemon through its administrative surface')
     .addHelpText('after', adminHelp)
   const verb: Verb = (name, description) =>
-    admin
-      .command(name)
-      .description(description)
-      .option(...urlOption)
+    withPlace(admin.command(name).description(description))
       .option('--json', 'print the answer as JSON', false)
   const ask = createAsk(env)
   registerDaemonVerbs(verb, ask)
-  admin
-    .command('metrics')
-    .description('every series, as Prometheus reads them')
-    .option(...urlOption)
-    .action(({ url }: { url: string }) => ask.tell(url, (client) => client.text('/metrics')))
+  withPlace(admin.command('metrics').description('every series, as Prometheus reads them')).action(
+    (place: Place) => ask.tell(place, (client) => client.text('/metrics')),
+  )
   registerPaymentVerbs(verb, ask)
   registerIssuanceVerbs(verb, ask)
 }
@@ -76,9 +75,9 @@ function registerDaemonVerbs(verb: Verb, { show }: Ask): void {
   verb('challenges', 'open challenges, newest first, and their cap')
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'challenges on the page')
-    .action(({ url, json, ...query }: Page) =>
+    .action(({ url, config, json, ...query }: Page) =>
       show(
-        { url, json },
+        { url, config, json },
         schemas.challengePage,
         (client) => client.get('/challenges', query),
         printChallenges,
@@ -93,8 +92,8 @@ function registerPaymentVerbs(verb: Verb, { show }: Ask): void {
     .option('--until <seconds>', 'issued before, unix seconds')
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'payments on the page')
-    .action(({ url, json, ...query }: Page) =>
-      show({ url, json }, schemas.paymentPage, (client) => client.get('/payments', query), printPayments),
+    .action(({ url, config, json, ...query }: Page) =>
+      show({ url, config, json }, schemas.paymentPage, (client) => client.get('/payments', query), printPayments),
     )
 
   verb('payment', 'one payment and its turns')
@@ -117,8 +116,8 @@ function registerPaymentVerbs(verb: Verb, { show }: Ask): void {
   verb('late', 'burns that bought nothing, and payments whose burn a reorg took')
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'late burns on the page')
-    .action(({ url, json, ...query }: Page) =>
-      show({ url, json }, schemas.oddBurns, (client) => client.get('/late', query), printOddBurns),
+    .action(({ url, config, json, ...query }: Page) =>
+      show({ url, config, json }, schemas.oddBurns, (client) => client.get('/late', query), printOddBurns),
     )
 }
 
@@ -161,11 +160,12 @@ Exit codes:
 
 /** Adds the command `sweep`. */
 export function registerSweepCommand(program: Command, env: Environment): void {
-  program
-    .command('sweep')
-    .description('have a running daemon send the fees that are due to their recipient')
+  withPlace(
+    program
+      .command('sweep')
+      .description('have a running daemon send the fees that are due to their recipient'),
+  )
     .option('--dry-run', 'only tell what would be swept', false)
-    .option(...urlOption)
     .option('--json', 'print the answer as JSON', false)
     .addHelpText('after', sweepHelp)
     .action(({ dryRun, ...options }: Common & { dryRun: boolean }) =>

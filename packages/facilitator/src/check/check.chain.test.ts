@@ -118,9 +118,44 @@ describe('check', () => {
         'settlement.min_amount',
         'settlement.permit_burner',
         'settlement.treasury',
+        'zerc20.pow_bits',
       ].sort(),
     )
     expect(requests).toEqual(['/indexer/healthz'])
+  })
+
+  it('refuses the placeholders of the sample', async () => {
+    const file = files.write(
+      'sample.toml',
+      readFileSync(new URL('../../facilitator.sample.toml', import.meta.url), 'utf8'),
+    )
+    const { findings } = await check({ file, env: keys, clock: { now: () => Date.now() } })
+    const placeholders = findings.filter(({ message }) => message.includes('placeholder'))
+    expect(placeholders.map(({ level, key }) => `${level} ${key}`)).toEqual([
+      'fail network.token',
+      'fail network.verifier',
+      'fail network.hub',
+      'fail settlement.treasury',
+      'fail settlement.permit_burner',
+    ])
+  })
+
+  it('warns of challenges that live longer than payers sign for', async () => {
+    const told = (seconds: number) => complaintsOf({ settlement: { challenge_ttl_seconds: seconds } })
+    expect(await told(86_400)).toEqual([])
+    expect(await told(86_401)).toEqual([
+      'warn settlement.challenge_ttl_seconds: is 86401: payers sign for no offer that lives longer than 86400 s, so nobody could pay without gas',
+    ])
+  })
+
+  it('says how long the addresses take on this machine, and warns when that is long', async () => {
+    const told = async (bits: number) =>
+      (await findingsOf({ zerc20: { pow_bits: bits } })).find(({ key }) => key === 'zerc20.pow_bits')
+    expect(await told(8)).toMatchObject({
+      level: 'ok',
+      message: expect.stringMatching(/^is 8: an address takes about \d+ m?s .* a pool of 256 is full after/),
+    })
+    expect(await told(30)).toMatchObject({ level: 'warn' })
   })
 
   it.each(['token', 'verifier', 'hub'])('R-056 finds that there is no code at network.%s', async (name) => {

@@ -1,24 +1,30 @@
 /** Finds every problem that can be found before money moves, in one run. Starts nothing and changes nothing. */
+import { createJsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { deriveSeed } from '@svc-zerc20/zk'
 import { privateKeyToAddress } from 'viem/accounts'
 import { toHex } from 'viem/utils'
 import { createSeedCheck, type SeedCheck } from '../addresses/seed-check.js'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../config/config.js'
+import { configTables } from '../config/keys.js'
 import { hasCredentials } from '../config/credentials.js'
 import type { Environment } from '../config/environment.js'
 import { profileOf } from '../config/profile.js'
 import { type Finding, isFailure } from '../finding.js'
+import { limits } from '../limits.js'
 import type { Clock } from '../payment/ports.js'
 import { examineSecrets, type Secrets } from '../secrets/secrets.js'
 import { probeArtifacts } from './artifacts.js'
 import { probeChain } from './chain.js'
+import { createChainView } from './chain-view.js'
 import type { KeyAddresses } from './fee.js'
 import { usualPlaces } from './find-artifacts.js'
 import { probeHistory } from './history.js'
 import { probeIndexer } from './indexer.js'
-import { type InspectJournal, probeJournal } from './journal.js'
+import { type InspectJournal, type JournalAccounts, probeJournal } from './journal.js'
+import { checkLimits } from './limits.js'
 import { probeListen } from './listen.js'
+import { probePool } from './pool.js'
 
 export type CheckReport = {
   /** One line each, in the order of the configuration. */
@@ -32,30 +38,44 @@ export async function check(deps: {
   env: Environment
   clock: Pick<Clock, 'now'>
   inspectJournal?: InspectJournal
+  /** The daemon may run meanwhile: its port is no failure then. */
+  isBeside?: boolean
+  /** Whether the command that follows listens. Default: it does. */
+  listens?: boolean
   /** Folders to search for proving keys when the file names none. Default: the usual places. */
   places?: readonly string[]
 }): Promise<CheckReport> {
   const reading = readConfigFile(deps.file)
-  const { config, values } = reading
-  const { secrets, findings: ofSecrets } = examineSecrets(values, deps.env)
-  const { journal: journalFile } = values.settlement
+  const { config } = reading
+  const { secrets, findings: ofSecrets } = examineSecrets(reading.values, deps.env)
+  const keys = secrets && addressesOf(secrets)
+  const { journal: journalFile } = reading.values.settlement
   const [chain, indexer, journal, history, listen] = await Promise.all([
     probeChain({
-      config: values,
-      keys: secrets && addressesOf(secrets),
+      config: reading.values,
+      keys,
       clock: deps.clock,
       // Other profiles finalize nothing, so no keys are searched for.
-      places: values.profile === 'local' ? (deps.places ?? usualPlaces(deps.file, journalFile)) : [],
+      places: reading.values.profile === 'local' ? (deps.places ?? usualPlaces(deps.file, journalFile)) : [],
     }),
-    probeIndexer(values.network.indexer_url),
-    probeJournal(journalFile, deps.inspectJournal, seedOf(secrets, values)),
-    probeHistory(deps.env, values, deps.clock),
-    probeListen(values.listen),
+    probeIndexer(reading.values.network.indexer_url),
+    probeJournal(journalFile, deps.inspectJournal, {
+      seed: seedOf(secrets, reading.values),
+      accounts: accountsOf(reading.values, keys),
+    }),
+    probeHistory(deps.env, reading.values, deps.clock),
+    deps.listens === false ? [] : probeListen(reading.values, { isBeside: deps.isBeside ?? false }),
   ])
+  // Proof of work that nobody chose is that of the keys.
+  const isChosen = reading.lineOf('zerc20.pow_bits') !== undefined
+  const ofKeys = isChosen || chain.powBits === undefined ? {} : { pow_bits: chain.powBits }
+  const values = withZerc20(reading.values, ofKeys)
   const artifacts = await probeArtifacts(values, chain.artifacts)
   const findings = [
     ...judgeFile(deps.file, reading),
+    ...judgePlaceholders(values),
     ...judgeUrls(values),
+    ...judgeLifetime(values),
     ...judgeLog(values),
     ...ofSecrets,
     ...chain.findings,
@@ -63,13 +83,33 @@ export async function check(deps: {
     ...journal,
     ...history,
     ...artifacts,
+    ...probePool(values, chain.powBits, deps.clock),
     ...listen,
   ].map((finding) => withLine(finding, reading))
-  return { findings, ready: config && secrets && { config: withArtifacts(config, chain.artifacts), secrets } }
+  const found = { ...(chain.artifacts !== undefined && { artifacts: chain.artifacts }) }
+  const resolved = config && withZerc20(config, { ...found, ...ofKeys })
+  return { findings, ready: resolved && secrets && { config: resolved, secrets } }
 }
 
-const withArtifacts = (config: Config, artifacts: string | undefined): Config =>
-  artifacts === undefined ? config : { ...config, zerc20: { ...config.zerc20, artifacts } }
+const withZerc20 = <T extends PartialConfig>(config: T, found: Partial<T['zerc20']>): T => ({
+  ...config,
+  zerc20: { ...config.zerc20, ...found },
+})
+
+/** The accounts whose transactions the journal must know. Without an RPC nothing can be compared. */
+function accountsOf({ network }: PartialConfig, keys: KeyAddresses | undefined): JournalAccounts {
+  const { rpc_url: url } = network
+  if (url === undefined || keys === undefined) return {}
+  const accountAt = (address: Address) => ({
+    address,
+    async minedCount() {
+      const rpc = createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
+      const counted = createChainView(rpc).quantity('eth_getTransactionCount', [address, 'latest'])
+      return Number(await counted.finally(rpc.close))
+    },
+  })
+  return { relayer: accountAt(keys.relayer), ...(keys.minter && { minter: accountAt(keys.minter) }) }
+}
 
 const addressesOf = ({ treasuryKey, relayer, minter }: Secrets): KeyAddresses => ({
   treasury: parseAddress(privateKeyToAddress(toHex(treasuryKey.reveal()))) as Address,
@@ -92,6 +132,24 @@ function judgeFile(file: string, { config, findings }: ConfigReading): readonly 
     ...findings,
     ...(acceptsPayments ? [] : [{ level: 'warn', key: 'profile', message: gated } as const]),
   ]
+}
+
+/** The sample's addresses belong to nobody: what is minted to one of them is lost. */
+function judgePlaceholders(config: PartialConfig): Finding[] {
+  const valueAt = (path: string): unknown =>
+    path.split('.').reduce<unknown>((at, name) => Object(at)[name], config)
+  return configTables
+    .flatMap(({ keys }) => keys)
+    .filter(({ path, key: { sample } }) => /^"0x[0-9a-f]{40}"$/.test(sample) && sample === `"${valueAt(path)}"`)
+    .map(({ path }) => ({ level: 'fail', key: path, message: 'is the placeholder of the sample; put your own address' }))
+}
+
+function judgeLifetime({ settlement }: PartialConfig): Finding[] {
+  const { challenge_ttl_seconds: seconds = 0 } = settlement
+  const { offerSecondsMax } = checkLimits
+  if (seconds <= offerSecondsMax) return []
+  const message = `is ${seconds}: payers sign for no offer that lives longer than ${offerSecondsMax} s, so nobody could pay without gas`
+  return [{ level: 'warn', key: 'settlement.challenge_ttl_seconds', message }]
 }
 
 function judgeUrls({ network }: PartialConfig): Finding[] {

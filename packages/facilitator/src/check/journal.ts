@@ -7,6 +7,7 @@ import { addressFileOf, assertAddressesOf } from '../addresses/mined-file.js'
 import { assertSameSeed, type SeedCheck } from '../addresses/seed-check.js'
 import type { Finding } from '../finding.js'
 import { readEvent } from '../ledger/events/event-line.js'
+import { assertKnown, type SendingAccount } from '../ledger/journal/known-accounts.js'
 import { assertUnlocked, pathOf } from '../ledger/journal/lock.js'
 import { assertNewest, markFileOf, readMark } from '../ledger/journal/mark.js'
 import { replayFile } from '../ledger/journal/replay.js'
@@ -21,10 +22,14 @@ export type InspectJournal = (
   file: string,
   /** The check against the treasury key's seed. Absent when there is no readable key. */
   seed?: SeedCheck,
+  /** The accounts whose transactions the journal must know. */
+  accounts?: JournalAccounts,
 ) => Promise<{ readonly records: number; readonly tornBytes: number }>
 
+export type JournalAccounts = Readonly<Partial<Record<'relayer' | 'minter', SendingAccount>>>
+
 /** Takes the lock and replays the file like a start, then drops the result. */
-export const replayJournal: InspectJournal = async (file, seed) => {
+export const replayJournal: InspectJournal = async (file, seed, accounts = {}) => {
   await assertUnlocked(file)
   const state = createLedgerState()
   const report = await replayFile(file, (line) => state.apply(readEvent(line)))
@@ -34,6 +39,9 @@ export const replayJournal: InspectJournal = async (file, seed) => {
   if (seed) {
     assertSameSeed(state, seed)
     await assertAddressesOf(addressFileOf(file), seed.fingerprint)
+  }
+  for (const name of ['relayer', 'minter'] as const) {
+    if (accounts[name]) await assertKnown(name, accounts[name], state.binding()?.[name])
   }
   return report
 }
@@ -46,10 +54,13 @@ const fail = (message: string, start?: Finding['start'], about = key): Finding =
   ...(start && { start }),
 })
 
+/** What is known beside the journal. */
+export type JournalFacts = { readonly seed?: SeedCheck | undefined; readonly accounts?: JournalAccounts }
+
 export async function probeJournal(
   journal: string | undefined,
   inspect: InspectJournal | undefined,
-  seed?: SeedCheck,
+  given: JournalFacts = {},
 ): Promise<Finding[]> {
   if (journal === undefined) return []
   if (journal === 'none') {
@@ -58,7 +69,7 @@ export async function probeJournal(
   const folder = dirname(journal)
   const misplaced = await judgePlace(key, journal)
   if (misplaced) return [misplaced]
-  const [space, content] = await Promise.all([judgeSpace(key, folder), judgeContent(journal, inspect, seed)])
+  const [space, content] = await Promise.all([judgeSpace(key, folder), judgeContent(journal, inspect, given)])
   return [...space, ...content]
 }
 
@@ -101,11 +112,11 @@ export async function judgeSpace(about: string, folder: string): Promise<Finding
 async function judgeContent(
   journal: string,
   inspect: InspectJournal | undefined,
-  seed: SeedCheck | undefined,
+  { seed, accounts }: JournalFacts,
 ): Promise<Finding[]> {
   if (!inspect) return [{ level: 'ok', key, message: `${journal} can be written` }]
   try {
-    const { records, tornBytes } = await inspect(journal, seed)
+    const { records, tornBytes } = await inspect(journal, seed, accounts)
     const message = `${journal} has ${records} records`
     if (tornBytes === 0) return [{ level: 'ok', key, message }]
     return [
@@ -113,11 +124,20 @@ async function judgeContent(
     ]
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
+    // The RPC is judged elsewhere.
+    if (error.code.startsWith('rpc_')) return [{ level: 'ok', key, message: `${journal} can be written` }]
+    // Whoever has this journal is our own daemon. It may go on while its configuration is edited.
+    if (error.code === 'journal_locked') {
+      return [{ level: 'ok', key, message: `${problemOf(error, journal)}; its records were not read` }]
+    }
     if (error.code === 'seed_mismatch') return [{ level: 'fail', ...keyAndMessage(error.message) }]
-    const problem = error.message.replace(`${key}: `, '')
-    const message = problem.includes(journal) ? problem : `${journal}: ${problem}`
-    return [fail(message, error.code === 'journal_locked' ? 'later' : undefined)]
+    return [fail(problemOf(error, journal))]
   }
+}
+
+function problemOf({ message }: SvcError, journal: string): string {
+  const problem = message.replace(`${key}: `, '')
+  return problem.includes(journal) ? problem : `${journal}: ${problem}`
 }
 
 /** Splits the one-line error of a start into the parts of a finding. */

@@ -13,6 +13,13 @@ export const checkLimits = {
   /** Folders that are searched in one place for proving keys. */
   artifactFoldersMax: 32,
   indexerTimeoutMs: 3_000,
+  /** Warn when the pool of addresses takes longer than this to fill. */
+  poolFillWarnSeconds: 600,
+  /** Tries of proof of work by which this machine is measured: in one call, and calls. Together about 100 ms. */
+  poolTries: 512,
+  poolSlices: 8,
+  /** Longest life of an offer that payers sign for. */
+  offerSecondsMax: 86_400,
   /** Warn below this much free disk. A journal of 100 000 payments takes about 100 MB, and compaction writes a copy. */
   freeBytesWarn: 1024 ** 3,
   freeBytesFail: 16 * 1024 ** 2,

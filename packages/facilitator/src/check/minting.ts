@@ -23,6 +23,8 @@ export type Minting = {
   readonly findings: Finding[]
   /** Folder of the proving keys: the configured one, or one whose keys match the verifier's. */
   readonly artifacts: string | undefined
+  /** Bits of proof of work that these keys demand. */
+  readonly powBits?: number
 }
 
 /** @param places Folders to search for the verifier's keys when the configuration names none. */
@@ -45,7 +47,8 @@ export async function probeMinting(
   // `probeArtifacts` reports a folder that cannot be read.
   const ofSlots = typeof manifest === 'object' ? judgeSlots(slots, manifest) : []
   const ofMode = judgeMode(config, slots, typeof manifest === 'object' ? manifest : undefined)
-  return { findings: [...codes, ...predecessors, ...ofSlots, ...ofMode], artifacts }
+  const findings = [...codes, ...predecessors, ...ofSlots, ...ofMode]
+  return { findings, artifacts, ...(typeof manifest === 'object' && { powBits: manifest.powBits }) }
 }
 
 /** An address of an epoch can be minted by batch proofs alone, so there must be keys for them, here and on the chain. */

@@ -371,7 +371,8 @@ export const tables = {
       pow_bits: defaults(
         integer({ min: 0, max: 32 }),
         16,
-        'Proof-of-work bits of a burn address. Every further bit doubles the work.',
+        'Proof-of-work bits of a burn address. Every further bit doubles the work. Unset: the bits that the proving keys ' +
+          'demand, where keys are found, and 16 otherwise. After a change the ready addresses are made anew.',
       ),
       tree_height: defaults(
         integer({ min: 1, max: 64 }),
