@@ -128,7 +128,7 @@ function addStart(program: Command, actions: Pick<Actions, 'start'>): void {
     .addHelpText(
       'after',
       [
-        '\nLogs JSON lines to standard output; "facilitator.ready" tells the URL. SIGTERM or SIGINT ends it after the\nwork under way, a second one at once.',
+        '\nLogs JSON lines to standard output; "facilitator.listening" tells the URL, and "facilitator.ready" that\npayments can be taken. SIGTERM or SIGINT ends it after the\nwork under way, a second one at once.',
         examples('svc-facilitator start --config facilitator.toml'),
         environmentHelp,
         exitCodesHelp,

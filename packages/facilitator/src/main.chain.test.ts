@@ -72,6 +72,7 @@ describe('svc-facilitator start', () => {
       await withDaemon(configFile({ settlement }), keys, async (url) => {
         const headers = { 'content-type': 'application/json' }
         const body = JSON.stringify({ amount: '1' })
+        await until(async () => (await fetch(`${url}/ready`)).ok)
         offer = await (await fetch(`${url}/challenge`, { method: 'POST', headers, body })).json()
       })
       return offer
@@ -240,7 +241,7 @@ describe('svc-facilitator start', () => {
       expect(response.status).toBe(403)
     })
     expect(code).toBe(0)
-    const [ready] = linesOf(stdout).filter(({ event }) => event === 'facilitator.ready')
+    const [ready] = linesOf(stdout).filter(({ event }) => event === 'facilitator.listening')
     expect(ready?.profile).toBe('unset')
     // The relayer has no money, and the daemon serves nevertheless.
     expect(stdout).toContain('has no money for gas')

@@ -40,7 +40,13 @@ const output = createProcessLog(levelOf)
 
 const actions: Actions = {
   async check(file, { json }) {
-    const report = await check({ file, env, clock: systemClock, inspectJournal: replayJournal, isBeside: true })
+    const report = await check({
+      file,
+      env,
+      clock: systemClock,
+      inspectJournal: replayJournal,
+      isBeside: true,
+    })
     const failures = report.findings.filter(isFailure)
     process.stdout.write(
       json ? toJson(report) : report.findings.map((finding) => `${format(finding)}\n`).join(''),

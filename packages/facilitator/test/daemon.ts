@@ -19,7 +19,7 @@ export type Daemon = {
   readonly ended: Promise<Ended>
 }
 
-/** Waits until the daemon is ready; throws when it ends before. */
+/** Waits until the daemon listens; throws when it ends before. */
 async function startDaemon(file: string, env: Record<string, string>): Promise<Daemon> {
   const daemon = startCommand(['start', '--config', file], env)
   let early: Ended | undefined
@@ -29,7 +29,7 @@ async function startDaemon(file: string, env: Record<string, string>): Promise<D
   const log = () => linesOf(daemon.output.stdout)
   const { url = '' } = await until(() => {
     if (early) throw new Error(`the daemon ended with ${early.code}: ${early.stderr}`)
-    return log().find(({ event }) => event === 'facilitator.ready')
+    return log().find(({ event }) => event === 'facilitator.listening')
   })
   return { url, pid: daemon.pid, log, signal: daemon.signal, ended: daemon.ended }
 }

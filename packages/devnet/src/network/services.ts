@@ -48,7 +48,7 @@ export function startFacilitatorDaemon(options: {
     args: ['start', '--config', options.configFile],
     env: options.env,
     logFile: join(options.directory, 'facilitator.log'),
-    isReady: (line) => line.event === 'facilitator.ready',
+    isReady: (line) => line.event === 'facilitator.listening',
     ...(options.signal && { signal: options.signal }),
   })
 }

@@ -2,10 +2,11 @@
 import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
 import { seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
-import { reservedPercentOf } from '../config/sellers.js'
-import { createShares } from '../payment/issue/shares.js'
+import { issuancePerMinOf, reservedPercentOf } from '../config/sellers.js'
+import { createShares, type Shares } from '../payment/issue/shares.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
 import { epochsOf } from './epochs.js'
+import { limits } from './limits.js'
 import { addressFileOf, createAddressStore } from './mined-file.js'
 import { createAddressMiner } from './mining/miner.js'
 import { createAddressPool, type PoolFigures } from './pool.js'
@@ -15,6 +16,20 @@ export type Addresses = AddressSource & {
   readonly target: number
   figures(): PoolFigures
   close(): Promise<void>
+}
+
+/**
+ * Each caller may have some addresses while there are any: a pool that is still small, on a slow machine, is no reason to
+ * refuse before it is empty. Beyond that the more a caller has, the more it must leave.
+ */
+export function poolSharesOf(config: Config): Shares {
+  const { pool_size: capacity } = config.zerc20
+  const perMin = issuancePerMinOf(config)
+  return createShares({
+    capacity,
+    reservedPercent: reservedPercentOf(config),
+    promisedTo: (key) => Math.min(perMin(key), Math.floor(capacity * limits.promisedShare)),
+  })
 }
 
 export function createAddresses(deps: {
@@ -40,11 +55,7 @@ export function createAddresses(deps: {
     powBits: config.zerc20.pow_bits,
     epochAt: epochsOf(config, deps.ledgerId),
     targetSize: config.zerc20.pool_size,
-    shares: createShares({
-      capacity: config.zerc20.pool_size,
-      reservedPercent: reservedPercentOf(config),
-      promisedTo: () => 0,
-    }),
+    shares: poolSharesOf(config),
     // Without a journal everything is forgotten on a restart, these addresses included.
     ...(journal !== 'none' && { store: createAddressStore(addressFileOf(journal), seedFingerprint(seed)) }),
     onError,

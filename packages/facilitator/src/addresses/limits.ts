@@ -14,6 +14,8 @@ export const limits = {
   waitersMax: 1024,
   /** Share of the addresses that is in memory and not in the store. A kill loses these. */
   handShare: 0.5,
+  /** Share of the pool that one caller may have down to the last address. */
+  promisedShare: 0.125,
   /** A pool is refilled at once when this share of it is left, or this share of its unreserved part. */
   lowWaterShare: 0.5,
   /** Above the low-water mark, refilling waits until nobody asked for this long: mining must not slow down callers. */

@@ -32,7 +32,8 @@ export type Ask = {
 function urlOf({ url, config: file }: Place): string {
   if (url !== undefined || file === undefined) return url ?? 'http://127.0.0.1:4032'
   const { host, port } = readConfigFile(file).values.listen
-  if (host === undefined || !port) throw new SvcError('config_invalid', `${file} does not say where the daemon listens`)
+  if (host === undefined || !port)
+    throw new SvcError('config_invalid', `${file} does not say where the daemon listens`)
   return Listen.urlOf({ host, port })
 }
 

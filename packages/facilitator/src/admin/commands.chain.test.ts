@@ -58,7 +58,9 @@ describe('beside the daemon that runs', () => {
 
   it('check is content with its port and its journal', async () => {
     const { code, stdout } = await runCommand(['check', '--config', configBeside()], env)
-    expect(stdout).toMatch(/^ok {3}listen\.port: \d+ at 127\.0\.0\.1 is in use by a facilitator of this network/m)
+    expect(stdout).toMatch(
+      /^ok {3}listen\.port: \d+ at 127\.0\.0\.1 is in use by a facilitator of this network/m,
+    )
     expect(stdout).toMatch(/^ok {3}settlement\.journal: .* is in use by another daemon/m)
     expect(stdout).not.toMatch(/^fail/m)
     expect(code).toBe(0)

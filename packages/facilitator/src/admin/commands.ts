@@ -48,8 +48,11 @@ export function registerAdminCommands(program: Command, env: Environment): void 
     .description('ask or steer a running daemon through its administrative surface')
     .addHelpText('after', adminHelp)
   const verb: Verb = (name, description) =>
-    withPlace(admin.command(name).description(description))
-      .option('--json', 'print the answer as JSON', false)
+    withPlace(admin.command(name).description(description)).option(
+      '--json',
+      'print the answer as JSON',
+      false,
+    )
   const ask = createAsk(env)
   registerDaemonVerbs(verb, ask)
   withPlace(admin.command('metrics').description('every series, as Prometheus reads them')).action(
@@ -93,7 +96,12 @@ function registerPaymentVerbs(verb: Verb, { show }: Ask): void {
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'payments on the page')
     .action(({ url, config, json, ...query }: Page) =>
-      show({ url, config, json }, schemas.paymentPage, (client) => client.get('/payments', query), printPayments),
+      show(
+        { url, config, json },
+        schemas.paymentPage,
+        (client) => client.get('/payments', query),
+        printPayments,
+      ),
     )
 
   verb('payment', 'one payment and its turns')

@@ -6,9 +6,9 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { toHex } from 'viem/utils'
 import { createSeedCheck, type SeedCheck } from '../addresses/seed-check.js'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../config/config.js'
-import { configTables } from '../config/keys.js'
 import { hasCredentials } from '../config/credentials.js'
 import type { Environment } from '../config/environment.js'
+import { configTables } from '../config/keys.js'
 import { profileOf } from '../config/profile.js'
 import { type Finding, isFailure } from '../finding.js'
 import { limits } from '../limits.js'
@@ -103,7 +103,11 @@ function accountsOf({ network }: PartialConfig, keys: KeyAddresses | undefined):
   const accountAt = (address: Address) => ({
     address,
     async minedCount() {
-      const rpc = createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
+      const rpc = createJsonRpc({
+        url,
+        timeoutMs: limits.rpcTimeoutMs,
+        answerBytesMax: limits.rpcAnswerBytesMax,
+      })
       const counted = createChainView(rpc).quantity('eth_getTransactionCount', [address, 'latest'])
       return Number(await counted.finally(rpc.close))
     },
@@ -140,8 +144,14 @@ function judgePlaceholders(config: PartialConfig): Finding[] {
     path.split('.').reduce<unknown>((at, name) => Object(at)[name], config)
   return configTables
     .flatMap(({ keys }) => keys)
-    .filter(({ path, key: { sample } }) => /^"0x[0-9a-f]{40}"$/.test(sample) && sample === `"${valueAt(path)}"`)
-    .map(({ path }) => ({ level: 'fail', key: path, message: 'is the placeholder of the sample; put your own address' }))
+    .filter(
+      ({ path, key: { sample } }) => /^"0x[0-9a-f]{40}"$/.test(sample) && sample === `"${valueAt(path)}"`,
+    )
+    .map(({ path }) => ({
+      level: 'fail',
+      key: path,
+      message: 'is the placeholder of the sample; put your own address',
+    }))
 }
 
 function judgeLifetime({ settlement }: PartialConfig): Finding[] {

@@ -6,10 +6,10 @@ import { urlOf } from '../config/listen-url.js'
 import type { Finding } from '../finding.js'
 import { checkLimits } from './limits.js'
 
-export async function probeListen({
-  listen: { host, port },
-  network,
-}: Pick<PartialConfig, 'listen' | 'network'>, { isBeside }: { readonly isBeside: boolean }): Promise<Finding[]> {
+export async function probeListen(
+  { listen: { host, port }, network }: Pick<PartialConfig, 'listen' | 'network'>,
+  { isBeside }: { readonly isBeside: boolean },
+): Promise<Finding[]> {
   // Port 0 means any free port, so there is nothing to check.
   if (host === undefined || port === undefined || port === 0) return []
   const code = await bind(host, port)
@@ -19,7 +19,14 @@ export async function probeListen({
     if (isBeside && (await isFacilitator(urlOf({ host, port }), network.chain_id))) {
       return [{ level: 'ok', key: 'listen.port', message: `${at} a facilitator of this network that runs` }]
     }
-    return [{ level: 'fail', key: 'listen.port', message: `${at} another process, perhaps by a daemon that runs`, start: 'later' }]
+    return [
+      {
+        level: 'fail',
+        key: 'listen.port',
+        message: `${at} another process, perhaps by a daemon that runs`,
+        start: 'later',
+      },
+    ]
   }
   const key = code === 'EACCES' ? 'listen.port' : 'listen.host'
   return [{ level: 'fail', key, message: `cannot listen at ${host} port ${port} (${code})` }]

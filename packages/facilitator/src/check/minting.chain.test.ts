@@ -108,6 +108,21 @@ async function complaints(changes: Record<string, unknown> = {}, keysIn = artifa
     .map((line) => line.replace(/ \(line \d+\)$/, ''))
 }
 
+it('the proof of work of addresses is that of the keys, unless another one is chosen', async () => {
+  const readyOf = async (zerc20: Record<string, unknown>) => {
+    const clock = { now: () => Date.now() }
+    const { ready, findings } = await check({ file: writeConfig(zerc20), env: keys, clock })
+    const about = findings.filter(({ key }) => key === 'zerc20.pow_bits').map(format)
+    return { bits: ready?.config.zerc20.pow_bits, about }
+  }
+  expect((await readyOf({ artifacts })).bits).toBe(manifest.powBits)
+  const chosen = await readyOf({ artifacts, pow_bits: manifest.powBits + 1 })
+  expect(chosen.bits).toBe(manifest.powBits + 1)
+  expect(chosen.about).toEqual([
+    expect.stringMatching(new RegExp(`^warn .*the proving keys demand only ${manifest.powBits} bits`)),
+  ])
+})
+
 describe('what can mint', () => {
   it('is all ours in a deployment of this version, and its owners are told', async () => {
     expect(await complaints()).toEqual([])

@@ -165,6 +165,11 @@ describe('svc-facilitator recover', () => {
     const refused = await recover(writeConfig('kept.jsonl'))
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('transactions that the journal does not know')
+    const checked = await runCommand(['check', '--config', writeConfig('kept.jsonl')], env)
+    expect([checked.code, checked.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^fail settlement\.journal: .*does not know/m),
+    ])
     const { code, report, stderr } = await recover(writeConfig('kept.jsonl'), '--accept-journal')
     expect(report?.burns).toMatchObject([
       { challengeNonce: first.challengeNonce, source: 'journal', state: 'finalized' },

@@ -3,11 +3,13 @@ import { closeAll } from '@svc-zerc20/daemon'
 import { Network } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { deriveSeed } from '@svc-zerc20/zk'
+import type { FastifyInstance } from 'fastify'
 import { createAddresses } from '../addresses/addresses.js'
 import type { Config } from '../config/config.js'
 import { paceOf } from '../config/finalization.js'
 import { profileOf } from '../config/profile.js'
 import { assertAccountsKnown } from '../ledger/journal/known-accounts.js'
+import { limits } from '../limits.js'
 import type { Clock } from '../payment/ports.js'
 import type { Secrets } from '../secrets/secrets.js'
 import { systemRandom } from '../system.js'
@@ -98,7 +100,12 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   })
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
   const network = Network.format(deployment.chainId)
-  log({ event: 'facilitator.ready', url, network, profile: profile.name, ledgerId: storage.id })
+  const told = { url, network, profile: profile.name, ledgerId: storage.id }
+  log({ event: 'facilitator.listening', ...told })
+  const closing = new AbortController()
+  void whenReady(app, clock, closing.signal).then(() => {
+    if (!closing.signal.aborted) log({ event: 'facilitator.ready', ...told })
+  })
   const loops = [finalization, following, fees]
   for (const loop of loops) loop.startLoop()
 
@@ -106,6 +113,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     url,
     network,
     async close() {
+      closing.abort()
       const drained = [app.close().finally(() => flow.drain()), ...loops.map((loop) => loop.close())]
       await closeInOrder(drained, clock, config.daemon.shutdown_grace_ms, [
         () => app.server.closeAllConnections(),
@@ -119,6 +127,18 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
         () => storage.close(),
       ])
     },
+  }
+}
+
+/** Resolves when `/ready` says that payments can be taken: not before there is an address, for example. */
+async function whenReady(
+  app: Pick<FastifyInstance, 'inject'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const isUnready = () => app.inject('/ready').then(({ statusCode }) => statusCode !== 200)
+  while (!signal.aborted && (await isUnready())) {
+    await clock.sleep(limits.readyLookMs, signal)
   }
 }
 

@@ -6,7 +6,7 @@ import type { DeciderEvent, FollowEvent, PathEvent, RelayerEvent } from './repor
 
 export type LifecycleEvent =
   | {
-      readonly event: 'facilitator.ready'
+      readonly event: 'facilitator.listening' | 'facilitator.ready'
       readonly url: string
       readonly network: string
       readonly profile: string
@@ -96,6 +96,12 @@ const linkedNonce = 'names the payment; only with `log.link_mints`'
 const burnHash = 'the burn transaction'
 const cause = 'the error, with its causes'
 const relayerNonce = 'account nonce of the transaction'
+const daemonFields = {
+  url: 'the address it listens on',
+  network: 'CAIP-2 name of the network',
+  profile: 'the profile, or "unset"',
+  ledgerId: 'the id of the ledger; addresses of epochs derive from it, so keep it (`recover --ledger-id`)',
+}
 const sweepFields = {
   txHash: 'the transfer',
   payments: 'payments whose fees are in it',
@@ -115,16 +121,15 @@ export const logEvents: {
     about: '`svc-facilitator decide` listens.',
     fields: { url: 'the address it listens on' },
   },
+  'facilitator.listening': {
+    level: 'info',
+    about: 'The daemon listens. Payments can be taken once it is ready.',
+    fields: daemonFields,
+  },
   'facilitator.ready': {
     level: 'info',
-    about: 'The daemon listens.',
-    fields: {
-      url: 'the address it listens on',
-      network: 'CAIP-2 name of the network',
-      profile: 'the profile, or "unset"',
-      ledgerId:
-        'the id of the ledger; addresses of epochs derive from it, so keep it (`recover --ledger-id`)',
-    },
+    about: '`/ready` answers 200 for the first time: payments can be taken.',
+    fields: daemonFields,
   },
   'facilitator.warning': {
     level: 'warn',
