@@ -110,6 +110,8 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
       'admin',
       'start',
     ],
+    // Chain against books, through what an operator may see.
+    audit: ['payment', 'telemetry', 'config', 'secrets', 'transfers', 'http', 'admin', 'start', 'recover'],
   },
   'packages/indexer/src': {
     chain: [],

@@ -12,7 +12,15 @@ export type Actions = {
   start(file: string, options: { acceptJournal: boolean }): Promise<void>
   config(file: string, options: { json: boolean }): Promise<void>
   recover(file: string, options: RecoverCommand): Promise<void>
+  audit(file: string, options: AuditCommand): Promise<void>
   decide(options: DecideCommand): Promise<void>
+}
+
+export type AuditCommand = {
+  readonly since: number
+  readonly until: number
+  readonly url?: string
+  readonly json: boolean
 }
 
 export type DecideCommand = {
@@ -86,6 +94,7 @@ export function createProgram(version: string, actions: Actions, env: Environmen
   addStart(program, actions)
   addRecover(program, actions)
   addConfig(program, actions)
+  addAudit(program, actions)
   registerSweepCommand(program, env)
   addDecide(program, actions)
   registerAdminCommands(program, env)
@@ -223,6 +232,50 @@ function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {
       const { config, nonce: nonces, ledgerId: ledgerIds, ...rest } = options
       return actions.recover(config, { ...rest, nonces, ledgerIds })
     })
+}
+
+const auditHelp = `
+Reads only. Asks the daemon where it runs (SVC_ADMIN_TOKEN), and otherwise reads a copy of its journal. Compares what the
+books say was burned, minted and swept with the chain, payment by payment and mint by mint, and prints a line for each
+difference. A payment belongs to a period by the time of its challenge. Sweeps are compared since the first payment.
+
+Exit codes:
+  ${exitCodes.ok}   chain and books agree
+  ${exitCodes.mistake}   they differ, or a mistake in configuration, environment or command line
+  ${exitCodes.tryAgain}  the RPC does not answer, or a daemon has the journal and does not answer`
+
+function addAudit(program: Command, actions: Pick<Actions, 'audit'>): void {
+  commandOf(program, 'audit', 'compare the books with the chain: burned, minted, swept, due and stuck')
+    .option(
+      '--since <time>',
+      'payments from this time on: unix seconds, or a date such as 2026-11-01',
+      timeOf,
+      0,
+    )
+    .addOption(
+      new Option('--until <time>', 'payments before this time')
+        .argParser(timeOf)
+        .default(Number.POSITIVE_INFINITY, 'now'),
+    )
+    .option('--url <url>', 'where the daemon listens, unless the configuration says it')
+    .option('--json', 'print the report as one JSON object', false)
+    .addHelpText(
+      'after',
+      [
+        examples(
+          'svc-facilitator audit --config facilitator.toml',
+          'svc-facilitator audit --config facilitator.toml --since 2026-11-01 --until 2026-12-01 --json',
+        ),
+        auditHelp,
+      ].join('\n'),
+    )
+    .action(({ config, ...options }: AuditCommand & { config: string }) => actions.audit(config, options))
+}
+
+function timeOf(text: string): number {
+  const seconds = /^\d{1,12}$/.test(text) ? Number(text) : Date.parse(text) / 1000
+  if (!Number.isFinite(seconds)) throw new InvalidArgumentError('unix seconds, or a date such as 2026-11-01.')
+  return Math.floor(seconds)
 }
 
 function addConfig(program: Command, actions: Pick<Actions, 'config'>): void {

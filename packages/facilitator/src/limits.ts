@@ -193,6 +193,8 @@ export const limits = {
   signedBurnsKeptMax: 4_096,
   /** How often the blocks of mined transactions are checked for a reorg. */
   reorgPollMs: 2_000,
+  /** An audit beside a running daemon passes over mints and burns in the newest blocks: they may not be recorded yet. */
+  auditYoungBlocks: 32,
   /** How often a daemon that just started looks whether it is ready. */
   readyLookMs: 250,
   /** A mined transaction counts as taken back after no block held it for this long. */

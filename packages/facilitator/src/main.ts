@@ -1,11 +1,18 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: runs the command check, start, recover, config, decide, admin or history, and sets the exit code. */
+/** `svc-facilitator`: runs the command check, start, recover, audit, config, decide, admin or history, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import { printAudit } from './audit/reckon.js'
 import { type CheckReport, check } from './check/check.js'
 import { replayJournal } from './check/journal.js'
-import { type Actions, createProgram, type DecideCommand, type RecoverCommand } from './command-line.js'
+import {
+  type Actions,
+  type AuditCommand,
+  createProgram,
+  type DecideCommand,
+  type RecoverCommand,
+} from './command-line.js'
 import { readConfigFile } from './config/config.js'
 import { printConfig, printConfigJson } from './config/print.js'
 import { describe, exitCodeOf, type Finding, format, isFailure } from './finding.js'
@@ -84,6 +91,14 @@ const actions: Actions = {
     }
   },
 
+  async audit(file, options) {
+    try {
+      await audit(file, options)
+    } catch (error) {
+      await failWith(error)
+    }
+  },
+
   async recover(file, options) {
     try {
       await recover(file, options)
@@ -124,6 +139,16 @@ async function decide(options: DecideCommand): Promise<void> {
     // A second signal ends the process at once.
     () => void output.exit(exitCodes.ok),
   )
+}
+
+async function audit(file: string, { json, url, ...period }: AuditCommand): Promise<void> {
+  const { ready } = await checked(file, { listens: false })
+  const stopping = new AbortController()
+  onStopSignal(() => stopping.abort())
+  const { audit: compare } = await import('./audit/audit.js')
+  const report = await compare({ ...ready, period, url, signal: stopping.signal })
+  process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : printAudit(report))
+  await output.exit(report.differences.length === 0 ? exitCodes.ok : exitCodes.mistake)
 }
 
 async function recover(file: string, { json, ...options }: RecoverCommand): Promise<void> {

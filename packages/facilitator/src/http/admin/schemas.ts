@@ -101,6 +101,7 @@ const recordedPayment = named(
     listPrice: baseUnits,
     fee: fee.optional().describe('the part of the amount that is not the provider’s'),
     payTo: address,
+    treasury: address.optional().describe('where its mint goes'),
     issuedAt: seconds,
     expiresAt: seconds,
     claimed: z.boolean().describe('a payload was presented; its burn is under way or done'),

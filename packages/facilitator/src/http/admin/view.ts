@@ -21,6 +21,7 @@ export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: Owe
     listPrice: `${challenge.listPrice}`,
     ...(challenge.fee && { fee: viewFee(challenge.fee, payment.swept) }),
     payTo: toChecksum(challenge.payTo),
+    treasury: toChecksum(challenge.treasury),
     issuedAt: challenge.issuedAt,
     expiresAt: challenge.expiresAt,
     claimed: claim !== undefined,
