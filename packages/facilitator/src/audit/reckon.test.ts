@@ -45,17 +45,17 @@ function setup(
   payments: readonly BookedPayment[],
   books: Partial<AuditBooks> = {},
   chain: Partial<AuditChain> = {},
-) {
+): [AuditBooks, AuditChain] {
   return [
     { payments, odd: { unmatched: [], stuck: [] }, fees: noFees, ...books },
     {
       balances: new Map(payments.map((payment) => [payment.payTo, BigInt(payment.burn?.value ?? 0)])),
-      mints: payments.flatMap(({ mint }, i) => (mint ? [mintOf(payments[i]?.issuedAt ?? 0)] : [])),
+      mints: payments.filter(({ mint }) => mint).map(({ issuedAt }) => mintOf(issuedAt)),
       relayed: [],
       swept: 0n,
       ...chain,
     },
-  ] as const
+  ]
 }
 
 const differencesOf = (...given: Parameters<typeof setup>) => reckon(...setup(...given), forever).differences
