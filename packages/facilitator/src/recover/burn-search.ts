@@ -7,6 +7,7 @@ import {
   type ChallengeNonce,
   parseAddress,
   parseTxHash,
+  type TxHash,
 } from '@svc-zerc20/protocol'
 import { pad, parseEventLogs, toEventSelector } from 'viem/utils'
 import { burnExecutedTopic } from '../chain/burn-logs.js'
@@ -127,16 +128,21 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
       for await (const { logs } of scanLogs(deps.rpc, filter, blocks)) yield* executedIn(logs)
     },
 
-    async senders(transactions) {
-      const senders: (Address | undefined)[] = []
-      for (const some of inParts(transactions, limits.lensQueriesMax)) {
-        const method = 'eth_getTransactionByHash'
-        const answers = await deps.rpc.batch(some.map((hash) => ({ method, params: [hash] })))
-        senders.push(...answers.map((answer) => parseAddress(Object(resultOf(method, answer)).from)))
-      }
-      return senders
-    },
+    senders: (transactions) => sendersOf(deps, transactions),
   }
+}
+
+async function sendersOf(
+  { rpc, limits }: Pick<BurnSearchDeps, 'rpc' | 'limits'>,
+  transactions: readonly TxHash[],
+): Promise<readonly (Address | undefined)[]> {
+  const method = 'eth_getTransactionByHash'
+  const senders: (Address | undefined)[] = []
+  for (const some of inParts(transactions, limits.lensQueriesMax)) {
+    const answers = await rpc.batch(some.map((hash) => ({ method, params: [hash] })))
+    senders.push(...answers.map((answer) => parseAddress(Object(resultOf(method, answer)).from)))
+  }
+  return senders
 }
 
 const transferTopic = toEventSelector('Transfer(address,address,uint256)')

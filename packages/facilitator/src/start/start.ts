@@ -13,7 +13,7 @@ import { limits } from '../limits.js'
 import type { Clock } from '../payment/ports.js'
 import type { Secrets } from '../secrets/secrets.js'
 import { systemRandom } from '../system.js'
-import type { LogWriter } from '../telemetry/events.js'
+import type { Log, LogWriter } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
 import { openChainSide } from './chain-side.js'
 import { createFeesSide } from './fees.js'
@@ -46,19 +46,12 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const storage = await openStorage({ config, clock, log, seed, acceptJournal, history: secrets.history })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const { relayer, minter, rpc, deployment } = chainSide
-  const { history } = storage
+  const { history, ledger, id: ledgerId } = storage
   const historySide = await assertAccountsKnown({ storage, relayer, minter, acceptJournal })
     .then(() => createHistorySide({ config, secrets, history, chainSide, clock, random, telemetry }))
     .catch((error) => storage.close().then(() => Promise.reject(error)))
-  const addresses = createAddresses({
-    config,
-    seed,
-    ledgerId: storage.id,
-    random,
-    clock,
-    onError: (err) => log({ event: 'address.failed', err }),
-  })
-  const { ledger } = storage
+  const onError = (err: unknown) => log({ event: 'address.failed', err })
+  const addresses = createAddresses({ config, seed, ledgerId, random, clock, onError })
   const flow = await createPaymentFlow({ config, chainSide, ledger, addresses, seed, clock, telemetry })
   const finalization = await createFinalization({
     config,
@@ -100,12 +93,8 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   })
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
   const network = Network.format(deployment.chainId)
-  const told = { url, network, profile: profile.name, ledgerId: storage.id }
-  log({ event: 'facilitator.listening', ...told })
-  const closing = new AbortController()
-  void whenReady(app, clock, closing.signal).then(() => {
-    if (!closing.signal.aborted) log({ event: 'facilitator.ready', ...told })
-  })
+  const telling = new AbortController()
+  tellState(app, log, clock, telling.signal, { url, network, profile: profile.name, ledgerId })
   const loops = [finalization, following, fees]
   for (const loop of loops) loop.startLoop()
 
@@ -113,7 +102,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     url,
     network,
     async close() {
-      closing.abort()
+      telling.abort()
       const drained = [app.close().finally(() => flow.drain()), ...loops.map((loop) => loop.close())]
       await closeInOrder(drained, clock, config.daemon.shutdown_grace_ms, [
         () => app.server.closeAllConnections(),
@@ -130,16 +119,24 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   }
 }
 
-/** Resolves when `/ready` says that payments can be taken: not before there is an address, for example. */
-async function whenReady(
+/** Logs that the daemon listens, and that it is ready as soon as `/ready` says so: not before there is an address. */
+function tellState(
   app: Pick<FastifyInstance, 'inject'>,
+  log: Log,
   clock: Clock,
   signal: AbortSignal,
-): Promise<void> {
-  const isUnready = () => app.inject('/ready').then(({ statusCode }) => statusCode !== 200)
-  while (!signal.aborted && (await isUnready())) {
-    await clock.sleep(limits.readyLookMs, signal)
+  daemon: { url: string; network: string; profile: string; ledgerId: string },
+): void {
+  const isReady = () => app.inject('/ready').then(({ statusCode }) => statusCode === 200)
+  async function waitUntilReady(): Promise<void> {
+    while (!(await isReady())) {
+      await clock.sleep(limits.readyLookMs, signal)
+      if (signal.aborted) return
+    }
+    log({ event: 'facilitator.ready', ...daemon })
   }
+  log({ event: 'facilitator.listening', ...daemon })
+  void waitUntilReady()
 }
 
 /** Waits for the parts that drain, at most as long as the grace, and then closes the rest in order. */
