@@ -26,7 +26,7 @@ export type Arguments = {
 const help = `
 Every option can come from the environment: SVC_INDEXER_RPC_URL for --rpc-url, and so on.
 The key of the account that proves roots comes from the environment only:
-  ${proverKeyName}  0x and 64 hex digits; needs --artifacts, an allowance of the verifier and money for gas
+  ${proverKeyName}  64 hex digits; needs --artifacts, an allowance of the verifier and money for gas
 
 Logs JSON lines to standard output; "indexer.ready" tells the URL. SIGTERM or SIGINT ends it.
 

@@ -1,5 +1,5 @@
 /** The environment: keys are read from here and from nowhere else. */
-import { SvcError } from '@svc-zerc20/protocol'
+import { parseAccountKey, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 
 /** The key that pays for reservations and root proofs. */
@@ -13,8 +13,9 @@ export function takeProverKey(): Hex | undefined {
   const text = process.env[proverKeyName]
   delete process.env[proverKeyName]
   if (text === undefined || text === '') return undefined
-  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
-    throw new SvcError('bad_option', `${proverKeyName}: expected 0x and 64 hex digits`)
+  const key = parseAccountKey(text)
+  if (key === undefined) {
+    throw new SvcError('bad_option', `${proverKeyName}: expected 64 hex digits, within the range of the curve`)
   }
-  return text as Hex
+  return key
 }

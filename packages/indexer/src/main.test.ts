@@ -48,6 +48,7 @@ test.each([
     'token: 0x12 is no address',
   ],
   ['a key without artifacts', [...flags, ...contracts], { SVC_INDEXER_PK: key }, '--artifacts'],
+  ['and one without 0x', [...flags, ...contracts], { SVC_INDEXER_PK: key.slice(2) }, '--artifacts'],
   ['artifacts without a key', [...flags, ...contracts, '--artifacts', folder], {}, 'SVC_INDEXER_PK'],
   ['a fee ceiling of nothing', [...flags, ...contracts, '--max-fee-gwei', '0'], {}, '--max-fee-gwei'],
   ['a tip above the fee', [...flags, ...contracts, '--max-fee-gwei', '99'], {}, '--max-tip-gwei: 100'],

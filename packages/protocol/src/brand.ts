@@ -51,6 +51,16 @@ export const parseTxHash = (text: unknown) => parseHexOf(pattern32, text) as TxH
 export const parseBytes32 = (text: unknown) => parseHexOf(pattern32, text) as Bytes32 | undefined
 export const parseSignature = (text: unknown) => parseHexOf(pattern65, text) as Signature | undefined
 
+/** Order of the curve secp256k1: every private key is below it. */
+export const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+/** Reads the private key of an account: 64 hex digits, with or without 0x, within the range of the curve. */
+export function parseAccountKey(text: unknown): HexString | undefined {
+  const key = typeof text === 'string' ? parseBytes32(/^0x/i.test(text) ? text : `0x${text}`) : undefined
+  const number = BigInt(key ?? 0)
+  return number > 0n && number < secp256k1Order ? key : undefined
+}
+
 /** Reads a plain decimal integer below 2^256: no sign, no exponent, no leading zero, no hex. */
 export function parseBaseUnits(text: unknown): BaseUnits | undefined {
   if (typeof text !== 'string' || !decimalPattern.test(text)) return undefined

@@ -17,7 +17,7 @@ export const environmentVariables = [
   {
     name: 'SVC_TREASURY_PK',
     required: 'always',
-    allowed: 'a private key: 0x and 64 hex digits, within the range of the curve',
+    allowed: 'a private key: 64 hex digits, with or without 0x, within the range of the curve',
     about:
       'Seed of the burn secrets; whoever has it can find every burn address again. Signs the custodial fee ' +
       'transfers. In split mode it is entropy only.',
@@ -25,7 +25,7 @@ export const environmentVariables = [
   {
     name: 'SVC_RELAYER_PK',
     required: 'always',
-    allowed: 'a private key: 0x and 64 hex digits, within the range of the curve',
+    allowed: 'a private key: 64 hex digits, with or without 0x, within the range of the curve',
     about:
       'Relays gasless burns, and submits mints unless `SVC_MINTER_PK` is set. Its account pays their gas and must be ' +
       'funded.',

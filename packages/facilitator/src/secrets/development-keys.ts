@@ -1,4 +1,5 @@
 /** Accounts whose private keys are public. Anybody can take money that is sent to them. */
+import { secp256k1Order } from '@svc-zerc20/protocol'
 import { privateKeyToAddress } from 'viem/accounts'
 
 /** The first twenty accounts of the mnemonic that development nodes print at start ("test … junk"). */
@@ -82,9 +83,6 @@ const known = new Set([
   ...moonbeamAccounts,
   ...singleAccounts,
 ])
-
-/** Order of the curve: every private key is below it. */
-export const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /** Private keys this close to either end of the range are easy to guess. */
 const guessableDistance = 2n ** 32n

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { Secret } from '@svc-zerc20/protocol'
+import { Secret, secp256k1Order } from '@svc-zerc20/protocol'
 import { keccak256, stringToHex, toHex } from 'viem'
 import { generatePrivateKey, mnemonicToAccount, privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { minimalConfig } from '../../test/config.js'
 import { parseConfig, readConfig } from '../config/config.js'
 import { describe as describeFinding } from '../finding.js'
 import { createLog } from '../telemetry/log.js'
-import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
+import { isDevelopmentKey } from './development-keys.js'
 import { examineSecrets, readSecrets, takeEnvironment } from './secrets.js'
 
 const treasuryKey = generatePrivateKey()
@@ -107,7 +107,7 @@ describe('readSecrets', () => {
     const zero = `0x${'0'.repeat(64)}`
     for (const bad of [
       '0x12',
-      'a'.repeat(64),
+      'a'.repeat(63),
       zero,
       order,
       `${treasuryKey}00`,
@@ -116,10 +116,25 @@ describe('readSecrets', () => {
     ]) {
       expect(problemsOf({ ...good, SVC_RELAYER_PK: bad, SVC_TREASURY_PK: bad })).toEqual(
         ['SVC_TREASURY_PK', 'SVC_RELAYER_PK'].map(
-          (name) => `${name}: must be a private key: 0x and 64 hex digits, within the range of the curve`,
+          (name) => `${name}: must be a private key: 64 hex digits, within the range of the curve`,
         ),
       )
     }
+  })
+
+  it('R-081 R-082 takes keys with and without 0x, and knows them for the same', () => {
+    const bare = { SVC_TREASURY_PK: treasuryKey.slice(2), SVC_RELAYER_PK: relayerKey.slice(2).toUpperCase() }
+    const { secrets } = readSecrets(local, { ...good, ...bare })
+    const same = readSecrets(local, good).secrets
+    expect(secrets.treasuryKey.reveal()).toEqual(same.treasuryKey.reveal())
+    expect(secrets.relayer.reveal().address).toBe(same.relayer.reveal().address)
+    expect(problemsOf({ ...good, SVC_MINTER_PK: relayerKey.slice(2) })).toEqual([
+      expect.stringContaining('is the key of SVC_RELAYER_PK'),
+    ])
+    const development = { ...good, SVC_RELAYER_PK: '1'.repeat(64) }
+    expect(problemsOf(development, { ...local, network: { ...local.network, chain_id: 1 } })).toEqual([
+      expect.stringContaining('a well-known development key'),
+    ])
   })
 
   it('R-081 R-082 looks at the keys also where the file cannot be read', () => {

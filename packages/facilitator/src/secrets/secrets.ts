@@ -1,5 +1,5 @@
 /** Reads keys from the environment. The only file of the daemon that uses `process.env`. */
-import { Secret, SvcError } from '@svc-zerc20/protocol'
+import { parseAccountKey, Secret, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hexToBytes } from 'viem/utils'
@@ -7,7 +7,7 @@ import type { Config, PartialConfig } from '../config/config.js'
 import { adminTokenCharactersMin, type Environment, isTakenOut } from '../config/environment.js'
 import type { HistorySettings } from '../config/history-settings.js'
 import { describe, type Finding, isFailure } from '../finding.js'
-import { isDevelopmentKey, secp256k1Order } from './development-keys.js'
+import { isDevelopmentKey } from './development-keys.js'
 import { examineHistory } from './history.js'
 import { isLoopback } from './loopback.js'
 
@@ -65,16 +65,17 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
       say('fail', name, 'required, but not set')
       return undefined
     }
-    if (!isPrivateKey(value)) {
-      say('fail', name, 'must be a private key: 0x and 64 hex digits, within the range of the curve')
+    const key = parseAccountKey(value)
+    if (key === undefined) {
+      say('fail', name, 'must be a private key: 64 hex digits, within the range of the curve')
       return undefined
     }
-    if (isDevelopmentKey(value)) {
+    if (isDevelopmentKey(key)) {
       const missing = conditionsMissing(config)
       if (missing.length === 0) say('warn', name, 'a well-known development key; anybody can use it')
       else say('fail', name, `a well-known development key, which needs ${missing.join(' and ')}`)
     }
-    return value
+    return key
   }
 
   function readMinterKey(): Hex | undefined {
@@ -82,7 +83,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
     // An empty variable in an environment file means that there is none.
     if (!env[name]) return undefined
     const key = readKey(name)
-    const isSame = (other: Hex | undefined) => key !== undefined && key.toLowerCase() === other?.toLowerCase()
+    const isSame = (other: Hex | undefined) => key !== undefined && key === other
     if (isSame(relayerPk)) {
       say(
         'fail',
@@ -154,12 +155,6 @@ export function readSecrets(
 }
 
 /** Checks the range here, because the library's error would print a key outside it. */
-function isPrivateKey(value: string): value is Hex {
-  if (!/^0x[0-9a-fA-F]{64}$/.test(value)) return false
-  const number = BigInt(value)
-  return number > 0n && number < secp256k1Order
-}
-
 function needsAdminToken({ profile, listen }: PartialConfig): boolean {
   return profile !== 'local' || !isLoopback(listen.host ?? '')
 }

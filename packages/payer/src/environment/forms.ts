@@ -5,6 +5,7 @@ import {
   type BaseUnits,
   conversionOf,
   Network,
+  parseAccountKey,
   parseAddress,
   parseBaseUnits,
   Secret,
@@ -20,8 +21,6 @@ export type Form<T> = {
   read(text: string): Reading<T>
 }
 
-/** Order of the curve: every private key is below it. */
-const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const shownCharsMax = 60
 
 const looksLikeKey = (text: string) => /[0-9a-f]{60,}/i.test(text)
@@ -39,15 +38,14 @@ const orFault = <T>(value: T | undefined, text: string): Reading<T> =>
   value === undefined ? fault(text) : { value }
 
 export const privateKey: Form<Secret<`0x${string}`>> = {
-  wanted: '0x and 64 hex digits, within the range of the curve',
+  wanted: '64 hex digits, with or without 0x, within the range of the curve',
   read(text) {
     if (text === '') return { fault: 'the value is empty' }
-    if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
-      return { fault: `the value has ${text.length} characters or other ones than hex digits` }
-    }
-    const number = BigInt(text)
-    if (number === 0n || number >= secp256k1Order) return { fault: 'the number is outside the curve' }
-    return { value: new Secret(text as `0x${string}`) }
+    const key = parseAccountKey(text)
+    if (key !== undefined) return { value: new Secret(key) }
+    return /^(?:0x)?[0-9a-f]{64}$/i.test(text)
+      ? { fault: 'the number is outside the curve' }
+      : { fault: `the value has ${text.length} characters or other ones than hex digits` }
   },
 }
 

@@ -129,7 +129,8 @@ describe('a value', () => {
 describe('R-090 the key', () => {
   it.each([
     ['', 'empty'],
-    ['5e'.repeat(32), '64 characters'],
+    ['5e'.repeat(31), '62 characters'],
+    ['f'.repeat(64), 'outside the curve'],
     [`0x${'5e'.repeat(31)}`, '64 characters'],
     [`0x${'zz'.repeat(32)}`, 'hex digits'],
     [`0x${'0'.repeat(64)}`, 'outside the curve'],
@@ -139,6 +140,10 @@ describe('R-090 the key', () => {
     expect(message).toMatch(/^SVC_PAYER_PK: /)
     expect(message).toContain(fault)
     if (value.length > 10) expect(message).not.toContain(value.slice(2, 12))
+  })
+
+  it('is the same with and without 0x', () => {
+    expect(read({ SVC_PAYER_PK: key.slice(2) }).settings.SVC_PAYER_PK?.reveal()).toBe(key)
   })
 
   it('R-102 never shows itself: not printed, not in JSON, not inspected', () => {
