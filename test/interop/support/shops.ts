@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import {
+  type Clock,
   createSvcScheme,
   type GateOptions,
   type Limits,
@@ -26,6 +27,7 @@ export type Path = keyof typeof prices
 export type ShopOptions = {
   readonly secret?: string
   readonly limits?: Partial<Limits>
+  readonly clock?: Clock
   /** Further terms of the cheap route. */
   readonly cheap?: Partial<RouteSale>
   /** How often one client may ask. Default: unlimited. */
@@ -50,6 +52,7 @@ export function schemeFor({ proxy, token }: Interop, options: ShopOptions = {}):
     token,
     secret: options.secret ?? secret,
     ...(options.limits && { limits: options.limits }),
+    ...(options.clock && { clock: options.clock }),
   })
 }
 

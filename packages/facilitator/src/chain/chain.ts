@@ -1,5 +1,13 @@
 /** Reads the chain: receipts, and everything else through one deployless lens call per block view. */
-import { type JsonRpc, latestCall, parseReceipt, readLatest, resultOf, transfersIn } from '@svc-zerc20/evm'
+import {
+  type JsonRpc,
+  latestCall,
+  parseReceipt,
+  readBlockAt,
+  readLatest,
+  resultOf,
+  transfersIn,
+} from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import { createCoalescer } from '../coalesce.js'
 import type { Chain, PermitChainFacts } from '../payment/ports.js'
@@ -74,6 +82,8 @@ export function createChain(deps: {
         }),
       }
     },
+
+    blockTime: async (number) => (await readBlockAt(rpc, number))?.time,
 
     async balances(addresses) {
       const [answer] = await rpc.batch([lens.balancesCall(addresses)])

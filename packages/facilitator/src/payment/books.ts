@@ -2,20 +2,11 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { isSameEpoch } from './epochs/epoch.js'
 import { stateAt } from './lifecycle.js'
-import type {
-  AddressEpoch,
-  Burn,
-  Finalized,
-  LateReason,
-  Payment,
-  PaymentState,
-  UnmatchedBurn,
-} from './records.js'
+import type { AddressEpoch, Finalized, LateReason, Payment, PaymentState, UnmatchedBurn } from './records.js'
 
 export type RecordedPayment = Payment & {
   readonly finalized?: Finalized
-  /** A burn that buys nothing, and why. */
-  readonly late?: Burn
+  /** Why its late burn buys nothing. */
   readonly lateReason?: LateReason
   /** Its mint, when the payment was accepted by another burn. */
   readonly lateMinted?: Finalized

@@ -80,6 +80,8 @@ export type Chain = {
   selfTransferFacts(txHash: TxHash, payTo: Address, confirmations: number): Promise<SelfTransferChainFacts>
   /** Where the helper's replay ledger holds this burn, by its event; undefined when the node shows none. */
   findExecutedBurn(challenge: Challenge, payer: Address): Promise<Burn | undefined>
+  /** The time of the block at this height; undefined when the node has none there. */
+  blockTime(number: bigint): Promise<UnixSeconds | undefined>
   /** The newest block the node was seen to have, give or take a few; no round trip. */
   headNumber(): bigint
 }

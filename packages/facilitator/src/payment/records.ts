@@ -100,6 +100,8 @@ export type Payment = {
   readonly granted: boolean
   /** The burn that the payment was accepted by, until a reorg took it away; a new burn makes it accepted again. */
   readonly demoted?: Accepted
+  /** A burn that buys nothing. */
+  readonly late?: Burn
 }
 
 export type Accepted = { readonly burn: Burn; readonly at: UnixSeconds }

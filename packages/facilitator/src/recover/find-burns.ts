@@ -158,6 +158,8 @@ async function recordUnnoticed(deps: FindBurnsDeps, payment: RecordedPayment, bu
     payment,
     transfers: [{ ...burn, minedAt: await deps.minedAt(burn.blockNumber) }],
     now: deps.clock.now() / 1000,
+    // The daemon is stopped, and the operator wants the money now.
+    presentedLateSecondsMax: 0,
     dustBelow: deps.dustBelow,
     // Nothing was minted for this address yet.
     mintsSecond: false,

@@ -4,6 +4,7 @@
  */
 import { unreachable } from '@svc-zerc20/protocol'
 import type { IssuedStore } from '../addresses/issued/store.js'
+import { limits } from '../limits.js'
 import type { Books, RecordedPayment } from '../payment/books.js'
 import { isOnChain, type OnChainDeps } from '../payment/found/is-on-chain.js'
 import {
@@ -51,12 +52,14 @@ export type LookAtDeps = OnChainDeps & {
 
 export function createLookAt(deps: LookAtDeps): LookAt {
   const { now, dustBelow, mintsSecond } = deps
+  const { presentedLateSecondsMax } = limits
   return async (found) => {
     const { challenge, payment, transfers } = found
     if (await replaceLost(deps, found)) return { isRecorded: true }
     // Other transfers may lie beside it, so the address is looked at again.
     if (await replaceClaimed(deps, challenge, payment, transfers.map(burnIn))) return { again: now() }
-    return act(deps, found, judgeTransfers({ ...found, now: now(), dustBelow, mintsSecond }))
+    const given = { ...found, now: now(), presentedLateSecondsMax, dustBelow, mintsSecond }
+    return act(deps, found, judgeTransfers(given))
   }
 }
 

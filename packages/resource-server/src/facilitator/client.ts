@@ -10,7 +10,8 @@ import {
   type PresentedPayload,
   type PresentedRequirements,
 } from './disclosure.js'
-import { type Endpoint, type Fetch, openEndpoint, type Reply } from './endpoint.js'
+import { type Fetch, openEndpoint, type Reply } from './endpoint.js'
+import { createSeenInTime } from './seen-in-time.js'
 
 export type Facilitator = {
   /** For `new x402ResourceServer(...)`. A call without a verdict throws FacilitatorResponseError. */
@@ -52,6 +53,22 @@ export function createFacilitator({ limits, clock, onProblem, ...where }: Facili
     onProblem(failure)
     return failure
   }
+  const seenInTime = createSeenInTime(clock)
+  const present = (
+    path: string,
+    payload: PresentedPayload,
+    requirements: PresentedRequirements,
+    timeoutMs: number,
+  ) =>
+    endpoint.post(
+      path,
+      {
+        x402Version: payload.x402Version,
+        paymentPayload: disclosePayload(payload),
+        paymentRequirements: discloseRequirements(seenInTime(payload, requirements)),
+      },
+      timeoutMs,
+    )
   /** Waits for the reply and parses it with `read`; throws when either fails. */
   async function ask<T>(operation: string, call: Promise<Reply>, read: (reply: Reply) => T | undefined) {
     const reply = await call.catch((cause) => {
@@ -68,13 +85,13 @@ export function createFacilitator({ limits, clock, onProblem, ...where }: Facili
     const remainingMs = () => Math.floor(endsAtMs - clock.now())
     for (const pauseMs of limits.verifyPausesMs) {
       try {
-        return await present(endpoint, '/verify', payload, requirements, remainingMs())
+        return await present('/verify', payload, requirements, remainingMs())
       } catch (error) {
         if (remainingMs() <= pauseMs) throw error
         await clock.sleep(pauseMs)
       }
     }
-    return present(endpoint, '/verify', payload, requirements, Math.max(1, remainingMs()))
+    return present('/verify', payload, requirements, Math.max(1, remainingMs()))
   }
 
   return {
@@ -89,7 +106,7 @@ export function createFacilitator({ limits, clock, onProblem, ...where }: Facili
           reply.status < 429 ? readVerdict(reply.body) : undefined,
         ),
       settle: (payload, requirements) =>
-        ask('settle', present(endpoint, '/settle', payload, requirements, limits.settleTimeoutMs), (reply) =>
+        ask('settle', present('/settle', payload, requirements, limits.settleTimeoutMs), (reply) =>
           readSettlement(reply.body),
         ),
     },
@@ -103,7 +120,7 @@ export function createFacilitator({ limits, clock, onProblem, ...where }: Facili
         () => false,
       ),
     settleAgain: (payload, requirements, timeoutMs) =>
-      present(endpoint, '/settle', payload, requirements, timeoutMs).then(
+      present('/settle', payload, requirements, timeoutMs).then(
         ({ body }) => readSettlement(body),
         () => undefined,
       ),
@@ -114,23 +131,6 @@ function challengeIn(body: unknown): FacilitatorApi.ChallengeOffer | undefined {
   const parsed = FacilitatorApi.parseChallenge(body)
   return parsed.ok ? parsed.value : undefined
 }
-
-const present = (
-  endpoint: Endpoint,
-  path: string,
-  payload: PresentedPayload,
-  requirements: PresentedRequirements,
-  timeoutMs: number,
-) =>
-  endpoint.post(
-    path,
-    {
-      x402Version: payload.x402Version,
-      paymentPayload: disclosePayload(payload),
-      paymentRequirements: discloseRequirements(requirements),
-    },
-    timeoutMs,
-  )
 
 function refusalIn(operation: string, { status, body, retryAfterSeconds }: Reply): FacilitatorFailure {
   const verdict = readVerdict(body)

@@ -8,7 +8,7 @@ import type { DeepReadonly, PaymentPayload, PaymentRequirements } from '@x402/co
 export type PresentedPayload = DeepReadonly<PaymentPayload>
 export type PresentedRequirements = DeepReadonly<PaymentRequirements>
 
-const extraFields = ['challengeNonce', 'expiresAt', 'helper', 'deadline', 'fee', 'ticket']
+const extraFields = ['challengeNonce', 'expiresAt', 'helper', 'deadline', 'fee', 'ticket', 'presentedAt']
 
 export function discloseRequirements(requirements: PresentedRequirements): PaymentRequirements {
   const { scheme, network, asset, amount, payTo, maxTimeoutSeconds } = requirements

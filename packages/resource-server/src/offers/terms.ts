@@ -30,6 +30,7 @@ const schemeExtra = {
   deadline: true,
   fee: { amount: true, bps: true },
   ticket: true,
+  presentedAt: true,
   seal: true,
   paymentFlow: true,
   assetTransferMethod: true,

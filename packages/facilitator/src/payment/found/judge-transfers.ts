@@ -37,6 +37,8 @@ export function judgeTransfers(given: {
   readonly payment: RecordedPayment | undefined
   readonly transfers: readonly FoundTransfer[]
   readonly now: number
+  /** Time after expiry in which a transfer that was mined in time may still be presented. */
+  readonly presentedLateSecondsMax: number
   /** Less than this is not worth a mint, unless it pays the challenge in full. */
   readonly dustBelow: bigint
   /**
@@ -50,7 +52,9 @@ export function judgeTransfers(given: {
   if (!largest) return { kind: 'nothing' }
   if (payment && !payment.accepted) {
     if (payment.claim) return judgeClaimed(given, payment)
-    if (!payment.late && now < challenge.expiresAt) return { kind: 'wait', until: challenge.expiresAt }
+    const inTime = transfers.some(({ minedAt }) => minedAt < challenge.expiresAt)
+    const until = challenge.expiresAt + (inTime ? given.presentedLateSecondsMax : 0)
+    if (!payment.late && now < until) return { kind: 'wait', until }
   }
   const counted = countedOf(payment)
   if (counted > 0n && !mintsSecond) return { kind: 'nothing' }

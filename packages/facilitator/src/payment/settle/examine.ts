@@ -10,6 +10,7 @@ import {
   type Result,
   reject,
 } from '@svc-zerc20/protocol'
+import { limits } from '../../limits.js'
 import type { Ledger } from '../ledger-port.js'
 import { stateAt } from '../lifecycle.js'
 import type { Chain, Clock, Deployment, PermitChainFacts, Signers, Tickets } from '../ports.js'
@@ -27,7 +28,13 @@ import type { PayerWaits } from './payer-waits.js'
 /** Where a presented payment stands in our own records, before the chain is asked. */
 export type Standing =
   /** Not claimed and not expired: the payload has to be judged. */
-  | { readonly kind: 'unclaimed'; readonly payment: Payment; readonly ticketed: boolean }
+  | {
+      readonly kind: 'unclaimed'
+      readonly payment: Payment
+      readonly ticketed: boolean
+      /** Expired, but seen in time by a resource server that could not reach us: good if it was mined in time. */
+      readonly isExcused: boolean
+    }
   /** This very payload is being burned or was accepted. Its ticket is no part of it. */
   | { readonly kind: 'claimed'; readonly payment: Payment; readonly ticketed: boolean }
   | { readonly kind: 'expired'; readonly payment: Payment }
@@ -51,7 +58,12 @@ export type Examine = {
   /** `payment` is the record of the challenge that the payload names, as it was found a moment ago. */
   standing(presented: FacilitatorApi.PresentedPayment, payment: Payment | undefined): Standing
   permit(challenge: Challenge, payload: Payload.PermitPayload): Promise<Result<ExaminedPermit>>
-  selfTransfer(challenge: Challenge, payload: Payload.SelfTransferPayload): Promise<Result<Burn>>
+  /** With `isExcused`, the burn must have been mined before its challenge expired. */
+  selfTransfer(
+    challenge: Challenge,
+    payload: Payload.SelfTransferPayload,
+    isExcused?: boolean,
+  ): Promise<Result<Burn>>
   /** The burn of a permit that somebody executed, although nobody claimed it in time. */
   lateBurn(challenge: Challenge, payload: Payload.Payload): Promise<Result<Burn>>
 }
@@ -60,7 +72,8 @@ export function createExamine(deps: ExamineDeps): Examine {
   const { deployment, ledger, chain, signers, tickets, clock } = deps
 
   const examine: Examine = {
-    standing({ payload, requirements, ticket }, payment) {
+    standing(presented, payment) {
+      const { payload, requirements, ticket } = presented
       if (!payment) return { kind: 'refused', rejection: reject('unknown_challenge') }
       const { challenge, claim } = payment
       const mismatch = requirements && judgeRequirements(requirements, challenge, deployment)
@@ -71,8 +84,11 @@ export function createExamine(deps: ExamineDeps): Examine {
           ? { kind: 'claimed', payment, ticketed }
           : { kind: 'refused', rejection: reject('challenge_claimed'), payment }
       }
-      const expired = stateAt(payment, clock.now()) === 'expired'
-      return expired ? { kind: 'expired', payment } : { kind: 'unclaimed', payment, ticketed }
+      const isExpired = stateAt(payment, clock.now()) === 'expired'
+      const isExcused = isExpired && mayBeLate(presented, payment, clock.now() / 1000)
+      return isExpired && !isExcused
+        ? { kind: 'expired', payment }
+        : { kind: 'unclaimed', payment, ticketed, isExcused }
     },
 
     async permit(challenge, payload) {
@@ -107,9 +123,12 @@ export function createExamine(deps: ExamineDeps): Examine {
       return judge(facts, executedOf(openClaims, others))
     },
 
-    async selfTransfer(challenge, payload) {
+    async selfTransfer(challenge, payload, isExcused = false) {
       const facts = await chain.selfTransferFacts(payload.burnTxHash, challenge.payTo, deps.confirmations)
-      return judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
+      const verdict = judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
+      if (!isExcused || !facts.receipt || !(verdict.ok || verdict.reason === 'pending_burn')) return verdict
+      const minedAt = await chain.blockTime(facts.receipt.blockNumber)
+      return minedAt !== undefined && minedAt < challenge.expiresAt ? verdict : reject('challenge_expired')
     },
 
     async lateBurn(challenge, payload) {
@@ -121,6 +140,20 @@ export function createExamine(deps: ExamineDeps): Examine {
     },
   }
   return examine
+}
+
+/**
+ * Whether a self-transfer may be presented after expiry. The caller's word is enough: the block's time is checked, the
+ * money is the provider's already, and the seller that asks is the one that gives the resource.
+ */
+function mayBeLate(
+  { payload, presentedAt }: FacilitatorApi.PresentedPayment,
+  { challenge: { expiresAt }, late }: Payment,
+  now: number,
+): boolean {
+  const isInTime = presentedAt !== undefined && presentedAt < expiresAt
+  const isSoon = now < expiresAt + limits.presentedLateSecondsMax
+  return payload.kind === 'self-transfer' && isInTime && isSoon && !late
 }
 
 const executedOf = (claims: readonly OpenClaim[], facts: readonly PermitChainFacts[]) =>

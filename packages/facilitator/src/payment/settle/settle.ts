@@ -54,10 +54,10 @@ export function createSettle(deps: {
   async function settleSelfTransfer(
     challenge: Challenge,
     payload: Payload.SelfTransferPayload,
-    ticketed: boolean,
+    { ticketed, isExcused }: { readonly ticketed: boolean; readonly isExcused: boolean },
   ): Promise<SettleAnswer> {
     const { nonce } = challenge
-    const burn = await examine.selfTransfer(challenge, payload)
+    const burn = await examine.selfTransfer(challenge, payload, isExcused)
     const shallow = !burn.ok && burn.reason === 'pending_burn'
     if (!burn.ok && !shallow) return refuseTransfer(burn, payload)
     // The burn is claimed even while it lacks confirmations: presented in time, it may become deep enough
@@ -87,10 +87,12 @@ export function createSettle(deps: {
       default:
         return unreachable(standing)
     }
+    const { ticketed } = standing
     const { challenge } = standing.payment
+    const isExcused = standing.kind === 'unclaimed' && standing.isExcused
     return payload.kind === 'permit'
-      ? settlePermit(challenge, payload, standing.ticketed)
-      : settleSelfTransfer(challenge, payload, standing.ticketed)
+      ? settlePermit(challenge, payload, ticketed)
+      : settleSelfTransfer(challenge, payload, { ticketed, isExcused })
   }
 }
 

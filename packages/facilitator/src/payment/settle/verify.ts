@@ -32,7 +32,7 @@ export function createVerify({ examine }: { examine: Examine }): Verify {
         const verdict =
           payload.kind === 'permit'
             ? await examine.permit(challenge, payload)
-            : await examine.selfTransfer(challenge, payload)
+            : await examine.selfTransfer(challenge, payload, standing.isExcused)
         // A good burn that lacks blocks counts as valid: settle claims it now, so that it stays good if it
         // gets them after expiry.
         return verdict.ok || verdict.reason === 'pending_burn' ? undefined : verdict
