@@ -15,7 +15,10 @@ export function takeProverKey(): Hex | undefined {
   if (text === undefined || text === '') return undefined
   const key = parseAccountKey(text)
   if (key === undefined) {
-    throw new SvcError('bad_option', `${proverKeyName}: expected 64 hex digits, within the range of the curve`)
+    throw new SvcError(
+      'bad_option',
+      `${proverKeyName}: expected 64 hex digits, within the range of the curve`,
+    )
   }
   return key
 }
