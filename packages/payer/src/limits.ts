@@ -33,17 +33,26 @@ export const defaultLimits = {
   freshOffersMax: 2,
   /** Redirects that an unpaid request follows. A paid one follows none. */
   redirectsMax: 5,
-  /** Longest wait for the answer to an unpaid request, and for the body of a 402. */
+  /**
+   * Longest wait for the complete head of an answer, to a payment as well, and for the next piece of its body. A seller
+   * waits up to 15 s for a burn. A payment that took longer is presented again.
+   */
   answerMsMax: 30_000,
-  /** Longest wait for the answer to a payment; the seller waits for the burn and makes the resource meanwhile. */
-  paidAnswerMsMax: 120_000,
   /** Largest body of a 402. */
   refusalBytesMax: 1_048_576,
   /** Largest body of any other answer, decoded. */
   resourceBytesMax: 104_857_600,
-  /** Longest wait for the next piece of such a body, and longest time for the whole body. */
-  resourceIdleMsMax: 30_000,
+  /** Longest time for the whole of such a body. */
   resourceMsMax: 600_000,
+  /**
+   * Bought answers that are kept until they are handed over: how many, how many bytes together, and for how long. Beyond
+   * a bound the oldest are removed.
+   */
+  keptAnswersMax: 100,
+  keptBytesMax: 1_073_741_824,
+  keptSecondsMax: 604_800,
+  /** How long the chain is asked for a burn that a seller names. The payer's node may lag behind the seller's. */
+  burnLookMsMax: 2_000,
   receiptWaitMsMax: 60_000,
   receiptPollMs: 250,
   /** Added to the gas estimate: the transfer may land in a later block, where its tree update costs more. */
@@ -68,6 +77,7 @@ export const defaultLimits = {
   helpersKnownMax: 1_000,
   /** Offers whose request is remembered until one of them is paid. */
   offersSeenMax: 1_000,
+  /** Longest wait for an answer of the RPC endpoint. It is never longer than `answerMsMax`. */
   rpcTimeoutMs: 10_000,
   rpcRetriesMax: 1,
 } as const

@@ -75,7 +75,7 @@ export const payerErrors = {
     todo: 'Tell the seller, or pay with another client.',
   },
   state_unusable: {
-    means: 'The state folder cannot be used, so that limits could not be kept; nothing was signed.',
+    means: 'The state folder cannot be used, so that limits could not be kept; no payment left this process.',
     todo: 'Mend the folder, or name another with SVC_STATE_DIR; its totals then begin at zero.',
   },
   redirect_refused: {
@@ -154,7 +154,16 @@ export const payerErrors = {
   },
   payment_pending: {
     means: 'A payment made for this request is not delivered yet; nothing new was signed.',
-    todo: 'Ask again later.',
+    todo: 'Make the same request again later: this payment is presented first.',
+  },
+  answer_half: {
+    means:
+      'The payment was taken, and its answer broke off. What came of it is kept where there is a state folder.',
+    todo: 'Make the same request again: this payment is presented first. svc-pay resume does that, too.',
+  },
+  answer_kept: {
+    means: 'The answer was paid for and came as a whole, but could not be handed over. It is kept.',
+    todo: 'svc-pay resume writes it to a file; the same request again gives it out without asking the seller.',
   },
   payment_used: {
     means:

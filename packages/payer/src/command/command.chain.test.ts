@@ -1,24 +1,21 @@
 /** `svc-pay` as a process, beside a chain and a seller. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { Headers } from '@svc-zerc20/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { type OfferChanges, offerAt } from '../../test/offers.js'
 import { type Step, startPaywall } from '../../test/paywall.js'
+import { createSvcPay, type Variables } from '../../test/svc-pay.js'
 import { answerQuestion, listQuestions } from '../approval/folder.js'
 import { systemClock } from '../clock.js'
-import { runProgram } from './program.js'
 
-const main = fileURLToPath(new URL('../../bin/svc-pay.mjs', import.meta.url))
 const key = developmentRoles.payer.privateKey
 
 let net: TestNetwork
@@ -42,68 +39,10 @@ async function paywall(steps: Step[] = [], offer: OfferChanges = {}) {
   return seller
 }
 
-type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
-
-function environmentOf(more: Record<string, string | undefined>): Record<string, string> {
-  const { PATH } = process.env
-  const environment = {
-    ...{ PATH, HOME: state, SVC_PAYER_PK: key, SVC_RPC_URL: net.rpcUrl, SVC_STATE_DIR: join(state, 'state') },
-    ...{ SVC_ALLOWED_TOKEN: net.token, SVC_MAX_PER_PAYMENT: '1000', SVC_MAX_TOTAL: '5000' },
-    ...more,
-  }
-  const set = Object.entries(environment).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(set) as Record<string, string>
-}
-
-/** The command as a process of its own. */
-function start(args: readonly string[], more: Record<string, string | undefined> = {}) {
-  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
-    cwd: state,
-    env: environmentOf(more),
-  })
-  child.stdin?.end()
-  const stdout = collect(child.stdout)
-  const stderr = collect(child.stderr)
-  const ended = once(child, 'close').then(([code]): Ended => ({ code, stdout: stdout(), stderr: stderr() }))
-  return { child, ended }
-}
-
-/** The command inside this process, which saves the start of one. */
-async function svcPay(
-  args: readonly string[],
-  more: Record<string, string | undefined> = {},
-): Promise<Ended> {
-  const [out, err, stdin] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  const [stdout, stderr] = [collect(out), collect(err)]
-  stdin.end()
-  let code: number | null = null
-  const io = { stdout: out, stderr: err, terminal: undefined, isColoured: false }
-  const end = (ended: number) => {
-    code = ended
-  }
-  await runProgram({ version: '0', environment: environmentOf(more), io, stdin, end }, args)
-  return { code, stdout: stdout(), stderr: stderr() }
-}
-
-function collect(stream: NodeJS.ReadableStream | null): () => string {
-  let text = ''
-  stream?.on('data', (part) => {
-    text += part
-  })
-  return () => text
-}
-
-const svcPayJson = async (args: readonly string[], more?: Record<string, string | undefined>) => {
-  const { code, stdout } = await svcPay([...args, '--json'], more)
-  const answer = JSON.parse(stdout)
-  expect(answer).toMatchObject({
-    command: args[0],
-    exitCode: code,
-    ok: code === 0,
-    warnings: expect.any(Array),
-  })
-  return answer
-}
+const start = (args: readonly string[], more?: Variables) => createSvcPay(net, state).start(args, more)
+const svcPay = (args: readonly string[], more?: Variables) => createSvcPay(net, state).svcPay(args, more)
+const svcPayJson = (args: readonly string[], more?: Variables) =>
+  createSvcPay(net, state).svcPayJson(args, more)
 
 describe('svc-pay pay', () => {
   it('prints what was bought, and leaves with 0', async () => {

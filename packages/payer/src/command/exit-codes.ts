@@ -1,6 +1,7 @@
 /** The exit codes of `svc-pay`. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { PayerError, type PayerErrorCode } from '../payer-error.js'
+import type { End } from '../payment/outcome.js'
 
 export const exitCodes = {
   ok: 0,
@@ -44,6 +45,16 @@ const codes: Partial<Record<PayerErrorCode, ExitCode>> = {
   burn_unconfirmed: exitCodes.pending,
   payment_unanswered: exitCodes.pending,
   payment_pending: exitCodes.pending,
+  answer_half: exitCodes.pending,
+  answer_kept: exitCodes.pending,
+}
+
+/** The exit code of a purchase that ended with an answer. */
+export const exitCodeOfEnd: Readonly<Record<End, ExitCode>> = {
+  free: exitCodes.ok,
+  paid: exitCodes.ok,
+  pending: exitCodes.pending,
+  failed: exitCodes.failed,
 }
 
 export function exitCodeOf(error: unknown): ExitCode {

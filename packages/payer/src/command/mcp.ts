@@ -10,6 +10,7 @@ import type { OpenPayer } from '../mcp/serve.js'
 import { exitCodes } from './exit-codes.js'
 import type { Io, Report } from './output.js'
 import { openSession } from './session.js'
+import { untilTold } from './stop-signals.js'
 
 export type McpCommand = { readonly http: number | undefined; readonly page: boolean }
 
@@ -28,15 +29,16 @@ export async function mcp(
     for (const warning of session.warnings) warn(warning)
     return session
   }
+  const until = untilTold(() => io.stderr.write('ending, after the payments under way\n'))
   if (http === undefined) {
-    await serveStdio(open, { stdin: stdin as Readable, stdout: io.stdout as Writable })
+    await serveStdio(open, { stdin: stdin as Readable, stdout: io.stdout as Writable, until })
     return done
   }
   const secret = token?.reveal() ?? randomBytes(32).toString('hex')
   await serveOverHttp(open, {
     port: http,
     token: secret,
-    until: untilTold(),
+    until,
     onReady(url) {
       io.stderr.write(`tools at ${url}\n`)
       if (token === undefined) io.stderr.write(`bearer token ${secret}\n`)
@@ -46,13 +48,6 @@ export async function mcp(
 }
 
 const done: Report = { exitCode: exitCodes.ok, result: {}, text: '' }
-
-/** A signal that aborts when the process is asked to end. */
-function untilTold(): AbortSignal {
-  const over = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort())
-  return over.signal
-}
 
 function explainMissing(cause: unknown): never {
   const isMissing = (cause as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND'

@@ -1,5 +1,6 @@
-/** Where answers may be written: anywhere but over the limits. */
-import { realpathSync } from 'node:fs'
+/** Where answers may be written: anywhere but over the limits. What cannot be written is known before it is paid for. */
+import { constants, realpathSync } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 
@@ -24,6 +25,23 @@ export function assertNotLimits(
     }
   }
 }
+
+/** Refuses a file that could not be written, before anything is paid for what should go there. */
+export async function assertWritable(path: string): Promise<void> {
+  const file = await stat(path).catch(() => undefined)
+  try {
+    if (file?.isDirectory()) throw new Error('it is a folder')
+    await access(file ? path : dirname(resolve(path)), constants.W_OK)
+    if (!file && !(await stat(dirname(resolve(path)))).isDirectory()) throw new Error('its folder is none')
+  } catch (cause) {
+    throw cannotWrite(path, cause)
+  }
+}
+
+export const cannotWrite = (path: string, cause: unknown) =>
+  new SvcError('payer_misconfigured', `--output ${path} cannot be written: ${(cause as Error).message}`, {
+    cause,
+  })
 
 /** The place behind all links. The last parts of a path need not exist yet. */
 function realPlace(path: string): string {

@@ -10,6 +10,8 @@ export type Report = {
   readonly result: Readonly<Record<string, unknown>>
   /** For people, with its line breaks. */
   readonly text: string | Uint8Array
+  /** Called once all of it was written. */
+  readonly written?: () => Promise<void>
 }
 
 export type Io = {
@@ -32,9 +34,9 @@ export async function run(
     if (!json) io.stderr.write(`${paint(io, 'yellow', 'warning')}: ${visible(warning)}\n`)
   }
   try {
-    const { exitCode, result, text } = await work(warn)
-    if (json) writeJson(io, { ok: exitCode === exitCodes.ok, command, exitCode, result, warnings })
-    else io.stdout.write(text)
+    const { exitCode, result, text, written } = await work(warn)
+    const report = { ok: exitCode === exitCodes.ok, command, exitCode, result, warnings }
+    if (await write(io.stdout, json ? jsonOf(report) : text)) await written?.()
     return exitCode
   } catch (error) {
     const exitCode = exitCodeOf(error)
@@ -57,7 +59,12 @@ export const writeFailure = (
  */
 const visible = (text: string): string => text.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, '?')
 
-const writeJson = (io: Io, value: object) => io.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
+const jsonOf = (value: object) => `${JSON.stringify(value, undefined, 2)}\n`
+const writeJson = (io: Io, value: object) => io.stdout.write(jsonOf(value))
+
+/** Whether the reader took all of it. */
+const write = (stream: NodeJS.WritableStream, text: string | Uint8Array) =>
+  new Promise<boolean>((resolve) => stream.write(text, (error) => resolve(!error)))
 
 function describe(error: unknown): object {
   if (error instanceof PayerError) {

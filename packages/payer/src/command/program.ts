@@ -17,7 +17,7 @@ import { history, limits, status } from './books.js'
 import { type ExitCode, exitCodes, exitCodeWords } from './exit-codes.js'
 import type { McpCommand } from './mcp.js'
 import { type Io, type Report, run, writeFailure } from './output.js'
-import { assertNotLimits } from './output-path.js'
+import { assertNotLimits, assertWritable } from './output-path.js'
 import type { VerifyCommand } from './proof.js'
 import { inspect, type PayCommand, pay, quote } from './purchase.js'
 import { type RequestOptions, requestOf } from './request.js'
@@ -156,6 +156,7 @@ function addPurchases({ requesting, withPayer }: Workbench, ports: ProgramPorts)
         async ({ payer, folder }) => {
           if (options.output !== undefined) {
             assertNotLimits(options.output, [folder, environment.SVC_POLICY_FILE])
+            await assertWritable(options.output)
           }
           return pay(payer, await requestOf(url, options, ports), options, io)
         },
@@ -213,12 +214,12 @@ function addBooks({ command, withPayer }: Workbench, { io, environment }: Progra
       ),
     )
 
-  command('resume', 'finish payments that were interrupted; pays nothing anew')
+  command('resume', 'give out answers that were paid for, and finish interrupted payments; signs nothing')
     .option('--output <folder>', 'folder for the answers', '.')
     .action((options: Json & { output: string }) =>
       withPayer('resume', options, async ({ payer, folder }) => {
         assertNotLimits(options.output, [folder, environment.SVC_POLICY_FILE])
-        return resume(payer, options.output)
+        return resume(payer, options.output, io)
       }),
     )
 

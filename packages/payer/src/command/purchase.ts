@@ -2,11 +2,15 @@
 import { writeFile } from 'node:fs/promises'
 import { type Address, type BaseUnits, textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
-import type { Payment, PayStep, Purchased } from '../payer/pay.js'
+import type { Bought, Payment, PayStep } from '../payer/pay.js'
 import { cheapestOf, type Quote, type QuotedOffer } from '../payer/quote.js'
 import { paymentResult, quoteResult } from '../payer/results.js'
-import { type ExitCode, exitCodes } from './exit-codes.js'
+import { PayerError } from '../payer-error.js'
+import type { End } from '../payment/outcome.js'
+import { type ExitCode, exitCodeOfEnd, exitCodes } from './exit-codes.js'
 import { type Io, paint, type Report } from './output.js'
+import { cannotWrite } from './output-path.js'
+import { createHeldSignals } from './stop-signals.js'
 
 /** Largest body that is printed inside JSON. */
 const jsonBodyBytesMax = 1_048_576
@@ -82,60 +86,92 @@ export async function pay(
 ): Promise<Report> {
   if (options.dryRun) return inspect(payer, request, io)
   const say = (line: string) => io.stderr.write(`${paint(io, 'dim', line)}\n`)
+  const signals = createHeldSignals(() => say('a payment is on its way: this ends when its answer is here'))
   // Steps are printed in order, and all of them before the purchase succeeds or fails.
   let said = Promise.resolve()
   const onStep = (step: PayStep) => {
-    said = said.then(() => sayStep(payer, step, say))
+    if (step.step === 'presenting' || step.step === 'resuming') signals.hold()
+    if (!options.json) said = said.then(() => sayStep(payer, step, say))
   }
-  const purchased = await payer
-    .pay(request, undefined, { max: options.max, onStep: options.json ? undefined : onStep })
-    .finally(() => said)
-  const { payment, response } = purchased
-  if (payment && !options.json) say(await paidText(payer, payment))
-  if (response.status >= 400 && !options.json) say(`the seller answered ${response.status}`)
-  return purchaseReport(purchased, options)
+  try {
+    const bought = await payer.buy(request, { max: options.max, onStep }).finally(() => said)
+    if (signals.wasTold() && (await bought.keepForLater())) {
+      throw new PayerError('answer_kept', 'the process was told to end')
+    }
+    const { payment, response, end } = bought
+    if (payment && end === 'paid' && !options.json) say(await paidText(payer, payment))
+    if (response.status >= 400 && !options.json) say(answeredText(response.status, end))
+    return await purchaseReport(bought, options)
+  } finally {
+    signals.release()
+  }
 }
+
+const answeredText = (status: number, end: End) =>
+  end === 'pending'
+    ? `the seller answered ${status}; the same request again, or svc-pay resume, presents the same payment`
+    : `the seller answered ${status}`
 
 async function paidText(
   payer: AssembledPayer,
   { token, amount, transaction, isResumed }: Payment,
 ): Promise<string> {
   const tokens = await payer.inTokens(token as Address, BigInt(amount))
-  const burned = transaction === undefined ? '' : `, burned in ${transaction}`
-  return `paid ${tokens ?? `${amount} base units`}${burned}${isResumed ? ', by an earlier request' : ''}`
+  const burned =
+    transaction === undefined ? '; the chain does not show its burn yet' : `, burned in ${transaction}`
+  return `paid ${tokens ?? `${amount} base units`}${isResumed ? ' by an earlier request' : ''}${burned}`
 }
 
 async function sayStep(payer: AssembledPayer, step: PayStep, say: (line: string) => void): Promise<void> {
+  if (step.step === 'resuming') {
+    const { challengeNonce, accepted } = step.record
+    const tokens = await payer.inTokens(accepted.asset as Address, BigInt(accepted.amount))
+    const price = tokens ?? `${accepted.amount} base units`
+    say(`this was paid before, with ${price}, by payment ${challengeNonce}: going on with that one`)
+  }
   if (step.step === 'offered') say(`asked for ${await priceOf(payer, step.chosen)}`)
   if (step.step === 'presenting') say(`presenting payment ${step.challengeNonce}, waiting for its burn`)
 }
 
 /** The bought answer and its cost. The body goes to a file or to standard output. */
 async function purchaseReport(
-  { response, payment }: Purchased,
+  { response, payment, end, handedOver, keepForLater }: Bought,
   { output, json }: Pick<PayCommand, 'output' | 'json'>,
 ): Promise<Report> {
   const body = Buffer.from(await response.arrayBuffer())
-  if (output !== undefined) await writeFile(output, body)
-  const isServed = response.status < 400
-  const exitCode = isServed ? exitCodes.ok : payment ? exitCodes.pending : exitCodes.failed
+  // An answer that the payment did not buy goes nowhere as if it were bought.
+  const target = end === 'pending' ? undefined : output
+  if (target !== undefined) {
+    await writeFile(target, body).catch(async (cause) => {
+      if (!(await keepForLater())) throw cannotWrite(target, cause)
+      throw new PayerError('answer_kept', `${target} cannot be written: ${cause.message}`, { cause })
+    })
+  }
+  const isLeftOut = json && output === undefined && body.length > jsonBodyBytesMax
+  if (isLeftOut) await keepForLater()
   const contentType = response.headers.get('content-type') ?? undefined
   const result = {
     status: response.status,
+    end,
     contentType,
     bytes: body.length,
     payment: payment && paymentResult(payment),
-    ...(output === undefined ? (json ? bodyResult(body) : {}) : { output }),
+    ...(target !== undefined ? { output } : json ? bodyResult(body, payment !== undefined) : {}),
   }
   return {
-    exitCode,
+    exitCode: exitCodeOfEnd[end],
     result,
-    text: output === undefined ? body : `${body.length} bytes in ${output}\n`,
+    text: target !== undefined ? `${body.length} bytes in ${target}\n` : output === undefined ? body : '',
+    ...(!isLeftOut && { written: handedOver }),
   }
 }
 
-function bodyResult(body: Buffer): Record<string, unknown> {
-  if (body.length > jsonBodyBytesMax) return { bodyLeftOut: 'too large for JSON; use --output' }
+function bodyResult(body: Buffer, isBought: boolean): Record<string, unknown> {
+  if (body.length > jsonBodyBytesMax) {
+    return {
+      bodyLeftOut: `too large for JSON; ${isBought ? 'svc-pay resume writes it to a file' : 'use --output'}`,
+    }
+  }
   const text = body.toString('utf8')
   return Buffer.from(text, 'utf8').equals(body) ? { body: text } : { bodyBase64: body.toString('base64') }
 }

@@ -1,35 +1,59 @@
-/** `resume`: finishes interrupted payments, and tells what became of each. The command never pays anew. */
-
-import { writeFile } from 'node:fs/promises'
+/**
+ * `resume`: gives out answers that were paid for, and presents interrupted payments again. It tells what became of each,
+ * and never signs anything.
+ */
+import { constants } from 'node:fs'
+import { access, copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
+import type { Bought } from '../payer/pay.js'
 import { PayerError } from '../payer-error.js'
 import type { PaymentRecord } from '../payment/payment-memory.js'
 import { makeFolder } from '../store/files.js'
+import type { KeptAnswer } from '../store/kept-answers.js'
 import { exitCodeOf, exitCodes } from './exit-codes.js'
-import type { Report } from './output.js'
+import type { Io, Report } from './output.js'
+import { cannotWrite } from './output-path.js'
+import { createHeldSignals } from './stop-signals.js'
 
 type Fate = {
   readonly challengeNonce: string
   readonly request: string
-  readonly became: 'served' | 'pending' | 'over' | 'in use' | 'needs its body' | 'failed'
+  readonly became: 'served' | 'half' | 'pending' | 'over' | 'in use' | 'needs its body' | 'failed'
   readonly detail: string
 }
 
-export async function resume(payer: AssembledPayer, folder: string): Promise<Report> {
-  const records = (await payer.state?.memory.list()) ?? []
+const pendingFates: readonly Fate['became'][] = ['pending', 'in use', 'needs its body']
+
+export async function resume(payer: AssembledPayer, folder: string, io: Pick<Io, 'stderr'>): Promise<Report> {
+  await makeFolder(folder)
+    .then(() => access(folder, constants.W_OK))
+    .catch((cause) => Promise.reject(cannotWrite(folder, cause)))
+  const signals = createHeldSignals(() => io.stderr.write('this ends when the answers are here\n'))
+  signals.hold()
   const fates: Fate[] = []
-  for (const record of records) {
-    if (record.delivery === 'undelivered') fates.push(await finish(payer, record, folder))
-    if (record.delivery === 'open') fates.push(fateOf(record, 'in use', 'another process is at it'))
+  try {
+    for (const record of (await payer.state?.memory.list()) ?? []) {
+      if (signals.wasTold()) break
+      if (record.delivery === 'undelivered') fates.push(await finish(payer, record, folder))
+      if (record.delivery === 'open') fates.push(fateOf(record, 'in use', 'another process is at it'))
+    }
+    fates.push(...(await giveOut(payer, folder)))
+  } finally {
+    signals.release()
   }
   await payer.scheme.guard.reconcile()
+  return reportOf(fates, payer)
+}
+
+async function reportOf(fates: readonly Fate[], payer: AssembledPayer): Promise<Report> {
   const { reservations } = await payer.totals.state()
   const open = Object.entries(reservations).map(([challengeNonce, { amount, expiresAt }]) => ({
     ...{ challengeNonce, amount, expiresAt },
   }))
-  const isPending = fates.some(({ became }) => !['served', 'over'].includes(became))
+  const isPending = fates.some(({ became }) => pendingFates.includes(became))
+  const isFailed = fates.some(({ became }) => became === 'failed')
   const lines = fates.map(({ became, request, detail }) => [became, request, detail])
   const text = [
     fates.length === 0 ? 'nothing was interrupted\n' : textTable(lines),
@@ -39,15 +63,20 @@ export async function resume(payer: AssembledPayer, folder: string): Promise<Rep
     }),
   ]
   return {
-    exitCode: isPending ? exitCodes.pending : exitCodes.ok,
+    exitCode: isPending ? exitCodes.pending : isFailed ? exitCodes.failed : exitCodes.ok,
     result: { payments: fates, reserved: open },
     text: text.join(''),
   }
 }
 
+/** Finishes one payment, by its kept answer or by presenting it once more. */
 async function finish(payer: AssembledPayer, record: PaymentRecord, folder: string): Promise<Fate> {
-  const [method = '', url = ''] = (record.request ?? '').split(/ (.*)/s)
-  if (method !== 'GET') {
+  const isKept = (await payer.state?.kept.find(record.challengeNonce))?.isComplete === true
+  const isSigned = record.payload !== undefined || record.burn !== undefined
+  if (!isKept && !isSigned && record.outrunNonce !== undefined) {
+    return fateOf(record, 'pending', 'it needs a new signature: make the same request again with svc-pay pay')
+  }
+  if (!isKept && isSigned && !record.request?.startsWith('GET ')) {
     // Headers and body of a request are not kept: they are the caller's, and may be secret or large.
     return fateOf(
       record,
@@ -56,15 +85,10 @@ async function finish(payer: AssembledPayer, record: PaymentRecord, folder: stri
     )
   }
   try {
-    const { response, payment } = await payer.resume(new Request(url))
-    if (response.status === 402 || payment === undefined) {
-      return fateOf(record, 'over', 'the seller does not take this payment any more; nothing new was paid')
-    }
-    if (response.status >= 400) return fateOf(record, 'pending', `the seller answered ${response.status}`)
-    const path = join(folder, `${record.challengeNonce}.body`)
-    await makeFolder(folder)
-    await writeFile(path, Buffer.from(await response.arrayBuffer()), { mode: 0o600 })
-    return fateOf(record, 'served', `the answer is in ${path}`)
+    const bought = await payer.resume(record)
+    return bought
+      ? await writeOut(record, bought, folder)
+      : fateOf(record, 'over', 'nothing was burned for it')
   } catch (error) {
     if (error instanceof PayerError && error.code === 'not_signed') {
       return fateOf(record, 'over', 'nothing was ever signed for it, and nothing was paid')
@@ -74,8 +98,48 @@ async function finish(payer: AssembledPayer, record: PaymentRecord, folder: stri
   }
 }
 
+async function writeOut(record: PaymentRecord, bought: Bought, folder: string): Promise<Fate> {
+  const { response, end, handedOver, keepForLater } = bought
+  if (end !== 'paid') return fateOf(record, 'pending', `the seller answered ${response.status}`)
+  const path = join(folder, `${record.challengeNonce}.body`)
+  try {
+    await writeFile(path, Buffer.from(await response.arrayBuffer()), { mode: 0o600 })
+  } catch (cause) {
+    await keepForLater()
+    throw new PayerError('answer_kept', `${path} cannot be written: ${(cause as Error).message}`, { cause })
+  }
+  await handedOver()
+  return fateOf(record, 'served', `the answer is in ${path}`)
+}
+
+/** Gives out what no payment waits for any more: answers that were handed on in part, and halves of lost ones. */
+async function giveOut(payer: AssembledPayer, folder: string): Promise<Fate[]> {
+  const { kept, memory } = payer.state ?? {}
+  const fates: Fate[] = []
+  for (const answer of (await kept?.list()) ?? []) {
+    const { challengeNonce, isComplete, bytes, path } = answer
+    const record = await memory?.get(challengeNonce)
+    if (record?.delivery === 'open' || record?.delivery === 'undelivered') continue
+    const target = join(folder, `${challengeNonce}.${isComplete ? 'body' : 'half'}`)
+    const of = { challengeNonce, request: record?.request ?? requestOf(answer) }
+    const isWritten = await copyFile(path, target).then(
+      () => true,
+      () => false,
+    )
+    if (isWritten) await kept?.drop(challengeNonce)
+    const detail = isComplete
+      ? `the answer is in ${target}`
+      : `the first ${bytes} bytes of the answer are in ${target}`
+    if (isWritten) fates.push(fateOf(of, isComplete ? 'served' : 'half', detail))
+    else fates.push(fateOf(of, 'pending', `${target} cannot be written; the answer stays kept`))
+  }
+  return fates
+}
+
+const requestOf = ({ url }: KeptAnswer) => url || 'unknown'
+
 const fateOf = (
-  { challengeNonce, request = 'unknown' }: PaymentRecord,
+  { challengeNonce, request = 'unknown' }: Pick<PaymentRecord, 'challengeNonce' | 'request'>,
   became: Fate['became'],
   detail: string,
 ): Fate => ({

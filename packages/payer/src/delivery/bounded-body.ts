@@ -19,7 +19,30 @@ export type BodyBounds = {
 export function boundBody(response: Response, bounds: BodyBounds, clock: Clock): Response {
   if (response.body === null) return response
   const reader = response.body.getReader()
-  const take = createTake(reader, bounds, clock)
+  return withPieces(response, createTake(reader, bounds, clock), (reason) => reader.cancel(reason))
+}
+
+/** The response with a body that says so when it breaks off. A caller that stops reading breaks nothing off. */
+export function onBreak(response: Response, broken: () => Promise<void>): Response {
+  if (response.body === null) return response
+  const reader = response.body.getReader()
+  const take = async () => {
+    try {
+      return (await reader.read()).value
+    } catch (error) {
+      await broken()
+      throw error
+    }
+  }
+  return withPieces(response, take, (reason) => reader.cancel(reason))
+}
+
+/** The response with a body that is read piece by piece; undefined is its end. */
+function withPieces(
+  response: Response,
+  take: () => Promise<Uint8Array | undefined>,
+  cancel: (reason: unknown) => Promise<void>,
+): Response {
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -31,7 +54,7 @@ export function boundBody(response: Response, bounds: BodyBounds, clock: Clock):
           controller.error(error)
         }
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel,
     },
     { highWaterMark: 0 },
   )
@@ -74,7 +97,8 @@ function createTake(reader: ReadableStreamDefaultReader<Uint8Array>, bounds: Bod
     })
 }
 
-function withBody(response: Response, body: Blob | ReadableStream<Uint8Array>): Response {
+/** The response with another body. */
+export function withBody(response: Response, body: Blob | ReadableStream<Uint8Array>): Response {
   const { status, statusText, headers, url, redirected } = response
   const bounded = new Response(body, { status, statusText, headers })
   return Object.defineProperties(bounded, { url: { value: url }, redirected: { value: redirected } })

@@ -76,10 +76,16 @@ describe.each(['permit', 'self-transfer'] as const)('a payment by %s', (mode) =>
     expect([headers(seller).size, seller.offers.length]).toEqual([1, 1])
   })
 
-  it('that was refused for good gives way to a fresh one', async () => {
+  it('that was refused for good after its burn is told to be paid, before anything is paid anew', async () => {
     const seller = await paywall(['break', { reason: 'challenge_expired' }, 'serve'])
     const buy = buyer({ mode })
     await expect(buy(seller.url)).rejects.toThrow()
+    await expect(buy(seller.url)).rejects.toMatchObject({
+      code: 'payment_refused',
+      reason: 'challenge_expired',
+      detail: expect.stringContaining('this was paid for'),
+    })
+    expect([headers(seller).size, seller.offers.length]).toEqual([1, 1])
     expect((await buy(seller.url)).status).toBe(200)
     expect([headers(seller).size, seller.offers.length]).toEqual([2, 2])
   })
@@ -94,6 +100,11 @@ describe.each(['permit', 'self-transfer'] as const)('a payment by %s', (mode) =>
     await expect(buy(seller.url)).rejects.toMatchObject({ reason: 'internal_error' })
     expect([headers(seller).size, seller.offers.length]).toEqual([1, 1])
     aheadMs = 5_000_000
+    await expect(buy(seller.url)).rejects.toMatchObject({
+      code: 'payment_refused',
+      detail: expect.stringContaining('this was paid for'),
+    })
+    expect([headers(seller).size, seller.offers.length]).toEqual([1, 1])
     await buy(seller.url).catch(() => undefined)
     // To a clock that far ahead the fresh offers are stale; that it asks for them is the point.
     expect(seller.offers.length).toBeGreaterThan(1)

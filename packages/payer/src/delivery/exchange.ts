@@ -8,11 +8,11 @@ import { boundBody, readWhole } from './bounded-body.js'
 /**
  * Sends without following redirects. A 402 comes with its whole body, any other answer with a bounded one.
  */
-export type Exchange = (request: Request, answerMsMax: number) => Promise<Response>
+export type Exchange = (request: Request) => Promise<Response>
 
 export type ExchangeLimits = Pick<
   PayerLimits,
-  'refusalBytesMax' | 'answerMsMax' | 'resourceBytesMax' | 'resourceIdleMsMax' | 'resourceMsMax'
+  'refusalBytesMax' | 'answerMsMax' | 'resourceBytesMax' | 'resourceMsMax'
 >
 
 export function createExchange({
@@ -34,12 +34,13 @@ export function createExchange({
   }
   const resource = {
     bytesMax: limits.resourceBytesMax,
-    idleMsMax: limits.resourceIdleMsMax,
+    idleMsMax: limits.answerMsMax,
     totalMsMax: limits.resourceMsMax,
   }
 
-  /** The headers of the answer, or `answer_timeout`, even if the given fetch ignores its signal. */
-  async function answerTo(request: Request, answerMsMax: number): Promise<Response> {
+  /** The complete head of the answer, or `answer_timeout`, even if the given fetch ignores its signal. */
+  async function answerTo(request: Request): Promise<Response> {
+    const { answerMsMax } = limits
     const late = new AbortController()
     const answered = new AbortController()
     const signal = AbortSignal.any([request.signal, late.signal])
@@ -60,9 +61,9 @@ export function createExchange({
     }
   }
 
-  return async (request, answerMsMax) => {
+  return async (request) => {
     await checkUrl(request.url)
-    const response = await answerTo(request, answerMsMax)
+    const response = await answerTo(request)
     for (const name of [Headers.paymentRequired, Headers.paymentResponse]) {
       if ((response.headers.get(name)?.length ?? 0) <= Headers.headerCharsMax) continue
       response.body?.cancel().catch(() => undefined)

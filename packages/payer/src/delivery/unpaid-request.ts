@@ -1,4 +1,5 @@
 /** The request without a payment: follows redirects with care, and brings an offer that can still be paid. */
+import { createHash } from 'node:crypto'
 import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
@@ -7,7 +8,7 @@ import type { Deliveries } from '../scheme/deliveries.js'
 import type { Exchange } from './exchange.js'
 import { isRedirect, isSameOrigin, redirectTarget, requestAt } from './redirects.js'
 
-export type UnpaidLimits = Pick<PayerLimits, 'answerMsMax' | 'redirectsMax' | 'freshOffersMax'>
+export type UnpaidLimits = Pick<PayerLimits, 'redirectsMax' | 'freshOffersMax'>
 
 /**
  * Sends the request, and remembers which URL made which offer. An offer is handed on only if every redirect
@@ -30,7 +31,7 @@ export function createUnpaidRequest({
     let target: Target = { method: request.method, url: request.url }
     let strayed = false
     for (let hops = 0; ; hops += 1) {
-      const response = await exchange(requestAt(request, target), limits.answerMsMax)
+      const response = await exchange(requestAt(request, target))
       if (!isRedirect(response) || request.redirect === 'manual') return { response, target, strayed }
       response.body?.cancel().catch(() => undefined)
       if (request.redirect === 'error' || hops >= limits.redirectsMax) {
@@ -51,8 +52,9 @@ export function createUnpaidRequest({
       }
       const isPayable = offered.offers.length === 0 || (await some(offered.offers, leavesTime))
       if (!isPayable && fresh < limits.freshOffersMax) continue
+      const key = await purchaseKey(request)
       for (const nonce of offered.nonces) {
-        deliveries.offered(nonce, { request: keyOf(request), target, echo: offered.echo })
+        deliveries.offered(nonce, { request: key, target, echo: offered.echo })
       }
       return response
     }
@@ -60,11 +62,22 @@ export function createUnpaidRequest({
 }
 
 /**
- * The key of a payment: method and URL of the request, as the caller made it. A fragment never reaches the seller, so
+ * The key of a quote: method and URL of the request, as the caller made it. A fragment never reaches the seller, so
  * it makes no other request, except where it names a tool.
  */
 export const keyOf = ({ method, url }: Pick<Request, 'method' | 'url'>) =>
   `${method} ${method === toolCallMethod ? url : url.replace(/#.*$/s, '')}`
+
+/**
+ * The key of a payment: method, URL and body of the request. Two questions to one URL are two purchases: neither may get
+ * the answer that the other paid for.
+ */
+export async function purchaseKey(request: Request): Promise<string> {
+  const route = keyOf(request)
+  if (request.body === null) return route
+  const body = new Uint8Array(await request.clone().arrayBuffer())
+  return `${route} ${createHash('sha256').update(body).digest('hex')}`
+}
 
 async function some<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
   for (const item of items) if (await test(item)) return true

@@ -420,22 +420,16 @@ describe('a hostile server', () => {
     }
   })
 
-  it('that sends a giant answer for a payment has it cut, and the payment is told', async () => {
-    let sent = 0
-    const seller = await hostile(({ isPaid, offer, demand, response }) => {
-      if (!isPaid) return demand(offer({ amount: '10' }))
-      response.writeHead(200)
-      const more = () => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x'))) sent += 65_536
-      }
-      response.on('drain', more)
-      more()
-    })
+  it('that sends a giant answer for a payment has it cut, and the whole is kept for the operator', async () => {
+    const giant = 'x'.repeat(1_000_000)
+    const seller = await hostile(({ isPaid, offer, demand, response }) =>
+      isPaid ? response.writeHead(200).end(giant) : demand(offer({ amount: '10' })),
+    )
     const { paid, signed } = await trade(seller.url)
     expect(paid).toMatchObject({ isError: false, status: 200, answer: { bytes: 131_072, isCut: true } })
-    expect(signed).toBe(1)
-    // Little more than is handed on was read; the rest waited in buffers of the connection.
-    expect(sent).toBeLessThan(33_554_432)
+    expect([signed, paid.kept]).toEqual([1, expect.stringContaining('svc-pay resume')])
+    const { challengeNonce } = paid.payment as { challengeNonce: string }
+    expect(await readFile(join(tools.state, 'answers', challengeNonce, 'body'), 'utf8')).toBe(giant)
   })
 
   it('that never ends a 402, or floods with one, costs a request', async () => {
@@ -568,4 +562,74 @@ it('a message without an end ends the tools, and says why', async () => {
   const { code, stderr } = await sendEndless()
   expect(code).toBe(5)
   expect(stderr).toMatch(/error: the connection to the client ended: .*exceeded maximum size/)
+})
+
+describe('a payment under way', () => {
+  /** A seller that takes the payment, and answers when it is told to. */
+  async function waiting() {
+    let answer = () => {}
+    const told = new Promise<void>((resolve) => (answer = resolve))
+    const seller = await startPaywall(net, { steps: [{ after: told }] })
+    closers.push(seller.close)
+    const untilPresented = async () => {
+      while (seller.presented.length === 0) await systemClock.sleep(20)
+    }
+    return { ...seller, answer, untilPresented }
+  }
+
+  const bought = {
+    ...{ status: 200, end: 'paid', payment: { amount: '1000', isResumed: true } },
+    answer: { text: 'the resource', isCut: false },
+  }
+
+  it.each([
+    ['stdio', overStdio],
+    ['HTTP', overHttp],
+  ])(
+    'is not ended by a cancelled call over %s: the next call waits for its answer and pays nothing',
+    async (_, open) => {
+      const seller = await waiting()
+      const { client, call, state } = await open()
+      const left = new AbortController()
+      const given = { name: 'pay', arguments: { url: seller.url } }
+      const cancelled = client.callTool(given, undefined, { signal: left.signal })
+      await seller.untilPresented()
+      left.abort()
+      await expect(cancelled).rejects.toThrow()
+      const next = call('pay', { url: seller.url })
+      // A call that is answered shows that the server has read the next one.
+      await call('budget')
+      seller.answer()
+      expect(await next).toMatchObject(bought)
+      expect([seller.presented.length, seller.offers.length, await signatures(state)]).toEqual([1, 1, 1])
+    },
+  )
+
+  it('is not ended by SIGTERM: the process ends after it, and the next one has the answer', async () => {
+    const seller = await waiting()
+    const state = await openState()
+    const server = { command: process.execPath, args: [main, 'mcp'], env: environmentOf(state) }
+    const transport = new StdioClientTransport({ ...server, stderr: 'pipe' })
+    const told = new Promise<void>((resolve) =>
+      transport.stderr?.on('data', (text) => String(text).includes('ending') && resolve()),
+    )
+    const client = createClient({})
+    await client.connect(transport)
+    const ended = new Promise<void>((resolve) => {
+      client.onclose = resolve
+    })
+    const unheard = client.callTool({ name: 'pay', arguments: { url: seller.url } }).catch(() => 'unheard')
+    await seller.untilPresented()
+    process.kill(transport.pid ?? 0, 'SIGTERM')
+    await told
+    seller.answer()
+    await ended
+    expect(await unheard).toBe('unheard')
+    const again = createClient({})
+    await again.connect(new StdioClientTransport({ ...server, stderr: 'ignore' }))
+    closers.push(() => again.close())
+    const { call } = await opened(again, state)
+    expect(await call('pay', { url: seller.url })).toMatchObject(bought)
+    expect([seller.presented.length, seller.offers.length, await signatures(state)]).toEqual([1, 1, 1])
+  })
 })

@@ -52,26 +52,35 @@ function createPorts(open: OpenPayer, clock: Clock): ToolPorts {
 }
 
 /**
- * Serves one client over standard input and output, until the input ends.
+ * Serves one client over standard input and output, until the input ends or the signal comes. Payments under way go on
+ * after that, and their answers are kept.
  *
  * @throws Error when the connection ends before that, as it does after a message that is too long
  */
 export async function serveStdio(
   open: OpenPayer,
-  { stdin, stdout }: { readonly stdin: Readable; readonly stdout: Writable },
+  {
+    stdin,
+    stdout,
+    until,
+  }: { readonly stdin: Readable; readonly stdout: Writable; readonly until: AbortSignal },
 ): Promise<void> {
   const server = createToolServer(createPorts(open, systemClock))
   let fault = 'no reason is known'
   server.onerror = ({ message }) => {
     fault = message
   }
-  const ended = once(stdin, 'end').then(() => true)
+  const ended = Promise.race([once(stdin, 'end'), untilAborted(until)]).then(() => true)
   const broken = new Promise<false>((resolve) => {
     server.onclose = () => resolve(false)
   })
   await server.connect(new StdioServerTransport(stdin, stdout))
   if (!(await Promise.race([ended, broken]))) throw new Error(`the connection to the client ended: ${fault}`)
   await server.close()
+}
+
+const untilAborted = async (signal: AbortSignal) => {
+  if (!signal.aborted) await once(signal, 'abort')
 }
 
 /** Serves clients over HTTP on this machine, until the signal. */
@@ -92,6 +101,6 @@ export async function serveOverHttp(
     createTools: () => createToolServer(ports),
   })
   options.onReady(tools.url)
-  if (!until.aborted) await once(until, 'abort')
+  await untilAborted(until)
   await tools.close()
 }

@@ -71,8 +71,14 @@ function describe(error: unknown): object {
   }
 }
 
+export type AnswerBody = {
+  readonly bytes: number
+  readonly isCut: boolean
+  readonly [content: string]: unknown
+}
+
 /** The part of a body that is handed on. A longer or slower body is cut, and its connection closed. */
-export async function readAnswerBody(response: Response, clock: Clock): Promise<object> {
+export async function readAnswerBody(response: Response, clock: Clock): Promise<AnswerBody> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   let isCut = false

@@ -14,6 +14,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { limitsResult, paymentResult, quoteResult, statusResult } from '../payer/results.js'
+import { payerErrors } from '../payer-error.js'
 import { version } from '../version.js'
 import { callingAs } from './elicit.js'
 import type { QuotesTold } from './quotes-told.js'
@@ -78,15 +79,22 @@ const pay: Call = async ({ payer, quotes }, given, { signal }, progress) => {
   const reading = readRequest(given)
   if ('fault' in reading) return refusal('usage', reading.fault)
   const request = new Request(reading.value, { signal })
-  const { response, payment } = await payer.pay(request, undefined, {
+  const { response, payment, end, handedOver, keepForLater } = await payer.buy(request, {
     asQuoted: quotes.of(request),
     onStep: ({ step }) => progress(step),
   })
   if (payment) quotes.forget(request)
   const body = await readAnswerBody(response, payer.scheme.clock)
+  // A client that has left hears nothing. What was bought for it is there when it asks again.
+  if (signal.aborted) await keepForLater()
+  else await handedOver(body)
   const contentType = response.headers.get('content-type')?.slice(0, 200)
   return answerOf({
     status: response.status,
+    end,
+    ...(end === 'pending' && { todo: payerErrors.payment_pending.todo }),
+    ...(payment &&
+      body.isCut && { kept: 'svc-pay resume, run by the operator, writes the whole answer to a file' }),
     payment: payment && paymentResult(payment),
     answer: untrusted({ contentType, ...body }),
   })

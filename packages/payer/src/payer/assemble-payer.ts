@@ -3,8 +3,7 @@
 import { type Address, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import type { Approver } from '../approval/approval.js'
 import type { Clock } from '../clock.js'
-import { createExchange } from '../delivery/exchange.js'
-import { createUnpaidRequest } from '../delivery/unpaid-request.js'
+import { createDelivery } from '../delivery/delivery.js'
 import { defaultLimits, type PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import { createPaymentMemory } from '../payment/payment-memory.js'
@@ -17,7 +16,7 @@ import { noAudit } from '../store/audit-log.js'
 import { createMemoryCell } from '../store/cell.js'
 import { createTotals, type Totals } from '../totals/totals.js'
 import { openState, type PayerState } from './open-state.js'
-import { buy, type PayOptions, type Purchased } from './pay.js'
+import { type Buyer, createBuyer, type PayOptions, type Purchased } from './pay.js'
 import { type Quote, quoteOf } from './quote.js'
 
 export type Payer = {
@@ -25,7 +24,9 @@ export type Payer = {
   quote(input: string | URL | Request, init?: RequestInit): Promise<Quote>
   /**
    * Makes a request, and pays for it if the seller asks for it and the rules allow it. A payment whose answer
-   * was lost is presented again first. Throws `PayerError` with the refusal or failure.
+   * was lost is presented again first. A bought answer comes as a whole, and is in the state folder until then. A signal
+   * ends the call, and never a payment under way: its answer is kept for the next call. Throws `PayerError` with the
+   * refusal or failure.
    */
   pay(input: string | URL | Request, init?: RequestInit, options?: PayOptions): Promise<Purchased>
   /**
@@ -53,13 +54,6 @@ export type PayerParts = {
   readonly limits: Partial<PayerLimits> | undefined
 }
 
-/**
- * Time a seller needs beside making the resource: at most 10 s to verify, 17 s to settle and 10 s to
- * resettle. A payer that hangs up earlier can lose an answer that it has paid for, so a paid request waits
- * this much longer.
- */
-const paymentMs = 10_000 + 17_000 + 10_000
-
 /** The payer, and the parts of it that only our own programs use. */
 export type AssembledPayer = Payer & {
   readonly state: PayerState | undefined
@@ -70,8 +64,9 @@ export type AssembledPayer = Payer & {
   readonly address: Address | undefined
   /** An amount in tokens, as `1.5 USDC`, or undefined when the token does not tell. */
   readonly inTokens: (token: Address, amount: bigint) => Promise<string | undefined>
-  /** Presents the stored payment of a request. Makes no new payment. */
-  resume(request: Request, onStep?: PayOptions['onStep']): Promise<Purchased>
+  /** Like `pay`, for a caller that says itself when it has handed the answer over. */
+  readonly buy: Buyer['buy']
+  readonly resume: Buyer['resume']
 }
 
 export function assemblePayer(parts: PayerParts): AssembledPayer {
@@ -79,7 +74,7 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
   const limits: PayerLimits = {
     ...defaultLimits,
     answerMsMax: timeoutMs,
-    paidAnswerMsMax: timeoutMs + paymentMs,
+    rpcTimeoutMs: Math.min(timeoutMs, defaultLimits.rpcTimeoutMs),
     ...parts.limits,
   }
   const chainId = Network.parseChainId(policy.network)
@@ -98,14 +93,12 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
     ...{ totals, audit, approver: parts.approver },
     account: state?.account(chainId, payer) ?? createMemoryCell(),
   })
-  const exchange = createExchange({ fetch, checkUrl: scheme.guard.checkUrl, clock, limits })
-  const ask = createUnpaidRequest({
-    exchange,
-    deliveries: scheme.deliveries,
-    leavesTime: scheme.leavesTime,
-    limits,
-  })
-
+  const { ask } = createDelivery(fetch, scheme)
+  const buyer = createBuyer({ scheme, fetch, kept: state?.kept })
+  const buy: Buyer['buy'] = async (request, options) => {
+    if (parts.account === undefined) throw new PayerError('key_missing', 'there is no account to pay from')
+    return buyer.buy(request, options)
+  }
   return {
     policy,
     scheme,
@@ -124,12 +117,14 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
       return quote
     },
 
-    async pay(input, init, options = {}) {
-      if (parts.account === undefined) throw new PayerError('key_missing', 'there is no account to pay from')
-      return buy(new Request(input, init), scheme, fetch, options)
-    },
+    buy,
+    resume: buyer.resume,
 
-    resume: (request, onStep) => buy(request, scheme, fetch, { onStep, isOnlyStored: true }),
+    async pay(input, init, options = {}) {
+      const { response, payment, end, handedOver } = await buy(new Request(input, init), options)
+      await handedOver()
+      return { response, payment, end }
+    },
   }
 }
 

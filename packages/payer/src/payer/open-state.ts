@@ -9,6 +9,7 @@ import { type AccountState, parseAccountState } from '../store/account-turns.js'
 import { type AuditLog, auditFile, createAuditLog } from '../store/audit-log.js'
 import type { Cell } from '../store/cell.js'
 import { createDurablePayments, type DurablePayments } from '../store/durable-payments.js'
+import { createKeptAnswers, type KeptAnswers } from '../store/kept-answers.js'
 import { createVersionedFile } from '../store/versioned-file.js'
 import { emptyState, parseSpendState, type SpendState } from '../totals/spend-state.js'
 import { createTotals, type Totals } from '../totals/totals.js'
@@ -17,6 +18,8 @@ export type PayerState = {
   readonly totals: Totals
   readonly audit: AuditLog
   readonly memory: DurablePayments
+  /** Bought answers that nobody has yet. */
+  readonly kept: KeptAnswers
   readonly approvalsFolder: string
   /** Transactions of an account that all processes have signed. */
   account(chainId: number, address: Address): Cell<AccountState>
@@ -43,6 +46,7 @@ export function openState({
       },
     },
     memory: createDurablePayments({ folder: join(folder, 'payments'), clock, limits }),
+    kept: createKeptAnswers({ folder: join(folder, 'answers'), clock, limits }),
     approvalsFolder: join(folder, 'approvals'),
     account: (chainId, address) =>
       createVersionedFile({

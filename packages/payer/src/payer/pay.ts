@@ -1,11 +1,15 @@
 /** From a request to the resource: the 402, the payment, the answer. */
-import { type ChallengeNonce, Headers, Offer, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
-import { deliverPayments } from '../delivery/deliver-payments.js'
+import { readFile } from 'node:fs/promises'
+import { type ChallengeNonce, Headers, Offer, type TxHash } from '@svc-zerc20/protocol'
+import { withBody } from '../delivery/bounded-body.js'
+import { createDelivery, type Delivery, type Presented } from '../delivery/delivery.js'
+import { purchaseKey } from '../delivery/unpaid-request.js'
 import { PayerError } from '../payer-error.js'
-import { readAnswer } from '../payment/outcome.js'
+import { type End, endUnpaid, isServed, judgeAnswer, outcomes, readAnswer } from '../payment/outcome.js'
 import type { PaymentRecord } from '../payment/payment-memory.js'
 import type { Bounds } from '../policy/purchase.js'
 import type { PayerScheme } from '../scheme/client-scheme.js'
+import { type KeptAnswer, type KeptAnswers, readAnswerTo } from '../store/kept-answers.js'
 import { cheapestOf, type Quote, type QuotedOffer, quoteOf } from './quote.js'
 
 /** The facts of a payment that bought an answer. */
@@ -15,7 +19,7 @@ export type Payment = {
   readonly token: string
   readonly amount: string
   readonly fee: string | undefined
-  /** The burn: our own transfer, or the one that the seller names. */
+  /** The burn: our own transfer, or the one that the seller names, if the chain has it. */
   readonly transaction: TxHash | undefined
   /** True when an earlier request made the payment, and its answer was lost. */
   readonly isResumed: boolean
@@ -26,6 +30,16 @@ export type Purchased = {
   readonly response: Response
   /** Undefined when the answer cost nothing. */
   readonly payment: Payment | undefined
+  /** `pending`: the payment did not buy this answer, and is presented again by the next request. */
+  readonly end: End
+}
+
+/** A purchase whose answer is kept until somebody says that it was handed over. */
+export type Bought = Purchased & {
+  /** The answer reached whoever bought it. One that was cut on the way stays on the disk, for `resume`. */
+  handedOver(options?: { readonly isCut?: boolean }): Promise<void>
+  /** The answer reached nobody. The next try gets it. False if nothing could be kept. */
+  keepForLater(): Promise<boolean>
 }
 
 /** The limits hold for whatever is signed, a payment that an earlier request began included. */
@@ -36,59 +50,221 @@ export type PayOptions = Pick<Bounds, 'max' | 'asQuoted'> & {
 
 export type PayStep =
   | { readonly step: 'asking' }
+  /** This was paid before, and its answer was not handed over. Nothing new is signed unless that payment is over. */
+  | { readonly step: 'resuming'; readonly record: PaymentRecord }
   | { readonly step: 'offered'; readonly quote: Quote; readonly chosen: QuotedOffer }
   | { readonly step: 'presenting'; readonly challengeNonce: ChallengeNonce }
 
-export async function buy(
-  request: Request,
-  payer: PayerScheme,
-  fetch: typeof globalThis.fetch,
-  {
-    max,
-    asQuoted,
-    onStep = () => undefined,
-    isOnlyStored = false,
-  }: PayOptions & Pick<Bounds, 'isOnlyStored'>,
-): Promise<Purchased> {
-  const scheme = payer.within({ max, asQuoted, isOnlyStored })
-  let claimed: PaymentRecord | undefined
-  const deliver = deliverPayments(fetch, {
-    ...scheme,
-    deliveries: {
-      ...scheme.deliveries,
-      async claim(key) {
-        claimed = await scheme.deliveries.claim(key)
-        if (claimed) onStep({ step: 'presenting', challengeNonce: claimed.challengeNonce })
-        return claimed
-      },
-    },
-  })
-  onStep({ step: 'asking' })
-  const paid = request.clone()
-  const first = await deliver(request)
-  if (first.status !== 402 || isOnlyStored) {
-    const isOurs = claimed !== undefined && readAnswer(first).settleResponse !== undefined
-    return {
-      response: first,
-      payment: claimed && isOurs ? paymentOf(claimed.accepted, first, claimed) : undefined,
+export type BuyerPorts = {
+  readonly scheme: PayerScheme
+  readonly fetch: typeof globalThis.fetch
+  /** Undefined: answers are kept nowhere, and a lost one is asked for again. */
+  readonly kept: KeptAnswers | undefined
+}
+
+export type Buyer = {
+  buy(request: Request, options: PayOptions): Promise<Bought>
+  /** The answer of a stored payment: kept, or asked for again. Signs nothing. Undefined when the payment is over. */
+  resume(record: PaymentRecord): Promise<Bought | undefined>
+}
+
+export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
+  const { deliveries } = payer
+  const paidWork = createPaidWork()
+
+  /** The parts of one purchase, which signs nothing beyond its bounds. */
+  function partsWithin(bounds: Bounds) {
+    const scheme = payer.within(bounds)
+    const delivery = createDelivery(fetch, scheme)
+    return { scheme, delivery, takeIn: createTakeIn(delivery, kept, scheme) }
+  }
+  type Parts = ReturnType<typeof partsWithin>
+
+  /** Presents a stored payment, unless its answer is here already. */
+  async function presentStored({ scheme, delivery, takeIn }: Parts, request: Request, record: PaymentRecord) {
+    const answer = await kept?.find(record.challengeNonce)
+    const whole = answer?.isComplete ? await takeIn.kept(record, answer) : undefined
+    if (whole) return whole
+    try {
+      const presented = await delivery.presentStored(request, record, !scheme.bounds.isOnlyStored)
+      return presented && (await takeIn.coming(presented, true))
+    } catch (error) {
+      throw answer && error instanceof PayerError ? withHalf(error, answer) : error
     }
   }
-  const quote = await quoteOf(request, first, scheme)
-  const chosen = choose(quote)
-  onStep({ step: 'offered', quote, chosen })
-  const { accepted, offer } = chosen
-  const { payload } = await scheme.createPaymentPayload(
-    Offer.x402Version,
-    accepted as Parameters<PayerScheme['createPaymentPayload']>[1],
-  )
-  const echo = scheme.deliveries.originOf(offer.challengeNonce)?.echo
-  paid.headers.set(
-    Headers.paymentSignature,
-    Headers.encode({ x402Version: Offer.x402Version, accepted, payload, ...echo }),
-  )
-  onStep({ step: 'presenting', challengeNonce: offer.challengeNonce })
-  const response = await deliver(paid)
-  return { response, payment: paymentOf(accepted, response, undefined) }
+
+  /** Asks for an offer, and pays for it. */
+  async function buyNew(
+    { scheme, delivery, takeIn }: Parts,
+    request: Request,
+    onStep: (step: PayStep) => void,
+  ) {
+    const paid = unstoppable(request.clone())
+    const first = await delivery.ask(request)
+    if (first.status !== 402) {
+      return { response: first, payment: undefined, end: endUnpaid(first.status), ...nothingToKeep }
+    }
+    const quote = await quoteOf(request, first, scheme)
+    const chosen = choose(quote)
+    onStep({ step: 'offered', quote, chosen })
+    const { accepted, offer } = chosen
+    const { challengeNonce } = offer
+    const { payload } = await scheme.createPaymentPayload(
+      Offer.x402Version,
+      accepted as Parameters<PayerScheme['createPaymentPayload']>[1],
+    )
+    const echo = deliveries.originOf(challengeNonce)?.echo
+    const header = Headers.encode({ x402Version: Offer.x402Version, accepted, payload, ...echo })
+    onStep({ step: 'presenting', challengeNonce })
+    const key = await purchaseKey(paid)
+    return paidWork.run(key, request.signal, async () => {
+      const record = await deliveries.presenting(challengeNonce, key, header)
+      if (record === undefined) throw new PayerError('state_unusable', `challenge ${challengeNonce} is gone`)
+      return takeIn.coming(await delivery.presentNew(paid, record, header), false)
+    })
+  }
+
+  return {
+    async buy(request, { max, asQuoted, onStep = () => undefined }) {
+      const parts = partsWithin({ max, asQuoted })
+      onStep({ step: 'asking' })
+      const key = await purchaseKey(request)
+      await paidWork.ended(key)
+      const stored = await deliveries.claim(key)
+      if (stored) {
+        onStep({ step: 'resuming', record: stored })
+        const again = unstoppable(request.clone())
+        const bought = await paidWork.run(key, request.signal, () => presentStored(parts, again, stored))
+        if (bought) return bought
+      }
+      return buyNew(parts, request, onStep)
+    },
+
+    async resume(record) {
+      const taken = await deliveries.take(record.challengeNonce)
+      if (taken === undefined) throw new PayerError('payment_pending', 'another process is at it')
+      const [method = '', url = ''] = (taken.request ?? '').split(' ')
+      return presentStored(partsWithin({ isOnlyStored: true }), new Request(url, { method }), taken)
+    },
+  }
+}
+
+/** A request that carries a payment does not end with its caller: the answer is paid for. Its own bounds end it. */
+const unstoppable = (request: Request) => new Request(request, { signal: null })
+
+/**
+ * Does paid work to its end. A caller that leaves gets its control back at once, and what comes is kept for the next
+ * try, which waits for it.
+ */
+function createPaidWork() {
+  const leftBehind = new Map<string, Promise<unknown>>()
+  return {
+    /** Waits for the work of callers that have left. */
+    async ended(key: string): Promise<void> {
+      await leftBehind.get(key)
+    },
+
+    run<B extends Bought | undefined>(key: string, signal: AbortSignal, work: () => Promise<B>): Promise<B> {
+      return new Promise((resolve, reject) => {
+        const done = work()
+          .then(async (bought) => {
+            if (signal.aborted) await bought?.keepForLater()
+            else resolve(bought)
+          })
+          .catch(reject)
+          .finally(() => {
+            signal.removeEventListener('abort', leave)
+            if (leftBehind.get(key) === done) leftBehind.delete(key)
+          })
+        const leave = () => {
+          leftBehind.set(key, done)
+          reject(signal.reason)
+        }
+        if (signal.aborted) leave()
+        else signal.addEventListener('abort', leave, { once: true })
+      })
+    },
+  }
+}
+
+const nothingToKeep = { handedOver: async () => undefined, keepForLater: async () => false }
+
+/** Takes answers in: as a whole, and to the disk, before anybody gets them. */
+function createTakeIn(delivery: Delivery, kept: KeptAnswers | undefined, { burns }: PayerScheme) {
+  const bought = (
+    presented: Presented,
+    isResumed: boolean,
+    body: Blob | undefined,
+    isKept: boolean,
+  ): Bought => {
+    const { record, response, outcome, burn } = presented
+    const { challengeNonce } = record
+    return {
+      response: body && response.body ? withBody(response, body) : response,
+      payment: paymentOf(record.accepted, burn, isResumed),
+      end: outcomes[outcome].end,
+      async handedOver({ isCut = false } = {}) {
+        await delivery.ended(presented, outcome)
+        if (isKept && !isCut) await kept?.drop(challengeNonce).catch(() => undefined)
+      },
+      async keepForLater() {
+        await delivery.ended(presented, 'kept')
+        return isKept
+      },
+    }
+  }
+
+  return {
+    /** An answer that the seller begins to send. */
+    async coming(presented: Presented, isResumed: boolean): Promise<Bought> {
+      const { response, answer, outcome, record } = presented
+      if (!isServed(outcome)) {
+        const payment = paymentOf(record.accepted, presented.burn, isResumed)
+        return { response, payment, end: outcomes[outcome].end, ...nothingToKeep }
+      }
+      if (response.body === null) return bought(presented, isResumed, undefined, false)
+      const { challengeNonce } = record
+      const { pieces, broken, isKept } = kept
+        ? await kept.keep(challengeNonce, response)
+        : { ...(await readAnswerTo(response, () => undefined)), isKept: false }
+      const burn = await burns.burnOf(record, answer.settleResponse?.transaction)
+      const ending = judgeAnswer(answer, { isComplete: broken === undefined })
+      if (ending === 'half') {
+        await delivery.ended({ ...presented, burn }, ending)
+        throw halfError(challengeNonce, pieces, broken, burn)
+      }
+      return bought({ ...presented, burn }, isResumed, new Blob(pieces), isKept)
+    },
+
+    /** An answer that is on the disk already. Undefined if it cannot be read. */
+    async kept(record: PaymentRecord, { path, status, headers }: KeptAnswer): Promise<Bought | undefined> {
+      const body = await readFile(path).catch(() => undefined)
+      if (body === undefined) return undefined
+      const response = new Response(body, { status, headers: headers.map(([name, value]) => [name, value]) })
+      const answer = readAnswer(response)
+      const burn = await burns.burnOf(record, answer.settleResponse?.transaction)
+      return bought({ response, record, answer, outcome: judgeAnswer(answer), burn }, true, undefined, true)
+    },
+  }
+}
+
+function halfError(
+  challengeNonce: ChallengeNonce,
+  pieces: readonly Uint8Array[],
+  broken: Error | undefined,
+  burnTxHash: TxHash | undefined,
+): PayerError {
+  const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const why = broken instanceof PayerError ? `${broken.code}: ${broken.detail}` : broken?.message
+  const detail = `challenge ${challengeNonce}: ${bytes} bytes came, then ${why}`
+  return new PayerError('answer_half', detail, { cause: broken, burnTxHash })
+}
+
+/** The error of a payment that is over, with word of the part of its answer that came before. */
+function withHalf(error: PayerError, { bytes }: KeptAnswer): PayerError {
+  const { code, detail, reason, burnTxHash, todo, cause } = error
+  const half = `${bytes} bytes of its answer came before and are kept; svc-pay resume writes them to a file`
+  return new PayerError(code, `${detail}; ${half}`, { reason, burnTxHash, todo, cause })
 }
 
 /** The cheapest allowed offer. If all are refused, the first one: its refusal becomes the error. */
@@ -102,18 +278,17 @@ function choose(quote: Quote): QuotedOffer {
 
 function paymentOf(
   accepted: Offer.PaymentRequirements,
-  response: Response,
-  claimed: PaymentRecord | undefined,
+  transaction: TxHash | undefined,
+  isResumed: boolean,
 ): Payment {
   const { network, asset, amount, extra } = accepted
-  const { settleResponse } = readAnswer(response)
   return {
     challengeNonce: extra.challengeNonce as ChallengeNonce,
     network,
     token: asset,
     amount,
     fee: extra.fee?.amount,
-    transaction: claimed?.burn?.hash ?? parseTxHash(settleResponse?.transaction),
-    isResumed: claimed !== undefined,
+    transaction,
+    isResumed,
   }
 }

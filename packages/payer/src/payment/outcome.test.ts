@@ -1,9 +1,86 @@
 import { Headers, reasons } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import { judgeAnswer, type Outcome, readAnswer } from './outcome.js'
+import { exitCodeOf, exitCodeOfEnd } from '../command/exit-codes.js'
+import { PayerError } from '../payer-error.js'
+import { endUnpaid, judgeAnswer, type Outcome, outcomes, readAnswer } from './outcome.js'
 
 const refusedSettle = (errorReason: string) =>
-  judgeAnswer({ settleResponse: { success: false, errorReason } })
+  judgeAnswer({ status: 402, settleResponse: { success: false, errorReason } })
+
+const receipts = {
+  none: undefined,
+  success: { success: true },
+  pending: { success: false, errorReason: 'pending_burn' },
+  used: { success: false, errorReason: 'already_accepted' },
+  refused: { success: false, errorReason: 'challenge_expired' },
+  outrun: { success: false, errorReason: 'permit_nonce_stale' },
+  strange: { success: false, errorReason: 'because' },
+} as const
+
+type ReceiptName = keyof typeof receipts
+
+const all = <T>(value: T) =>
+  Object.fromEntries(Object.keys(receipts).map((name) => [name, value])) as Record<ReceiptName, T>
+
+/** What a receipt of a failed settle says, wherever the resource did not come. */
+const byReason = {
+  pending: 'send_again',
+  used: 'used',
+  refused: 'refused',
+  outrun: 'sign_again',
+  strange: 'unknown',
+} as const
+
+/** Statuses of one row; the outcome with each receipt; and whether a body that breaks off makes it half. */
+const rows: [number[], Record<ReceiptName, Outcome>, boolean][] = [
+  [[200, 201, 206], { ...all<Outcome>('delivered'), success: 'accepted' }, true],
+  [[301, 302, 307, 308], { none: 'unserved', success: 'accepted', ...byReason }, false],
+  [[402, 502, 503, 504], { none: 'unknown', success: 'unknown', ...byReason }, false],
+  [[400, 403, 404, 410, 429, 500], { none: 'unserved', success: 'unknown', ...byReason }, false],
+]
+
+const cells = rows.flatMap(([statuses, byReceipt, canBreak]) =>
+  statuses.flatMap((status) =>
+    (Object.keys(receipts) as ReceiptName[]).flatMap((receipt) =>
+      [true, false].map((isComplete) => ({
+        ...{ status, receipt, isComplete },
+        outcome: canBreak && !isComplete ? ('half' as const) : byReceipt[receipt],
+      })),
+    ),
+  ),
+)
+
+describe('the one table of ends', () => {
+  it.each(cells)(
+    'status $status, receipt $receipt, complete $isComplete is $outcome',
+    ({ status, receipt, isComplete, outcome }) => {
+      expect(judgeAnswer({ status, settleResponse: receipts[receipt] }, { isComplete })).toBe(outcome)
+    },
+  )
+
+  it('says paid only when the resource came, pending only when the same payment is presented again', () => {
+    const deliveries = { paid: 'delivered', pending: 'undelivered', failed: 'refused' }
+    for (const { delivery, end } of Object.values(outcomes)) expect(delivery).toBe(deliveries[end])
+  })
+
+  it('gives an error and an answer of one outcome the same exit code', () => {
+    const codes = Object.values(outcomes).map((row) => [
+      'code' in row ? exitCodeOf(new PayerError(row.code, '')) : exitCodeOfEnd.paid,
+      exitCodeOfEnd[row.end],
+    ])
+    for (const [ofError, ofEnd] of codes) expect(ofError).toBe(ofEnd)
+    expect(new Set(codes.flat())).toEqual(new Set([0, 5, 6]))
+  })
+
+  it.each([
+    [200, 0],
+    [302, 0],
+    [404, 5],
+    [500, 5],
+  ])('of a request for which nothing was signed goes by its status: %i ends with %i', (status, code) =>
+    expect(exitCodeOfEnd[endUnpaid(status)]).toBe(code),
+  )
+})
 
 describe('the answer to a payment', () => {
   it('is judged for every reason of the protocol', () => {
@@ -15,31 +92,21 @@ describe('the answer to a payment', () => {
     }
     const outrun = ['permit_nonce_in_use', 'permit_nonce_stale', 'burn_failed']
     for (const [code, { retry }] of Object.entries(reasons)) {
-      expect(refusedSettle(code)).toBe(outrun.includes(code) ? 'sign_again' : byRetry[retry])
+      const expected = code === 'already_accepted' ? 'used' : byRetry[retry]
+      expect(refusedSettle(code)).toBe(outrun.includes(code) ? 'sign_again' : expected)
     }
   })
 
   it('is read the same from a failed verify, also with a message behind the reason', () => {
-    expect(judgeAnswer({ paymentRequired: { error: 'burn_not_found: no receipt yet' } })).toBe('send_again')
-    expect(judgeAnswer({ paymentRequired: { error: 'signer_mismatch' } })).toBe('refused')
+    const required = (error: string) => judgeAnswer({ status: 402, paymentRequired: { error } })
+    expect(required('burn_not_found: no receipt yet')).toBe('send_again')
+    expect(required('signer_mismatch')).toBe('refused')
   })
 
   it('leaves the payment open when the words are not ours', () => {
     expect(refusedSettle('constructor')).toBe('unknown')
     expect(judgeAnswer({ paymentRequired: { error: 'No matching payment requirements' } })).toBe('unknown')
     expect(judgeAnswer({ paymentRequired: {} })).toBe('unknown')
-  })
-
-  it.each<[number, Outcome]>([
-    [200, 'delivered'],
-    [404, 'unserved'],
-    [500, 'unserved'],
-    [307, 'unserved'],
-    [402, 'unknown'],
-    [502, 'unknown'],
-    [504, 'unknown'],
-  ])('without payment headers follows from the status: %d is %s', (status, outcome) => {
-    expect(judgeAnswer(readAnswer(new Response(null, { status })))).toBe(outcome)
   })
 
   it('is read from the headers of a response', () => {

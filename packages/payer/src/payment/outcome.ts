@@ -1,23 +1,48 @@
 /** The meaning of an answer to a presented payment. */
 import { Headers, Json, type ReasonCode, reasons } from '@svc-zerc20/protocol'
+import type { PayerErrorCode } from '../payer-error.js'
+import type { DeliveryState } from './payment-memory.js'
 
 /**
- * - `accepted`: the burn is confirmed
- * - `delivered`: the resource came without a receipt
- * - `send_again`: the same payload may succeed later
- * - `sign_again`: another payment used the permit nonce; the same challenge may succeed with the next one
- * - `refused`: this payload will not succeed
- * - `unserved`: the server answered something else and, by its own flow, did not take the payment
- * - `unknown`: the answer does not tell; the payment may or may not have gone through
+ * How a presented payment ended, the one table for library, command line and tools: what is remembered of the payment,
+ * and what the caller is told. Pending always means that the same payment is presented again; nothing new is signed
+ * while it can still be taken.
  */
-export type Outcome =
-  | 'accepted'
-  | 'delivered'
-  | 'send_again'
-  | 'sign_again'
-  | 'refused'
-  | 'unserved'
-  | 'unknown'
+export const outcomes = {
+  /** The resource came, and the seller says that the burn is confirmed. */
+  accepted: { delivery: 'delivered', end: 'paid' },
+  /** The resource came without a receipt. */
+  delivered: { delivery: 'delivered', end: 'paid' },
+  /** The resource began to come, and broke off. */
+  half: { delivery: 'undelivered', end: 'pending', code: 'answer_half' },
+  /** The resource came as a whole, and nobody has it yet. */
+  kept: { delivery: 'undelivered', end: 'pending', code: 'answer_kept' },
+  /** The same payload may succeed in a moment. */
+  send_again: { delivery: 'undelivered', end: 'pending', code: 'payment_pending' },
+  /** Another payment used the permit nonce; the same challenge may succeed with the next one. */
+  sign_again: { delivery: 'refused', end: 'failed', code: 'payment_refused' },
+  /** This payload will not succeed. */
+  refused: { delivery: 'refused', end: 'failed', code: 'payment_refused' },
+  /** The one answer that this payment buys was given before. */
+  used: { delivery: 'refused', end: 'failed', code: 'payment_used' },
+  /** The server answered something else and, by its own flow, did not take the payment. */
+  unserved: { delivery: 'undelivered', end: 'pending', code: 'payment_pending' },
+  /** The answer does not tell; the payment may or may not have gone through. */
+  unknown: { delivery: 'undelivered', end: 'pending', code: 'payment_pending' },
+} as const satisfies Record<
+  string,
+  { readonly delivery: DeliveryState; readonly end: End; readonly code?: PayerErrorCode }
+>
+
+export type Outcome = keyof typeof outcomes
+
+/** How a request ended for its caller. `free`: nothing had to be paid. */
+export type End = 'free' | 'paid' | 'pending' | 'failed'
+
+/** The end of a request for which nothing was signed. */
+export const endUnpaid = (status: number): End => (status < 400 ? 'free' : 'failed')
+
+export const isServed = (outcome: Outcome) => outcomes[outcome].delivery === 'delivered'
 
 /** The parts of a settle response, or of the error of a fresh 402, that decide. */
 export type Answer = {
@@ -31,18 +56,26 @@ export type Answer = {
 /** Statuses behind which a settle may still be running, and the 402 that lost its headers. */
 const unclearStatuses = new Set([402, 502, 503, 504])
 
-export function judgeAnswer({ settleResponse, paymentRequired, status }: Answer): Outcome {
-  if (settleResponse?.success) return 'accepted'
+/**
+ * A receipt is the seller's word. It makes an answer a delivery only where the resource is in it, or the way to the
+ * resource: an error with a receipt would otherwise have the next try pay again.
+ */
+export function judgeAnswer(
+  { settleResponse, paymentRequired, status }: Answer,
+  { isComplete }: { readonly isComplete: boolean } = { isComplete: true },
+): Outcome {
+  const isReceipt = settleResponse?.success === true
+  if (status !== undefined && status >= 200 && status < 300) {
+    if (!isComplete) return 'half'
+    return isReceipt ? 'accepted' : 'delivered'
+  }
+  // The hooks of the official clients are told no status.
+  const mayServe = status === undefined || (status >= 300 && status < 400)
+  if (isReceipt) return mayServe ? 'accepted' : 'unknown'
   if (settleResponse) return judgeReason(settleResponse.errorReason)
   if (paymentRequired) return judgeReason(paymentRequired.error)
-  if (status === undefined || unclearStatuses.has(status)) return 'unknown'
   // The official middleware takes no payment when the handler fails, and says nothing about it.
-  return status >= 200 && status < 300 ? 'delivered' : 'unserved'
-}
-
-/** Whether the one answer that this payment buys was given before. */
-export function wasUsed({ settleResponse, paymentRequired }: Answer): boolean {
-  return codeOf(settleResponse?.errorReason ?? paymentRequired?.error) === 'already_accepted'
+  return status === undefined || unclearStatuses.has(status) ? 'unknown' : 'unserved'
 }
 
 /** The words of a refusal: one of our reasons, or what the seller said instead. */
@@ -69,6 +102,7 @@ const outrunReasons: ReadonlySet<string> = new Set<ReasonCode>([
 function judgeReason(text: string | undefined): Outcome {
   const code = codeOf(text)
   if (!isReason(code)) return 'unknown'
+  if (code === 'already_accepted') return 'used'
   if (outrunReasons.has(code)) return 'sign_again'
   switch (reasons[code].retry) {
     case 'same_payload':

@@ -74,7 +74,7 @@ export function routeOf({ asked, accepted }: Pick<Purchase, 'asked' | 'accepted'
 
 /** Method and URL of a request, from the key under which its payment is remembered. */
 export function targetOf(request: string | undefined): Target | undefined {
-  const [method = '', url = ''] = (request ?? '').split(/ (.*)/s)
+  const [method = '', url = ''] = (request ?? '').split(' ') // a hash of the body may follow
   return URL.canParse(url) ? { method, url } : undefined
 }
 

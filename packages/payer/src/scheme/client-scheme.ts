@@ -21,6 +21,7 @@ import { noAudit } from '../store/audit-log.js'
 import { type Cell, createMemoryCell } from '../store/cell.js'
 import { createReconcile } from '../totals/reconcile.js'
 import { createTotals } from '../totals/totals.js'
+import { type Burns, createBurns } from './burns.js'
 import { createDeliveries, type Deliveries } from './deliveries.js'
 import { createMakePayload } from './make-payload.js'
 import { type PayerConfig, type PayerOptions, readOptions } from './payer-options.js'
@@ -39,6 +40,7 @@ export type PayerScheme = SchemeNetworkClient & {
   within(bounds: Bounds): PayerScheme
   /** Decides whether money may move. `deliverPayments` asks it for every host. */
   readonly guard: Guard
+  readonly burns: Burns
   readonly limits: PayerLimits
   readonly clock: Clock
 }
@@ -100,9 +102,11 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
       : payByPermit(offer, permission, outrunNonce)
   const makePayload = createMakePayload({ pay, wayOf, guard, memory, deliveries })
 
+  const burns = createBurns({ chain, payer, clock, limits })
+
   const within = (bounds: Bounds): PayerScheme => ({
     scheme: Offer.scheme,
-    ...{ deliveries, guard, wayOf, limits, clock, bounds, within },
+    ...{ deliveries, guard, burns, wayOf, limits, clock, bounds, within },
 
     async leavesTime(raw) {
       const offer = readOffer(Offer.x402Version, raw)
@@ -118,6 +122,9 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
       /** The official fetch client sends again once when told `recovered`, and then asks for a payload anew. */
       async onPaymentResponse({ requirements, settleResponse, paymentRequired }) {
         const { challengeNonce } = readOffer(Offer.x402Version, requirements)
+        // A `deliverPayments` beneath the client has seen the whole answer. This hook is told no status, and would take
+        // an error with a receipt for a delivery.
+        if ((await memory.get(challengeNonce))?.header !== undefined) return
         const outcome = judgeAnswer({ settleResponse, paymentRequired })
         const next = await deliveries.ended(challengeNonce, outcome, {
           transaction: settleResponse?.transaction,

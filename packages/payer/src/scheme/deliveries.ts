@@ -1,8 +1,8 @@
 /** From a finished payload to the resource: where payments were sent, and how they ended. */
 import { type ChallengeNonce, Json } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
-import type { Outcome } from '../payment/outcome.js'
-import type { DeliveryState, PaymentMemory, PaymentRecord } from '../payment/payment-memory.js'
+import { type Outcome, outcomes } from '../payment/outcome.js'
+import type { PaymentMemory, PaymentRecord } from '../payment/payment-memory.js'
 import type { EndFacts, Guard } from '../policy/guard.js'
 import type { PermitNonces } from '../signing/permit-nonces.js'
 
@@ -15,6 +15,8 @@ export type Deliveries = {
   originOf(challengeNonce: ChallengeNonce): Origin | undefined
   /** An undelivered payment for this request, claimed for the caller alone. */
   claim(request: string): Promise<PaymentRecord | undefined>
+  /** The same for one payment. Undefined while another process is at work on it. */
+  take(challengeNonce: ChallengeNonce): Promise<PaymentRecord | undefined>
   /** Notes that a payment is being presented. Unknown challenges are left alone. */
   presenting(
     challengeNonce: ChallengeNonce,
@@ -32,16 +34,6 @@ export type Deliveries = {
   ): Promise<'send_again' | 'sign_again' | 'done'>
 }
 
-const stateAfter: Record<Outcome, DeliveryState> = {
-  accepted: 'delivered',
-  delivered: 'delivered',
-  send_again: 'undelivered',
-  sign_again: 'refused',
-  refused: 'refused',
-  unserved: 'undelivered',
-  unknown: 'undelivered',
-}
-
 export function createDeliveries({
   memory,
   nonces,
@@ -56,7 +48,7 @@ export function createDeliveries({
   const freeNonce = (challengeNonce: ChallengeNonce, outcome: Outcome) => {
     // Without a clear answer the burn may be under way. The hold on the nonce then ends by the chain or by
     // its own age.
-    if (outcome === 'send_again' || outcome === 'unknown') return
+    if (['send_again', 'unknown', 'half', 'kept'].includes(outcome)) return
     nonces.release(challengeNonce, outcome === 'accepted')
   }
 
@@ -74,7 +66,7 @@ export function createDeliveries({
     if (outcome === 'sign_again' && outrunNonce !== undefined && resigns <= limits.resignsMax) {
       return [{ ...unsigned, delivery: 'open', outrunNonce, resigns }, 'sign_again']
     }
-    return [{ ...record, delivery: stateAfter[outcome] }, 'done']
+    return [{ ...record, delivery: outcomes[outcome].delivery }, 'done']
   }
 
   const origins = new Map<ChallengeNonce, Origin>()
@@ -90,6 +82,14 @@ export function createDeliveries({
 
     claim: (request) => memory.claimUndelivered(request),
 
+    async take(challengeNonce) {
+      const { isOurs, record } = await memory.hold(
+        challengeNonce,
+        (before) => before && (isServedOrOver(before) ? before : { ...before, delivery: 'open' }),
+      )
+      return isOurs && record && !isServedOrOver(record) ? record : undefined
+    },
+
     presenting: (challengeNonce, request, header) =>
       memory.update(
         challengeNonce,
@@ -100,8 +100,8 @@ export function createDeliveries({
       freeNonce(challengeNonce, outcome)
       let next: 'send_again' | 'sign_again' | 'done' = 'done'
       await memory.update(challengeNonce, (record) => {
-        // An answer that comes late never takes a delivery back.
-        if (!record || record.delivery === 'delivered') return record
+        // An answer that comes late never takes a delivery back. A body that breaks off does.
+        if (!record || (record.delivery === 'delivered' && outcome !== 'half')) return record
         const [then, what] = after(record, outcome)
         next = what
         return then
@@ -111,6 +111,8 @@ export function createDeliveries({
     },
   }
 }
+
+const isServedOrOver = ({ delivery }: PaymentRecord) => delivery === 'delivered' || delivery === 'refused'
 
 function permitNonceOf(payload: PaymentRecord['payload']): string | undefined {
   const permit = payload?.permit

@@ -110,7 +110,11 @@ describe.each(['permit', 'self-transfer'] as const)('room that a killed process 
       ...{ SVC_RPC_URL: net.rpcUrl, SVC_STATE_DIR: state, SVC_MODE: mode },
     })
     const { account, signed } = countSignatures(net.payer)
-    const { result, exitCode } = await resume(assemblePayer({ ...parts, account }), join(state, 'answers'))
+    const { result, exitCode } = await resume(
+      assemblePayer({ ...parts, account }),
+      join(state, 'answers'),
+      process,
+    )
     expect(result).toMatchObject({ payments: [{ became: 'over' }], reserved: [] })
     expect([exitCode, signed, paid()]).toEqual([0, { typedData: 0, transactions: 0 }, 0])
   })

@@ -6,8 +6,7 @@ import { permitBurnerAbi } from '@svc-zerc20/contracts'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { type Address, type PublicClient, parseTransaction } from 'viem'
 import type { PayerLimits } from '../limits.js'
-import type { BurnState, ReadBurnState, SignedTransfer } from '../totals/burn-state.js'
-import type { Reservation } from '../totals/spend-state.js'
+import type { BurnState, PromisedBurn, ReadBurnState, SignedTransfer } from '../totals/burn-state.js'
 
 /**
  * Seconds that the chain's clock must be past a deadline before the deadline counts. A short reorg could set
@@ -27,7 +26,7 @@ export function createBurnReads(
   checkChain: () => Promise<void>,
   limits: Pick<PayerLimits, 'settledBlocks'>,
 ): BurnReads {
-  async function permitState(challengeNonce: ChallengeNonce, reservation: Reservation): Promise<BurnState> {
+  async function permitState(challengeNonce: ChallengeNonce, reservation: PromisedBurn): Promise<BurnState> {
     const { helper, deadline, token, payer, payTo, amount } = reservation
     if (helper === undefined || deadline === undefined) return 'unknown'
     const block = await client.getBlock({ blockTag: 'latest' })

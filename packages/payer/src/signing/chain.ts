@@ -5,6 +5,7 @@ import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import type { Policy } from '../policy/policy.js'
 import type { BlockTime } from './block-time.js'
+import { createIsBurn, type IsBurn } from './burn-receipt.js'
 import { type BurnReads, createBurnReads } from './burn-state.js'
 import type { PermitFacts } from './permit-nonces.js'
 import { unavailable } from './rpc-failure.js'
@@ -22,6 +23,8 @@ export type PayerChain = Transfers &
     balanceOf(token: Address, owner: Address): Promise<bigint>
     /** The token's own symbol and decimals. */
     tokenLabel(token: Address): Promise<TokenLabel>
+    /** Whether a transaction is the burn of a payment. */
+    readonly isBurn: IsBurn
   }
 
 export function createPayerChain({
@@ -107,6 +110,8 @@ export function createPayerChain({
       ])
       return { symbol, decimals }
     },
+
+    isBurn: createIsBurn(client, checkChain),
 
     async readBlock(number) {
       const block =

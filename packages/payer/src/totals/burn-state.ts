@@ -8,8 +8,14 @@ export type BurnState = 'burned' | 'absent' | 'unknown'
 /** The signed transfer of a self-transfer, where there is one. */
 export type SignedTransfer = { readonly hash: TxHash; readonly raw: Hex }
 
+/** What must be known of a payment to look for its burn. */
+export type PromisedBurn = Pick<
+  Reservation,
+  'way' | 'helper' | 'deadline' | 'token' | 'payer' | 'payTo' | 'amount'
+>
+
 export type ReadBurnState = (
   challengeNonce: ChallengeNonce,
-  reservation: Reservation,
+  reservation: PromisedBurn,
   transfer: SignedTransfer | undefined,
 ) => Promise<BurnState>

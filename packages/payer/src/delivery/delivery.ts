@@ -1,0 +1,192 @@
+/** Presents payments to sellers and judges their answers, beneath official clients and beneath our own purchases. */
+import { Headers, Offer, type TxHash } from '@svc-zerc20/protocol'
+import { unixSeconds } from '../clock.js'
+import { PayerError } from '../payer-error.js'
+import { type Answer, isServed, judgeAnswer, type Outcome, outcomes, readAnswer } from '../payment/outcome.js'
+import type { PaymentRecord } from '../payment/payment-memory.js'
+import type { PayerScheme } from '../scheme/client-scheme.js'
+import { createExchange, type Exchange } from './exchange.js'
+import { isRedirect, requestAt } from './redirects.js'
+import { refusalError } from './refusal.js'
+import { createUnpaidRequest, purchaseKey } from './unpaid-request.js'
+
+/** A payment and the answer to it. */
+export type Presented = {
+  readonly response: Response
+  readonly record: PaymentRecord
+  readonly answer: Answer
+  /** Of a served answer: what its head says. The body is still to be read. */
+  readonly outcome: Outcome
+  /** Our own transfer. Of an answer that is not served also the burn that the seller names, if the chain has it. */
+  readonly burn: TxHash | undefined
+}
+
+export type Delivery = {
+  /** The answer to a request without a payment. */
+  ask(request: Request): Promise<Response>
+  /**
+   * The answer to a payment that was just made. Throws unless the resource comes, or an error that is neither a 402 nor a
+   * redirect. The end of a served answer is for the caller to note, by `ended`.
+   */
+  presentNew(request: Request, record: PaymentRecord, header: string): Promise<Presented>
+  /** The same for a stored payment. Undefined when nothing was burned for it, and a fresh one may be made. */
+  presentStored(request: Request, record: PaymentRecord, maySign: boolean): Promise<Presented | undefined>
+  /** Notes how a served answer ended. */
+  ended(presented: Presented, outcome: Outcome): Promise<void>
+  readonly exchange: Exchange
+}
+
+export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerScheme): Delivery {
+  const { deliveries, guard, burns, limits, clock } = payer
+  const exchange = createExchange({ fetch, checkUrl: guard.checkUrl, clock, limits })
+  const headerOf = createHeaderOf(payer)
+  const send = createSend(payer, exchange)
+
+  /**
+   * Notes the end of a presentation. A state folder that fails by now must not cost the answer: the payment then stays
+   * open there, and is presented again by the next request.
+   */
+  const note = ({ record, answer, burn }: Omit<Presented, 'response' | 'outcome'>, outcome: Outcome) =>
+    deliveries
+      .ended(record.challengeNonce, outcome, { status: answer.status, transaction: burn })
+      .catch(() => 'done' as const)
+
+  /** Presents a payment until its answer is final, or the resource begins to come. */
+  async function present(
+    request: Request,
+    record: PaymentRecord,
+    firstHeader: string,
+    maySign: boolean,
+  ): Promise<Presented> {
+    for (let header = firstHeader; ; ) {
+      const response = await send(request, record, header)
+      const answer = readAnswer(response)
+      const judged = judgeAnswer(answer)
+      // Without leave to sign, the payment waits for somebody who has it.
+      const outcome = judged === 'sign_again' && !maySign ? 'unknown' : judged
+      // The body comes first: what has arrived of it would be lost with the connection.
+      if (isServed(outcome)) return { response, record, answer, outcome, burn: record.burn?.hash }
+      const burn = await burns.burnOf(record, answer.settleResponse?.transaction)
+      const presented = { response, record, answer, outcome, burn }
+      const next = await note(presented, outcome)
+      if (next === 'done') return presented
+      response.body?.cancel().catch(() => undefined)
+      if (next === 'sign_again') header = await signedAgain(presented)
+      else await clock.sleep(limits.resendDelayMs, request.signal)
+    }
+  }
+
+  async function signedAgain(presented: Presented): Promise<string> {
+    const { header: _, payload: __, ...unsigned } = presented.record
+    try {
+      const header = await headerOf(unsigned)
+      await deliveries.presenting(unsigned.challengeNonce, unsigned.request ?? '', header)
+      return header
+    } catch (cause) {
+      throw refusalError(presented, { cause })
+    }
+  }
+
+  return {
+    exchange,
+    ask: createUnpaidRequest({ exchange, deliveries, leavesTime: payer.leavesTime, limits }),
+
+    async presentNew(request, record, header) {
+      if (record.request !== (await purchaseKey(request))) {
+        throw new PayerError('redirect_refused', `the offer came from ${record.request}`)
+      }
+      const presented = await present(request, record, header, true)
+      if (presented.response.status === 402) throw refusalError(presented)
+      return withoutRedirect(request, presented)
+    },
+
+    async presentStored(request, record, maySign) {
+      const header = await storedHeader(record, headerOf)
+      if (header === undefined) return undefined
+      // Whoever presents it next sends the same bytes: a shop knows an answered payment by them.
+      if (header !== record.header) {
+        await deliveries.presenting(record.challengeNonce, record.request ?? '', header)
+      }
+      const presented = await present(request, record, header, maySign)
+      const { response, outcome } = presented
+      const { end } = outcomes[outcome]
+      // After the retention nobody remembers the payment, so it is surely over.
+      const endsAt = record.accepted.extra.expiresAt + limits.retentionSeconds
+      const isOver = end === 'pending' && endsAt <= unixSeconds(clock)
+      if (isOver) await note(presented, 'refused')
+      if (end === 'failed' || isOver) {
+        // The caller decides whether to pay a second time for what was paid.
+        const isPaid = outcome === 'used' || (await burns.isBurned(record))
+        if (isPaid) throw refusalError(isOver ? { ...presented, outcome: 'refused' } : presented, { isPaid })
+        response.body?.cancel().catch(() => undefined)
+        return undefined
+      }
+      if (response.status === 402) throw refusalError(presented)
+      return withoutRedirect(request, presented)
+    },
+
+    async ended(presented, outcome) {
+      await note(presented, outcome)
+    },
+  }
+}
+
+/** The header of a stored payment. Undefined when nothing was signed for it, or nothing burned. */
+async function storedHeader(
+  record: PaymentRecord,
+  headerOf: (record: PaymentRecord) => Promise<string>,
+): Promise<string | undefined> {
+  try {
+    return await headerOf(record)
+  } catch (error) {
+    const code = error instanceof PayerError ? error.code : undefined
+    // A process that was killed before it signed leaves a record without payload or burn. Nothing was sent for it.
+    const isOnlyIntent = code === 'offer_expired' && !record.payload && !record.burn
+    if (code === 'burn_reverted' || code === 'burn_missed' || isOnlyIntent) return undefined
+    throw error
+  }
+}
+
+/** Sends a payment to the URL that its offer came from. Without an answer the seller may still have taken it. */
+function createSend({ deliveries }: Pick<PayerScheme, 'deliveries'>, exchange: Exchange) {
+  return async (request: Request, record: PaymentRecord, header: string): Promise<Response> => {
+    const paid = requestAt(request, record.target ?? { method: request.method, url: request.url })
+    paid.headers.set(Headers.paymentSignature, header)
+    try {
+      return await exchange(paid)
+    } catch (cause) {
+      await deliveries.ended(record.challengeNonce, 'unknown').catch(() => undefined)
+      if (request.signal.aborted) throw cause
+      const why =
+        cause instanceof PayerError ? cause.detail : `the connection broke (${(cause as Error).message})`
+      throw new PayerError('payment_unanswered', `challenge ${record.challengeNonce}: ${why}`, {
+        cause,
+        burnTxHash: record.burn?.hash,
+      })
+    }
+  }
+}
+
+/** The header that presents a payment: as it was sent before, or made of its payload. */
+function createHeaderOf(payer: Pick<PayerScheme, 'createPaymentPayload'>) {
+  return async (record: PaymentRecord): Promise<string> => {
+    if (record.header !== undefined) return record.header
+    const { accepted, echo } = record
+    const { payload } = await payer.createPaymentPayload(
+      Offer.x402Version,
+      accepted as Parameters<PayerScheme['createPaymentPayload']>[1],
+    )
+    return Headers.encode({ x402Version: Offer.x402Version, accepted, payload, ...echo })
+  }
+}
+
+/**
+ * A bought redirect goes to the caller, who may follow it without the payment. Any other one leaves the payment to be
+ * presented again.
+ */
+function withoutRedirect(request: Request, presented: Presented): Presented {
+  const { response, outcome } = presented
+  if (!isRedirect(response) || isServed(outcome) || request.redirect === 'manual') return presented
+  response.body?.cancel().catch(() => undefined)
+  throw refusalError(presented)
+}
