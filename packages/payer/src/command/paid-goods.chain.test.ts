@@ -176,7 +176,8 @@ describe('an output that cannot be written', () => {
     await writeFile(join(state, 'answers'), 'a file')
     expect((await run.svcPay(['resume', '--output', join(state, 'answers')])).code).toBe(2)
     expect(seller.presented).toHaveLength(1)
-    expect((await run.svcPayJson(['resume'], {})).result.payments).toMatchObject([{ became: 'served' }])
+    const elsewhere = ['resume', '--output', join(state, 'elsewhere')]
+    expect((await run.svcPayJson(elsewhere)).result.payments).toMatchObject([{ became: 'served' }])
   })
 
   it('when the answer is there leaves it kept, for the same request or for resume', async () => {
@@ -202,10 +203,10 @@ it('an answer too large for JSON waits for resume', async () => {
   )
   const { result } = await run.svcPayJson(['pay', seller.url])
   expect(result).toMatchObject({ bytes: body.length, bodyLeftOut: expect.stringContaining('svc-pay resume') })
-  const [payment] = (await run.svcPayJson(['resume'])).result.payments
+  const folder = join(state, 'answers')
+  const [payment] = (await run.svcPayJson(['resume', '--output', folder])).result.payments
   expect(payment).toMatchObject({ became: 'served' })
-  expect(await readFile(`${payment.challengeNonce}.body`, 'utf8')).toBe(body)
-  await rm(`${payment.challengeNonce}.body`)
+  expect(await readFile(join(folder, `${payment.challengeNonce}.body`), 'utf8')).toBe(body)
   expect(seller.presented()).toHaveLength(1)
 })
 

@@ -38,7 +38,8 @@ export const variables = {
   SVC_TIMEOUT_MS: withFallback({
     form: Forms.milliseconds,
     fallback: '30000',
-    about: 'Longest wait for one answer over HTTP. A payment under way is waited for 37 s longer.',
+    about:
+      'Longest wait for the complete head of an answer over HTTP, a payment’s included, and for the next piece of its body.',
   }),
   SVC_ALLOWED_HOSTS: withFallback({
     form: Forms.hosts,
