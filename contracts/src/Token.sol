@@ -87,10 +87,12 @@ contract Token is IToken, ERC20Permit, Ownable2Step {
         if (predecessor != current) revert WrongPredecessor(current, predecessor);
     }
 
-    /// @dev The one place every balance change passes through, so no change can miss its leaf.
+    /// @dev The one place every balance change passes through, so no change can miss its leaf. A transfer of nothing
+    /// changes no balance. It costs its sender only gas, and each leaf costs whoever proves roots.
     function _update(address from, address to, uint256 value) internal override {
         if (value > type(uint248).max) revert ValueTooLarge();
         super._update(from, to, value);
+        if (value == 0) return;
 
         hashChain = HashChain.append(hashChain, from, to, value);
         emit IndexedTransfer(index++, from, to, value);

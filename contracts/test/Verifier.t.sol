@@ -49,7 +49,7 @@ contract VerifierTest is Spec {
 
     function testFuzz_anyone_reserves_the_chain_of_the_token(uint256 leaves, address caller) public {
         leaves = within(leaves, 1, 20);
-        for (uint256 i = 0; i < leaves; ++i) token.mint(ALICE, i);
+        for (uint256 i = 0; i < leaves; ++i) token.mint(ALICE, i + 1);
         vm.recordLogs();
         vm.prank(caller);
         (uint64 index, uint256 chain) = verifier.reserveHashChain();

@@ -2,8 +2,9 @@
 pragma solidity ^0.8.30;
 
 /// @title What a zERC20-compatible token adds to ERC-20 and ERC-2612
-/// @notice Every balance change appends one leaf to an append-only list. The token keeps only the leaf count and
-/// a SHA-256 chain over the list; a proof later shows that a Merkle root is the root of exactly this list.
+/// @notice Every balance change appends one leaf to an append-only list; a transfer of nothing appends none. The token
+/// keeps only the leaf count and a SHA-256 chain over the list; a proof later shows that a Merkle root is the root of
+/// exactly this list.
 interface IToken {
     /// @notice A leaf was appended. Emitted right after the `Transfer` of the same balance change.
     /// @param index Position of the leaf, counted from zero.
