@@ -3,7 +3,7 @@
  * unmined it is sent again with a higher fee, up to the ceiling, and the receipt of any of these versions counts. A
  * transaction that an earlier run left in the pool has the same txNonce and is replaced.
  */
-import { type Address, type Clock, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type Clock, createSerial, SvcError } from '@svc-zerc20/protocol'
 import type { Abi, Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { decodeErrorResult, formatGwei } from 'viem/utils'
@@ -31,7 +31,7 @@ export type SenderLimits = {
   readonly feeBumpPercent: bigint
 }
 
-/** Creates the sender. Callers wait for one transaction before they send the next. */
+/** Creates the sender. A transaction waits until the one before it is mined. */
 export function createSender(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly chainId: number
@@ -81,33 +81,34 @@ export function createSender(deps: {
     }
   }
 
-  return {
-    async send(call, signal) {
-      const { gas, txNonce, fee: first } = await prepare(call)
-      const hashes: Hex[] = []
-      let fee: Fee = first
-      for (let bumps = 0; bumps <= limits.feeBumpsMax && !signal.aborted; bumps++) {
-        const { hash, raw } = await signTransaction(account, { chainId, txNonce, gas, ...call, fee })
-        const outcome = await broadcast(raw)
-        if (outcome === 'sent' && !hashes.includes(hash)) hashes.push(hash)
-        const higher = fees.raised(fee)
-        if (hashes.length > 0 && (outcome !== 'underpriced' || higher === undefined)) {
-          const receipt = await mined.within(limits.feeBumpAfterMs, { hashes, txNonce }, signal)
-          if (receipt !== undefined) return receipt
-        }
-        if (outcome === 'nonce_used') {
-          throw new SvcError('transaction_displaced', `nonce ${txNonce} was used by another transaction`)
-        }
-        // At the ceiling the same transaction is sent again. Stop if an earlier run's transaction already pays more.
-        if (higher === undefined && hashes.length === 0) break
-        fee = higher ?? fee
+  async function send(call: { to: Address; data: Hex }, signal: AbortSignal): Promise<Receipt> {
+    const { gas, txNonce, fee: first } = await prepare(call)
+    const hashes: Hex[] = []
+    let fee: Fee = first
+    for (let bumps = 0; bumps <= limits.feeBumpsMax && !signal.aborted; bumps++) {
+      const { hash, raw } = await signTransaction(account, { chainId, txNonce, gas, ...call, fee })
+      const outcome = await broadcast(raw)
+      if (outcome === 'sent' && !hashes.includes(hash)) hashes.push(hash)
+      const higher = fees.raised(fee)
+      if (hashes.length > 0 && (outcome !== 'underpriced' || higher === undefined)) {
+        const receipt = await mined.within(limits.feeBumpAfterMs, { hashes, txNonce }, signal)
+        if (receipt !== undefined) return receipt
       }
-      throw new SvcError(
-        'transaction_stuck',
-        `nonce ${txNonce} is still unused, with ${formatGwei(fee.maxFeePerGas)} gwei offered for gas`,
-      )
-    },
+      if (outcome === 'nonce_used') {
+        throw new SvcError('transaction_displaced', `nonce ${txNonce} was used by another transaction`)
+      }
+      // At the ceiling the same transaction is sent again. Stop if an earlier run's transaction already pays more.
+      if (higher === undefined && hashes.length === 0) break
+      fee = higher ?? fee
+    }
+    throw new SvcError(
+      'transaction_stuck',
+      `nonce ${txNonce} is still unused, with ${formatGwei(fee.maxFeePerGas)} gwei offered for gas`,
+    )
   }
+
+  const inOrder = createSerial()
+  return { send: (call, signal) => inOrder(() => send(call, signal)) }
 }
 
 const isRefusal = (error: unknown): error is SvcError =>

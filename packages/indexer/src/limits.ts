@@ -19,6 +19,8 @@ export const limits = {
   checkpointsSeenMax: 4_096,
   /** Transfers in the call data of one transaction: some 4 million gas. */
   transfersPerCallMax: 1_024,
+  /** Root proofs made at once, on half of the cores at most. More are made only when the proved root is far behind. */
+  proofsAtOnceMax: 4,
   /** Finished proofs kept, in case their transaction has to be sent again. */
   proofsKept: 8,
   /** First and longest pause after a failure of the root job. */

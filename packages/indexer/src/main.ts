@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `svc-indexer`: one token's indexer as a process of its own. */
 import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { closeAll, createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import { createProver } from '@svc-zerc20/prover'
@@ -8,6 +9,7 @@ import { type Arguments, createProgram } from './command-line.js'
 import { proverKeyName, takeProverKey } from './env.js'
 import { levelOf } from './events.js'
 import { createIndexer } from './indexer.js'
+import { limits } from './limits.js'
 import { feeCeiling } from './root/fee-ceiling.js'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
@@ -46,8 +48,9 @@ async function start(args: Arguments): Promise<Close> {
   if (artifacts === undefined || privateKey === undefined) {
     throw new SvcError('bad_option', `proving roots needs both --artifacts and ${proverKeyName}`)
   }
-  const prover = createProver({ folder: artifacts, processes: 1, warm: ['root-16', 'root-64'] })
-  const rootProver = { prover, privateKey, ceiling, gatherMs, mintGatherMs }
+  const proofsAtOnce = Math.max(1, Math.min(limits.proofsAtOnceMax, Math.floor(availableParallelism() / 2)))
+  const prover = createProver({ folder: artifacts, processes: proofsAtOnce, warm: ['root-16', 'root-64'] })
+  const rootProver = { prover, privateKey, ceiling, gatherMs, mintGatherMs, proofsAtOnce }
   try {
     const indexer = await createIndexer({ ...rest, log, rootProver })
     return () => closeAll([indexer.close, prover.close])

@@ -18,7 +18,7 @@ beforeAll(async () => {
     fromBlock: Number(fromBlock),
     label: 'zUSD',
   })
-  await world.mine({ to: recipient(1), value: 1234n }, { to: recipient(2), value: 0n })
+  await world.mine({ to: recipient(1), value: 1234n }, { to: recipient(2), value: 1n })
   await world.mine({ to: recipient(1), value: 5n }, ...transfers(3, 10))
   const size = await world.leaves()
   await until(

@@ -178,4 +178,16 @@ describe('the root job', () => {
       process.kill(pid, 'SIGCONT')
     }
   })
+
+  test('when behind, the next proof is made while a root is being sent', minutes(8), async () => {
+    await world.chain.pauseMining()
+    await world.mine(...transfers(256 - (await world.leaves()), 1_000))
+    await world.chain.resumeMining()
+    expect(await proved()).toBe(256)
+    const at = (name: LogEvent['event'], newIndex: number) =>
+      events.findIndex((event) => event.event === name && 'newIndex' in event && event.newIndex === newIndex)
+    expect(at('root.proving', 256)).toBeLessThan(at('root.submitted', 192))
+    // Each was made once.
+    expect(named('root.proving').filter(({ newIndex }) => newIndex === 256)).toHaveLength(1)
+  })
 })

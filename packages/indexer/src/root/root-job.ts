@@ -15,7 +15,7 @@ import { type Checkpoints, createCheckpoints } from './checkpoints.js'
 import { createGathering } from './gathering.js'
 import { createPace } from './pace.js'
 import { createProofs } from './proofs.js'
-import { planRoot, type RootPlan } from './root-plan.js'
+import { planAhead, planRoot, type RootPlan } from './root-plan.js'
 import { proveCall, witnessOf } from './root-step.js'
 import { createWatchedProof, isOutrun, type RootProver } from './watched-proof.js'
 
@@ -31,6 +31,8 @@ export type RootJobOptions = {
   readonly mintGatherMs?: number
   /** Pause between two looks. */
   readonly lookMs?: number
+  /** Proofs that the prover makes at once. */
+  readonly proofsAtOnce?: number
 }
 
 export type RootJob = {
@@ -38,7 +40,7 @@ export type RootJob = {
   view(): { readonly generatedIndex: number | undefined; readonly error: string | undefined }
 }
 
-const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, lookMs: 500 } as const
+const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, lookMs: 500, proofsAtOnce: 1 } as const
 
 /** Creates the job. Its sender numbers the transactions of one key, so a key has one job. */
 export function createRootJob(
@@ -56,6 +58,7 @@ export function createRootJob(
     gatherMs = defaults.gatherMs,
     mintGatherMs = defaults.mintGatherMs,
     lookMs = defaults.lookMs,
+    proofsAtOnce = defaults.proofsAtOnce,
   } = deps
   const checkpoints: Checkpoints = createCheckpoints({ chain, database, sender, verifier, log })
   const prove = createWatchedProof({ prover, chain, checkpoints, database, clock, log, lookMs })
@@ -77,7 +80,12 @@ export function createRootJob(
     if (target === undefined) return false
     const plan = planRoot(state.provedIndex, target, pace.stepMs())
     const witness = witnessOf(database, plan)
-    const proof = await proofs.of(plan, witness, signal)
+    const further = planAhead(plan, target, proofsAtOnce)
+    const ahead = further.map((next) => ({ plan: next, witness: witnessOf(database, next) }))
+    const proving = proofs.of(plan, witness, signal)
+    // The prover goes on while a root waits for its block.
+    for (const next of ahead) proofs.ahead(next.plan, next.witness, signal)
+    const proof = await proving
     if (proof === undefined) return true
     await submit(plan, witness.newRoot, proof, target, signal)
     gathering.restart()
@@ -130,6 +138,7 @@ export function createRootJob(
   return {
     async run(signal) {
       while (!signal.aborted) await clock.sleep(await look(signal), signal)
+      await proofs.done()
     },
     view: () => ({ generatedIndex: proofs.lastIndex(), error }),
   }

@@ -1,7 +1,7 @@
 import { rootBatches } from '@svc-zerc20/zk'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { planRoot, type RootPlan, type StepMs } from './root-plan.js'
+import { planAhead, planRoot, type RootPlan, type StepMs } from './root-plan.js'
 
 const measured: StepMs = { 'root-16': 10, 'root-64': 20 }
 
@@ -38,6 +38,21 @@ describe('the plan of root proofs', () => {
   ] as const)('from %i to %i: %s up to %i', (oldIndex, target, circuit, newIndex) => {
     expect(planRoot(oldIndex, target, measured)).toEqual({ circuit, oldIndex, newIndex })
   })
+
+  test.each([
+    [64, 300, 2, [64, 128]],
+    [64, 300, 9, [64, 128, 192]],
+    [64, 127, 2, []],
+    [64, 128, 2, [64]],
+    [70, 300, 2, []],
+  ])(
+    'behind %i, up to %i, at most %i steps are sure to come: those from %j',
+    (newIndex, target, count, from) => {
+      const steps = planAhead({ circuit: 'root-64', oldIndex: 0, newIndex }, target, count)
+      expect(steps).toEqual(from.map((oldIndex) => planRoot(oldIndex, target, measured)))
+      expect(steps.map(({ oldIndex }) => oldIndex)).toEqual(from)
+    },
+  )
 
   test('takes the least time, and no step leaves the aligned subtree of its batch', () => {
     const ms = fc.integer({ min: 1, max: 100 })

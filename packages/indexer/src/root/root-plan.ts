@@ -7,6 +7,19 @@ export type RootPlan = { readonly circuit: RootCircuit; readonly oldIndex: numbe
 export type StepMs = Readonly<Record<RootCircuit, number>>
 
 /**
+ * The steps behind this one that are sure to come, whatever is transferred meanwhile: those that fill a whole subtree. At
+ * most `count`.
+ */
+export function planAhead({ newIndex }: RootPlan, target: number, count: number): RootPlan[] {
+  const width = rootBatches['root-64']
+  const whole = newIndex % width === 0 ? Math.floor((target - newIndex) / width) : 0
+  return Array.from({ length: Math.min(count, whole) }, (_, at) => {
+    const oldIndex = newIndex + at * width
+    return { circuit: 'root-64', oldIndex, newIndex: oldIndex + width }
+  })
+}
+
+/**
  * The next step from the proved index towards the target. A proof stays inside one aligned subtree of its
  * batch. The rest of the present subtree of 64 takes one large proof or some small ones, whichever is done
  * sooner.
