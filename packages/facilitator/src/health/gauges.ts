@@ -19,7 +19,7 @@ export type GaugeSources = {
   readonly issuance: Pick<Issuance, 'isPaused'>
   readonly owed: Pick<OwedBooks, 'last'>
   readonly fees: Pick<FeeControl, 'last'>
-  readonly ledger: { openCount(): number; size(): number }
+  readonly ledger: { openCount(): number; size(): number; acceptedFees(): bigint }
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
   readonly relayer: { queue(): { readonly length: number } }
@@ -48,6 +48,7 @@ export function registerGauges(deps: GaugeSources): void {
   source('svc_challenges_open', ledger.openCount)
   source('svc_challenges_open_max', () => deps.openChallengesMax)
   source('svc_ledger_payments', ledger.size)
+  source('svc_fees_base_units_total', () => Number(ledger.acceptedFees()))
   source('svc_relayer_pending', () => deps.relayer.queue().length)
   source('svc_relayer_balance_wei', () => orUndefined(deps.relayerBalance()))
   source('svc_minter_pending', () => deps.minter?.queue().length)

@@ -23,6 +23,8 @@ export type EventLedger = Ledger &
     readonly books: Books
     openCount(): number
     size(): number
+    /** Fees of all payments that were accepted. */
+    acceptedFees(): bigint
     /** Forgets challenges that are past their retention. */
     forgetExpired(): void
   }
@@ -44,6 +46,7 @@ export function createLedger(deps: LedgerDeps): EventLedger {
       return open.size()
     },
     size: state.size,
+    acceptedFees: state.acceptedFees,
     forgetExpired: sweep,
   }
 }

@@ -41,7 +41,7 @@ export type OperatorDeps = {
   readonly finalizeOff: string | undefined
   readonly owed: OwedBooks
   readonly fees: FeeControl
-  readonly ledger: { readonly books: Books; openCount(): number; size(): number }
+  readonly ledger: { readonly books: Books; openCount(): number; size(): number; acceptedFees(): bigint }
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
   readonly relayer: SendingAccount

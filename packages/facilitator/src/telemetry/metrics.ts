@@ -87,9 +87,6 @@ export function createMetrics(): Metrics {
     hear(event) {
       const paired = eventCounters[event.event]
       if (paired) count(paired.name, paired.labels)
-      if (event.event === 'payment.accepted' && event.fee !== undefined) {
-        count('svc_fees_base_units_total', {}, Number(event.fee))
-      }
     },
     async render() {
       const blocks = await Promise.all(names.map((name) => registry.getSingleMetricAsString(name)))

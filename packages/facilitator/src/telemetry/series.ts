@@ -26,7 +26,7 @@ export const series = {
   svc_challenges_open_max: gauge('Cap on open challenges, daemon.max_open_challenges.'),
   svc_payments_total: counter('Payments that reached a phase.', 'phase'),
   svc_fees_base_units_total: counter(
-    'Fees of accepted payments. A payment that a reorg took back counts again when it is accepted again.',
+    'Fees of payments that were accepted, since the first one, as the ledger has them. Each payment counts once.',
   ),
   svc_ledger_payments: gauge('Challenges and payments in the ledger, whatever their phase.'),
   svc_burns_total: counter(

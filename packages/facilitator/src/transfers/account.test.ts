@@ -14,6 +14,8 @@ import { createMemoryLedger } from '../../test/ledger.js'
 import { createIssuedMemory } from '../addresses/issued/memory.js'
 import type { FoundTransfer } from '../addresses/issued/store.js'
 import type { RereadBurn } from '../payment/finalize/ports.js'
+import type { Challenge } from '../payment/records.js'
+import type { PaymentEvent } from '../payment/report.js'
 import { type AccountDeps, createAccountTransfers } from './account.js'
 
 const signal = new AbortController().signal
@@ -32,22 +34,27 @@ function accounting(reread: RereadBurn = here, changes: Partial<AccountDeps['led
   const store = createIssuedMemory({ perAddressMax: 8, addressesMax: 100 })
   const ledger = createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 600 })
   const events: string[] = []
+  const reports: PaymentEvent[] = []
   const account = createAccountTransfers({
     store,
     ledger: { ...ledger, ...changes },
     reread,
     depth: 3,
     clock,
-    report: ({ event }) => events.push(event),
+    report(event) {
+      events.push(event.event)
+      reports.push(event)
+    },
     dustBelow: 1000n,
     mintsSecond: false,
     addressesPerRoundMax: 10,
   })
-  async function found(address: number, ...transfers: readonly FoundTransfer[]) {
-    await store.put([challengeOf(address)])
-    for (const transfer of transfers) await store.putTransfer(addressOf(address), transfer, expiry)
+  async function found(address: number | Challenge, ...transfers: readonly FoundTransfer[]) {
+    const challenge = typeof address === 'number' ? challengeOf(address) : address
+    await store.put([challenge])
+    for (const transfer of transfers) await store.putTransfer(challenge.payTo, transfer, expiry)
   }
-  return { clock, store, ledger, account, found, events }
+  return { clock, store, ledger, account, found, events, reports }
 }
 
 const transferOf = (leaf: number, value = 1000n): FoundTransfer => ({
@@ -86,6 +93,20 @@ describe('accounting for transfers', () => {
       expect(events).toEqual(['payment.accepted'])
     },
   )
+
+  it('tells and counts the fee of a payment that it accepts, like any other', async () => {
+    const { ledger, account, found, reports } = accounting()
+    const fee = { amount: units(25n), bps: 250, chargeTo: 'payer' as const }
+    const challenge = challengeOf(1, { fee })
+    await ledger.issue(challenge)
+    await ledger.claim(nonceOf(1), selfTransferOf(challenge, 10))
+    await found(challenge, transferOf(1))
+    await account.round(signal)
+    expect(reports).toEqual([
+      { event: 'payment.accepted', challengeNonce: nonceOf(1), txHash: hashOf(10), fee: 25n },
+    ])
+    expect(ledger.acceptedFees()).toBe(25n)
+  })
 
   it('tells of no payment that the ledger did not accept, and looks at it again', async () => {
     let outcome: 'not_claimed' | 'accepted' = 'not_claimed'

@@ -18,7 +18,7 @@ import {
 import { recordFound } from '../payment/found/record-found.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Challenge } from '../payment/records.js'
-import type { Report } from '../payment/report.js'
+import { acceptedEvent, type Report } from '../payment/report.js'
 import { replaceClaimed } from '../payment/settle/replace-claimed.js'
 
 /** Seconds until an address is looked at again when an obstacle stands in the way. */
@@ -71,9 +71,8 @@ async function act(deps: LookAtDeps, found: Found, verdict: TransfersVerdict): P
       return { again: verdict.until }
     case 'accept': {
       if (!(await isOnChain(deps, challenge, verdict.burn))) return later()
-      const { nonce: challengeNonce } = challenge
-      if ((await deps.ledger.accept(challengeNonce, verdict.burn)) !== 'accepted') return later()
-      deps.report({ event: 'payment.accepted', challengeNonce, txHash: verdict.burn.txHash })
+      if ((await deps.ledger.accept(challenge.nonce, verdict.burn)) !== 'accepted') return later()
+      deps.report(acceptedEvent(challenge, verdict.burn))
       // Other transfers may lie beside it, so the address is looked at again.
       return { again: deps.now() }
     }

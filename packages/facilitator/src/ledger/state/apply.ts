@@ -20,6 +20,8 @@ export type LedgerParts = {
   readonly distributions: LedgerDistributions
   readonly demoted: Set<ChallengeNonce>
   readonly unmatched: RecordedTransfer[]
+  /** The sum of the fees of payments that were accepted. */
+  acceptedFees: bigint
 }
 
 type EventNamed<Name extends LedgerEvent['event']> = Extract<LedgerEvent, { event: Name }>
@@ -52,11 +54,13 @@ const changes: {
     payment.granted = true
     payments.archiveIfEnded(payment)
   },
-  payment_recorded({ payments }, { challenge, identity, ticketed, burn, at, granted, finalized, swept }) {
+  payment_recorded(parts, { challenge, identity, ticketed, burn, at, granted, finalized, swept }) {
+    const { payments } = parts
     const claim = { identity, ticketed }
     const ends = { ...(finalized && { finalized }), ...(swept && { swept }) }
     const payment = { challenge, claim, accepted: { burn, at }, granted, ...ends }
     payments.put(payment)
+    parts.acceptedFees += feeOf(payment)
     payments.archiveIfEnded(payment)
   },
   sweep_signed: ({ sweeps }, { transaction, recipient, amount, nonces }) =>
@@ -124,6 +128,8 @@ function accept(parts: LedgerParts, nonce: ChallengeNonce, accepted: Accepted): 
     return
   }
   payment.accepted = accepted
+  // One that a reorg took back was counted before.
+  if (!payment.demoted) parts.acceptedFees += feeOf(payment)
   delete payment.demoted
   demoted.delete(nonce)
   const isKept = claim.payload?.kind === 'permit' && burns.keepAccepted(nonce, burn.txHash)
@@ -134,6 +140,8 @@ function accept(parts: LedgerParts, nonce: ChallengeNonce, accepted: Accepted): 
   forgetDeep(parts, burn.blockNumber)
   payments.archiveIfEnded(payment)
 }
+
+const feeOf = ({ challenge: { fee } }: Pick<PaymentRecord, 'challenge'>): bigint => fee?.amount ?? 0n
 
 function forgetDeep({ payments, burns }: LedgerParts, newest: bigint): void {
   const heightOf = (nonce: ChallengeNonce) => payments.liveOf(nonce).accepted?.burn.blockNumber ?? newest

@@ -30,7 +30,8 @@ const unmatchedMax = { perChallenge: 2, total: 4 }
 /** A step of a caller, on one of a few challenges. */
 type Step = { readonly act: keyof typeof acts; readonly on: number; readonly choice: boolean }
 
-const challengeAt = (on: number) => challengeOf(on + 1)
+const challengeAt = (on: number) =>
+  challengeOf(on + 1, { fee: { amount: units(BigInt(on + 1)), bps: 10, chargeTo: 'payer' } })
 const payloadFor = (on: number, isPermit: boolean): Payload.Payload =>
   isPermit
     ? permitPayloadOf(challengeAt(on), { payer: addressOf(100 + (on % 3)) })
@@ -138,6 +139,9 @@ async function view(ledger: EventLedger) {
       claim: { identity, ticketed, txHash },
     })
   }
+  const accepted = payments.filter((payment) => payment.accepted ?? payment.demoted)
+  const fees = accepted.reduce((sum, { challenge }) => sum + (challenge?.fee?.amount ?? 0n), 0n)
+  expect(ledger.acceptedFees()).toBe(fees)
   return {
     payments,
     open: ledger.openCount(),

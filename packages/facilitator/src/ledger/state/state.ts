@@ -36,6 +36,8 @@ export type LedgerState = {
   /** Transfers that cover nothing, in the order of their records. */
   unmatched(): readonly RecordedTransfer[]
   size(): number
+  /** Fees of all payments that were accepted. */
+  acceptedFees(): bigint
   apply(event: LedgerEvent): void
   /** Forgets a challenge without a claim, a late burn or another transfer. */
   forget(nonce: ChallengeNonce): void
@@ -76,6 +78,7 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
     distributions: createLedgerDistributions(),
     demoted: new Set(),
     unmatched: [],
+    acceptedFees: 0n,
   }
   const { binding, payments, mints, demoted, unmatched, sweeps, distributions } = parts
   return {
@@ -89,6 +92,7 @@ export function createLedgerState(keep: KeepSigned = { blocks: 0, paymentsMax: 0
     endedSnapshot: payments.endedSnapshot,
     unmatched: () => unmatched,
     size: () => payments.live.size + payments.endedSize(),
+    acceptedFees: () => parts.acceptedFees,
     apply: (event) => applyEvent(parts, event),
     forget: payments.forget,
     shallow: burns.shallow,
