@@ -1,5 +1,8 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { createLog } from './log.js'
@@ -57,6 +60,20 @@ describe('the log of a process that ends', () => {
     const child = start(writing(2_000))
     child.stdout.destroy()
     expect(await once(child, 'exit')).toEqual([75, null])
+  })
+
+  it('ends although a disk hangs, by a kill', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hangs-'))
+    const hanging = join(folder, 'pipe')
+    // Whoever opens a pipe that nobody reads hangs, like a thread whose disk does not answer.
+    execFileSync('mkfifo', [hanging])
+    const child = start(`
+      import { open } from 'node:fs/promises'
+      void open(${JSON.stringify(hanging)}, 'w')
+      ${writing(10)}`)
+    const [output, exited] = await Promise.all([text(child.stdout), once(child, 'exit')])
+    rmSync(folder, { recursive: true })
+    expect([output.trimEnd().split('\n').length, exited]).toEqual([10, [null, 'SIGKILL']])
   })
 
   it('ends although the reader does not read, by a kill', async () => {

@@ -13,14 +13,15 @@ export type ProcessLog<Event> = {
   readonly log: (event: Event) => void
   /**
    * Ends the process when every line is written. Later lines are dropped. `process.exit` alone may swap the last lines,
-   * because one is still being written while the exit writes the rest. If nobody reads the log, the process is killed
-   * after a second, without its exit code.
+   * because one is still being written while the exit writes the rest. If nobody reads the log, or a file hangs, the
+   * process is killed after a second, without its exit code.
    */
   exit(code: ExitCode): Promise<never>
 }
 
-/** Longest wait at the end, so that a stuck reader of the log cannot keep the process alive. */
+/** Longest wait at the end, so that neither a stuck reader of the log nor a stuck disk can keep the process alive. */
 const endWaitMs = 1_000
+const endLookMs = 10
 
 export function createProcessLog<Event extends LogEvent>(
   levelOf: (event: Event) => Level,
@@ -44,12 +45,18 @@ export function createProcessLog<Event extends LogEvent>(
       if (!isEnding) destination.end()
       isEnding = true
       await systemClock.sleep(endWaitMs, done.signal)
-      // A thread hangs in a write that nobody reads, and every other way to end would wait for that thread.
-      if (!done.signal.aborted) process.kill(process.pid, 'SIGKILL')
+      for (let waitedMs = 0; isFileInUse() && waitedMs < endWaitMs; waitedMs += endLookMs) {
+        await systemClock.sleep(endLookMs)
+      }
+      // A thread hangs in a write that nobody reads, or in a disk, and every other way to end would wait for it.
+      if (!done.signal.aborted || isFileInUse()) process.kill(process.pid, 'SIGKILL')
       return process.exit(code)
     },
   }
 }
+
+/** Whether a thread of Node is at work on a file. */
+const isFileInUse = () => process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))
 
 export function createLog<Event extends LogEvent>(
   levelOf: (event: Event) => Level,

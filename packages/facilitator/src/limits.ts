@@ -23,6 +23,8 @@ export const limits = {
   /** Connections beyond these that are read, to be told so, and the time for the head of their request. */
   turnedAwayMax: 512,
   turnedAwayMs: 2_000,
+  /** Time for closing files and connections, once the work under way had its grace. Then the process ends anyway. */
+  closeWaitMs: 5_000,
   /** How long `POST /challenge` waits for an address when the pool is empty. */
   addressWaitMs: 2_000,
   /** How long a look at the chain serves /ready and the metrics, and how long a look waits for the node. */

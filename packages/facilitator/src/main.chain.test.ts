@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
 import { parse, stringify } from 'smol-toml'
@@ -148,6 +149,42 @@ describe('svc-facilitator start', () => {
       expect(variables.filter((name) => names.includes(name))).toEqual([])
       for (const name of names) expect(report).not.toContain(env[name as keyof typeof env])
     })
+  })
+
+  it('R-071 is ended by force after the grace when the disk hangs', async () => {
+    const folder = files.folder()
+    const [pipe, isHanging] = [join(folder, 'pipe'), join(folder, 'hangs')]
+    // Whoever opens a pipe that nobody reads hangs, like a thread whose disk does not answer.
+    execFileSync('mkfifo', [pipe])
+    const disk = files.write(
+      'hanging-disk.mjs',
+      `import { existsSync } from 'node:fs'
+      import { open } from 'node:fs/promises'
+      const file = await open(${JSON.stringify(join(folder, 'any'))}, 'w')
+      const handles = Object.getPrototypeOf(file)
+      await file.close()
+      const { datasync } = handles
+      handles.datasync = function () {
+        return existsSync(${JSON.stringify(isHanging)}) ? open(${JSON.stringify(pipe)}, 'w') : datasync.call(this)
+      }`,
+    )
+    const journal = join(folder, 'journal.jsonl')
+    const file = configFile({ settlement: { journal }, daemon: { shutdown_grace_ms: 500 } })
+    const env = { ...keys, NODE_OPTIONS: `--import ${disk}` }
+    const { how, stdout } = await withDaemon(file, env, async (url) => {
+      await until(async () => (await fetch(`${url}/ready`)).status === 200)
+      writeFileSync(isHanging, '')
+      void fetch(`${url}/challenge`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"amount":"1"}',
+      }).catch(() => undefined)
+      // The record of the challenge is in the file, and its sync hangs.
+      await until(() => readFileSync(journal, 'utf8').includes('challenge_issued'))
+    })
+    // Killed: a process that ends in any other way waits for its threads.
+    expect(how).toBe('SIGKILL')
+    expect(linesOf(stdout).map(({ event }) => event)).toContain('facilitator.forced')
   })
 
   it('exits 75 when its port is taken', async () => {

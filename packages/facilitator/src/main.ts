@@ -176,18 +176,25 @@ async function start(file: string, options: { acceptJournal: boolean }, summed: 
       log({ event: 'facilitator.stopping', signal })
       // Open counts are written now, and later events one by one.
       summed.close()
-      void stop(facilitator, log)
+      void stop(facilitator, ready.config.daemon.shutdown_grace_ms, log)
     },
     // A second signal ends the process at once.
     () => void output.exit(exitCodes.ok),
   )
 }
 
-async function stop(facilitator: Facilitator, log: LogWriter): Promise<void> {
+/** A part that does not close, as a ledger whose disk hangs, ends with the process. The journal survives any kill. */
+async function stop(facilitator: Facilitator, graceMs: number, log: LogWriter): Promise<void> {
+  const closed = new AbortController()
+  const patience = systemClock.sleep(graceMs + limits.closeWaitMs, closed.signal)
   try {
-    await facilitator.close()
+    await Promise.race([facilitator.close().finally(() => closed.abort()), patience])
   } catch (error) {
     await failWith(error)
+  }
+  if (!closed.signal.aborted) {
+    log({ event: 'facilitator.forced', seconds: (graceMs + limits.closeWaitMs) / 1000 })
+    return output.exit(exitCodes.tryAgain)
   }
   log({ event: 'facilitator.stopped' })
   await output.exit(exitCodes.ok)

@@ -25,6 +25,7 @@ export type LifecycleEvent =
     }
   | { readonly event: 'facilitator.stopping'; readonly signal: string }
   | { readonly event: 'facilitator.stopped' }
+  | { readonly event: 'facilitator.forced'; readonly seconds: number }
   | { readonly event: 'journal.replayed'; readonly records: number }
   | { readonly event: 'journal.torn'; readonly bytes: number }
   | { readonly event: 'journal.failed'; readonly err: unknown }
@@ -160,6 +161,12 @@ export const logEvents: {
     level: 'info',
     about: 'A signal asked the daemon to end. It finishes work under way within the grace period.',
     fields: { signal: 'SIGTERM or SIGINT' },
+  },
+  'facilitator.forced': {
+    level: 'error',
+    about:
+      'A part of the daemon did not close in its time, as when a disk hangs. The process ends all the same.',
+    fields: { seconds: 'how long it was waited for' },
   },
   'facilitator.stopped': { level: 'info', about: 'The daemon ended normally.', fields: {} },
   'issuance.paused': { level: 'warn', about: 'An operator paused new challenges.', fields: {} },
