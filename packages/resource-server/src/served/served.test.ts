@@ -298,7 +298,7 @@ describe.each([
     })
     const waits: number[] = []
     const clock = {
-      now: systemClock.now,
+      now: () => 1_000_000,
       // Only the wait for a turn ends at once.
       sleep: (ms: number, signal?: AbortSignal) => {
         waits.push(ms)
