@@ -121,6 +121,22 @@ function registerPaymentVerbs(verb: Verb, { show }: Ask): void {
       ),
     )
 
+  verb(
+    'close-epoch',
+    'mint what was left out of the epoch of a payment: transfers beside payments ("admin late")',
+  )
+    .argument('<nonce>', 'challenge nonce of any payment of the epoch')
+    .requiredOption('--yes', 'the note on privacy below was read')
+    .addHelpText('after', closeHelp)
+    .action((nonce: string, { yes: _, ...options }: Common & { yes: boolean }) =>
+      show(
+        options,
+        schemas.epochClose,
+        (client) => client.post(`${pathOf(nonce)}/close-epoch`),
+        ({ epoch, transfers }) => `${closeWords[epoch]}${epoch === 'closing' ? `: ${transfers}` : ''}\n`,
+      ),
+    )
+
   verb('late', 'burns that bought nothing, and payments whose burn a reorg took')
     .option('--after <cursor>', 'the page after this one')
     .option('--limit <count>', 'late burns on the page')
@@ -144,6 +160,20 @@ function registerIssuanceVerbs(verb: Verb, { show }: Ask): void {
 }
 
 const pathOf = (nonce: string) => `/payments/${encodeURIComponent(nonce)}`
+
+const closeHelp = `
+Anybody can send tokens to an address that was paid. Such transfers are left out of batch mints, because their values can
+mark payments. This command counts the epoch anew with all of them and mints the difference: everybody then sees what
+they came to, and whoever sent them learns that the addresses are of this treasury. Use it once the epoch is long over.
+After a restart before the mint is deep, give the command again.`
+
+const closeWords = {
+  closing: 'transfers that are minted now',
+  complete: 'nothing is left of this epoch',
+  running: 'addresses of this epoch are still made: wait until it is over (finalize.epoch_seconds)',
+  single: 'this payment belongs to no epoch',
+  off: 'this daemon mints nothing',
+} as const
 
 const retryWords = {
   due: 'the mint is tried in the next round',

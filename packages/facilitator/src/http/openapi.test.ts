@@ -160,6 +160,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     clock,
     auth: () => true,
     retryMint: undefined,
+    closeEpoch: undefined,
     stuckTransfers: async () => [],
     books: ledger.books,
     issuance: {

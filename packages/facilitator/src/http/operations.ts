@@ -125,6 +125,14 @@ export const operations: readonly Operation[] = [
     refusals: [401, 404],
   },
   {
+    method: 'POST',
+    path: '/admin/payments/{challengeNonce}/close-epoch',
+    summary: 'Mint what was left out of the epoch of a payment',
+    answer: adminSchemas.epochClose,
+    ...admin,
+    refusals: [401, 404],
+  },
+  {
     method: 'GET',
     path: '/admin/late',
     summary: 'Burns that bought nothing: late ones, and transfers that cover no challenge',

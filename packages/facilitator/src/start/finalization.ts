@@ -21,12 +21,14 @@ import { createMinter } from '../mint/minter.js'
 import { createOwnTree, type OwnTree } from '../mint/own-tree.js'
 import { createMerklePaths } from '../mint/paths.js'
 import { createMintProofs } from '../mint/proofs.js'
+import { epochOf } from '../payment/epochs/epoch.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
 import { type FinalizeLoop, startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
 import { resumeMints } from '../payment/finalize/resume-mints.js'
 import { createMintSchedule } from '../payment/finalize/schedule.js'
 import type { Clock, Minter } from '../payment/ports.js'
+import type { Challenge } from '../payment/records.js'
 import { conditionsMissing } from '../secrets/secrets.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { createEpochTransfers } from '../transfers/epoch-transfers.js'
@@ -49,12 +51,17 @@ export type FinalizationDeps = {
   readonly deciderToken: Secret<string> | undefined
 }
 
+/** How many transfers are minted now, or why none is: a proof of its own mints the payment, or its epoch is not over. */
+export type CloseEpoch = (challenge: Challenge) => Promise<number | 'single' | 'running'>
+
 export type Finalization = {
   /** Why nothing is minted here: a gated profile, or no proving keys. The members below are absent then. */
   readonly off: string | undefined
   readonly round: Finalize['round'] | undefined
   readonly retry: Finalize['retry'] | undefined
   readonly waitOf: Finalize['waitOf'] | undefined
+  /** Mints what was left out of the epoch of this challenge. */
+  readonly closeEpoch: CloseEpoch | undefined
   /** Hands mints of the last run back to the relayer, before it assigns new txNonces. */
   resumeMints(): Promise<void>
   /** Runs rounds until it is closed. */
@@ -82,6 +89,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
       round: undefined,
       retry: undefined,
       waitOf: undefined,
+      closeEpoch: undefined,
       resumeMints: resume,
       startLoop,
       close: async () => undefined,
@@ -98,6 +106,15 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     async retry(nonce) {
       await finalize.retry(nonce)
       loop?.wake()
+    },
+    async closeEpoch(challenge) {
+      const epoch = epochOf(challenge)
+      if (!epoch) return 'single'
+      // More may come while its addresses are still made.
+      if (clock.now() / 1000 < epoch.start + config.finalize.epoch_seconds) return 'running'
+      const transfers = await finalize.closeEpoch(epoch)
+      loop?.wake()
+      return transfers
     },
     resumeMints: resume,
     startLoop() {

@@ -179,6 +179,7 @@ function wireOperator(
       historyStats,
     }),
     retryMint: finalization.retry,
+    closeEpoch: finalization.closeEpoch,
     stuckTransfers: deps.following.stuck,
     fees: deps.fees,
     owed: createOwedBooks({

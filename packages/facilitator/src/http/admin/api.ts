@@ -18,6 +18,7 @@ import type { Books, Page, RecordedPayment } from '../../payment/books.js'
 import type { Issuance } from '../../payment/issue/issuance.js'
 import type { OwedBooks } from '../../payment/owed.js'
 import type { Clock } from '../../payment/ports.js'
+import type { Challenge } from '../../payment/records.js'
 import type { FeeControl } from '../../payment/sweep/control.js'
 import { metricsContentType } from '../../telemetry/metrics.js'
 import type { RecentEvents } from '../../telemetry/recent.js'
@@ -78,6 +79,8 @@ export type AdminApiDeps = {
   readonly readiness: Readiness
   /** Tries the mint of a payment again. Absent while nothing is minted here. */
   readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
+  /** Mints what was left out of the epoch of a payment. Absent while nothing is minted here. */
+  readonly closeEpoch: ((challenge: Challenge) => Promise<number | 'single' | 'running'>) | undefined
   readonly vitals: AdminVitals
   /** Addresses with money that a single proof does not bring; the newest, at most `limit`. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
@@ -226,6 +229,22 @@ function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
       const payment = nonce && (await books.find(nonce))
       if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
       return { challengeNonce: payment.challenge.nonce, mint: await retryMint(payment, deps.retryMint) }
+    },
+  )
+
+  admin.post<{ Params: { challengeNonce: string } }>(
+    '/payments/:challengeNonce/close-epoch',
+    async (request, reply) => {
+      const nonce = parseChallengeNonce(request.params.challengeNonce)
+      const payment = nonce && (await books.find(nonce))
+      if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
+      const closed = (await deps.closeEpoch?.(payment.challenge)) ?? 'off'
+      const left = typeof closed === 'number'
+      return {
+        challengeNonce: payment.challenge.nonce,
+        epoch: left ? (closed > 0 ? 'closing' : 'complete') : closed,
+        transfers: left ? closed : 0,
+      }
     },
   )
 

@@ -169,6 +169,17 @@ export const mintRetry = named(
   }),
 )
 
+export const epochClose = named(
+  'EpochClose',
+  'What closing the epoch of a payment did. `closing`: the transfers that were left out of it are minted now. `complete`: ' +
+    'none is left. `running`: addresses of the epoch are still made. `single`: the payment belongs to no epoch.',
+  z.looseObject({
+    challengeNonce: nonce,
+    epoch: z.enum(['closing', 'complete', 'running', 'single', 'off']),
+    transfers: count.describe('transfers that are minted now'),
+  }),
+)
+
 export const oddBurns = named(
   'OddBurns',
   'Burns that bought nothing, transfers that cover no challenge, and payments whose burn a reorg took.',

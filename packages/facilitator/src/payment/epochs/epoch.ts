@@ -25,9 +25,13 @@ export const epochKey = ({ treasury, ledger, start }: Epoch): string => `${treas
 
 export type EpochPayments = { readonly epoch: Epoch; readonly payments: readonly AwaitingMint[] }
 
-/** The payments of each epoch, in the order of the first payment of each. */
-export function groupByEpoch(payments: readonly AwaitingMint[]): readonly EpochPayments[] {
+/** The payments of each epoch, in the order of the first payment of each, and these epochs though they have none. */
+export function groupByEpoch(
+  payments: readonly AwaitingMint[],
+  empty: readonly Epoch[] = [],
+): readonly EpochPayments[] {
   const groups = new Map<string, { readonly epoch: Epoch; readonly payments: AwaitingMint[] }>()
+  for (const epoch of empty) groups.set(epochKey(epoch), { epoch, payments: [] })
   for (const payment of payments) {
     const epoch = epochOf(payment.challenge)
     if (!epoch) continue

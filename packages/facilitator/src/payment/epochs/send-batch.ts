@@ -50,8 +50,9 @@ export function createSendBatch(deps: {
     const startedAt = clock.now()
     const call = await deps.prove(batch, root, round.signal)
     report({ event: 'batch.proved', payments, ms: clock.now() - startedAt })
-    // A proof that counts old burns again mints for nobody. It is on record for one of those that wait for the next.
-    const served = own.length > 0 ? own : waiting.slice(0, 1)
+    // A proof that counts old burns again mints for nobody. It is on record for one of those that wait for the next, or
+    // for one that it counts.
+    const served = own.length > 0 ? own : [...waiting, ...batch.leaves].slice(0, 1)
     const minted = deps.minter.mint({ ...call, nonces: served.map(({ challenge }) => challenge.nonce) })
     const outcome = await waitForMint(minted, round)
     if (outcome === 'cut_off') return outcome

@@ -215,6 +215,26 @@ describe('what a stranger sends to addresses of an epoch', () => {
   })
 })
 
+describe('an epoch that is closed', () => {
+  it('has what was left out of it minted, though no payment waits, and then nothing is left', async () => {
+    const world = createBatchWorld({ least: 1 })
+    const [a, b] = await payMany(world, [5n, 7n])
+    for (const value of [3n, 5n, 11n]) if (a) world.payAgain(a, value)
+    world.cover()
+    for (let i = 0; i < 3; i++) await world.round()
+    expect(a && world.total(a)).toBe(12n)
+    const epoch = a && epochOf(a)
+    expect(epoch && (await world.finalize().closeEpoch(epoch))).toBe(3)
+    for (let i = 0; i < 5; i++) await world.round()
+    expect(b && world.total(b)).toBe(31n)
+    expect(world.world.beside.map(({ beside }) => beside)).toEqual(['minted', 'minted', 'minted'])
+    expect(epoch && (await world.finalize().closeEpoch(epoch))).toBe(0)
+    const proofs = world.world.counted.length
+    await world.round()
+    expect(world.world.counted).toHaveLength(proofs)
+  })
+})
+
 describe('somebody else who counts the same epoch', () => {
   it('is an alarm, and nothing is finalized by a mint that is larger than all our burns', async () => {
     const world = createBatchWorld({ least: 1 })

@@ -12,7 +12,7 @@ import type { Round, Step } from '../finalize/round.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock, Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
-import { type EpochLeaf, type EpochPayments, epochKey, groupByEpoch } from './epoch.js'
+import { type Epoch, type EpochLeaf, type EpochPayments, epochKey, groupByEpoch } from './epoch.js'
 import { createEpochLeaves, type EpochLeaves } from './leaves.js'
 import { createEpochMemory, type EpochMemory } from './memory.js'
 import { compareCount, explainMinted, planBatch, sumBelow } from './plan.js'
@@ -31,6 +31,12 @@ export type EpochTallies = {
   confirm(payments: readonly AwaitingMint[]): Promise<void>
   /** The epoch of this payment is minted in the next round, whatever it waits for. */
   hasten(nonce: ChallengeNonce): void
+  /**
+   * Counts the epoch anew with every transfer that was left out of it, and returns how many these are. The sum that follows
+   * shows what they come to. Ask again after a restart that came before they were minted.
+   */
+  close(epoch: Epoch): Promise<number>
+  isAnyClosing(): boolean
 }
 
 export type EpochTalliesDeps = BatchPorts & {
@@ -47,11 +53,20 @@ export type EpochTalliesDeps = BatchPorts & {
 type Steps = Map<ChallengeNonce, Step>
 
 /** The payments of one epoch in a round, with the memory of the epoch and the steps taken so far. */
-type Tally = EpochPayments & { readonly memory: EpochMemory; readonly steps: Steps }
+type Tally = EpochPayments & {
+  readonly memory: EpochMemory
+  readonly steps: Steps
+  /** What was left out of the epoch is counted now. */
+  readonly isClosing: boolean
+}
+
+const ownLeaf = ({ burn, beside }: EpochLeaf): readonly bigint[] =>
+  beside === undefined ? [burn.leafIndex] : []
 
 export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
   const memories = new Map<string, EpochMemory>()
   const hastened = new Set<ChallengeNonce>()
+  const closing = new Map<string, Epoch>()
   const leavesOf = createEpochLeaves(deps)
   const recordDeep = createRecordDeep(deps, leavesOf)
   const mintWaiting = createMintWaiting(deps, leavesOf, hastened)
@@ -59,14 +74,14 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
 
   /** Epochs with nothing left to mint are forgotten. */
   function talliesOf(payments: readonly AwaitingMint[]): readonly Tally[] {
-    const groups = groupByEpoch(payments)
+    const groups = groupByEpoch(payments, [...closing.values()])
     const keys = new Set(groups.map(({ epoch }) => epochKey(epoch)))
     for (const key of memories.keys()) if (!keys.has(key)) memories.delete(key)
     return groups.map((group) => {
       const key = epochKey(group.epoch)
       const memory = memories.get(key) ?? createEpochMemory(deps)
       memories.set(key, memory)
-      return { ...group, memory, steps: new Map() }
+      return { ...group, memory, steps: new Map(), isClosing: closing.has(key) }
     })
   }
 
@@ -75,9 +90,10 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
 
   async function takeOn(tally: Tally, seen: SeenCount, root: ProvedRoot, round: Round): Promise<void> {
     await lookForOthers(tally)
-    await recordDeep(tally, seen.deep)
+    if (await recordDeep(tally, seen.deep)) closing.delete(epochKey(tally.epoch))
     const waiting = await waitingOf(deps, tally, root, round)
-    if (waiting.length > 0) await mintWaiting(tally, waiting, seen.latest, root, round)
+    if (waiting.length > 0 || closing.has(epochKey(tally.epoch)))
+      await mintWaiting(tally, waiting, seen.latest, root, round)
   }
 
   function failed({ payments, memory, steps }: Tally, err: unknown): void {
@@ -107,7 +123,7 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
     async confirm(payments) {
       const tallies = groupByEpoch(payments).flatMap((group): Tally[] => {
         const memory = memories.get(epochKey(group.epoch))
-        return memory ? [{ ...group, memory, steps: new Map() }] : []
+        return memory ? [{ ...group, memory, steps: new Map(), isClosing: false }] : []
       })
       const counts = await countsOf(tallies)
       for (const [i, tally] of tallies.entries()) {
@@ -117,29 +133,41 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
     },
 
     hasten: (nonce) => void hastened.add(nonce),
+
+    isAnyClosing: () => closing.size > 0,
+
+    async close(epoch) {
+      const own = new Set((await leavesOf(epoch, [], 0n)).flatMap(ownLeaf))
+      const left = (await deps.found(epoch)).filter(
+        (leaf) => leaf.beside !== 'minted' && !own.has(leaf.burn.leafIndex),
+      )
+      await deps.mark(left, 'counted')
+      if (left.length > 0) closing.set(epochKey(epoch), epoch)
+      return left.length
+    },
   }
 }
 
-/** Records payments below the deep checkpoint, when the count equals our records. */
+/** Records payments below the deep checkpoint, when the count equals our records. True when nothing marked is left. */
 function createRecordDeep(
   deps: EpochTalliesDeps,
   leavesOf: EpochLeaves,
-): (tally: Tally, deep: BatchCount) => Promise<void> {
+): (tally: Tally, deep: BatchCount) => Promise<boolean> {
   const recordCounted = createRecordCounted(deps)
-  return async ({ epoch, payments, memory, steps }, deep) => {
+  return async ({ epoch, payments, memory, steps, isClosing }, deep) => {
     const below = payments.filter(({ burn }) => burn.leafIndex < deep.checkpoint)
-    if (below.length === 0 || deep.minted < deep.counted) return
+    if ((below.length === 0 && !isClosing) || deep.minted < deep.counted) return false
     const leaves = await leavesOf(epoch, payments, deep.checkpoint)
     if (memory.base && memory.base.checkpoint > deep.checkpoint) memory.base = undefined
     if (compareCount(leaves, deep, memory.base) === 'lost') memory.base ??= deep
     const sureFrom = compareCount(leaves, deep, memory.base)
-    if (sureFrom === 'missed') return
+    if (sureFrom === 'missed') return false
     const minted = explainMinted(leaves, deep)
     if (minted === 'foreign') {
       for (const { challenge } of below) steps.set(challenge.nonce, 'foreign_mint')
       tellForeign(deps, memory, { epoch: epoch.start, value: deep.minted - deep.counted })
     }
-    if (minted !== 'ours') return
+    if (minted !== 'ours') return false
     const isDone = ({ burn, beside }: EpochLeaf) => beside === 'counted' && burn.leafIndex < deep.checkpoint
     if (sureFrom === 0n) await deps.mark(leaves.filter(isDone), 'minted')
     const isSure = ({ burn }: AwaitingMint) => sureFrom !== 'lost' && burn.leafIndex >= sureFrom
@@ -148,6 +176,7 @@ function createRecordDeep(
       const { nonce } = payment.challenge
       steps.set(nonce, done.has(nonce) ? 'finalized' : isSure(payment) ? 'confirming' : 'records_missing')
     }
+    return !leaves.some((leaf) => leaf.beside === 'counted' && !isDone(leaf))
   }
 }
 
@@ -168,7 +197,7 @@ function tellForeign(
  */
 function createLookForOthers(deps: EpochTalliesDeps, leavesOf: EpochLeaves): (tally: Tally) => Promise<void> {
   return async ({ epoch, payments, memory }) => {
-    if (memory.isLookedAt) return
+    if (memory.isLookedAt || payments.length === 0) return
     const firstBlock = BigInt(Math.min(...payments.map(({ burn }) => Number(burn.blockNumber))))
     const counts = await deps.foreignCounts(epoch, firstBlock)
     memory.isLookedAt = true
@@ -219,7 +248,7 @@ function createMintWaiting(
   const sendBatch = createSendBatch(deps)
   const isHastened = ({ challenge }: AwaitingMint) => hastened.has(challenge.nonce)
 
-  return async ({ epoch, memory, steps }, waiting, count, root, round) => {
+  return async ({ epoch, memory, steps, isClosing }, waiting, count, root, round) => {
     const stepFor = (payments: readonly AwaitingMint[], step: Step) => {
       for (const { challenge } of payments) steps.set(challenge.nonce, step)
     }
@@ -229,8 +258,10 @@ function createMintWaiting(
     stepFor(waiting, 'root_behind')
     stepFor(covered, 'gathering')
     const isShallow = ({ burn }: AwaitingMint) => burn.leafIndex < count.checkpoint
-    if (covered.length === 0) return
-    if (!covered.some(isShallow) && !covered.some(isHastened) && !memory.isDue(covered)) return
+    if (!isClosing) {
+      if (covered.length === 0) return
+      if (!covered.some(isShallow) && !covered.some(isHastened) && !memory.isDue(covered)) return
+    }
     const leaves = await leavesOf(epoch, waiting, count.checkpoint)
     const isUnfinished =
       compareCount(leaves, count, memory.base) === 'missed' || explainMinted(leaves, count) === 'open'
@@ -238,7 +269,9 @@ function createMintWaiting(
     const counted = isUnfinished ? [] : covered.filter(isShallow)
     stepFor(counted, 'confirming')
     const open = covered.filter((payment) => !counted.includes(payment))
-    if (open.length === 0 || !(open.some(isHastened) || memory.isDue(open)) || round.mintsLeft === 0) return
+    const isDue = open.length > 0 && (open.some(isHastened) || memory.isDue(open))
+    const isWanted = isDue || (isClosing && !root.isPaused)
+    if (!isWanted || round.mintsLeft === 0) return
     const planned = planBatch({ leaves, count, base: memory.base, limit, rangeOf: deps.rangeOf })
     if (!planned) return
     round.mintsLeft -= 1

@@ -26,6 +26,8 @@ export type Finalize = {
   round(signal: AbortSignal): Promise<RoundEnd>
   /** Tries this payment now, because an operator asked for it, whatever its back-off says. */
   retry(nonce: ChallengeNonce): Promise<void>
+  /** Mints what was left out of an epoch, in a sum that shows it, and returns how many transfers that are. */
+  closeEpoch: EpochTallies['close']
   /**
    * Records mints that are deep enough by now. May run while a round is proving: the provider's books need
    * not wait for the proofs of others.
@@ -108,7 +110,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     await reorgedBurns.acceptReturned(signal)
     const { due, inEpochs } = await candidates(deps, progress)
     const end = new Map<ChallengeNonce, Step>()
-    if (due.length + inEpochs.length === 0) return end
+    if (due.length + inEpochs.length === 0 && !epochs.isAnyClosing()) return end
     const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
     const all = due.map((payment, i): Seen => ({ payment, state: states[i] ?? 'due' }))
     const { queue, companyOf } = orderOf(all, root, deps.shuffle)
@@ -155,6 +157,8 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
       epochs.hasten(nonce)
       await schedule.hasten(nonce)
     },
+
+    closeEpoch: epochs.close,
 
     confirm: createConfirm(deps, progress, recordMint, epochs),
 
