@@ -6,6 +6,7 @@ import { type Hex, parseEther, parseGwei, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { movableClock } from '../../../../test/support/clocks.js'
+import { type End, passTime } from '../../../../test/support/pass-time.js'
 import { until } from '../../../../test/support/until.js'
 import { createFeeLedger, feeRecipient } from '../../test/fee-ledger.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
@@ -86,6 +87,8 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
   }
   let run = startRun()
   const openSweep = async () => (await fees.ledger().openSweeps())[0]
+  const pass = (stepMs: number, end: End) =>
+    passTime({ clock, chain: net.chain, nodeUrl: net.chain.rpcUrl }, stepMs, end)
   return {
     ...{ account, treasury, token, clock, fees, events, report, setWei, openSweep },
     run: () => run,
@@ -100,13 +103,13 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
     count: (event: string) => events.filter((told) => told.event === event).length,
     /** Mines blocks and lets time pass until no sweep is open. */
     async ended() {
-      await until(async () => {
+      await pass(1_000, async () => {
         await net.chain.mine()
-        clock.advance(1_000)
         await run.sweeper.round()
         return !(await openSweep()) && !(await run.sweeper.view()).underWay
       })
     },
+    passTime: pass,
   }
 }
 
@@ -189,7 +192,7 @@ describe('a sweep', () => {
   })
 
   it('whose txNonce somebody else used stays open until that is deep, and its fees are swept after it', async () => {
-    const { fees, treasury, account, clock, sweeper, received, ended, openSweep, count } = await setup()
+    const { fees, treasury, account, passTime, sweeper, received, ended, openSweep, count } = await setup()
     await fees.earn(treasury, [5n, 6n])
     await net.chain.pauseMining()
     net.chain.setFaults([{ method: 'eth_sendRawTransaction', kind: 'hang', executed: false }])
@@ -202,21 +205,16 @@ describe('a sweep', () => {
     await net.walletOf(account).sendTransaction(foreign)
     await net.chain.mine()
     // The relayer gives the transaction up, but one block could still be undone.
-    await until(() => {
-      clock.advance(2_000)
-      return count('relayer.displaced') > 0
-    })
+    await passTime(2_000, () => count('relayer.displaced') > 0)
     await sweeper().round()
     expect([await openSweep(), count('fees.sweep_failed')]).toEqual([first, 0])
-    await until(async () => {
+    await passTime(1_000, async () => {
       await net.chain.mine()
-      clock.advance(1_000)
       return count('fees.sweep_failed') > 0
     })
     expect([await openSweep(), await received()]).toEqual([undefined, 0n])
     await net.chain.resumeMining()
-    await until(async () => {
-      clock.advance(retryMs.max)
+    await passTime(retryMs.max, async () => {
       await sweeper().round()
       return (await received()) > 0n
     })
@@ -226,14 +224,11 @@ describe('a sweep', () => {
   })
 
   it('is stuck and sent again at a higher fee: one of the forms is mined, and its end is found', async () => {
-    const { fees, treasury, clock, sweeper, received, ended, openSweep } = await setup()
+    const { fees, treasury, passTime, sweeper, received, ended, openSweep } = await setup()
     await fees.earn(treasury, [5n])
     await net.chain.pauseMining()
     await sweeper().round()
-    await until(async () => {
-      clock.advance(2_000)
-      return (await openSweep())?.transactions.length === 2
-    })
+    await passTime(2_000, async () => (await openSweep())?.transactions.length === 2)
     await net.chain.resumeMining()
     await ended()
     expect([await received(), (await fees.ledger().swept()).sweeps]).toEqual([5n, 1])
