@@ -364,12 +364,15 @@ const deeds: Record<string, () => Promise<void>> = {
     const asked = Array.from({ length: 18 * 30 }, (_, i) =>
       request('POST', '/verify', { body: bodies[i % 18] ?? '', keep: i + 1 < 18 * 30 }),
     )
+    const askedAt = performance.now()
     const heard = await tell(asked.join(''), from)
+    // A slow machine may need more than the minute of a rate.
+    const minutes = 1 + Math.floor((performance.now() - askedAt) / 60_000)
     expectOnly(heard, 200, 429)
     // Sent all at once, the first three of each challenge are judged before any counts as refused.
     const judged = heard.statuses.filter((status) => status === 200).length
     expect(judged).toBeGreaterThanOrEqual(120 + 120)
-    expect(judged).toBeLessThanOrEqual(120 + 120 + 18 * 3)
+    expect(judged).toBeLessThanOrEqual(minutes * (120 + 120 + 18 * 3))
   },
   async 'sixteen callers at their full rate, and a seventeenth'() {
     const sixteen = Array.from({ length: 16 }, nextAddress)

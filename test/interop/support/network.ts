@@ -8,6 +8,7 @@ import {
 } from '@svc-zerc20/devnet'
 import { type Address, createPublicClient, type Hex, http, isAddressEqual, parseEventLogs } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { untilAddresses } from '../../support/until-addresses.js'
 import { startFacilitatorProxy } from './facilitator-proxy.js'
 
 export const network = 'eip155:31337'
@@ -18,6 +19,7 @@ export async function startInterop(options: LocalNetworkOptions = {}) {
   const local = await startLocalNetwork({ inProcess: {}, powBits: 1, ...options })
   const { chain, rpcUrl, deployment, faucet } = local
   if (chain === undefined) throw new Error('the network has no chain of its own')
+  await untilAddresses(local)
   const proxy = await startFacilitatorProxy(local.facilitatorUrl)
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
   const { token, permitBurner: helper } = deployment

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { Headers } from '@svc-zerc20/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { type OfferChanges, offerAt } from '../../test/offers.js'
 import { type Step, startPaywall } from '../../test/paywall.js'
@@ -435,8 +436,4 @@ async function listen(handler: RequestListener): Promise<string> {
     server.close()
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await systemClock.sleep(20)
 }

@@ -38,9 +38,7 @@ async function status(): Promise<Status> {
 }
 const ready = async () => (await status()).addresses.ready
 /** Asks rarely: whoever asks all the time keeps the processor from mining. */
-async function untilFull(): Promise<void> {
-  while ((await ready()) < poolSize) await new Promise((resolve) => setTimeout(resolve, 200))
-}
+const untilFull = () => until(async () => (await ready()) >= poolSize, { everyMs: 200 })
 
 describe('the pool of addresses', () => {
   beforeAll(async () => {
