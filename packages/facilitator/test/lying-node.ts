@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type RpcRequest = { id: number; method: string; params: unknown[] }
-/** Replaces the answer to one call. Undefined keeps the true answer. */
+/** Replaces the answer to one call, or delays it. Undefined keeps the true answer. */
 export type Lie = (call: RpcRequest, truth: unknown) => unknown
 /** Writes the whole HTTP answer. False leaves it to the node. */
 export type Takeover = (response: ServerResponse, calls: readonly RpcRequest[]) => boolean
@@ -17,7 +17,7 @@ export async function startLyingNode(chain: {
   async function answer(call: RpcRequest): Promise<object> {
     try {
       const truth = await chain.request(call.method, call.params)
-      return { jsonrpc: '2.0', id: call.id, result: lie(call, truth) ?? truth ?? null }
+      return { jsonrpc: '2.0', id: call.id, result: (await lie(call, truth)) ?? truth ?? null }
     } catch (error) {
       const { code, message } = error as { code: number; message: string }
       return { jsonrpc: '2.0', id: call.id, error: { code, message } }
