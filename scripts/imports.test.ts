@@ -140,7 +140,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     approval: ['store'],
     totals: ['payment', 'store'],
     policy: ['offer', 'payment', 'store', 'approval', 'totals'],
-    environment: ['policy'],
+    environment: ['store', 'policy'],
     // From leave to signature, and from signature to the resource.
     signing: ['offer', 'payment', 'store', 'totals', 'policy'],
     scheme: ['offer', 'payment', 'store', 'totals', 'policy', 'signing'],

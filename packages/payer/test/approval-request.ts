@@ -8,6 +8,7 @@ export const approvalRequest = (changes: Partial<ApprovalRequest> = {}): Approva
   method: 'GET',
   host: 'shop.example',
   path: '/report',
+  body: 'none',
   network: 'eip155:31337',
   token: address(1),
   payer: address(4),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { jumpingClock } from '../../../../test/support/clocks.js'
 import { approvalRequest } from '../../test/approval-request.js'
 import { systemClock } from '../clock.js'
 import { type Approver, askHuman, firstOf } from './approval.js'
@@ -27,6 +28,17 @@ describe('asking in several places', () => {
     ['R-100 silence when nobody answers', [never, never], 'silent'],
   ])('takes %s', async (_, approvers, answer) => {
     expect(await askHuman(firstOf(...approvers), approvalRequest(), 50, systemClock)).toBe(answer)
+  })
+
+  it('takes a yes after the time-out for silence, though no timer has ended the question', async () => {
+    const clock = jumpingClock()
+    const request = approvalRequest({ until: clock.now() + 120_000 })
+    const late: Approver = async () => {
+      clock.advance(120_000) // the machine slept
+      return true
+    }
+    const waiting = { now: clock.now, sleep: () => new Promise<void>(() => undefined) }
+    expect(await askHuman(late, request, 120_000, waiting)).toBe('silent')
   })
 
   it('ends the question everywhere once it is answered', async () => {
@@ -143,15 +155,22 @@ describe('a question in the state folder', () => {
     const { isApproved, left } = await ask(async (folder) => {
       const [question] = await listQuestions(folder, systemClock)
       expect(question).toEqual(approvalRequest())
-      if (question) await answerQuestion(folder, question, true)
+      if (question) await answerQuestion(folder, question, true, systemClock)
     })
     expect({ isApproved, left }).toEqual({ isApproved: true, left: [] })
   })
 
+  it('is not approved by an answer that an earlier question left behind', async () => {
+    const earlier = approvalRequest({ until: 1_999_999_999_999 })
+    const { isApproved } = await ask((folder) => answerQuestion(folder, earlier, true, systemClock))
+    expect(isApproved).toBe(false)
+    expect(await answerQuestion('nowhere', approvalRequest({ until: 1 }), true, systemClock)).toBe(false)
+  })
+
   it('is not approved by an answer to other terms, by rubbish, or by silence', async () => {
     const answers = [
-      (folder: string) => answerQuestion(folder, approvalRequest({ terms: '0x' }), true),
-      (folder: string) => answerQuestion(folder, approvalRequest(), false),
+      (folder: string) => answerQuestion(folder, approvalRequest({ terms: '0x' }), true, systemClock),
+      (folder: string) => answerQuestion(folder, approvalRequest(), false, systemClock),
       (folder: string) => writeFile(join(folder, `${approvalRequest().challengeNonce}.answer`), 'yes'),
       async () => undefined,
     ]

@@ -8,8 +8,12 @@ export type ApprovalRequest = {
   /** The hash over what will be signed. An answer is for this hash and no other. */
   readonly terms: string
   readonly method: string
+  /** Host and port. */
   readonly host: string
+  /** Path and query. */
   readonly path: string
+  /** Size, first bytes and hash of the body of the request. */
+  readonly body: string
   readonly network: string
   readonly token: string
   readonly payer: string
@@ -45,7 +49,9 @@ export async function askHuman(
       () => 'failed' as const,
     )
   try {
-    return await Promise.race([answer, silence])
+    const said = await Promise.race([answer, silence])
+    // A machine that slept may hear the answer before its own timer.
+    return clock.now() >= request.until ? 'silent' : said
   } finally {
     over.abort()
   }

@@ -28,7 +28,8 @@ export function createFolderApprover({
       onAsked(request)
       while (!signal.aborted) {
         const found = await readJson(answer)
-        if (found !== undefined) return found.terms === request.terms && found.isApproved === true
+        // The answer to an earlier question about the same payment came too late, and counts for nothing.
+        if (found?.until === request.until) return found.terms === request.terms && found.isApproved === true
         await clock.sleep(pollMs, signal)
       }
       return false
@@ -54,13 +55,16 @@ export async function listQuestions(folder: string, clock: Clock): Promise<reado
     .sort((a, b) => a.until - b.until)
 }
 
-/** Answers exactly the question that was shown. */
+/** Answers exactly the question that was shown. Returns false when nobody waits for the answer any more. */
 export async function answerQuestion(
   folder: string,
-  shown: ApprovalRequest,
+  { challengeNonce, terms, until }: ApprovalRequest,
   isApproved: boolean,
-): Promise<void> {
-  await put(folder, pathsOf(folder, shown.challengeNonce).answer, { terms: shown.terms, isApproved })
+  clock: Clock,
+): Promise<boolean> {
+  if (until <= clock.now()) return false
+  await put(folder, pathsOf(folder, challengeNonce).answer, { terms, until, isApproved })
+  return true
 }
 
 const pathsOf = (folder: string, nonce: string) => ({
@@ -83,7 +87,19 @@ async function readJson(path: string): Promise<Json.JsonObject | undefined> {
   }
 }
 
-const texts = ['terms', 'method', 'host', 'path', 'network', 'token', 'payer', 'amount', 'remaining', 'why']
+const texts = [
+  'terms',
+  'method',
+  'host',
+  'path',
+  'body',
+  'network',
+  'token',
+  'payer',
+  'amount',
+  'remaining',
+  'why',
+]
 const isRequest = (value: unknown): value is ApprovalRequest =>
   Json.isObject(value) &&
   parseChallengeNonce(value.challengeNonce) !== undefined &&

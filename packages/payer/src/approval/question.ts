@@ -3,10 +3,12 @@ import type { ApprovalRequest } from './approval.js'
 
 /** Name and value of everything a human should look at, in order. */
 export function linesOf(request: ApprovalRequest): readonly (readonly [string, string])[] {
-  const { method, host, path, amount, tokens, fee, remaining, network, token, payer, why, terms } = request
+  const { method, host, path, body, amount, tokens, fee, remaining, network, token, payer, why, terms } =
+    request
   return [
     ['buys', `${method} ${path}`],
     ['at host', host],
+    ['with body', body],
     ['amount', tokens === undefined ? `${amount} base units` : `${tokens} (${amount} base units)`],
     ...(fee === undefined ? [] : [['of it fee', `${fee} base units`] as const]),
     ['left after it', remaining === 'unlimited' ? 'no cap on the total' : `${remaining} base units`],

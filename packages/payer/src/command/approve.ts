@@ -25,9 +25,10 @@ export async function approve(
   }
   const answered: { challengeNonce: string; isApproved: boolean }[] = []
   for (const request of chosen) {
-    const isApproved = await ask(request, io)
-    await answerQuestion(folder, request, isApproved)
-    answered.push({ challengeNonce: request.challengeNonce, isApproved })
+    const isYes = await ask(request, io)
+    const isInTime = await answerQuestion(folder, request, isYes, clock)
+    if (!isInTime) io.stderr.write('too late: nobody waits for this answer any more\n')
+    answered.push({ challengeNonce: request.challengeNonce, isApproved: isYes && isInTime })
   }
   const text = answered.map(
     ({ challengeNonce, isApproved }) => `${isApproved ? 'approved' : 'refused'} ${challengeNonce}\n`,

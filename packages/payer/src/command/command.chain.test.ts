@@ -1,7 +1,7 @@
 /** `svc-pay` as a process, beside a chain and a seller. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -207,18 +207,38 @@ describe('an agent that chooses the arguments', () => {
     }
   })
 
-  it.each(['SVC_STATE_DIR', 'SVC_POLICY_FILE'])(
-    'does not share %s with every user of the machine',
-    async (name) => {
-      const path = join(state, name)
-      if (name === 'SVC_STATE_DIR') await mkdir(path)
-      else await writeFile(path, '')
-      await chmod(path, 0o777)
-      const { code, stderr } = await svcPay(['limits'], { [name]: path })
-      expect(code).not.toBe(0)
-      expect(stderr).toContain('every user of this machine can write')
+  it.runIf(process.getuid?.() === 0)('does not use a state folder of another user', async () => {
+    const path = join(state, 'theirs')
+    await mkdir(path)
+    await chown(path, 12_345, 12_345)
+    const { code, stderr } = await svcPay(['limits'], { SVC_STATE_DIR: path })
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('it belongs to user 12345')
+  })
+
+  it.each(['PAYMENT-SIGNATURE: e30=', 'X-PAYMENT: e30='])(
+    'makes payments alone: refuses -H %s',
+    async (header) => {
+      const { code, stderr } = await svcPay(['pay', 'http://127.0.0.1:9/', '-H', header])
+      expect(code).toBe(2)
+      expect(stderr).toContain('payments are made by svc-pay alone')
     },
   )
+
+  it.each([
+    ['SVC_STATE_DIR', 0o777],
+    ['SVC_STATE_DIR', 0o770],
+    ['SVC_POLICY_FILE', 0o666],
+    ['SVC_POLICY_FILE', 0o660],
+  ])('does not share %s with other users of the machine, mode %o', async (name, mode) => {
+    const path = join(state, name)
+    if (name === 'SVC_STATE_DIR') await mkdir(path)
+    else await writeFile(path, '')
+    await chmod(path, mode)
+    const { code, stderr } = await svcPay(['limits'], { [name]: path })
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('other users of this machine can write it')
+  })
 })
 
 describe('a hostile seller or facilitator', () => {
@@ -278,8 +298,13 @@ describe('R-099 approval', () => {
     const folder = join(state, 'state', 'approvals')
     await until(async () => (await listQuestions(folder, systemClock)).length === 1)
     const [question] = await listQuestions(folder, systemClock)
-    expect(question).toMatchObject({ amount: '1000', host: '127.0.0.1', path: '/thing', remaining: '4000' })
-    if (question) await answerQuestion(folder, question, true)
+    expect(question).toMatchObject({
+      amount: '1000',
+      host: expect.stringMatching(/^127.0.0.1:\d+$/),
+      path: '/thing',
+      remaining: '4000',
+    })
+    if (question) await answerQuestion(folder, question, true, systemClock)
     const { code, stderr } = await ended
     expect(stderr).toContain('svc-pay approve 0x')
     expect([code, seller.presented.length]).toEqual([0, 1])
@@ -291,7 +316,7 @@ describe('R-099 approval', () => {
     const folder = join(state, 'state', 'approvals')
     await until(async () => (await listQuestions(folder, systemClock)).length === 1)
     const [question] = await listQuestions(folder, systemClock)
-    if (question) await answerQuestion(folder, { ...question, terms: '0x00' }, true)
+    if (question) await answerQuestion(folder, { ...question, terms: '0x00' }, true, systemClock)
     expect([(await ended).code, seller.presented.length]).toEqual([4, 0])
   })
 

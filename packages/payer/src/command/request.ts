@@ -23,6 +23,8 @@ export async function requestOf(
   const headers = options.header.map((line): [string, string] => {
     const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9a-z-]+):\s*(.*)$/i.exec(line) ?? []
     if (name === '') throw usage('--header wants "Name: value"')
+    if (/^(payment-|x-payment)/i.test(name))
+      throw usage(`--header ${name}: payments are made by svc-pay alone`)
     return [name, value]
   })
   assertNoSecret([url, options.header.join('\n'), body ?? ''], environment)

@@ -4,6 +4,7 @@ import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import { type Target, toolCallMethod } from '../payment/payment-memory.js'
+import { bodyOf } from '../payment/request-body.js'
 import type { Deliveries } from '../scheme/deliveries.js'
 import type { Exchange } from './exchange.js'
 import { isRedirect, isSameOrigin, redirectTarget, requestAt } from './redirects.js'
@@ -53,8 +54,9 @@ export function createUnpaidRequest({
       const isPayable = offered.offers.length === 0 || (await some(offered.offers, leavesTime))
       if (!isPayable && fresh < limits.freshOffersMax) continue
       const key = await purchaseKey(request)
+      const body = await bodyOf(request)
       for (const nonce of offered.nonces) {
-        deliveries.offered(nonce, { request: key, target, echo: offered.echo })
+        deliveries.offered(nonce, { request: key, target, echo: offered.echo, body })
       }
       return response
     }

@@ -8,6 +8,7 @@ import { parse } from 'smol-toml'
 import { parseHostRules } from '../policy/hosts.js'
 import type { Tightening } from '../policy/policy.js'
 import type { Reading } from '../reading.js'
+import { othersMayWrite } from '../store/files.js'
 import * as Forms from './forms.js'
 
 const listOf =
@@ -95,13 +96,10 @@ export function readPolicyFile(path: string, { account, project }: Chosen): Tigh
   return [everybody, ...own, ...(chosen ? [chosen[1]] : [])]
 }
 
-/** Whoever can write the limits can remove them. */
-const othersMayWrite = 0o002
-
 function parseToml(path: string): Json.JsonObject {
   try {
-    if ((statSync(path).mode & othersMayWrite) !== 0)
-      throw new Error('every user of this machine can write it')
+    const fault = othersMayWrite(statSync(path)) // whoever can write the limits can remove them
+    if (fault) throw new Error(fault)
     return parse(readFileSync(path, 'utf8'), { integersAsBigInt: true }) as Json.JsonObject
   } catch (cause) {
     const [first] = (cause as Error).message.split('\n')

@@ -9,6 +9,7 @@ import { type AccountState, parseAccountState } from '../store/account-turns.js'
 import { type AuditLog, auditFile, createAuditLog } from '../store/audit-log.js'
 import type { Cell } from '../store/cell.js'
 import { createDurablePayments, type DurablePayments } from '../store/durable-payments.js'
+import { othersMayWrite } from '../store/files.js'
 import { createKeptAnswers, type KeptAnswers } from '../store/kept-answers.js'
 import { createVersionedFile } from '../store/versioned-file.js'
 import { emptyState, parseSpendState, type SpendState } from '../totals/spend-state.js'
@@ -99,15 +100,10 @@ function createSpendCell(folder: string, clock: Clock): Cell<SpendState> {
 
 /** Whoever can write the totals can reset them. */
 async function assertOurs(folder: string): Promise<void> {
-  const { mode } = await stat(folder).catch(() => ({ mode: 0 }))
-  if ((mode & othersMayWrite) === 0) return
-  throw new PayerError(
-    'state_unusable',
-    `every user of this machine can write ${folder}: chmod o-w ${folder}`,
-  )
+  const found = await stat(folder).catch(() => undefined)
+  const fault = found && othersMayWrite(found)
+  if (fault) throw new PayerError('state_unusable', `${folder}: ${fault}`)
 }
-
-const othersMayWrite = 0o002
 
 const lost = (folder: string) =>
   new PayerError(

@@ -1,6 +1,6 @@
 /** From a request to the resource: the 402, the payment, the answer. */
 import { readFile } from 'node:fs/promises'
-import { type ChallengeNonce, Headers, Offer, type TxHash } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, Headers, Offer, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { withBody } from '../delivery/bounded-body.js'
 import { createDelivery, type Delivery, type Presented } from '../delivery/delivery.js'
 import { purchaseKey } from '../delivery/unpaid-request.js'
@@ -126,6 +126,9 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
 
   return {
     async buy(request, { max, asQuoted, onStep = () => undefined }) {
+      if (request.headers.has(Headers.paymentSignature)) {
+        throw new SvcError('payer_misconfigured', 'the request carries a payment already')
+      }
       const parts = partsWithin({ max, asQuoted })
       onStep({ step: 'asking' })
       const key = await purchaseKey(request)

@@ -71,10 +71,18 @@ export async function quoteOf(
   async function judged(raw: Json.JsonObject): Promise<QuotedOffer> {
     const offer = readOffer(Offer.x402Version, raw)
     const accepted = raw as Offer.PaymentRequirements
-    const { target, request: key } = scheme.deliveries.originOf(offer.challengeNonce) ?? {}
+    const { target, request: key, body } = scheme.deliveries.originOf(offer.challengeNonce) ?? {}
     const asked = targetOf(key)
     const { guard, bounds } = scheme
-    const verdicts = await guard.judge({ offer, accepted, way: scheme.wayOf(offer), asked, target, bounds })
+    const verdicts = await guard.judge({
+      offer,
+      accepted,
+      way: scheme.wayOf(offer),
+      asked,
+      target,
+      body,
+      bounds,
+    })
     const isAllowed = verdicts.every(({ passes }) => passes !== 'no')
     return { accepted, offer, fee: accepted.extra.fee?.amount, verdicts, isAllowed }
   }

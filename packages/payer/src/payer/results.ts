@@ -58,10 +58,10 @@ export async function limitsResult(payer: AssembledPayer) {
   ])
   const now = payer.scheme.clock.now()
   const used = [...pairs].map(async (pair) => {
-    const counted = usedOf(state, pair, '', now)
+    const counted = usedOf(state, pair, { host: '', addresses: [] }, now)
     const { total, reserved, day } = counted
     const hosts = policy.maxPerHost === undefined ? [] : hostsOf(state, pair)
-    const leftAt = (host: string) => leftOf(caps, usedOf(state, pair, host, now)) ?? 0n
+    const leftAt = (host: string) => leftOf(caps, usedOf(state, pair, { host, addresses: [] }, now)) ?? 0n
     const amounts = { spent: total - reserved, reserved, lastDay: day, left: leftOf(caps, counted) }
     return {
       pair,

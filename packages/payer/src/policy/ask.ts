@@ -9,7 +9,7 @@ import type { Reservation } from '../totals/spend-state.js'
 import type { Totals } from '../totals/totals.js'
 import type { Verdict } from '../verdict.js'
 import type { Policy } from './policy.js'
-import { type Purchase, pathOf } from './purchase.js'
+import { bodyText, type Purchase, placeOf, shownPathOf } from './purchase.js'
 
 export type AskPorts = {
   readonly policy: Policy
@@ -28,18 +28,20 @@ export type Ask = (purchase: Purchase, why: readonly Verdict[], reservation: Res
 
 export function createAsk({ policy, payer, totals, audit, approver, inTokens, clock }: AskPorts): Ask {
   async function questionOf(
-    { offer, accepted, target }: Purchase,
+    { offer, accepted, target, body }: Purchase,
     why: readonly Verdict[],
-    { pair, host, terms }: Reservation,
+    { pair, host, addresses, terms }: Reservation,
   ): Promise<ApprovalRequest> {
     const { challengeNonce, token, amount } = offer
-    const used = await totals.used(pair, host)
+    const used = await totals.used(pair, { host, addresses })
     const tokens = await inTokens(token, amount).catch(() => undefined)
     const fee = accepted.extra.fee?.amount
     return {
-      ...{ challengeNonce, terms, host, network: policy.network, token, payer },
+      ...{ challengeNonce, terms, network: policy.network, token, payer },
+      host: target ? placeOf(target) : host,
       method: target?.method ?? 'unknown',
-      path: target ? pathOf(target) : 'unknown',
+      path: target ? shownPathOf(target) : 'unknown',
+      body: body === undefined ? 'unknown' : bodyText(body),
       amount: `${amount}`,
       ...(tokens !== undefined && { tokens }),
       ...(fee !== undefined && { fee }),

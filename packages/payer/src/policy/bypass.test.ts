@@ -2,6 +2,7 @@
  * Ways around the limits, and that there are none. The chain is not there: a payment that all rules allow fails with
  * `chain_unavailable`, right before it would be signed.
  */
+import { createHash } from 'node:crypto'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -69,7 +70,7 @@ async function spent(
   const nonce = bytes32(Math.floor(Math.random() * 1e9)) as never
   const pair = `eip155:31337/${address(1)}`
   const reservation = {
-    ...{ owner: 'o', terms: 't', pair, host, route, amount, hour },
+    ...{ owner: 'o', terms: 't', addresses: [], pair, host, route, amount, hour },
     ...{
       way: 'permit' as const,
       token: address(1),
@@ -223,6 +224,13 @@ const caps: Case[] = [
     code: 'host_total_exceeded',
     options: { maxPerHost: '1500' },
     before: () => spent('501', '127.0.0.1', 'GET http://127.0.0.1:1/x'),
+  },
+  {
+    name: 'the cap of a host under another of its names',
+    code: 'host_total_exceeded',
+    options: { maxPerHost: '1500', allowedHosts: ['localhost'] },
+    before: () => spent('501'),
+    url: () => seller.url.replace('127.0.0.1', 'localhost'),
   },
   {
     name: 'one unit above the cap of a day',
@@ -385,12 +393,42 @@ describe('what a human is asked', () => {
     await attempt(optionsOf({ approveAbove: '10', approve }))
     await attempt(optionsOf({ approveAbove: '10', approve }))
     expect(asked[0]).toMatchObject({
-      ...{ host: '127.0.0.1', path: '/thing', method: 'GET', amount: '1000', fee: '7', remaining: '2500' },
+      ...{
+        host: `127.0.0.1:${port()}`,
+        path: '/thing',
+        body: 'none',
+        method: 'GET',
+        amount: '1000',
+        fee: '7',
+        remaining: '2500',
+      },
       ...{ network: 'eip155:31337', token: address(1), terms: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
     })
     const [first, second] = asked as { terms: string }[]
     expect(first?.terms).not.toBe(second?.terms)
   })
+
+  it('says port, query, and how the body of the request begins, with its hash', async () => {
+    behave = asks()
+    const asked: { host: string; path: string; body: string }[] = []
+    const approve: Approver = async (request) => asked.push(request) < 0
+    const body = `${'a'.repeat(80)}`
+    const url = `${seller.url}?to=elsewhere&${'q'.repeat(400)}`
+    const payer = createPayer(optionsOf({ approveAbove: '10', approve }))
+    await expect(payer.pay(url, { method: 'POST', body })).rejects.toMatchObject({ code: 'not_approved' })
+    const [{ host, path, body: shown } = { host: '', path: '', body: '' }] = asked
+    expect(host).toBe(`127.0.0.1:${port()}`)
+    expect(path).toMatch(/^\/thing\?to=elsewhere&q+ and \d+ more characters$/)
+    const hash = createHash('sha256').update(body).digest('hex')
+    expect(shown).toBe(`80 bytes, "${'a'.repeat(64)}"…, sha256 ${hash}`)
+  })
+})
+
+it('a request that carries a payment already is refused before it leaves', async () => {
+  const headers = { 'PAYMENT-SIGNATURE': 'e30=' }
+  const payment = createPayer(optionsOf()).pay(seller.url, { headers })
+  await expect(payment).rejects.toMatchObject({ code: 'payer_misconfigured' })
+  expect(seller.requests).toHaveLength(0)
 })
 
 describe('the policy file', () => {

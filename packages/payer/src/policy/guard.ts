@@ -14,6 +14,7 @@ import { pairOf, type Reservation } from '../totals/spend-state.js'
 import type { Reserved } from '../totals/totals.js'
 import { refusalOf, type Verdict } from '../verdict.js'
 import { type AskPorts, createAsk, factsOf } from './ask.js'
+import { hostOf } from './hosts.js'
 import { judgeApproval, judgeBounds, judgeHost, judgeOffer, judgePermit } from './offer-rules.js'
 import { grant, type Permission } from './permission.js'
 import { type Purchase, reservationFor, routeOf } from './purchase.js'
@@ -55,6 +56,8 @@ export type GuardPorts = AskPorts & {
   readonly checkHelper: (helper: Address) => Promise<void>
   /** Ends reservations whose burns the chain can rule out by now. */
   readonly reconcile: () => Promise<void>
+  /** The addresses behind a hostname. None when they cannot be found out. */
+  readonly addressesOf: (hostname: string) => Promise<readonly string[]>
   readonly limits: Pick<PayerLimits, 'offerSecondsMax' | 'signatureSecondsMax'>
 }
 
@@ -121,8 +124,12 @@ function createJudges(ports: GuardPorts): Pick<Guard, 'checkUrl' | 'judge'> {
 
     async judge(purchase) {
       const { challengeNonce, amount } = purchase.offer
-      const { pair, host } = reservationOf(ports, purchase, '')
-      const caps = judgeCaps(capsOf(policy), await totals.used(pair, host, challengeNonce), amount)
+      const reservation = await reservationOf(ports, purchase, '')
+      const caps = judgeCaps(
+        capsOf(policy),
+        await totals.used(reservation.pair, reservation, challengeNonce),
+        amount,
+      )
       const alone = await withHelperCode(purchase, judgeAlone(ports, purchase))
       return [...alone, ...caps, ...(await approvalVerdicts(ports, purchase))]
     },
@@ -174,7 +181,7 @@ function createPermit(ports: GuardPorts, owner: string): Pick<Guard, 'permit' | 
   return {
     async permit(purchase) {
       const { challengeNonce } = purchase.offer
-      const reservation = reservationOf(ports, purchase, owner)
+      const reservation = await reservationOf(ports, purchase, owner)
       const { terms } = reservation
       const known = await totals.takeOver(challengeNonce, reservation)
       if (known && known.terms !== terms) throw takenByAnother(challengeNonce)
@@ -235,11 +242,17 @@ async function approvalVerdicts({ policy, totals }: GuardPorts, purchase: Purcha
   return judgeApproval(policy, offer.amount, before)
 }
 
-const reservationOf = (
-  { payer, policy, clock }: GuardPorts,
+async function reservationOf(
+  { payer, policy, clock, addressesOf }: GuardPorts,
   purchase: Purchase,
   owner: string,
-): Reservation => reservationFor(purchase, { owner, payer, network: policy.network, nowMs: clock.now() })
+): Promise<Reservation> {
+  const host = purchase.target && hostOf(purchase.target.url)
+  const addresses = host ? await addressesOf(host.hostname) : []
+  return reservationFor(purchase, {
+    ...{ owner, payer, addresses, network: policy.network, nowMs: clock.now() },
+  })
+}
 
 /** One challenge stands for one set of terms, paid by one process. */
 export const takenByAnother = (challengeNonce: ChallengeNonce): PayerError =>

@@ -2,6 +2,7 @@
 import type { Address, BaseUnits, Network, Offer } from '@svc-zerc20/protocol'
 import type { PayableOffer } from '../offer/payable-offer.js'
 import { type Target, toolCallMethod } from '../payment/payment-memory.js'
+import type { BodyFacts } from '../payment/request-body.js'
 import { printable } from '../printable.js'
 import { hourOf, pairOf, type Reservation } from '../totals/spend-state.js'
 import { hostOf } from './hosts.js'
@@ -16,6 +17,8 @@ export type Purchase = {
   readonly asked: Target | undefined
   /** Method and URL at which the offer was made, after redirects. Undefined beneath a client that does not tell. */
   readonly target: Target | undefined
+  /** The body of the request. Undefined beneath a client that does not tell. */
+  readonly body: BodyFacts | 'none' | undefined
   readonly bounds: Bounds
 }
 
@@ -38,10 +41,12 @@ export function reservationFor(
   {
     owner,
     payer,
+    addresses,
     network,
     nowMs,
   }: {
     readonly owner: string
+    readonly addresses: readonly string[]
     readonly payer: Address
     readonly network: Network.Network
     readonly nowMs: number
@@ -54,6 +59,7 @@ export function reservationFor(
     terms: termsHash(payer, way, offer),
     pair: pairOf(network, token),
     host: (target && hostOf(target.url)?.hostname) ?? 'unknown',
+    addresses,
     route: routeOf(purchase),
     amount: `${amount}`,
     hour: hourOf(nowMs),
@@ -78,7 +84,25 @@ export function targetOf(request: string | undefined): Target | undefined {
   return URL.canParse(url) ? { method, url } : undefined
 }
 
-/** The path of a target, as a human reads it. */
+/** Host and port of a target, as a human reads them. */
+export function placeOf({ url }: Target): string {
+  const { hostname = 'unknown', port } = hostOf(url) ?? {}
+  return `${hostname}:${port}`
+}
+
+/** Path and query of a target, as a human reads them. What does not fit is said to be missing. */
+export function shownPathOf(target: Target): string {
+  const { pathname, search, hash } = new URL(target.url)
+  const whole = `${pathname}${search}${target.method === toolCallMethod ? hash : ''}`
+  const rest = whole.length - routeCharsMax
+  return `${printable(whole, routeCharsMax)}${rest > 0 ? ` and ${rest} more characters` : ''}`
+}
+
+/** A body in one line: what cannot be shown is held by its hash. */
+export const bodyText = (body: BodyFacts | 'none'): string =>
+  body === 'none' ? 'none' : `${body.bytes} bytes, ${JSON.stringify(body.start)}…, sha256 ${body.sha256}`
+
+/** The path of a target, as a remembered price has it. */
 export function pathOf({ method, url }: Target): string {
   const { pathname, hash } = new URL(url)
   return printable(method === toolCallMethod ? `${pathname}${hash}` : pathname, routeCharsMax)

@@ -6,6 +6,7 @@ import type { PayerLimits } from '../limits.js'
 import { checkFresh, isFresh, type PayableOffer, readOffer } from '../offer/payable-offer.js'
 import { PayerError } from '../payer-error.js'
 import { judgeAnswer } from '../payment/outcome.js'
+import { addressesOf } from '../policy/addresses.js'
 import { createGuard, type Guard, type GuardPorts } from '../policy/guard.js'
 import type { Way } from '../policy/permission.js'
 import type { Bounds } from '../policy/purchase.js'
@@ -82,6 +83,7 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
   const helperTrust = createHelperTrust({ codeAt: chain.codeAt, chainId, allowedHelpers, limits })
   const guard = createGuard({
     ...{ ...parts, policy, payer, checkHelper: helperTrust, inTokens, reconcile, clock, limits },
+    addressesOf: (hostname) => addressesOf(hostname, clock),
   })
   const nonces = createPermitNonces({ readFacts: chain.permitFacts, clock, limits })
   const deliveries = createDeliveries({ memory, nonces, guard, limits })

@@ -3,11 +3,15 @@ import { type ChallengeNonce, Json } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 import { type Outcome, outcomes } from '../payment/outcome.js'
 import type { PaymentMemory, PaymentRecord } from '../payment/payment-memory.js'
+import type { BodyFacts } from '../payment/request-body.js'
 import type { EndFacts, Guard } from '../policy/guard.js'
 import type { PermitNonces } from '../signing/permit-nonces.js'
 
 /** Where an offer came from. */
-export type Origin = Required<Pick<PaymentRecord, 'request' | 'target' | 'echo'>>
+export type Origin = Required<Pick<PaymentRecord, 'request' | 'target' | 'echo'>> & {
+  /** Told to a human who is asked, and never stored. */
+  readonly body: BodyFacts | 'none'
+}
 
 export type Deliveries = {
   /** Remembers where an offer came from, in case its payment gets stuck before it is presented. */

@@ -34,7 +34,7 @@ export function createMakePayload({
   /** Takes the payment for this process alone, before anything is reserved or signed for it. */
   async function take(offer: PayableOffer, accepted: Offer.PaymentRequirements): Promise<PaymentRecord> {
     const { challengeNonce } = offer
-    const origin = deliveries.originOf(challengeNonce)
+    const { body: _, ...origin } = deliveries.originOf(challengeNonce) ?? {}
     const { isOurs, record } = await memory.hold(challengeNonce, (before) => {
       if (before?.payload) return before
       const first = before ?? { challengeNonce, accepted, resends: 0, ...origin }
@@ -48,9 +48,10 @@ export function createMakePayload({
   async function askLeave(offer: PayableOffer, record: PaymentRecord, bounds: Bounds): Promise<Permission> {
     const { challengeNonce } = offer
     const { accepted } = record
-    const { request, target } = deliveries.originOf(challengeNonce) ?? record
-    const asked = targetOf(request)
-    const permission = await guard.permit({ offer, accepted, way: wayOf(offer), asked, target, bounds })
+    const origin = deliveries.originOf(challengeNonce)
+    const { request, target } = origin ?? record
+    const facts = { asked: targetOf(request), target, body: origin?.body }
+    const permission = await guard.permit({ offer, accepted, way: wayOf(offer), ...facts, bounds })
     // The hold may have ended while a human thought.
     const kept = await memory.hold(challengeNonce, (before) => before)
     if (kept.isOurs && kept.record) return permission

@@ -53,5 +53,12 @@ export async function appendLine(path: string, line: string): Promise<void> {
   }
 }
 
+/** Why somebody else can change a file or folder. Undefined when nobody can. */
+export function othersMayWrite({ uid, mode }: { readonly uid: number; readonly mode: number }) {
+  const self = process.getuid?.()
+  if (self !== undefined && uid !== self && uid !== 0) return `it belongs to user ${uid}, who can change it`
+  return (mode & 0o022) === 0 ? undefined : 'other users of this machine can write it: chmod go-w'
+}
+
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

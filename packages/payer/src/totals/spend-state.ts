@@ -8,6 +8,8 @@ import { Json } from '@svc-zerc20/protocol'
 export type Reservation = {
   readonly pair: string
   readonly host: string
+  /** Addresses of the host. What is spent at one of them counts for every name that leads there. */
+  readonly addresses: readonly string[]
   /** The request that a caller made. Its price is remembered. */
   readonly route: string
   readonly amount: string
@@ -30,7 +32,7 @@ type Amounts = Readonly<Record<string, string>>
 export type SpendState = {
   /** Network and token → spent since the beginning. */
   readonly totals: Amounts
-  /** Network, token and host → spent there since the beginning. */
+  /** Network, token, and host or address → spent there since the beginning. */
   readonly hosts: Amounts
   /** Network, token and hour → spent in it. */
   readonly hours: Amounts
@@ -43,6 +45,8 @@ export const emptyState: SpendState = { totals: {}, hosts: {}, hours: {}, reserv
 
 /** Hours that count as a day: the current one, and the 24 before it. */
 const hoursOfDay = 25
+/** Hours of one network and token that are kept: by number and not by age, because a clock may jump and return. */
+const hoursKept = 100
 /** Routes whose price is remembered. The oldest is forgotten first. */
 const pricesMax = 1_000
 
@@ -58,20 +62,27 @@ export type Used = {
   readonly reserved: bigint
 }
 
-/** The amounts that count against the caps of one network and token, and of one host. */
-export function usedOf(state: SpendState, pair: string, host: string, nowMs: number): Used {
+/** A host and its addresses. */
+export type Place = Pick<Reservation, 'host' | 'addresses'>
+const namesOf = ({ host, addresses }: Place) => [...new Set([host, ...addresses])]
+
+/** The amounts that count against the caps of one network and token, and of one host by its name or an address. */
+export function usedOf(state: SpendState, pair: string, place: Place, nowMs: number): Used {
   const open = Object.values(state.reservations).filter((each) => each.pair === pair)
   const reserved = sum(open.map(({ amount }) => amount))
   const first = hourOf(nowMs) - hoursOfDay + 1
-  const today = Object.entries(state.hours)
-    .filter(([key]) => key.startsWith(`${pair} `) && Number(key.slice(pair.length + 1)) >= first)
+  const today = hoursOf(state, pair)
+    .filter(([hour]) => hour >= first)
     .map(([, amount]) => amount)
   return {
     reserved,
     total: of(state.totals, pair) + reserved,
-    host:
-      of(state.hosts, `${pair} ${host}`) +
-      sum(open.filter((each) => each.host === host).map((r) => r.amount)),
+    host: namesOf(place)
+      .map((name) => {
+        const there = open.filter((each) => namesOf(each).includes(name))
+        return of(state.hosts, `${pair} ${name}`) + sum(there.map(({ amount }) => amount))
+      })
+      .reduce(larger, 0n),
     day: sum(today) + sum(open.filter(({ hour }) => hour >= first).map((r) => r.amount)),
   }
 }
@@ -84,9 +95,22 @@ export const priceOf = (state: SpendState, pair: string, route: string): bigint 
 export const reservationOf = (state: SpendState, nonce: string): Reservation | undefined =>
   Object.hasOwn(state.reservations, nonce) ? state.reservations[nonce] : undefined
 
+/**
+ * The state with a reservation. Its hour never lies before one that was seen already: what is paid while a clock is set
+ * back still counts for the day to which the clock returns.
+ */
 export function withReservation(state: SpendState, nonce: string, reservation: Reservation): SpendState {
-  return { ...state, reservations: { ...state.reservations, [nonce]: reservation } }
+  const { pair } = reservation
+  const open = Object.values(state.reservations).filter((each) => each.pair === pair)
+  const seen = [...hoursOf(state, pair).map(([hour]) => hour), ...open.map(({ hour }) => hour)]
+  const hour = Math.max(reservation.hour, ...seen)
+  return { ...state, reservations: { ...state.reservations, [nonce]: { ...reservation, hour } } }
 }
+
+const hoursOf = ({ hours }: SpendState, pair: string): [number, string][] =>
+  Object.entries(hours)
+    .filter(([key]) => key.startsWith(`${pair} `))
+    .map(([key, amount]) => [Number(key.slice(pair.length + 1)), amount])
 
 /** The state without a reservation, of which nothing was spent. Unchanged where there is none. */
 export function withoutReservation(state: SpendState, nonce: string): SpendState {
@@ -99,15 +123,17 @@ export function withoutReservation(state: SpendState, nonce: string): SpendState
 export function withSpent(state: SpendState, nonce: string): SpendState {
   const reservation = reservationOf(state, nonce)
   if (reservation === undefined) return state
-  const { pair, host, hour, amount } = reservation
-  const oldest = hour - 2 * hoursOfDay
-  const hours = Object.entries(state.hours).filter(
-    ([key]) => Number(key.slice(key.lastIndexOf(' '))) > oldest,
-  )
+  const { pair, hour, amount } = reservation
+  const dropped = hoursOf(state, pair)
+    .map(([each]) => each)
+    .sort((a, b) => b - a)
+    .slice(hoursKept)
+    .map((each) => `${pair} ${each}`)
+  const hours = Object.entries(state.hours).filter(([key]) => !dropped.includes(key))
   return {
     ...withoutReservation(state, nonce),
     totals: add(state.totals, pair, amount),
-    hosts: add(state.hosts, `${pair} ${host}`, amount),
+    hosts: namesOf(reservation).reduce((hosts, name) => add(hosts, `${pair} ${name}`, amount), state.hosts),
     hours: add(Object.fromEntries(hours), `${pair} ${hour}`, amount),
   }
 }
@@ -128,6 +154,7 @@ export function withPrice(
   return { ...state, prices: Object.fromEntries(entries.slice(-pricesMax)) }
 }
 
+const larger = (a: bigint, b: bigint) => (a < b ? b : a)
 const of = (amounts: Amounts, key: string) => BigInt(amounts[key] ?? '0')
 const sum = (amounts: readonly string[]) => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
 const add = (amounts: Amounts, key: string, amount: string): Amounts => ({
@@ -152,6 +179,7 @@ const isReservation = (value: unknown) =>
   [value.pair, value.host, value.route, value.token, value.payTo, value.payer, value.terms].every(
     (text) => typeof text === 'string',
   ) &&
+  Array.isArray(value.addresses) &&
   Number.isSafeInteger(value.hour) &&
   Number.isSafeInteger(value.expiresAt) &&
   ['permit', 'self-transfer'].includes(String(value.way))

@@ -6,6 +6,7 @@ import type { Verdict } from '../verdict.js'
 import { type Cap, judgeCaps } from './caps.js'
 import {
   emptyState,
+  type Place,
   priceOf,
   type Reservation,
   reservationOf,
@@ -23,7 +24,7 @@ export type Reserved = 'reserved' | 'taken' | { readonly refused: Verdict }
 
 export type Totals = {
   /** What counts against the caps. The reservation of `except`, if there is one, is left out. */
-  used(pair: string, host: string, except?: ChallengeNonce): Promise<Used>
+  used(pair: string, place: Place, except?: ChallengeNonce): Promise<Used>
   /** The price that a route is compared with. Undefined when nothing was paid there. */
   price(pair: string, route: string): Promise<bigint | undefined>
   reservation(nonce: ChallengeNonce): Promise<Reservation | undefined>
@@ -77,13 +78,13 @@ export function createTotals({
     caps: readonly Cap[],
     next: (before: SpendState, known: Reservation | undefined) => SpendState | undefined,
   ): Promise<Reserved> => {
-    const { pair, host, owner, terms, amount } = reservation
+    const { pair, owner, terms, amount } = reservation
     let reserved: Reserved = 'reserved'
     await change((before) => {
       const known = reservationOf(before, nonce)
       const after = next(before, known)
       const isTaken = known !== undefined && (known.owner !== owner || known.terms !== terms)
-      const used = usedOf(withoutReservation(before, nonce), pair, host, clock.now())
+      const used = usedOf(withoutReservation(before, nonce), pair, reservation, clock.now())
       const refused = judgeCaps(caps, used, BigInt(amount)).find(({ passes }) => passes === 'no')
       reserved = isTaken || after === undefined ? 'taken' : refused ? { refused } : 'reserved'
       return reserved === 'reserved' && after ? after : before
@@ -93,9 +94,9 @@ export function createTotals({
 
   return {
     state,
-    async used(pair, host, except) {
+    async used(pair, place, except) {
       const all = await state()
-      return usedOf(except ? withoutReservation(all, except) : all, pair, host, clock.now())
+      return usedOf(except ? withoutReservation(all, except) : all, pair, place, clock.now())
     },
     reservation: async (nonce) => reservationOf(await state(), nonce),
     price: async (pair, route) => priceOf(await state(), pair, route),
