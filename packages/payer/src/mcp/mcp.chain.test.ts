@@ -253,7 +253,7 @@ describe.each([
     const id = question.challengeNonce.slice(0, 12)
     expect(error).toMatchObject({ code: 'approval_needed', id, command: `svc-pay approve ${id}` })
     expect(seller.presented).toHaveLength(0)
-    await answerQuestion(folder, question, true)
+    await answerQuestion(folder, question, true, systemClock)
     expect(await call('pay', { url: seller.url })).toMatchObject({ isError: false, status: 200 })
     expect(seller.presented).toHaveLength(1)
   })
