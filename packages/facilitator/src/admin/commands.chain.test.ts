@@ -2,6 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { developmentRoles } from '@svc-zerc20/devnet'
@@ -51,6 +53,22 @@ function configBeside(): string {
   writeFileSync(file, text.replace(/port = 0/, `port = ${new URL(net.facilitatorUrl).port}`))
   return file
 }
+
+it('a sweep that failed is no success: exit code 75, and why', async () => {
+  const daemon = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ sweep: 'failed', reason: 'unfunded', message: 'the treasury has no gas' }))
+  })
+  await new Promise<void>((resolve) => daemon.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(daemon.address() as AddressInfo).port}`
+  try {
+    const { code, stdout } = await run([], { parent: ['sweep'], url })
+    expect(stdout).toBe('nothing was swept: the treasury has no gas\n')
+    expect(code).toBe(75)
+  } finally {
+    daemon.close()
+  }
+})
 
 describe('beside the daemon that runs', () => {
   const { treasury, relayer } = developmentRoles

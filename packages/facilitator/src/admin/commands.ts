@@ -194,7 +194,7 @@ Examples:
 Exit codes:
   ${exitCodes.ok}   done, or there is nothing to sweep
   ${exitCodes.mistake}   refused: wrong token, or a mistake on the command line
-  ${exitCodes.tryAgain}  no daemon answers there`
+  ${exitCodes.tryAgain}  no daemon answers there, or the sweep failed: the answer says why, and the fees stay due`
 
 /** Adds the command `sweep`. */
 export function registerSweepCommand(program: Command, env: Environment): void {
@@ -211,7 +211,10 @@ export function registerSweepCommand(program: Command, env: Environment): void {
         options,
         feeSchemas.sweepAnswer,
         (client) => client.post('/fees/sweep', { dryRun: `${dryRun}` }),
-        printSweep,
+        (answer) => {
+          if (answer.sweep === 'failed') process.exitCode = exitCodes.tryAgain
+          return printSweep(answer)
+        },
       ),
     )
 }

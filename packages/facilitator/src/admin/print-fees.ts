@@ -13,7 +13,11 @@ export function printFees(fees: Fees): string {
   const last = swept.last ? `, last ${swept.last.amount} at ${time(swept.last.at)}` : ''
   return textTable([
     ['mode', fees.mode],
-    ['treasury', fees.treasury],
+    [
+      'treasury',
+      fees.treasuryWei === undefined ? fees.treasury : `${fees.treasury}, ${fees.treasuryWei} wei`,
+    ],
+    ...(fees.earned === undefined ? [] : [['earned', `${fees.earned} base units`]]),
     ['due', describeSum(due)],
     ...(elsewhere ? [['elsewhere', `${describeSum(elsewhere)}, minted to another account`]] : []),
     [

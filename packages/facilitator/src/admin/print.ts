@@ -40,6 +40,7 @@ export function printStatus(status: Status): string {
     ...(status.minter ? [['minter', describeAccount(status.minter)]] : []),
     ['gas', describeSpent(relayer.spent)],
     ['journal', journal ? describeJournal(journal) : 'none'],
+    ['history', describeHistory(status.history)],
   ])
 }
 
@@ -63,9 +64,13 @@ function describeFees(fees: Status['fees']): string {
   return `${due.amount} due, ${underWay?.amount ?? 0} under way, ${swept.amount} swept${failed}`
 }
 
-function describeReasons({ reasons, off }: Status['mints']): string {
+function describeReasons({ reasons, off, nextBatches = [] }: Status['mints']): string {
   const list = Object.entries(reasons).map(([reason, payments]) => `${payments} ${reason}`)
-  return [...(list.length === 0 ? ['none'] : list), ...(off === undefined ? [] : [`off: ${off}`])].join(', ')
+  const batches = nextBatches.map(
+    (batch) => `next batch ${batch.payments} of ${batch.of}, at the latest ${time(batch.latestAt)}`,
+  )
+  const why = off === undefined ? [] : [`off: ${off}`]
+  return [...(list.length === 0 ? ['none'] : list), ...batches, ...why].join(', ')
 }
 
 function describeChain({ reachable, head, roundTripMs, clockSkewSeconds }: Status['chain']): string {
@@ -76,6 +81,11 @@ function describeChain({ reachable, head, roundTripMs, clockSkewSeconds }: Statu
 
 const describeSpent = ({ burn, mint }: RelayerView['spent']): string =>
   `${burn.wei} wei for ${burn.transactions} burn transactions, ${mint.wei} wei for ${mint.transactions} mints`
+
+const describeHistory = (history: Status['history']): string =>
+  history
+    ? `${history.bytes} bytes, ${history.records} records${history.failed ? ', last write FAILED' : ''}`
+    : 'none'
 
 function describeJournal(journal: NonNullable<Status['journal']>): string {
   const { records, syncs, bytes, failed, freeBytes } = journal

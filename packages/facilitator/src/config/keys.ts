@@ -303,7 +303,8 @@ export const tables = {
       mode: defaults(
         oneOf('single', 'batch'),
         'single',
-        'How new payments are minted. `single`: each by a proof of its own. `batch`: many by one proof, as a sum; the ' +
+        'How new payments are minted. `single`: each by a proof of its own. `batch`: many by one proof, as a sum, and each ' +
+          'waits for others, by default up to 6 hours (`finalize.batch_wait_max_ms`); the ' +
           'verifier needs a batch verifier, and `zerc20.artifacts` its keys. Payments keep the mode of their address, so ' +
           'that a change loses nothing.',
       ),

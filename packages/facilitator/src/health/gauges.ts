@@ -96,6 +96,9 @@ function registerFeeGauges({ fees, metrics, clock }: GaugeSources): void {
   )
   source('svc_fees_under_way_base_units', () => known(({ underWay }) => Number(underWay?.sweep.amount ?? 0n)))
   source('svc_fees_swept_base_units', () => known(({ swept }) => Number(swept.amount)))
+  source('svc_treasury_balance_wei', () =>
+    known(({ treasuryWei }) => (treasuryWei === undefined ? undefined : Number(treasuryWei))),
+  )
   source('svc_fees_undistributed_base_units', () =>
     known(({ splitter }) =>
       splitter?.undistributed === undefined ? undefined : Number(splitter.undistributed),

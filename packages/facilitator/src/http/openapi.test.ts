@@ -174,6 +174,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     renderMetrics: async () => '',
     finalizeOff: undefined,
     owed: createOwedBooks({ ledger, clock, waitOf: undefined, few: 0, freshMs: 0 }),
+    batchPace: { least: 30, waitMaxMs: 0 },
     fees: {
       view: () => Promise.reject(new Error('no fees here')),
       last: () => undefined,
@@ -189,6 +190,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
       relayer: { address: '0x', balance: () => undefined, queue: () => [] },
       minter: undefined,
       journal: () => undefined,
+      history: () => undefined,
       spent: () => ({ transactions: 0, gas: 0n, wei: 0n }),
       chain: () => undefined,
       clockSkewSeconds: () => undefined,

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, units } from '../../test/challenges.js'
 import { createOwedBooks } from './owed.js'
 import type { AwaitingMint } from './records.js'
+import type { Wait } from './waits.js'
 
 /** Books over a list that the test lengthens, with a clock that the test moves. */
-function booksOf(few: number) {
+function booksOf(few: number, waitOf?: () => Wait) {
   const awaiting: AwaitingMint[] = []
   const demoted: AwaitingMint[] = []
   const time = { ms: 1_000_000 }
@@ -18,7 +19,7 @@ function booksOf(few: number) {
       },
     },
     clock: { now: () => time.ms },
-    waitOf: undefined,
+    waitOf,
     few,
     freshMs: 5_000,
   })
@@ -28,6 +29,14 @@ function booksOf(few: number) {
 }
 
 describe('what is owed to the provider', () => {
+  it('tells how many gather for a batch, and since when', async () => {
+    const { books, burn } = booksOf(1, () => ({ reason: 'gathering', sinceMs: 0 }))
+    burn(1)
+    burn(2)
+    const { gathering } = await books.look()
+    expect(gathering).toEqual([{ payments: 2, oldestAt: challengeOf(1).expiresAt }])
+  })
+
   it('is not what a reorg took, which is counted by itself', async () => {
     const { books, burn, reorg } = booksOf(1)
     burn(1)

@@ -13,6 +13,8 @@ export type Owed = {
   readonly reasons: ReadonlyMap<WaitReason, number>
   /** Accepted once, perhaps served, and without a burn since a reorg. */
   readonly demoted: { readonly payments: number; readonly value: bigint }
+  /** Payments that wait for others of their epoch: how many, and since when the first does. */
+  readonly gathering: readonly { readonly payments: number; readonly oldestAt: number }[]
 }
 
 export type OwedBooks = {
@@ -40,6 +42,7 @@ export function createOwedBooks(deps: {
 
   async function sum(): Promise<Owed> {
     const reasons = new Map<WaitReason, number>()
+    const gathering = new Map<number | undefined, Owed['gathering'][number]>()
     let payments = 0
     let value = 0n
     let oldestAt: number | undefined
@@ -49,6 +52,11 @@ export function createOwedBooks(deps: {
       payments += 1
       value += payment.burn.value
       const at = waitingSince(payment)
+      if (reason === 'gathering') {
+        const epoch = payment.challenge.epoch?.start
+        const { payments: others = 0, oldestAt: first = at } = gathering.get(epoch) ?? {}
+        gathering.set(epoch, { payments: others + 1, oldestAt: Math.min(first, at) })
+      }
       oldestAt = oldestAt === undefined ? at : Math.min(oldestAt, at)
     }
     const demoted = { payments: 0, value: 0n }
@@ -56,7 +64,14 @@ export function createOwedBooks(deps: {
       demoted.payments += 1
       demoted.value += burn.value
     }
-    return { payments, value: value as BaseUnits, oldestAt, reasons, demoted }
+    return {
+      payments,
+      value: value as BaseUnits,
+      oldestAt,
+      reasons,
+      demoted,
+      gathering: [...gathering.values()],
+    }
   }
 
   async function lookNow(): Promise<Owed> {

@@ -7,7 +7,8 @@ import type { Clock } from './ports.js'
 
 export const waitReasons = {
   delayed: 'held back for a random time, finalize.delay_max_ms',
-  queued: 'its turn comes in one of the next rounds',
+  queued: 'its turn comes in one of the next rounds, or after the proof that is being made',
+  proving: 'its proof is being made, here or by the decider',
   gathering: 'other payments are to be minted with it, finalize.batch_least and finalize.batch_wait_max_ms',
   records_missing:
     'the chain counted more burns of its epoch than the records here know: run svc-facilitator recover',

@@ -84,6 +84,8 @@ function standingAt(step: Step | 'due' | undefined): Standing {
       return waiting('the verifier is paused')
     case 'gathering':
       return waiting('other payments are to be minted with it')
+    case 'queued':
+      return waiting('other payments are minted before it')
     case 'records_missing':
       return waiting('the chain counted more burns of its epoch than are known here')
     case 'foreign_mint':

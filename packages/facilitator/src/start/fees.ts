@@ -1,4 +1,5 @@
 /** Fees on their way to the facilitator, wired: sweeps with the treasury's key, and distributions of the splitter. */
+import { type JsonRpc, quantityOf } from '@svc-zerc20/evm'
 import { privateKeyToAccount } from 'viem/accounts'
 import { toHex } from 'viem/utils'
 import type { Config } from '../config/config.js'
@@ -39,6 +40,13 @@ export type FeesSide = FeeControl & {
   close(): Promise<void>
 }
 
+/** Undefined while the node does not say it. */
+const weiOf = (rpc: Pick<JsonRpc, 'batch'>, address: string): Promise<bigint | undefined> =>
+  rpc.batch([{ method: 'eth_getBalance', params: [address, 'latest'] }]).then(
+    ([answer]) => quantityOf('eth_getBalance', answer),
+    () => undefined,
+  )
+
 export function createFeesSide(deps: FeesDeps): FeesSide {
   const { config, profile, ledger, clock, telemetry } = deps
   const treasury = wireTreasuryRelayer(deps)
@@ -54,11 +62,14 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
   return {
     async view() {
       const address = config.fee?.splitter
+      const isCustodial = config.fee !== undefined && address === undefined
+      const treasuryWei = isCustodial ? await weiOf(deps.chainSide.rpc, treasury.address) : undefined
       last = {
         ...(await sweeper.view()),
         mode: config.fee === undefined ? 'none' : address === undefined ? 'custodial' : 'split',
         terms,
         swept: await ledger.swept(),
+        ...(treasuryWei !== undefined && { treasuryWei }),
         ...(split && address !== undefined && { splitter: { address, ...split.distributor.view() } }),
       }
       return last

@@ -189,6 +189,7 @@ function wireOperator(
       few: limits.owedFewPayments,
       freshMs: limits.owedFreshMs,
     }),
+    batchPace: { least: config.finalize.batch_least, waitMaxMs: config.finalize.batch_wait_max_ms },
     openChallengesMax: config.daemon.max_open_challenges,
     relayer,
     minter,

@@ -42,6 +42,7 @@ export type OperatorDeps = {
   /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
   readonly owed: OwedBooks
+  readonly batchPace: { readonly least: number; readonly waitMaxMs: number }
   readonly fees: FeeControl
   readonly ledger: { readonly books: Books; openCount(): number; size(): number; acceptedFees(): bigint }
   readonly openChallengesMax: number
@@ -94,6 +95,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     auth: deps.adminAuth,
     books: ledger.books,
     owed: deps.owed,
+    batchPace: deps.batchPace,
     fees: deps.fees,
     finalizeOff: deps.finalizeOff,
     issuance: deps.issuance,
@@ -120,6 +122,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
       chain: probe.last,
       clockSkewSeconds: deps.clockWatch.skewSeconds,
       journal: deps.journalStats,
+      history: deps.historyStats,
       diskSpace,
     },
   })

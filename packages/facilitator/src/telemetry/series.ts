@@ -65,6 +65,9 @@ export const series = {
   svc_fees_due_oldest_seconds: gauge('Time since the oldest of those fees is due; 0 when there is none.'),
   svc_fees_under_way_base_units: gauge('Fees in a sweep that is signed and not deep on the chain yet.'),
   svc_fees_swept_base_units: gauge('Fees that were swept to their recipient, since the first payment.'),
+  svc_treasury_balance_wei: gauge(
+    'Native balance of the treasury, which pays for sweeps; only in custodial mode.',
+  ),
   svc_fees_undistributed_base_units: gauge('Balance of the splitter, as last seen; only in split mode.'),
   svc_fee_sweeps_total: counter('Turns of sweeps, and of distributions of the splitter.', 'outcome'),
   svc_followed_block: gauge("Block up to which the token's transfers were followed."),

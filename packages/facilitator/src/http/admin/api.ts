@@ -64,6 +64,8 @@ export type AdminVitals = {
   chain(): ChainView | undefined
   clockSkewSeconds(): number | undefined
   journal(): JournalStats | undefined
+  /** Undefined when no payment history is attached. */
+  history(): { readonly records: number; readonly bytes: number; readonly failed: boolean } | undefined
   /** Bytes left under the journal; undefined without one. */
   diskSpace(): Promise<number | undefined>
 }
@@ -85,6 +87,8 @@ export type AdminApiDeps = {
   /** Addresses with money that a single proof does not bring; the newest, at most `limit`. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
   readonly owed: OwedBooks
+  /** When payments that are minted together have waited enough: so many, or so long. */
+  readonly batchPace: { readonly least: number; readonly waitMaxMs: number }
   readonly fees: FeeControl
   /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
@@ -132,6 +136,7 @@ async function viewStatus(deps: AdminApiDeps) {
   const { chainId, clock, vitals } = deps
   const { problems } = await deps.readiness()
   const journal = vitals.journal()
+  const history = vitals.history()
   const freeBytes = await vitals.diskSpace()
   return {
     version,
@@ -155,12 +160,13 @@ async function viewStatus(deps: AdminApiDeps) {
       spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
     },
     ...(vitals.minter && { minter: viewAccount(vitals.minter) }),
+    ...(history && { history }),
     ...(journal && { journal: { ...journal, ...(freeBytes !== undefined && { freeBytes }) } }),
   }
 }
 
-async function viewOwed({ owed, finalizeOff, clock }: AdminApiDeps) {
-  const { payments, value, oldestAt, reasons } = await owed.look()
+async function viewOwed({ owed, finalizeOff, clock, batchPace }: AdminApiDeps) {
+  const { payments, value, oldestAt, reasons, gathering } = await owed.look()
   return {
     awaiting: payments,
     owed: `${value}`,
@@ -169,6 +175,13 @@ async function viewOwed({ owed, finalizeOff, clock }: AdminApiDeps) {
       oldestSeconds: Math.max(0, inSeconds(clock.now()) - oldestAt),
     }),
     reasons: Object.fromEntries(reasons),
+    ...(gathering.length > 0 && {
+      nextBatches: gathering.map((epoch) => ({
+        payments: epoch.payments,
+        of: batchPace.least,
+        latestAt: epoch.oldestAt + Math.ceil(batchPace.waitMaxMs / 1000),
+      })),
+    }),
     ...(finalizeOff !== undefined && { off: finalizeOff }),
   }
 }

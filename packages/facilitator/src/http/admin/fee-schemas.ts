@@ -24,6 +24,8 @@ export const fees = named(
       .enum(['none', 'custodial', 'split'])
       .describe('how fees of new payments are paid; fees of older ones are swept in any mode'),
     treasury: address.describe('the account of SVC_TREASURY_PK, which sweeps and pays the gas of it'),
+    treasuryWei: baseUnits.optional().describe('its money for gas, in custodial mode'),
+    earned: baseUnits.optional().describe('due, under way and swept, since the first payment'),
     sweepMin: baseUnits.describe('fee.sweep_min'),
     sweepIntervalSeconds: count.describe('fee.sweep_interval_secs'),
     due: feeSum.describe('fees at the treasury that no sweep has taken'),

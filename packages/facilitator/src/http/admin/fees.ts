@@ -25,9 +25,12 @@ export function registerFees(
 
 export function viewFees({ due, elsewhere, underWay, swept, lastFailure, ...view }: FeesView) {
   const { sweeps, payments, amount, last } = swept
+  const earned = amount + due.amount + elsewhere.amount + (underWay?.sweep.amount ?? 0n)
   return {
     mode: view.mode,
     treasury: toChecksum(view.terms.treasury),
+    ...(view.treasuryWei !== undefined && { treasuryWei: `${view.treasuryWei}` }),
+    earned: `${earned}`,
     sweepMin: `${view.terms.minAmount}`,
     sweepIntervalSeconds: view.terms.intervalMs / 1000,
     due: viewSum(due),

@@ -263,6 +263,12 @@ export const status = named(
         oldestAt: seconds.optional(),
         oldestSeconds: count.optional(),
         reasons: z.record(z.string(), count).describe('how many wait for what'),
+        nextBatches: z
+          .array(z.looseObject({ payments: count, of: count, latestAt: seconds }))
+          .optional()
+          .describe(
+            'payments that gather, epoch by epoch: how many of how many, and when they go at the latest',
+          ),
         off: z.string().optional().describe('why nothing is minted here'),
       })
       .describe('burned and not minted yet: owed to the provider'),
@@ -284,6 +290,14 @@ export const status = named(
     addresses: z.looseObject({ ready: count, target: count }),
     relayer: z.looseObject({ ...sendingAccount, spent: z.looseObject({ burn: spent, mint: spent }) }),
     minter: z.looseObject(sendingAccount).optional().describe(minterAbout),
+    history: z
+      .looseObject({
+        records: count.describe('written since the start'),
+        bytes: count.describe('of all its files'),
+        failed: z.boolean().describe('the disk refuses its records'),
+      })
+      .optional()
+      .describe('absent when no payment history is attached'),
     journal: z
       .looseObject({
         records: count.describe('written since the start'),

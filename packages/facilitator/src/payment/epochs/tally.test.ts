@@ -159,7 +159,7 @@ describe('payments of an epoch', () => {
     const [a, b] = await payMany(world, [5n, 6n])
     world.cover()
     if (a) world.world.underWay.add(a.nonce)
-    expect(Object.values(await world.round())).toEqual(['confirming', 'gathering'])
+    expect(Object.values(await world.round())).toEqual(['confirming', 'queued'])
     expect(world.world.counted).toEqual([])
     world.world.underWay.clear()
     await world.round()

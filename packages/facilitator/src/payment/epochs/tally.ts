@@ -227,7 +227,7 @@ async function waitingOf(
     const current = round.burnsLeft > 0 ? await deps.reorgedBurns.withCurrentBurn(payment) : payment
     round.burnsLeft = Math.max(0, round.burnsLeft - 1)
     if (!current) steps.set(nonce, 'burn_lost')
-    else if (isAnyUnderWay) steps.set(nonce, isUnderWay(payment) ? 'confirming' : 'gathering')
+    else if (isAnyUnderWay) steps.set(nonce, isUnderWay(payment) ? 'confirming' : 'queued')
     else if (root.isPaused) steps.set(nonce, 'verifier_paused')
     else waiting.push(current)
   }
@@ -271,6 +271,7 @@ function createMintWaiting(
     const open = covered.filter((payment) => !counted.includes(payment))
     const isDue = open.length > 0 && (open.some(isHastened) || memory.isDue(open))
     const isWanted = isDue || (isClosing && !root.isPaused)
+    if (isWanted) stepFor(open, 'queued')
     if (!isWanted || round.mintsLeft === 0) return
     const planned = planBatch({ leaves, count, base: memory.base, limit, rangeOf: deps.rangeOf })
     if (!planned) return
@@ -278,6 +279,7 @@ function createMintWaiting(
     memory.begin(limit)
     const isNew = ({ beside }: EpochLeaf) => beside === 'open'
     await deps.mark(planned.leaves.filter(isNew), 'counted')
+    for (const { challenge } of open) deps.progress.waits.set(challenge.nonce, 'proving')
     const end = await sendBatch({ epoch, ...planned }, open, root, round)
     memory.ended(end === 'failed' ? 'failed' : 'well')
     const places = new Set(planned.leaves.map(({ burn }) => burn.leafIndex))

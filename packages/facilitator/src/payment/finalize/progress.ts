@@ -84,6 +84,7 @@ const waitSteps: ReadonlySet<string> = new Set<Step & WaitReason>([
   'root_behind',
   'verifier_paused',
   'gathering',
+  'queued',
   'records_missing',
   'foreign_mint',
 ])

@@ -13,6 +13,8 @@ export type Step =
   | 'verifier_paused'
   /** Waits for other payments of its epoch, to be minted with them. */
   | 'gathering'
+  /** It is due, and waits for the proof or the mint of others. */
+  | 'queued'
   /** Our account counted burns of its epoch that no record here explains. */
   | 'records_missing'
   /** More was minted for its epoch than all burns that we know: somebody else counts the same epoch. */

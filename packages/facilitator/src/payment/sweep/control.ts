@@ -10,6 +10,8 @@ export type FeesView = SweepView & {
   readonly mode: 'none' | 'custodial' | 'split'
   readonly terms: SweepTerms
   readonly swept: Swept
+  /** Wei of the account that sweeps; undefined where it sweeps nothing, or while the chain is out of reach. */
+  readonly treasuryWei?: bigint
   readonly splitter?: DistributorView & { readonly address: Address }
 }
 
