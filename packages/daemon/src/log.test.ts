@@ -1,10 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from './log.js'
 
 const built = new URL('../dist/index.js', import.meta.url).href
@@ -40,10 +40,16 @@ describe('the log of a process that ends', () => {
     log({ event: 'late' })
     await ending`
 
-  const start = (script: string) =>
-    spawn(process.execPath, ['--input-type=module', '--eval', script], {
+  let child: ChildProcess | undefined
+  afterEach(() => child?.kill('SIGKILL'))
+
+  function start(script: string) {
+    const started = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
+    child = started
+    return started
+  }
 
   it('has every line, whole and in order, and no line after the end', async () => {
     const child = start(writing(2_000))
