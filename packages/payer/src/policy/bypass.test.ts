@@ -182,9 +182,9 @@ const pins: Case[] = [
     requests: 3,
   },
   {
-    name: 'a signature that stays good for a day',
+    name: 'a signature that stays good for two days',
     code: 'offer_deadline',
-    behave: asks({ extra: { deadline: Math.floor(Date.now() / 1_000) + 86_400 } }),
+    behave: asks({ extra: { deadline: Math.floor(Date.now() / 1_000) + 172_800 } }),
   },
 ]
 
