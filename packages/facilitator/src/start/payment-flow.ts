@@ -85,6 +85,7 @@ export async function createPaymentFlow(deps: {
     payerWaits,
     clock,
     confirmations: settlement.confirmations,
+    presentedLateSecondsMax: limits.presentedLateSecondsMax,
   })
   return {
     issueChallenge: createIssueChallenge({

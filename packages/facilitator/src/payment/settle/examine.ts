@@ -10,7 +10,6 @@ import {
   type Result,
   reject,
 } from '@svc-zerc20/protocol'
-import { limits } from '../../limits.js'
 import type { Ledger } from '../ledger-port.js'
 import { stateAt } from '../lifecycle.js'
 import type { Chain, Clock, Deployment, PermitChainFacts, Signers, Tickets } from '../ports.js'
@@ -49,6 +48,8 @@ export type ExamineDeps = {
   readonly payerWaits: Pick<PayerWaits, 'waitMs'>
   readonly clock: Clock
   readonly confirmations: number
+  /** Time after expiry in which a resource server that was cut off may still bring a self-transfer. */
+  readonly presentedLateSecondsMax: number
 }
 
 /** A good permit, and the means that it was judged by. Claiming it checks once more whether they suffice. */
@@ -71,6 +72,17 @@ export type Examine = {
 export function createExamine(deps: ExamineDeps): Examine {
   const { deployment, ledger, chain, signers, tickets, clock } = deps
 
+  /**
+   * Whether a self-transfer may be presented after expiry. The caller's word is enough: the block's time is checked, the
+   * money is the provider's already, and the seller that asks is the one that gives the resource.
+   */
+  function mayBeLate({ payload, presentedAt }: FacilitatorApi.PresentedPayment, payment: Payment): boolean {
+    const { expiresAt } = payment.challenge
+    const isInTime = presentedAt !== undefined && presentedAt < expiresAt
+    const isSoon = clock.now() < (expiresAt + deps.presentedLateSecondsMax) * 1000
+    return payload.kind === 'self-transfer' && isInTime && isSoon && !payment.late
+  }
+
   const examine: Examine = {
     standing(presented, payment) {
       const { payload, requirements, ticket } = presented
@@ -85,7 +97,7 @@ export function createExamine(deps: ExamineDeps): Examine {
           : { kind: 'refused', rejection: reject('challenge_claimed'), payment }
       }
       const isExpired = stateAt(payment, clock.now()) === 'expired'
-      const isExcused = isExpired && mayBeLate(presented, payment, clock.now() / 1000)
+      const isExcused = isExpired && mayBeLate(presented, payment)
       return isExpired && !isExcused
         ? { kind: 'expired', payment }
         : { kind: 'unclaimed', payment, ticketed, isExcused }
@@ -140,20 +152,6 @@ export function createExamine(deps: ExamineDeps): Examine {
     },
   }
   return examine
-}
-
-/**
- * Whether a self-transfer may be presented after expiry. The caller's word is enough: the block's time is checked, the
- * money is the provider's already, and the seller that asks is the one that gives the resource.
- */
-function mayBeLate(
-  { payload, presentedAt }: FacilitatorApi.PresentedPayment,
-  { challenge: { expiresAt }, late }: Payment,
-  now: number,
-): boolean {
-  const isInTime = presentedAt !== undefined && presentedAt < expiresAt
-  const isSoon = now < expiresAt + limits.presentedLateSecondsMax
-  return payload.kind === 'self-transfer' && isInTime && isSoon && !late
 }
 
 const executedOf = (claims: readonly OpenClaim[], facts: readonly PermitChainFacts[]) =>
