@@ -14,7 +14,7 @@ export const waitReasons = {
     'the chain counted more burns of its epoch than the records here know: run svc-facilitator recover',
   foreign_mint:
     'another facilitator mints for the same ledger id, and the smaller of both sums is lost: stop one of the two, ' +
-    'and see the guide on operating',
+    'and see docs/concepts/finalization.md',
   root_behind: 'no proved root covers its burn yet',
   verifier_paused: 'the verifier is paused',
   burn_lost: 'no block holds its burn any more',

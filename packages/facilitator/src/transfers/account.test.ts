@@ -166,6 +166,20 @@ describe('accounting for transfers', () => {
     expect((await account.round(signal)).failures).toHaveLength(1)
   })
 
+  it('shows a transfer beside a payment as stuck until a batch has minted it', async () => {
+    const { account, store, ledger, found } = accounting()
+    await ledger.issue(challengeOf(1))
+    await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
+    await found(1, transferOf(1), transferOf(2))
+    await account.round(signal)
+    const stuck = async () => (await account.stuck(9)).map((address) => address.stuck)
+    expect(await stuck()).toEqual([1000n])
+    await store.mark(addressOf(1), 2n, 'counted')
+    expect(await stuck()).toEqual([1000n])
+    await store.mark(addressOf(1), 2n, 'minted')
+    expect(await stuck()).toEqual([])
+  })
+
   it('keeps past its retention what is under way or worth a mint, and no dust', async () => {
     const { account, store, found } = accounting()
     await found(1, transferOf(1))
