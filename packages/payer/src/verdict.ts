@@ -28,11 +28,16 @@ export type Verdict = {
   readonly asked: string
   /** The error code of a refusal. */
   readonly code: PayerErrorCode
+  /** Advice, where another limit refused than the one that the code advises to raise. */
+  readonly todo?: string
 }
 
 /** A refusal in words: the rule, its limit, and what was asked. */
-export const refusalOf = ({ rule, limit, asked, code }: Verdict): PayerError =>
-  new PayerError(code, `rule ${rule}: asked ${asked}, allowed ${limit}`, { rule: { rule, limit, asked } })
+export const refusalOf = ({ rule, limit, asked, code, todo }: Verdict): PayerError =>
+  new PayerError(code, `rule ${rule}: asked ${asked}, allowed ${limit}`, {
+    rule: { rule, limit, asked },
+    todo,
+  })
 
 /** Throws the first refusal among verdicts. */
 export function assertPasses(verdicts: readonly Verdict[]): void {

@@ -370,6 +370,24 @@ describe('the other commands', () => {
     expect((await svcPayJson(['status', `0x${'1'.repeat(64)}`])).error.code).toBe('unknown_payment')
   })
 
+  it('a refusal by --max says to raise --max, and one by the environment its variable', async () => {
+    const seller = await paywall()
+    const { error: byOption } = await svcPayJson(['pay', seller.url, '--max', '999'])
+    expect(byOption.todo).toMatch(/^Raise --max /)
+    const { error: byVariable } = await svcPayJson(['pay', seller.url], { SVC_MAX_PER_PAYMENT: '999' })
+    expect(byVariable.todo).toMatch(/^Raise SVC_MAX_PER_PAYMENT /)
+  })
+
+  it('warns of caps that are missing, and of none that the policy file or another cap has', async () => {
+    const file = join(state, 'policy.toml')
+    await writeFile(file, 'max_total = "4000"\n')
+    const unset = { SVC_MAX_PER_PAYMENT: undefined, SVC_MAX_TOTAL: undefined }
+    const named = ({ warnings }: { warnings: string[] }) => warnings.map((warning) => warning.split(' ')[0])
+    expect(named(await svcPayJson(['limits'], unset))).toEqual(['SVC_MAX_PER_PAYMENT', 'SVC_MAX_TOTAL'])
+    expect(named(await svcPayJson(['limits'], { ...unset, SVC_MAX_PER_DAY: '9' }))).toEqual(['SVC_MAX_TOTAL'])
+    expect(named(await svcPayJson(['limits'], { ...unset, SVC_POLICY_FILE: file }))).toEqual([])
+  })
+
   it('what is left is the smallest of all caps, before and after a payment', async () => {
     const seller = await paywall()
     const leftBy = async (caps: Record<string, string>) =>

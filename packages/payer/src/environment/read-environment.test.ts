@@ -180,6 +180,8 @@ describe('a name that nobody reads', () => {
   it.each([
     ['SVC_MAX_TOTALS', 'SVC_MAX_TOTAL'],
     ['SVC_MAX_PER_PAYMNT', 'SVC_MAX_PER_PAYMENT'],
+    ['SVC_MAX_DAY', 'SVC_MAX_PER_DAY'],
+    ['SVC_MAX_HOST', 'SVC_MAX_PER_HOST'],
     ['SVC_ALLOWED_HOST', 'SVC_ALLOWED_HOSTS'],
     ['SVC_APROVE_ABOVE', 'SVC_APPROVE_ABOVE'],
   ])('%s is warned about with the nearest one that is read', (name, meant) => {

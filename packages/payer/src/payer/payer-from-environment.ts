@@ -32,12 +32,13 @@ export function partsFromEnvironment(
   const key = settings.SVC_PAYER_PK
   const account = key && privateKeyToAccount(key.reveal())
   const folder = stateFolder(settings.SVC_STATE_DIR, environment)
+  const policy = policyOf(settings, account?.address)
   const parts = {
     account,
     rpcUrl: settings.SVC_RPC_URL,
     mode: settings.SVC_MODE,
     fallback: undefined,
-    policy: policyOf(settings, account?.address),
+    policy,
     stateFolder: folder,
     timeoutMs: settings.SVC_TIMEOUT_MS,
     approver: approver?.(folder),
@@ -45,7 +46,18 @@ export function partsFromEnvironment(
     clock,
     limits: undefined,
   }
-  return { parts, warnings }
+  return { parts, warnings: warnings.filter((warning) => !isAnswered(warning, policy)) }
+}
+
+/** Whether the policy has what a warning misses: from its file, or by a cap that bounds a single payment, too. */
+function isAnswered(warning: string, policy: Policy): boolean {
+  const { allowedTokens, maxAmountPerPayment, maxTotal, maxPerHost, maxPerDay } = policy
+  const answers: readonly (readonly [string, unknown])[] = [
+    ['SVC_ALLOWED_TOKEN', allowedTokens],
+    ['SVC_MAX_PER_PAYMENT', maxAmountPerPayment ?? maxTotal ?? maxPerHost ?? maxPerDay],
+    ['SVC_MAX_TOTAL', maxTotal],
+  ]
+  return answers.some(([name, value]) => value !== undefined && warning.startsWith(`${name} is unset`))
 }
 
 function policyOf(settings: Settings, account: string | undefined): Policy {

@@ -100,6 +100,7 @@ export function judgeBounds(
       limit: `${max} base units for this payment`,
       asked: `${amount}`,
       code: 'offer_amount',
+      todo: 'Raise --max (max in code), if it is worth that to you.',
     },
     asQuoted !== undefined && {
       rule: 'quoted',

@@ -9,11 +9,19 @@ export function nearestName(
   known: readonly string[],
   letters = name.length,
 ): string | undefined {
-  const [best] = known
+  const ranked = known
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
     .sort((a, b) => a.distance - b.distance)
+  const [best] = ranked
+  // A name that lacks a word is far in letters and near in meaning: SVC_MAX_DAY means SVC_MAX_PER_DAY.
+  const longer = ranked.find(({ candidate }) => hasAllWords(candidate, name))
+  if (longer && wordsOf(name).length > 1) return longer.candidate
   return best && best.distance <= letters * differencePerLetter ? best.candidate : undefined
 }
+
+const wordsOf = (name: string) => name.toLowerCase().split(/[^a-z0-9]+/)
+const hasAllWords = (name: string, wanted: string) =>
+  wordsOf(wanted).every((word) => wordsOf(name).includes(word))
 
 /** Insertions, deletions and replacements that turn one word into the other. */
 function editDistance(from: string, to: string): number {
