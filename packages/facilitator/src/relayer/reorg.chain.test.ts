@@ -100,8 +100,6 @@ describe('fault 9 a reorg takes back what was mined', () => {
     onEnd(() => node.close())
     const { submit, onReorged, reorged, moved, signed, clock, count } = await startRelayer({ url: node.url })
     await submit('0x01', { onReorged })
-    await chain.pauseMining()
-    await chain.reorg(1)
     const hourMs = 3_600_000
     let answers = 0
     // The first two answers say truly that no block holds it. They are heard an hour later, the second one when a block
@@ -113,6 +111,8 @@ describe('fault 9 a reorg takes back what was mined', () => {
       clock.advance(hourMs)
       return undefined
     })
+    await chain.pauseMining()
+    await chain.reorg(1)
     await until(() => moved.length === 1)
     expect([reorged.length, count('relayer.reorged')]).toEqual([0, 0])
   })
