@@ -71,8 +71,9 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     records: ['payment'],
     addresses: ['payment', 'config', 'records'],
     ledger: ['payment', 'telemetry', 'records', 'addresses'],
+    store: ['payment', 'addresses', 'ledger', 'transfers'],
     transfers: ['payment', 'telemetry', 'chain', 'addresses'],
-    history: ['payment', 'telemetry', 'config', 'records', 'ledger', 'chain', 'signatures'],
+    history: ['payment', 'telemetry', 'config', 'records', 'ledger', 'store', 'chain', 'signatures'],
     // Surfaces for callers and operators.
     health: ['payment', 'telemetry', 'config', 'chain', 'addresses', 'ledger'],
     http: ['payment', 'telemetry', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'history', 'health'],

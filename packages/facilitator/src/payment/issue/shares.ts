@@ -19,53 +19,69 @@ export type Shares = {
   giveBack(key: string): void
 }
 
-export function createShares(deps: {
+/** What a stock promises to whom. */
+export type ShareTerms = {
   readonly capacity: number
   /** Parts of the capacity by key, in percent. */
   readonly reservedPercent: ReadonlyMap<string, number>
   /** The number promised to a caller. The caller may always have this many while there are any. */
   readonly promisedTo: (key: string) => number
-}): Shares {
-  const { capacity, reservedPercent, promisedTo } = deps
-  const held = new Map<string, number>()
-  let heldByAll = 0
-  const heldBy = (key: string) => held.get(key) ?? 0
-  const partOf = (key: string, whole: number) => Math.floor((whole * (reservedPercent.get(key) ?? 0)) / 100)
-  /**
-   * While the stock is still being made, parts are shares of its present size: nobody waits for what others
-   * may want later.
-   */
-  const wholeWith = (free: number) => Math.min(capacity, free + heldByAll)
+}
 
-  /** Free ones that are reserved for callers other than this one. */
-  function keptFrom(key: string | undefined, free: number): number {
-    let kept = 0
-    for (const owner of reservedPercent.keys()) {
-      if (owner !== key) kept += Math.max(0, partOf(owner, wholeWith(free)) - heldBy(owner))
-    }
-    return kept
+/** Who holds how much of a stock. */
+export type Holdings = { readonly of: (key: string) => number; readonly all: number }
+
+const partOf = ({ reservedPercent }: ShareTerms, key: string, whole: number) =>
+  Math.floor((whole * (reservedPercent.get(key) ?? 0)) / 100)
+
+/** While the stock is still being made, parts are shares of its present size: nobody waits for what others may want later. */
+const wholeWith = ({ capacity }: ShareTerms, held: Holdings, free: number) =>
+  Math.min(capacity, free + held.all)
+
+/** Free ones that are reserved for callers other than this one. */
+function keptFrom(terms: ShareTerms, held: Holdings, key: string | undefined, free: number): number {
+  let kept = 0
+  for (const owner of terms.reservedPercent.keys()) {
+    if (owner !== key)
+      kept += Math.max(0, partOf(terms, owner, wholeWith(terms, held, free)) - held.of(owner))
   }
+  return kept
+}
 
-  return {
-    rank(key, free) {
-      const beyond = heldBy(key) - partOf(key, wholeWith(free))
-      if (beyond < 0) return free > 0 ? beyond : undefined
-      const left = free - keptFrom(key, free)
-      const isFair = beyond < timesWhatIsLeft * left || beyond < promisedTo(key)
-      return left > 0 && isFair ? beyond : undefined
+/** The caller's rank, as in `Shares`. */
+export function rankOf(terms: ShareTerms, held: Holdings, key: string, free: number): number | undefined {
+  const beyond = held.of(key) - partOf(terms, key, wholeWith(terms, held, free))
+  if (beyond < 0) return free > 0 ? beyond : undefined
+  const left = free - keptFrom(terms, held, key, free)
+  const isFair = beyond < timesWhatIsLeft * left || beyond < terms.promisedTo(key)
+  return left > 0 && isFair ? beyond : undefined
+}
+
+export function createShares(terms: ShareTerms): Shares {
+  const { capacity, reservedPercent } = terms
+  const heldBy = new Map<string, number>()
+  let all = 0
+  const held: Holdings = {
+    of: (key) => heldBy.get(key) ?? 0,
+    get all() {
+      return all
     },
-    common: (free) => Math.max(0, free - keptFrom(undefined, free)),
-    commonMax: capacity - [...reservedPercent.keys()].reduce((sum, key) => sum + partOf(key, capacity), 0),
+  }
+  return {
+    rank: (key, free) => rankOf(terms, held, key, free),
+    common: (free) => Math.max(0, free - keptFrom(terms, held, undefined, free)),
+    commonMax:
+      capacity - [...reservedPercent.keys()].reduce((sum, key) => sum + partOf(terms, key, capacity), 0),
     take(key) {
-      held.set(key, heldBy(key) + 1)
-      heldByAll += 1
+      heldBy.set(key, held.of(key) + 1)
+      all += 1
     },
     giveBack(key) {
-      const left = heldBy(key) - 1
+      const left = held.of(key) - 1
       if (left < 0) return
-      heldByAll -= 1
-      if (left > 0) held.set(key, left)
-      else held.delete(key)
+      all -= 1
+      if (left > 0) heldBy.set(key, left)
+      else heldBy.delete(key)
     },
   }
 }

@@ -1,0 +1,72 @@
+import { readFileSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
+import { addressOf, burnOf, challengeOf, permitPayloadOf, units } from '../../test/challenges.js'
+import { temporaryFolder } from '../../test/folder.js'
+import { openTestStore, type TestStore } from '../../test/store.js'
+import { openHistoryFile } from './history-file.js'
+
+const binding = { chainId: 31337, token: addressOf(7) }
+
+const open = (path: string, { store }: TestStore, changes = {}) =>
+  openHistoryFile({
+    ...{ path, binding: { ...binding, ...changes }, store },
+    clock: {
+      now: () => Date.now(),
+      sleep: (ms, signal) => new Promise((end) => setTimeout(end, ms, signal?.aborted)),
+    },
+    onFailure: (err) => {
+      throw err
+    },
+    limits: { historyPauseMs: 5, historyRetryMs: 5 },
+  })
+
+const linesIn = (path: string) =>
+  readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+describe('the history as a file', () => {
+  it('has every turn once and in order, without payloads, and goes on behind its last whole line', async () => {
+    const path = join(temporaryFolder(), 'history.jsonl')
+    const store = await openTestStore()
+    const { ledger } = store
+    const [first, second] = [challengeOf(1), challengeOf(2)]
+    await ledger.issue(first)
+    await ledger.claim(first.nonce, permitPayloadOf(first))
+    await ledger.accept(first.nonce, burnOf(1))
+    const file = await open(path, store)
+    await until(() => linesIn(path).length === 3)
+    await ledger.finalize(first.nonce, { value: units(1000n) }, units(1000n))
+    await file.close()
+    // A crash tore the last line.
+    truncateSync(path, readFileSync(path).length - 5)
+    await ledger.recordLate(second, burnOf(2), 'late')
+    const again = await open(path, store)
+    expect(again.tornBytes).toBeGreaterThan(0)
+    await again.close()
+    const lines = linesIn(path)
+    expect(lines.map(({ event }) => event)).toEqual([
+      'history_bound',
+      'challenged',
+      'accepted',
+      'finalized',
+      'challenged',
+      'late',
+    ])
+    expect(lines.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6])
+    expect(lines[5]).toMatchObject({ nonce: second.nonce, reason: 'late', burn: { value: '1000' } })
+    expect(readFileSync(path, 'utf8')).not.toContain('burnAuthSig')
+    await store.close()
+  })
+
+  it('is not mixed with the history of another token', async () => {
+    const path = join(temporaryFolder(), 'history.jsonl')
+    const store = await openTestStore()
+    await (await open(path, store)).close()
+    await expect(open(path, store, { token: addressOf(8) })).rejects.toThrow('another token or ledger')
+    await store.close()
+  })
+})

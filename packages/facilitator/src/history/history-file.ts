@@ -1,0 +1,171 @@
+/**
+ * The history as a file: every turn of every payment, a line each, behind the table of events and never on the way of a
+ * request. A start goes on behind the last whole line. A disk that refuses is told of and tried again.
+ */
+import { type FileHandle, open } from 'node:fs/promises'
+import { type Address, type Clock, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { lockJournal } from '../ledger/journal/lock.js'
+import type { LedgerEvent } from '../store/events.js'
+import { writeLine } from '../store/journal/line.js'
+import { readLines } from '../store/journal/read.js'
+import { type Step, sql } from '../store/sql.js'
+import type { Store } from '../store/store.js'
+import { decode } from '../store/stored.js'
+import { kindOf } from './turns.js'
+
+export type HistoryBinding = { readonly chainId: number; readonly token: Address }
+
+/** The first line says whose history it is; every other one is a turn, with the number of its event. */
+export type HistoryLine =
+  | ({ readonly event: 'history_bound'; readonly ledger: string } & HistoryBinding)
+  | { readonly event: string; readonly number: number }
+
+export type HistoryFileStats = {
+  /** Lines written since the start. */
+  readonly lines: number
+  readonly bytes: number
+  /** The disk refused lines, and has not taken them since. */
+  readonly failed: boolean
+}
+
+export type HistoryFile = {
+  readonly tornBytes: number
+  stats(): HistoryFileStats
+  close(): Promise<void>
+}
+
+const name = 'PAYMENT_HISTORY_PATH'
+/** Events that are written in one go. */
+const eventsAtOnce = 500
+
+export async function openHistoryFile(deps: {
+  readonly path: string
+  readonly binding: HistoryBinding
+  readonly store: Pick<Store, 'id' | 'ask'>
+  readonly clock: Clock
+  readonly onFailure: (err: unknown) => void
+  readonly limits: { readonly historyPauseMs: number; readonly historyRetryMs: number }
+}): Promise<HistoryFile> {
+  const { clock, store, limits } = deps
+  const lock = await lockJournal(deps.path, deps.onFailure, name)
+  try {
+    const end = readEnd(lock.path, deps.binding, store.id)
+    const file = await open(lock.path, end.lines === 0 ? 'w+' : 'r+', 0o600)
+    await file.truncate(end.bytes)
+    const writer = createLineWriter(file, end)
+    if (end.lines === 0) {
+      const now = Math.floor(clock.now() / 1000) as UnixSeconds
+      await writer.append([
+        { at: now, content: { event: 'history_bound', ledger: store.id, ...deps.binding } },
+      ])
+    }
+    const closing = new AbortController()
+    let failed = false
+
+    async function round(): Promise<boolean> {
+      const events = await store.ask(eventsBehind(writer.last(), eventsAtOnce))
+      await writer.append(events.flatMap(turnOf), events.at(-1)?.seq)
+      failed = false
+      return events.length === eventsAtOnce
+    }
+
+    async function run(): Promise<void> {
+      while (!closing.signal.aborted) {
+        const isMore = await round().catch((err: unknown) => {
+          if (!failed) deps.onFailure(err)
+          failed = true
+          return false
+        })
+        const pauseMs = failed ? limits.historyRetryMs : limits.historyPauseMs
+        if (!isMore) await clock.sleep(pauseMs, closing.signal)
+      }
+    }
+
+    const running = run()
+    return {
+      tornBytes: end.tornBytes,
+      stats: () => ({ lines: writer.lines() - end.lines, bytes: writer.bytes(), failed }),
+      async close() {
+        closing.abort()
+        await running
+        // What is missing is written by the next start.
+        while (await round().catch(() => false));
+        await file.close()
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+type End = {
+  readonly lines: number
+  readonly bytes: number
+  readonly tornBytes: number
+  readonly last: number
+}
+
+/** Where the file ends. Throws for a history of another token or ledger. */
+function readEnd(path: string, { chainId, token }: HistoryBinding, ledger: string): End {
+  let last = 0
+  const report = readLines<HistoryLine>(path, name, ({ content }) => {
+    if ('number' in content) {
+      last = content.number
+      return
+    }
+    if (content.chainId !== chainId || content.token !== token || content.ledger !== ledger) {
+      throw new SvcError(
+        'history_unusable',
+        `${name}: ${path} is the history of another token or ledger; move it away, and the whole history is written anew`,
+      )
+    }
+  })
+  return { ...report, last }
+}
+
+type Turn = { readonly at: UnixSeconds; readonly content: object }
+
+function createLineWriter(file: FileHandle, end: End) {
+  let { lines, bytes, last } = end
+  return {
+    lines: () => lines,
+    bytes: () => bytes,
+    /** The number of the last event that is in the file, or needs no line. */
+    last: () => last,
+    async append(turns: readonly Turn[], newest = last): Promise<void> {
+      const text = Buffer.from(
+        turns.map(({ at, content }, i) => writeLine(lines + 1 + i, at, content).text).join(''),
+      )
+      if (text.length > 0) {
+        // A write that was refused may have left a part of itself.
+        await file.truncate(bytes)
+        await file.write(text, 0, text.length, bytes)
+        await file.datasync()
+      }
+      lines += turns.length
+      bytes += text.length
+      last = newest
+    },
+  }
+}
+
+type Numbered = { readonly seq: number; readonly at: UnixSeconds; readonly event: LedgerEvent }
+
+function* eventsBehind(number: number, limit: number): Step<readonly Numbered[]> {
+  const rows = yield sql`SELECT seq, at, record FROM event WHERE seq > ${number} ORDER BY seq LIMIT ${limit}`
+  return rows.map(({ seq, at, record }) => ({ seq, at, event: decode<LedgerEvent>(record) }))
+}
+
+/** The event as a turn of its payment; none for an event that no participant is told of. */
+function turnOf({ seq: number, at, event }: Numbered): Turn[] {
+  const kind = kindOf[event.event]
+  if (!kind) return []
+  const { event: _, ...fields } = event
+  if ('challenge' in fields && event.event === 'burn_late') {
+    const { challenge, ...rest } = fields
+    return [{ at, content: { event: kind, number, nonce: challenge.nonce, ...rest } }]
+  }
+  return [{ at, content: { event: kind, number, ...fields } }]
+}

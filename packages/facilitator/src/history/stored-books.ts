@@ -1,0 +1,193 @@
+/** The payment history: the table of events, and the payments that they add up to, asked by participants. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { EventName } from '../store/events.js'
+import { withMints } from '../store/ports/books.js'
+import { allOf, first, key, type Query, type Row, type Step, sql } from '../store/sql.js'
+import type { Store } from '../store/store.js'
+import { sumColumns, sumIn, unitsColumn } from '../store/units.js'
+import type {
+  HistoryBooks,
+  HistoryFilter,
+  HistoryPage,
+  HistoryQuery,
+  HistoryScope,
+  HistoryTotals,
+  Sum,
+} from './books.js'
+import { type HistoryPayment, type HistoryPhase, secondsPerDay, type Turn } from './payment.js'
+import { kindOf } from './turns.js'
+
+/** Rows that are read in one go from a list without an end: others wait meanwhile. */
+const rowsAtOnce = 20
+/** Rows that one page looks at. A filter that takes few of them gives a short page, and the next one goes on there. */
+const examinedMax = 5_000
+const examinedAtOnce = 250
+
+function* historyPayment(row: Row): Step<HistoryPayment> {
+  const payment = yield* withMints(row)
+  const events = yield sql`SELECT seq, at, kind FROM event WHERE payment = ${row.id} ORDER BY seq`
+  const turns = events.flatMap(({ seq, at, kind }): Turn[] => {
+    const told = kindOf[kind as EventName]
+    return told ? [{ seq, at, kind: told }] : []
+  })
+  return { ...payment, unmatched: payment.unmatched ?? [], turns }
+}
+
+function* find(nonce: ChallengeNonce): Step<HistoryPayment | undefined> {
+  const row = yield* first(sql`SELECT id, record FROM payment WHERE nonce = ${key(nonce)}`)
+  return row && (yield* historyPayment(row))
+}
+
+const scopeIs = (scope: HistoryScope): Query =>
+  scope.kind === 'treasury' ? sql`treasury = ${key(scope.treasury)}` : sql`payer = ${key(scope.payer)}`
+
+/** Whether the payment's own mint is told by now: that of the accepted burn, or of the late one where none was accepted. */
+function isFinalized(before: number | undefined): Query {
+  const isTold =
+    before === undefined
+      ? sql`minted_at IS NOT NULL`
+      : sql`minted_at < ${before} AND burned_at < ${before - secondsPerDay}`
+  return sql`EXISTS (SELECT 1 FROM leaf WHERE leaf.payment = payment.id AND (${isTold})
+    AND place = CASE WHEN payment.stage = 'accepted' THEN 0 ELSE 1 END)`
+}
+
+function isPhase(phase: HistoryPhase, before: number | undefined): Query {
+  const finalized = isFinalized(before)
+  switch (phase) {
+    case 'finalized':
+      return finalized
+    case 'accepted':
+      return sql`stage = 'accepted' AND NOT ${finalized}`
+    case 'late':
+      return sql`stage <> 'accepted' AND late IS NOT NULL AND NOT ${finalized}`
+    case 'challenged':
+      return sql`stage <> 'accepted' AND late IS NULL`
+  }
+}
+
+function conditions({ scope, since, until, amountMin, amountMax }: HistoryFilter): readonly Query[] {
+  return [
+    scopeIs(scope),
+    ...(since === undefined ? [] : [sql`listed_at >= ${Math.ceil(since)}`]),
+    ...(until === undefined ? [] : [sql`listed_at < ${Math.ceil(until)}`]),
+    ...(amountMin === undefined ? [] : [sql`listed_amount >= ${unitsColumn(amountMin)}`]),
+    ...(amountMax === undefined ? [] : [sql`listed_amount <= ${unitsColumn(amountMax)}`]),
+  ]
+}
+
+/** A place in an order: its column's value, and the number of the payment. */
+type Place = { readonly value: string | number; readonly id: number }
+
+function writeCursor(order: HistoryQuery['order'], { value, id }: Place): string {
+  return Buffer.from(JSON.stringify([order, value, id])).toString('base64url')
+}
+
+/** A cursor names a place in an order and nothing else: a forged one gives another page of the same scope. */
+function readCursor(order: HistoryQuery['order'], text: string): Place | 'bad_cursor' {
+  try {
+    const [of, value, id] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    const isValue = order === 'time' ? Number.isSafeInteger(value) : /^[0-9]{75}$/.test(String(value))
+    const isWhole =
+      of === order && isValue && Number.isSafeInteger(id) && text === writeCursor(order, { value, id })
+    return isWhole ? { value, id } : 'bad_cursor'
+  } catch {
+    return 'bad_cursor'
+  }
+}
+
+/**
+ * Looks at rows in order until the page is full, one more than it takes, so that the last page is known to be the last. The
+ * number of rows it looks at is bounded: a page may be short while more follow.
+ */
+function* page(query: HistoryQuery, after: Place | undefined): Step<HistoryPage> {
+  const { order, limit, phase, finalityBefore } = query
+  const column: Query = { text: order === 'time' ? 'listed_at' : 'listed_amount', values: [] }
+  const isTaken = phase === undefined ? sql`1` : isPhase(phase, finalityBefore)
+  const atOnce = phase === undefined ? limit + 1 : examinedAtOnce
+  const taken: Row[] = []
+  let last: Row | undefined
+  let left = examinedMax
+  let from = after
+  do {
+    const rows: readonly Row[] = yield sql`
+      SELECT id, ${column} AS value, (${isTaken}) AS taken FROM payment
+      WHERE ${allOf([...conditions(query), from && sql`(${column}, id) < (${from.value}, ${from.id})`])}
+      ORDER BY ${column} DESC, id DESC LIMIT ${atOnce}`
+    taken.push(...rows.filter((row) => row.taken))
+    last = rows.length === atOnce ? rows.at(-1) : undefined
+    from = last && { value: last.value, id: last.id }
+    left -= atOnce
+  } while (last && left > 0 && taken.length <= limit)
+  const shown = taken.slice(0, limit)
+  const end = taken.length > limit ? shown.at(-1) : last
+  const payments: HistoryPayment[] = []
+  for (const { id } of shown) {
+    const row = yield* first(sql`SELECT id, record FROM payment WHERE id = ${id}`)
+    if (row) payments.push(yield* historyPayment(row))
+  }
+  return { payments, ...(end && { next: writeCursor(order, { value: end.value, id: end.id }) }) }
+}
+
+/** The next payments that the filter takes, oldest first, each as it is when it is read. */
+function* part(filter: HistoryFilter, from: Place): Step<{ payments: HistoryPayment[]; next?: Place }> {
+  const rows = yield sql`
+    SELECT id, listed_at, record FROM payment
+    WHERE ${allOf([
+      ...conditions(filter),
+      filter.phase && isPhase(filter.phase, filter.finalityBefore),
+      sql`(listed_at, id) > (${from.value}, ${from.id})`,
+    ])}
+    ORDER BY listed_at, id LIMIT ${rowsAtOnce}`
+  const payments: HistoryPayment[] = []
+  for (const row of rows) payments.push(yield* historyPayment(row))
+  const last = rows.at(-1)
+  return {
+    payments,
+    ...(last && rows.length === rowsAtOnce && { next: { value: last.listed_at, id: last.id } }),
+  }
+}
+
+function* totals(
+  scope: HistoryScope,
+  { since, until }: { readonly since: number; readonly until: number },
+): Step<HistoryTotals> {
+  const [from, to] = [Math.max(0, Math.ceil(since)), Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(until))]
+  const within = allOf([scopeIs(scope), sql`burned_at >= ${from} AND burned_at < ${to}`])
+  const rows = yield sql`
+    SELECT bought, count(part) AS parts, count(fee) AS fees, count(minted) AS mints,
+      ${sumColumns('part', 'part')}, ${sumColumns('fee', 'fee')}, ${sumColumns('minted', 'minted')}
+    FROM leaf WHERE ${within} GROUP BY bought`
+  const [accepted, late] = [1, 0].map((bought) => rows.find((row) => row.bought === bought))
+  const sum = (row: Row | undefined, count: string, name: string): Sum => ({
+    payments: row?.[count] ?? 0,
+    amount: sumIn(row, name),
+  })
+  const minted = [accepted, late].map((row) => sum(row, 'mints', 'minted'))
+  return {
+    accepted: sum(accepted, 'parts', 'part'),
+    fees: sum(accepted, 'fees', 'fee'),
+    late: sum(late, 'parts', 'part'),
+    finalized: {
+      payments: minted.reduce((all, { payments }) => all + payments, 0),
+      amount: minted.reduce((all, { amount }) => all + amount, 0n),
+    },
+  }
+}
+
+export function createStoreHistory({ ask }: Pick<Store, 'ask'>): HistoryBooks {
+  return {
+    find: (nonce) => ask(find(nonce)),
+    async page(query) {
+      const after = query.after === undefined ? undefined : readCursor(query.order, query.after)
+      return after === 'bad_cursor' ? after : ask(page(query, after))
+    },
+    async *all(filter) {
+      for (let from: Place | undefined = { value: -1, id: 0 }; from; ) {
+        const { payments, next }: { payments: HistoryPayment[]; next?: Place } = await ask(part(filter, from))
+        yield* payments
+        from = next
+      }
+    },
+    totals: (scope, period) => ask(totals(scope, period)),
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * A backup: one file with the whole ledger, also while the daemon runs. What must not be restored is not in it: ready
+ * addresses, which may have been handed out since. The copy knows that it is one.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { SvcError } from '@svc-zerc20/protocol'
+import { databaseOf } from './engine/open-database.js'
+import { openSqlite } from './engine/sqlite.js'
+import { sql } from './sql.js'
+
+/** Throws `SvcError('journal_unusable')` when there is nothing to copy, or the copy exists. */
+export function backUp(journal: string, file: string, nowSeconds: number): { readonly events: number } {
+  const database = databaseOf(journal)
+  if (!existsSync(database)) throw unusable(`${database} is not there: nothing was recorded yet`)
+  if (existsSync(file)) throw unusable(`${file} exists; give the backup another name`)
+  const unfinished = `${file}.new`
+  rmSync(unfinished, { force: true })
+  // Not a reader's connection, which may not even write to another file. It changes nothing here, and leaves checkpoints
+  // to the daemon.
+  const source = openSqlite(database)
+  try {
+    source.exec('PRAGMA wal_autocheckpoint = 0')
+    source.query(sql`VACUUM INTO ${unfinished}`)
+  } finally {
+    source.close()
+  }
+  const copy = openSqlite(unfinished)
+  try {
+    copy.exec('PRAGMA journal_mode = DELETE')
+    copy.query(sql`UPDATE ledger SET copied_at = ${nowSeconds}`)
+    copy.query(sql`DELETE FROM ready`)
+    copy.query(sql`UPDATE payment SET asker = NULL WHERE asker IS NOT NULL`)
+    const [ledger] = copy.query(sql`SELECT applied FROM ledger`)
+    return { events: ledger?.applied }
+  } finally {
+    copy.close()
+    sync(unfinished)
+    renameSync(unfinished, file)
+  }
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r+')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+const unusable = (why: string) => new SvcError('journal_unusable', `settlement.journal: ${why}`)

@@ -1,0 +1,35 @@
+/** Messages between the daemon and the thread of its engine. */
+import { SvcError } from '@svc-zerc20/protocol'
+import type { Engine, EngineFigures } from './engine.js'
+import type { Request } from './writer.js'
+
+/** An error as a message: classes do not survive one. */
+export type SentError = {
+  readonly code: string | undefined
+  readonly message: string
+  /** Whether it was an `SvcError`. */
+  readonly isOurs: boolean
+  readonly cause?: SentError
+}
+
+export type ToEngine =
+  | { readonly kind: 'steps'; readonly requests: readonly Request[] }
+  | { readonly kind: 'close' }
+
+export type FromEngine =
+  | ({ readonly kind: 'open'; readonly figures: EngineFigures } & Pick<Engine, 'id' | 'report' | 'isCopy'>)
+  | { readonly kind: 'refused'; readonly error: SentError }
+  | {
+      readonly kind: 'replies'
+      readonly replies: readonly ({ readonly value: unknown } | { readonly error: SentError })[]
+      readonly figures: EngineFigures
+    }
+  | { readonly kind: 'failure'; readonly error: SentError }
+  | { readonly kind: 'closed' }
+
+export function errorOf({ code, message, isOurs, cause }: SentError): Error {
+  const options = cause && { cause: errorOf(cause) }
+  return isOurs
+    ? new SvcError(code as SvcError['code'], message, options)
+    : Object.assign(new Error(message, options), { code })
+}

@@ -1,0 +1,118 @@
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { burnOf, challengeOf, nonceOf, permitPayloadOf, selfTransferOf } from '../../../test/challenges.js'
+import { temporaryFolder } from '../../../test/folder.js'
+import { openTestStore } from '../../../test/store.js'
+import { backUp } from '../backup.js'
+import { keepMark } from '../journal/mark.js'
+import { readyAddresses } from '../steps/operator-steps.js'
+
+const [first, second, third] = [1, 2, 3].map((n) => challengeOf(n)) as [
+  ReturnType<typeof challengeOf>,
+  ReturnType<typeof challengeOf>,
+  ReturnType<typeof challengeOf>,
+]
+const ready = { challengeNonce: nonceOf(9), powNonce: 1, powBits: 8, payTo: first.payTo }
+const files = ['', '.db', '.db-wal', '.db-shm', '.mark']
+
+/** A ledger with one open and one claimed challenge, and a ready address; and a backup of it. */
+async function backedUp() {
+  const path = join(temporaryFolder(), 'journal')
+  const opened = await openTestStore({ path })
+  const { ledger, store } = opened
+  await ledger.issue(first)
+  await ledger.issue(second)
+  await ledger.claim(first.nonce, permitPayloadOf(first))
+  await store.change('addReady', ready)
+  const backup = `${path}.backup`
+  const { events } = backUp(path, backup, 1_700_000_000)
+  expect(events).toBe(3)
+  return { path, backup, ...opened }
+}
+
+/** A copy of a ledger's files as they are now. */
+function copied(path: string): string {
+  const copy = join(temporaryFolder(), 'copy')
+  for (const name of ['', '.db', '.db-wal']) copyFileSync(`${path}${name}`, `${copy}${name}`)
+  return copy
+}
+
+function restore(path: string, backup: string): void {
+  for (const name of files) rmSync(`${path}${name}`, { force: true })
+  copyFileSync(backup, `${path}.db`)
+}
+
+describe('a backup that is restored', () => {
+  it('has every payment and no ready address, and knows that it is a copy until it is accepted', async () => {
+    const { path, backup, close } = await backedUp()
+    await close()
+    restore(path, backup)
+    const again = await openTestStore({ path })
+    expect(again.store.isCopy).toBe(true)
+    expect(await again.ledger.find(first.nonce)).toMatchObject({ challenge: first, claim: {} })
+    expect(await again.store.ask(readyAddresses())).toEqual([])
+    await again.store.change('acceptCopy', 50)
+    await again.close()
+    const third = await openTestStore({ path })
+    expect(third.store.isCopy).toBe(false)
+    await third.close()
+  })
+
+  it('grants no burn of the time that it does not know, and grants what comes later', async () => {
+    const { path, backup, ledger, close } = await backedUp()
+    // Behind the backup the first payment was accepted and served.
+    await ledger.accept(first.nonce, burnOf(1))
+    await close()
+    restore(path, backup)
+    const again = await openTestStore({ path })
+    await again.store.change('acceptCopy', 50)
+    expect(await again.ledger.accept(first.nonce, burnOf(1))).toBe('not_claimed')
+    expect(await again.ledger.takeGrant(first.nonce, 0)).toBe('not_accepted')
+    expect(await again.books.find(first.nonce)).toMatchObject({ late: { reason: 'unrecorded' } })
+    await again.ledger.claim(second.nonce, selfTransferOf(second, 7))
+    expect(await again.ledger.accept(second.nonce, { ...burnOf(7), blockNumber: 51n })).toBe('accepted')
+    await again.ledger.issue(third)
+    await again.ledger.claim(third.nonce, selfTransferOf(third, 8))
+    expect(await again.ledger.accept(third.nonce, { ...burnOf(8), blockNumber: 50n })).toBe('accepted')
+    await again.close()
+  })
+})
+
+describe('files that are not the newest', () => {
+  it('are noticed: an older journal, an older database behind a cut, both, and a missing one', async () => {
+    const { path, store, ledger, close } = await backedUp()
+    const older = copied(path)
+    await ledger.claim(second.nonce, selfTransferOf(second, 7))
+    const newer = copied(path)
+    await close()
+    const reopened = async (journal: string | undefined, database: string | undefined, hasMark = true) => {
+      const mixed = join(temporaryFolder(), 'journal')
+      if (journal !== undefined) copyFileSync(journal, mixed)
+      for (const name of ['.db', '.db-wal'])
+        if (database !== undefined) copyFileSync(`${database}${name}`, `${mixed}${name}`)
+      if (hasMark) await keepMark(mixed, () => ({ id: store.id, applied: 4 })).close()
+      const again = await openTestStore({ path: mixed })
+      const { applied } = again.store.figures()
+      await again.close()
+      return applied
+    }
+    expect(await reopened(newer, newer)).toBe(4)
+    // The newer journal has every line that the older database lacks.
+    expect(await reopened(newer, older)).toBe(4)
+    expect(await reopened(newer, undefined)).toBe(4)
+    await expect(reopened(older, newer)).rejects.toThrow('is an old copy: it ends at event 3')
+    await expect(reopened(older, older)).rejects.toThrow('there were 4')
+    expect(await reopened(older, older, false)).toBe(3)
+    await expect(reopened(undefined, newer)).rejects.toThrow('is empty or missing')
+  })
+
+  it('are gone on with when the operator says so', async () => {
+    const { path, close } = await backedUp()
+    await close()
+    rmSync(path)
+    const again = await openTestStore({ path, isAccepted: true })
+    expect([again.store.isCopy, (await again.ledger.find(first.nonce))?.challenge]).toEqual([true, first])
+    await again.close()
+  })
+})

@@ -1,0 +1,53 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
+import { temporaryFolder } from '../../../test/folder.js'
+import { openTestStore } from '../../../test/store.js'
+
+const worker = new URL('../../../dist/store/engine/engine-worker.js', import.meta.url)
+
+describe('the store in a thread of its own', () => {
+  it('answers what was asked, in order, and has it all after a restart', async () => {
+    const path = join(temporaryFolder(), 'journal')
+    const { ledger, close } = await openTestStore({ path, worker })
+    const challenges = Array.from({ length: 50 }, (_, i) => challengeOf(i + 1))
+    const issued = challenges.map((challenge) => ledger.issue(challenge))
+    const claimed = challenges.map((challenge, i) =>
+      ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(i) })),
+    )
+    expect(new Set(await Promise.all(issued))).toEqual(new Set(['issued']))
+    expect(new Set(await Promise.all(claimed))).toEqual(new Set(['claimed']))
+    await ledger.accept(challengeOf(1).nonce, burnOf(1))
+    expect(await ledger.find(challengeOf(1).nonce)).toMatchObject({ accepted: { burn: burnOf(1) } })
+    await expect(ledger.moveBurn(challengeOf(2).nonce, burnOf(2))).rejects.toThrow('no burn of')
+    await close()
+    const again = await openTestStore({ path, worker })
+    expect(await again.ledger.find(challengeOf(50).nonce)).toMatchObject({ claim: {} })
+    expect(again.store.figures()).toMatchObject({ applied: 101, failed: false })
+    await again.close()
+  })
+
+  it('refuses with words, as the engine does', async () => {
+    const path = join(temporaryFolder(), 'journal')
+    await (await openTestStore({ path, worker })).close()
+    const once = await openTestStore({ path, worker })
+    await once.ledger.issue(challengeOf(1))
+    await once.close()
+    rmSync(path)
+    await expect(openTestStore({ path, worker })).rejects.toMatchObject({ code: 'journal_old' })
+  })
+
+  it('accepts nothing once the journal is gone from its place, and says so', async () => {
+    const path = join(temporaryFolder(), 'journal')
+    const failures: unknown[] = []
+    const { ledger, close } = await openTestStore({ path, worker, onFailure: (err) => failures.push(err) })
+    await ledger.issue(challengeOf(1))
+    rmSync(path)
+    await expect(ledger.issue(challengeOf(2))).rejects.toMatchObject({ code: 'journal_failed' })
+    expect(failures).toMatchObject([{ code: 'journal_lost' }])
+    expect(await ledger.find(challengeOf(2).nonce)).toBeUndefined()
+    expect(await ledger.find(challengeOf(1).nonce)).toMatchObject({ challenge: challengeOf(1) })
+    await close()
+  })
+})

@@ -1,0 +1,138 @@
+/**
+ * The end of the journal file. Lines are written and synced in one go. After a refusal the file is cut back to what was
+ * synced before anything else is written, so no line stays that was refused.
+ */
+import {
+  type BigIntStats,
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+
+export type JournalFile = {
+  /** Throws when the disk refuses; then nothing of the text counts. */
+  append(text: string): void
+  /** What was appended last does not count after all: the database refused it. */
+  takeBack(): void
+  /** Puts a file with this text alone into the journal's place. */
+  replace(text: string): void
+  /** Throws `SvcError('journal_lost')` once the file is not in its place, and ever after. */
+  assertKept(): void
+  bytes(): number
+  close(): void
+}
+
+/** Opens a file whose first `bytes` bytes are good, and cuts off the rest. Syncs it: its lines are about to be believed. */
+export function openJournalFile(path: string, bytes: number): JournalFile {
+  let file = openSync(path, bytes === 0 ? 'w+' : 'r+', 0o600)
+  let durableBytes = bytes
+  let lastBytes = bytes
+  /** Bytes behind the durable ones may be there, and must go first. */
+  let isCut = false
+  let identity = identityOf(fstatSync(file, { bigint: true }))
+  let lost: SvcError | undefined
+
+  function assertKept(): void {
+    lost ??= lossOf(path, identity, durableBytes)
+    if (lost) throw lost
+  }
+
+  function cut(): void {
+    if (isCut) return
+    ftruncateSync(file, durableBytes)
+    fdatasyncSync(file)
+    isCut = true
+  }
+
+  cut()
+  fsyncSync(file)
+  syncFolder(dirname(path))
+  return {
+    append(text) {
+      assertKept()
+      cut()
+      isCut = false
+      const content = Buffer.from(text)
+      writeAll(file, content, durableBytes)
+      fdatasyncSync(file)
+      // A file that was removed meanwhile was synced for nobody.
+      assertKept()
+      lastBytes = durableBytes
+      durableBytes += content.length
+      isCut = true
+    },
+    takeBack() {
+      durableBytes = lastBytes
+      isCut = false
+      cut()
+    },
+    replace(text) {
+      assertKept()
+      const unfinished = `${path}.new`
+      const next = openSync(unfinished, 'w', 0o600)
+      const content = Buffer.from(text)
+      try {
+        writeAll(next, content, 0)
+        fsyncSync(next)
+        renameSync(unfinished, path)
+      } catch (error) {
+        closeSync(next)
+        throw error
+      }
+      closeSync(file)
+      file = next
+      identity = identityOf(fstatSync(file, { bigint: true }))
+      durableBytes = content.length
+      lastBytes = durableBytes
+      isCut = true
+      syncFolder(dirname(path))
+    },
+    assertKept,
+    bytes: () => durableBytes,
+    close: () => closeSync(file),
+  }
+}
+
+function writeAll(file: number, content: Buffer, position: number): void {
+  for (let written = 0; written < content.length; ) {
+    written += writeSync(file, content, written, content.length - written, position + written)
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`
+
+/** A file that was removed, replaced or cut short goes on taking lines, and nobody will ever read them. */
+function lossOf(path: string, identity: string, bytes: number): SvcError | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  if (found && identityOf(found) === identity && found.size >= BigInt(bytes)) return undefined
+  const why = !found
+    ? 'was removed'
+    : identityOf(found) === identity
+      ? 'was cut short'
+      : 'was replaced by another file'
+  return new SvcError(
+    'journal_lost',
+    `settlement.journal: ${path} ${why} while the daemon was using it. Nothing more is accepted; what it remembers is ` +
+      `saved as ${rescuedOf(path)}`,
+  )
+}
+
+/** The backup that a daemon makes whose journal is gone. */
+export const rescuedOf = (path: string): string => `${path}.rescued`

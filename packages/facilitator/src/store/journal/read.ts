@@ -1,0 +1,111 @@
+/** Reads a file of events from its beginning, and judges damaged lines. */
+import { closeSync, openSync, readSync } from 'node:fs'
+import { SvcError } from '@svc-zerc20/protocol'
+import { type Line, readLine } from './line.js'
+
+export type ReadReport = {
+  readonly lines: number
+  /** Bytes of the lines, without a torn one. */
+  readonly bytes: number
+  /** Bytes of a last line that a crash tore. Nobody was told of its event. */
+  readonly tornBytes: number
+}
+
+const newline = 0x0a
+/** The size of the read buffer. A longer line makes it grow. */
+const readBytes = 1 << 18
+
+/**
+ * Hands over every line in order. Neither locks nor changes the file; a missing one has no lines. `name` is where the
+ * operator named the file.
+ */
+export function readLines<Content>(
+  path: string,
+  name: string,
+  onLine: (line: Line<Content>) => void,
+): ReadReport {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { lines: 0, bytes: 0, tornBytes: 0 }
+    throw error
+  }
+  const judge = createJudge(name, onLine)
+  try {
+    // A line without its newline was never acknowledged.
+    return judge.end(splitLines(file, judge.read))
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Hands over every line without its newline, in bytes that are overwritten later. Returns the bytes behind the last one. */
+function splitLines(file: number, onLine: (line: Buffer) => void): number {
+  let buffer = Buffer.allocUnsafeSlow(readBytes)
+  let held = 0
+  for (;;) {
+    if (held === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2)
+    const bytesRead = readSync(file, buffer, held, buffer.length - held, null)
+    if (bytesRead === 0) return held
+    const filled = buffer.subarray(0, held + bytesRead)
+    let start = 0
+    for (let end = filled.indexOf(newline, held); end !== -1; end = filled.indexOf(newline, start)) {
+      onLine(filled.subarray(start, end))
+      start = end + 1
+    }
+    filled.copyWithin(0, start)
+    held = filled.length - start
+  }
+}
+
+/**
+ * Judges lines in order. A damaged line is passed over only at the very end of the file, where a crash tore it before it
+ * was acknowledged. Anywhere else it would be a payment that people were told of, and it stops the start. So does a line
+ * with a good checksum that cannot be understood, because no crash tore it.
+ */
+function createJudge<Content>(name: string, onLine: (line: Line<Content>) => void) {
+  let number = 0
+  let lines = 0
+  let bytes = 0
+  let damaged: { readonly line: number; readonly why: string; readonly bytes: number } | undefined
+
+  const stop = (line: number, why: string) =>
+    new SvcError('journal_corrupt', `${name}: line ${line} is damaged: ${why}`)
+
+  function understood<T>(read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error
+      throw error.code === 'journal_newer' ? newer(name, number, error.message) : stop(number, error.message)
+    }
+  }
+
+  return {
+    read(line: Buffer): void {
+      number += 1
+      if (damaged) throw stop(damaged.line, damaged.why)
+      const read = understood(() => readLine<Content>(line))
+      if (!read.ok) {
+        damaged = { line: number, why: read.message, bytes: line.length + 1 }
+        return
+      }
+      const { seq } = read.value
+      if (seq !== lines + 1) throw stop(number, `it has the sequence number ${seq}, ${lines + 1} was due`)
+      understood(() => onLine(read.value))
+      lines += 1
+      bytes += line.length + 1
+    },
+    end(restBytes: number): ReadReport {
+      if (damaged && restBytes > 0) throw stop(damaged.line, damaged.why)
+      return { lines, bytes, tornBytes: (damaged?.bytes ?? 0) + restBytes }
+    },
+  }
+}
+
+const newer = (name: string, line: number, why: string) =>
+  new SvcError(
+    'journal_newer',
+    `${name}: line ${line} was written by a newer version of this program: ${why}. Nothing was changed; run that version, or a later one`,
+  )

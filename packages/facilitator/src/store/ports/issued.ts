@@ -1,0 +1,95 @@
+/** Issued addresses and the transfers to them, as the follower of the chain asks for them. */
+import type { Address } from '@svc-zerc20/protocol'
+import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
+import type { Challenge } from '../../payment/records.js'
+import type { FollowedBlock, IssuedStore } from '../../transfers/issued-store.js'
+import type { Payment } from '../payment.js'
+import { first, hexOf, key, list, type Row, type Step, sql } from '../sql.js'
+import type { Due } from '../steps/transfer-steps.js'
+import type { Store } from '../store.js'
+import { decode } from '../stored.js'
+
+function* find(addresses: readonly Address[]): Step<readonly (Challenge | undefined)[]> {
+  const rows = yield sql`SELECT record FROM payment WHERE pay_to IN ${list(addresses.map(key))}`
+  const challenges = rows.map(({ record }) => decode<Payment>(record).challenge)
+  const byAddress = new Map(challenges.map((challenge) => [challenge.payTo, challenge]))
+  return addresses.map((address) => byAddress.get(address))
+}
+
+/** The oldest address has about the lowest block: blocks are taken from a good while before the head. */
+function* firstBlock(): Step<bigint | undefined> {
+  const row = yield* first(sql`SELECT record FROM payment ORDER BY id LIMIT 1`)
+  return row && decode<Payment>(row.record).challenge.issuedAtBlock
+}
+
+function* followed(): Step<FollowedBlock | undefined> {
+  const row = yield* first(sql`SELECT record FROM followed`)
+  return row && decode<FollowedBlock>(row.record)
+}
+
+const transferIn = ({ record }: Row): FoundTransfer => decode<FoundTransfer>(record)
+
+function* transfersTo(payTo: Address): Step<readonly FoundTransfer[]> {
+  return (yield sql`SELECT record FROM transfer WHERE pay_to = ${key(payTo)} ORDER BY leaf`).map(transferIn)
+}
+
+/** The next addresses with transfers, in order. */
+function* keptBehind(payTo: Uint8Array, limit: number): Step<readonly Address[]> {
+  const rows = yield sql`
+    SELECT DISTINCT pay_to FROM transfer WHERE pay_to > ${payTo} ORDER BY pay_to LIMIT ${limit}`
+  return rows.map((row) => hexOf(row.pay_to) as Address)
+}
+
+function* due(now: number, countMax: number): Step<readonly Due[]> {
+  const rows = yield sql`
+    SELECT pay_to, due_at FROM look WHERE due_at <= ${now} ORDER BY due_at LIMIT ${countMax}`
+  return rows.map((row) => ({ payTo: hexOf(row.pay_to) as Address, dueAt: row.due_at }))
+}
+
+/** Challenges that nobody paid and that were issued before this second, oldest first. */
+function* unpaidBefore(
+  issuedBefore: number,
+  countMax: number,
+): Step<readonly { id: number; payTo: Address }[]> {
+  const rows = yield sql`
+    SELECT id, pay_to FROM payment WHERE stage = 'unclaimed' AND issued_at < ${issuedBefore}
+    ORDER BY issued_at, nonce LIMIT ${countMax}`
+  return rows.map((row) => ({ id: row.id, payTo: hexOf(row.pay_to) as Address }))
+}
+
+/** Addresses that are read in one go. */
+const addressesAtOnce = 256
+
+export function createIssuedStore({ ask, change }: Pick<Store, 'ask' | 'change'>): IssuedStore {
+  return {
+    find: (addresses) => ask(find(addresses)),
+    firstBlock: () => ask(firstBlock()),
+    async forget(issuedBefore, countMax, matter) {
+      const gone: number[] = []
+      for (const { id, payTo } of await ask(unpaidBefore(issuedBefore, countMax))) {
+        const transfers = await ask(transfersTo(payTo))
+        if (transfers.length === 0 || !(await matter(payTo, transfers))) gone.push(id)
+      }
+      if (gone.length > 0) await change('forget', gone)
+      return gone.length
+    },
+    followed: () => ask(followed()),
+    setFollowed: (block) => change('setFollowed', block),
+    putTransfer: (payTo, transfer, dueAt) => change('putTransfer', payTo, transfer, dueAt),
+    transfersTo: (payTo) => ask(transfersTo(payTo)),
+    async *kept() {
+      let last: Uint8Array = new Uint8Array(0)
+      for (;;) {
+        const addresses = await ask(keptBehind(last, addressesAtOnce))
+        for (const payTo of addresses) yield { payTo, transfers: await ask(transfersTo(payTo)) }
+        const end = addresses.at(-1)
+        if (!end) return
+        last = key(end)
+      }
+    },
+    due: (now, countMax) => ask(due(now, countMax)),
+    lookedAt: (at, next) => change('lookedAt', at, next),
+    dropTransfers: (payTo) => change('dropTransfers', payTo),
+    dropTransfersAfter: (block) => change('dropTransfersAfter', block),
+  }
+}

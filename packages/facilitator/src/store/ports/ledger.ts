@@ -1,0 +1,112 @@
+/** The ledger of the payment flow on the store. */
+import { createHmac } from 'node:crypto'
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Ledger } from '../../payment/ledger-port.js'
+import type { Clock } from '../../payment/ports.js'
+import type { FeeLedger } from '../../payment/sweep/ports.js'
+import type { Step } from '../sql.js'
+import type { StepSettings } from '../steps/step-context.js'
+import { hasRoom, isForgotten, openClaims } from '../steps/steps.js'
+import type { Store } from '../store.js'
+import { createGrants } from './grants.js'
+import {
+  awaitingMint,
+  demotedPayments,
+  feesDue,
+  findPayment,
+  interrupted,
+  openDistributions,
+  openSweeps,
+  type Place,
+  start,
+  swept,
+} from './questions.js'
+
+/** Rows that are read in one go from a list without an end. */
+const rowsAtOnce = 256
+
+export type StoreLedger = Ledger & FeeLedger
+
+export function createStoreLedger({
+  store,
+  clock,
+  settings,
+  askerOf,
+}: {
+  readonly store: Store
+  readonly clock: Clock
+  readonly settings: StepSettings
+  /** The name of a caller in the store. */
+  readonly askerOf: (key: string | undefined) => string | undefined
+}): StoreLedger {
+  const { change, ask } = store
+  const context = () => ({ now: Math.floor(clock.now() / 1000) as never, settings })
+
+  const find = async (nonce: ChallengeNonce) => {
+    const payment = await ask(findPayment(nonce))
+    return payment && isForgotten(payment, context()) ? undefined : payment
+  }
+
+  return {
+    isFull: async (key) => !(await ask(hasRoom(context(), askerOf(key)))),
+    issue: (challenge, key) => change('issue', challenge, askerOf(key)),
+    find,
+    claim: (nonce, payload, ticketed = false, means) => change('claim', nonce, payload, ticketed, means),
+    openClaims: (payer) => ask(openClaims(payer)),
+    release: (nonce) => change('release', nonce),
+    interrupted: () => ask(interrupted()),
+    recordSigned: (transaction, nonces) => change('recordSigned', transaction, nonces),
+    accept: (nonce, burn) => change('accept', nonce, burn),
+    demote: (nonce) => change('demote', nonce),
+    moveBurn: (nonce, burn) => change('moveBurn', nonce, burn),
+    async *demoted() {
+      yield* await ask(demotedPayments())
+    },
+    async *awaitingMint() {
+      for await (const { awaiting } of partsOf(ask, awaitingMint)) yield awaiting
+    },
+    recordMintSigned: (transaction, nonces) => change('recordMintSigned', transaction, nonces),
+    finalize: (nonce, mint, burned) => change('finalize', nonce, mint, burned),
+    recordLate: (challenge, burn, reason) => change('recordLate', challenge, burn, reason),
+    recordUnmatched: (nonce, transfer) => change('recordUnmatched', nonce, transfer),
+    ...createGrants({ find, use: (nonces) => change('useGrants', nonces), clock }),
+
+    async *feesDue() {
+      for await (const { due } of partsOf(ask, feesDue)) if (due) yield due
+    },
+    recordSweepSigned: (sweep, transaction) => change('recordSweepSigned', sweep, transaction),
+    endSweep: ({ transactions }, end) => change('endSweep', transactions[0]?.txNonce ?? -1, end),
+    recordSweepFound: (sweep, transfer) => change('recordSweepFound', sweep, transfer),
+    openSweeps: () => ask(openSweeps()),
+    swept: () => ask(swept()),
+    recordDistributionSigned: (transaction) => change('recordDistributionSigned', transaction),
+    endDistribution: (txNonce) => change('endDistribution', txNonce),
+    openDistributions: () => ask(openDistributions()),
+  }
+}
+
+/** Reads a list part by part. What changes meanwhile is seen, or not, but nothing twice. */
+async function* partsOf<T extends { readonly next: Place }>(
+  ask: Store['ask'],
+  read: (from: Place, limit: number) => Step<readonly T[]>,
+): AsyncIterable<T> {
+  let from = start
+  for (;;) {
+    const part = await ask(read(from, rowsAtOnce))
+    yield* part
+    const last = part.at(-1)
+    if (!last || part.length < rowsAtOnce) return
+    from = last.next
+  }
+}
+
+const askerBytes = 16
+
+/** Names callers by a hash under a secret of this run: their addresses are not written to the disk. */
+export function createAskers(secret: Uint8Array): (key: string) => string {
+  return (key) =>
+    createHmac('sha256', secret)
+      .update(key)
+      .digest('hex')
+      .slice(0, 2 * askerBytes)
+}

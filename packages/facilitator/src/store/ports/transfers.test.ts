@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  hashOf,
+  permitPayloadOf,
+  seconds,
+  units,
+} from '../../../test/challenges.js'
+import { openTestStore } from '../../../test/store.js'
+
+const transferOf = (leaf: number, block = leaf) => ({
+  ...burnOf(leaf),
+  leafIndex: BigInt(leaf),
+  blockNumber: BigInt(block),
+  value: units(5n),
+  minedAt: seconds(1_700_000_000),
+})
+
+async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
+describe('transfers to issued addresses', () => {
+  it('are kept once each, however many, with the time of the next look', async () => {
+    const { issued, ledger, close } = await openTestStore()
+    await ledger.issue(challengeOf(1))
+    for (let leaf = 1; leaf <= 40; leaf++)
+      expect(await issued.putTransfer(addressOf(1), transferOf(leaf), leaf)).toBe('kept')
+    expect(await issued.putTransfer(addressOf(1), transferOf(3), 100)).toBe('known')
+    expect(await issued.transfersTo(addressOf(1))).toHaveLength(40)
+    expect(await issued.due(99, 10)).toEqual([])
+    expect(await issued.due(100, 10)).toEqual([{ payTo: addressOf(1), dueAt: 100 }])
+    // A transfer that came while the address was looked at has set another time.
+    await issued.putTransfer(addressOf(1), transferOf(41), 120)
+    await issued.lookedAt({ payTo: addressOf(1), dueAt: 100 }, undefined)
+    expect(await issued.due(120, 10)).toHaveLength(1)
+    await issued.lookedAt({ payTo: addressOf(1), dueAt: 120 }, 200)
+    expect(await issued.due(120, 10)).toEqual([])
+    await close()
+  })
+
+  it('of blocks that a reorg took are dropped, and following goes on from where it was set', async () => {
+    const { issued, ledger, close } = await openTestStore()
+    expect([await issued.firstBlock(), await issued.followed()]).toEqual([undefined, undefined])
+    await ledger.issue(challengeOf(1, { issuedAtBlock: 7n }))
+    expect(await issued.firstBlock()).toBe(7n)
+    const block = { number: 9, hash: hashOf(9), token: { size: 3n, hashChain: 2n ** 200n } }
+    await issued.setFollowed({ ...block, earlier: [{ number: 8 }] })
+    expect(await issued.followed()).toEqual({ ...block, earlier: [{ number: 8 }] })
+    await issued.putTransfer(addressOf(1), transferOf(1, 8), 0)
+    await issued.putTransfer(addressOf(2), transferOf(2, 9), 0)
+    await issued.dropTransfersAfter(8)
+    expect((await listOf(issued.kept())).map(({ payTo }) => payTo)).toEqual([addressOf(1)])
+    await issued.dropTransfers(addressOf(1))
+    expect(await listOf(issued.kept())).toEqual([])
+    expect(await issued.find([addressOf(2), addressOf(1)])).toMatchObject([
+      undefined,
+      { payTo: addressOf(1) },
+    ])
+    await close()
+  })
+
+  it('are forgotten with challenges that nobody paid, unless they matter', async () => {
+    const { issued, ledger, books, close } = await openTestStore()
+    for (const n of [1, 2, 3]) await ledger.issue(challengeOf(n))
+    await ledger.claim(challengeOf(3).nonce, permitPayloadOf(challengeOf(3)))
+    await issued.putTransfer(addressOf(2), transferOf(1), 0)
+    expect(await issued.forget(1_700_000_001, 10, async () => true)).toBe(1)
+    expect(await books.find(challengeOf(1).nonce)).toBeUndefined()
+    expect(await issued.forget(1_700_000_001, 10, async () => false)).toBe(1)
+    expect(await issued.find([1, 2, 3].map(addressOf))).toMatchObject([
+      undefined,
+      undefined,
+      { payTo: addressOf(3) },
+    ])
+    await close()
+  })
+})

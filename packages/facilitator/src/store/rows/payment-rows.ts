@@ -1,0 +1,82 @@
+/** Payments as rows: the record, and the columns that questions ask by. */
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import type { AddressEpoch } from '../../payment/records.js'
+import { payerOf } from '../fold-payment.js'
+import type { Payment } from '../payment.js'
+import { first, key, optionalKey, places, type Query, type Step, sql, type Value } from '../sql.js'
+import { decode, encode } from '../stored.js'
+import { unitsColumn } from '../units.js'
+
+/**
+ * - `unclaimed`: nobody presented a payment; forgotten some time after its expiry
+ * - `kept`: nobody did, but money came to its address
+ * - `demoted`: a reorg took its burn, which is sent again
+ */
+export type Stage = 'unclaimed' | 'kept' | 'claimed' | 'accepted' | 'demoted'
+
+export function stageOf({ claim, accepted, demoted, late, unmatched }: Payment): Stage {
+  if (accepted) return 'accepted'
+  if (demoted) return 'demoted'
+  if (claim) return 'claimed'
+  return late || unmatched ? 'kept' : 'unclaimed'
+}
+
+/** The time that a payment is listed under: when its money came, and before that when it was issued. */
+const listedAt = ({ challenge, accepted, late }: Payment): number =>
+  accepted?.at ?? late?.at ?? challenge.issuedAt
+
+/** The amount that a payment is listed under: what came, and before that what was asked. */
+const listedAmount = ({ challenge, accepted, late }: Payment): bigint =>
+  accepted?.burn.value ?? late?.burn.value ?? challenge.amount
+
+/** An epoch in a column; null for an address that is minted by a proof of its own. */
+export const epochColumn = (epoch: AddressEpoch | undefined): string | null =>
+  epoch ? `${epoch.start}/${epoch.ledger}` : null
+
+export type PaymentRow = { readonly id: number; readonly payment: Payment }
+
+export function* loadPayment(nonce: ChallengeNonce): Step<PaymentRow | undefined> {
+  const row = yield* first(sql`SELECT id, record FROM payment WHERE nonce = ${key(nonce)}`)
+  return row && { id: row.id, payment: decode<Payment>(row.record) }
+}
+
+/** The columns that questions ask by, and that change. */
+function columnsOf(payment: Payment): Readonly<Record<string, Value>> {
+  const stage = stageOf(payment)
+  const isUnderWay = stage === 'claimed' || stage === 'demoted'
+  return {
+    stage,
+    claim_payer: optionalKey(isUnderWay ? payment.claim?.permit?.payer : undefined),
+    late: payment.late?.reason ?? null,
+    payer: optionalKey(payerOf(payment)),
+    listed_at: listedAt(payment),
+    listed_amount: unitsColumn(listedAmount(payment)),
+  }
+}
+
+const isSame = (a: Value | undefined, b: Value): boolean =>
+  a === b || (a instanceof Buffer && b instanceof Buffer && a.equals(b))
+
+export function* insertPayment(payment: Payment): Step<number> {
+  const { nonce, payTo, issuedAt, expiresAt, treasury, epoch } = payment.challenge
+  const columns = Object.entries(columnsOf(payment))
+  const names: Query = { text: columns.map(([name]) => name).join(', '), values: [] }
+  const row = yield* first(sql`
+    INSERT INTO payment (nonce, pay_to, issued_at, expires_at, treasury, epoch, record, ${names})
+    VALUES (${key(nonce)}, ${key(payTo)}, ${issuedAt}, ${expiresAt}, ${key(treasury)}, ${epochColumn(epoch)}, ${encode(payment)},
+      ${places(columns.map(([, value]) => value))})
+    ON CONFLICT DO NOTHING RETURNING id`)
+  if (!row) throw new SvcError('nonce_reused', 'a challenge nonce or an address came up twice')
+  return row.id
+}
+
+/** Writes the record and those columns that differ: every column that is named makes its indexes be written. */
+export function* updatePayment({ id, payment: before }: PaymentRow, payment: Payment): Step<void> {
+  const known = columnsOf(before)
+  const changed = Object.entries(columnsOf(payment)).filter(([name, value]) => !isSame(known[name], value))
+  const set: Query = {
+    text: changed.map(([name]) => `${name} = ?, `).join(''),
+    values: changed.map(([, value]) => value),
+  }
+  yield sql`UPDATE payment SET ${set}record = ${encode(payment)} WHERE id = ${id}`
+}

@@ -1,0 +1,61 @@
+/**
+ * Rows of payments as the one writer left them: a payment is read and parsed once for all its steps. Only the writer may
+ * remember rows, and it forgets them when a transaction is taken back.
+ */
+import { type ChallengeNonce, createBoundedMap } from '@svc-zerc20/protocol'
+import { type Leaves, noLeaves } from '../leaves.js'
+import type { Payment } from '../payment.js'
+import type { Step } from '../sql.js'
+import { type LeafRows, loadLeaves, saveLeaves } from './leaf-rows.js'
+import { insertPayment, loadPayment, type PaymentRow, updatePayment } from './payment-rows.js'
+
+export type Rows = {
+  payment(nonce: ChallengeNonce): Step<PaymentRow | undefined>
+  insert(payment: Payment): Step<number>
+  update(row: PaymentRow, payment: Payment): Step<void>
+  leaves(nonce: ChallengeNonce): Step<LeafRows>
+  saveLeaves(nonce: ChallengeNonce, payment: number, before: Leaves, after: Leaves): Step<void>
+  forgetAll(): void
+}
+
+const rowsMax = 5_000
+
+export function createRows(): Rows {
+  let payments = createBoundedMap<ChallengeNonce, PaymentRow>(rowsMax)
+  let leaves = createBoundedMap<ChallengeNonce, LeafRows>(rowsMax)
+  const remember = (row: PaymentRow) => void payments.set(row.payment.challenge.nonce, row)
+  return {
+    *payment(nonce) {
+      const known = payments.get(nonce)
+      if (known) return known
+      const row = yield* loadPayment(nonce)
+      if (row) remember(row)
+      return row
+    },
+    *insert(payment) {
+      const id = yield* insertPayment(payment)
+      remember({ id, payment })
+      leaves.set(payment.challenge.nonce, { leaves: noLeaves })
+      return id
+    },
+    *update(row, payment) {
+      yield* updatePayment(row, payment)
+      remember({ id: row.id, payment })
+    },
+    *leaves(nonce) {
+      const known = leaves.get(nonce)
+      if (known) return known
+      const rows = yield* loadLeaves(nonce)
+      leaves.set(nonce, rows)
+      return rows
+    },
+    *saveLeaves(nonce, payment, before, after) {
+      yield* saveLeaves(payment, before, after)
+      leaves.set(nonce, { payment, leaves: after })
+    },
+    forgetAll() {
+      payments = createBoundedMap(rowsMax)
+      leaves = createBoundedMap(rowsMax)
+    },
+  }
+}

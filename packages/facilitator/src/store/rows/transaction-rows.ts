@@ -1,0 +1,111 @@
+/**
+ * Signed transactions as rows. A slot is one txNonce of an account, for one purpose. It has the signed forms of its
+ * transaction, and the payments that it carries. After a crash or a reorg the same bytes are sent again. A slot that carries
+ * nothing any more is forgotten.
+ */
+import type { ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
+import type { SignedTransaction } from '../../payment/records.js'
+import { hexOf, key, list, type Query, type Row, type Step, sql } from '../sql.js'
+import { decode, encode } from '../stored.js'
+
+export type Purpose = 'burn' | 'mint' | 'sweep' | 'distribution'
+
+export type Slot = {
+  readonly name: string
+  /** Every signed form, oldest first. */
+  readonly transactions: readonly SignedTransaction[]
+  readonly carried: readonly { readonly nonce: ChallengeNonce; readonly acceptedBlock?: number }[]
+}
+
+/** The relayer has no name here. */
+const slotOf = (purpose: Purpose, txNonce: number, account = '') => `${purpose}/${account}/${txNonce}`
+
+/** The names of slots of a purpose are all between these two. */
+const isOf = (purpose: Purpose): Query => sql`slot > ${`${purpose}/`} AND slot < ${`${purpose}0`}`
+
+/** Adds a signed form, and payments to those that its transaction carries already. */
+export function* addSigned(
+  purpose: Purpose,
+  transaction: SignedTransaction,
+  nonces: readonly ChallengeNonce[],
+): Step<void> {
+  const slot = slotOf(purpose, transaction.txNonce, transaction.from)
+  yield sql`
+    INSERT INTO signed (hash, slot, record) VALUES (${key(transaction.hash)}, ${slot}, ${encode(transaction)})
+    ON CONFLICT DO NOTHING`
+  for (const nonce of nonces) {
+    yield sql`INSERT INTO carried (nonce, slot) VALUES (${key(nonce)}, ${slot}) ON CONFLICT DO NOTHING`
+  }
+}
+
+/** Ends a payment that needs no transaction of this purpose any more. */
+export function* endCarried(purpose: Purpose, nonce: ChallengeNonce): Step<void> {
+  yield* forgetEmpty(
+    yield sql`DELETE FROM carried WHERE nonce = ${key(nonce)} AND ${isOf(purpose)} RETURNING slot`,
+  )
+}
+
+/** Below every block, so that `letGoDeep` takes it. */
+const noBlock = -(2 ** 40)
+
+/**
+ * Of the slots that carry this payment, only the one whose transaction holds the accepted burn is needed any more. False
+ * when none carries it.
+ */
+export function* keepHolder(nonce: ChallengeNonce, holder: TxHash, block: number): Step<boolean> {
+  const kept = yield sql`
+    UPDATE carried SET accepted_block =
+      CASE slot WHEN (SELECT slot FROM signed WHERE hash = ${key(holder)}) THEN ${block} ELSE ${noBlock} END
+    WHERE nonce = ${key(nonce)} AND ${isOf('burn')} RETURNING slot`
+  return kept.length > 0
+}
+
+/** A reorg took the accepted burn: it is under way again. */
+export function* takeBack(nonce: ChallengeNonce): Step<void> {
+  yield sql`UPDATE carried SET accepted_block = NULL WHERE nonce = ${key(nonce)} AND ${isOf('burn')}`
+}
+
+/** Lets go of accepted burns at this block and below, and of the permits that would send them again. */
+export function* letGoDeep(block: number): Step<void> {
+  const gone = yield sql`DELETE FROM carried WHERE accepted_block <= ${block} RETURNING slot, nonce`
+  if (gone.length === 0) return
+  yield* forgetEmpty(gone)
+  yield sql`
+    DELETE FROM permit WHERE nonce IN ${list(gone.map(({ nonce }) => Buffer.from(nonce)))}
+      AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = permit.nonce AND ${isOf('burn')})`
+}
+
+export function* forgetSlot(purpose: Purpose, txNonce: number, account?: string): Step<void> {
+  const slot = slotOf(purpose, txNonce, account)
+  yield sql`DELETE FROM carried WHERE slot = ${slot}`
+  yield sql`DELETE FROM signed WHERE slot = ${slot}`
+}
+
+function* forgetEmpty(left: readonly Row[]): Step<void> {
+  if (left.length === 0) return
+  const names = [...new Set(left.map(({ slot }): string => slot))]
+  yield sql`
+    DELETE FROM signed WHERE slot IN ${list(names)} AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.slot = signed.slot)`
+}
+
+/** Every slot of a purpose, in the order of its txNonce. */
+export function* slots(purpose: Purpose): Step<readonly Slot[]> {
+  const carried = new Map<string, Slot['carried'][number][]>()
+  for (const row of yield sql`SELECT nonce, slot, accepted_block FROM carried WHERE ${isOf(purpose)}`) {
+    const acceptedBlock = row.accepted_block !== null && { acceptedBlock: row.accepted_block as number }
+    const nonce = hexOf(row.nonce) as ChallengeNonce
+    carried.set(row.slot, [...(carried.get(row.slot) ?? []), { nonce, ...acceptedBlock }])
+  }
+  const forms = new Map<string, SignedTransaction[]>()
+  for (const {
+    slot,
+    record,
+  } of yield sql`SELECT slot, record FROM signed WHERE ${isOf(purpose)} ORDER BY id`) {
+    forms.set(slot, [...(forms.get(slot) ?? []), decode<SignedTransaction>(record)])
+  }
+  return [...forms]
+    .map(([name, transactions]) => ({ name, transactions, carried: carried.get(name) ?? [] }))
+    .sort((a, b) => txNonceOf(a) - txNonceOf(b))
+}
+
+const txNonceOf = ({ transactions }: Slot): number => transactions[0]?.txNonce ?? 0

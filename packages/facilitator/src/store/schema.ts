@@ -1,0 +1,118 @@
+/**
+ * The tables. A record is kept as JSON in `record`; beside it stand only the columns that a question asks by. All of them
+ * follow from the record (`columnsOf`), so a new field of a record is no new column.
+ *
+ * Four words stand for types of both engines: KEY (bytes), INT, JSN, UNITS (see `units.ts`).
+ */
+
+const tables = `
+CREATE TABLE ledger (
+  one INT PRIMARY KEY CHECK (one = 1),
+  id TEXT NOT NULL,
+  schema_version INT NOT NULL,
+  applied INT NOT NULL,
+  applied_crc TEXT NOT NULL,
+  -- Set in a backup, until it is accepted as the ledger.
+  copied_at INT,
+  record JSN NOT NULL
+);
+CREATE TABLE event (seq INT PRIMARY KEY, at INT NOT NULL, kind TEXT NOT NULL, payment INT, record JSN NOT NULL);
+CREATE INDEX event_payment ON event (payment, seq) WHERE payment IS NOT NULL;
+CREATE INDEX event_unmatched ON event (seq) WHERE kind = 'burn_unmatched';
+
+-- One row for each challenge. Nothing here depends on a mint: public answers are read from this table alone.
+CREATE TABLE payment (
+  id INT PRIMARY KEY,
+  nonce KEY NOT NULL UNIQUE,
+  pay_to KEY NOT NULL UNIQUE,
+  issued_at INT NOT NULL,
+  expires_at INT NOT NULL,
+  stage TEXT NOT NULL,
+  claim_payer KEY,
+  asker KEY,
+  late TEXT,
+  epoch TEXT,
+  treasury KEY NOT NULL,
+  payer KEY,
+  listed_at INT NOT NULL,
+  listed_amount UNITS NOT NULL,
+  record JSN NOT NULL
+);
+CREATE INDEX payment_unclaimed ON payment (expires_at, asker) WHERE stage = 'unclaimed';
+CREATE INDEX payment_claimed ON payment (claim_payer) WHERE stage IN ('claimed', 'demoted');
+CREATE INDEX payment_issued ON payment (stage, issued_at, nonce);
+CREATE INDEX payment_epoch ON payment (epoch, issued_at, nonce) WHERE epoch IS NOT NULL;
+CREATE INDEX payment_late ON payment (issued_at, nonce) WHERE late IS NOT NULL;
+CREATE INDEX payment_provider ON payment (treasury, listed_at, id);
+CREATE INDEX payment_provider_amount ON payment (treasury, listed_amount, id);
+CREATE INDEX payment_payer ON payment (payer, listed_at, id) WHERE payer IS NOT NULL;
+CREATE INDEX payment_payer_amount ON payment (payer, listed_amount, id) WHERE payer IS NOT NULL;
+
+-- The payload of a claimed permit, while its burn may have to be sent again.
+CREATE TABLE permit (nonce KEY PRIMARY KEY, record JSN NOT NULL);
+
+-- A burn that is minted to the provider, and its mint.
+CREATE TABLE leaf (
+  payment INT NOT NULL,
+  place INT NOT NULL,
+  nonce KEY NOT NULL,
+  burned_at INT NOT NULL,
+  awaits_mint INT NOT NULL,
+  treasury KEY NOT NULL,
+  payer KEY,
+  bought INT NOT NULL,
+  part UNITS,
+  fee UNITS,
+  minted UNITS,
+  minted_at INT,
+  fee_due_to KEY,
+  record JSN NOT NULL,
+  PRIMARY KEY (payment, place)
+);
+CREATE INDEX leaf_nonce ON leaf (nonce);
+CREATE INDEX leaf_awaiting ON leaf (burned_at, payment, place) WHERE awaits_mint = 1;
+CREATE INDEX leaf_fee_due ON leaf (burned_at, payment) WHERE fee_due_to IS NOT NULL;
+CREATE INDEX leaf_provider ON leaf (treasury, burned_at);
+CREATE INDEX leaf_payer ON leaf (payer, burned_at);
+
+-- The signed forms of transactions, and the payments that they carry. A slot is one txNonce of an account.
+CREATE TABLE signed (id INT PRIMARY KEY, hash KEY NOT NULL UNIQUE, slot TEXT NOT NULL, record JSN NOT NULL);
+CREATE INDEX signed_slot ON signed (slot);
+CREATE TABLE carried (nonce KEY NOT NULL, slot TEXT NOT NULL, accepted_block INT, PRIMARY KEY (nonce, slot));
+CREATE INDEX carried_slot ON carried (slot);
+CREATE INDEX carried_accepted ON carried (accepted_block) WHERE accepted_block IS NOT NULL;
+
+-- The accounts that sign, with the highest txNonce that each is known to have signed for or used.
+CREATE TABLE account (name TEXT PRIMARY KEY, address KEY NOT NULL, tx_nonce INT NOT NULL);
+
+-- A sweep is open until its transaction is deep on the chain, and then stays for the sum.
+CREATE TABLE sweep (id INT PRIMARY KEY, open_tx_nonce INT UNIQUE, amount UNITS NOT NULL, payments INT NOT NULL, record JSN NOT NULL);
+-- Transfers to our addresses as the chain has them; when an address is looked at; how far the token was followed. The
+-- chain tells all of it again, so no event speaks of it.
+CREATE TABLE transfer (leaf INT PRIMARY KEY, pay_to KEY NOT NULL, block INT NOT NULL, record JSN NOT NULL);
+CREATE INDEX transfer_address ON transfer (pay_to);
+CREATE INDEX transfer_block ON transfer (block);
+CREATE TABLE look (pay_to KEY PRIMARY KEY, due_at INT NOT NULL);
+CREATE INDEX look_due ON look (due_at);
+CREATE TABLE followed (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL);
+
+-- Mined addresses that nobody has seen.
+CREATE TABLE ready (nonce KEY PRIMARY KEY, record JSN NOT NULL);
+CREATE TABLE setting (name TEXT PRIMARY KEY, record JSN NOT NULL);
+`
+
+export const schemaVersion = 1
+
+const sqliteTypes = {
+  'INT PRIMARY KEY': 'INTEGER PRIMARY KEY',
+  KEY: 'BLOB',
+  INT: 'INTEGER',
+  JSN: 'TEXT',
+  UNITS: 'TEXT',
+} as const
+
+/** The statements that make an empty SQLite database. */
+export const sqliteSchema = tables.replace(
+  /\b(INT PRIMARY KEY|(?<!PRIMARY )KEY|INT|JSN|UNITS)\b/g,
+  (word) => sqliteTypes[word as keyof typeof sqliteTypes],
+)

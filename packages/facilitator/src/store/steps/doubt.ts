@@ -1,0 +1,44 @@
+/**
+ * An older copy of a ledger. What happened behind the copy is not in it: which addresses were handed out, which burns were
+ * granted. So nothing of that time is believed. Ready addresses are dropped, the chain is followed from the first address
+ * again, and a burn of that time for a challenge of the copy buys nothing any more: it is minted and told to the operator.
+ */
+import type { Burn } from '../../payment/records.js'
+import type { PaymentRow } from '../rows/payment-rows.js'
+import { first, type Step, sql } from '../sql.js'
+import { decode } from '../stored.js'
+import type { StepContext } from './step-context.js'
+
+/** The time of doubt: payments up to this number, and burns up to this block. */
+export type Doubt = { readonly payment: number; readonly block: number }
+
+const setting = 'doubt'
+
+function* readDoubt(): Step<Doubt | undefined> {
+  const row = yield* first(sql`SELECT record FROM setting WHERE name = ${setting}`)
+  return row && decode<{ setting: Doubt }>(row.record).setting
+}
+
+/** Whether the burn may have been granted behind the copy. */
+export function* isDoubtful({ id, payment }: PaymentRow, { blockNumber }: Burn): Step<boolean> {
+  if (payment.granted) return false
+  const doubt = yield* readDoubt()
+  return doubt !== undefined && id <= doubt.payment && blockNumber <= BigInt(doubt.block)
+}
+
+/** Goes on with a copy. `head` is the newest block of the chain. */
+function* acceptCopy(context: StepContext, head: number): Step<void> {
+  const newest = yield* first(sql`SELECT COALESCE(max(id), 0) AS id FROM payment`)
+  yield* context.record({
+    event: 'setting_changed',
+    name: setting,
+    setting: { payment: newest?.id, block: head } satisfies Doubt,
+  })
+  yield sql`DELETE FROM ready`
+  yield sql`DELETE FROM followed`
+  yield sql`INSERT INTO look (pay_to, due_at) SELECT DISTINCT pay_to, 0 FROM transfer WHERE true
+    ON CONFLICT (pay_to) DO UPDATE SET due_at = 0`
+  yield sql`UPDATE ledger SET copied_at = NULL`
+}
+
+export const doubtSteps = { acceptCopy }

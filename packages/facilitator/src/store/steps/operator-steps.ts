@@ -1,0 +1,61 @@
+/** Steps that are no turn of a payment's own: the ledger's binding, switches, disclosures, and the stock of addresses. */
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { StoredAddress } from '../../addresses/reserve.js'
+import type { AccountName, Binding, KnownAccount } from '../events.js'
+import { payerOf } from '../fold-payment.js'
+import { first, hexOf, key, type Step, sql } from '../sql.js'
+import { decode, encode } from '../stored.js'
+import type { StepContext } from './step-context.js'
+
+function* bind(context: StepContext, binding: Binding): Step<void> {
+  yield* context.record({ event: 'ledger_bound', binding })
+}
+
+function* bindAccount(context: StepContext, name: AccountName, account: KnownAccount): Step<void> {
+  yield* context.record({ event: 'account_bound', name, account })
+}
+
+function* changeSetting(context: StepContext, name: string, setting: unknown): Step<void> {
+  yield* context.record({ event: 'setting_changed', name, setting })
+}
+
+/** Nothing for a payment that is unknown, disclosed, or of another payer. */
+function* disclose(context: StepContext, nonce: ChallengeNonce, payer: Address): Step<void> {
+  const { payment } = (yield* context.rows.payment(nonce)) ?? {}
+  if (!payment || payment.disclosedAt !== undefined || payerOf(payment) !== payer) return
+  yield* context.record({ event: 'payment_disclosed', nonce, payer })
+}
+
+/** A mined address that nobody has seen. It leaves the stock in the same moment in which its challenge is issued. */
+function* addReady(_: StepContext, address: StoredAddress): Step<void> {
+  yield sql`
+    INSERT INTO ready (nonce, record) VALUES (${key(address.challengeNonce)}, ${encode(address)}) ON CONFLICT DO NOTHING`
+}
+
+function* dropReady(_: StepContext, nonces: readonly string[]): Step<void> {
+  for (const nonce of nonces) yield sql`DELETE FROM ready WHERE nonce = ${key(nonce)}`
+}
+
+export const operatorSteps = { bind, bindAccount, changeSetting, disclose, addReady, dropReady }
+
+export function* readBinding(): Step<Partial<Binding>> {
+  const row = yield* first(sql`SELECT record FROM ledger`)
+  return decode<Partial<Binding>>(row?.record)
+}
+
+export function* readAccount(name: AccountName): Step<KnownAccount | undefined> {
+  const row = yield* first(sql`SELECT address, tx_nonce FROM account WHERE name = ${name}`)
+  return row && { address: hexOf(row.address) as Address, txNonce: row.tx_nonce }
+}
+
+export function* readSetting(name: string): Step<unknown> {
+  const row = yield* first(sql`SELECT record FROM setting WHERE name = ${name}`)
+  return row && decode<{ setting: unknown }>(row.record).setting
+}
+
+/** Oldest first. */
+export function* readyAddresses(): Step<readonly StoredAddress[]> {
+  return (yield sql`SELECT record FROM ready ORDER BY rowid`).map(({ record }) =>
+    decode<StoredAddress>(record),
+  )
+}

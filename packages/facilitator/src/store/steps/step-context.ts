@@ -1,0 +1,25 @@
+/** What a step is given: the time, the settings, the rows, and the one way to change anything. */
+import type { UnixSeconds } from '@svc-zerc20/protocol'
+import type { ShareTerms } from '../../payment/issue/shares.js'
+import type { LedgerEvent } from '../events.js'
+import type { Rows } from '../rows/rows.js'
+import type { Step } from '../sql.js'
+
+export type StepSettings = {
+  readonly openMax: number
+  /** The shares of callers in open challenges; absent: first come, first served. */
+  readonly shares?: Omit<ShareTerms, 'promisedTo'> & {
+    readonly promised: ReadonlyMap<string, number>
+    readonly promisedToOthers: number
+  }
+  readonly expiredRetentionSeconds: number
+  readonly unmatchedMax: { readonly perChallenge: number; readonly total: number }
+}
+
+export type StepContext = {
+  readonly now: UnixSeconds
+  readonly settings: StepSettings
+  readonly rows: Rows
+  /** Applies the event; it is in the journal before anybody hears of the step. */
+  record(event: LedgerEvent): Step<void>
+}

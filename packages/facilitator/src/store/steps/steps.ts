@@ -1,0 +1,240 @@
+/**
+ * The steps of the ledger: each reads, decides and records in one transaction. A step throws before it writes, or not at
+ * all. Outcomes are those of the ledger's port.
+ */
+import { type Address, type ChallengeNonce, Payload, SvcError } from '@svc-zerc20/protocol'
+import { rankOf } from '../../payment/issue/shares.js'
+import type { Ledger } from '../../payment/ledger-port.js'
+import type {
+  Burn,
+  Challenge,
+  LateReason,
+  Mint,
+  OpenClaim,
+  PayerMeans,
+  SignedTransaction,
+} from '../../payment/records.js'
+import { judgeMeans } from '../../payment/settle/judge.js'
+import { awaitedIn } from '../leaves.js'
+import type { Payment } from '../payment.js'
+import type { LeafRows } from '../rows/leaf-rows.js'
+import { first, key, list, type Step, sql } from '../sql.js'
+import { decode } from '../stored.js'
+import { isDoubtful } from './doubt.js'
+import type { StepContext } from './step-context.js'
+
+type Outcome<Name extends keyof Ledger> = Awaited<ReturnType<Ledger[Name]>>
+
+/** Whether one more challenge may be opened: by this caller, or by anybody when none is named. */
+export function* hasRoom(
+  { now, settings }: Pick<StepContext, 'now' | 'settings'>,
+  asker: string | undefined,
+): Step<boolean> {
+  const { openMax, shares } = settings
+  const isOpen = sql`stage = 'unclaimed' AND expires_at > ${now}`
+  const counts = yield* first(sql`SELECT count(*) AS open, count(asker) AS held FROM payment WHERE ${isOpen}`)
+  const free = openMax - counts?.open
+  if (asker === undefined || !shares) return free > 0
+  const named = [asker, ...shares.reservedPercent.keys()].map((each) => Buffer.from(each, 'hex'))
+  const rows = yield sql`
+    SELECT asker, count(*) AS held FROM payment WHERE ${isOpen} AND asker IN ${list(named)} GROUP BY asker`
+  const heldBy = new Map<string, number>(
+    rows.map((row) => [Buffer.from(row.asker).toString('hex'), row.held]),
+  )
+  const terms = {
+    ...shares,
+    promisedTo: (each: string) => shares.promised.get(each) ?? shares.promisedToOthers,
+  }
+  const held = { of: (each: string) => heldBy.get(each) ?? 0, all: counts?.held }
+  return rankOf(terms, held, asker, free) !== undefined
+}
+
+function* issue(
+  context: StepContext,
+  challenge: Challenge,
+  asker: string | undefined,
+): Step<Outcome<'issue'>> {
+  if (!(yield* hasRoom(context, asker))) return 'limit'
+  yield* context.record({ event: 'challenge_issued', challenge })
+  if (asker !== undefined) {
+    yield sql`UPDATE payment SET asker = ${Buffer.from(asker, 'hex')} WHERE nonce = ${key(challenge.nonce)}`
+  }
+  return 'issued'
+}
+
+/** Whether a payment is past its retention: then it counts as forgotten. */
+export const isForgotten = (
+  { challenge, claim, accepted, late, unmatched }: Payment,
+  { now, settings }: Pick<StepContext, 'now' | 'settings'>,
+): boolean =>
+  !(claim ?? accepted ?? late ?? unmatched) && challenge.expiresAt + settings.expiredRetentionSeconds <= now
+
+/** Claimed permits of this payer that may still take from its balance. */
+export function* openClaims(payer: Address): Step<readonly OpenClaim[]> {
+  const rows = yield sql`
+    SELECT record FROM payment WHERE claim_payer = ${key(payer)} AND stage IN ('claimed', 'demoted') ORDER BY id`
+  return rows.flatMap(({ record }) => {
+    const { challenge, claim } = decode<Payment>(record)
+    return claim?.permit ? [{ challenge, permitNonce: claim.permit.permitNonce }] : []
+  })
+}
+
+function* claim(
+  context: StepContext,
+  nonce: ChallengeNonce,
+  payload: Payload.Payload,
+  ticketed: boolean,
+  means: PayerMeans | undefined,
+): Step<Outcome<'claim'>> {
+  const { payment } = (yield* context.rows.payment(nonce)) ?? {}
+  if (!payment || isForgotten(payment, context)) return 'forgotten'
+  const identity = Payload.identity(payload)
+  if (payment.claim) return payment.claim.identity === identity ? 'same_payload' : 'other_payload'
+  if (payload.kind === 'permit') {
+    const claims = yield* openClaims(payload.payer)
+    if (means) {
+      const refusal = judgeMeans(payment.challenge, payload, means, claims)
+      if (refusal) return refusal
+    } else if (claims.some(({ permitNonce }) => permitNonce === payload.permit.nonce)) {
+      return 'permit_nonce_in_use'
+    }
+  }
+  yield* context.record({ event: 'payment_claimed', nonce, identity, ticketed, payload })
+  return 'claimed'
+}
+
+/** A payment that is accepted, or was before a reorg, keeps its claim: news that its burn failed came too late. */
+function* release(context: StepContext, nonce: ChallengeNonce): Step<Outcome<'release'>> {
+  const { payment } = (yield* context.rows.payment(nonce)) ?? {}
+  if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
+  yield* context.record({ event: 'claim_released', nonce })
+  return 'released'
+}
+
+const recordSigned = (
+  context: StepContext,
+  transaction: SignedTransaction,
+  nonces: readonly ChallengeNonce[],
+): Step<void> => context.record({ event: 'burn_signed', nonces, transaction })
+
+function* accept(context: StepContext, nonce: ChallengeNonce, burn: Burn): Step<Outcome<'accept'>> {
+  const row = yield* context.rows.payment(nonce)
+  const { payment } = row ?? {}
+  if (payment?.accepted) return 'already_accepted'
+  if (!row || !payment?.claim) return 'not_claimed'
+  if (yield* isDoubtful(row, burn)) {
+    yield* recordLate(context, payment.challenge, burn, 'unrecorded')
+    return 'not_claimed'
+  }
+  yield* context.record({ event: 'payment_accepted', nonce, burn })
+  return 'accepted'
+}
+
+function* demote(context: StepContext, nonce: ChallengeNonce): Step<Outcome<'demote'>> {
+  const { payment } = (yield* context.rows.payment(nonce)) ?? {}
+  if (!payment?.accepted) return 'not_accepted'
+  const { leaves } = yield* context.rows.leaves(nonce)
+  if (leaves.accepted?.finalized) return 'already_finalized'
+  yield* context.record({ event: 'payment_demoted', nonce })
+  return 'demoted'
+}
+
+function* moveBurn(context: StepContext, nonce: ChallengeNonce, burn: Burn): Step<void> {
+  const { leaves } = yield* loadMintable(context, nonce)
+  const awaited = awaitedIn(leaves)
+  if (!awaited) return
+  const of = awaited === leaves.accepted ? 'accepted' : 'late'
+  yield* context.record({ event: 'burn_moved', nonce, of, burn })
+}
+
+function* loadMintable(context: StepContext, nonce: ChallengeNonce): Step<LeafRows> {
+  const loaded = yield* context.rows.leaves(nonce)
+  if (loaded.leaves.accepted ?? loaded.leaves.late) return loaded
+  throw new SvcError('invariant', `no burn of ${nonce} is known that could have been minted`)
+}
+
+/** Payments that are minted already, or cannot be, need no transaction of their own any more. */
+function* recordMintSigned(
+  context: StepContext,
+  transaction: SignedTransaction,
+  nonces: readonly ChallengeNonce[],
+): Step<void> {
+  const carried: ChallengeNonce[] = []
+  for (const nonce of nonces) {
+    const { leaves } = yield* context.rows.leaves(nonce)
+    // A demoted payment may be accepted again, and its mint sent again.
+    const isDemoted = !leaves.accepted && (yield* context.rows.payment(nonce))?.payment.demoted !== undefined
+    if (awaitedIn(leaves) || isDemoted) carried.push(nonce)
+  }
+  yield* context.record({ event: 'mint_signed', nonces: carried, transaction })
+}
+
+function* finalize(
+  context: StepContext,
+  nonce: ChallengeNonce,
+  mint: Mint,
+  burned: Burn['value'],
+): Step<Outcome<'finalize'>> {
+  const { leaves } = yield* loadMintable(context, nonce)
+  const awaited = awaitedIn(leaves)
+  if (!awaited) return 'already_finalized'
+  if (awaited.burn.value > burned) return 'outgrown'
+  const of = awaited === leaves.accepted ? 'accepted' : 'late'
+  yield* context.record({ event: 'payment_finalized', nonce, of, mint, burned })
+  return 'finalized'
+}
+
+function* recordLate(
+  context: StepContext,
+  challenge: Challenge,
+  burn: Burn,
+  reason: LateReason,
+): Step<Outcome<'recordLate'>> {
+  const row = yield* context.rows.payment(challenge.nonce)
+  const { accepted, late } = row?.payment ?? {}
+  // A burn that is recorded again is still one burn.
+  if (burn.value <= (late?.burn.value ?? accepted?.burn.value ?? 0n)) return 'known'
+  // A challenge that was found again from the chain.
+  if (!row) yield* context.record({ event: 'challenge_issued', challenge })
+  yield* context.record({ event: 'burn_late', challenge, burn, reason })
+  return 'recorded'
+}
+
+function* recordUnmatched(
+  context: StepContext,
+  nonce: ChallengeNonce,
+  { txHash, reason }: { readonly txHash: Burn['txHash']; readonly reason: string },
+): Step<Outcome<'recordUnmatched'>> {
+  const { payment } = (yield* context.rows.payment(nonce)) ?? {}
+  if (!payment) return 'forgotten'
+  const { unmatched = [] } = payment
+  if (unmatched.some((known) => known.txHash === txHash)) return 'known'
+  const { perChallenge, total } = context.settings.unmatchedMax
+  const all = yield* first(sql`SELECT count(*) AS count FROM event WHERE kind = 'burn_unmatched'`)
+  if (unmatched.length >= perChallenge || all?.count >= total) return 'full'
+  yield* context.record({ event: 'burn_unmatched', nonce, txHash, reason })
+  return 'recorded'
+}
+
+/** The answers of these payments were written. */
+function* useGrants(context: StepContext, nonces: readonly ChallengeNonce[]): Step<void> {
+  for (const nonce of nonces) {
+    const { payment } = (yield* context.rows.payment(nonce)) ?? {}
+    if (payment && !payment.granted) yield* context.record({ event: 'grant_used', nonce })
+  }
+}
+
+export const ledgerSteps = {
+  issue,
+  claim,
+  release,
+  recordSigned,
+  accept,
+  demote,
+  moveBurn,
+  recordMintSigned,
+  finalize,
+  recordLate,
+  recordUnmatched,
+  useGrants,
+}

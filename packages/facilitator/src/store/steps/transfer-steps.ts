@@ -1,0 +1,69 @@
+/**
+ * Transfers to our addresses, as they were found on the chain, and how far it was followed. No event speaks of them: what
+ * a power failure takes is found again, because the place up to which the chain was followed goes with it.
+ */
+import type { Address } from '@svc-zerc20/protocol'
+import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
+import type { FollowedBlock } from '../../transfers/issued-store.js'
+import { first, key, list, type Step, sql } from '../sql.js'
+import { encode } from '../stored.js'
+import type { StepContext } from './step-context.js'
+
+export type Due = { readonly payTo: Address; readonly dueAt: number }
+
+function* lookAgain(payTo: Address, dueAt: number): Step<void> {
+  yield sql`
+    INSERT INTO look (pay_to, due_at) VALUES (${key(payTo)}, ${dueAt})
+    ON CONFLICT (pay_to) DO UPDATE SET due_at = excluded.due_at`
+}
+
+function* putTransfer(
+  _: StepContext,
+  payTo: Address,
+  transfer: FoundTransfer,
+  dueAt: number,
+): Step<'kept' | 'known'> {
+  const { leafIndex, blockNumber } = transfer
+  const known = yield* first(sql`SELECT 1 FROM transfer WHERE leaf = ${Number(leafIndex)}`)
+  yield sql`
+    INSERT INTO transfer (leaf, pay_to, block, record)
+    VALUES (${Number(leafIndex)}, ${key(payTo)}, ${Number(blockNumber)}, ${encode(transfer)})
+    ON CONFLICT (leaf) DO UPDATE SET pay_to = excluded.pay_to, block = excluded.block, record = excluded.record`
+  yield* lookAgain(payTo, dueAt)
+  return known ? 'known' : 'kept'
+}
+
+function* setFollowed(_: StepContext, block: FollowedBlock): Step<void> {
+  yield sql`
+    INSERT INTO followed (one, record) VALUES (1, ${encode(block)})
+    ON CONFLICT (one) DO UPDATE SET record = excluded.record`
+}
+
+function* lookedAt(_: StepContext, { payTo, dueAt }: Due, next: number | undefined): Step<void> {
+  // A transfer that came meanwhile has set another time.
+  const row = yield* first(sql`SELECT due_at FROM look WHERE pay_to = ${key(payTo)}`)
+  if (row && row.due_at !== dueAt) return
+  if (next === undefined) yield sql`DELETE FROM look WHERE pay_to = ${key(payTo)}`
+  else yield* lookAgain(payTo, next)
+}
+
+function* dropTransfers(_: StepContext, payTo: Address): Step<void> {
+  yield sql`DELETE FROM transfer WHERE pay_to = ${key(payTo)}`
+}
+
+function* dropTransfersAfter(_: StepContext, block: number): Step<void> {
+  yield sql`DELETE FROM transfer WHERE block > ${block}`
+}
+
+/** Forgets challenges that nobody paid, with everything about them. */
+function* forget({ rows }: StepContext, ids: readonly number[]): Step<void> {
+  rows.forgetAll()
+  const those = sql`(SELECT id FROM payment WHERE stage = 'unclaimed' AND id IN ${list(ids)})`
+  const addresses = sql`(SELECT pay_to FROM payment WHERE id IN ${those})`
+  yield sql`DELETE FROM transfer WHERE pay_to IN ${addresses}`
+  yield sql`DELETE FROM look WHERE pay_to IN ${addresses}`
+  yield sql`DELETE FROM event WHERE payment IN ${those}`
+  yield sql`DELETE FROM payment WHERE id IN ${those}`
+}
+
+export const transferSteps = { putTransfer, setFollowed, lookedAt, dropTransfers, dropTransfersAfter, forget }
