@@ -6,7 +6,7 @@ import { createIssuedStore } from '../src/store/ports/issued.js'
 import { createStoreLedger } from '../src/store/ports/ledger.js'
 import { openStore, type StoreOptions } from '../src/store/store.js'
 
-export const storeSettings = {
+const storeSettings = {
   openMax: 10_000,
   expiredRetentionSeconds: 3600,
   unmatchedMax: { perChallenge: 2, total: 5 },

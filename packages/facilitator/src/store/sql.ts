@@ -30,9 +30,6 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Value | Q
 const isQuery = (part: Value | Query): part is Query =>
   typeof part === 'object' && part !== null && 'text' in part
 
-/** Text that is part of the program and not of a question: a condition that is there or not. */
-export const none: Query = { text: '', values: [] }
-
 /** Conditions, all of which must hold. */
 export function allOf(conditions: readonly (Query | false | undefined)[]): Query {
   const given = conditions.filter((each): each is Query => Boolean(each))

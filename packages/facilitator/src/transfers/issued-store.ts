@@ -2,7 +2,7 @@
  * The store of issued addresses: every address that was issued lately, transfers to them that are not accounted for, and
  * the block up to which the token's transfers were followed.
  */
-import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Address } from '@svc-zerc20/protocol'
 import type { FoundTransfer } from '../payment/found/judge-transfers.js'
 import type { Challenge } from '../payment/records.js'
 
@@ -53,12 +53,3 @@ export type IssuedStore = {
 }
 
 export type DoTransfersMatter = (payTo: Address, transfers: readonly FoundTransfer[]) => Promise<boolean>
-
-/** One address with money that a single proof does not mint, for the operator. */
-export type StuckAddress = {
-  readonly challengeNonce: ChallengeNonce
-  readonly payTo: Address
-  readonly transfers: readonly FoundTransfer[]
-  /** Base units that lie there beyond the one leaf that is, or will be, minted. */
-  readonly stuck: bigint
-}

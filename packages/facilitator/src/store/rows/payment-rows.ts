@@ -14,7 +14,7 @@ import { unitsColumn } from '../units.js'
  */
 export type Stage = 'unclaimed' | 'kept' | 'claimed' | 'accepted' | 'demoted'
 
-export function stageOf({ claim, accepted, demoted, late, unmatched }: Payment): Stage {
+function stageOf({ claim, accepted, demoted, late, unmatched }: Payment): Stage {
   if (accepted) return 'accepted'
   if (demoted) return 'demoted'
   if (claim) return 'claimed'

@@ -48,11 +48,6 @@ export function* readAccount(name: AccountName): Step<KnownAccount | undefined> 
   return row && { address: hexOf(row.address) as Address, txNonce: row.tx_nonce }
 }
 
-export function* readSetting(name: string): Step<unknown> {
-  const row = yield* first(sql`SELECT record FROM setting WHERE name = ${name}`)
-  return row && decode<{ setting: unknown }>(row.record).setting
-}
-
 /** Oldest first. */
 export function* readyAddresses(): Step<readonly StoredAddress[]> {
   return (yield sql`SELECT record FROM ready ORDER BY rowid`).map(({ record }) =>
