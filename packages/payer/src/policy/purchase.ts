@@ -103,7 +103,7 @@ export const bodyText = (body: BodyFacts | 'none'): string =>
   body === 'none' ? 'none' : `${body.bytes} bytes, ${JSON.stringify(body.start)}…, sha256 ${body.sha256}`
 
 /** The path of a target, as a remembered price has it. */
-export function pathOf({ method, url }: Target): string {
+function pathOf({ method, url }: Target): string {
   const { pathname, hash } = new URL(url)
   return printable(method === toolCallMethod ? `${pathname}${hash}` : pathname, routeCharsMax)
 }

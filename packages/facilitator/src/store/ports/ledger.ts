@@ -44,7 +44,9 @@ export function createStoreLedger({
 
   const find = async (nonce: ChallengeNonce) => {
     const payment = await ask(findPayment(nonce))
-    return payment && isForgotten(payment, context()) ? undefined : payment
+    if (!payment || isForgotten(payment, context())) return undefined
+    const { late, ...rest } = payment
+    return { ...rest, ...(late && { late: late.burn }) }
   }
 
   return {
