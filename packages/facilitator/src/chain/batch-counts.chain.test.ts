@@ -1,4 +1,5 @@
 import { createJsonRpc } from '@svc-zerc20/evm'
+import type { Address } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addressOf, epochOfSecond } from '../../test/challenges.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
@@ -14,7 +15,7 @@ it('an epoch that nobody counted has no counts, of our account or of others', as
   const rpc = createJsonRpc({ url: net.rpcUrl, timeoutMs: 10_000, answerBytesMax: 1_000_000 })
   try {
     const counts = createBatchCounts({
-      ...{ rpc, verifier: net.deployment.verifier, submitter: addressOf(1) },
+      ...{ rpc, verifier: net.deployment.verifier as Address, submitter: addressOf(1) },
       ...{ recipientHashOf: () => 7n, confirmations: 1, logSpanBlocksMax: 1_000 },
     })
     const epoch = { ...epochOfSecond(60), treasury: addressOf(2) }

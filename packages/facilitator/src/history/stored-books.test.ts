@@ -70,7 +70,7 @@ function takes({
   phase,
   since = 0,
   until = 2 ** 40,
-  amountMin = 0n,
+  amountMin = units(0n),
   amountMax,
   finalityBefore,
 }: HistoryFilter) {
@@ -132,7 +132,7 @@ describe('the history of the store', () => {
             after = page.next
           } while (after)
           expect(noncesOf(seen).toSorted()).toEqual(noncesOf(wanted).toSorted())
-          const places = seen.map(order === 'time' ? timeOf : amountOf).map(BigInt)
+          const places = seen.map((payment) => BigInt(order === 'time' ? timeOf(payment) : amountOf(payment)))
           expect(places).toEqual(places.toSorted((a, b) => (a < b ? 1 : a > b ? -1 : 0)))
           const listed: HistoryPayment[] = []
           for await (const payment of history.all(filter)) listed.push(payment)
