@@ -185,16 +185,17 @@ async function start(file: string, options: { acceptJournal: boolean }, summed: 
 
 /** A part that does not close, as a ledger whose disk hangs, ends with the process. The journal survives any kill. */
 async function stop(facilitator: Facilitator, graceMs: number, log: LogWriter): Promise<void> {
-  const closed = new AbortController()
-  const patience = systemClock.sleep(graceMs + limits.closeWaitMs, closed.signal)
+  const over = new AbortController()
+  const patience = systemClock.sleep(graceMs + limits.closeWaitMs, over.signal).then(() => 'forced' as const)
   try {
-    await Promise.race([facilitator.close().finally(() => closed.abort()), patience])
+    const end = await Promise.race([facilitator.close(), patience])
+    over.abort()
+    if (end === 'forced') {
+      log({ event: 'facilitator.forced', seconds: (graceMs + limits.closeWaitMs) / 1000 })
+      return await output.exit(exitCodes.tryAgain)
+    }
   } catch (error) {
     await failWith(error)
-  }
-  if (!closed.signal.aborted) {
-    log({ event: 'facilitator.forced', seconds: (graceMs + limits.closeWaitMs) / 1000 })
-    return output.exit(exitCodes.tryAgain)
   }
   log({ event: 'facilitator.stopped' })
   await output.exit(exitCodes.ok)

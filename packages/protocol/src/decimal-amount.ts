@@ -34,6 +34,22 @@ export function baseUnits(tokens: string, decimals: number): string {
   return units
 }
 
+/** What a token says of itself. */
+export type TokenLabel = { readonly symbol: string; readonly decimals: number }
+
+/** Any token can call itself anything. */
+const symbolCharsMax = 16
+
+/** An amount as people read it: `1.5 USDC`. Undefined when the label makes no sense. The symbol is cut and printable. */
+export function inTokens(amount: bigint, { symbol, decimals }: TokenLabel): string | undefined {
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > decimalsMax) return undefined
+  const digits = amount.toString().padStart(decimals + 1, '0')
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  const whole = digits.slice(0, digits.length - decimals)
+  const printable = symbol.slice(0, symbolCharsMax).replace(/[^\x21-\x7e]/g, '?')
+  return `${whole}${fraction && `.${fraction}`} ${printable || 'tokens'}`
+}
+
 /** Decimals of most tokens that stand for dollars. Only examples use this number. */
 const usualDecimals = 6
 /** A longer text is no amount that somebody wrote, and may be a key that nobody should read here. */

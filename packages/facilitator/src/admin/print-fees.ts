@@ -2,6 +2,7 @@
 import { textTable } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
 import type * as schemas from '../http/admin/fee-schemas.js'
+import { gasMoney, money } from './money.js'
 
 type Fees = z.infer<typeof schemas.fees>
 type SweepAnswer = z.infer<typeof schemas.sweepAnswer>
@@ -9,15 +10,17 @@ type SweepAnswer = z.infer<typeof schemas.sweepAnswer>
 const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
 export function printFees(fees: Fees): string {
-  const { due, elsewhere, underWay, swept, lastError, splitter } = fees
+  const { due, elsewhere, underWay, swept, lastError, splitter, token } = fees
+  const describeSum = (sum: { readonly payments: number; readonly amount: string }) =>
+    `${money(sum.amount, token)} of ${sum.payments} payments`
   const last = swept.last ? `, last ${swept.last.amount} at ${time(swept.last.at)}` : ''
   return textTable([
     ['mode', fees.mode],
     [
       'treasury',
-      fees.treasuryWei === undefined ? fees.treasury : `${fees.treasury}, ${fees.treasuryWei} wei`,
+      fees.treasuryWei === undefined ? fees.treasury : `${fees.treasury}, ${gasMoney(fees.treasuryWei)}`,
     ],
-    ...(fees.earned === undefined ? [] : [['earned', `${fees.earned} base units`]]),
+    ...(fees.earned === undefined ? [] : [['earned', money(fees.earned, token)]]),
     ['due', describeSum(due)],
     ...(elsewhere ? [['elsewhere', `${describeSum(elsewhere)}, minted to another account`]] : []),
     [
@@ -25,14 +28,11 @@ export function printFees(fees: Fees): string {
       underWay ? `${describeSum(underWay)} in ${underWay.transaction ?? 'no transaction yet'}` : 'nothing',
     ],
     ['swept', `${describeSum(swept)} by ${swept.sweeps} sweeps${last}`],
-    ['every', `${fees.sweepIntervalSeconds} s, at least ${fees.sweepMin} base units`],
+    ['every', `${fees.sweepIntervalSeconds} s, at least ${money(fees.sweepMin, token)}`],
     ...(lastError ? [['last error', `${time(lastError.at)} ${lastError.message}`]] : []),
     ...(splitter ? [['splitter', describeSplitter(splitter)]] : []),
   ])
 }
-
-const describeSum = ({ payments, amount }: { readonly payments: number; readonly amount: string }): string =>
-  `${amount} base units of ${payments} payments`
 
 function describeSplitter({ address, undistributed, lastError }: NonNullable<Fees['splitter']>): string {
   const failed = lastError ? `, last error at ${time(lastError.at)}: ${lastError.message}` : ''

@@ -2,6 +2,7 @@
 import { textTable } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
 import type * as schemas from '../http/admin/schemas.js'
+import { gasMoney, money } from './money.js'
 
 type Status = z.infer<typeof schemas.status>
 type PaymentPage = z.infer<typeof schemas.paymentPage>
@@ -30,9 +31,9 @@ export function printStatus(status: Status): string {
       'payments',
       `${payments.claimed} under way, ${payments.accepted} accepted, ${payments.finalized} finalized`,
     ],
-    ['owed', describeOwed(mints)],
+    ['owed', describeOwed(mints, status.token)],
     ['waiting', describeReasons(mints)],
-    ['fees', describeFees(status.fees)],
+    ['fees', describeFees(status.fees, status.token)],
     ['odd burns', describeOdd(payments)],
     ['addresses', `${addresses.ready} ready of ${addresses.target}`],
     ['chain', describeChain(chain)],
@@ -50,18 +51,21 @@ function describeOdd({ late, unmatched, demoted = 0 }: Status['payments']): stri
 }
 
 const describeAccount = ({ address, balance, pending }: NonNullable<Status['minter']>): string =>
-  `${address}, ${balance ?? 'unknown'} wei, ${pending} pending`
+  `${address}, ${gasMoney(balance)}, ${pending} pending`
 
-function describeOwed({ awaiting, owed, oldestSeconds }: Status['mints']): string {
+function describeOwed({ awaiting, owed, oldestSeconds }: Status['mints'], token: Status['token']): string {
   if (awaiting === 0) return 'nothing'
-  return `${owed} base units in ${awaiting} payments, the oldest for ${oldestSeconds ?? 0} s`
+  return `${money(owed, token)} in ${awaiting} payments, the oldest for ${oldestSeconds ?? 0} s`
 }
 
-function describeFees(fees: Status['fees']): string {
+function describeFees(fees: Status['fees'], token: Status['token']): string {
   if (!fees) return 'unknown'
   const { due, underWay, swept, lastError } = fees
   const failed = lastError ? `, last error: ${lastError.message}` : ''
-  return `${due.amount} due, ${underWay?.amount ?? 0} under way, ${swept.amount} swept${failed}`
+  const [waiting, going, gone] = [due.amount, underWay?.amount ?? 0, swept.amount].map((each) =>
+    money(each, token),
+  )
+  return `${waiting} due, ${going} under way, ${gone} swept${failed}`
 }
 
 function describeReasons({ reasons, off, nextBatches = [] }: Status['mints']): string {
@@ -80,7 +84,7 @@ function describeChain({ reachable, head, roundTripMs, clockSkewSeconds }: Statu
 }
 
 const describeSpent = ({ burn, mint }: RelayerView['spent']): string =>
-  `${burn.wei} wei for ${burn.transactions} burn transactions, ${mint.wei} wei for ${mint.transactions} mints`
+  `${gasMoney(burn.wei)} for ${burn.transactions} burn transactions, ${gasMoney(mint.wei)} for ${mint.transactions} mints`
 
 const describeHistory = (history: Status['history']): string =>
   history
@@ -96,7 +100,7 @@ function describeJournal(journal: NonNullable<Status['journal']>): string {
 export function printRelayer({ address, balance, pending, spent, queue, minter }: RelayerView): string {
   const facts = textTable([
     ['address', address],
-    ['balance', `${balance ?? 'unknown'} wei`],
+    ['balance', gasMoney(balance)],
     ['gas', describeSpent(spent)],
     ['pending', `${pending}`],
     ...(minter ? [['minter', describeAccount(minter)]] : []),

@@ -22,6 +22,11 @@ export const nonce = named(
 )
 export const address = named('Address', 'A 20-byte address.', hex(20))
 export const txHash = named('TransactionHash', 'Hash of a transaction.', hex(32))
+export const tokenLabel = named(
+  'TokenLabel',
+  'What the token says of itself: an amount of base units has this many decimals.',
+  z.looseObject({ symbol: z.string(), decimals: z.int().nonnegative() }),
+)
 export const network = z.string().regex(/^eip155:[1-9][0-9]*$/)
 export const phase = named(
   'Phase',

@@ -9,6 +9,7 @@ import type {
   FacilitatorApi,
   Payload,
   Rejection,
+  TokenLabel,
   TxHash,
   UnixSeconds,
 } from '@svc-zerc20/protocol'
@@ -30,6 +31,8 @@ export type Deployment = {
   readonly chainId: number
   readonly token: Address
   readonly tokenName: string
+  /** Only for people; absent when the token does not tell. */
+  readonly tokenLabel?: TokenLabel
   readonly treasury: Address
   /** The permit-burner helper; absent when the gasless path is not offered. */
   readonly helper?: Address

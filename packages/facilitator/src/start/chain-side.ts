@@ -4,7 +4,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { parseGwei } from 'viem/utils'
 import { type ChainReader, createChain } from '../chain/chain.js'
 import { countRpc } from '../chain/count-rpc.js'
-import { readDeployment } from '../chain/lens.js'
+import { readDeployment, readTokenLabel } from '../chain/lens.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
 import type { Clock, Deployment } from '../payment/ports.js'
@@ -50,6 +50,7 @@ export async function openChainSide(deps: {
       `network.chain_id: is ${network.chain_id}, the RPC reports ${chainId}`,
     )
   }
+  const tokenLabel = await readTokenLabel(rpc, network.token)
   const chain = createChain({
     rpc,
     token: network.token,
@@ -100,6 +101,7 @@ export async function openChainSide(deps: {
       chainId,
       token: network.token,
       tokenName,
+      ...(tokenLabel && { tokenLabel }),
       treasury: settlement.treasury,
       ...(settlement.permit_burner !== undefined && { helper: settlement.permit_burner }),
     },

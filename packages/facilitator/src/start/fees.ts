@@ -63,6 +63,7 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
     async view() {
       const address = config.fee?.splitter
       const isCustodial = config.fee !== undefined && address === undefined
+      const { tokenLabel } = deps.chainSide.deployment
       const treasuryWei = isCustodial ? await weiOf(deps.chainSide.rpc, treasury.address) : undefined
       last = {
         ...(await sweeper.view()),
@@ -70,6 +71,7 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
         terms,
         swept: await ledger.swept(),
         ...(treasuryWei !== undefined && { treasuryWei }),
+        ...(tokenLabel && { token: tokenLabel }),
         ...(split && address !== undefined && { splitter: { address, ...split.distributor.view() } }),
       }
       return last

@@ -165,6 +165,7 @@ function wireOperator(
       finalizeOff,
       ledger,
       ledgerId: storage.id,
+      token: deployment.tokenLabel,
       journalStats,
       historyStats,
     },

@@ -1,5 +1,5 @@
 /** The operator's routes, wired to every part of the daemon. */
-import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce, TokenLabel } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Addresses } from '../addresses/addresses.js'
 import type { ChainProbe } from '../chain/probe.js'
@@ -51,6 +51,7 @@ export type OperatorDeps = {
   /** The account that sends mints, when it is not the relayer. */
   readonly minter: SendingAccount | undefined
   readonly ledgerId: string
+  readonly token: TokenLabel | undefined
   readonly journalStats: () => JournalStats | undefined
   readonly historyStats: () => HistoryStats | undefined
   readonly diskSpace: DiskSpace
@@ -112,6 +113,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     vitals: {
       startedAtMs: clock.now(),
       ledgerId: deps.ledgerId,
+      token: deps.token,
       openChallenges: ledger.openCount,
       openChallengesMax: deps.openChallengesMax,
       addressesReady: deps.addresses.ready,

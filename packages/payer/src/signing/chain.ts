@@ -1,5 +1,5 @@
 /** Everything the payer asks of its RPC endpoint. */
-import type { Address } from '@svc-zerc20/protocol'
+import type { Address, TokenLabel } from '@svc-zerc20/protocol'
 import { createPublicClient, http } from 'viem'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
@@ -10,7 +10,6 @@ import { type BurnReads, createBurnReads } from './burn-state.js'
 import type { PermitFacts } from './permit-nonces.js'
 import { unavailable } from './rpc-failure.js'
 import { tokenAbi } from './token-abi.js'
-import type { TokenLabel } from './token-label.js'
 import { createTransfers, type Transfers } from './transfers.js'
 
 export type PayerChain = Transfers &

@@ -5,6 +5,7 @@ import {
   parseChallengeNonce,
   type ReasonCode,
   reject,
+  type TokenLabel,
 } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { z } from 'zod'
@@ -47,6 +48,8 @@ type SendingAccount = {
 export type AdminVitals = {
   readonly startedAtMs: number
   readonly ledgerId: string
+  /** What the token says of itself. */
+  readonly token: TokenLabel | undefined
   openChallenges(): number
   readonly openChallengesMax: number
   addressesReady(): number
@@ -141,6 +144,7 @@ async function viewStatus(deps: AdminApiDeps) {
   return {
     version,
     network: Network.format(chainId),
+    ...(vitals.token && { token: vitals.token }),
     profile: deps.profile.name,
     acceptsPayments: deps.profile.acceptsPayments,
     ledgerId: vitals.ledgerId,

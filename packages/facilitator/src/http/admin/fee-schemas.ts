@@ -1,6 +1,6 @@
 /** The bodies and queries of the fees on the admin surface, named as in the OpenAPI document. */
 import { z } from 'zod'
-import { address, baseUnits, count, named, seconds, txHash } from '../schema-parts.js'
+import { address, baseUnits, count, named, seconds, tokenLabel, txHash } from '../schema-parts.js'
 
 export const sweepQuery = z.looseObject({
   dryRun: z.enum(['true', 'false']).optional().describe('`true`: only tell what would be swept'),
@@ -24,6 +24,7 @@ export const fees = named(
       .enum(['none', 'custodial', 'split'])
       .describe('how fees of new payments are paid; fees of older ones are swept in any mode'),
     treasury: address.describe('the account of SVC_TREASURY_PK, which sweeps and pays the gas of it'),
+    token: tokenLabel.optional(),
     treasuryWei: baseUnits.optional().describe('its money for gas, in custodial mode'),
     earned: baseUnits.optional().describe('due, under way and swept, since the first payment'),
     sweepMin: baseUnits.describe('fee.sweep_min'),

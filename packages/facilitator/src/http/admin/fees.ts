@@ -29,6 +29,7 @@ export function viewFees({ due, elsewhere, underWay, swept, lastFailure, ...view
   return {
     mode: view.mode,
     treasury: toChecksum(view.terms.treasury),
+    ...(view.token && { token: view.token }),
     ...(view.treasuryWei !== undefined && { treasuryWei: `${view.treasuryWei}` }),
     earned: `${earned}`,
     sweepMin: `${view.terms.minAmount}`,

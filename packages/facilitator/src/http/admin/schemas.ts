@@ -8,7 +8,18 @@ import { limits } from '../../limits.js'
 import { lateReasons } from '../../payment/records.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import { readinessProblems } from '../public/schemas.js'
-import { address, baseUnits, count, named, network, nonce, phase, seconds, txHash } from '../schema-parts.js'
+import {
+  address,
+  baseUnits,
+  count,
+  named,
+  network,
+  nonce,
+  phase,
+  seconds,
+  tokenLabel,
+  txHash,
+} from '../schema-parts.js'
 import { fees } from './fee-schemas.js'
 
 const issuanceState = z.enum(['open', 'paused'])
@@ -234,6 +245,7 @@ export const status = named(
   z.looseObject({
     version: z.string(),
     network,
+    token: tokenLabel.optional(),
     profile: z.string(),
     acceptsPayments: z.boolean(),
     ledgerId: z

@@ -1,5 +1,5 @@
 /** What an operator sees of the fees, and may ask for. */
-import type { Address } from '@svc-zerc20/protocol'
+import type { Address, TokenLabel } from '@svc-zerc20/protocol'
 import type { Swept } from '../records.js'
 import type { DistributorView } from './distributor.js'
 import type { SweepTerms } from './plan.js'
@@ -12,6 +12,8 @@ export type FeesView = SweepView & {
   readonly swept: Swept
   /** Wei of the account that sweeps; undefined where it sweeps nothing, or while the chain is out of reach. */
   readonly treasuryWei?: bigint
+  /** What the token says of itself. */
+  readonly token?: TokenLabel
   readonly splitter?: DistributorView & { readonly address: Address }
 }
 
