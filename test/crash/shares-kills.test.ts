@@ -209,6 +209,7 @@ it(
       for (const splitter of splitters) expect(await net.balanceOf(splitter)).toBe(0n)
       await net.stop()
       await expectHistory(net, bought, { minted: true })
+      await net.audit()
     } finally {
       await indexer.close()
       await net.close()

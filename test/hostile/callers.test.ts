@@ -15,7 +15,7 @@ const rates = { rate_limit_per_min: 120, challenge_per_key_per_min: 20, max_open
 /** The documented time limits for a head and for a whole request. */
 const statedMs = { head: 10_000, request: 20_000 }
 /** The documented number of connections of one caller. */
-const statedConnections = 640
+const statedConnections = 1_638
 /** Tolerance for a busy machine. Broken limits were exceeded by half a minute. */
 const slackMs = 5_000
 const sellerToken = 'c0'.repeat(32)
@@ -399,10 +399,10 @@ const deeds: Record<string, () => Promise<void>> = {
   async 'more connections than one caller may have'() {
     const from = nextAddress()
     const openedAt = performance.now()
-    const wires = await Promise.all(Array.from({ length: 1_100 }, () => openSocket(net.facilitatorUrl, from)))
+    const wires = await Promise.all(Array.from({ length: 2_000 }, () => openSocket(net.facilitatorUrl, from)))
     expectOnly(await tell(challenge()), 200)
     const refused = () => wires.filter(({ socket }) => socket.destroyed).length
-    while (refused() < 1_100 - statedConnections) {
+    while (refused() < 2_000 - statedConnections) {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     // After this time silent connections are closed anyway, however few there are.

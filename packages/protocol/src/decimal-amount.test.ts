@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { baseUnits, conversionOf } from './decimal-amount.js'
+import { describe, expect, it } from 'vitest'
+import { baseUnits, conversionOf, inTokens } from './decimal-amount.js'
 
 it.each([
   ['0.01', 6, '10000'],
@@ -52,4 +52,21 @@ it('tells what an amount in tokens would be in base units', () => {
   expect(conversionOf('$2')).toBe('2 of a token with 6 decimals is 2000000 base units')
   expect(conversionOf('7'.repeat(90))).not.toContain('7')
   expect(conversionOf('cheap')).toBe('0.01 of a token with 6 decimals is 10000 base units')
+})
+
+describe('an amount in tokens', () => {
+  it.each([
+    [1_500_000n, 6, '1.5 zUSD'],
+    [1n, 6, '0.000001 zUSD'],
+    [0n, 6, '0 zUSD'],
+    [12n, 0, '12 zUSD'],
+  ])('%s base units with %s decimals are %s', (amount, decimals, text) => {
+    expect(inTokens(amount, { symbol: 'zUSD', decimals })).toBe(text)
+  })
+
+  it('has a short and printable symbol, and none without decimals that make sense', () => {
+    expect(inTokens(1n, { symbol: '\u202eevil\n', decimals: 0 })).toBe('1 ?evil?')
+    expect(inTokens(1n, { symbol: 'A'.repeat(40), decimals: 0 })).toBe(`1 ${'A'.repeat(16)}`)
+    expect(inTokens(1n, { symbol: 'A', decimals: 255 })).toBeUndefined()
+  })
 })

@@ -32,7 +32,7 @@ export type Run = {
 
 /** Changes to the previous run's settings. */
 export type RunChanges = {
-  readonly command?: 'start' | 'check' | 'recover'
+  readonly command?: 'start' | 'check' | 'recover' | 'audit'
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
@@ -113,6 +113,12 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
     async stop(): Promise<void> {
       run.signal('SIGTERM')
       await run.ended
+    },
+    /** Compares the books with the chain, while no daemon runs. Throws with every difference. */
+    async audit(): Promise<void> {
+      const audit = this.launch({ command: 'audit' })
+      const how = await audit.ended
+      if (how !== '0') throw new Error(`the audit ended with ${how}: ${audit.output()}`)
     },
 
     records,

@@ -111,9 +111,9 @@ describe('svc-facilitator admin', () => {
 
   it('status tells what is owed to the provider and why, the gas, the node, the clock and the disk', async () => {
     const { stdout } = await run(['status'])
-    expect(stdout).toMatch(/^owed +1000 base units in 1 payments, the oldest for \d+ s$/m)
+    expect(stdout).toMatch(/^owed +1000 base units \(0\.001 \S+\) in 1 payments, the oldest for \d+ s$/m)
     expect(stdout).toMatch(/^waiting +1 off, off: no proving keys were found \(zerc20\.artifacts\)$/m)
-    expect(stdout).toMatch(/^gas +[1-9]\d+ wei for 1 burn transactions, 0 wei for 0 mints$/m)
+    expect(stdout).toMatch(/^gas +0\.\d+ ETH for 1 burn transactions, 0 ETH for 0 mints$/m)
     expect(stdout).toMatch(/^chain +block \d+, answered in \d+ ms, clock skew 0 s$/m)
     expect(stdout).toMatch(/^journal .* \d+ bytes free$/m)
   })
@@ -121,9 +121,9 @@ describe('svc-facilitator admin', () => {
   it('fees shows what is due and swept, and sweep tells that there is nothing', async () => {
     const fees = (await run(['fees'])).stdout
     expect(fees).toMatch(/^mode +none$/m)
-    expect(fees).toMatch(/^due +0 base units of 0 payments$/m)
-    expect(fees).toMatch(/^swept +0 base units of 0 payments by 0 sweeps$/m)
-    expect((await run(['status'])).stdout).toMatch(/^fees +0 due, 0 under way, 0 swept$/m)
+    expect(fees).toMatch(/^due +0 base units \(0 \S+\) of 0 payments$/m)
+    expect(fees).toMatch(/^swept +0 base units \(0 \S+\) of 0 payments by 0 sweeps$/m)
+    expect((await run(['status'])).stdout).toMatch(/^fees +0 base units \(0 \S+\) due, 0 base units .* under way, 0 base units .* swept$/m)
     for (const args of [['sweep', '--dry-run'], ['sweep']]) {
       expect(await run(args, { parent: [] })).toMatchObject({ code: 0, stdout: 'no fee is due\n' })
     }
@@ -132,7 +132,7 @@ describe('svc-facilitator admin', () => {
 
   it('relayer shows money and queue, challenges the open ones, metrics every series', async () => {
     const relayer = (await run(['relayer'])).stdout
-    expect(relayer).toMatch(/^balance +\d+ wei$/m)
+    expect(relayer).toMatch(/^balance +\d+(\.\d+)? ETH$/m)
     expect(relayer).toMatch(/^pending +0$/m)
     const { challengeNonce } = await net.challenge()
     const challenges = (await run(['challenges', '--limit', '5'])).stdout

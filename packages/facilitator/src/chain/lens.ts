@@ -1,8 +1,8 @@
 /** Everything a payment depends on, read from one block by one deployless call: the lens runs in the node and returns. */
-import { paymentLensAbi, paymentLensBytecode } from '@svc-zerc20/contracts'
+import { paymentLensAbi, paymentLensBytecode, tokenAbi } from '@svc-zerc20/contracts'
 import { type JsonRpc, type RpcAnswer, type RpcCall, readHead, resultOf, wellFormed } from '@svc-zerc20/evm'
 import { type Address, SvcError, type TokenLabel, type UnixSeconds, zeroAddress } from '@svc-zerc20/protocol'
-import { erc20Abi, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeDeployData, encodeFunctionData } from 'viem/utils'
 import type { PermitChainFacts } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
@@ -118,14 +118,14 @@ export async function readTokenLabel(rpc: JsonRpc, token: Address): Promise<Toke
   try {
     const read = (functionName: 'symbol' | 'decimals') => ({
       method: 'eth_call',
-      params: [{ to: token, data: encodeFunctionData({ abi: erc20Abi, functionName }) }, 'latest'],
+      params: [{ to: token, data: encodeFunctionData({ abi: tokenAbi, functionName }) }, 'latest'],
     })
     const [symbol, decimals] = await Promise.all(
       [read('symbol'), read('decimals')].map(({ method, params }) => rpc.call(method, params)),
     )
     return {
-      symbol: decodeFunctionResult({ abi: erc20Abi, functionName: 'symbol', data: symbol as Hex }),
-      decimals: decodeFunctionResult({ abi: erc20Abi, functionName: 'decimals', data: decimals as Hex }),
+      symbol: decodeFunctionResult({ abi: tokenAbi, functionName: 'symbol', data: symbol as Hex }),
+      decimals: decodeFunctionResult({ abi: tokenAbi, functionName: 'decimals', data: decimals as Hex }),
     }
   } catch {
     return undefined

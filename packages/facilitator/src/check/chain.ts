@@ -11,7 +11,7 @@ import { judgeCosts } from './costs.js'
 import { type KeyAddresses, probeFee } from './fee.js'
 import { probeFunds } from './funds.js'
 import { checkLimits } from './limits.js'
-import { type Minting, probeMinting } from './minting.js'
+import { type Minting, probeMinting } from './minting/minting.js'
 
 export async function probeChain(deps: {
   config: PartialConfig

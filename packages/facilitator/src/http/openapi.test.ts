@@ -183,6 +183,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     vitals: {
       startedAtMs: 0,
       ledgerId: '00'.repeat(16),
+      token: undefined,
       openChallenges: () => 0,
       openChallengesMax: 1,
       addressesReady: () => 0,

@@ -80,7 +80,9 @@ describe('the books of a ledger', () => {
     )
   })
 
-  it('show the newest of many, wherever they ended, and every one of them once', async () => {
+  it('show the newest of many, wherever they ended, and every one of them once', {
+    timeout: 120_000,
+  }, async () => {
     const { ledger } = setup()
     const count = 9_000
     // Not in the order in which they end.

@@ -3,7 +3,8 @@
  * guessed is refused with words: a file that is older than the other, damaged, or of another ledger.
  */
 import { existsSync } from 'node:fs'
-import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { systemRandom } from '../../system.js'
 import { apply } from '../apply.js'
 import type { LedgerEvent } from '../events.js'
@@ -93,7 +94,7 @@ export function openBeside(
   }
 }
 
-const nowSeconds = () => Math.floor(Date.now() / 1000) as UnixSeconds
+const nowSeconds = () => unixSeconds(systemClock)
 
 type Known = {
   readonly id: string

@@ -10,7 +10,7 @@ import {
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
 import { batchCircuit, type CircuitName, rootBatches } from '@svc-zerc20/zk'
-import type { ChainView } from './chain-view.js'
+import type { ChainView } from '../chain-view.js'
 
 export type ProofSlot = {
   /** Name of the verifier's view function. */

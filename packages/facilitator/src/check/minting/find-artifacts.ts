@@ -4,9 +4,9 @@ import { readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { batchCircuit, type Manifest, type NeededCircuit, neededCircuits } from '@svc-zerc20/zk'
-import { packageFolder } from '../package.js'
+import { packageFolder } from '../../package.js'
+import { checkLimits } from '../limits.js'
 import { readManifest } from './artifacts.js'
-import { checkLimits } from './limits.js'
 
 /** Key hashes by circuit. There is none of batches while the verifier takes none. */
 export type KeyHashes = Readonly<Record<NeededCircuit, string>> & {

@@ -9,9 +9,9 @@ import {
   readArtifacts,
   upstreamPowBits,
 } from '@svc-zerc20/zk'
-import type { PartialConfig } from '../config/config.js'
-import type { Finding } from '../finding.js'
-import { conditionsMissing } from '../secrets/secrets.js'
+import type { PartialConfig } from '../../config/config.js'
+import type { Finding } from '../../finding.js'
+import { conditionsMissing } from '../../secrets/secrets.js'
 
 const key = 'zerc20.artifacts'
 

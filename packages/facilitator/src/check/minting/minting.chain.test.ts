@@ -31,9 +31,9 @@ import { stringify } from 'smol-toml'
 import { type Abi, createPublicClient, createWalletClient, type Hex, http, zeroAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { temporaryFiles } from '../../test/files.js'
-import { format } from '../finding.js'
-import { check } from './check.js'
+import { temporaryFiles } from '../../../test/files.js'
+import { format } from '../../finding.js'
+import { check } from '../check.js'
 
 // Keys are built when they are missing: a minute or two on a busy machine.
 const buildTimeoutMs = 600_000

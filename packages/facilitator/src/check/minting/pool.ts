@@ -1,9 +1,9 @@
 /** Says how long this machine takes to make addresses ready. Too slow a pool turns payers away. */
 import { deriveBurn, findPowNonce, hexOf } from '@svc-zerc20/zk'
-import type { PartialConfig } from '../config/config.js'
-import type { Finding } from '../finding.js'
-import type { Clock } from '../payment/ports.js'
-import { checkLimits } from './limits.js'
+import type { PartialConfig } from '../../config/config.js'
+import type { Finding } from '../../finding.js'
+import type { Clock } from '../../payment/ports.js'
+import { checkLimits } from '../limits.js'
 
 const key = 'zerc20.pow_bits'
 

@@ -10,13 +10,13 @@ import {
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
 import { batchCircuit, type CircuitArtifacts, type Manifest, neededCircuits } from '@svc-zerc20/zk'
-import type { PartialConfig } from '../config/config.js'
-import type { Finding } from '../finding.js'
-import { conditionsMissing } from '../secrets/secrets.js'
+import type { PartialConfig } from '../../config/config.js'
+import type { Finding } from '../../finding.js'
+import { conditionsMissing } from '../../secrets/secrets.js'
+import type { ChainView } from '../chain-view.js'
+import { checkLimits } from '../limits.js'
 import { readManifest } from './artifacts.js'
-import type { ChainView } from './chain-view.js'
 import { findArtifacts, type KeyHashes } from './find-artifacts.js'
-import { checkLimits } from './limits.js'
 import { type ProofSlot, readProofSlots } from './proof-slots.js'
 
 export type Minting = {
