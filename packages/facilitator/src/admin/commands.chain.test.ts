@@ -123,7 +123,9 @@ describe('svc-facilitator admin', () => {
     expect(fees).toMatch(/^mode +none$/m)
     expect(fees).toMatch(/^due +0 base units \(0 \S+\) of 0 payments$/m)
     expect(fees).toMatch(/^swept +0 base units \(0 \S+\) of 0 payments by 0 sweeps$/m)
-    expect((await run(['status'])).stdout).toMatch(/^fees +0 base units \(0 \S+\) due, 0 base units .* under way, 0 base units .* swept$/m)
+    expect((await run(['status'])).stdout).toMatch(
+      /^fees +0 base units \(0 \S+\) due, 0 base units .* under way, 0 base units .* swept$/m,
+    )
     for (const args of [['sweep', '--dry-run'], ['sweep']]) {
       expect(await run(args, { parent: [] })).toMatchObject({ code: 0, stdout: 'no fee is due\n' })
     }
