@@ -79,7 +79,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     http: ['payment', 'telemetry', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'history', 'health'],
     admin: ['config', 'http'],
     'history-command': ['config', 'secrets', 'history'],
-    check: ['payment', 'config', 'secrets', 'chain', 'addresses', 'ledger', 'history'],
+    check: ['payment', 'config', 'secrets', 'chain', 'mint', 'addresses', 'ledger', 'history'],
     // The wiring, and the command that wires a part of the daemon.
     start: [
       'payment',
@@ -112,7 +112,18 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
       'start',
     ],
     // Chain against books, through what an operator may see.
-    audit: ['payment', 'telemetry', 'config', 'secrets', 'transfers', 'http', 'admin', 'start', 'recover'],
+    audit: [
+      'chain',
+      'payment',
+      'telemetry',
+      'config',
+      'secrets',
+      'transfers',
+      'http',
+      'admin',
+      'start',
+      'recover',
+    ],
   },
   'packages/indexer/src': {
     chain: [],

@@ -68,13 +68,15 @@ function describeFees(fees: Status['fees'], token: Status['token']): string {
   return `${waiting} due, ${going} under way, ${gone} swept${failed}`
 }
 
-function describeReasons({ reasons, off, nextBatches = [] }: Status['mints']): string {
+function describeReasons({ reasons, off, decider, nextBatches = [] }: Status['mints']): string {
   const list = Object.entries(reasons).map(([reason, payments]) => `${payments} ${reason}`)
   const batches = nextBatches.map(
     (batch) => `next batch ${batch.payments} of ${batch.of}, at the latest ${time(batch.latestAt)}`,
   )
+  const heard = decider?.heardAt === undefined ? 'NO ANSWER yet' : `last answer ${time(decider.heardAt)}`
+  const asked = decider ? [`the decider proves since ${time(decider.since)}, ${heard}`] : []
   const why = off === undefined ? [] : [`off: ${off}`]
-  return [...(list.length === 0 ? ['none'] : list), ...batches, ...why].join(', ')
+  return [...(list.length === 0 ? ['none'] : list), ...asked, ...batches, ...why].join(', ')
 }
 
 function describeChain({ reachable, head, roundTripMs, clockSkewSeconds }: Status['chain']): string {

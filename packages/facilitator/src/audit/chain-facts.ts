@@ -1,14 +1,14 @@
 /** Reads from the chain what the books are compared with. */
 import { tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { type ChainLog, type JsonRpc, readHead, scanLogs, wellFormed } from '@svc-zerc20/evm'
-import { type Address, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { encodeEventTopics, pad, parseEventLogs } from 'viem/utils'
+import { firstBlockAt } from '../chain/first-block.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../limits.js'
 import { createBurnSearch } from '../recover/burn-search.js'
 import type { ChainSide } from '../start/chain-side.js'
 import { wireIndexer } from '../start/finalization.js'
-import { createTokenChain } from '../transfers/token-chain.js'
 import type { AuditBooks, AuditChain, Period } from './reckon.js'
 
 export async function readChainFacts(deps: {
@@ -24,8 +24,7 @@ export async function readChainFacts(deps: {
   const { rpc, chain } = chainSide
   const { network, settlement, finalize } = config
   const head = Number(await readHead(rpc))
-  const tokenChain = createTokenChain({ ...chainSide, token: network.token, ...limits })
-  const blockAt = (time: number) => firstBlockAt(tokenChain, time, network.deployed_block, head)
+  const blockAt = (time: number) => firstBlockAt(rpc, time, network.deployed_block)
   const fromBlock = await blockAt(period.since)
   const untilBlock = await blockAt(period.until)
   const youngFrom = deps.isRunning
@@ -69,25 +68,6 @@ export async function readChainFacts(deps: {
     ),
     swept: await sweptOf(rpc, config, books),
   }
-}
-
-/** The first block at or after a time. */
-async function firstBlockAt(
-  chain: Pick<ReturnType<typeof createTokenChain>, 'block'>,
-  time: number,
-  first: number,
-  head: number,
-): Promise<number> {
-  let [low, high] = [first, head + 1]
-  if (time <= 0) return low
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const block = await chain.block(middle)
-    if (!block) throw new SvcError('node_behind', `the node has no block ${middle}`)
-    if (block.time < time) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 function treasuriesOf({ payments }: AuditBooks, { settlement }: Config): readonly Address[] {

@@ -16,13 +16,13 @@ it('an epoch that nobody counted has no counts, of our account or of others', as
   try {
     const counts = createBatchCounts({
       ...{ rpc, verifier: net.deployment.verifier as Address, submitter: addressOf(1) },
-      ...{ recipientHashOf: () => 7n, confirmations: 1, logSpanBlocksMax: 1_000 },
+      ...{ recipientHashOf: () => 7n, deployedBlock: 0, confirmations: 1, logSpanBlocksMax: 1_000 },
     })
     const epoch = { ...epochOfSecond(60), treasury: addressOf(2) }
     const none = { checkpoint: 0n, counted: 0n, minted: 0n }
     expect(await counts.counts([epoch])).toEqual([{ latest: none, deep: none }])
     expect(await counts.findCounts(epoch, 0n)).toEqual([])
-    expect(await counts.foreignCounts(epoch, 0n)).toEqual([])
+    expect(await counts.foreignCounts(epoch)).toEqual([])
   } finally {
     rpc.close()
   }

@@ -6,6 +6,7 @@ import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEventLogs } from 'viem/utils'
 import type { Epoch } from '../payment/epochs/epoch.js'
 import type { BatchCount, BatchPorts, CountedBatch, ForeignCount } from '../payment/epochs/ports.js'
+import { firstBlockAt } from './first-block.js'
 
 export function createBatchCounts(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
@@ -13,6 +14,8 @@ export function createBatchCounts(deps: {
   /** The account that sends our batches. Another account's count is another one. */
   readonly submitter: Address
   readonly recipientHashOf: (epoch: Epoch) => bigint
+  /** No block before this one has counts. */
+  readonly deployedBlock: number
   /** Blocks, its own included, after which a count is deep. */
   readonly confirmations: number
   /** Blocks in one question for logs; fewer while the node refuses. */
@@ -69,12 +72,16 @@ export function createBatchCounts(deps: {
     findCounts: (epoch, fromBlock) =>
       countsIn({ recipientHash: recipientHashOf(epoch), submitter }, fromBlock),
 
-    async foreignCounts(epoch, fromBlock) {
-      const all = await countsIn({ recipientHash: recipientHashOf(epoch) }, fromBlock)
+    async foreignCounts(epoch) {
+      // A clock that was ahead made its addresses before the epoch began on the chain.
+      const began = await firstBlockAt(rpc, epoch.start - clockAheadSeconds, deps.deployedBlock)
+      const all = await countsIn({ recipientHash: recipientHashOf(epoch) }, BigInt(began))
       return all.filter((count) => parseAddress(count.submitter) !== submitter)
     },
   }
 }
+
+const clockAheadSeconds = 3_600
 
 const none: BatchCount = { checkpoint: 0n, counted: 0n, minted: 0n }
 

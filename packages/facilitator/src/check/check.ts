@@ -4,7 +4,7 @@ import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { deriveSeed } from '@svc-zerc20/zk'
 import { privateKeyToAddress } from 'viem/accounts'
 import { toHex } from 'viem/utils'
-import { createSeedCheck, type SeedCheck } from '../addresses/seed-check.js'
+import { createSeedCheck } from '../addresses/seed-check.js'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../config/config.js'
 import { hasCredentials } from '../config/credentials.js'
 import type { Environment } from '../config/environment.js'
@@ -17,6 +17,7 @@ import { examineSecrets, type Secrets } from '../secrets/secrets.js'
 import { probeChain } from './chain.js'
 import { createChainView } from './chain-view.js'
 import type { KeyAddresses } from './fee.js'
+import { probeForeignCounts } from './foreign-counts.js'
 import { probeHistory } from './history.js'
 import { probeIndexer } from './indexer.js'
 import { type InspectJournal, type JournalAccounts, probeJournal } from './journal.js'
@@ -49,6 +50,8 @@ export async function check(deps: {
   const { config } = reading
   const { secrets, findings: ofSecrets } = examineSecrets(reading.values, deps.env)
   const keys = secrets && addressesOf(secrets)
+  const seed = secrets && deriveSeed(secrets.treasuryKey.reveal())
+  const { chain_id: chainId } = reading.values.network
   const { journal: journalFile } = reading.values.settlement
   const [chain, indexer, journal, history, listen] = await Promise.all([
     probeChain({
@@ -60,8 +63,9 @@ export async function check(deps: {
     }),
     probeIndexer(reading.values.network.indexer_url),
     probeJournal(journalFile, deps.inspectJournal, {
-      seed: seedOf(secrets, reading.values),
+      seed: seed && chainId !== undefined ? createSeedCheck(seed, chainId) : undefined,
       accounts: accountsOf(reading.values, keys),
+      foreignCounts: (epochs) => probeForeignCounts(reading.values, { keys, seed }, epochs),
     }),
     probeHistory(deps.env, reading.values, deps.clock),
     deps.listens === false ? [] : probeListen(reading.values, { isBeside: deps.isBeside ?? false }),
@@ -120,11 +124,6 @@ const addressesOf = ({ treasuryKey, relayer, minter }: Secrets): KeyAddresses =>
   relayer: parseAddress(relayer.reveal().address) as Address,
   ...(minter && { minter: parseAddress(minter.reveal().address) as Address }),
 })
-
-function seedOf(secrets: Secrets | undefined, { network }: PartialConfig): SeedCheck | undefined {
-  if (!secrets || network.chain_id === undefined) return undefined
-  return createSeedCheck(deriveSeed(secrets.treasuryKey.reveal()), network.chain_id)
-}
 
 function judgeFile(file: string, { config, findings }: ConfigReading): readonly Finding[] {
   if (!config || findings.some(isFailure)) return findings

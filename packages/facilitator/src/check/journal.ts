@@ -12,6 +12,7 @@ import { assertUnlocked, pathOf } from '../ledger/journal/lock.js'
 import { assertNewest, markFileOf, readMark } from '../ledger/journal/mark.js'
 import { replayFile } from '../ledger/journal/replay.js'
 import { createLedgerState } from '../ledger/state/state.js'
+import { type EpochBurns, openEpochsOf } from './foreign-counts.js'
 import { checkLimits } from './limits.js'
 
 /**
@@ -24,7 +25,12 @@ export type InspectJournal = (
   seed?: SeedCheck,
   /** The accounts whose transactions the journal must know. */
   accounts?: JournalAccounts,
-) => Promise<{ readonly records: number; readonly tornBytes: number }>
+) => Promise<{
+  readonly records: number
+  readonly tornBytes: number
+  /** Epochs in which something can still be paid or minted. */
+  readonly epochs?: readonly EpochBurns[]
+}>
 
 export type JournalAccounts = Readonly<Partial<Record<'relayer' | 'minter', SendingAccount>>>
 
@@ -43,7 +49,7 @@ export const replayJournal: InspectJournal = async (file, seed, accounts = {}) =
   for (const name of ['relayer', 'minter'] as const) {
     if (accounts[name]) await assertKnown(name, accounts[name], state.binding()?.[name])
   }
-  return report
+  return { ...report, epochs: openEpochsOf(state) }
 }
 
 const key = 'settlement.journal'
@@ -55,7 +61,12 @@ const fail = (message: string, start?: Finding['start'], about = key): Finding =
 })
 
 /** What is known beside the journal. */
-export type JournalFacts = { readonly seed?: SeedCheck | undefined; readonly accounts?: JournalAccounts }
+export type JournalFacts = {
+  readonly seed?: SeedCheck | undefined
+  readonly accounts?: JournalAccounts
+  /** Looks on the chain for counts of the journal's epochs that the journal does not explain. */
+  readonly foreignCounts?: (epochs: readonly EpochBurns[]) => Promise<Finding[]>
+}
 
 export async function probeJournal(
   journal: string | undefined,
@@ -112,16 +123,16 @@ export async function judgeSpace(about: string, folder: string): Promise<Finding
 async function judgeContent(
   journal: string,
   inspect: InspectJournal | undefined,
-  { seed, accounts }: JournalFacts,
+  { seed, accounts, foreignCounts }: JournalFacts,
 ): Promise<Finding[]> {
   if (!inspect) return [{ level: 'ok', key, message: `${journal} can be written` }]
   try {
-    const { records, tornBytes } = await inspect(journal, seed, accounts)
+    const { records, tornBytes, epochs = [] } = await inspect(journal, seed, accounts)
+    const foreign = (await foreignCounts?.(epochs)) ?? []
     const message = `${journal} has ${records} records`
-    if (tornBytes === 0) return [{ level: 'ok', key, message }]
-    return [
-      { level: 'warn', key, message: `${message} and ${tornBytes} bytes of one that a crash cut short` },
-    ]
+    if (tornBytes === 0) return [{ level: 'ok', key, message }, ...foreign]
+    const torn = `${message} and ${tornBytes} bytes of one that a crash cut short`
+    return [{ level: 'warn', key, message: torn }, ...foreign]
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     // The RPC is judged elsewhere.

@@ -8,6 +8,8 @@ export const checkLimits = {
   clockFailSecondsMin: 30,
   /** Calls in one round trip. A whole check makes fewer. */
   callsPerBatchMax: 100,
+  /** Epochs that are searched for counts by others, the latest ones. Each costs about thirty round trips. */
+  epochsMax: 32,
   /** Earlier verifiers that are followed. Each costs a round trip. */
   predecessorsMax: 16,
   /** Folders that are searched in one place for proving keys. */

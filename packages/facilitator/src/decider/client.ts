@@ -19,6 +19,18 @@ export type DeciderLimits = {
   readonly patienceMs: number
 }
 
+/** A proof that the decider is asked for. */
+export type DeciderWait = {
+  readonly sinceMs: number
+  /** When the decider last answered; undefined while it has not. */
+  heardMs?: number
+}
+
+export type DeciderProver = MintProver & {
+  /** The proof that is waited for longest; undefined while none is. */
+  waitsFor(): DeciderWait | undefined
+}
+
 type Input = Parameters<MintProver['prove']>[1]
 
 const answer = z.object({
@@ -41,8 +53,9 @@ export function createDeciderProver(deps: {
   readonly clock: Clock
   readonly report: (event: DeciderEvent) => void
   readonly limits: DeciderLimits
-}): MintProver {
+}): DeciderProver {
   const { clock, limits, report } = deps
+  const waits = new Set<DeciderWait>()
   const base = deps.url.replace(/\/+$/, '')
 
   async function ask(path: string, init: RequestInit, signal: AbortSignal): Promise<Answer | undefined> {
@@ -60,21 +73,25 @@ export function createDeciderProver(deps: {
   }
 
   /** Submits until the decider knows the job, and asks until it has ended. A restarted decider is told again. */
-  async function proveElsewhere(circuit: string, input: Input, signal: AbortSignal): Promise<JobProof> {
+  async function proveElsewhere(
+    circuit: string,
+    input: Input,
+    signal: AbortSignal,
+    wait: DeciderWait,
+  ): Promise<JobProof> {
     const bytes = encodeWitness(input)
     // The same witness is the same job, also for the next run of this daemon.
     const id = createHash('sha256').update(`${circuit}\n`).update(bytes).digest('hex')
     const body = JSON.stringify({ job_id: id, circuit, ivc_proof: bytes.toString('base64') })
     const submit = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-    const startedAtMs = clock.now()
-    let heardAtMs = startedAtMs
+    const { sinceMs } = wait
     let isKnown = false
     for (;;) {
       try {
         const job: Answer | undefined = isKnown
           ? await ask(`/jobs/${id}`, {}, signal)
           : await ask('/jobs', submit, signal)
-        heardAtMs = clock.now()
+        wait.heardMs = clock.now()
         isKnown = job !== undefined
         // The answer to a submission has no result yet, even when the job has ended long ago.
         const told =
@@ -85,9 +102,9 @@ export function createDeciderProver(deps: {
         if (told?.status === 'completed') return decodeProof(Buffer.from(told.result ?? '', 'base64'))
       } catch (err) {
         const isFinal = err instanceof SvcError && err.code !== 'decider_failed'
-        if (isFinal || signal.aborted || clock.now() - heardAtMs >= limits.silentMs) throw err
+        if (isFinal || signal.aborted || clock.now() - (wait.heardMs ?? sinceMs) >= limits.silentMs) throw err
       }
-      if (clock.now() - startedAtMs >= limits.patienceMs) {
+      if (clock.now() - sinceMs >= limits.patienceMs) {
         throw new SvcError('decider_slow', `no proof of the decider within ${limits.patienceMs / 1000} s`)
       }
       await clock.sleep(limits.pollMs, signal)
@@ -104,12 +121,16 @@ export function createDeciderProver(deps: {
   }
 
   return {
+    waitsFor: () => [...waits][0],
+
     async prove(circuit, input, { signal }) {
       if (deps.circuits[circuit] === undefined) return deps.own.prove(circuit, input, { signal })
-      const startedAtMs = clock.now()
+      const wait: DeciderWait = { sinceMs: clock.now() }
+      waits.add(wait)
       try {
-        const proof = check(circuit, input, await proveElsewhere(circuit, input, signal))
-        report({ event: 'decider.proved', ms: clock.now() - startedAtMs })
+        const elsewhere = proveElsewhere(circuit, input, signal, wait).finally(() => waits.delete(wait))
+        const proof = check(circuit, input, await elsewhere)
+        report({ event: 'decider.proved', ms: clock.now() - wait.sinceMs })
         return proof
       } catch (err) {
         signal.throwIfAborted()

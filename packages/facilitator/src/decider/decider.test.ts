@@ -163,6 +163,24 @@ describe('a daemon with a decider', () => {
     expect([own, failures(events)]).toEqual([[], []])
   })
 
+  it('says which proof of the decider is waited for, and when the decider last answered', async () => {
+    const { url, close, port } = await startServer(async () => good)
+    await close()
+    const { prover, prove } = startClient(url, { silentMs: 20_000 })
+    expect(prover.waitsFor()).toBeUndefined()
+    const proof = prove()
+    expect(prover.waitsFor()).toEqual({ sinceMs: expect.any(Number) })
+    const finish = new AbortController()
+    const proved = new Promise<JobProof>((resolve) =>
+      finish.signal.addEventListener('abort', () => resolve(good)),
+    )
+    await startServer(() => proved, { port })
+    await until(() => prover.waitsFor()?.heardMs !== undefined)
+    finish.abort()
+    expect(await proof).toEqual(good)
+    expect(prover.waitsFor()).toBeUndefined()
+  })
+
   it('stops asking when its round is cut off, and then proves nothing itself', async () => {
     const { url } = await startServer(() => new Promise(() => undefined))
     const { prove, own, events } = startClient(url)

@@ -161,6 +161,7 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     auth: () => true,
     retryMint: undefined,
     closeEpoch: undefined,
+    deciderWait: undefined,
     stuckTransfers: async () => [],
     books: ledger.books,
     issuance: {

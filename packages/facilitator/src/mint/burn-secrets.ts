@@ -1,6 +1,8 @@
 /** Secrets of a challenge that only we can derive: the opened recipient and the burn secret. Never logged. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { burnAddressAt, deriveBurn, type Hex, recipientWord, secretAt } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
+import type { Epoch } from '../payment/epochs/epoch.js'
 import type { Challenge } from '../payment/records.js'
 
 export type BurnSecrets = {
@@ -15,7 +17,19 @@ export type BurnSecretsOf = (
   challenge: Pick<Challenge, 'nonce' | 'treasury' | 'powNonce' | 'epoch'>,
 ) => BurnSecrets
 
-export function createBurnSecrets(seed: Uint8Array, { network, zerc20 }: Config): BurnSecretsOf {
+type Derivation = {
+  readonly network: Pick<Config['network'], 'chain_id'>
+  readonly zerc20: Pick<Config['zerc20'], 'generation'>
+}
+
+/** The recipient hash of an epoch, which all its addresses share. */
+export function createRecipientHashes(seed: Uint8Array, config: Derivation): (epoch: Epoch) => bigint {
+  const secretsOf = createBurnSecrets(seed, config)
+  const anyAddress = { nonce: `0x${'00'.repeat(32)}` as ChallengeNonce, powNonce: 0 }
+  return ({ treasury, ...epoch }) => secretsOf({ ...anyAddress, treasury, epoch }).recipientHash
+}
+
+export function createBurnSecrets(seed: Uint8Array, { network, zerc20 }: Derivation): BurnSecretsOf {
   return ({ nonce, treasury, powNonce, epoch }) => {
     const derivation = deriveBurn({
       generation: zerc20.generation,

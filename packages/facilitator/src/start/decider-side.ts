@@ -3,7 +3,7 @@ import type { Secret } from '@svc-zerc20/protocol'
 import type { Prover } from '@svc-zerc20/prover'
 import { batchCircuit, keysOf, type Manifest } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
-import { createDeciderProver } from '../decider/client.js'
+import { createDeciderProver, type DeciderProver } from '../decider/client.js'
 import type { JobProof } from '../decider/job-bytes.js'
 import { deciderLimits } from '../decider/limits.js'
 import type { Clock } from '../payment/ports.js'
@@ -11,6 +11,8 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 
 /** The public signals of the batch circuit, in the order of its proofs. */
 const batchSignals = ['root', 'recipient', 'withdrawValue', 'start', 'end']
+
+export type ProverWithDecider = Prover & Partial<Pick<DeciderProver, 'waitsFor'>>
 
 export async function withDecider(
   own: Prover,
@@ -22,13 +24,13 @@ export async function withDecider(
     readonly clock: Clock
     readonly telemetry: Pick<Telemetry, 'log'>
   },
-): Promise<Prover> {
+): Promise<ProverWithDecider> {
   const { deciderToken: token } = deps
   if (token === undefined || manifest.circuits[batchCircuit] === undefined) return own
   // Loaded only here: the arithmetic of pairings is large, and few daemons have a decider.
   const { createVerify } = await import('@svc-zerc20/prover/verify')
   const isValid = createVerify(keysOf(manifest, batchCircuit).verificationKey)
-  const { prove } = createDeciderProver({
+  const { prove, waitsFor } = createDeciderProver({
     url: deps.config.network.decider_url,
     token,
     circuits: { [batchCircuit]: batchSignals },
@@ -41,6 +43,7 @@ export async function withDecider(
   const never = new AbortController().signal
   return {
     ...own,
+    waitsFor,
     prove: (circuit, input, { signal = never } = {}) => prove(circuit, input, { signal }),
   }
 }

@@ -1,6 +1,6 @@
 /** Finalization, wired: paths, proofs and mints of this facilitator, round by round or in a loop. */
 import { closeAll } from '@svc-zerc20/daemon'
-import { type ChallengeNonce, type Secret, SvcError } from '@svc-zerc20/protocol'
+import { type Secret, SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { ArtifactError, type Manifest, readArtifacts } from '@svc-zerc20/zk'
 import type { IssuedStore } from '../addresses/issued/store.js'
@@ -12,10 +12,11 @@ import type { Config } from '../config/config.js'
 import { type Pace, whyOff } from '../config/finalization.js'
 import { dustBelow } from '../config/found-transfers.js'
 import type { Profile } from '../config/profile.js'
+import type { DeciderProver } from '../decider/client.js'
 import type { OpenLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
 import { createBatchProofs } from '../mint/batch-proofs.js'
-import { createBurnSecrets } from '../mint/burn-secrets.js'
+import { createBurnSecrets, createRecipientHashes } from '../mint/burn-secrets.js'
 import { createEpochProofs } from '../mint/epoch-proofs.js'
 import { createMinter } from '../mint/minter.js'
 import { createOwnTree, type OwnTree } from '../mint/own-tree.js'
@@ -60,6 +61,8 @@ export type Finalization = {
   readonly round: Finalize['round'] | undefined
   readonly retry: Finalize['retry'] | undefined
   readonly waitOf: Finalize['waitOf'] | undefined
+  /** The proof that the decider is asked for. */
+  readonly deciderWait: DeciderProver['waitsFor'] | undefined
   /** Mints what was left out of the epoch of this challenge. */
   readonly closeEpoch: CloseEpoch | undefined
   /** Hands mints of the last run back to the relayer, before it assigns new txNonces. */
@@ -89,6 +92,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
       round: undefined,
       retry: undefined,
       waitOf: undefined,
+      deciderWait: undefined,
       closeEpoch: undefined,
       resumeMints: resume,
       startLoop,
@@ -103,6 +107,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     off,
     round: finalize.round,
     waitOf: finalize.waitOf,
+    deciderWait: prover.waitsFor,
     async retry(nonce) {
       await finalize.retry(nonce)
       loop?.wake()
@@ -186,14 +191,12 @@ function wireBatchCounts(
   { rpc, mintSender }: Pick<ChainSide, 'rpc' | 'mintSender'>,
   seed: Uint8Array,
 ): ReturnType<typeof createBatchCounts> {
-  const secretsOf = createBurnSecrets(seed, config)
-  // The recipient hash of an epoch does not depend on the nonce.
-  const anyAddress = { nonce: `0x${'00'.repeat(32)}` as ChallengeNonce, powNonce: 0 }
   return createBatchCounts({
     rpc,
     verifier: config.network.verifier,
     submitter: mintSender.address,
-    recipientHashOf: ({ treasury, ...epoch }) => secretsOf({ ...anyAddress, treasury, epoch }).recipientHash,
+    recipientHashOf: createRecipientHashes(seed, config),
+    deployedBlock: config.network.deployed_block,
     confirmations: config.finalize.confirmations,
     logSpanBlocksMax: limits.logSpanBlocksMax,
   })

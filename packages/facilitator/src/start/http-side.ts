@@ -181,6 +181,7 @@ function wireOperator(
     }),
     retryMint: finalization.retry,
     closeEpoch: finalization.closeEpoch,
+    deciderWait: finalization.deciderWait,
     stuckTransfers: deps.following.stuck,
     fees: deps.fees,
     owed: createOwedBooks({

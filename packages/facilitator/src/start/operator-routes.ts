@@ -20,7 +20,7 @@ import type { Clock } from '../payment/ports.js'
 import type { FeeControl } from '../payment/sweep/control.js'
 import type { QueuedTransaction } from '../relayer/relayer.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import type { CloseEpoch } from './finalization.js'
+import type { CloseEpoch, Finalization } from './finalization.js'
 import type { Following } from './following.js'
 
 type SendingAccount = { readonly address: Address; queue(): readonly QueuedTransaction[] }
@@ -38,6 +38,7 @@ export type OperatorDeps = {
   readonly issuance: Issuance
   readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
   readonly closeEpoch: CloseEpoch | undefined
+  readonly deciderWait: Finalization['deciderWait']
   readonly stuckTransfers: Following['stuck']
   /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
@@ -103,6 +104,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     recent: telemetry.recent,
     retryMint: deps.retryMint,
     closeEpoch: deps.closeEpoch,
+    deciderWait: deps.deciderWait,
     stuckTransfers: deps.stuckTransfers,
     readiness,
     async renderMetrics() {

@@ -86,6 +86,10 @@ export type AdminApiDeps = {
   readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
   /** Mints what was left out of the epoch of a payment. Absent while nothing is minted here. */
   readonly closeEpoch: ((challenge: Challenge) => Promise<number | 'single' | 'running'>) | undefined
+  /** The batch proof that the decider is asked for. Absent without a decider. */
+  readonly deciderWait:
+    | (() => { readonly sinceMs: number; readonly heardMs?: number } | undefined)
+    | undefined
   readonly vitals: AdminVitals
   /** Addresses with money that a single proof does not bring; the newest, at most `limit`. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
@@ -169,11 +173,18 @@ async function viewStatus(deps: AdminApiDeps) {
   }
 }
 
-async function viewOwed({ owed, finalizeOff, clock, batchPace }: AdminApiDeps) {
+async function viewOwed({ owed, finalizeOff, clock, batchPace, deciderWait }: AdminApiDeps) {
   const { payments, value, oldestAt, reasons, gathering } = await owed.look()
+  const wait = deciderWait?.()
   return {
     awaiting: payments,
     owed: `${value}`,
+    ...(wait && {
+      decider: {
+        since: inSeconds(wait.sinceMs),
+        ...(wait.heardMs !== undefined && { heardAt: inSeconds(wait.heardMs) }),
+      },
+    }),
     ...(oldestAt !== undefined && {
       oldestAt,
       oldestSeconds: Math.max(0, inSeconds(clock.now()) - oldestAt),

@@ -281,6 +281,10 @@ export const status = named(
           .describe(
             'payments that gather, epoch by epoch: how many of how many, and when they go at the latest',
           ),
+        decider: z
+          .looseObject({ since: seconds, heardAt: seconds.optional().describe('when it last answered') })
+          .optional()
+          .describe('a batch proof that the decider is asked for; absent while none is'),
         off: z.string().optional().describe('why nothing is minted here'),
       })
       .describe('burned and not minted yet: owed to the provider'),

@@ -67,8 +67,8 @@ export type BatchPorts = {
   /** The counted proofs of an epoch from a block on, oldest first. */
   readonly findCounts: (epoch: Epoch, fromBlock: bigint) => Promise<readonly CountedBatch[]>
   readonly prove: ProveBatch
-  /** Blocks with counts of the epoch by accounts that are not ours, and what each came to. */
-  readonly foreignCounts: (epoch: Epoch, fromBlock: bigint) => Promise<readonly ForeignCount[]>
+  /** Counts of the epoch by accounts that are not ours, since it began, and what each came to. */
+  readonly foreignCounts: (epoch: Epoch) => Promise<readonly ForeignCount[]>
   /**
    * Transfers to addresses of the epoch that were found on the chain, whether or not the ledger knows them. Each is as
    * deep as a mint must be, and has `beside`.

@@ -1,5 +1,7 @@
 /** Batch mints on a chain, with real proofs: through a change of the mode, restarts, and the command that recovers. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
@@ -46,12 +48,22 @@ const start = (
   finalize: object,
   env: Record<string, string> = {},
   { journal = 'epochs.jsonl', ...settlement }: { journal?: string; mint_second_transfers?: boolean } = {},
+  network: { decider_url?: string } = {},
 ) =>
   startOwnFacilitator(net, {
     journal,
     env,
-    config: { finalize: { ...finalize }, daemon: { follow_interval_ms: 1_000 }, settlement },
+    config: { finalize: { ...finalize }, daemon: { follow_interval_ms: 1_000 }, settlement, network },
   })
+
+/** A configuration file for the commands. */
+function configOf(journal: string): string {
+  const tables = parse(readFileSync(net.configFile, 'utf8')) as Record<string, Record<string, unknown>>
+  const settlement = { ...tables.settlement, journal: join(net.directory, journal) }
+  const file = join(net.directory, `${journal}.toml`)
+  writeFileSync(file, stringify({ ...tables, settlement, finalize: { ...tables.finalize, ...batches(50) } }))
+  return file
+}
 
 async function pay(own: Own, amount: bigint): Promise<ChallengeOffer> {
   const offer = await own.challenge(`${amount}`)
@@ -149,14 +161,7 @@ describe('payments of an epoch, on a chain', () => {
           functionName: 'isUpToDate',
         }),
       )
-      const tables = parse(readFileSync(net.configFile, 'utf8')) as Record<string, Record<string, unknown>>
-      const file = join(net.directory, 'recover.toml')
-      const journal = join(net.directory, 'epochs.jsonl')
-      const settlement = { ...tables.settlement, journal }
-      writeFileSync(
-        file,
-        stringify({ ...tables, settlement, finalize: { ...tables.finalize, ...batches(50) } }),
-      )
+      const file = configOf('epochs.jsonl')
       const env = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
       const dry = await runCommand(['recover', '--config', file, '--json', '--dry-run'], env)
       expect(JSON.parse(dry.stdout)).toMatchObject({ found: 2, due: 2 })
@@ -183,6 +188,66 @@ describe('payments of an epoch, on a chain', () => {
       expect(other.reported('batch.foreign')).toEqual([])
     } finally {
       await other.close()
+    }
+  })
+
+  it(
+    'that a copy of the journal counted elsewhere are named by a check, and by the next start',
+    proofs,
+    async () => {
+      const first = await start(batches(50), {}, { journal: 'first.jsonl' })
+      await first.challenge('9')
+      await first.close()
+      const copied = readdirSync(net.directory).filter((name) => name.startsWith('first.jsonl'))
+      for (const name of copied) {
+        const from = join(net.directory, name)
+        cpSync(from, join(net.directory, name.replace('first', 'second')), { recursive: true })
+      }
+      const env = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
+      const checked = async () =>
+        (await runCommand(['check', '--config', configOf('first.jsonl')], env)).stdout
+      expect(await checked()).not.toContain('counted')
+      const second = await start(
+        batches(1),
+        { SVC_RELAYER_PK: minter.privateKey },
+        { journal: 'second.jsonl' },
+      )
+      await untilFinalized(second, [await pay(second, 7n)]).finally(second.close)
+      const who = getAddress(minter.address)
+      expect(await checked()).toMatch(
+        new RegExp(`warn settlement.journal: the account ${who} counted 7 base units .*stop one of the two`),
+      )
+      const again = await start(batches(50), {}, { journal: 'first.jsonl' })
+      try {
+        await until(() => again.reported('batch.foreign').length > 0)
+        expect(again.reported('batch.foreign')).toMatchObject([{ value: 7n, submitter: who }])
+      } finally {
+        await again.close()
+      }
+    },
+  )
+
+  it('wait for a decider, which the status names', proofs, async () => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const { port } = silent.address() as AddressInfo
+    const own = await start(
+      batches(1),
+      { SVC_DECIDER_TOKEN: net.deciderToken ?? '' },
+      { journal: 'decider.jsonl' },
+      { decider_url: `http://127.0.0.1:${port}` },
+    )
+    try {
+      await pay(own, 3n)
+      const decider = await until(async () => {
+        const { mints } = (await own.admin('/status')) as { mints: { decider?: unknown } }
+        return mints.decider
+      })
+      expect(decider).toEqual({ since: expect.any(Number) })
+    } finally {
+      await own.close()
+      silent.closeAllConnections()
+      silent.close()
     }
   })
 })

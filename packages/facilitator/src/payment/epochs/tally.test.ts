@@ -259,6 +259,25 @@ describe('somebody else who counts the same epoch', () => {
     expect(world.events).toContainEqual({ event: 'batch.foreign', epoch: 60, value: 3n, submitter: 'b' })
   })
 
+  it('is told at the start for an epoch whose addresses are given out, and of which nothing is paid yet', async () => {
+    const world = createBatchWorld()
+    const open = await world.payUnpresented(5n)
+    world.world.counts.set(`0 ${totalKey(open)} b`, { checkpoint: 1n, counted: 3n })
+    await world.round()
+    await world.round()
+    const alarms = world.events.filter(({ event }) => event === 'batch.foreign')
+    expect(alarms).toEqual([{ event: 'batch.foreign', epoch: 60, value: 3n, submitter: 'b' }])
+  })
+
+  it('is no alarm when the count is of nothing, which anybody can prove', async () => {
+    const world = createBatchWorld()
+    const own = await world.pay(5n)
+    world.cover()
+    world.world.counts.set(`0 ${totalKey(own)} b`, { checkpoint: 1n, counted: 0n })
+    await world.round()
+    expect(world.events.filter(({ event }) => event === 'batch.foreign')).toEqual([])
+  })
+
   it('is no alarm when it was an earlier account of ours, which counted the same burns', async () => {
     const world = createBatchWorld({ least: 1 })
     await payMany(world, [5n, 6n])

@@ -15,7 +15,8 @@ import type { AwaitingMint } from '../records.js'
 import { type Epoch, type EpochLeaf, type EpochPayments, epochKey, groupByEpoch } from './epoch.js'
 import { createEpochLeaves, type EpochLeaves } from './leaves.js'
 import { createEpochMemory, type EpochMemory } from './memory.js'
-import { compareCount, explainMinted, planBatch, sumBelow } from './plan.js'
+import { createForeignWatch, type ForeignWatch } from './others.js'
+import { compareCount, explainMinted, planBatch } from './plan.js'
 import type { BatchCount, BatchPorts, SeenCount } from './ports.js'
 import { createRecordCounted } from './record-counted.js'
 import { type BatchEnd, createSendBatch } from './send-batch.js'
@@ -27,6 +28,7 @@ export type EpochTallies = {
     root: ProvedRoot,
     round: Round,
   ): Promise<ReadonlyMap<ChallengeNonce, Step>>
+  readonly lookAtOpen: ForeignWatch['lookAtOpen']
   /** Records payments that were counted and are deep enough by now. */
   confirm(payments: readonly AwaitingMint[]): Promise<void>
   /** The epoch of this payment is minted in the next round, whatever it waits for. */
@@ -68,9 +70,9 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
   const hastened = new Set<ChallengeNonce>()
   const closing = new Map<string, Epoch>()
   const leavesOf = createEpochLeaves(deps)
-  const recordDeep = createRecordDeep(deps, leavesOf)
+  const foreign = createForeignWatch(deps, leavesOf)
+  const recordDeep = createRecordDeep(deps, leavesOf, foreign)
   const mintWaiting = createMintWaiting(deps, leavesOf, hastened)
-  const lookForOthers = createLookForOthers(deps, leavesOf)
 
   /** Epochs with nothing left to mint are forgotten. */
   function talliesOf(payments: readonly AwaitingMint[]): readonly Tally[] {
@@ -89,7 +91,7 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
     tallies.length === 0 ? [] : deps.counts(tallies.map(({ epoch }) => epoch))
 
   async function takeOn(tally: Tally, seen: SeenCount, root: ProvedRoot, round: Round): Promise<void> {
-    await lookForOthers(tally)
+    await foreign.look(tally)
     if (await recordDeep(tally, seen.deep)) closing.delete(epochKey(tally.epoch))
     const waiting = await waitingOf(deps, tally, root, round)
     if (waiting.length > 0 || closing.has(epochKey(tally.epoch)))
@@ -132,6 +134,8 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
       }
     },
 
+    lookAtOpen: foreign.lookAtOpen,
+
     hasten: (nonce) => void hastened.add(nonce),
 
     isAnyClosing: () => closing.size > 0,
@@ -152,6 +156,7 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
 function createRecordDeep(
   deps: EpochTalliesDeps,
   leavesOf: EpochLeaves,
+  foreign: Pick<ForeignWatch, 'tell'>,
 ): (tally: Tally, deep: BatchCount) => Promise<boolean> {
   const recordCounted = createRecordCounted(deps)
   return async ({ epoch, payments, memory, steps, isClosing }, deep) => {
@@ -165,7 +170,7 @@ function createRecordDeep(
     const minted = explainMinted(leaves, deep)
     if (minted === 'foreign') {
       for (const { challenge } of below) steps.set(challenge.nonce, 'foreign_mint')
-      tellForeign(deps, memory, { epoch: epoch.start, value: deep.minted - deep.counted })
+      foreign.tell(memory, { epoch: epoch.start, value: deep.minted - deep.counted })
     }
     if (minted !== 'ours') return false
     const isDone = ({ burn, beside }: EpochLeaf) => beside === 'counted' && burn.leafIndex < deep.checkpoint
@@ -177,35 +182,6 @@ function createRecordDeep(
       steps.set(nonce, done.has(nonce) ? 'finalized' : isSure(payment) ? 'confirming' : 'records_missing')
     }
     return !leaves.some((leaf) => leaf.beside === 'counted' && !isDone(leaf))
-  }
-}
-
-/** Told once for each epoch and run: the books of one of the two are wrong, and only an operator can mend that. */
-function tellForeign(
-  { report }: Pick<EpochTalliesDeps, 'report'>,
-  memory: EpochMemory,
-  what: { readonly epoch: number; readonly value: bigint; readonly submitter?: string },
-): void {
-  if (memory.isForeignTold) return
-  memory.isForeignTold = true
-  report({ event: 'batch.foreign', ...what })
-}
-
-/**
- * At the first look at an epoch, which is at the start for every epoch with payments: did another account count it, and
- * come to another sum than our burns? An earlier account of ours came to the same.
- */
-function createLookForOthers(deps: EpochTalliesDeps, leavesOf: EpochLeaves): (tally: Tally) => Promise<void> {
-  return async ({ epoch, payments, memory }) => {
-    if (memory.isLookedAt || payments.length === 0) return
-    const firstBlock = BigInt(Math.min(...payments.map(({ burn }) => Number(burn.blockNumber))))
-    const counts = await deps.foreignCounts(epoch, firstBlock)
-    memory.isLookedAt = true
-    if (counts.length === 0) return
-    const leaves = await leavesOf(epoch, payments, 0n)
-    const other = counts.find(({ end, counted }) => sumBelow(leaves, end) !== counted)
-    if (!other) return
-    tellForeign(deps, memory, { epoch: epoch.start, value: other.counted, submitter: other.submitter })
   }
 }
 

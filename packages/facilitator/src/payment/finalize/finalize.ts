@@ -108,6 +108,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
   async function runRound(signal: AbortSignal, cutOff: Promise<'cut_off'>): Promise<RoundEnd> {
     await reorgedBurns.acceptReturned(signal)
+    await epochs.lookAtOpen()
     const { due, inEpochs } = await candidates(deps, progress)
     const end = new Map<ChallengeNonce, Step>()
     if (due.length + inEpochs.length === 0 && !epochs.isAnyClosing()) return end

@@ -1,0 +1,81 @@
+/** Counts of our epochs by accounts that are not ours. Told once for each epoch and run: only an operator can mend that. */
+import type { Books } from '../books.js'
+import type { FinalizeEvent } from '../finalize/ports.js'
+import type { AwaitingMint } from '../records.js'
+import { type Epoch, type EpochLeaf, type EpochPayments, epochKey, epochOf } from './epoch.js'
+import type { EpochLeaves } from './leaves.js'
+import type { EpochMemory } from './memory.js'
+import { sumBelow } from './plan.js'
+import type { BatchPorts, ForeignCount } from './ports.js'
+
+/**
+ * The first count of an epoch by another account that comes to another sum than our burns. An earlier account of ours came
+ * to the same. A count of nothing is nobody's loss, and after our first mint anybody can prove one.
+ */
+export async function findForeignCount(
+  { foreignCounts }: Pick<BatchPorts, 'foreignCounts'>,
+  epoch: Epoch,
+  leavesOf: () => Promise<readonly EpochLeaf[]> | readonly EpochLeaf[],
+): Promise<ForeignCount | undefined> {
+  const counts = (await foreignCounts(epoch)).filter(({ counted }) => counted > 0n)
+  if (counts.length === 0) return undefined
+  const leaves = await leavesOf()
+  return counts.find(({ end, counted }) => sumBelow(leaves, end) !== counted)
+}
+
+type Told = { readonly epoch: number; readonly value: bigint; readonly submitter?: string }
+
+export type ForeignWatch = {
+  /** At the first look at an epoch, which is at the start for every epoch with payments. */
+  look(tally: EpochPayments & { readonly memory: EpochMemory }): Promise<void>
+  /** At the start, for epochs of which addresses are given out and nothing is paid yet. */
+  lookAtOpen(): Promise<void>
+  tell(memory: EpochMemory, what: Told): void
+}
+
+export function createForeignWatch(
+  deps: Pick<BatchPorts, 'foreignCounts'> & {
+    readonly ledger: { readonly books: Pick<Books, 'page'> }
+    readonly report: (event: FinalizeEvent) => void
+  },
+  leavesOf: EpochLeaves,
+): ForeignWatch {
+  let isOpenLookedAt = false
+
+  async function find(epoch: Epoch, payments: readonly AwaitingMint[]): Promise<Told | undefined> {
+    const other = await findForeignCount(deps, epoch, () => leavesOf(epoch, payments, 0n))
+    return other && { epoch: epoch.start, value: other.counted, submitter: other.submitter }
+  }
+
+  function tell(memory: EpochMemory, what: Told): void {
+    if (memory.isForeignTold) return
+    memory.isForeignTold = true
+    deps.report({ event: 'batch.foreign', ...what })
+  }
+
+  return {
+    tell,
+
+    async look({ epoch, payments, memory }) {
+      if (memory.isLookedAt) return
+      const told = await find(epoch, payments)
+      memory.isLookedAt = true
+      if (told) tell(memory, told)
+    },
+
+    async lookAtOpen() {
+      if (isOpenLookedAt) return
+      const { payments } = await deps.ledger.books.page({ phase: 'open', limit: Number.POSITIVE_INFINITY })
+      const epochs = payments.flatMap(({ challenge }) => epochOf(challenge) ?? [])
+      try {
+        for (const epoch of new Map(epochs.map((each) => [epochKey(each), each])).values()) {
+          const told = await find(epoch, [])
+          if (told) deps.report({ event: 'batch.foreign', ...told })
+        }
+        isOpenLookedAt = true
+      } catch {
+        // This only warns, so that a node without logs holds nothing up. The next round tries again.
+      }
+    },
+  }
+}
