@@ -10,6 +10,12 @@ import { SvcError } from '@svc-zerc20/protocol'
 /** The end of a head, and of a body that comes in chunks. The parser takes no other. */
 const end = '\r\n\r\n'
 
+/** Where the first end in these bytes is over. */
+function endIn(bytes: Buffer): number | undefined {
+  const at = bytes.indexOf(end)
+  return at < 0 ? undefined : at + end.length
+}
+
 type Line = { began(request: IncomingMessage): void; answered(): void }
 
 export function serveOneRequestAtATime(server: Server): void {
@@ -31,16 +37,25 @@ function createLine(socket: Socket): Line {
   let atWork = 0
   /** Bytes of the body that are still to come, when its length is told. They cannot begin another request. */
   let bodyLeft = 0
+  /** The last bytes that the parser got and that no end follows yet: an end may come in two reads. */
+  let begun: Buffer = Buffer.alloc(0)
   let isPaused = false
   let isTurnAwaited = false
 
   /** Answers that the caller does not read hold up its next request, too. */
   const isHeld = () => latest?.complete !== false && (atWork > 0 || socket.writableNeedDrain)
 
+  /** How many of the waiting bytes the parser may have before another head can begin. */
+  function lengthToEnd(): number {
+    const inSeam = endIn(Buffer.concat([begun, waiting.subarray(0, end.length - 1)]))
+    const length = inSeam === undefined ? endIn(waiting) : inSeam - begun.length
+    const last = Buffer.concat([begun, waiting.subarray(1 - end.length)]).subarray(1 - end.length)
+    begun = length === undefined ? last : Buffer.alloc(0)
+    return length ?? waiting.length
+  }
+
   function parseNext(): void {
-    const endsAt = waiting.indexOf(end)
-    const length = bodyLeft || (endsAt < 0 ? waiting.length : endsAt + end.length)
-    const next = waiting.subarray(0, length)
+    const next = waiting.subarray(0, bodyLeft || lengthToEnd())
     waiting = waiting.subarray(next.length)
     if (bodyLeft > 0) bodyLeft -= next.length
     parse?.call(socket, next)
