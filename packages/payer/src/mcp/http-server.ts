@@ -5,9 +5,9 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { isInitializeRequest, isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
 
 const host = '127.0.0.1'
 const path = '/mcp'
@@ -25,13 +25,13 @@ export type HttpTools = { readonly url: string; close(): Promise<void> }
 export async function serveHttp({
   port,
   token,
-  createTools,
+  serve: serveClient,
 }: {
   /** 0 takes a free port. */
   readonly port: number
   readonly token: string
-  /** Makes the tools for one client. */
-  readonly createTools: () => Server
+  /** Serves the tools to one client. */
+  readonly serve: (transport: Transport) => Promise<unknown>
 }): Promise<HttpTools> {
   /** In the order of their last use. */
   const sessions = new Map<string, Session>()
@@ -53,7 +53,7 @@ export async function serveHttp({
       onsessioninitialized: (id) => void sessions.set(id, { transport, connections: 0 }),
       onsessionclosed: (id) => void sessions.delete(id),
     })
-    await createTools().connect(transport as Parameters<Server['connect']>[0])
+    await serveClient(transport as Transport)
     return transport
   }
 
@@ -74,6 +74,7 @@ export async function serveHttp({
     if (!session && !isInitializeRequest(body.json)) return refuse(response, 400)
     const transport = session?.transport ?? (await openSession())
     if (transport === undefined) return refuse(response, 503)
+    response.once('close', () => response.writableFinished || leave(transport, body.json))
     await transport.handleRequest(request, response, body.json)
   }
 
@@ -90,6 +91,16 @@ export async function serveHttp({
         server.closeAllConnections()
       })
     },
+  }
+}
+
+/**
+ * A client whose connection broke has left its calls: their answers cannot reach it. They end as cancelled ones do, which
+ * keeps what was bought for the next call.
+ */
+function leave({ onmessage }: StreamableHTTPServerTransport, body: unknown): void {
+  for (const { id: requestId } of [body].flat().filter(isJSONRPCRequest)) {
+    onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
   }
 }
 

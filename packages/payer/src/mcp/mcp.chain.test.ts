@@ -158,10 +158,11 @@ async function hostile(behave: Behaviour) {
   return seller
 }
 
-const signatures = async (state: string) => {
+const events = async (state: string, event: string) => {
   const log = await readFile(join(state, 'audit.jsonl'), 'utf8').catch(() => '')
-  return log.split('\n').filter((line) => line.includes('"event":"signing"')).length
+  return log.split('\n').filter((line) => line.includes(`"event":"${event}"`)).length
 }
+const signatures = (state: string) => events(state, 'signing')
 
 describe.each([
   ['stdio', overStdio],
@@ -609,6 +610,65 @@ describe('a payment under way', () => {
       expect([seller.presented.length, seller.offers.length, await signatures(state)]).toEqual([1, 1, 1])
     },
   )
+
+  it('is not lost with the connection of its client: the next call has the answer and pays nothing', async () => {
+    const seller = await waiting()
+    const state = await openState()
+    const url = new URL(await startHttp(state))
+    const cut = new AbortController()
+    const connect = async (signal?: AbortSignal) => {
+      const client = createClient({})
+      const transport = new StreamableHTTPClientTransport(url, {
+        requestInit: { headers: { authorization: `Bearer ${token}` } },
+        // Ends the connections, as a client does that is killed: nobody says that the call is cancelled.
+        fetch: (at, init) => fetch(at, { ...init, ...(signal && { signal }) }),
+      })
+      await client.connect(transport as Parameters<Client['connect']>[0])
+      closers.push(() => client.close())
+      return opened(client, state)
+    }
+    const lost = await connect(cut.signal)
+    lost.call('pay', { url: seller.url }).catch(() => undefined)
+    await seller.untilPresented()
+    cut.abort()
+    const { call } = await connect()
+    const next = call('pay', { url: seller.url })
+    // A call that is answered shows that the server has read the next one.
+    await call('budget')
+    seller.answer()
+    expect(await next).toMatchObject(bought)
+    expect([seller.presented.length, seller.offers.length, await signatures(state)]).toEqual([1, 1, 1])
+  })
+
+  it('that went on after approval_needed is not lost with the process: the next one has the answer', async () => {
+    const seller = await waiting()
+    const state = await openState()
+    const more = { SVC_APPROVE_ABOVE: '1', SVC_APPROVAL_TIMEOUT_MS: '20000' }
+    const server = { command: process.execPath, args: [main, 'mcp'], env: environmentOf(state, more) }
+    const transport = new StdioClientTransport({ ...server, stderr: 'ignore' })
+    const client = createClient({})
+    await client.connect(transport)
+    const first = await opened(client, state)
+    expect((await first.call('pay', { url: seller.url })).error?.code).toBe('approval_needed')
+    const [question] = await listQuestions(join(state, 'approvals'), systemClock)
+    if (!question) throw new Error('the question is gone')
+    await answerQuestion(join(state, 'approvals'), question, true, systemClock)
+    await seller.untilPresented()
+    seller.answer()
+    while ((await events(state, 'served')) + (await events(state, 'unserved')) === 0)
+      await systemClock.sleep(50)
+    const ended = new Promise<void>((resolve) => {
+      client.onclose = resolve
+    })
+    process.kill(transport.pid ?? 0, 'SIGKILL')
+    await ended
+    const again = createClient({})
+    await again.connect(new StdioClientTransport({ ...server, stderr: 'ignore' }))
+    closers.push(() => again.close())
+    const { call } = await opened(again, state)
+    expect(await call('pay', { url: seller.url })).toMatchObject(bought)
+    expect([seller.presented.length, seller.offers.length, await signatures(state)]).toEqual([1, 1, 1])
+  })
 
   it('is not ended by SIGTERM: the process ends after it, and the next one has the answer', async () => {
     const seller = await waiting()

@@ -10,7 +10,7 @@ import { serveHttp } from './http-server.js'
 import { createQuotesTold } from './quotes-told.js'
 import { refusal } from './tool-answers.js'
 import { createToolFetch } from './tool-fetch.js'
-import { createToolServer, type ToolPorts } from './tool-server.js'
+import { serveTools, type ToolPorts } from './tool-server.js'
 import { createWaitingCalls } from './waiting-calls.js'
 
 /** The parts that the payer of a tool server is opened with. */
@@ -40,7 +40,9 @@ function createPorts(open: OpenPayer, clock: Clock): ToolPorts {
     quotes: createQuotesTold(),
     waiting: createWaitingCalls(clock),
     async bounded(work) {
-      if (running >= callsMax) return refusal('busy', `${callsMax} calls run already; ask again later`)
+      if (running >= callsMax) {
+        return { answer: refusal('busy', `${callsMax} calls run already; ask again later`) }
+      }
       running += 1
       try {
         return await work()
@@ -65,16 +67,16 @@ export async function serveStdio(
     until,
   }: { readonly stdin: Readable; readonly stdout: Writable; readonly until: AbortSignal },
 ): Promise<void> {
-  const server = createToolServer(createPorts(open, systemClock))
+  const ports = createPorts(open, systemClock)
+  const ended = Promise.race([once(stdin, 'end'), untilAborted(until)]).then(() => true)
+  const server = await serveTools(ports, new StdioServerTransport(stdin, stdout))
   let fault = 'no reason is known'
   server.onerror = ({ message }) => {
     fault = message
   }
-  const ended = Promise.race([once(stdin, 'end'), untilAborted(until)]).then(() => true)
   const broken = new Promise<false>((resolve) => {
     server.onclose = () => resolve(false)
   })
-  await server.connect(new StdioServerTransport(stdin, stdout))
   if (!(await Promise.race([ended, broken]))) throw new Error(`the connection to the client ended: ${fault}`)
   await server.close()
 }
@@ -98,7 +100,7 @@ export async function serveOverHttp(
   const tools = await serveHttp({
     port,
     token,
-    createTools: () => createToolServer(ports),
+    serve: (transport) => serveTools(ports, transport),
   })
   options.onReady(tools.url)
   await untilAborted(until)

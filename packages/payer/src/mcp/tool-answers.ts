@@ -21,6 +21,17 @@ export type ToolAnswer = {
   readonly isError?: true
 }
 
+/** An answer on its way to a client, and what is to be noted of a purchase when it arrives, or does not. */
+export type Ended = {
+  readonly answer: ToolAnswer
+  readonly purchase?: {
+    /** The client has the answer. */
+    handedOver(): Promise<void>
+    /** Nobody has the answer yet. What was bought is there when somebody asks again. */
+    keepForLater(): Promise<unknown>
+  }
+}
+
 /** Facts as JSON, once for programs and once for clients that only read text. */
 export function answerOf(facts: object): ToolAnswer {
   const text = JSON.stringify(facts, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))

@@ -5,16 +5,13 @@
 import { createBoundedMap } from '@svc-zerc20/protocol'
 import type { ApprovalRequest } from '../approval/approval.js'
 import type { Clock } from '../clock.js'
-import { approvalNeeded, type ToolAnswer } from './tool-answers.js'
+import { approvalNeeded, type Ended } from './tool-answers.js'
 
 export type WaitingCalls = {
   /**
    * Answers a call. `work` tells when its payment waits for a human. It is not started when the same call goes on already.
    */
-  answer(
-    key: string,
-    work: (onAsked: (request: ApprovalRequest) => void) => Promise<ToolAnswer>,
-  ): Promise<ToolAnswer>
+  answer(key: string, work: (onAsked: (request: ApprovalRequest) => void) => Promise<Ended>): Promise<Ended>
 }
 
 /** How long a call waits for a quick human before it is answered: at most this, and a part of the human's own time. */
@@ -23,7 +20,7 @@ const patiencePart = 4
 /** Calls that go on without a client. The answer of the oldest is forgotten first. */
 const callsMax = 64
 
-type Call = { readonly ended: Promise<ToolAnswer>; readonly asked: Promise<ApprovalRequest> }
+type Call = { readonly ended: Promise<Ended>; readonly asked: Promise<ApprovalRequest> }
 
 export function createWaitingCalls(clock: Clock): WaitingCalls {
   const waiting = createBoundedMap<string, Call>(callsMax)
@@ -43,19 +40,22 @@ export function createWaitingCalls(clock: Clock): WaitingCalls {
       const early = call.asked.then(async (request) => {
         const humanMs = Math.max(0, request.until - clock.now())
         await clock.sleep(Math.min(patienceMsMax, humanMs / patiencePart), over.signal)
-        return approvalNeeded(request)
+        return { answer: approvalNeeded(request), isEarly: true }
       })
       try {
-        const first = await Promise.race([call.ended.then((answer) => ({ answer })), early])
-        if ('answer' in first) {
-          waiting.delete(key)
-          return first.answer
-        }
-        waiting.set(key, call)
+        const first = await Promise.race([call.ended, early])
+        if (!('isEarly' in first)) waiting.delete(key)
+        else if (!waiting.get(key)) waiting.set(key, { ...call, ended: call.ended.then(keptForLater) })
         return first
       } finally {
         over.abort()
       }
     },
   }
+}
+
+/** Nobody waits for this call: what it bought is on the disk until somebody asks again, in this process or another. */
+async function keptForLater(ended: Ended): Promise<Ended> {
+  await ended.purchase?.keepForLater()
+  return ended
 }
