@@ -15,7 +15,7 @@ export {
   type ToolHandler,
   type ToolResult,
 } from './mcp/paid-tool.js'
-export { SvcMcpServer, type ToolSale } from './mcp/server.js'
+export { SvcMcpServer, type ToolAnswers, type ToolSale } from './mcp/server.js'
 export type { Offers } from './offers/offers.js'
 export type { SealSecret, SealSecrets } from './offers/seal.js'
 export type { ListPrice, SaleTerms, StandardFields, Terms } from './offers/terms.js'

@@ -42,6 +42,15 @@ const actionsOf: Partial<Record<ReasonCode, string>> = {
     'Make a new payment for a new offer. If tokens were burned for this one, show the burn transaction to the seller.',
 }
 
+export const presentAgain = 'Present the same payment again. Do not pay a second time.'
+
+/** Told while another presentation of the same offer is at work. */
+export const paymentUnderWay: Explanation = {
+  reason: 'payment_under_way',
+  error: 'This payment was presented before and is still being answered.',
+  action: presentAgain,
+}
+
 const isReason = (text: string): text is ReasonCode => Object.hasOwn(reasons, text)
 
 /** Which kind of retry may help. A reason that is not in the table is final for its payload. */

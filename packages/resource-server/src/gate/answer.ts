@@ -2,7 +2,7 @@
 import { PAYMENT_REQUIRED_CACHE_CONTROL } from '@x402/core/server'
 import { type FacilitatorFailure, isFacilitatorFailure } from '../facilitator/client.js'
 import { noVerdictRetrySeconds, turnLimits } from '../limits.js'
-import type { Explanation } from '../refusal.js'
+import { type Explanation, paymentUnderWay, presentAgain } from '../refusal.js'
 import { OverLimit } from '../visits/over-limit.js'
 
 export type Answer = {
@@ -58,14 +58,9 @@ function wordsOf(of: OverLimit['of'], seconds: number): Omit<Explanation, 'reaso
   }
 }
 
-const presentAgain = 'Present the same payment again. Do not pay a second time.'
-
-export const underWay = refuse(
-  503,
-  'payment_under_way',
-  { error: 'This payment was presented before and is still being answered.', action: presentAgain },
-  { 'retry-after': `${turnLimits.retrySeconds}` },
-)
+export const underWay = refuse(503, paymentUnderWay.reason, paymentUnderWay, {
+  'retry-after': `${turnLimits.retrySeconds}`,
+})
 
 export const answersUnavailable = refuse(
   503,

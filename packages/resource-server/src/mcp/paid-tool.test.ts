@@ -9,7 +9,7 @@ import {
   type TestFacilitator,
 } from '../../test/facilitator.js'
 import { offerOf, paymentFor, schemeFor } from '../../test/shop.js'
-import { paidTool, SvcMcpServer, type ToolResult, type ToolSale } from '../index.js'
+import { paidTool, SvcMcpServer, type ToolAnswers, type ToolResult, type ToolSale } from '../index.js'
 
 let facilitator: TestFacilitator
 beforeAll(async () => {
@@ -20,9 +20,9 @@ afterAll(() => facilitator.close())
 
 type Args = { query: string }
 
-function openTool(sale: Partial<ToolSale> = {}, handle?: () => ToolResult) {
+function openTool(sale: Partial<ToolSale> = {}, handle?: () => ToolResult, options: ToolAnswers = {}) {
   const clock = { now: () => Date.now(), sleep: async () => {} }
-  const server = new SvcMcpServer(schemeFor(facilitator.url, { clock }))
+  const server = new SvcMcpServer(schemeFor(facilitator.url, { clock }), [], options)
   const sells = sale.sells ?? 'mcp://tool/search'
   const ran: Args[] = []
   const call = paidTool({
@@ -39,7 +39,8 @@ function openTool(sale: Partial<ToolSale> = {}, handle?: () => ToolResult) {
     ran,
     server,
     ask: () => call(args, {}),
-    pay: (payment: unknown) => call(args, { _meta: { progressToken: 1, 'x402/payment': payment } }),
+    pay: (payment: unknown, given: Args = args) =>
+      call(given, { _meta: { progressToken: 1, 'x402/payment': payment } }),
   }
 }
 
@@ -177,6 +178,39 @@ describe('a paid MCP tool', () => {
     facilitator.script.settle = () => ({ body: refused('burn_reverted') })
     expect((await tool.pay(await paymentAsked(tool))).isError).toBe(true)
     expect(tool.ran).toHaveLength(1)
+  })
+})
+
+describe('a result that was paid for', () => {
+  it('is given again to the same payment for the same call, and to nothing else', async () => {
+    const tool = openTool()
+    const payment = await paymentAsked(tool)
+    const result = await tool.pay(payment)
+    facilitator.script.verify = () => ({ body: { isValid: false, invalidReason: 'already_accepted' } })
+    expect(await tool.pay(structuredClone(payment))).toEqual(result)
+    expect(tool.ran).toHaveLength(1)
+    const others = [
+      () => tool.pay(payment, { query: 'y' }),
+      () => tool.pay({ ...payment, payload: { ...payment.payload, more: 1 } }),
+    ]
+    for (const other of others) expect(requiredBy(await other()).error).toMatch(/^already_accepted: /)
+    expect([tool.ran.length, facilitator.counts().settle]).toEqual([1, 1])
+  })
+
+  it('runs the tool once for copies of a payment that come at once', async () => {
+    const tool = openTool()
+    const payment = await paymentAsked(tool)
+    const results = await Promise.all(Array.from({ length: 8 }, () => tool.pay(payment)))
+    expect(new Set(results.map((result) => JSON.stringify(result)))).toHaveLength(1)
+    expect([tool.ran.length, facilitator.counts().settle]).toEqual([1, 1])
+  })
+
+  it('is not kept where the seller wants that', async () => {
+    const tool = openTool({}, undefined, { answers: 'none' })
+    const payment = await paymentAsked(tool)
+    await tool.pay(payment)
+    await tool.pay(payment)
+    expect(tool.ran).toHaveLength(2)
   })
 })
 

@@ -2,12 +2,14 @@
  * A paid MCP tool: the x402 MCP transport (tool-result binding) around a handler. Types are structural, so
  * any MCP SDK whose handlers take `(args, extra)` fits.
  */
-import { Json } from '@svc-zerc20/protocol'
+import { Json, Offer } from '@svc-zerc20/protocol'
 import { resolvePaymentFlowPhases, type x402ResourceServer } from '@x402/core/server'
 import type { PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse } from '@x402/core/types'
 import { refusalOf } from '../facilitator/client.js'
-import { explain } from '../refusal.js'
+import { explain, paymentUnderWay } from '../refusal.js'
 import { isFinal } from '../scheme/resettle.js'
+import type { Turn } from '../served/served.js'
+import { SvcMcpServer } from './server.js'
 
 export const paymentMeta = 'x402/payment'
 export const paymentResponseMeta = 'x402/payment-response'
@@ -19,7 +21,11 @@ export type ToolResult = {
   readonly isError?: boolean
   readonly _meta?: Json.JsonObject
 }
-export type ToolExtra = { readonly _meta?: Json.JsonObject | undefined }
+export type ToolExtra = {
+  readonly _meta?: Json.JsonObject | undefined
+  /** Aborts when the client has cancelled the call. */
+  readonly signal?: AbortSignal | undefined
+}
 export type ToolHandler<Args, Extra> = (args: Args, extra: Extra) => ToolResult | Promise<ToolResult>
 
 export type PaidToolOptions<Args, Extra> = {
@@ -51,12 +57,11 @@ export function paidTool<Args, Extra extends ToolExtra>(
     return withReceipt({ isError: true, content: [{ type: 'text', text }] }, refusal)
   }
 
-  return async (args, extra) => {
-    const payment = readPayment(extra)
-    if (payment === undefined) return demand('Payment required')
-    const { accepts: known } = await server.createPaymentRequiredResponse(accepts, resource)
-    const offer = server.findMatchingRequirements(known, payment)
-    if (offer === undefined) return demand('No matching payment requirements')
+  /** Verifies, runs and settles. Tells when the payment is accepted: from then on the result is the payer's. */
+  async function sell(
+    { payment, offer, args, extra }: Sale<Args, Extra>,
+    accepted: () => void,
+  ): Promise<ToolResult> {
     const verified = await server.verifyPayment(payment, offer)
     if (!verified.isValid) return demand(verified.invalidReason ?? 'invalid payment')
 
@@ -65,13 +70,72 @@ export function paidTool<Args, Extra extends ToolExtra>(
     if (phases.settleBeforeHandler) {
       receipt = await settle(server, payment, offer, 'before-handler')
       if (!receipt.success) return refuse(receipt)
+      accepted()
     }
     const result = await handler(args, extra)
     if (result.isError !== true && phases.settleAfterHandler) {
       receipt = await settle(server, payment, offer, 'after-handler')
       if (!receipt.success) return refuse(receipt)
+      accepted()
     }
     return receipt === undefined ? result : withReceipt(result, receipt)
+  }
+
+  return async (args, extra) => {
+    const payment = readPayment(extra)
+    if (payment === undefined) return demand('Payment required')
+    const { accepts: known } = await server.createPaymentRequiredResponse(accepts, resource)
+    const offer = server.findMatchingRequirements(known, payment)
+    if (offer === undefined) return demand('No matching payment requirements')
+    const begun = await beginTurn(server, payment, offer, JSON.stringify([resource.url, args]))
+    if (begun === 'busy') {
+      return { isError: true, content: [{ type: 'text', text: JSON.stringify(paymentUnderWay) }] }
+    }
+    if ('kept' in begun) return JSON.parse(Buffer.from(begun.kept.body).toString('utf8')) as ToolResult
+    return inTurn(begun.turn, extra.signal, (accepted) => sell({ payment, offer, args, extra }, accepted))
+  }
+}
+
+type Sale<Args, Extra> = {
+  readonly payment: PaymentPayload
+  readonly offer: PaymentRequirements
+  readonly args: Args
+  readonly extra: Extra
+}
+
+const noTurn: Turn = { end: async () => {}, abandon: () => {} }
+
+/** Offers of our scheme have a seal, so nobody else can take their turn. */
+async function beginTurn(
+  server: x402ResourceServer,
+  payment: PaymentPayload,
+  { scheme, extra }: PaymentRequirements,
+  resource: string,
+) {
+  if (!(server instanceof SvcMcpServer) || scheme !== Offer.scheme) return { turn: noTurn }
+  const challengeNonce = String(extra?.challengeNonce)
+  return server.served.begin({ challengeNonce, payment: JSON.stringify(payment), resource })
+}
+
+/** Keeps what an accepted payment bought before it goes out: the same payment gets the same again. */
+async function inTurn(
+  turn: Turn,
+  signal: AbortSignal | undefined,
+  sell: (accepted: () => void) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  let isAccepted = false
+  const abandon = () => turn.abandon(isAccepted)
+  signal?.addEventListener('abort', abandon, { once: true })
+  try {
+    const result = await sell(() => {
+      isAccepted = true
+    })
+    const body = Buffer.from(JSON.stringify(result))
+    if (isAccepted) await turn.end({ status: 200, headers: [], body })
+    return result
+  } finally {
+    signal?.removeEventListener('abort', abandon)
+    await turn.end()
   }
 }
 

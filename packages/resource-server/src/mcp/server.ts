@@ -2,12 +2,15 @@
  * A resource server for transports with static `accepts`, such as MCP. The entry of our scheme is a template. This
  * server replaces it by a fresh offer when it asks for payment, and by the sealed echo when a payment arrives.
  */
-import { Json, Offer, parseAmount } from '@svc-zerc20/protocol'
+import { type Clock, Json, Offer, parseAmount } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type FacilitatorClient, x402ResourceServer } from '@x402/core/server'
 import { type PaymentPayload, type PaymentRequirements, SettleError } from '@x402/core/types'
 import type { Bound } from '../offers/seal.js'
 import { type ListPrice, parsePrice, type SaleTerms, type Terms, toTerms } from '../offers/terms.js'
 import type { SvcScheme } from '../scheme/scheme.js'
+import { type AnswerStore, createMemoryAnswers } from '../served/answer-store.js'
+import { createServed, type Served } from '../served/served.js'
 
 export type ToolSale = SaleTerms & {
   readonly price: ListPrice
@@ -15,16 +18,29 @@ export type ToolSale = SaleTerms & {
   readonly sells: string
 }
 
+/** Where results of accepted payments are kept, as on a paid route. */
+export type ToolAnswers = { readonly answers?: AnswerStore | 'none'; readonly clock?: Clock }
+
 type Required = Parameters<x402ResourceServer['createPaymentRequiredResponse']>
 type Settle = Parameters<x402ResourceServer['settlePayment']>
 
 export class SvcMcpServer extends x402ResourceServer {
   readonly #svc: SvcScheme
+  /** Results of paid tools, kept for payers whose connection broke. */
+  readonly served: Served
 
   /** Registers the scheme. Further clients and schemes are added as on the official server. */
-  constructor(svc: SvcScheme, otherClients: readonly FacilitatorClient[] = []) {
+  constructor(
+    svc: SvcScheme,
+    otherClients: readonly FacilitatorClient[] = [],
+    { answers, clock = systemClock }: ToolAnswers = {},
+  ) {
     super([svc.facilitatorClient, ...otherClients])
     this.#svc = svc
+    this.served = createServed(
+      answers === 'none' ? undefined : (answers ?? createMemoryAnswers({}, clock)),
+      clock,
+    )
     this.register(svc.network, svc)
   }
 
