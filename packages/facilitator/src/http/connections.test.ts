@@ -171,6 +171,29 @@ describe('requests that follow each other on one connection without waiting', ()
     },
   )
 
+  it('bring the smallest chunks of a body a few at a time, so that others come in between', async () => {
+    let [pieces, piecesMax] = [0, 0]
+    app.server.on('request', (request) => {
+      const push = request.push.bind(request)
+      request.push = (piece) => {
+        if (pieces === 0) setImmediate(() => (pieces = 0))
+        pieces += 1
+        piecesMax = Math.max(piecesMax, pieces)
+        return push(piece)
+      }
+    })
+    const body = JSON.stringify({ text: 'a'.repeat(30_000) })
+    const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`).join('')
+    const [, chunked = ''] = posts('')
+    const wire = await ask(
+      undefined,
+      `${chunked.slice(0, chunked.indexOf('\r\n\r\n') + 4)}${chunks}0\r\n\r\n`,
+    )
+    while (!wire.text().endsWith('"}')) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(wire.text()).toContain(body)
+    expect(piecesMax).toBeLessThan(200)
+  })
+
   it('are not begun any more when the first one breaks off', async () => {
     const wire = await ask(undefined, waits.repeat(100))
     while (begun === 0) await new Promise((resolve) => setTimeout(resolve, 5))
