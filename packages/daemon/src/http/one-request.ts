@@ -20,7 +20,7 @@ function endIn(bytes: Buffer): number | undefined {
  * Bytes of a body in chunks that the parser gets in one turn. A chunk costs a call and an object, and the smallest has six
  * bytes: all that Node reads at once would be ten thousand of them.
  */
-const chunkedBytesPerTurn = 1_024
+const chunkedBytesPerTurn = 256
 
 type Line = { began(request: IncomingMessage): void; answered(): void }
 

@@ -191,7 +191,7 @@ describe('requests that follow each other on one connection without waiting', ()
     )
     while (!wire.text().endsWith('"}')) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(wire.text()).toContain(body)
-    expect(piecesMax).toBeLessThan(200)
+    expect(piecesMax).toBeLessThan(50)
   })
 
   it('are not begun any more when the first one breaks off', async () => {
