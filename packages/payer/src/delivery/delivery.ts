@@ -4,6 +4,7 @@ import { unixSeconds } from '../clock.js'
 import { PayerError } from '../payer-error.js'
 import { type Answer, isServed, judgeAnswer, type Outcome, outcomes, readAnswer } from '../payment/outcome.js'
 import type { PaymentRecord } from '../payment/payment-memory.js'
+import { bodyOf } from '../payment/request-body.js'
 import type { PayerScheme } from '../scheme/client-scheme.js'
 import { createExchange, type Exchange } from './exchange.js'
 import { isRedirect, requestAt } from './redirects.js'
@@ -101,6 +102,7 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
     },
 
     async presentStored(request, record, maySign) {
+      if (maySign) await tellBody(deliveries, request, record)
       const header = await storedHeader(record, headerOf)
       if (header === undefined) return undefined
       // Whoever presents it next sends the same bytes: a shop knows an answered payment by them.
@@ -129,6 +131,16 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
       await note(presented, outcome)
     },
   }
+}
+
+/** Whoever is asked about a signature sees the body that it pays for. The key of a payment holds the body's hash. */
+async function tellBody(
+  { offered }: Pick<PayerScheme['deliveries'], 'offered'>,
+  asked: Request,
+  { challengeNonce, request, target, echo }: PaymentRecord,
+): Promise<void> {
+  if (!request || !target || !echo) return
+  offered(challengeNonce, { request, target, echo, body: await bodyOf(asked) })
 }
 
 /** The header of a stored payment. Undefined when nothing was signed for it, or nothing burned. */

@@ -94,6 +94,17 @@ describe.each(['permit', 'self-transfer'] as const)('room that a killed process 
     expect([signed, paid(), await reserved()]).toEqual([{ typedData: 0, transactions: 0 }, 0, []])
   })
 
+  it('is asked about with the body of the request that meets it', async () => {
+    const asked: string[] = []
+    const approve = async ({ body }: { readonly body: string }) => {
+      asked.push(body)
+      return false
+    }
+    const payer = createPayer({ ...loose(), approveAbove: '1', approve })
+    await expect(payer.pay(seller.url)).rejects.toMatchObject({ code: 'not_approved' })
+    expect(asked).toEqual(['none'])
+  })
+
   it('counts once against the caps of the process that signs', async () => {
     const { account, signed } = countSignatures(net.payer)
     const caps = { maxTotal: amount, maxPerHost: amount, maxPerDay: amount }
