@@ -325,6 +325,16 @@ describe('configuration', () => {
     expect(create).toThrowError(/^(?!.*hunter2)/)
   })
 
+  it('names every option that comes from a variable that is not set', () => {
+    const unset = { network: undefined as never, token: '', facilitatorUrl: undefined as never }
+    expect(() => schemeFor(facilitator.url, unset)).toThrowError(
+      expect.objectContaining({
+        code: 'option_missing',
+        message: expect.stringContaining('not set: facilitatorUrl, network, token.'),
+      }),
+    )
+  })
+
   it('refuses extra fields that belong to the scheme', () => {
     const svc = schemeFor(facilitator.url)
     const extra = { helper: '0x00', paymentFlow: 'upfront' }

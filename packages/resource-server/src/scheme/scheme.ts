@@ -51,10 +51,13 @@ export type SvcScheme = SchemeNetworkServer & {
 
 export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
   const { facilitatorUrl, network, token, fetch = globalThis.fetch, clock = systemClock } = options
+  assertAllSet({ facilitatorUrl, network, token })
   if (Network.parseChainId(network) === undefined) {
-    throw new SvcError('invalid_network', 'network must be eip155:<chainId>')
+    throw new SvcError('invalid_network', `network is ${network}: wanted is eip155:<chainId>`)
   }
-  if (parseAddress(token) === undefined) throw new SvcError('invalid_token', 'token must be an address')
+  if (parseAddress(token) === undefined) {
+    throw new SvcError('invalid_token', `token is ${token}: wanted is an address`)
+  }
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const onProblem = options.onProblem ?? (() => {})
   const { facilitatorToken } = options
@@ -82,6 +85,16 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
     },
     enhancePaymentRequirements: async (built) => withWholeOffer(built),
   }
+}
+
+/** A seller often passes variables of its environment unread: in a new terminal none of them is set. */
+function assertAllSet(options: Readonly<Record<string, string | undefined>>): void {
+  const unset = Object.keys(options).filter((name) => !options[name])
+  if (unset.length === 0) return
+  throw new SvcError(
+    'option_missing',
+    `not set: ${unset.join(', ')}. Are the variables that they come from set?`,
+  )
 }
 
 // The middleware matches a version 1 payload by scheme and network alone, which would bypass the sealed offer.
