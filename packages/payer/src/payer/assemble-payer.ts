@@ -92,6 +92,7 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
   const scheme = createGuardedScheme(config, chain, {
     ...{ totals, audit, approver: parts.approver },
     account: state?.account(chainId, payer) ?? createMemoryCell(),
+    permits: state?.permits(chainId, payer) ?? createMemoryCell(),
   })
   const { ask } = createDelivery(fetch, scheme)
   const buyer = createBuyer({ scheme, fetch, kept: state?.kept })

@@ -5,6 +5,7 @@ import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
+import { type PermitLanes, parsePermitLanes } from '../signing/permit-nonces.js'
 import { type AccountState, parseAccountState } from '../store/account-turns.js'
 import { type AuditLog, auditFile, createAuditLog } from '../store/audit-log.js'
 import type { Cell } from '../store/cell.js'
@@ -24,6 +25,8 @@ export type PayerState = {
   readonly approvalsFolder: string
   /** Transactions of an account that all processes have signed. */
   account(chainId: number, address: Address): Cell<AccountState>
+  /** The permit nonces of an account that all processes hold. */
+  permits(chainId: number, address: Address): Cell<PermitLanes>
 }
 
 /** Opens the state folder. Files are written on first use. */
@@ -38,6 +41,8 @@ export function openState({
 }): PayerState {
   const cell = createSpendCell(folder, clock)
   const log = createAuditLog({ folder, clock })
+  const shared = <T>(kind: string, name: string, parse: (raw: unknown) => T | undefined) =>
+    createVersionedFile({ folder: join(folder, kind, name), parse, clock })
   return {
     totals: createTotals({ cell, clock }),
     audit: {
@@ -49,12 +54,8 @@ export function openState({
     memory: createDurablePayments({ folder: join(folder, 'payments'), clock, limits }),
     kept: createKeptAnswers({ folder: join(folder, 'answers'), clock, limits }),
     approvalsFolder: join(folder, 'approvals'),
-    account: (chainId, address) =>
-      createVersionedFile({
-        folder: join(folder, 'accounts', `${chainId}-${address}`),
-        parse: parseAccountState,
-        clock,
-      }),
+    account: (chainId, address) => shared('accounts', `${chainId}-${address}`, parseAccountState),
+    permits: (chainId, address) => shared('permits', `${chainId}-${address}`, parsePermitLanes),
   }
 }
 

@@ -13,7 +13,7 @@ import type { Bounds } from '../policy/purchase.js'
 import { createBlockSeconds } from '../signing/block-time.js'
 import { createPayerChain, type PayerChain } from '../signing/chain.js'
 import { createHelperTrust, type HelperTrust } from '../signing/helper-trust.js'
-import { createPermitNonces, type PermitNonces } from '../signing/permit-nonces.js'
+import { createPermitNonces, type PermitLanes, type PermitNonces } from '../signing/permit-nonces.js'
 import { createSelfTransfer } from '../signing/self-transfer.js'
 import { signPermit } from '../signing/sign-permit.js'
 import { createInTokens } from '../signing/token-label.js'
@@ -50,6 +50,8 @@ export type PayerScheme = SchemeNetworkClient & {
 export type GuardParts = Pick<GuardPorts, 'totals' | 'audit' | 'approver'> & {
   /** Transactions of the account that all processes have signed. */
   readonly account: Cell<AccountState>
+  /** The permit nonces that all processes hold for the account. */
+  readonly permits: Cell<PermitLanes>
 }
 
 /**
@@ -71,6 +73,7 @@ export function createPayerScheme(options: PayerOptions): PayerScheme {
     audit: noAudit,
     approver: undefined,
     account: createMemoryCell(),
+    permits: createMemoryCell(),
   })
 }
 
@@ -85,7 +88,7 @@ export function createGuardedScheme(config: PayerConfig, chain: PayerChain, part
     ...{ ...parts, policy, payer, checkHelper: helperTrust, inTokens, reconcile, clock, limits },
     addressesOf: (hostname) => addressesOf(hostname, clock),
   })
-  const nonces = createPermitNonces({ readFacts: chain.permitFacts, clock, limits })
+  const nonces = createPermitNonces({ readFacts: chain.permitFacts, lanes: parts.permits, clock, limits })
   const deliveries = createDeliveries({ memory, nonces, guard, limits })
   const payByPermit = createPayByPermit(config, nonces, helperTrust, guard)
   const blockSeconds = createBlockSeconds({ readBlock: chain.readBlock, clock, limits })
@@ -162,7 +165,7 @@ function createPayByPermit(
         )
       return await signPermit(account, payer, payable, facts, { permission, signing })
     } catch (error) {
-      nonces.release(payable.challengeNonce, false)
+      await nonces.release(payable.challengeNonce, false)
       throw error
     }
   }

@@ -49,11 +49,11 @@ export function createDeliveries({
   readonly guard: Pick<Guard, 'ended'>
   readonly limits: Pick<PayerLimits, 'resendsMax' | 'resignsMax' | 'offersSeenMax'>
 }): Deliveries {
-  const freeNonce = (challengeNonce: ChallengeNonce, outcome: Outcome) => {
+  const freeNonce = async (challengeNonce: ChallengeNonce, outcome: Outcome) => {
     // Without a clear answer the burn may be under way. The hold on the nonce then ends by the chain or by
     // its own age.
     if (['send_again', 'unknown', 'half', 'kept'].includes(outcome)) return
-    nonces.release(challengeNonce, outcome === 'accepted')
+    await nonces.release(challengeNonce, outcome === 'accepted')
   }
 
   /** The record after an outcome, and what comes next. */
@@ -101,7 +101,7 @@ export function createDeliveries({
       ),
 
     async ended(challengeNonce, outcome, facts = {}) {
-      freeNonce(challengeNonce, outcome)
+      await freeNonce(challengeNonce, outcome)
       let next: 'send_again' | 'sign_again' | 'done' = 'done'
       await memory.update(challengeNonce, (record) => {
         // An answer that comes late never takes a delivery back. A body that breaks off does.

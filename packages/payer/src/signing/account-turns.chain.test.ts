@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startHostileSeller } from '../../test/hostile-seller.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { randomHex } from '../../test/offers.js'
+import { startPaywall } from '../../test/paywall.js'
 import { systemClock } from '../clock.js'
 import { type CreatePayerOptions, createPayer, type PayerError } from '../index.js'
 import { defaultLimits } from '../limits.js'
@@ -132,4 +133,17 @@ describe('a transfer that was signed', () => {
       await expired.close()
     }
   })
+})
+
+it('payers of one account that share a state folder sign each permit with a nonce of its own', async () => {
+  const paywall = await startPaywall(net)
+  try {
+    const limits = { nonceHoldMsMax: 60_000, noncePollMs: 10 }
+    const payers = Array.from({ length: 5 }, () => newPayer({ mode: 'permit', limits }))
+    const bought = await Promise.all(payers.map((payer) => payer.pay(paywall.url)))
+    expect(bought.map(({ response }) => response.status)).toEqual(payers.map(() => 200))
+    expect(paywall.presented).toHaveLength(payers.length)
+  } finally {
+    await paywall.close()
+  }
 })

@@ -2,7 +2,8 @@ import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { jumpingClock } from '../../../../test/support/clocks.js'
 import { address, bytes32 } from '../../test/offers.js'
-import { createPermitNonces } from './permit-nonces.js'
+import { createMemoryCell } from '../store/cell.js'
+import { createPermitNonces, type PermitLanes } from './permit-nonces.js'
 
 const limits = { nonceHoldMsMax: 10_000, contestedHoldMsMax: 1_000, nonceMoveMsMax: 30_000, noncePollMs: 250 }
 const token = address(1) as Address
@@ -11,17 +12,19 @@ const challenge = (n: number) => bytes32(n) as ChallengeNonce
 function setUp() {
   const clock = jumpingClock()
   const chain = { nonce: 0n, reads: 0 }
-  const nonces = createPermitNonces({
-    clock,
-    limits,
-    readFacts: async () => {
-      chain.reads += 1
-      return { tokenName: 'Zed', nonce: chain.nonce, balance: 9n }
-    },
-  })
+  const lanes = createMemoryCell<PermitLanes>()
+  const create = () =>
+    createPermitNonces({
+      ...{ clock, limits, lanes },
+      readFacts: async () => {
+        chain.reads += 1
+        return { tokenName: 'Zed', nonce: chain.nonce, balance: 9n }
+      },
+    })
+  const nonces = create()
   const deadline = Math.floor(clock.now() / 1_000) + 300
   const hold = (n: number, until = deadline, of = token) => nonces.hold(of, challenge(n), until)
-  return { clock, chain, nonces, hold }
+  return { clock, chain, nonces, hold, create, deadline }
 }
 
 const settledYet = async (promise: Promise<unknown>) => {
@@ -42,17 +45,29 @@ describe('permit nonces', () => {
     const later = [hold(2), hold(3)] as const
     expect(await settledYet(later[0])).toBe(false)
     chain.nonce = 1n
-    nonces.release(challenge(1), true)
+    await nonces.release(challenge(1), true)
     expect((await later[0]).nonce).toBe(1n)
     expect(await settledYet(later[1])).toBe(false)
     chain.nonce = 2n
     expect((await later[1]).nonce).toBe(2n)
   })
 
+  it('are given to one payment at a time by all who share them', async () => {
+    const { nonces, hold, create, deadline } = setUp()
+    const other = create()
+    await hold(1)
+    const later = other.hold(token, challenge(2), deadline)
+    expect(await settledYet(later)).toBe(false)
+    await other.release(challenge(1), false) // not its own
+    expect(await settledYet(later)).toBe(false)
+    await nonces.release(challenge(1), true)
+    expect((await later).nonce).toBe(1n)
+  })
+
   it('are free again at once when a payment was refused', async () => {
     const { clock, nonces, hold } = setUp()
     await hold(1)
-    nonces.release(challenge(1), false)
+    await nonces.release(challenge(1), false)
     const before = clock.now()
     expect((await hold(2)).nonce).toBe(0n)
     expect(clock.now()).toBe(before)
@@ -61,9 +76,9 @@ describe('permit nonces', () => {
   it('go on past a consumed one while the own node lags, but not for ever', async () => {
     const { clock, nonces, hold } = setUp()
     await hold(1)
-    nonces.release(challenge(1), true)
+    await nonces.release(challenge(1), true)
     expect((await hold(2)).nonce).toBe(1n)
-    nonces.release(challenge(2), false)
+    await nonces.release(challenge(2), false)
     clock.advance(10_000)
     expect((await hold(3)).nonce).toBe(0n)
   })
@@ -103,9 +118,9 @@ describe('permit nonces', () => {
   it('are not taken from a seller that lies about a burn once a facilitator has said so', async () => {
     const { nonces, hold } = setUp()
     await hold(1)
-    nonces.release(challenge(1), true)
+    await nonces.release(challenge(1), true)
     expect((await hold(2)).nonce).toBe(1n)
-    nonces.release(challenge(2), false)
+    await nonces.release(challenge(2), false)
     await nonces.moved(token, 1n)
     expect((await hold(2)).nonce).toBe(0n)
   })
@@ -129,8 +144,7 @@ describe('permit nonces', () => {
     const clock = jumpingClock()
     let broken = true
     const nonces = createPermitNonces({
-      clock,
-      limits,
+      ...{ clock, limits, lanes: createMemoryCell() },
       readFacts: async () => {
         if (broken) throw new Error('no answer')
         return { tokenName: 'Zed', nonce: 4n, balance: 9n }

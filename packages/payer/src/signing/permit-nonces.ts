@@ -5,12 +5,16 @@
  * payments signed side by side would carry the same nonce, and one of them would fail. A payment therefore
  * holds the nonce it signed until its answer came, the chain shows a higher nonce, its deadline passed, or
  * the hold grew too old. The next payment with the same token waits until then. Only one of two payments with
- * the same nonce can burn, so a seller that never answers costs a wait and nothing else.
+ * the same nonce can burn, so a seller that never answers costs a wait and nothing else. Processes that share a state folder
+ * wait for each other in the same way.
  */
-import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import { randomUUID } from 'node:crypto'
+import { type Address, type ChallengeNonce, createSerial, Json } from '@svc-zerc20/protocol'
 import type { Clock } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
+import type { Cell } from '../store/cell.js'
+import { type Holder, holderNow, isGone } from '../store/holder.js'
 
 export type PermitFacts = {
   readonly tokenName: string
@@ -28,87 +32,100 @@ export type PermitNonces = {
    */
   moved(token: Address, nonce: bigint): Promise<void>
   /** Lets the next payment go on. `consumed` says that the permit is known to have been used on chain. */
-  release(challengeNonce: ChallengeNonce, consumed: boolean): void
+  release(challengeNonce: ChallengeNonce, consumed: boolean): Promise<void>
 }
 
 type Hold = {
-  readonly challengeNonce: ChallengeNonce
-  readonly nonce: bigint
+  readonly challengeNonce: string
+  readonly nonce: string
   readonly deadline: number
-  readonly ended: AbortController
   readonly sinceMs: number
+  readonly by: Holder
 }
 
 type Lane = {
-  tail: Promise<unknown>
-  hold: Hold | undefined
+  readonly hold?: Hold | undefined
   /** Lowest nonce to sign after a consumed one, for nodes that lag behind the facilitator's. */
-  floor: { readonly nonce: bigint; readonly untilMs: number } | undefined
+  readonly floor?: { readonly nonce: string; readonly untilMs: number } | undefined
   /** A nonce whose holder grew too old. Its next holder gets less time. */
-  contested: bigint | undefined
+  readonly contested?: string | undefined
 }
 
-export function createPermitNonces({
-  readFacts,
-  clock,
-  limits,
-}: {
+/** Who holds the permit nonces of an account, by token. */
+export type PermitLanes = Readonly<Record<string, Lane>>
+
+type Ports = {
   /** The token's name, and the live permit nonce and the balance of the payer. */
   readonly readFacts: (token: Address) => Promise<PermitFacts>
+  /** Shared by all who sign for the account. */
+  readonly lanes: Cell<PermitLanes>
   readonly clock: Clock
   readonly limits: Pick<
     PayerLimits,
     'nonceHoldMsMax' | 'contestedHoldMsMax' | 'nonceMoveMsMax' | 'noncePollMs'
   >
-}): PermitNonces {
-  const lanes = new Map<Address, Lane>()
+}
 
-  const laneOf = (token: Address): Lane => {
-    const known = lanes.get(token)
-    if (known) return known
-    const lane: Lane = { tail: Promise.resolve(), hold: undefined, floor: undefined, contested: undefined }
-    lanes.set(token, lane)
-    return lane
+export function createPermitNonces({ readFacts, lanes, clock, limits }: Ports): PermitNonces {
+  const id = randomUUID()
+  const serials = new Map<Address, ReturnType<typeof createSerial>>()
+  /** The holds of this process: whoever waits for one in here learns of its end at once. */
+  const own = new Map<string, { readonly token: Address; readonly ended: AbortController }>()
+
+  async function change(token: Address, next: (lane: Lane) => Lane): Promise<Lane> {
+    const after = await lanes.update((all = {}) => {
+      const before = all[token] ?? {}
+      const lane = next(before)
+      return lane === before ? all : { ...all, [token]: lane }
+    })
+    return after[token] ?? {}
   }
 
-  const holderOf = (challengeNonce: ChallengeNonce) =>
-    [...lanes.values()].find((lane) => lane.hold?.challengeNonce === challengeNonce)
-
-  const isTooOld = (hold: Hold, contested: bigint | undefined) =>
-    clock.now() - hold.sinceMs >=
-    (contested === hold.nonce ? limits.contestedHoldMsMax : limits.nonceHoldMsMax)
+  const isTooOld = ({ sinceMs, nonce }: Hold, contested: string | undefined) =>
+    // A clock that was set back leaves a hold of the future behind.
+    Math.abs(clock.now() - sinceMs) >=
+    (contested === nonce ? limits.contestedHoldMsMax : limits.nonceHoldMsMax)
 
   const isOver = ({ hold, contested }: Lane, liveNonce: bigint) =>
     hold === undefined ||
-    liveNonce > hold.nonce ||
+    liveNonce > BigInt(hold.nonce) ||
     clock.now() >= hold.deadline * 1_000 ||
-    isTooOld(hold, contested)
+    isTooOld(hold, contested) ||
+    isGone(hold.by, clock)
 
-  async function take(lane: Lane, token: Address, challengeNonce: ChallengeNonce, deadline: number) {
+  const nextNonce = ({ floor }: Lane, live: bigint) =>
+    floor && clock.now() < floor.untilMs && live < BigInt(floor.nonce) ? BigInt(floor.nonce) : live
+
+  async function take(token: Address, challengeNonce: ChallengeNonce, deadline: number) {
     for (;;) {
       const facts = await readFacts(token)
-      let { nonce } = facts
-      if (lane.floor && clock.now() < lane.floor.untilMs && nonce < lane.floor.nonce) nonce = lane.floor.nonce
-      if (isOver(lane, nonce)) {
-        if (lane.hold?.nonce === nonce && isTooOld(lane.hold, lane.contested)) lane.contested = nonce
-        lane.hold = { challengeNonce, nonce, deadline, ended: new AbortController(), sinceMs: clock.now() }
-        return { ...facts, nonce }
+      const { hold } = await change(token, (lane) => {
+        const live = nextNonce(lane, facts.nonce)
+        if (!isOver(lane, live)) return lane
+        const nonce = `${live}`
+        const isContested = lane.hold?.nonce === nonce && isTooOld(lane.hold, lane.contested)
+        const by = holderNow(id, clock)
+        const next = { challengeNonce, nonce, deadline, sinceMs: clock.now(), by }
+        return { ...lane, contested: isContested ? nonce : lane.contested, hold: next }
+      })
+      if (hold?.challengeNonce === challengeNonce && hold.by.id === id) {
+        own.set(challengeNonce, { token, ended: new AbortController() })
+        return { ...facts, nonce: BigInt(hold.nonce) }
       }
-      await clock.sleep(limits.noncePollMs, lane.hold?.ended.signal)
+      await clock.sleep(limits.noncePollMs, own.get(hold?.challengeNonce ?? '')?.ended.signal)
     }
   }
 
   return {
     hold(token, challengeNonce, deadline) {
-      const lane = laneOf(token)
-      const turn = lane.tail.then(() => take(lane, token, challengeNonce, deadline))
-      lane.tail = turn.catch(() => undefined)
-      return turn
+      const serial = serials.get(token) ?? createSerial()
+      serials.set(token, serial)
+      return serial(() => take(token, challengeNonce, deadline))
     },
     async moved(token, nonce) {
       const untilMs = clock.now() + limits.nonceMoveMsMax
       // If the nonce was ahead of the chain, a seller's answer had raised it, and the answer was wrong.
-      laneOf(token).floor = undefined
+      await change(token, (lane) => (lane.floor ? { ...lane, floor: undefined } : lane))
       while ((await readFacts(token)).nonce === nonce) {
         if (clock.now() >= untilMs) {
           throw new PayerError('permit_nonce_unmoved', `the permit nonce of ${token} is still ${nonce}`)
@@ -116,16 +133,37 @@ export function createPermitNonces({
         await clock.sleep(limits.noncePollMs)
       }
     },
-    release(challengeNonce, consumed) {
-      const lane = holderOf(challengeNonce)
-      if (!lane?.hold) return
-      // The floor is bounded in time: a server that lies about a burn must not push this account past its
-      // live nonce.
-      if (consumed) {
-        lane.floor = { nonce: lane.hold.nonce + 1n, untilMs: clock.now() + limits.nonceHoldMsMax }
-      }
-      lane.hold.ended.abort()
-      lane.hold = undefined
+    async release(challengeNonce, consumed) {
+      const held = own.get(challengeNonce)
+      if (!held) return
+      own.delete(challengeNonce)
+      await change(held.token, (lane) => {
+        if (lane.hold?.challengeNonce !== challengeNonce || lane.hold.by.id !== id) return lane
+        // The floor is bounded in time: a server that lies about a burn must not push this account past its
+        // live nonce.
+        const nonce = `${BigInt(lane.hold.nonce) + 1n}`
+        const floor = consumed ? { nonce, untilMs: clock.now() + limits.nonceHoldMsMax } : lane.floor
+        return { ...lane, floor, hold: undefined }
+      })
+      held.ended.abort()
     },
   }
 }
+
+/** Reads the state that a cell kept. */
+export function parsePermitLanes(raw: unknown): PermitLanes | undefined {
+  return Json.isObject(raw) && Object.values(raw).every(isLane) ? (raw as PermitLanes) : undefined
+}
+
+const isNonce = (value: unknown) => typeof value === 'string' && /^\d{1,78}$/.test(value)
+const isUnsetOr = (value: unknown, test: (value: Json.JsonObject) => boolean) =>
+  value === undefined || (Json.isObject(value) && test(value))
+const isLane = (value: unknown) =>
+  Json.isObject(value) &&
+  (value.contested === undefined || isNonce(value.contested)) &&
+  isUnsetOr(value.floor, ({ nonce, untilMs }) => isNonce(nonce) && typeof untilMs === 'number') &&
+  isUnsetOr(
+    value.hold,
+    ({ nonce, deadline, sinceMs, by }) =>
+      isNonce(nonce) && [deadline, sinceMs].every((each) => typeof each === 'number') && Json.isObject(by),
+  )
