@@ -280,11 +280,12 @@ const approvals: Case[] = [
   {
     name: 'a yes that comes after the offer has expired',
     code: 'offer_expired',
-    behave: (exchange) => asks({ extra: { expiresAt: Math.floor(Date.now() / 1_000) + 1 } })(exchange),
+    // An offer that is nearly over when it is read would be asked for anew.
+    behave: (exchange) => asks({ extra: { expiresAt: Math.floor(Date.now() / 1_000) + 8 } })(exchange),
     options: {
       approveAbove: '999',
       approve: async (_, signal) => {
-        await systemClock.sleep(2_100, signal)
+        await systemClock.sleep(8_100, signal)
         return true
       },
     },
