@@ -39,6 +39,12 @@ describe('the plan of root proofs', () => {
     expect(planRoot(oldIndex, target, measured)).toEqual({ circuit, oldIndex, newIndex })
   })
 
+  test('a whole subtree takes one large proof, also when the last one took very long', () => {
+    const slow: StepMs = { 'root-16': 10, 'root-64': 50 }
+    expect(planRoot(64, 200, slow)).toEqual({ circuit: 'root-64', oldIndex: 64, newIndex: 128 })
+    expect(planRoot(65, 200, slow)).toEqual({ circuit: 'root-16', oldIndex: 65, newIndex: 80 })
+  })
+
   test.each([
     [64, 300, 2, [64, 128]],
     [64, 300, 9, [64, 128, 192]],
@@ -58,6 +64,8 @@ describe('the plan of root proofs', () => {
     const ms = fc.integer({ min: 1, max: 100 })
     fc.assert(
       fc.property(fc.nat(200), fc.integer({ min: 1, max: 200 }), ms, ms, (from, count, small, large) => {
+        // One large proof is never slower than the four small ones of its subtree.
+        fc.pre(large <= 4 * small)
         const stepMs = { 'root-16': small, 'root-64': large }
         const plans = planAll(from, from + count, stepMs)
         for (const { circuit, oldIndex, newIndex } of plans) {

@@ -22,14 +22,16 @@ export function planAhead({ newIndex }: RootPlan, target: number, count: number)
 /**
  * The next step from the proved index towards the target. A proof stays inside one aligned subtree of its
  * batch. The rest of the present subtree of 64 takes one large proof or some small ones, whichever is done
- * sooner.
+ * sooner. A whole one takes a large proof: one that was begun ahead must not be made again in pieces, because a busy
+ * machine took long for it.
  */
 export function planRoot(oldIndex: number, target: number, stepMs: StepMs): RootPlan {
   const endOf = (width: number) => Math.min(target, (Math.floor(oldIndex / width) + 1) * width)
   const small = rootBatches['root-16']
-  const end = endOf(rootBatches['root-64'])
+  const large = rootBatches['root-64']
+  const end = endOf(large)
   const smallSteps = Math.floor((end - 1) / small) - Math.floor(oldIndex / small) + 1
-  return smallSteps * stepMs['root-16'] <= stepMs['root-64']
+  return end - oldIndex < large && smallSteps * stepMs['root-16'] <= stepMs['root-64']
     ? { circuit: 'root-16', oldIndex, newIndex: endOf(small) }
     : { circuit: 'root-64', oldIndex, newIndex: end }
 }
