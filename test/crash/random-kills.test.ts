@@ -9,7 +9,7 @@ import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 import { expectAgreement, expectGrantsAreRemembered } from './support/reckoning.js'
 import { seeded } from './support/seeded.js'
 
-const kills = Number(process.env.CRASH_KILLS ?? 10)
+const kills = Number(process.env.CRASH_KILLS ?? 6)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const payers = 6
 /** Longest time from ready to kill, and share of the runs that are killed before they are ready. */
