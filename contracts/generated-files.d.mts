@@ -1,0 +1,3 @@
+import type { Compilation } from './compiler.mjs'
+
+export declare function generatedFiles(compilation?: Compilation): ReadonlyMap<string, string>
