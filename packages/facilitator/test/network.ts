@@ -55,6 +55,7 @@ export async function startNetwork({
   const config = { ...tables, daemon: { follow_interval_ms: 3_600_000, ...daemonKeys } }
   const local = await startLocalNetwork({
     powBits: 1,
+    gatherMs,
     ...options,
     config,
     ...(!daemon && { inProcess: { clock } }),
@@ -244,6 +245,9 @@ export async function startNetwork({
     },
   }
 }
+
+/** Payments that a test makes one after the other share a root: its proof takes longer than this. */
+const gatherMs = 3_000
 
 /** Pause between two polls, so that polling leaves the processor time to mine addresses. */
 const rarelyMs = 100

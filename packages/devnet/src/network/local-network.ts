@@ -45,6 +45,8 @@ export type LocalNetworkOptions = {
   /** Also proves roots and mints: starts an indexer and gives the facilitator its proving keys. Off by default, because
    * it needs several processes, and the setup of the circuits the first time. */
   finalization?: boolean
+  /** With finalization: how long transfers wait for more of them before their root is proved; two seconds by default. */
+  gatherMs?: number
   /** Without finalization: proof-of-work bits of burn addresses. Few make addresses cheap. */
   powBits?: number
   /** With finalization: payments are minted in batches. Their keys take half a minute more the first time. */
@@ -216,7 +218,12 @@ async function openIndexer(
   daemons: Daemons,
 ): Promise<string> {
   const folder = openPath(part.directory, 'indexer', options)
-  const child = await startIndexer({ ...part, folder, ...(options.signal && { signal: options.signal }) })
+  const { gatherMs, signal } = options
+  const child = await startIndexer({
+    ...{ ...part, folder },
+    ...(gatherMs !== undefined && { gatherMs }),
+    ...(signal && { signal }),
+  })
   return daemons.add('indexer', child)
 }
 

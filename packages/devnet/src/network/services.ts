@@ -94,6 +94,8 @@ export function startIndexer(options: {
   directory: string
   /** Any free one by default. */
   port?: number
+  /** How long transfers wait for more of them before their root is proved; the indexer's own default without it. */
+  gatherMs?: number
   signal?: AbortSignal
 }): Promise<Child> {
   const { chainId, token, verifier, fromBlock } = options.deployment
@@ -109,7 +111,7 @@ export function startIndexer(options: {
       ...['--folder', options.folder],
       ...['--listen', `127.0.0.1:${options.port ?? 0}`],
       ...['--poll-ms', '200'],
-      ...['--gather-ms', '500'],
+      ...(options.gatherMs === undefined ? [] : ['--gather-ms', `${options.gatherMs}`]),
       ...['--artifacts', options.artifacts],
     ],
     env: { SVC_INDEXER_PK: developmentRoles.rootProver.privateKey },
