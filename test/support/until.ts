@@ -7,7 +7,7 @@ import { getCurrentTest } from 'vitest/suite'
  */
 const firstPauseMs = 2
 const pauseGrowth = 1.2
-const pauseMsMax = 100
+const pauseMsMax = 500
 
 /** The first few of many waits say enough. */
 const reportCharsMax = 3_000
