@@ -150,7 +150,7 @@ describe('installed as npm run pack says, each role in an empty folder of its ow
       operator.write('facilitator.toml', config)
       const check = await operator.run(
         node,
-        ['npx', 'svc-facilitator', 'check', '--config', 'facilitator.toml'],
+        ['svc-facilitator', 'check', '--config', 'facilitator.toml'],
         keys,
       )
       expect({ code: check.code, stderr: check.stderr }).toEqual({ code: 0, stderr: '' })
@@ -196,7 +196,7 @@ describe('installed as npm run pack says, each role in an empty folder of its ow
       const own = await seller.start(node, ['api.mjs'], variables, /^at (\d+)$/m)
       try {
         const url = `http://127.0.0.1:${own.found}/report`
-        const paid = await buyer.run(node, ['npx', 'svc-pay', 'pay', url], wallet())
+        const paid = await buyer.run(node, ['svc-pay', 'pay', url], wallet())
         expect(paid).toMatchObject({ code: 0, stdout: '{"report":"Rain."}' })
         expect(paid.stderr).toMatch(/paid 0\.01 zUSD/)
         buyer.write('pay.mjs', paying.replace('http://127.0.0.1:3000/report', url))
@@ -213,7 +213,7 @@ describe('installed as npm run pack says, each role in an empty folder of its ow
       const sample = (name: string) => join(root, 'test/vectors/proof', name)
       const anchor = ['--trust-anchor', sample('trust-anchor.json')]
       const addressed = ['--audience', 'https://auditor.example', '--nonce', 'sample-nonce']
-      const command = ['npx', 'svc-pay', 'verify-proof', sample('receipt.json'), ...anchor, ...addressed]
+      const command = ['svc-pay', 'verify-proof', sample('receipt.json'), ...anchor, ...addressed]
       expect(await buyer.run(node, command)).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/^valid: the value of one burn was minted/),
@@ -223,9 +223,9 @@ describe('installed as npm run pack says, each role in an empty folder of its ow
 
     it('svc-pay quotes and pays', async () => {
       const { SVC_PAYER_PK: _, ...keyless } = wallet()
-      const quoted = await buyer.run(node, ['npx', 'svc-pay', 'quote', `${shop.found}/cheap`], keyless)
+      const quoted = await buyer.run(node, ['svc-pay', 'quote', `${shop.found}/cheap`], keyless)
       expect(quoted).toMatchObject({ code: 0, stdout: expect.stringContaining('= 1000 base units of 0x') })
-      const paid = await buyer.run(node, ['npx', 'svc-pay', 'pay', `${shop.found}/cheap`], wallet())
+      const paid = await buyer.run(node, ['svc-pay', 'pay', `${shop.found}/cheap`], wallet())
       expect(paid).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\{"thought"/) })
       expect(paid.stderr).toMatch(/paid 0\.001 zUSD, burned in 0x[0-9a-f]{64}/)
     })

@@ -53,14 +53,18 @@ export async function createStranger(words: readonly string[]) {
     add: (from: string, name: string) => copyFileSync(from, join(folder, name)),
     write: (name: string, text: string) => writeFileSync(join(folder, name), text),
 
-    /** Runs a command to its end. `--no` of npx makes it refuse what is not installed, instead of fetching it. */
+    /**
+     * Runs a command that is installed in the folder, `node` or `npx`, to its end. `--no` of npx makes it refuse what is not
+     * installed, instead of fetching it.
+     */
     async run(
       node: Node,
       command: readonly string[],
       env: Readonly<Record<string, string>> = {},
     ): Promise<Ended> {
       const [program = '', ...args] = command
-      const file = program === 'node' ? join(node.bin, 'node') : program
+      const installed = join(folder, 'node_modules', '.bin', program)
+      const file = program === 'node' ? join(node.bin, 'node') : program === 'npx' ? program : installed
       const given = program === 'npx' ? ['--no', '--', ...args] : args
       const options = { cwd: folder, env: environment(node, env), timeout: 60_000 }
       return run(file, given, options).then(
