@@ -128,7 +128,6 @@ describe('a proving process', { timeout: 180_000 }, () => {
 
   test('that is killed tells its job so, and another takes its place', async () => {
     const input = sampleInput('withdraw-local', powBits)
-    await prover.prove('withdraw-local', input)
     const [pid = 0] = prover.pids()
     const interrupted = failure(prover.prove('withdraw-local', input))
     const waiting = prover.prove('withdraw-local', input)
