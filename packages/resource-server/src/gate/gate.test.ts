@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { Headers } from '@svc-zerc20/protocol'
 import type { PaymentRequired } from '@x402/core/types'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { burnTx, inTurn, refused, startFacilitator, type TestFacilitator } from '../../test/facilitator.js'
 import { type GatedShop, openExpress, openHono } from '../../test/gated-shops.js'
 import { sendRaw } from '../../test/raw-request.js'
@@ -113,6 +113,21 @@ describe.each([
       expect(facilitator.calls).toEqual([])
     },
   )
+
+  it('takes a header that is no payment for none, and writes nothing about it to the log', async () => {
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    try {
+      for (const junk of ['junk!', 'aaaa', Buffer.from('5').toString('base64'), 'A'.repeat(9_000)]) {
+        const headers = { [Headers.paymentSignature]: junk }
+        const answer = await sendRaw(shop.url, { method: 'GET', target: '/get', headers })
+        expect(answer.status).toBe(402)
+        expect(JSON.parse(answer.body)).toMatchObject({ reason: 'payment_required' })
+      }
+      expect(warned).not.toHaveBeenCalled()
+    } finally {
+      warned.mockRestore()
+    }
+  })
 
   it('takes no payment for a HEAD: it stays good for the GET', async () => {
     const unpaid = await sendRaw(shop.url, { method: 'GET', target: '/get' })

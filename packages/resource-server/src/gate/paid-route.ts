@@ -13,6 +13,7 @@ import {
   type x402ResourceServer,
 } from '@x402/core/server'
 import { type Explanation, explain } from '../refusal.js'
+import { readPayment } from '../scheme/route-offer.js'
 import { OverLimit } from '../visits/over-limit.js'
 import { type Visit, visits } from '../visits/visit.js'
 import { answerTo, tooMany } from './answer.js'
@@ -52,7 +53,7 @@ export class PaidRoute extends x402HTTPResourceServer {
       throw new SvcError('not_visited', 'a paid route is reached through its gate only')
     try {
       await this.#ready()
-      const result = await super.processHTTPRequest(context, paywall)
+      const result = await super.processHTTPRequest(withoutJunk(context), paywall)
       if (result.type === 'payment-verified') return result
       // No routes and no extensions are declared, so no other result should occur. If one does, the request is refused.
       if (result.type !== 'payment-error')
@@ -98,6 +99,19 @@ export class PaidRoute extends x402HTTPResourceServer {
       } as const
     }
   }
+}
+
+/**
+ * A header that is no payment counts as none. The official server writes a stack trace to the log for it, so strangers
+ * could fill the seller's disk.
+ */
+function withoutJunk(context: Process[0]): Process[0] {
+  const { adapter } = context
+  if (readPayment(adapter.getHeader(Headers.paymentSignature)) !== undefined) return context
+  const isPayment = (name: string) => name.toLowerCase() === Headers.paymentSignature.toLowerCase()
+  const getHeader = (name: string) => (isPayment(name) ? undefined : adapter.getHeader(name))
+  const { paymentHeader: _, ...rest } = context
+  return { ...rest, adapter: Object.create(adapter, { getHeader: { value: getHeader } }) }
 }
 
 function routeOf({ accepts, description, mimeType }: PaidRouteDeps): RouteConfig {
