@@ -6,6 +6,8 @@ import { PayerError, payerErrors } from '../payer-error.js'
 
 /** Largest part of a seller's answer that is handed on, in bytes. */
 const answerBytesMax = 131_072
+/** One byte more shows that an answer goes on. */
+export const heldBytesMax = answerBytesMax + 1
 /** Longest time for reading the answer, in milliseconds. */
 const answerMsMax = 60_000
 const detailCharsMax = 500

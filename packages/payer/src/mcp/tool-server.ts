@@ -20,7 +20,15 @@ import { payerErrors } from '../payer-error.js'
 import { version } from '../version.js'
 import { callingAs } from './elicit.js'
 import type { QuotesTold } from './quotes-told.js'
-import { answerOf, type Ended, errorOf, readAnswerBody, refusal, untrusted } from './tool-answers.js'
+import {
+  answerOf,
+  type Ended,
+  errorOf,
+  heldBytesMax,
+  readAnswerBody,
+  refusal,
+  untrusted,
+} from './tool-answers.js'
 import { readNonce, readNothing, readRequest } from './tool-arguments.js'
 import { tools } from './tool-list.js'
 import type { WaitingCalls } from './waiting-calls.js'
@@ -119,7 +127,7 @@ const pay: Call = async ({ payer, quotes }, given, { signal }, progress) => {
   if ('fault' in reading) return { answer: refusal('usage', reading.fault) }
   const request = new Request(reading.value, { signal })
   const { response, payment, end, handedOver, keepForLater } = await payer.buy(request, {
-    asQuoted: quotes.of(request),
+    ...{ asQuoted: quotes.of(request), heldBytesMax },
     onStep: ({ step }) => progress(step),
   })
   if (payment) quotes.forget(request)

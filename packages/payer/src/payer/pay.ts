@@ -1,5 +1,5 @@
 /** From a request to the resource: the 402, the payment, the answer. */
-import { readFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { type ChallengeNonce, Headers, Offer, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { withBody } from '../delivery/bounded-body.js'
 import { createDelivery, type Delivery, type Presented } from '../delivery/delivery.js'
@@ -48,6 +48,11 @@ export type PayOptions = Pick<Bounds, 'max' | 'asQuoted'> & {
   readonly onStep?: ((step: PayStep) => void) | undefined
 }
 
+export type BuyOptions = PayOptions & {
+  /** For a caller that hands on no more: only the beginning of a bought answer is held in memory, all of it on the disk. */
+  readonly heldBytesMax?: number | undefined
+}
+
 export type PayStep =
   | { readonly step: 'asking' }
   /** This was paid before, and its answer was not handed over. Nothing new is signed unless that payment is over. */
@@ -63,7 +68,7 @@ export type BuyerPorts = {
 }
 
 export type Buyer = {
-  buy(request: Request, options: PayOptions): Promise<Bought>
+  buy(request: Request, options: BuyOptions): Promise<Bought>
   /** The answer of a stored payment: kept, or asked for again. Signs nothing. Undefined when the payment is over. */
   resume(record: PaymentRecord): Promise<Bought | undefined>
 }
@@ -73,10 +78,10 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
   const paidWork = createPaidWork()
 
   /** The parts of one purchase, which signs nothing beyond its bounds. */
-  function partsWithin(bounds: Bounds) {
+  function partsWithin(bounds: Bounds, heldBytesMax?: number) {
     const scheme = payer.within(bounds)
     const delivery = createDelivery(fetch, scheme)
-    return { scheme, delivery, takeIn: createTakeIn(delivery, kept, scheme) }
+    return { scheme, delivery, takeIn: createTakeIn(delivery, kept, scheme, heldBytesMax) }
   }
   type Parts = ReturnType<typeof partsWithin>
 
@@ -125,11 +130,11 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
   }
 
   return {
-    async buy(request, { max, asQuoted, onStep = () => undefined }) {
+    async buy(request, { max, asQuoted, heldBytesMax, onStep = () => undefined }) {
       if (request.headers.has(Headers.paymentSignature)) {
         throw new SvcError('payer_misconfigured', 'the request carries a payment already')
       }
-      const parts = partsWithin({ max, asQuoted })
+      const parts = partsWithin({ max, asQuoted }, heldBytesMax)
       onStep({ step: 'asking' })
       const key = await purchaseKey(request)
       await paidWork.ended(key)
@@ -193,7 +198,12 @@ function createPaidWork() {
 const nothingToKeep = { handedOver: async () => undefined, keepForLater: async () => false }
 
 /** Takes answers in: as a whole, and to the disk, before anybody gets them. */
-function createTakeIn(delivery: Delivery, kept: KeptAnswers | undefined, { burns }: PayerScheme) {
+function createTakeIn(
+  delivery: Delivery,
+  kept: KeptAnswers | undefined,
+  { burns }: PayerScheme,
+  heldBytesMax: number | undefined,
+) {
   const bought = (
     presented: Presented,
     isResumed: boolean,
@@ -227,21 +237,21 @@ function createTakeIn(delivery: Delivery, kept: KeptAnswers | undefined, { burns
       }
       if (response.body === null) return bought(presented, isResumed, undefined, false)
       const { challengeNonce } = record
-      const { pieces, broken, isKept } = kept
-        ? await kept.keep(challengeNonce, response)
-        : { ...(await readAnswerTo(response, () => undefined)), isKept: false }
+      const { pieces, bytes, broken, isKept } = kept
+        ? await kept.keep(challengeNonce, response, heldBytesMax)
+        : { ...(await readAnswerTo(response, () => undefined, heldBytesMax)), isKept: false }
       const burn = await burns.burnOf(record, answer.settleResponse?.transaction)
       const ending = judgeAnswer(answer, { isComplete: broken === undefined })
       if (ending === 'half') {
         await delivery.ended({ ...presented, burn }, ending)
-        throw halfError(challengeNonce, pieces, broken, burn)
+        throw halfError(challengeNonce, bytes, broken, burn)
       }
       return bought({ ...presented, burn }, isResumed, new Blob(pieces), isKept)
     },
 
     /** An answer that is on the disk already. Undefined if it cannot be read. */
     async kept(record: PaymentRecord, { path, status, headers }: KeptAnswer): Promise<Bought | undefined> {
-      const body = await readFile(path).catch(() => undefined)
+      const body = await readStart(path, heldBytesMax).catch(() => undefined)
       if (body === undefined) return undefined
       const response = new Response(body, { status, headers: headers.map(([name, value]) => [name, value]) })
       const answer = readAnswer(response)
@@ -251,13 +261,24 @@ function createTakeIn(delivery: Delivery, kept: KeptAnswers | undefined, { burns
   }
 }
 
+/** A file, or its beginning. */
+async function readStart(path: string, bytesMax: number | undefined): Promise<Buffer<ArrayBuffer>> {
+  if (bytesMax === undefined) return readFile(path)
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytesMax), 0, bytesMax, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
 function halfError(
   challengeNonce: ChallengeNonce,
-  pieces: readonly Uint8Array[],
+  bytes: number,
   broken: Error | undefined,
   burnTxHash: TxHash | undefined,
 ): PayerError {
-  const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const why = broken instanceof PayerError ? `${broken.code}: ${broken.detail}` : broken?.message
   const detail = `challenge ${challengeNonce}: ${bytes} bytes came, then ${why}`
   return new PayerError('answer_half', detail, { cause: broken, burnTxHash })

@@ -26,14 +26,24 @@ export type KeptAnswers = {
    * Reads a body to its end, and writes every piece to the disk as it comes. Beside the pieces it tells what broke the
    * body off, and whether the disk has all that came. A disk that fails costs the copy, and never the answer.
    */
-  keep(challengeNonce: ChallengeNonce, response: Response): Promise<ReadAnswer & { readonly isKept: boolean }>
+  keep(
+    challengeNonce: ChallengeNonce,
+    response: Response,
+    heldBytesMax?: number,
+  ): Promise<ReadAnswer & { readonly isKept: boolean }>
   find(challengeNonce: ChallengeNonce): Promise<KeptAnswer | undefined>
   /** All of them, the oldest first. */
   list(): Promise<readonly KeptAnswer[]>
   drop(challengeNonce: ChallengeNonce): Promise<void>
 }
 
-export type ReadAnswer = { readonly pieces: Uint8Array<ArrayBuffer>[]; readonly broken: Error | undefined }
+export type ReadAnswer = {
+  /** The body, or its beginning where less is held in memory. */
+  readonly pieces: Uint8Array<ArrayBuffer>[]
+  /** Bytes that came. */
+  readonly bytes: number
+  readonly broken: Error | undefined
+}
 
 /**
  * Reads a body to its end, or to where it breaks off. Nothing is waited for in between: what has arrived is lost with the
@@ -42,16 +52,19 @@ export type ReadAnswer = { readonly pieces: Uint8Array<ArrayBuffer>[]; readonly 
 export async function readAnswerTo(
   response: Response,
   take: (piece: Uint8Array) => void,
+  heldBytesMax = Number.POSITIVE_INFINITY,
 ): Promise<ReadAnswer> {
   const pieces: Uint8Array<ArrayBuffer>[] = []
+  let bytes = 0
   try {
     for await (const piece of response.body ?? []) {
-      pieces.push(piece)
+      if (bytes < heldBytesMax) pieces.push(piece)
+      bytes += piece.byteLength
       take(piece)
     }
-    return { pieces, broken: undefined }
+    return { pieces, bytes, broken: undefined }
   } catch (error) {
-    return { pieces, broken: error as Error }
+    return { pieces, bytes, broken: error as Error }
   }
 }
 
@@ -139,12 +152,13 @@ export function createKeptAnswers({
     find,
     list,
     drop,
-    async keep(nonce, response) {
+    async keep(nonce, response, heldBytesMax) {
       const begun = begin(nonce, response)
       let written: Promise<unknown> = begun
-      const read = await readAnswerTo(response, (piece) => {
+      const write = (piece: Uint8Array) => {
         written = written.then(async () => (await begun).writeFile(piece))
-      })
+      }
+      const read = await readAnswerTo(response, write, heldBytesMax)
       const isKept = await written
         .then(async () => end(nonce, await begun, read.broken === undefined))
         .then(
