@@ -158,7 +158,11 @@ async function recover(file: string, { json, ...options }: RecoverCommand): Prom
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const log = createProgress(say)
   const { recoverBurns } = await import('./recover/recover-burns.js')
-  const report = await recoverBurns({ ...ready, ...options, log, say, signal: stopping.signal })
+  const recovering = recoverBurns({ ...ready, ...options, log, say, signal: stopping.signal })
+  const report = await recovering.catch((error: unknown) => {
+    const isLocked = error instanceof SvcError && error.code === 'journal_locked'
+    throw isLocked ? new SvcError(error.code, `${error.message}: stop it first`, { cause: error }) : error
+  })
   process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : RecoveryReport.print(report))
   process.exitCode = RecoveryReport.exitCodeOf(report)
 }

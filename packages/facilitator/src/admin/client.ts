@@ -38,7 +38,11 @@ export function createAdminClient({ url, token }: { url: string; token: string |
   function refusal({ host }: URL, status: number, body: unknown): SvcError {
     const said =
       typeof body === 'object' && body && 'error' in body ? String(body.error) : 'no readable answer'
-    return new SvcError('admin_refused', `${host} answered ${status}: ${said}`)
+    const hint =
+      status === 401
+        ? ' Set SVC_ADMIN_TOKEN to the token of this daemon; --config or --url name another one.'
+        : ''
+    return new SvcError('admin_refused', `${host} answered ${status}: ${said}${hint}`)
   }
 
   async function send(method: string, target: URL): Promise<{ status: number; text: string }> {

@@ -99,6 +99,13 @@ async function complaintsOf(changes: Tables = {}, env?: Record<string, string>) 
 }
 
 describe('check', () => {
+  it('says nothing of keys or chain when there is no file, or no TOML in it', async () => {
+    for (const file of [join(files.path, 'missing.toml'), files.write('broken.toml', 'x = [')]) {
+      const { findings } = await check({ file, env: keys, clock: { now: () => Date.now() } })
+      expect(findings).toMatchObject([{ level: 'fail', key: file }])
+    }
+  })
+
   it('R-075 finds nothing wrong with a good configuration, in one round trip', async () => {
     requests = []
     const before = chain.stats().httpRequests

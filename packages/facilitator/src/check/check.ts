@@ -47,6 +47,7 @@ export async function check(deps: {
   places?: readonly string[]
 }): Promise<CheckReport> {
   const reading = readConfigFile(deps.file)
+  if (!reading.isRead) return { findings: reading.findings, ready: undefined }
   const { config } = reading
   const { secrets, findings: ofSecrets } = examineSecrets(reading.values, deps.env)
   const keys = secrets && addressesOf(secrets)

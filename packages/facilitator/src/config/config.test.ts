@@ -342,6 +342,10 @@ describe('readConfigFile', () => {
     expect(readConfigFile(missing).findings).toEqual([
       { level: 'fail', key: missing, message: 'cannot be read (ENOENT)' },
     ])
+    const broken = files.write('broken.toml', 'x = 1\ny = [')
+    expect(readConfigFile(broken).findings).toMatchObject([
+      { level: 'fail', key: broken, message: expect.stringMatching(/^is not TOML: /) },
+    ])
     const file = files.write('facilitator.toml', minimalConfig().replace("'none'", "'journal.jsonl'"))
     expect(readConfigFile(file).config?.settlement.journal).toBe(join(file, '../journal.jsonl'))
   })

@@ -17,22 +17,24 @@ type RawTable = Readonly<Record<string, unknown>>
 
 /** `config` is present when nothing failed. `values` holds the valid values in any case. */
 export type ConfigReading = {
+  /** False when there is no file, or no TOML in it: nothing else can be said about it then. */
+  readonly isRead: boolean
   readonly config: Config | undefined
   readonly values: PartialConfig
   readonly findings: readonly Finding[]
   readonly lineOf: LineOf
 }
 
-/** Relative paths in the text start at `directory`. Default: the working directory. */
-export type ConfigPlace = { readonly directory?: string }
+/** Relative paths in the text start at `directory`. Default: the working directory. `file` is named where all of it is wrong. */
+export type ConfigPlace = { readonly directory?: string; readonly file?: string }
 
 /** Reads a configuration text and reports everything that is wrong or suspicious. */
-export function readConfig(text: string, { directory = '.' }: ConfigPlace = {}): ConfigReading {
+export function readConfig(text: string, { directory = '.', file }: ConfigPlace = {}): ConfigReading {
   let raw: RawTable
   try {
     raw = parseToml(text, { integersAsBigInt: true })
   } catch (error) {
-    return nothingRead(notToml(error))
+    return nothingRead(notToml(error, file))
   }
   const lineOf = createLineFinder(text)
   const findings: Finding[] = []
@@ -52,7 +54,7 @@ export function readConfig(text: string, { directory = '.' }: ConfigPlace = {}):
   for (const { key, message } of judgeRules(values, tried)) fail(key, message)
   findings.push(...judgeUnknownKeys(raw, lineOf))
   const config = findings.some(isFailure) ? undefined : (values as Config)
-  return { config, values, findings, lineOf }
+  return { isRead: true, config, values, findings, lineOf }
 }
 
 /** Reads a configuration file. An unreadable file is a finding too. */
@@ -64,7 +66,7 @@ export function readConfigFile(file: string): ConfigReading {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
     return nothingRead({ level: 'fail', key: file, message: `cannot be read (${code})` })
   }
-  return readConfig(text, { directory: dirname(file) })
+  return readConfig(text, { directory: dirname(file), file })
 }
 
 /** Reads a configuration text. Throws `SvcError('config_invalid')` with one line for every problem. */
@@ -137,11 +139,13 @@ function withPathsFrom(directory: string, values: PartialConfig): PartialConfig 
 }
 
 /** Replaces the parser's message, which quotes the line, because that line may hold a secret. */
-function notToml(error: unknown): Finding {
+function notToml(error: unknown, file?: string): Finding {
   if (!(error instanceof TomlError)) throw error
   const [what = ''] = error.message.split('\n')
   const message = `${what.replace('Invalid TOML document: ', '')} at column ${error.column}`
-  return { level: 'fail', key: 'not TOML', message, line: error.line }
+  const { line } = error
+  if (file === undefined) return { level: 'fail', key: 'not TOML', message, line }
+  return { level: 'fail', key: file, message: `is not TOML: ${message}`, line }
 }
 
 function nothingRead(finding: Finding): ConfigReading {
@@ -157,7 +161,7 @@ function nothingRead(finding: Finding): ConfigReading {
     zerc20: {},
     sellers: [],
   }
-  return { config: undefined, values, findings: [finding], lineOf: () => undefined }
+  return { isRead: false, config: undefined, values, findings: [finding], lineOf: () => undefined }
 }
 
 const isTable = (value: unknown): value is RawTable =>

@@ -88,7 +88,9 @@ describe('svc-facilitator recover', () => {
     const config = writeConfig('journal.jsonl')
     for (const args of [[], ['--dry-run']]) {
       const { code, stderr } = await recover(config, ...args)
-      expect(stderr).toMatch(/^fail settlement\.journal: .* is in use by another daemon \(process \d+\)\n$/)
+      expect(stderr).toMatch(
+        /^fail settlement\.journal: .* is in use by another daemon \(process \d+\): stop it first\n$/,
+      )
       expect(code).toBe(75)
     }
   })
