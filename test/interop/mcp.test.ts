@@ -36,8 +36,8 @@ function openTool(sells = 'mcp://tool/search', price = '1000') {
   })
   return {
     ran: () => ran,
-    ask: (payment?: PaymentPayload) =>
-      call({ query: 'cash' }, payment === undefined ? {} : { _meta: { [paymentMeta]: payment } }),
+    ask: (payment?: PaymentPayload, query = 'cash') =>
+      call({ query }, payment === undefined ? {} : { _meta: { [paymentMeta]: payment } }),
   }
 }
 
@@ -68,11 +68,14 @@ describe('a paid MCP tool', () => {
     ])
   })
 
-  it('R-135 gives one payment one result: the second call is refused with the burn', async () => {
+  it('R-135 gives one payment one result: the same call gets it again, and another is refused with the burn', async () => {
     const tool = openTool()
     const payment = await payFor(await tool.ask())
-    const { transaction } = receiptIn(await tool.ask(payment))
-    const again = await tool.ask(payment)
+    const result = await tool.ask(payment)
+    const { transaction } = receiptIn(result)
+    expect(await tool.ask(payment)).toEqual(result)
+    const again = await tool.ask(payment, 'gold')
+    expect(tool.ran()).toBe(1)
     expect(again.isError).toBe(true)
     expect(JSON.stringify(again.content)).not.toContain('found')
     expect(JSON.stringify(again)).toContain('already_accepted')
