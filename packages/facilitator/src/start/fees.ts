@@ -40,12 +40,20 @@ export type FeesSide = FeeControl & {
   close(): Promise<void>
 }
 
-/** Undefined while the node does not say it. */
-const weiOf = (rpc: Pick<JsonRpc, 'batch'>, address: string): Promise<bigint | undefined> =>
-  rpc.batch([{ method: 'eth_getBalance', params: [address, 'latest'] }]).then(
-    ([answer]) => quantityOf('eth_getBalance', answer),
-    () => undefined,
-  )
+/** Undefined unless the node says it soon: the operator asks most of all while the node hangs or talks nonsense. */
+async function weiOf(
+  rpc: Pick<JsonRpc, 'batch'>,
+  clock: Pick<Clock, 'sleep'>,
+  address: string,
+): Promise<bigint | undefined> {
+  const answered = new AbortController()
+  const asked = rpc
+    .batch([{ method: 'eth_getBalance', params: [address, 'latest'] }])
+    .then(([answer]) => quantityOf('eth_getBalance', answer))
+    .catch(() => undefined)
+  const overdue = clock.sleep(limits.probeWaitMs, answered.signal).then(() => undefined)
+  return Promise.race([asked, overdue]).finally(() => answered.abort())
+}
 
 export function createFeesSide(deps: FeesDeps): FeesSide {
   const { config, profile, ledger, clock, telemetry } = deps
@@ -64,7 +72,7 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
       const address = config.fee?.splitter
       const isCustodial = config.fee !== undefined && address === undefined
       const { tokenLabel } = deps.chainSide.deployment
-      const treasuryWei = isCustodial ? await weiOf(deps.chainSide.rpc, treasury.address) : undefined
+      const treasuryWei = isCustodial ? await weiOf(deps.chainSide.rpc, clock, treasury.address) : undefined
       last = {
         ...(await sweeper.view()),
         mode: config.fee === undefined ? 'none' : address === undefined ? 'custodial' : 'split',

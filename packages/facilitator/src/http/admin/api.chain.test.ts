@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { startBeside } from '../../../test/beside.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
+import { createAdminClient } from '../../admin/client.js'
 
 let net: TestNetwork
 beforeAll(async () => {
@@ -290,5 +291,28 @@ describe('metrics', () => {
     const { text } = await admin('/metrics')
     expect(text).not.toContain('made-up')
     expect(text).toContain('endpoint="unknown",reason="not_found"')
+  })
+})
+
+describe('while the node does not do its work', () => {
+  let withFee: TestNetwork
+  beforeAll(async () => {
+    withFee = await startNetwork({ fee: { chargeTo: 'payer', isSplit: false } })
+  })
+  afterAll(() => withFee.close())
+
+  it.each([
+    ['hangs', { method: '*', kind: 'hang' }],
+    ['answers with nothing', { method: '*', kind: 'result', value: null }],
+  ] as const)('because it %s, status and metrics are shown as soon as the command asks', async (_, fault) => {
+    withFee.chain.setFaults([fault])
+    try {
+      // The command waits ten seconds, like most that gather metrics.
+      const client = createAdminClient({ url: withFee.facilitatorUrl, token: withFee.adminToken })
+      expect(await client.get('/status')).toMatchObject({ version: expect.any(String) })
+      expect(await client.text('/metrics')).toContain('svc_ready')
+    } finally {
+      withFee.chain.setFaults([])
+    }
   })
 })
