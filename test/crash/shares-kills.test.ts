@@ -4,9 +4,9 @@
  * once. In the end everybody has their share, to the unit. `npm run test:crash` does it with 200 payments;
  * `CRASH_SEED` repeats the choices of an earlier run.
  */
-import { feeSplitterAbi } from '@svc-zerc20/contracts'
+import { feeSplitterAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { changeConfigFile, developmentRoles, minedReceipt, openFee } from '@svc-zerc20/devnet'
-import { type Address, createWalletClient, http } from 'viem'
+import { type Address, createWalletClient, http, zeroAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { expect, it, onTestFailed } from 'vitest'
@@ -22,7 +22,9 @@ const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const payers = 4
 const paymentsPerKill = 2
 const pauseMsMax = 3_000
-const blockMs = 200
+const blockMs = 400
+/** A root is proved for the transfers of some seconds at once. */
+const gatherMs = 4_000
 const secondsPerPayment = 30
 /** Extra seconds for the network, its keys and the last proofs, on a busy machine. */
 const secondsBesides = 300
@@ -35,7 +37,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 /** The fee of a list price, computed here once more: a share of it, rounded up. */
 const feeOf = (listPrice: bigint) => (listPrice * bps + 9_999n) / 10_000n
 
-const batches = { mode: 'batch', batch_least: 12, batch_wait_max_ms: 15_000, batch_jitter_ms: 0 }
+const batches = { mode: 'batch', batch_least: 12, batch_wait_max_ms: 60_000, batch_jitter_ms: 0 }
 const mintKinds = [{ mode: 'single' }, batches]
 
 /** Draws without putting back, so that few draws show every choice, and begins anew when all were drawn. */
@@ -94,6 +96,15 @@ async function distribute(net: CrashNetwork, splitter: Address): Promise<void> {
   await minedReceipt(net.client, hash)
 }
 
+/** Resolves when a root covers every transfer so far, mints aside. */
+async function provedAll({ client, deployment, ...net }: CrashNetwork): Promise<void> {
+  const last = (await net.transfers()).findLastIndex(({ args }) => args.from !== zeroAddress)
+  const verifier = { address: deployment.verifier, abi: verifierAbi } as const
+  await until(
+    async () => (await client.readContract({ ...verifier, functionName: 'latestProvedIndex' })) > last,
+  )
+}
+
 it(
   `${count} payments of every kind of fee and mint reach everybody to the unit through kills (seed ${seed})`,
   async () => {
@@ -103,11 +114,12 @@ it(
     const net = await startCrashNetwork({
       finalization: true,
       batch: true,
+      gatherMs,
       mining: { mode: 'interval', intervalMs: blockMs },
       // Each kind has another treasury, and so addresses of its own.
       config: { zerc20: { pool_size: 8 } },
     })
-    const indexer = createIndexerRuns(net)
+    const indexer = createIndexerRuns(net, { gatherMs })
     try {
       const random = seeded(seed)
       const kinds = await feeKinds(net)
@@ -162,9 +174,10 @@ it(
         begun.most += paymentsPerKill
       }
       await load
-      // The last kind sweeps, because the treasury is the key's own account.
+      await provedAll(net)
+      // Nobody waits for more payments. The last kind sweeps, because the treasury is the key's own account.
       const [custodial] = kinds
-      if (custodial) await restartAs(custodial, batches)
+      if (custodial) await restartAs(custodial, { ...batches, batch_wait_max_ms: 0 })
       let isLastKillDue = true
       for (const payment of bought) {
         await until(async () => {

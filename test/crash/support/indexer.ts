@@ -5,7 +5,7 @@ import { startIndexer } from '@svc-zerc20/devnet'
 import { until } from '../../support/until.js'
 import type { CrashNetwork } from './network.js'
 
-export function createIndexerRuns(net: CrashNetwork) {
+export function createIndexerRuns(net: CrashNetwork, { gatherMs }: { readonly gatherMs: number }) {
   let pid = net.pids.indexer ?? 0
   let stop: () => Promise<void> = async () => undefined
 
@@ -21,6 +21,7 @@ export function createIndexerRuns(net: CrashNetwork) {
         folder: join(net.directory, 'indexer'),
         directory: net.directory,
         port: Number(new URL(net.indexerUrl).port),
+        gatherMs,
       })
       pid = next.pid
       stop = next.stop
