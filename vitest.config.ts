@@ -27,8 +27,9 @@ const slowestFirst = ['e2e', 'circuits', 'chain-engine', 'chain', 'unit']
 /** Files of a minute or so. In its first run on a machine Vitest knows no times, and would begin with the largest files. */
 const longest = [
   ...['shares-kills.test', 'devnet-command.test', 'packages.test', 'kill-points.test', 'journal-lost.test'],
-  ...['batch-withdraw.test', 'tally.chain.test', 'finalize.chain.test', 'follow.chain.test'],
-  ...['batch-proofs.test', 'root-job.chain.test', 'recover-burns.chain.test', 'prover.test', 'tidy.test'],
+  ...['batch-withdraw.test', 'root.test', 'solidity.test', 'tally.chain.test', 'finalize.chain.test'],
+  ...['follow.chain.test', 'batch-proofs.test', 'root-job.chain.test', 'recover-burns.chain.test'],
+  ...['mcp.chain.test', 'main.chain.test', 'prover.test', 'tidy.test'],
 ]
 
 class SlowestFirst extends BaseSequencer {
