@@ -10,13 +10,18 @@ export const contractsDir = dirname(fileURLToPath(import.meta.url))
 const cacheDir = join(contractsDir, '.cache')
 const require = createRequire(import.meta.url)
 
+/** Of the codes only what is read. Their opcodes and source maps, and all syntax trees, are many times as long. */
+const read = [
+  'abi',
+  ...['object', 'linkReferences'].map((part) => `evm.bytecode.${part}`),
+  ...['object', 'linkReferences', 'immutableReferences'].map((part) => `evm.deployedBytecode.${part}`),
+]
+
 const settings = {
   optimizer: { enabled: true, runs: 200 },
   evmVersion: 'prague',
   // Without the metadata hash, a changed comment does not change the bytecode.
   metadata: { bytecodeHash: 'none' },
-  // The syntax trees say what the immutables are called; nothing else in the output does.
-  outputSelection: { '*': { '*': ['abi', 'evm.bytecode', 'evm.deployedBytecode'], '': ['ast'] } },
 }
 
 /** Solidity files of a folder, as names relative to the contracts folder. */
@@ -29,7 +34,9 @@ export function solidityFiles(folder) {
 
 /** Compiles the named files and everything they import. Throws with solc's own words when it does not compile. */
 export function compile(files) {
-  const input = JSON.stringify({ language: 'Solidity', sources: collectSources(files), settings })
+  const sources = collectSources(files)
+  const outputSelection = { '*': { '*': read }, ...treesOf(sources) }
+  const input = JSON.stringify({ language: 'Solidity', sources, settings: { ...settings, outputSelection } })
   const solcVersion = require('solc/package.json').version
   const name = createHash('sha256').update(solcVersion).update(input).digest('hex')
   const output = readCache(name) ?? writeCache(name, runSolc(input))
@@ -58,6 +65,12 @@ function collectSources(files) {
   return Object.fromEntries(Object.entries(sources).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+/** The syntax trees say what the immutables are called; nothing else in the output does. */
+function treesOf(sources) {
+  const named = Object.keys(sources).filter((file) => /\bimmutable\b/.test(sources[file].content))
+  return Object.fromEntries(named.map((file) => [file, { '': ['ast'] }]))
+}
+
 function locate(file) {
   return file.startsWith('@') ? require.resolve(file) : join(contractsDir, file)
 }
@@ -79,7 +92,7 @@ function immutableNames(sources) {
     if (node.nodeType === 'VariableDeclaration' && node.mutability === 'immutable') names[node.id] = node.name
     for (const child of node.nodes ?? []) look(child)
   }
-  for (const { ast } of Object.values(sources)) look(ast)
+  for (const { ast } of Object.values(sources)) if (ast) look(ast)
   return names
 }
 
