@@ -15,6 +15,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 stderr.on('error', () => undefined)
 
+const args = process.argv.slice(2)
 const isTerminal = stdin.isTTY === true && stderr.isTTY === true
 
 await runProgram(
@@ -28,10 +29,12 @@ await runProgram(
       isColoured: stdout.isTTY === true && environment.NO_COLOR === undefined,
     },
     stdin,
-    // Only the code is set, so that everything printed reaches a pipe before the process ends.
     end: (code) => {
       process.exitCode = code
     },
   },
-  process.argv.slice(2),
+  args,
 )
+// Everything printed reaches a pipe before the process ends. Connections that a seller keeps busy do not hold it; only the
+// tools leave payments under way behind, and end after them.
+if (args[0] !== 'mcp') stdout.write('', () => stderr.write('', () => process.exit()))
