@@ -403,14 +403,10 @@ const deeds: Record<string, () => Promise<void>> = {
   },
   async 'more connections than one caller may have'() {
     const from = nextAddress()
-    const before = await metric('svc_connections_refused_total')
     const wires = await Promise.all(Array.from({ length: 2_000 }, () => openSocket(net.facilitatorUrl, from)))
     expectOnly(await tell(challenge()), 200)
-    // Silent connections are closed after a while, however few there are. Only those beyond the number are counted.
-    await until(
-      async () => (await metric('svc_connections_refused_total')) - before >= 2_000 - statedConnections,
-    )
-    for (const { socket } of wires) socket.destroy()
+    // Those beyond the number are closed at once, and the silent rest after a while: how many of each depends on how quickly
+    // they were opened. The number itself is tested where time stands.
     await Promise.all(wires.map(({ closed }) => closed))
   },
   async 'looking for a payment that is not there, very often'() {
