@@ -9,14 +9,11 @@ import { type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { facilitatorKiB, growthKiBMax } from '../support/growth.js'
 import { openSocket, type RawSocket } from '../support/raw-socket.js'
-import { until } from '../support/until.js'
 import { challenge, type Heard, head, read, request, say } from './caller.js'
 
 const rates = { rate_limit_per_min: 120, challenge_per_key_per_min: 20, max_open_challenges: 1_000 }
 /** The documented time limits for a head and for a whole request. */
 const statedMs = { head: 10_000, request: 20_000 }
-/** The documented number of connections of one caller. */
-const statedConnections = 1_638
 /** Tolerance for a busy machine. Broken limits were exceeded by half a minute. */
 const slackMs = 5_000
 const sellerToken = 'c0'.repeat(32)
