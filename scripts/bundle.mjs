@@ -22,6 +22,7 @@ const started = {
     'packages/facilitator/dist/addresses/mining/worker.js',
     'packages/facilitator/dist/mint/own-tree-worker.js',
     'packages/facilitator/dist/signatures/signer-worker.js',
+    'packages/facilitator/dist/store/engine/engine-worker.js',
     'packages/prover/dist/proving-process.js',
   ],
   indexer: ['packages/prover/dist/proving-process.js'],
@@ -29,7 +30,7 @@ const started = {
 }
 
 /** These load a native library or a wasm file from their own folder, or are installed by those who want them. */
-const external = ['classic-level', 'tiny-secp256k1', '@modelcontextprotocol/*']
+const external = ['classic-level', 'libsql', 'tiny-secp256k1', '@modelcontextprotocol/*']
 
 /** Licences whose text is enough to pass a copy on. */
 const licences = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT'])

@@ -97,7 +97,7 @@ daemon on loopback, all paths answer 401. \`svc-facilitator admin …\` calls th
 |---|---|---|---|
 ${rows.map(({ cells }) => row(cells)).join('\n')}
 
-A pause is kept in memory: after a restart the daemon issues challenges again. The daemon retries mints by itself, with
+A pause outlives a restart; \`resume\` ends it. The daemon retries mints by itself, with
 growing pauses; \`retry\` tries one in the next round, without its pause. The field \`waiting\` of a payment says why it is not
 minted yet, and \`mints\` of the status sums these up.
 

@@ -126,7 +126,8 @@ describe('a daemon whose journal is taken away', () => {
     take()
     await acceptsNothing(open)
 
-    renameSync(`${net.journal}.rescued`, net.journal)
+    for (const name of ['', '.db', '.db-wal', '.db-shm']) rmSync(`${net.journal}${name}`, { force: true })
+    renameSync(`${net.journal}.rescued`, `${net.journal}.db`)
     await net.restart()
     for (const payment of [...payments, paid]) {
       expect(await present(net, payment)).toMatchObject({ errorReason: 'already_accepted' })

@@ -44,7 +44,6 @@ it(
     const net = await startCrashNetwork({
       mining: { mode: 'interval', intervalMs: blockMs },
       // A file of the history is full after a few payments.
-      config: { history: { file_bytes_max: 4_096 } },
     })
     try {
       const random = seeded(seed)

@@ -14,9 +14,9 @@ export type ProcessLog<Event> = {
   /**
    * Ends the process when every line is written. Later lines are dropped. `process.exit` alone may swap the last lines,
    * because one is still being written while the exit writes the rest. If nobody reads the log, or a file hangs, the
-   * process is killed after a second, without its exit code.
+   * process is killed after a second, without its exit code. `hangs`: a thread is known to hang, and nothing else ends it.
    */
-  exit(code: ExitCode): Promise<never>
+  exit(code: ExitCode, options?: { readonly hangs?: boolean }): Promise<never>
 }
 
 /** Longest wait at the end, so that neither a stuck reader of the log nor a stuck disk can keep the process alive. */
@@ -41,7 +41,7 @@ export function createProcessLog<Event extends LogEvent>(
     log(event) {
       if (!isEnding) log(event)
     },
-    async exit(code) {
+    async exit(code, { hangs = false } = {}) {
       if (!isEnding) destination.end()
       isEnding = true
       await systemClock.sleep(endWaitMs, done.signal)
@@ -49,7 +49,7 @@ export function createProcessLog<Event extends LogEvent>(
         await systemClock.sleep(endLookMs)
       }
       // A thread hangs in a write that nobody reads, or in a disk, and every other way to end would wait for it.
-      if (!done.signal.aborted || isFileInUse()) process.kill(process.pid, 'SIGKILL')
+      if (hangs || !done.signal.aborted || isFileInUse()) process.kill(process.pid, 'SIGKILL')
       return process.exit(code)
     },
   }

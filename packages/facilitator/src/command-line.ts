@@ -13,6 +13,7 @@ export type Actions = {
   config(file: string, options: { json: boolean }): Promise<void>
   recover(file: string, options: RecoverCommand): Promise<void>
   audit(file: string, options: AuditCommand): Promise<void>
+  backup(file: string, to: string): Promise<void>
   decide(options: DecideCommand): Promise<void>
 }
 
@@ -95,6 +96,7 @@ export function createProgram(version: string, actions: Actions, env: Environmen
   addRecover(program, actions)
   addConfig(program, actions)
   addAudit(program, actions)
+  addBackup(program, actions)
   registerSweepCommand(program, env)
   addDecide(program, actions)
   registerAdminCommands(program, env)
@@ -270,6 +272,25 @@ function addAudit(program: Command, actions: Pick<Actions, 'audit'>): void {
       ].join('\n'),
     )
     .action(({ config, ...options }: AuditCommand & { config: string }) => actions.audit(config, options))
+}
+
+const backupHelp = `
+Also while the daemon runs. The file is a whole ledger: payments, found transfers, sweeps, and everything that the history
+shows. Ready addresses are not in it, because they may be handed out meanwhile. Keep the keys elsewhere: they are in no file.
+How to restore it: docs/guides/recover-after-a-crash.md.
+
+Exit codes:
+  ${exitCodes.ok}   the file is complete and on the disk
+  ${exitCodes.mistake}   nothing is recorded yet, the file exists, or a mistake in the configuration`
+
+function addBackup(program: Command, actions: Pick<Actions, 'backup'>): void {
+  commandOf(program, 'backup', 'copy the ledger into one file')
+    .argument('<file>', 'where to; nothing may be there')
+    .addHelpText(
+      'after',
+      [examples('svc-facilitator backup /backup/ledger.db --config facilitator.toml'), backupHelp].join('\n'),
+    )
+    .action((file: string, { config }: { config: string }) => actions.backup(config, file))
 }
 
 function timeOf(text: string): number {

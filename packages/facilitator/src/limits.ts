@@ -40,13 +40,10 @@ export const limits = {
   owedFewPayments: 1_000,
   /** Clocks may always differ by this much, and otherwise by half of a challenge's lifetime. */
   clockSkewSecondsMin: 30,
-  /** After reading this many journal records, the memory used for reading is given back at once. */
-  replayedRecordsMany: 10_000,
-  /** How often the journal is considered for compaction, and the longest pause after failures. */
-  compactionLookMs: 5_000,
-  compactionBackOffMaxMs: 600_000,
-  /** A journal below this size is not compacted while the daemon runs. */
-  compactionBytesMin: 262_144,
+  /** A journal is cut when it is longer: a start reads at most this much. */
+  journalBytesMax: 8 * 1024 ** 2,
+  /** How long a step waits for a disk that does not answer. */
+  storageWaitMs: 10_000,
   /** Failures of one kind are one log line per window. At most this many kinds are tracked at once. */
   logWindowMs: 60_000,
   logKindsMax: 200,
@@ -61,26 +58,9 @@ export const limits = {
   foundAddressesPerRoundMax: 200,
   /** Rounds to skip an indexer after it failed. */
   indexerRestRounds: 10,
-  /** Payments in one write to the payment history, and payments that may wait for one before nothing new begins. */
-  historyBatchMax: 500,
-  historyWaitingMax: 20_000,
-  /** How long changes are gathered for one write of the index of the history, and of how many payments at most. */
-  historyGatherMs: 2_000,
-  historyGatheredMax: 500,
-  /** Payments in memory that the index of the history still lacks, and that are about to change again. */
-  historyUnindexedMax: 2_000,
-  historyRecentMax: 5_000,
-  /** First and longest pause before the payment history is written again after a failure. */
-  historyRetryFirstMs: 100,
-  historyRetryMaxMs: 5_000,
-  /** Issued addresses in one write to the disk, and how long a write gathers them. */
-  addressesPerWrite: 500,
-  addressGatherMs: 200,
-  addressRetryMs: 2_000,
-  /** Issued addresses waiting for the disk; at this number no further challenge is issued. */
-  addressesWaitingMax: 20_000,
-  /** Issued addresses kept in memory when there is no journal; the oldest are forgotten first. */
-  addressesInMemoryMax: 20_000,
+  /** The file of the history is written this long behind the ledger, and tried again this long after a failure. */
+  historyPauseMs: 500,
+  historyRetryMs: 5_000,
   /** Addresses past their retention that one pass deletes. */
   addressesForgottenAtOnce: 1_000,
   /** Transfers kept per address, the largest ones, so that dust sent to one address cannot crowd out others. */
@@ -196,8 +176,6 @@ export const limits = {
   /** Mined transactions kept, to be sent again after a reorg, and the hex digits of their bytes in all. */
   minedKeptMax: 1_000,
   minedKeptBytesMax: 16 * 1024 * 1024,
-  /** Accepted payments whose signed burns the journal keeps for that, the newest ones. */
-  signedBurnsKeptMax: 4_096,
   /** How often the blocks of mined transactions are checked for a reorg. */
   reorgPollMs: 2_000,
   /** An audit beside a running daemon passes over mints and burns in the newest blocks: they may not be recorded yet. */

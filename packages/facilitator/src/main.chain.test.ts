@@ -158,15 +158,20 @@ describe('svc-facilitator start', () => {
     execFileSync('mkfifo', [pipe])
     const disk = files.write(
       'hanging-disk.mjs',
-      `import { existsSync } from 'node:fs'
-      import { open } from 'node:fs/promises'
-      const file = await open(${JSON.stringify(join(folder, 'any'))}, 'w')
-      const handles = Object.getPrototypeOf(file)
-      await file.close()
-      const { datasync } = handles
-      handles.datasync = function () {
-        return existsSync(${JSON.stringify(isHanging)}) ? open(${JSON.stringify(pipe)}, 'w') : datasync.call(this)
-      }`,
+      `import fs from 'node:fs'
+      import { syncBuiltinESMExports } from 'node:module'
+      import threads from 'node:worker_threads'
+      const { fdatasyncSync, existsSync, openSync } = fs
+      fs.fdatasyncSync = (file) =>
+        existsSync(${JSON.stringify(isHanging)}) ? openSync(${JSON.stringify(pipe)}, 'w') : fdatasyncSync(file)
+      // The threads of the daemon have this disk, too.
+      const { Worker } = threads
+      threads.Worker = class extends Worker {
+        constructor(file, options) {
+          super(file, { ...options, execArgv: ['--import', import.meta.url] })
+        }
+      }
+      syncBuiltinESMExports()`,
     )
     const journal = join(folder, 'journal.jsonl')
     const file = configFile({ settlement: { journal }, daemon: { shutdown_grace_ms: 500 } })

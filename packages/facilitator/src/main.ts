@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: runs the command check, start, recover, audit, config, decide, admin or history, and sets the exit code. */
+/** `svc-facilitator`: runs the command check, start, recover, audit, backup, config, decide, admin or history, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
-import { SvcError } from '@svc-zerc20/protocol'
+import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { printAudit } from './audit/reckon.js'
 import { type CheckReport, check } from './check/check.js'
@@ -99,6 +99,14 @@ const actions: Actions = {
     }
   },
 
+  async backup(file, to) {
+    try {
+      await backup(file, to)
+    } catch (error) {
+      await failWith(error)
+    }
+  },
+
   async recover(file, options) {
     try {
       await recover(file, options)
@@ -139,6 +147,15 @@ async function decide(options: DecideCommand): Promise<void> {
     // A second signal ends the process at once.
     () => void output.exit(exitCodes.ok),
   )
+}
+
+async function backup(file: string, to: string): Promise<void> {
+  const { config, findings } = readConfigFile(file)
+  complain(findings.filter(isFailure))
+  if (!config) return output.exit(exitCodes.mistake)
+  const { backUp } = await import('./store/backup.js')
+  const { events } = backUp(config.settlement.journal, to, unixSeconds(systemClock))
+  process.stdout.write(`${to}: ${events} events\n`)
 }
 
 async function audit(file: string, { json, url, ...period }: AuditCommand): Promise<void> {
@@ -196,7 +213,7 @@ async function stop(facilitator: Facilitator, graceMs: number, log: LogWriter): 
     over.abort()
     if (end === 'forced') {
       log({ event: 'facilitator.forced', seconds: (graceMs + limits.closeWaitMs) / 1000 })
-      return await output.exit(exitCodes.tryAgain)
+      return await output.exit(exitCodes.tryAgain, { hangs: true })
     }
   } catch (error) {
     await failWith(error)

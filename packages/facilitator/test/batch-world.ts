@@ -8,9 +8,9 @@ import type { Batch, BatchCount, BatchPace } from '../src/payment/epochs/ports.j
 import { createFinalize, type Finalize } from '../src/payment/finalize/finalize.js'
 import type { FinalizeEvent } from '../src/payment/finalize/ports.js'
 import type { Step } from '../src/payment/finalize/round.js'
-import { createMintSchedule } from '../src/payment/finalize/schedule.js'
 import type { MintOutcome } from '../src/payment/ports.js'
 import type { Burn, Challenge } from '../src/payment/records.js'
+import { createMintSchedule } from '../src/store/ports/schedule.js'
 import {
   addressOf,
   burnOf,
@@ -21,7 +21,7 @@ import {
   seconds,
   units,
 } from './challenges.js'
-import { createMemoryLedger } from './ledger.js'
+import { createMemoryStore } from './store.js'
 
 /** Small, so that few payments need several proofs. */
 const shape = { depth: 40, windowHeight: 3, slots: 4, windows: 2 }
@@ -42,7 +42,7 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
     ...paceChanges,
   }
   const clock = stoppedClock()
-  const ledger = createMemoryLedger({ clock, openMax: 10_000, expiredRetentionSeconds: 3600 })
+  const { ledger, store } = createMemoryStore(clock)
   const events: FinalizeEvent[] = []
   const world = {
     /** Every transfer of the token: to whom, and how much. Zero stands for somebody else's. */
@@ -176,7 +176,7 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
       },
       clock,
       report: (event) => events.push(event),
-      schedule: createMintSchedule({ clock, delayMs: () => 0, retryMs: { first: 0, max: 0 } }),
+      schedule: createMintSchedule({ store, clock, delayMs: () => 0, retryMs: { first: 0, max: 0 } }),
       shuffle: (items) => items,
       burnConfirmations: 1,
       limits: {

@@ -1,11 +1,15 @@
-/** A ledger of finalized payments with fees, whose journal is a list: a crash replays the list. */
+/** A ledger of finalized payments with fees, that can be restarted, also from an old copy. */
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Address } from '@svc-zerc20/protocol'
-import type { LedgerEvent } from '../src/ledger/events/events.js'
-import { createLedger, type EventLedger } from '../src/ledger/ledger.js'
-import { createLedgerState } from '../src/ledger/state/state.js'
+import { onTestFinished } from 'vitest'
+import { stoppedClock } from '../../../test/support/clocks.js'
 import type { Clock } from '../src/payment/ports.js'
 import type { Challenge } from '../src/payment/records.js'
+import { copyDatabase } from '../src/store/backup.js'
 import { addressOf, burnOf, challengeOf, permitPayloadOf, seconds, units } from './challenges.js'
+import { temporaryFolder } from './folder.js'
+import { openTestStore, type TestLedger } from './store.js'
 
 /** An address that no test sends anything else to. */
 export const feeRecipient = addressOf(0xfee1)
@@ -20,7 +24,7 @@ export const feeChallenge = (seed: number, fee: bigint, changes: Partial<Challen
     ...changes,
   })
 
-export async function payWithFee(ledger: EventLedger, challenge: Challenge, isGranted = true): Promise<void> {
+export async function payWithFee(ledger: TestLedger, challenge: Challenge, isGranted = true): Promise<void> {
   const { nonce } = challenge
   await ledger.issue(challenge)
   await ledger.claim(nonce, permitPayloadOf(challenge, { nonce: BigInt(nonce) }))
@@ -29,37 +33,37 @@ export async function payWithFee(ledger: EventLedger, challenge: Challenge, isGr
   if (typeof grant === 'object') await grant.use()
 }
 
-export const finalizeWithFee = (ledger: EventLedger, { nonce }: Challenge, blockNumber = 5n) =>
+export const finalizeWithFee = (ledger: TestLedger, { nonce }: Challenge, blockNumber = 5n) =>
   ledger.finalize(nonce, { value: units(1_000n), blockNumber }, units(1_000n))
 
-export function createFeeLedger(clock: Clock) {
-  let events: LedgerEvent[] = []
-  const open = () => {
-    const state = createLedgerState()
-    for (const event of events) state.apply(event)
-    const append = async (event: LedgerEvent) => void events.push(event)
-    const unmatchedMax = { perChallenge: 2, total: 5 }
-    const settings = { openMax: 1_000, expiredRetentionSeconds: 3_600, unmatchedMax }
-    const log = { append, durable: async () => undefined }
-    return { state, ledger: createLedger({ state, log, clock, ...settings }) }
-  }
-  let opened = open()
+export async function createFeeLedger(clock: Clock) {
+  const path = join(temporaryFolder(), 'journal')
+  let opened = await openTestStore({ path }, { ...stoppedClock(), ...clock })
+  let earned = 0
+  onTestFinished(() => opened.close())
   return {
     ledger: () => opened.ledger,
-    events: () => events,
-    /** The next run replays the journal, or another one: perhaps an old copy. */
-    crash(copy: readonly LedgerEvent[] = events) {
-      events = [...copy]
-      opened = open()
+    /** A copy of the ledger as it is now. */
+    copy(): string {
+      const copy = join(temporaryFolder(), 'copy')
+      copyFileSync(path, copy)
+      copyDatabase(path, copy)
+      return copy
     },
-    compact() {
-      events = [...opened.state.shortest().events()]
-      opened = open()
+    /** The next run finds the files as they are, or an old copy of them, which the operator accepts. */
+    async restart(copy?: string) {
+      await opened.close()
+      const from = copy ?? path
+      opened = await openTestStore(
+        { path: from, isAccepted: copy !== undefined },
+        { ...stoppedClock(), ...clock },
+      )
     },
     /** Payments of 1000 units, accepted and finalized, with these fees. */
     async earn(treasury: Address, fees: readonly bigint[], fromBlock = 5n): Promise<void> {
-      for (const [i, fee] of fees.entries()) {
-        const challenge = feeChallenge(i + 1 + events.length, fee, { treasury })
+      for (const fee of fees) {
+        earned += 1
+        const challenge = feeChallenge(earned, fee, { treasury })
         await payWithFee(opened.ledger, challenge)
         await finalizeWithFee(opened.ledger, challenge, fromBlock)
       }

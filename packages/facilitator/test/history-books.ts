@@ -1,13 +1,7 @@
 /** The history's books in memory. They scan, which is fine for the few payments of a test. */
 import type { HistoryBooks, HistoryFilter, HistoryTotals, Sum } from '../src/history/books.js'
-import {
-  amountOf,
-  type HistoryPayment,
-  payerOf,
-  phaseOf,
-  timeOf,
-  toldFinalityAt,
-} from '../src/history/payment.js'
+import { type HistoryPayment, phaseOf, toldFinalityAt } from '../src/history/payment.js'
+import { amountOf, payerOf, timeOf } from '../src/payment/listing.js'
 
 export function createMemoryHistory(payments: HistoryPayment[]) {
   /** How many walks through everything were begun and ended, and how many payments they gave. */

@@ -66,6 +66,7 @@ export function historyPaymentOf(seed: number, shape: Shape = {}): HistoryPaymen
     .map((turn, i) => ({ seq: seed * 10 + i, ...turn }))
   return {
     challenge,
+    granted: false,
     ...(isAccepted && { accepted: { burn, at: seconds(at) } }),
     ...(late && { late }),
     ...(finalizedAt !== undefined && { finalized: mintOf(0, finalizedAt) }),

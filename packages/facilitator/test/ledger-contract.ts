@@ -19,6 +19,7 @@ export const contractSettings = {
   openMax: 2,
   expiredRetentionSeconds: 3600,
   unmatchedMax: { perChallenge: 1, total: 10 },
+  foundPerAddressMax: 4,
 }
 
 const [first, second] = [challengeOf(1), challengeOf(2)]

@@ -1,25 +1,18 @@
-import type { AddressStore, StoredAddress } from '../src/addresses/reserve.js'
+/** Ready addresses in memory. A test can make them refuse. */
+import type { StoredAddress } from '../src/addresses/address-maker.js'
+import type { AddressStore } from '../src/addresses/stock.js'
 
-/** A store in memory. A test can hold its saves back. */
-export function createMemoryStore(saved: readonly StoredAddress[] = []) {
-  const state = { saved, saves: 0, failing: false }
-  let gate: Promise<void> = Promise.resolve()
+export function createMemoryAddresses() {
+  const state = { saved: [] as StoredAddress[], failing: false }
   const store: AddressStore = {
     load: async () => state.saved,
-    async save(addresses) {
-      await gate
+    async add(address) {
       if (state.failing) throw new Error('the disk is full')
-      state.saved = addresses
-      state.saves += 1
+      state.saved = [...state.saved, address]
+    },
+    async drop(nonces) {
+      state.saved = state.saved.filter(({ challengeNonce }) => !nonces.includes(challengeNonce))
     },
   }
-  /** Holds saves back until the returned function is called. */
-  function holdSaves(): () => void {
-    let open: () => void = () => undefined
-    gate = new Promise((resolve) => {
-      open = resolve
-    })
-    return open
-  }
-  return { state, store, holdSaves }
+  return { state, store }
 }

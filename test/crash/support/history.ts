@@ -1,6 +1,6 @@
 /** Reads a payment history by its documented format, without any code of the daemon, and compares it with the chain. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { historyEnvironment } from '../../support/history-environment.js'
 import type { MadePayment } from './client.js'
@@ -20,21 +20,11 @@ type Entry = {
   readonly mint?: { readonly value: string }
 }
 
-/** All records of all files, in order: full files first, by the number of their first line. */
+/** All turns, in order. */
 function readHistory(path: string): readonly Entry[] {
-  const full = readdirSync(dirname(path))
-    .filter((name) => name.startsWith(`${basename(path)}.`) && /\.\d{15}$/.test(name))
-    .sort()
-  const entries: Entry[] = []
-  let lines = 0
-  for (const name of [...full, basename(path)]) {
-    const text = readFileSync(join(dirname(path), name), 'utf8')
-    const [bound, ...records] = recordsIn(text, lines + 1)
-    expect(bound?.event ?? 'history_bound').toBe('history_bound')
-    lines += records.length + (bound ? 1 : 0)
-    entries.push(...(records as unknown as Entry[]))
-  }
-  return entries
+  const [bound, ...entries] = recordsIn(readFileSync(path, 'utf8'), 1)
+  expect(bound?.event).toBe('history_bound')
+  return entries as unknown as Entry[]
 }
 
 const sum = (values: readonly (bigint | undefined)[]) =>

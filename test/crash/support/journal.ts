@@ -50,18 +50,17 @@ export function readPayments(path: string): Map<string, Recorded> {
     return known
   }
   for (const record of readJournal(path)) {
-    const { nonce, challenge, burn, granted } = record as {
+    const { nonce, challenge, burn } = record as {
       nonce?: string
       challenge?: { nonce: string }
       burn?: { txHash: string }
-      granted?: boolean
     } & JournalRecord
     const payment = of(nonce ?? challenge?.nonce)
-    if (record.event === 'payment_accepted' || record.event === 'payment_recorded') {
+    if (record.event === 'payment_accepted') {
       payment.accepted += 1
       if (burn) payment.txHash = burn.txHash
     }
-    if (record.event === 'grant_used' || granted === true) payment.granted = true
+    if (record.event === 'grant_used') payment.granted = true
     if (record.event === 'burn_late') payment.late = true
   }
   return payments

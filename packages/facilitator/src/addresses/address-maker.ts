@@ -11,7 +11,6 @@ import {
 } from '@svc-zerc20/zk'
 import type { AddressEpoch } from '../payment/records.js'
 import type { AddressMiner } from './mining/miner.js'
-import type { StoredAddress } from './reserve.js'
 
 /**
  * A one-time burn address that nobody has seen yet. With the seed, the treasury and the chain, its fields are all it
@@ -22,6 +21,21 @@ export type ReadyAddress = MinedAddress & {
   readonly challengeNonce: Hex
   /** Bits of the proof of work that was searched for. */
   readonly powBits: number
+  /** Present for an address that is minted in a batch. */
+  readonly epoch?: AddressEpoch
+}
+
+/**
+ * The stored part of a mined address. With seed, treasury and chain the address derives again. No secret is in it. It
+ * says what it was made with: under other terms it is another address, or one that nobody finds again by its nonce.
+ */
+export type StoredAddress = {
+  /** 32 bytes of 0x hex. */
+  readonly challengeNonce: Hex
+  readonly powNonce: number
+  /** Bits of the proof of work that was searched for. */
+  readonly powBits: number
+  readonly payTo: Hex
   /** Present for an address that is minted in a batch. */
   readonly epoch?: AddressEpoch
 }

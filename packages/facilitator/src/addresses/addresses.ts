@@ -1,15 +1,14 @@
 /** One-time burn addresses: mined ahead in threads of their own, handed out once. */
 import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
-import { seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/sellers.js'
 import { createShares, type Shares } from '../payment/issue/shares.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
 import { epochsOf } from './epochs.js'
 import { limits } from './limits.js'
-import { addressFileOf, createAddressStore } from './mined-file.js'
 import { createAddressMiner } from './mining/miner.js'
 import { createAddressPool, type PoolFigures } from './pool.js'
+import type { AddressStore } from './stock.js'
 
 export type Addresses = AddressSource & {
   ready(): number
@@ -37,13 +36,14 @@ export function createAddresses(deps: {
   readonly seed: Uint8Array
   /** The ledger that the addresses are made for. */
   readonly ledgerId: string
+  /** Keeps them over restarts. */
+  readonly store: AddressStore
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: Clock
   readonly onError: (err: unknown) => void
 }): Addresses {
   const { config, seed, random, clock, onError } = deps
   const miner = createAddressMiner({ threads: 1 })
-  const { journal } = config.settlement
   const pool = createAddressPool({
     miner,
     random,
@@ -56,8 +56,7 @@ export function createAddresses(deps: {
     epochAt: epochsOf(config, deps.ledgerId),
     targetSize: config.zerc20.pool_size,
     shares: poolSharesOf(config),
-    // Without a journal everything is forgotten on a restart, these addresses included.
-    ...(journal !== 'none' && { store: createAddressStore(addressFileOf(journal), seedFingerprint(seed)) }),
+    store: deps.store,
     onError,
   })
   return {

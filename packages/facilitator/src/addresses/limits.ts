@@ -12,19 +12,12 @@ export const limits = {
   queuedTasksMax: 1024,
   /** Callers that may wait for an address at once. */
   waitersMax: 1024,
-  /** Share of the addresses that is in memory and not in the store. A kill loses these. */
-  handShare: 0.5,
   /** Share of the pool that one caller may have down to the last address. */
   promisedShare: 0.125,
   /** A pool is refilled at once when this share of it is left, or this share of its unreserved part. */
   lowWaterShare: 0.5,
   /** Above the low-water mark, refilling waits until nobody asked for this long: mining must not slow down callers. */
   quietMs: 250,
-  /** Share of the addresses in memory at which more are drawn from the store: normally, and while the pool refills. */
-  drawShare: 0.125,
-  drawShareFilling: 0.5,
-  /** Mined addresses are saved together when they come within this time. */
-  saveGatherMs: 500,
   /** Pause of a refill after a failure, so that a broken miner cannot spin. */
   refillPauseMs: 1000,
 } as const

@@ -6,8 +6,7 @@ import { limits } from './limits.js'
 import type { AddressMiner } from './mining/miner.js'
 import { noShares, type PoolShares } from './pool-shares.js'
 import { createRefill } from './refill.js'
-import type { AddressStore } from './reserve.js'
-import { createAddressStock } from './stock.js'
+import { type AddressStore, createAddressStock } from './stock.js'
 import type { Sleeper } from './wait-line.js'
 
 export type { ReadyAddress }
@@ -41,10 +40,10 @@ export type AddressPool = {
   take(waitMs: number, caller?: PoolCaller): Promise<ReadyAddress | undefined>
   /** Takes back an address that its caller has shown to nobody and written nowhere. */
   giveBack(address: ReadyAddress, caller?: PoolCaller): void
-  /** Addresses ready now, in memory and in the store. */
+  /** Addresses ready now. */
   size(): number
   figures(): PoolFigures
-  /** Stops refilling, lets every waiter go empty-handed and saves what is left. Close the pool before its miner. */
+  /** Stops refilling, and lets every waiter go empty-handed. Close the pool before its miner. */
   close(): Promise<void>
 }
 
@@ -58,7 +57,7 @@ export type AddressPoolDeps = AddressTerms & {
   readonly targetSize: number
   /** By default every caller may have every address, first come, first served. */
   readonly shares?: PoolShares
-  /** Keeps about half of the addresses over restarts, and all of them over orderly ones. */
+  /** Keeps addresses over restarts. */
   readonly store?: AddressStore
   readonly waitersMax?: number
   /** Told of every failure to mine or to keep an address; the pool pauses, then goes on. */
@@ -101,13 +100,16 @@ export function createAddressPool({
 
   let isOpen = false
   async function open(): Promise<void> {
-    if (store !== undefined) counts.restored = await stock.open()
+    if (store !== undefined)
+      counts.restored = await stock.open().catch((error: unknown) => {
+        onError(error)
+        return 0
+      })
     isOpen = true
     refill.look()
   }
 
   const opened = open()
-  let saved: Promise<void> | undefined
   return {
     async take(waitMs, { key, gone } = anybody) {
       refill.noteAsked()
@@ -122,7 +124,6 @@ export function createAddressPool({
       return given
     },
     giveBack(address, { key } = anybody) {
-      // A closed pool has saved its addresses already, and this one is lost.
       if (!closed.signal.aborted) stock.putBack(address, key)
     },
     size: () => (closed.signal.aborted ? 0 : stock.size()),
@@ -130,8 +131,7 @@ export function createAddressPool({
     async close() {
       closed.abort()
       stock.dismiss()
-      saved ??= opened.then(refill.drawn).then(stock.close)
-      await saved
+      await opened
     },
   }
 }

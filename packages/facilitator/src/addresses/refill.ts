@@ -1,6 +1,6 @@
 /**
- * Decides when addresses are mined and when they come from the store to memory. Mining runs in bursts: at once when few
- * addresses are left, and otherwise when nobody has asked for a while.
+ * Decides when addresses are mined. Mining runs in bursts: at once when few addresses are left, and otherwise when nobody
+ * has asked for a while.
  */
 import { limits } from './limits.js'
 import type { PoolShares } from './pool-shares.js'
@@ -12,8 +12,6 @@ export type Refill = {
   noteAsked(): void
   /** Starts whatever is due; called after every change of the stock. */
   look(): void
-  /** Resolves when no address is on its way from the store to memory. */
-  drawn(): Promise<void>
 }
 
 export function createRefill(deps: {
@@ -32,7 +30,6 @@ export function createRefill(deps: {
   let isFilling = false
   let isWaitingForQuiet = false
   let asked = 0
-  let drawing: Promise<void> | undefined
 
   /** A sleep that ends early when the pool is closed. */
   const pause = (ms: number) => clock.sleep(ms, closed).catch(() => undefined)
@@ -61,11 +58,6 @@ export function createRefill(deps: {
     look()
   }
 
-  async function draw(): Promise<void> {
-    const count = await stock.draw()
-    if (count === 0) await pause(limits.refillPauseMs)
-  }
-
   function look(): void {
     if (closed.aborted) return
     const wanted = targetSize + stock.waiting() - stock.size()
@@ -79,11 +71,6 @@ export function createRefill(deps: {
         look()
       })
     }
-    if (drawing !== undefined || !stock.needsDraw(isFilling)) return
-    drawing = draw().then(() => {
-      drawing = undefined
-      look()
-    })
   }
 
   return {
@@ -91,6 +78,5 @@ export function createRefill(deps: {
       asked += 1
     },
     look,
-    drawn: async () => drawing,
   }
 }

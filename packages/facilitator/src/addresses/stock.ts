@@ -1,38 +1,39 @@
-/** Addresses that are ready, in memory and in the store, and the callers that wait for one. */
-import type { ReadyAddress } from './address-maker.js'
-import { limits } from './limits.js'
+/** Addresses that are ready, and the callers that wait for one. */
+import type { Hex } from '@svc-zerc20/zk'
+import type { ReadyAddress, StoredAddress } from './address-maker.js'
 import { createTakers, type PoolShares } from './pool-shares.js'
-import { type AddressStore, createAddressReserve, type StoredAddress } from './reserve.js'
 import { createWaitLine, type Sleeper, type WaitLine } from './wait-line.js'
 
+/**
+ * A store in which mined addresses outlive the process. An address leaves it in the same moment in which its challenge is
+ * recorded, so that none is handed out twice, whenever the process dies.
+ */
+export type AddressStore = {
+  load(): Promise<readonly StoredAddress[]>
+  add(address: StoredAddress): Promise<void>
+  /** Forgets addresses that are not valid any more. */
+  drop(nonces: readonly Hex[]): Promise<void>
+}
+
 export type AddressStock = {
-  /** Addresses in memory and in the store. */
   size(): number
   /** Callers that wait. */
   waiting(): number
-  /** Takes over the addresses of the store, and says how many there are. Call it once, first. */
+  /** Takes over the addresses of the store that are still valid, and says how many there are. Call it once, first. */
   open(): Promise<number>
   /** Adds a new address, and serves callers that wait. */
   addMined(address: ReadyAddress): void
-  /** An address from memory, when the caller's share allows one. */
+  /** An address, when the caller's share allows one. */
   takeFor(key: string): ReadyAddress | undefined
   readonly wait: WaitLine<ReadyAddress>['join']
   /** Takes back an address from a caller. */
   putBack(address: ReadyAddress, key: string): void
-  /** Whether so few addresses are in memory that more should come from the store. */
-  needsDraw(isFilling: boolean): boolean
-  /** Moves addresses from the store to memory, and says how many came. */
-  draw(): Promise<number>
   /** Sends every waiting caller away without an address. */
   dismiss(): void
-  /** Saves everything in memory to the store. */
-  close(): Promise<void>
 }
 
-const emptyStore: AddressStore = { load: async () => [], save: async () => undefined }
-
 export function createAddressStock(deps: {
-  /** Without a store every address is in memory. */
+  /** Without a store the addresses end with the process. */
   readonly store: AddressStore | undefined
   readonly clock: Sleeper
   readonly restore: (stored: StoredAddress) => ReadyAddress | undefined
@@ -41,20 +42,17 @@ export function createAddressStock(deps: {
   readonly onError: (error: unknown) => void
 }): AddressStock {
   const { store, clock, restore, shares, targetSize, onError } = deps
-  /** In memory: a crash loses these. */
-  const hand: ReadyAddress[] = []
-  const handSize = store === undefined ? targetSize : Math.ceil(targetSize * limits.handShare)
-  const reserve = createAddressReserve({ store: store ?? emptyStore, clock, restore, onError })
+  const ready: ReadyAddress[] = []
   const line = createWaitLine<ReadyAddress>(clock)
   const takers = createTakers(shares, targetSize)
-  const size = () => hand.length + reserve.size()
+  const size = () => ready.length
 
   function serveLine(): void {
-    while (hand.length > 0) {
+    while (ready.length > 0) {
       const turn = line.next((key) => shares.rank(key, size()))
-      const address = hand[0]
+      const address = ready[0]
       if (turn === undefined || address === undefined) return
-      hand.shift()
+      ready.shift()
       takers.took(turn.key)
       turn.serve(address)
     }
@@ -64,39 +62,35 @@ export function createAddressStock(deps: {
     size,
     waiting: line.length,
     async open() {
-      await reserve.open()
-      return reserve.size()
+      const stored = (await store?.load()) ?? []
+      const valid = stored.flatMap((each) => restore(each) ?? [])
+      const kept = new Set<Hex>(valid.map(({ challengeNonce }) => challengeNonce))
+      const gone = stored.map(({ challengeNonce }) => challengeNonce).filter((nonce) => !kept.has(nonce))
+      if (gone.length > 0) await store?.drop(gone)
+      ready.push(...valid)
+      serveLine()
+      return valid.length
     },
     addMined(address) {
-      if (hand.length < handSize || line.length() > 0) hand.push(address)
-      else reserve.add(address)
+      const { challengeNonce, powNonce, powBits, payTo, epoch } = address
+      const stored = { challengeNonce, powNonce, powBits, payTo, ...(epoch && { epoch }) }
+      // A crash before it is stored loses the work and nothing else.
+      store?.add(stored).catch(onError)
+      ready.push(address)
       takers.oldestReplaced()
       serveLine()
     },
     takeFor(key) {
-      const address = shares.rank(key, size()) === undefined ? undefined : hand.shift()
+      const address = shares.rank(key, size()) === undefined ? undefined : ready.shift()
       if (address) takers.took(key)
       return address
     },
     wait: line.join,
     putBack(address, key) {
-      hand.push(address)
+      ready.push(address)
       takers.gaveBack(key)
       serveLine()
     },
-    needsDraw(isFilling) {
-      // Writing the store makes the journal wait for the disk. While callers come, memory may therefore
-      // nearly run out of addresses before more are drawn.
-      const handLow = handSize * (isFilling ? limits.drawShareFilling : limits.drawShare)
-      return reserve.size() > 0 && hand.length <= handLow
-    },
-    async draw() {
-      const drawn = await reserve.draw(handSize + line.length() - hand.length)
-      hand.push(...drawn)
-      serveLine()
-      return drawn.length
-    },
     dismiss: line.dismiss,
-    close: () => reserve.close(hand.splice(0)),
   }
 }

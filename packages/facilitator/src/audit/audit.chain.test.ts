@@ -1,9 +1,10 @@
-import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { until } from '../../../../test/support/until.js'
 import { runCommand } from '../../test/command.js'
+import { copyLedger } from '../../test/ledger-files.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { bodyOf } from '../../test/payment.js'
 
@@ -18,8 +19,7 @@ beforeAll(async () => {
   nonce = offer.challengeNonce
   expect((await net.settle(body)).body.success).toBe(true)
   // The books of this moment, which an operator may put back later.
-  copyFileSync(pathOf('journal.jsonl'), pathOf('old.jsonl'))
-  cpSync(pathOf('journal.jsonl.issued'), pathOf('old.jsonl.issued'), { recursive: true })
+  copyLedger(pathOf('journal.jsonl'), pathOf('old.jsonl'))
   const second = await net.challenge('500')
   const burnTxHash = await net.transfer(payer, second.payTo, '500')
   const payload = { challengeNonce: second.challengeNonce, burnTxHash }

@@ -1,10 +1,9 @@
 /** Finds every problem that can be found before money moves, in one run. Starts nothing and changes nothing. */
 import { createJsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
-import { deriveSeed } from '@svc-zerc20/zk'
+import { deriveSeed, seedFingerprint } from '@svc-zerc20/zk'
 import { privateKeyToAddress } from 'viem/accounts'
 import { toHex } from 'viem/utils'
-import { createSeedCheck } from '../addresses/seed-check.js'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../config/config.js'
 import { hasCredentials } from '../config/credentials.js'
 import type { Environment } from '../config/environment.js'
@@ -52,7 +51,6 @@ export async function check(deps: {
   const { secrets, findings: ofSecrets } = examineSecrets(reading.values, deps.env)
   const keys = secrets && addressesOf(secrets)
   const seed = secrets && deriveSeed(secrets.treasuryKey.reveal())
-  const { chain_id: chainId } = reading.values.network
   const { journal: journalFile } = reading.values.settlement
   const [chain, indexer, journal, history, listen] = await Promise.all([
     probeChain({
@@ -64,7 +62,7 @@ export async function check(deps: {
     }),
     probeIndexer(reading.values.network.indexer_url),
     probeJournal(journalFile, deps.inspectJournal, {
-      seed: seed && chainId !== undefined ? createSeedCheck(seed, chainId) : undefined,
+      seed: seed && seedFingerprint(seed),
       accounts: accountsOf(reading.values, keys),
       foreignCounts: (epochs) => probeForeignCounts(reading.values, { keys, seed }, epochs),
     }),

@@ -3,12 +3,12 @@ import { createJsonRpc } from '@svc-zerc20/evm'
 import { createBatchCounts } from '../chain/batch-counts.js'
 import type { PartialConfig } from '../config/config.js'
 import type { Finding } from '../finding.js'
-import type { LedgerState } from '../ledger/state/state.js'
 import { limits } from '../limits.js'
 import { createRecipientHashes } from '../mint/burn-secrets.js'
-import { type Epoch, type EpochLeaf, epochKey, epochOf } from '../payment/epochs/epoch.js'
+import type { Epoch, EpochLeaf } from '../payment/epochs/epoch.js'
 import { findForeignCount } from '../payment/epochs/others.js'
-import type { Challenge } from '../payment/records.js'
+import { epochsUnderWay, paymentsOfEpoch } from '../store/ports/books.js'
+import type { Step } from '../store/sql.js'
 import type { KeyAddresses } from './fee.js'
 import { checkLimits } from './limits.js'
 
@@ -16,22 +16,15 @@ import { checkLimits } from './limits.js'
 export type EpochBurns = { readonly epoch: Epoch; readonly leaves: readonly EpochLeaf[] }
 
 /** Epochs in which something can still be paid or minted, the latest first. */
-export function openEpochsOf(state: LedgerState): readonly EpochBurns[] {
-  const open = new Map<string, { readonly epoch: Epoch; readonly leaves: EpochLeaf[] }>()
-  const add = ({ challenge }: { readonly challenge: Challenge }) => {
-    const epoch = epochOf(challenge)
-    if (epoch && !open.has(epochKey(epoch))) open.set(epochKey(epoch), { epoch, leaves: [] })
+export function* openEpochs(now: number): Step<readonly EpochBurns[]> {
+  const open: EpochBurns[] = []
+  for (const epoch of yield* epochsUnderWay(now)) {
+    const leaves = (yield* paymentsOfEpoch(epoch)).flatMap(({ challenge, accepted, late }) =>
+      [accepted?.burn, late?.burn].flatMap((burn) => (burn ? [{ challenge, burn }] : [])),
+    )
+    open.push({ epoch, leaves })
   }
-  for (const payment of state.live()) add(payment)
-  for (const payment of state.awaitingMint()) add(payment)
-  if (open.size === 0) return []
-  for (const challenge of state.challenges()) {
-    const epoch = epochOf(challenge)
-    const { accepted, late } = state.find(challenge.nonce) ?? {}
-    const burns = [accepted?.burn, late].flatMap((burn) => burn ?? [])
-    if (epoch) open.get(epochKey(epoch))?.leaves.push(...burns.map((burn) => ({ challenge, burn })))
-  }
-  return [...open.values()].sort((a, b) => b.epoch.start - a.epoch.start)
+  return open
 }
 
 export async function probeForeignCounts(

@@ -8,8 +8,7 @@ import { temporaryFiles } from '../../test/files.js'
 import { issuerOf } from '../../test/issuer.js'
 import { parseConfig } from '../config/config.js'
 import { exitCodeOf, format } from '../finding.js'
-import { segmentPath } from '../history/file/segments.js'
-import { lockJournal } from '../ledger/journal/lock.js'
+import { lockJournal } from '../store/journal/lock.js'
 import { probeHistory } from './history.js'
 
 const files = temporaryFiles()
@@ -55,11 +54,10 @@ describe('probeHistory', () => {
     ])
     expect(readdirSync(folder)).toEqual([])
     writeFileSync(join(folder, 'history.jsonl'), '123')
-    writeFileSync(segmentPath(path, 1), '12345')
     writeFileSync(join(folder, 'history.jsonl.note'), 'not ours')
     const lock = await lockJournal(path)
     expect(await linesOf(historyEnvironment(path))).toEqual([
-      `ok   PAYMENT_HISTORY_PATH: ${path} has 8 bytes in 2 files; no wallet login, no proofs are issued`,
+      `ok   PAYMENT_HISTORY_PATH: ${path} has 3 bytes; no wallet login, no proofs are issued`,
     ])
     await lock.release()
   })

@@ -7,7 +7,6 @@ import type { PartialConfig } from '../config/config.js'
 import type { Environment } from '../config/environment.js'
 import type { HistorySettings, IssuerSettings } from '../config/history-settings.js'
 import { type Finding, isFailure } from '../finding.js'
-import { listSegments } from '../history/file/segments.js'
 import { examineHistory } from '../secrets/history.js'
 import { issuerPathsOf } from '../secrets/history-issuer.js'
 import { allows, judgeFolder, judgePlace, judgeSpace } from './journal.js'
@@ -42,9 +41,8 @@ async function judgeRecords({ path, hasWalletLogin, issuer }: HistorySettings): 
   const key = 'PAYMENT_HISTORY_PATH'
   const misplaced = await judgePlace(key, path)
   if (misplaced) return [misplaced]
-  const { files, bytes } = await measure(path)
-  const size =
-    files === 0 ? 'can be written' : `has ${bytes} bytes in ${files} ${files === 1 ? 'file' : 'files'}`
+  const file = await stat(path).catch(() => undefined)
+  const size = file ? `has ${file.size} bytes` : 'can be written'
   const also = [
     hasWalletLogin ? 'wallet login' : 'no wallet login',
     issuer ? 'proofs are issued' : 'no proofs are issued',
@@ -53,16 +51,6 @@ async function judgeRecords({ path, hasWalletLogin, issuer }: HistorySettings): 
     { level: 'ok', key, message: `${path} ${size}; ${also.join(', ')}` },
     ...(await judgeSpace(key, dirname(path))),
   ]
-}
-
-/** The newest file of the records, if there is one yet, and the full ones beside it. */
-async function measure(path: string): Promise<{ files: number; bytes: number }> {
-  const full = await listSegments(path)
-  const found = await Promise.all(
-    [path, ...full.map((segment) => segment.path)].map((file) => stat(file).catch(() => undefined)),
-  )
-  const sizes = found.flatMap((file) => file?.size ?? [])
-  return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
 }
 
 async function judgeIssuerPath(key: string, path: string): Promise<Finding[]> {

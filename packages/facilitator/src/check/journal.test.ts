@@ -4,7 +4,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { temporaryFiles } from '../../test/files.js'
 import { exitCodeOf, format } from '../finding.js'
-import { lockJournal } from '../ledger/journal/lock.js'
+import { lockJournal } from '../store/journal/lock.js'
 import { type InspectJournal, probeJournal, replayJournal } from './journal.js'
 
 const files = temporaryFiles()

@@ -2,17 +2,16 @@
 import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { SvcError } from '@svc-zerc20/protocol'
-import { addressFileOf, assertAddressesOf } from '../addresses/mined-file.js'
-import { assertSameSeed, type SeedCheck } from '../addresses/seed-check.js'
+import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { Finding } from '../finding.js'
-import { readEvent } from '../ledger/events/event-line.js'
-import { assertKnown, type SendingAccount } from '../ledger/journal/known-accounts.js'
-import { assertUnlocked, pathOf } from '../ledger/journal/lock.js'
-import { assertNewest, markFileOf, readMark } from '../ledger/journal/mark.js'
-import { replayFile } from '../ledger/journal/replay.js'
-import { createLedgerState } from '../ledger/state/state.js'
-import { type EpochBurns, openEpochsOf } from './foreign-counts.js'
+import { peek } from '../store/engine/open-database.js'
+import { assertUnlocked, pathOf } from '../store/journal/lock.js'
+import { assertKnown, type SendingAccount } from '../store/known-accounts.js'
+import { assertSameSeed } from '../store/open.js'
+import { first, sql } from '../store/sql.js'
+import { readAccount, readBinding } from '../store/steps/operator-steps.js'
+import { type EpochBurns, openEpochs } from './foreign-counts.js'
 import { checkLimits } from './limits.js'
 
 /**
@@ -21,8 +20,8 @@ import { checkLimits } from './limits.js'
  */
 export type InspectJournal = (
   file: string,
-  /** The check against the treasury key's seed. Absent when there is no readable key. */
-  seed?: SeedCheck,
+  /** The fingerprint of the seed of the treasury key. Absent when there is no readable key. */
+  seed?: string,
   /** The accounts whose transactions the journal must know. */
   accounts?: JournalAccounts,
 ) => Promise<{
@@ -34,22 +33,26 @@ export type InspectJournal = (
 
 export type JournalAccounts = Readonly<Partial<Record<'relayer' | 'minter', SendingAccount>>>
 
-/** Takes the lock and replays the file like a start, then drops the result. */
+/** Reads the files like a start, and changes nothing. */
 export const replayJournal: InspectJournal = async (file, seed, accounts = {}) => {
   await assertUnlocked(file)
-  const state = createLedgerState()
-  const report = await replayFile(file, (line) => state.apply(readEvent(line)))
-  const path = pathOf(file)
-  const { id, generation = 0 } = state.binding() ?? {}
-  assertNewest(path, { id, generation, records: report.records }, await readMark(markFileOf(path)))
-  if (seed) {
-    assertSameSeed(state, seed)
-    await assertAddressesOf(addressFileOf(file), seed.fingerprint)
-  }
+  const { value, report } = peek(pathOf(file), ledgerFacts(unixSeconds(systemClock)))
+  if (seed !== undefined) assertSameSeed(value.binding, seed)
   for (const name of ['relayer', 'minter'] as const) {
-    if (accounts[name]) await assertKnown(name, accounts[name], state.binding()?.[name])
+    if (accounts[name]) await assertKnown(name, accounts[name], value[name])
   }
-  return { ...report, epochs: openEpochsOf(state) }
+  return { records: value.events, tornBytes: report.tornBytes, epochs: value.epochs }
+}
+
+function* ledgerFacts(now: number) {
+  const { applied } = (yield* first(sql`SELECT applied FROM ledger`)) ?? {}
+  return {
+    binding: yield* readBinding(),
+    relayer: yield* readAccount('relayer'),
+    minter: yield* readAccount('minter'),
+    events: applied as number,
+    epochs: yield* openEpochs(now),
+  }
 }
 
 const key = 'settlement.journal'
@@ -62,7 +65,7 @@ const fail = (message: string, start?: Finding['start'], about = key): Finding =
 
 /** What is known beside the journal. */
 export type JournalFacts = {
-  readonly seed?: SeedCheck | undefined
+  readonly seed?: string | undefined
   readonly accounts?: JournalAccounts
   /** Looks on the chain for counts of the journal's epochs that the journal does not explain. */
   readonly foreignCounts?: (epochs: readonly EpochBurns[]) => Promise<Finding[]>

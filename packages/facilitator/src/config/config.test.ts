@@ -56,7 +56,7 @@ describe('readConfig', () => {
         },
       },
       log: { link_mints: false },
-      history: { url: undefined, file_bytes_max: 67_108_864 },
+      history: { url: undefined },
       zerc20: { generation: 2, pow_bits: 16, tree_height: 40, pool_size: 256, artifacts: undefined },
     })
   })

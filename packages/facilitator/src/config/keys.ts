@@ -145,7 +145,7 @@ export const tables = {
       issued_retention_days: defaults(
         integer({ min: 90, max: 36_500 }),
         90,
-        'Days that every issued address is remembered on disk, in the folder `<journal>.issued`. A transfer to such an ' +
+        'Days that every issued address is remembered on disk. A transfer to such an ' +
           'address is found on the chain and minted to the provider, even if nobody presents it.',
       ),
       mint_second_transfers: defaults(
@@ -355,12 +355,6 @@ export const tables = {
         '"https://facilitator.example"',
         "This facilitator's URL as participants use it. Tokens, wallet logins and proofs are bound to it. Unset: " +
           '`http://` with `listen.host` and `listen.port`.',
-      ),
-      file_bytes_max: defaults(
-        integer({ min: 4096, max: 2 ** 40 }),
-        64 * 1024 ** 2,
-        'Size at which the file of the records is full: it gets the number of its first record as the end of its name, ' +
-          'and a new file begins. Full files are never changed again.',
       ),
     },
   },

@@ -2,15 +2,14 @@
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
-import { deriveSeed } from '@svc-zerc20/zk'
+import { deriveSeed, seedFingerprint } from '@svc-zerc20/zk'
 import { hexToBytes } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ask } from '../../../../test/crash/support/client.js'
 import { type CrashNetwork, startCrashNetwork } from '../../../../test/crash/support/network.js'
 import { until } from '../../../../test/support/until.js'
 import { feeChallenge, feeRecipient, finalizeWithFee, payWithFee } from '../../test/fee-ledger.js'
-import { createSeedCheck } from '../addresses/seed-check.js'
-import { openLedger } from '../ledger/open.js'
+import { openTestLedger } from '../../test/open-ledger.js'
 
 const { treasury } = developmentRoles
 const addressFrom = (text: string) => parseAddress(text) as Address
@@ -25,17 +24,13 @@ afterAll(() => net.close())
 /** Writes finalized payments with these fees into the journal of the stopped daemon, and mints their amounts. */
 async function earn(fees: readonly bigint[]): Promise<void> {
   const { chainId, token, permitBurner } = net.deployment
-  const storage = await openLedger({
+  const storage = await openTestLedger({
     journal: net.journal,
-    binding: { chainId, token: addressFrom(token), helper: addressFrom(permitBurner) },
-    clock: systemClock,
-    openMax: 100,
-    expiredRetentionSeconds: 3_600,
-    unmatchedMax: { perChallenge: 8, total: 100 },
-    seed: createSeedCheck(deriveSeed(hexToBytes(treasury.privateKey)), chainId),
-    onJournalFailure: (err) => {
-      throw err
+    binding: {
+      ...{ chainId, token: addressFrom(token), helper: addressFrom(permitBurner) },
+      seed: seedFingerprint(deriveSeed(hexToBytes(treasury.privateKey))),
     },
+    clock: systemClock,
   })
   for (const [i, fee] of fees.entries()) {
     const challenge = feeChallenge(1 + i, fee, { treasury: addressFrom(treasury.address) })

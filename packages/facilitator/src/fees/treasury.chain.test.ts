@@ -48,7 +48,7 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
   const setWei = (to: bigint) => net.chain.request('hardhat_setBalance', [account.address, toHex(to)])
   await setWei(wei)
   const clock = movableClock()
-  const fees = createFeeLedger(clock)
+  const fees = await createFeeLedger(clock)
   const events: (SweepEvent | RelayerEvent)[] = []
   const report = (event: SweepEvent | RelayerEvent) => void events.push(event)
   const before = await net.balanceOf(feeRecipient)
@@ -94,9 +94,9 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
     run: () => run,
     sweeper: (): Sweeper => run.sweeper,
     /** Ends the run as a kill does: nothing more is written or sent by it. */
-    nextRun(copy = fees.events()) {
+    async nextRun(copy?: string) {
       run.relayer.close()
-      fees.crash(copy)
+      await fees.restart(copy)
       run = startRun()
     },
     received: async () => (await net.balanceOf(feeRecipient)) - before,
@@ -153,7 +153,7 @@ describe('a sweep', () => {
     await sweeper().round()
     await until(async () => (await openSweep()) !== undefined)
     const signed = await openSweep()
-    nextRun()
+    await nextRun()
     net.chain.setFaults([])
     expect(await openSweep()).toEqual(signed)
     await sweeper().round()
@@ -168,11 +168,11 @@ describe('a sweep', () => {
     await fees.earn(treasury, [5n])
     await sweeper().now({ isDryRun: false })
     await until(async () => (await received()) === 5n)
-    nextRun()
+    await nextRun()
     await net.chain.mine()
-    nextRun()
+    await nextRun()
     await ended()
-    nextRun()
+    await nextRun()
     await sweeper().round()
     expect([await received(), (await fees.ledger().swept()).amount]).toEqual([5n, 5n])
     expect(await net.client.getTransactionCount({ address: treasury })).toBe(1)
@@ -271,10 +271,10 @@ describe('money that the journal does not know of', () => {
   it('an old copy of the journal pays no fee twice', async () => {
     const { fees, treasury, sweeper, received, ended, nextRun, count } = await setup()
     await fees.earn(treasury, [5n, 6n])
-    const copy = [...fees.events()]
+    const copy = fees.copy()
     await sweeper().now({ isDryRun: false })
     await ended()
-    nextRun(copy)
+    await nextRun(copy)
     expect((await sweeper().view()).due).toMatchObject({ payments: 2, amount: 11n })
     expect(await sweeper().now({ isDryRun: false })).toEqual({ kind: 'none', why: 'nothing_due' })
     expect([await received(), count('fees.transfer_found')]).toEqual([11n, 1])
@@ -360,7 +360,7 @@ describe('a splitter', () => {
     await start().round()
     await until(async () => (await fees.ledger().openDistributions()).length > 0)
     const signed = await fees.ledger().openDistributions()
-    nextRun()
+    await nextRun()
     net.chain.setFaults([])
     expect(await fees.ledger().openDistributions()).toEqual(signed)
     await start().port.resume()

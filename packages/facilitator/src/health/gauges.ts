@@ -1,12 +1,13 @@
 /** Gauges of the daemon's parts at the moment of a scrape: each asks the part that knows. */
 import type { Addresses } from '../addresses/addresses.js'
 import type { ChainProbe } from '../chain/probe.js'
-import type { JournalStats } from '../ledger/journal/journal.js'
+import type { LedgerFigures } from '../payment/books.js'
 import type { Issuance } from '../payment/issue/issuance.js'
 import type { OwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
 import type { FeeControl, FeesView } from '../payment/sweep/control.js'
 import { type WaitReason, waitReasons } from '../payment/waits.js'
+import type { EngineFigures } from '../store/engine/engine.js'
 import type { Metrics } from '../telemetry/metrics.js'
 import type { ClockWatch } from './clock-watch.js'
 import type { ReadinessProblem } from './readiness.js'
@@ -19,13 +20,14 @@ export type GaugeSources = {
   readonly issuance: Pick<Issuance, 'isPaused'>
   readonly owed: Pick<OwedBooks, 'last'>
   readonly fees: Pick<FeeControl, 'last'>
-  readonly ledger: { openCount(): number; size(): number; acceptedFees(): bigint }
+  /** As of the last look; undefined before the first. */
+  readonly ledgerFigures: () => LedgerFigures | undefined
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
   readonly relayer: { queue(): { readonly length: number } }
   /** The account that sends mints, when it is not the relayer. */
   readonly minter: { queue(): { readonly length: number } } | undefined
-  readonly journalStats: () => JournalStats | undefined
+  readonly journalFigures: () => EngineFigures | undefined
   /** Undefined when no history is attached. */
   readonly historyStats: () =>
     | { readonly records: number; readonly bytes: number; readonly failed: boolean }
@@ -38,17 +40,16 @@ export type GaugeSources = {
 }
 
 export function registerGauges(deps: GaugeSources): void {
-  const { probe, ledger, journalStats, historyStats, problems } = deps
+  const { probe, ledgerFigures, journalFigures, historyStats, problems } = deps
   const { source } = deps.metrics
   registerOwedGauges(deps)
   registerFeeGauges(deps)
   const orUndefined = (value: bigint | undefined) => (value === undefined ? undefined : Number(value))
   source('svc_ready', () => (problems()?.length === 0 ? 1 : 0))
   source('svc_issuance_paused', () => (deps.issuance.isPaused() ? 1 : 0))
-  source('svc_challenges_open', ledger.openCount)
+  source('svc_challenges_open', () => ledgerFigures()?.open)
   source('svc_challenges_open_max', () => deps.openChallengesMax)
-  source('svc_ledger_payments', ledger.size)
-  source('svc_fees_base_units_total', () => Number(ledger.acceptedFees()))
+  source('svc_fees_base_units_total', () => orUndefined(ledgerFigures()?.fees))
   source('svc_relayer_pending', () => deps.relayer.queue().length)
   source('svc_relayer_balance_wei', () => orUndefined(deps.relayerBalance()))
   source('svc_minter_pending', () => deps.minter?.queue().length)
@@ -66,11 +67,11 @@ export function registerGauges(deps: GaugeSources): void {
   })
   source('svc_clock_skew_seconds', deps.clockWatch.skewSeconds)
   source('svc_journal_disk_free_bytes', deps.freeBytes)
-  source('svc_journal_records_total', () => journalStats()?.records)
-  source('svc_journal_syncs_total', () => journalStats()?.syncs)
-  source('svc_journal_bytes', () => journalStats()?.bytes)
+  source('svc_journal_records_total', () => journalFigures()?.records)
+  source('svc_journal_syncs_total', () => journalFigures()?.syncs)
+  source('svc_journal_bytes', () => journalFigures()?.bytes)
   source('svc_journal_failed', () => {
-    const stats = journalStats()
+    const stats = journalFigures()
     return stats && (stats.failed ? 1 : 0)
   })
   source('svc_history_records_total', () => historyStats()?.records)

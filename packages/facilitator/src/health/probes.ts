@@ -3,16 +3,15 @@ import type { Addresses } from '../addresses/addresses.js'
 import type { ChainProbe } from '../chain/probe.js'
 import type { Config } from '../config/config.js'
 import type { Profile } from '../config/profile.js'
-import type { OpenLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
 import type { Clock, Deployment } from '../payment/ports.js'
+import type { OpenLedger } from '../store/open.js'
 import type { ClockWatch } from './clock-watch.js'
 import type { DiskSpace } from './disk-space.js'
 import {
   judgeAddresses,
   judgeChain,
   judgeClock,
-  judgeHistory,
   judgeJournal,
   judgeRelayer,
   type ReadinessProbe,
@@ -25,7 +24,7 @@ export function createReadinessProbes(deps: {
   readonly config: Config
   readonly profile: Profile
   readonly deployment: Pick<Deployment, 'helper' | 'chainId'>
-  readonly storage: Pick<OpenLedger, 'journalStats' | 'tryJournal'>
+  readonly storage: Pick<OpenLedger, 'figures' | 'tryDisk'>
   readonly addresses: Pick<Addresses, 'ready'>
   /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
@@ -33,8 +32,6 @@ export function createReadinessProbes(deps: {
   readonly probe: ChainProbe
   readonly clockWatch: ClockWatch
   readonly diskSpace: DiskSpace
-  /** Undefined when no history is attached. */
-  readonly historyStats: () => { readonly failed: boolean } | undefined
 }): readonly ReadinessProbe[] {
   const { probe, clockWatch, config } = deps
   const { helper, chainId } = deps.deployment
@@ -54,7 +51,6 @@ export function createReadinessProbes(deps: {
     },
     () => judgeAddresses(deps.addresses.ready()),
     createJournalProbe(deps),
-    () => judgeHistory(deps.historyStats()),
   ]
 }
 
@@ -69,12 +65,12 @@ function createJournalProbe({
 }: Pick<Parameters<typeof createReadinessProbes>[0], 'storage' | 'clock' | 'diskSpace'>): ReadinessProbe {
   let trying: Promise<void> | undefined
   let triedAtMs = Number.NEGATIVE_INFINITY
-  const hasFailed = () => storage.journalStats()?.failed === true
+  const hasFailed = () => storage.figures()?.failed === true
 
   async function tryAgain(): Promise<void> {
     if (!trying && Math.abs(clock.now() - triedAtMs) < limits.journalRetryAfterMs) return
     trying ??= storage
-      .tryJournal()
+      .tryDisk()
       // The journal reported the failure itself, and shows it in its figures.
       .catch(() => undefined)
       .finally(() => {
@@ -87,7 +83,7 @@ function createJournalProbe({
   }
 
   return async () => {
-    const isLost = storage.journalStats()?.lost === true
+    const isLost = storage.figures()?.lost === true
     if (hasFailed() && !isLost) await tryAgain()
     return judgeJournal({
       isLost,

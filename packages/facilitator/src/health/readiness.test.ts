@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  askAll,
-  judgeAddresses,
-  judgeChain,
-  judgeClock,
-  judgeHistory,
-  judgeJournal,
-  judgeRelayer,
-} from './readiness.js'
+import { askAll, judgeAddresses, judgeChain, judgeClock, judgeJournal, judgeRelayer } from './readiness.js'
 
 const chain = {
   reachable: true,
@@ -46,9 +38,6 @@ describe('readiness', () => {
     ['a clock ahead', judgeClock(31, 30), ['clock']],
     ['an empty pool', judgeAddresses(0), ['addresses']],
     ['a pool with one', judgeAddresses(1), []],
-    ['no history', judgeHistory(undefined), []],
-    ['a history that is written', judgeHistory({ failed: false }), []],
-    ['a history that cannot be written', judgeHistory({ failed: true }), ['history']],
     ['a good journal', judgeJournal(journal), []],
     ['a failed journal', judgeJournal({ ...journal, hasFailed: true }), ['journal']],
     ['a journal that is gone', judgeJournal({ ...journal, isLost: true, hasFailed: true }), ['journal']],

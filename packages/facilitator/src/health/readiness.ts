@@ -5,7 +5,7 @@
 import type { ChainView } from '../chain/probe.js'
 
 export type ReadinessProblem = {
-  readonly part: 'chain' | 'clock' | 'relayer' | 'addresses' | 'journal' | 'history'
+  readonly part: 'chain' | 'clock' | 'relayer' | 'addresses' | 'journal'
   readonly problem: string
 }
 
@@ -65,7 +65,3 @@ export function judgeJournal(facts: {
   const isFull = facts.freeBytes !== undefined && facts.freeBytes < facts.freeBytesMin
   return isFull ? [{ part: 'journal', problem: 'the disk under the journal is nearly full' }] : []
 }
-
-/** Payments are not accepted while their history cannot be written. */
-export const judgeHistory = (stats: { readonly failed: boolean } | undefined): ReadinessProblem[] =>
-  stats?.failed ? [{ part: 'history', problem: 'the payment history cannot be written' }] : []

@@ -9,9 +9,9 @@ import { openHistoryFile } from './history-file.js'
 
 const binding = { chainId: 31337, token: addressOf(7) }
 
-const open = (path: string, { store }: TestStore, changes = {}) =>
+const open = (path: string, { store }: TestStore, changes = {}, isForgotten = false) =>
   openHistoryFile({
-    ...{ path, binding: { ...binding, ...changes }, store },
+    ...{ path, binding: { ...binding, ...changes }, store, isForgotten },
     clock: {
       now: () => Date.now(),
       sleep: (ms, signal) => new Promise((end) => setTimeout(end, ms, signal?.aborted)),
@@ -24,8 +24,8 @@ const open = (path: string, { store }: TestStore, changes = {}) =>
 
 const linesIn = (path: string) =>
   readFileSync(path, 'utf8')
-    .trimEnd()
     .split('\n')
+    .slice(0, -1)
     .map((line) => JSON.parse(line))
 
 describe('the history as a file', () => {
@@ -62,11 +62,18 @@ describe('the history as a file', () => {
     await store.close()
   })
 
-  it('is not mixed with the history of another token', async () => {
+  it('is not mixed with the history of another token or ledger, but of ledgers in memory there is one after the other', async () => {
     const path = join(temporaryFolder(), 'history.jsonl')
     const store = await openTestStore()
     await (await open(path, store)).close()
     await expect(open(path, store, { token: addressOf(8) })).rejects.toThrow('another token or ledger')
+    const other = await openTestStore()
+    await expect(open(path, other)).rejects.toThrow('another token or ledger')
+    await other.ledger.issue(challengeOf(1))
+    await (await open(path, other, {}, true)).close()
+    await (await open(path, other, {}, true)).close()
+    expect(linesIn(path).map(({ event }) => event)).toEqual(['history_bound', 'history_bound', 'challenged'])
+    await other.close()
     await store.close()
   })
 })

@@ -2,11 +2,11 @@
  * The history as a file: every turn of every payment, a line each, behind the table of events and never on the way of a
  * request. A start goes on behind the last whole line. A disk that refuses is told of and tried again.
  */
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { type Address, type Clock, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
-import { lockJournal } from '../ledger/journal/lock.js'
 import type { LedgerEvent } from '../store/events.js'
 import { writeLine } from '../store/journal/line.js'
+import { lockJournal } from '../store/journal/lock.js'
 import { readLines } from '../store/journal/read.js'
 import { type Step, sql } from '../store/sql.js'
 import type { Store } from '../store/store.js'
@@ -15,14 +15,17 @@ import { kindOf } from './turns.js'
 
 export type HistoryBinding = { readonly chainId: number; readonly token: Address }
 
-/** The first line says whose history it is; every other one is a turn, with the number of its event. */
+/**
+ * The first line says whose history it is; every other one is a turn, with the number of its event. A ledger that nothing
+ * outlives begins again with such a line at every start, and so does an older copy that is gone on with.
+ */
 export type HistoryLine =
   | ({ readonly event: 'history_bound'; readonly ledger: string } & HistoryBinding)
   | { readonly event: string; readonly number: number }
 
 export type HistoryFileStats = {
-  /** Lines written since the start. */
-  readonly lines: number
+  /** Lines of the file. */
+  readonly records: number
   readonly bytes: number
   /** The disk refused lines, and has not taken them since. */
   readonly failed: boolean
@@ -41,7 +44,9 @@ const eventsAtOnce = 500
 export async function openHistoryFile(deps: {
   readonly path: string
   readonly binding: HistoryBinding
-  readonly store: Pick<Store, 'id' | 'ask'>
+  readonly store: Pick<Store, 'id' | 'ask' | 'figures'>
+  /** The ledger is in memory alone. */
+  readonly isForgotten: boolean
   readonly clock: Clock
   readonly onFailure: (err: unknown) => void
   readonly limits: { readonly historyPauseMs: number; readonly historyRetryMs: number }
@@ -49,22 +54,28 @@ export async function openHistoryFile(deps: {
   const { clock, store, limits } = deps
   const lock = await lockJournal(deps.path, deps.onFailure, name)
   try {
-    const end = readEnd(lock.path, deps.binding, store.id)
+    const end = readEnd(lock.path, deps.binding)
+    const { records } = store.figures()
+    if (end.ledger !== undefined && end.ledger !== store.id && !deps.isForgotten) throw foreign(lock.path)
+    // An older copy of the ledger goes on with numbers that the file has seen already.
+    const isOlder = end.last > records
+    const isOurs = end.ledger === store.id && !isOlder
+    const last = isOurs ? end.last : isOlder && !deps.isForgotten ? records : 0
     const file = await open(lock.path, end.lines === 0 ? 'w+' : 'r+', 0o600)
-    await file.truncate(end.bytes)
-    const writer = createLineWriter(file, end)
-    if (end.lines === 0) {
-      const now = Math.floor(clock.now() / 1000) as UnixSeconds
-      await writer.append([
-        { at: now, content: { event: 'history_bound', ledger: store.id, ...deps.binding } },
-      ])
-    }
+    const writer = createLineWriter(file, lock.path, { ...end, last })
     const closing = new AbortController()
+    let isBound = isOurs
     let failed = false
+
+    const bound = (): Turn => ({
+      at: Math.floor(clock.now() / 1000) as UnixSeconds,
+      content: { event: 'history_bound', ledger: store.id, ...deps.binding },
+    })
 
     async function round(): Promise<boolean> {
       const events = await store.ask(eventsBehind(writer.last(), eventsAtOnce))
-      await writer.append(events.flatMap(turnOf), events.at(-1)?.seq)
+      await writer.append([...(isBound ? [] : [bound()]), ...events.flatMap(turnOf)], events.at(-1)?.seq)
+      isBound = true
       failed = false
       return events.length === eventsAtOnce
     }
@@ -84,7 +95,7 @@ export async function openHistoryFile(deps: {
     const running = run()
     return {
       tornBytes: end.tornBytes,
-      stats: () => ({ lines: writer.lines() - end.lines, bytes: writer.bytes(), failed }),
+      stats: () => ({ records: writer.lines(), bytes: writer.bytes(), failed }),
       async close() {
         closing.abort()
         await running
@@ -105,29 +116,34 @@ type End = {
   readonly bytes: number
   readonly tornBytes: number
   readonly last: number
+  /** The ledger that the last lines are of; absent in a new file. */
+  readonly ledger?: string
 }
 
-/** Where the file ends. Throws for a history of another token or ledger. */
-function readEnd(path: string, { chainId, token }: HistoryBinding, ledger: string): End {
+/** Where the file ends. Throws for a history of another token. */
+function readEnd(path: string, { chainId, token }: HistoryBinding): End {
   let last = 0
+  let ledger: string | undefined
   const report = readLines<HistoryLine>(path, name, ({ content }) => {
     if ('number' in content) {
       last = content.number
       return
     }
-    if (content.chainId !== chainId || content.token !== token || content.ledger !== ledger) {
-      throw new SvcError(
-        'history_unusable',
-        `${name}: ${path} is the history of another token or ledger; move it away, and the whole history is written anew`,
-      )
-    }
+    if (content.chainId !== chainId || content.token !== token) throw foreign(path)
+    ledger = content.ledger
   })
-  return { ...report, last }
+  return { ...report, last, ...(ledger !== undefined && { ledger }) }
 }
+
+const foreign = (path: string) =>
+  new SvcError(
+    'history_unusable',
+    `${name}: ${path} is the history of another token or ledger; move it away, and the whole history is written again`,
+  )
 
 type Turn = { readonly at: UnixSeconds; readonly content: object }
 
-function createLineWriter(file: FileHandle, end: End) {
+function createLineWriter(file: FileHandle, path: string, end: End) {
   let { lines, bytes, last } = end
   return {
     lines: () => lines,
@@ -139,6 +155,7 @@ function createLineWriter(file: FileHandle, end: End) {
         turns.map(({ at, content }, i) => writeLine(lines + 1 + i, at, content).text).join(''),
       )
       if (text.length > 0) {
+        await assertKept(file, path)
         // A write that was refused may have left a part of itself.
         await file.truncate(bytes)
         await file.write(text, 0, text.length, bytes)
@@ -149,6 +166,16 @@ function createLineWriter(file: FileHandle, end: End) {
       last = newest
     },
   }
+}
+
+/** A file that was moved away goes on taking lines that nobody will find. */
+async function assertKept(file: FileHandle, path: string): Promise<void> {
+  const [held, there] = await Promise.all([file.stat(), stat(path).catch(() => undefined)])
+  if (held.ino === there?.ino && held.dev === there.dev) return
+  throw new SvcError(
+    'history_lost',
+    `${name}: ${path} is gone from its place. Put it back, or start the daemon again: then all of it is written again`,
+  )
 }
 
 type Numbered = { readonly seq: number; readonly at: UnixSeconds; readonly event: LedgerEvent }

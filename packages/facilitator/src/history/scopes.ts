@@ -15,13 +15,12 @@ import {
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
 import type { ParticipantBinding, ParticipantRole } from '../config/history-settings.js'
-import type { Burn, Fee, Finalized, LateReason, Mint } from '../payment/records.js'
+import { payerOf } from '../payment/listing.js'
+import type { Burn, Fee, Finalized, LateBurn, LateReason, Mint } from '../payment/records.js'
 import type { HistoryFilter, HistoryScope, HistoryTotals, Sum } from './books.js'
 import {
   type HistoryPayment,
   type HistoryPhase,
-  type LateBurn,
-  payerOf,
   phaseOf,
   type RecordKind,
   secondsPerDay,
@@ -157,7 +156,7 @@ function redact(sight: Sight, payment: HistoryPayment, now: UnixSeconds): SeenPa
         ...lateMint(sight, payment, now),
       },
     }),
-    unmatched: payment.unmatched.map(({ reason, at }) => ({ reason, at })),
+    unmatched: (payment.unmatched ?? []).map(({ reason, at }) => ({ reason, at })),
     ...(payment.disclosedAt !== undefined && { disclosedAt: payment.disclosedAt }),
   }
 }

@@ -30,7 +30,7 @@ function* historyPayment(row: Row): Step<HistoryPayment> {
     const told = kindOf[kind as EventName]
     return told ? [{ seq, at, kind: told }] : []
   })
-  return { ...payment, unmatched: payment.unmatched ?? [], turns }
+  return { ...payment, turns }
 }
 
 function* find(nonce: ChallengeNonce): Step<HistoryPayment | undefined> {

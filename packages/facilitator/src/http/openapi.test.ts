@@ -166,8 +166,8 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
     books: ledger.books,
     issuance: {
       isPaused: () => false,
-      pause: () => undefined,
-      resume: () => undefined,
+      pause: async () => undefined,
+      resume: async () => undefined,
       gate: (issue) => issue,
     },
     recent: { hear: () => undefined, of: () => [] },
@@ -185,7 +185,6 @@ function registerAllRoutes(app: ReturnType<typeof createServer>): void {
       startedAtMs: 0,
       ledgerId: '00'.repeat(16),
       token: undefined,
-      openChallenges: () => 0,
       openChallengesMax: 1,
       addressesReady: () => 0,
       addressesTarget: 1,

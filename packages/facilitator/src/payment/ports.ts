@@ -201,24 +201,6 @@ export type Asker = {
   readonly gone: AbortSignal
 }
 
-/**
- * Mined addresses that wait to be handed out. Facilitators with the same treasury key may share one reserve.
- * A drawn address has left the reserve for good before it is handed out. No address is therefore handed out
- * twice, in whichever process, even if one dies.
- */
-export type AddressReserve<Address> = {
-  /** The number of addresses, as far as it is known without a round trip. */
-  size(): number
-  /** Loads the addresses of the store. Call it once, first. */
-  open(): Promise<void>
-  /** Adds an address, which is saved soon. A crash before that loses the address and nothing else. */
-  add(address: Address): void
-  /** Up to `count` addresses, oldest first. Empty when there are none or the store refuses. */
-  draw(count: number): Promise<readonly Address[]>
-  /** Puts back addresses that were drawn and not handed out, and saves all. Nothing is drawn afterwards. */
-  close(unused: readonly Address[]): Promise<void>
-}
-
 /** One-time burn addresses; an address is handed out once. */
 export type AddressSource = {
   /** Undefined when none was ready for this caller in time, or the caller hung up. */

@@ -135,7 +135,7 @@ describe('the burns of a facilitator', () => {
       [nonceOf(3), 'transfer', 'claimed'],
     ])
     expect(reported).toEqual(['burn.late'])
-    expect((await ledger.books.find(nonceOf(1)))?.late).toEqual(lateBurn)
+    expect((await ledger.books.find(nonceOf(1)))?.late?.burn).toEqual(lateBurn)
     expect((await ledger.books.find(nonceOf(2)))?.late).toBeUndefined()
     // The second run finds it in the ledger.
     expect((await find()).filter(([, source]) => source === 'journal')).toEqual([[nonceOf(1), 'journal']])
@@ -164,7 +164,7 @@ describe('the burns of a facilitator', () => {
     transfers.set(addressOf(1), { ...burnOf(1), blockNumber: 1_700_000_299n })
     expect(await find()).toEqual([[nonceOf(1), 'transfer']])
     expect(reported).toEqual(['burn.found'])
-    expect(await ledger.books.find(nonceOf(1))).toMatchObject({ lateReason: 'unpresented' })
+    expect(await ledger.books.find(nonceOf(1))).toMatchObject({ late: { reason: 'unpresented' } })
     expect(await ledger.books.counts()).toMatchObject({ late: 0, found: 1 })
   })
 
@@ -189,9 +189,8 @@ describe('the burns of a facilitator', () => {
     const recorded = await ledger.books.find(nonceOf(3))
     expect(recorded).toMatchObject({
       challenge: { payTo: addressOf(3), powNonce: 11, treasury: deployment.treasury, amount: 1000n },
-      late: { ...burnOf(3), leafIndex: 7n },
       // The permit burner executes nothing past its deadline, so this burn cannot have been late.
-      lateReason: 'unrecorded',
+      late: { burn: { ...burnOf(3), leafIndex: 7n }, reason: 'unrecorded' },
     })
     expect(await ledger.books.find(nonceOf(4))).toBeUndefined()
     expect(await find()).toEqual([
@@ -231,6 +230,6 @@ describe('the burns of a facilitator', () => {
     for (const seed of [1, 2]) transfers.set(addressOf(seed), burnOf(seed))
     minted.add(nonceOf(2))
     expect(await find(nonceOf(1), nonceOf(2), nonceOf(3))).toEqual([[nonceOf(1), 'nonce']])
-    expect((await ledger.books.find(nonceOf(1)))?.late).toEqual(burnOf(1))
+    expect((await ledger.books.find(nonceOf(1)))?.late?.burn).toEqual(burnOf(1))
   })
 })

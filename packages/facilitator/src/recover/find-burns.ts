@@ -11,13 +11,13 @@ import {
   unixSeconds,
 } from '@svc-zerc20/protocol'
 import type { DeriveAddress } from '../addresses/derive.js'
-import type { Books, RecordedPayment } from '../payment/books.js'
+import type { Books } from '../payment/books.js'
 import type { OnChainDeps } from '../payment/found/is-on-chain.js'
 import { judgeTransfers } from '../payment/found/judge-transfers.js'
 import { recordFound } from '../payment/found/record-found.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Clock } from '../payment/ports.js'
-import type { AddressEpoch, Burn, Challenge } from '../payment/records.js'
+import type { AddressEpoch, Burn, Challenge, RecordedPayment } from '../payment/records.js'
 import type { PaymentEvent } from '../payment/report.js'
 import { replaceClaimed } from '../payment/settle/replace-claimed.js'
 

@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import { verifierAbi } from '@svc-zerc20/contracts'
@@ -8,8 +8,10 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../test/support/until.js'
 import { runCommand } from '../../test/command.js'
+import { copyLedger } from '../../test/ledger-files.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import type { ChallengeOffer } from '../../test/payment.js'
+import { backUp } from '../store/backup.js'
 import type { RecoveryReport } from './report.js'
 
 const { treasury, relayer, provider } = developmentRoles
@@ -35,10 +37,11 @@ beforeAll(async () => {
   net.clock.advance(-hourMs)
   late = await net.challenge('2000')
   net.clock.advance(hourMs)
-  await net.transfer(payer, late.payTo, '2100')
   open = await net.challenge('3000')
+  backUp(pathOf('journal.jsonl'), pathOf('backup.jsonl.db'), 1_700_000_000)
+  await net.transfer(payer, late.payTo, '2100')
   await net.transfer(payer, open.payTo, '3000')
-  copyFileSync(pathOf('journal.jsonl'), pathOf('kept.jsonl'))
+  copyLedger(pathOf('journal.jsonl'), pathOf('kept.jsonl'))
   journal = readFileSync(pathOf('kept.jsonl'), 'utf8')
   await until(() =>
     net.client.readContract({
@@ -185,18 +188,18 @@ describe('svc-facilitator recover', () => {
     expect(await balanceOfProvider()).toBe(3500n)
   })
 
-  it('fault 27: finds transfers that no journal knows of by the addresses that were issued, without a nonce', {
+  it('fault 27: finds transfers behind a restored backup by the addresses that it knows, without a nonce', {
     timeout: 120_000,
   }, async () => {
-    cpSync(pathOf('journal.jsonl.issued'), pathOf('forgot.jsonl.issued'), { recursive: true })
-    const { code, report, stderr } = await recover(writeConfig('forgot.jsonl'))
-    const sources = new Map(report?.burns.map(({ challengeNonce, source }) => [challengeNonce, source]))
-    expect([...sources.values()]).toEqual(['transfer', 'transfer', 'transfer', 'transfer'])
-    expect(sources.has(late.challengeNonce) && sources.has(open.challengeNonce)).toBe(true)
-    expect(report).toMatchObject({ found: 4, finalized: 4 })
-    // Only the burn that was mined after its challenge expired is called late.
-    expect(stderr.match(/burn\.late/g)).toHaveLength(1)
-    expect(code).toBe(0)
-    expect(await balanceOfProvider()).toBe(6500n)
+    const { code, report, stderr } = await recover(writeConfig('backup.jsonl'))
+    expect(report?.burns).toMatchObject([
+      { challengeNonce: first.challengeNonce, source: 'journal', state: 'finalized' },
+      { challengeNonce: second.challengeNonce, source: 'journal', state: 'finalized' },
+      { challengeNonce: late.challengeNonce, source: 'transfer', value: '2100', state: 'finalized' },
+      { challengeNonce: open.challengeNonce, state: 'waiting', reason: 'its payer can still present it' },
+    ])
+    expect(stderr).toContain('journal.copy_accepted')
+    expect(code).toBe(75)
+    expect(await balanceOfProvider()).toBe(3500n)
   })
 })

@@ -10,19 +10,20 @@ import { createRereadBurn } from '../chain/reread-burn.js'
 import { whyOff } from '../config/finalization.js'
 import { dustBelow, foundDepth } from '../config/found-transfers.js'
 import { profileOf } from '../config/profile.js'
-import { assertAccountsKnown } from '../ledger/journal/known-accounts.js'
-import { markFileOf, readMark } from '../ledger/journal/mark.js'
 import { limits } from '../limits.js'
 import type { Mintable, MintVerifier } from '../payment/finalize/ports.js'
 import type { Step } from '../payment/finalize/round.js'
 import type { Clock } from '../payment/ports.js'
 import type { AwaitingMint } from '../payment/records.js'
+import { acceptCopy } from '../start/accept-copy.js'
 import { type ChainSide, openChainSide } from '../start/chain-side.js'
 import { createFinalization, wireIndexer, wireVerifier } from '../start/finalization.js'
 import { createFollowing } from '../start/following.js'
 import { createPaymentFlow } from '../start/payment-flow.js'
 import type { StartOptions } from '../start/start.js'
 import type { Storage } from '../start/storage.js'
+import { readMark } from '../store/journal/mark.js'
+import { assertAccountsKnown } from '../store/known-accounts.js'
 import { systemRandom } from '../system.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
 import { createTokenChain } from '../transfers/token-chain.js'
@@ -61,15 +62,16 @@ export async function recoverBurns(given: RecoverOptions): Promise<RecoveryRepor
   const telemetry = createTelemetry({ log: options.log, clock, linkMints: true })
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   // The mark outlives a lost journal. Opening a new one replaces it.
-  const marked = (await readMark(markFileOf(config.settlement.journal)))?.id
+  const marked = readMark(config.settlement.journal)?.id
   const { storage, close } = await openRecoveryStorage(options, seed)
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
+    await acceptCopy(storage, chainSide.rpc, telemetry.log)
     await assertAccountsKnown({
       storage,
       ...chainSide,
-      // A dry run works on a copy of the journal and changes nothing.
-      acceptJournal: options.acceptJournal || options.dryRun,
+      // A dry run works on a copy of the ledger and changes nothing.
+      isAccepted: storage.isCopy || options.dryRun,
     })
     const verifier = wireVerifier(config, chainSide, seed)
     const made =
@@ -103,7 +105,8 @@ async function recover(recovery: Recovery): Promise<RecoveryReport> {
     ...recovery,
     profile: profileOf(config),
     ledger,
-    issued: storage.issued.store,
+    store: storage.store,
+    issued: storage.issued,
     pace: {
       batch: { least: 1, waitMaxMs: 0, jitterMs: 0 },
       delayMaxMs: 0,

@@ -14,8 +14,9 @@ it('a dry run follows transfers again as the run itself would, and leaves the da
   const followed = async (dryRun: boolean, acceptJournal: boolean, next?: number) => {
     const options = { config, clock: movableClock(), log: () => undefined, dryRun, acceptJournal }
     const { storage, close } = await openRecoveryStorage(options, seed)
-    const before = await storage.issued.store.followed()
-    if (next !== undefined) await storage.issued.store.setFollowed({ number: next })
+    if (storage.isCopy) await storage.acceptCopy(0n)
+    const before = await storage.issued.followed()
+    if (next !== undefined) await storage.issued.setFollowed({ number: next })
     await close()
     return before
   }

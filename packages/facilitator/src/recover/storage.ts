@@ -1,12 +1,12 @@
 /** The ledger of a recovery: the daemon's own, or a copy of it that a dry run may change. */
-import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { issuedFolderOf } from '../addresses/issued/folder.js'
 import type { Config } from '../config/config.js'
-import { assertUnlocked } from '../ledger/journal/lock.js'
 import type { Clock } from '../payment/ports.js'
 import { openStorage, type Storage } from '../start/storage.js'
+import { copyDatabase } from '../store/backup.js'
+import { assertUnlocked } from '../store/journal/lock.js'
 import type { Log } from '../telemetry/events.js'
 
 export type RecoveryStorageOptions = {
@@ -18,7 +18,7 @@ export type RecoveryStorageOptions = {
   readonly acceptJournal: boolean
 }
 
-/** Opens the ledger without dropping expired challenges. A dry run gets a copy of the journal. */
+/** Opens the ledger without dropping expired challenges. A dry run gets a copy of it. */
 export async function openRecoveryStorage(
   { config, dryRun, clock, log, acceptJournal }: RecoveryStorageOptions,
   seed: Uint8Array,
@@ -36,8 +36,7 @@ export async function openRecoveryStorage(
   try {
     const copy = join(folder, 'journal.jsonl')
     if (existsSync(journal)) copyFileSync(journal, copy)
-    const issued = issuedFolderOf(journal)
-    if (existsSync(issued)) cpSync(issued, issuedFolderOf(copy), { recursive: true })
+    copyDatabase(journal, copy)
     const own = { journal: copy, acceptJournal }
     const storage = await openStorage({ config, clock, log, seed, expiredRetentionSeconds, ...own })
     return { storage, close: () => storage.close().finally(dropCopy) }

@@ -3,7 +3,6 @@ import { closeAll } from '@svc-zerc20/daemon'
 import { type Secret, SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { ArtifactError, type Manifest, readArtifacts } from '@svc-zerc20/zk'
-import type { IssuedStore } from '../addresses/issued/store.js'
 import { createBatchCounts } from '../chain/batch-counts.js'
 import { createIndexer, type Indexer } from '../chain/indexer.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
@@ -13,7 +12,6 @@ import { type Pace, whyOff } from '../config/finalization.js'
 import { dustBelow } from '../config/found-transfers.js'
 import type { Profile } from '../config/profile.js'
 import type { DeciderProver } from '../decider/client.js'
-import type { OpenLedger } from '../ledger/open.js'
 import { limits } from '../limits.js'
 import { createBatchProofs } from '../mint/batch-proofs.js'
 import { createBurnSecrets, createRecipientHashes } from '../mint/burn-secrets.js'
@@ -27,12 +25,14 @@ import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
 import { type FinalizeLoop, startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
 import { resumeMints } from '../payment/finalize/resume-mints.js'
-import { createMintSchedule } from '../payment/finalize/schedule.js'
 import type { Clock, Minter } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 import { conditionsMissing } from '../secrets/secrets.js'
+import type { OpenLedger } from '../store/open.js'
+import { createMintSchedule } from '../store/ports/schedule.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { createEpochTransfers } from '../transfers/epoch-transfers.js'
+import type { IssuedStore } from '../transfers/issued-store.js'
 import type { ChainSide } from './chain-side.js'
 import { withDecider } from './decider-side.js'
 
@@ -41,6 +41,7 @@ export type FinalizationDeps = {
   readonly profile: Profile
   readonly chainSide: ChainSide
   readonly ledger: OpenLedger['ledger']
+  readonly store: OpenLedger['store']
   /** Where transfers are kept that nobody presented. */
   readonly issued: IssuedStore
   readonly seed: Uint8Array
@@ -238,6 +239,7 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
       if (event.event === 'mint.proved') telemetry.metrics.observe('svc_mint_proof_seconds', event.ms / 1000)
     },
     schedule: createMintSchedule({
+      store: deps.store,
       clock,
       delayMs: () => fraction(random) * pace.delayMaxMs,
       retryMs: pace.retryMs,

@@ -34,7 +34,7 @@ type FollowingDeps = {
 
 export function createFollowing(deps: FollowingDeps): Following {
   const { config, clock, telemetry } = deps
-  const { store } = deps.storage.issued
+  const store = deps.storage.issued
   const follow = wireFollow(deps)
   const account = wireAccount(deps)
   const stuckCount = createStuckCount({ ...account, clock, everyMs: limits.stuckCountedEveryMs })
@@ -70,9 +70,8 @@ function wireFollow({ config, chainSide, storage, clock, telemetry }: FollowingD
   const { network, zerc20 } = config
   const { issued, ledger } = storage
   return createFollow({
-    store: issued.store,
+    store: issued,
     ledger,
-    durable: issued.durable,
     chain: createTokenChain({ ...chainSide, token: network.token, ...limits }),
     indexer: wireIndexer(config),
     generation: zerc20.generation,
@@ -86,7 +85,7 @@ function wireFollow({ config, chainSide, storage, clock, telemetry }: FollowingD
 
 const wireAccount = ({ config, chainSide, storage, clock, telemetry }: FollowingDeps): AccountTransfers =>
   createAccountTransfers({
-    store: storage.issued.store,
+    store: storage.issued,
     ledger: storage.ledger,
     reread: createRereadBurn(chainSide),
     depth: foundDepth(config),

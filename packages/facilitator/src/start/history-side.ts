@@ -4,7 +4,6 @@ import type { Config } from '../config/config.js'
 import { historyUrlOf } from '../config/history-settings.js'
 import { createTokens } from '../history/identity/tokens.js'
 import { createWalletLogin } from '../history/identity/wallet-login.js'
-import type { History } from '../history/open.js'
 import { createProofs } from '../history/proofs/proofs.js'
 import { registerHistoryApi } from '../http/history/api.js'
 import { historyGuard } from '../http/history/door.js'
@@ -14,6 +13,7 @@ import type { Clock } from '../payment/ports.js'
 import type { Secrets } from '../secrets/secrets.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
+import type { History } from './storage.js'
 
 export type HistorySide = {
   readonly guard: PathGuard

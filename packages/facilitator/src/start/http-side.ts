@@ -77,7 +77,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
     connections,
     isKnown: (request) => callers.isSeller(request) || adminAuth(request.headers.authorization),
   })
-  const issuance = createIssuance({ report: log })
+  const issuance = createIssuance({ report: log, memory: deps.storage.pause })
   wirePayments(app, deps, { issuance, rateLimits, callers })
   deps.historySide?.register(app, rateLimits)
   wireOperator(app, deps, { issuance, adminAuth })
@@ -139,7 +139,7 @@ function wireOperator(
 ): void {
   const { config, storage, finalization, clock } = deps
   const { rpc, relayer, minter, deployment } = deps.chainSide
-  const { ledger, journalStats } = storage
+  const { ledger, figures: journalFigures } = storage
   const clockWatch = createClockWatch()
   const probe = createChainProbe({
     rpc,
@@ -150,7 +150,7 @@ function wireOperator(
     waitMs: limits.probeWaitMs,
     onAnswer: (view) => clockWatch.saw({ ...view, localMs: clock.now() }),
   })
-  const diskSpace = journalStats() ? createDiskSpace(config.settlement.journal) : async () => undefined
+  const diskSpace = journalFigures() ? createDiskSpace(config.settlement.journal) : async () => undefined
   const finalizeOff = finalization.off
   const historyStats = () => storage.history?.stats()
   registerOperatorRoutes(app, {
@@ -166,7 +166,7 @@ function wireOperator(
       ledger,
       ledgerId: storage.id,
       token: deployment.tokenLabel,
-      journalStats,
+      journalFigures,
       historyStats,
     },
     chainId: deployment.chainId,
@@ -177,7 +177,6 @@ function wireOperator(
       probe,
       clockWatch,
       diskSpace,
-      historyStats,
     }),
     retryMint: finalization.retry,
     closeEpoch: finalization.closeEpoch,

@@ -8,17 +8,17 @@ import type { ClockWatch } from '../health/clock-watch.js'
 import type { DiskSpace } from '../health/disk-space.js'
 import { registerGauges } from '../health/gauges.js'
 import { askAll, type ReadinessProbe, type ReadinessProblem } from '../health/readiness.js'
-import type { HistoryStats } from '../history/open.js'
+import type { HistoryFileStats } from '../history/history-file.js'
 import { registerAdminApi } from '../http/admin/api.js'
 import type { AdminAuth } from '../http/admin/auth.js'
 import { type Readiness, registerHealthApi } from '../http/public/health.js'
-import type { JournalStats } from '../ledger/journal/journal.js'
-import type { Books } from '../payment/books.js'
+import type { Books, LedgerFigures } from '../payment/books.js'
 import type { Issuance } from '../payment/issue/issuance.js'
 import type { OwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
 import type { FeeControl } from '../payment/sweep/control.js'
 import type { QueuedTransaction } from '../relayer/relayer.js'
+import type { EngineFigures } from '../store/engine/engine.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { CloseEpoch, Finalization } from './finalization.js'
 import type { Following } from './following.js'
@@ -45,7 +45,7 @@ export type OperatorDeps = {
   readonly owed: OwedBooks
   readonly batchPace: { readonly least: number; readonly waitMaxMs: number }
   readonly fees: FeeControl
-  readonly ledger: { readonly books: Books; openCount(): number; size(): number; acceptedFees(): bigint }
+  readonly ledger: { readonly books: Books }
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target' | 'figures'>
   readonly relayer: SendingAccount
@@ -53,8 +53,8 @@ export type OperatorDeps = {
   readonly minter: SendingAccount | undefined
   readonly ledgerId: string
   readonly token: TokenLabel | undefined
-  readonly journalStats: () => JournalStats | undefined
-  readonly historyStats: () => HistoryStats | undefined
+  readonly journalFigures: () => EngineFigures | undefined
+  readonly historyStats: () => HistoryFileStats | undefined
   readonly diskSpace: DiskSpace
 }
 
@@ -63,6 +63,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
   const { telemetry, clock, probe, ledger, relayer, minter } = deps
   let problems: readonly ReadinessProblem[] | undefined
   let freeBytes: number | undefined
+  let figures: LedgerFigures | undefined
 
   const readiness: Readiness = async () => {
     problems = await askAll(deps.readinessProbes)
@@ -88,6 +89,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     minterBalance,
     problems: () => problems,
     freeBytes: () => freeBytes,
+    ledgerFigures: () => figures,
   })
   registerHealthApi(app, { readiness })
   registerAdminApi(app, {
@@ -110,13 +112,13 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     async renderMetrics() {
       // Looks at chain, disk and books unless a recent look exists, so that the answer is fresh.
       await Promise.all([readiness(), diskSpace(), deps.owed.look(), deps.fees.view()])
+      figures = await ledger.books.figures()
       return telemetry.metrics.render()
     },
     vitals: {
       startedAtMs: clock.now(),
       ledgerId: deps.ledgerId,
       token: deps.token,
-      openChallenges: ledger.openCount,
       openChallengesMax: deps.openChallengesMax,
       addressesReady: deps.addresses.ready,
       addressesTarget: deps.addresses.target,
@@ -125,7 +127,7 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
       spent: telemetry.spent.of,
       chain: probe.last,
       clockSkewSeconds: deps.clockWatch.skewSeconds,
-      journal: deps.journalStats,
+      journal: deps.journalFigures,
       history: deps.historyStats,
       diskSpace,
     },

@@ -8,13 +8,14 @@ import { createAddresses } from '../addresses/addresses.js'
 import type { Config } from '../config/config.js'
 import { paceOf } from '../config/finalization.js'
 import { profileOf } from '../config/profile.js'
-import { assertAccountsKnown } from '../ledger/journal/known-accounts.js'
 import { limits } from '../limits.js'
 import type { Clock } from '../payment/ports.js'
 import type { Secrets } from '../secrets/secrets.js'
+import { assertAccountsKnown } from '../store/known-accounts.js'
 import { systemRandom } from '../system.js'
 import type { Log, LogWriter } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
+import { acceptCopy } from './accept-copy.js'
 import { openChainSide } from './chain-side.js'
 import { createFeesSide } from './fees.js'
 import { createFinalization } from './finalization.js'
@@ -47,18 +48,20 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const { relayer, minter, rpc, deployment } = chainSide
   const { history, ledger, id: ledgerId } = storage
-  const historySide = await assertAccountsKnown({ storage, relayer, minter, acceptJournal })
+  const historySide = await acceptCopy(storage, rpc, log)
+    .then(() => assertAccountsKnown({ storage, relayer, minter, isAccepted: storage.isCopy }))
     .then(() => createHistorySide({ config, secrets, history, chainSide, clock, random, telemetry }))
     .catch((error) => storage.close().then(() => Promise.reject(error)))
   const onError = (err: unknown) => log({ event: 'address.failed', err })
-  const addresses = createAddresses({ config, seed, ledgerId, random, clock, onError })
+  const addresses = createAddresses({ config, seed, ledgerId, store: storage.ready, random, clock, onError })
   const flow = await createPaymentFlow({ config, chainSide, ledger, addresses, seed, clock, telemetry })
   const finalization = await createFinalization({
     config,
     profile,
     chainSide,
     ledger,
-    issued: storage.issued.store,
+    store: storage.store,
+    issued: storage.issued,
     seed,
     clock,
     random,

@@ -18,8 +18,9 @@ async function followedBeside(journal: string, acceptJournal: boolean, next?: nu
     seed,
     acceptJournal,
   })
-  const followed = await storage.issued.store.followed()
-  if (next !== undefined) await storage.issued.store.setFollowed({ number: next })
+  if (storage.isCopy) await storage.acceptCopy(0n)
+  const followed = await storage.issued.followed()
+  if (next !== undefined) await storage.issued.setFollowed({ number: next })
   await storage.close()
   return followed
 }
@@ -30,6 +31,6 @@ it('transfers are followed from the start again beside another journal, or one t
   expect(await followedBeside(journal, false)).toEqual({ number: 8 })
   expect(await followedBeside(journal, true, 9)).toBeUndefined()
   expect(await followedBeside(journal, false)).toEqual({ number: 9 })
-  for (const file of [journal, `${journal}.mark`]) rmSync(file)
+  for (const file of ['', '.mark', '.db']) rmSync(`${journal}${file}`)
   expect(await followedBeside(journal, false)).toBeUndefined()
 })

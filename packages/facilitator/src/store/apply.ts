@@ -3,7 +3,7 @@
  * nothing that no event wrote, so a replay of the journal gives the same rows.
  */
 import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
-import type { Burn, DoneSweep, SignedTransaction, Sweep } from '../payment/records.js'
+import type { Burn, DoneSweep, Payment, SignedTransaction, Sweep } from '../payment/records.js'
 import type { EventName, EventNamed, LedgerEvent } from './events.js'
 import { fold, type PaymentEvent } from './fold-payment.js'
 import {
@@ -15,7 +15,6 @@ import {
   withMoved,
   withoutAccepted,
 } from './leaves.js'
-import type { Payment } from './payment.js'
 import type { PaymentRow } from './rows/payment-rows.js'
 import type { Rows } from './rows/rows.js'
 import {
@@ -87,13 +86,15 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     const { nonce, burn } = event
     const { id, payment } = yield* change(nonce, event, applied)
     const leaf = { challenge: payment.challenge, burn, at: applied.at }
+    yield* applied.rows.addFee(payment.challenge.fee?.amount ?? 0n)
     yield* changeLeaves(nonce, (leaves) => withAccepted(leaves, leaf), applied, id)
     yield* keepBytes(payment, burn, applied.keep)
     return id
   },
   *payment_demoted(event, applied) {
     const { nonce } = event
-    const { id } = yield* change(nonce, event, applied)
+    const { id, payment } = yield* change(nonce, event, applied)
+    yield* applied.rows.addFee(-(payment.challenge.fee?.amount ?? 0n))
     yield* changeLeaves(nonce, withoutAccepted, applied)
     yield* takeBack(nonce)
     return id
@@ -123,6 +124,12 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
   },
   *burn_unmatched(event, applied) {
     return (yield* change(event.nonce, event, applied)).id
+  },
+  *transfer_counted({ nonce, payTo, leafIndex, beside }, { rows }) {
+    yield sql`
+      INSERT INTO counted (leaf, pay_to, beside) VALUES (${Number(leafIndex)}, ${key(payTo)}, ${beside})
+      ON CONFLICT (leaf) DO UPDATE SET pay_to = excluded.pay_to, beside = excluded.beside`
+    return (yield* rows.payment(nonce))?.id
   },
   *grant_used(event, applied) {
     return (yield* change(event.nonce, event, applied)).id
@@ -154,15 +161,16 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
   },
 }
 
-/** Applies the event with this number, at this second. */
-export function* apply(event: LedgerEvent, seq: number, applied: Applied): Step<void> {
-  const change = changes[event.event] as Change<EventName> | undefined
-  // Its checksum was good, so that a newer version must have written it.
-  if (!change) throw new SvcError('journal_newer', `the event ${event.event} is unknown here`)
+/** Whether this version knows events of this name. */
+export const isEvent = (name: string): boolean => Object.hasOwn(changes, name)
+
+/** Applies the event with this number, at this second. `text` is the event as JSON. */
+export function* apply(event: LedgerEvent, seq: number, applied: Applied, text = encode(event)): Step<void> {
+  const change = changes[event.event] as Change<EventName>
   const payment = yield* change(event as never, applied)
   yield sql`
     INSERT INTO event (seq, at, kind, payment, record)
-    VALUES (${seq}, ${applied.at}, ${event.event}, ${payment ?? null}, ${encode(event)})`
+    VALUES (${seq}, ${applied.at}, ${event.event}, ${payment ?? null}, ${text})`
 }
 
 /** The payment after the event. */

@@ -4,8 +4,8 @@
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { SvcError } from '@svc-zerc20/protocol'
-import { databaseOf } from './engine/open-database.js'
-import { openSqlite } from './engine/sqlite.js'
+import { databaseOf, makePrivate } from './engine/open-database.js'
+import { type Connection, openSqlite } from './engine/sqlite.js'
 import { sql } from './sql.js'
 
 /** Throws `SvcError('journal_unusable')` when there is nothing to copy, or the copy exists. */
@@ -13,21 +13,31 @@ export function backUp(journal: string, file: string, nowSeconds: number): { rea
   const database = databaseOf(journal)
   if (!existsSync(database)) throw unusable(`${database} is not there: nothing was recorded yet`)
   if (existsSync(file)) throw unusable(`${file} exists; give the backup another name`)
-  const unfinished = `${file}.new`
-  rmSync(unfinished, { force: true })
   // Not a reader's connection, which may not even write to another file. It changes nothing here, and leaves checkpoints
   // to the daemon.
   const source = openSqlite(database)
   try {
     source.exec('PRAGMA wal_autocheckpoint = 0')
-    source.query(sql`VACUUM INTO ${unfinished}`)
+    return copyAsBackup(source, file, nowSeconds)
   } finally {
     source.close()
   }
+}
+
+/** The file is in its place when it is whole and on the disk. `copiedAt` is 0 when nothing can happen behind the copy. */
+export function copyAsBackup(
+  source: Connection,
+  file: string,
+  copiedAt: number,
+): { readonly events: number } {
+  const unfinished = `${file}.new`
+  rmSync(unfinished, { force: true })
+  makePrivate(unfinished)
+  source.query(sql`VACUUM INTO ${unfinished}`)
   const copy = openSqlite(unfinished)
   try {
     copy.exec('PRAGMA journal_mode = DELETE')
-    copy.query(sql`UPDATE ledger SET copied_at = ${nowSeconds}`)
+    copy.query(sql`UPDATE ledger SET copied_at = ${copiedAt}`)
     copy.query(sql`DELETE FROM ready`)
     copy.query(sql`UPDATE payment SET asker = NULL WHERE asker IS NOT NULL`)
     const [ledger] = copy.query(sql`SELECT applied FROM ledger`)
@@ -36,6 +46,17 @@ export function backUp(journal: string, file: string, nowSeconds: number): { rea
     copy.close()
     sync(unfinished)
     renameSync(unfinished, file)
+  }
+}
+
+/** Copies the database beside a journal to the place beside another one, as it is. Nothing for one that is not there. */
+export function copyDatabase(journal: string, to: string): void {
+  if (!existsSync(databaseOf(journal))) return
+  const source = openSqlite(databaseOf(journal))
+  try {
+    source.query(sql`VACUUM INTO ${databaseOf(to)}`)
+  } finally {
+    source.close()
   }
 }
 

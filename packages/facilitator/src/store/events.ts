@@ -65,6 +65,13 @@ export type LedgerEvent =
       readonly reason: LateReason
     }
   | ({ readonly event: 'burn_unmatched' } & Named & Omit<UnmatchedBurn, 'at'>)
+  /** A batch counts, or has minted, a transfer that lies beside the burn of this payment. */
+  | ({
+      readonly event: 'transfer_counted'
+      readonly payTo: Address
+      readonly leafIndex: bigint
+      readonly beside: 'counted' | 'minted'
+    } & Named)
   | ({ readonly event: 'grant_used' } & Named)
   /** The payer, who burned then, lets the provider see it. */
   | ({ readonly event: 'payment_disclosed'; readonly payer: Address } & Named)

@@ -1,7 +1,8 @@
 /** The change that an event makes to its payment. A plain function: at run time and in a replay it gives the same. */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
+import { payerOf } from '../payment/listing.js'
+import type { Claim, Payment } from '../payment/records.js'
 import type { LedgerEvent } from './events.js'
-import type { Claim, Payment } from './payment.js'
 
 /** Events that change one payment. */
 export type PaymentEvent = Extract<
@@ -53,9 +54,6 @@ export function fold(payment: Payment, event: PaymentEvent, at: UnixSeconds): Pa
       return payerOf(payment) === event.payer ? { disclosedAt: at, ...payment } : payment
   }
 }
-
-/** The account whose tokens were burned. Undefined before a burn is known. */
-export const payerOf = ({ accepted, late }: Payment) => accepted?.burn.from ?? late?.burn.from
 
 function claimOf({
   identity,

@@ -3,9 +3,8 @@
  * counts the minted amount of an address. Beside an accepted burn only a larger one is worth a mint, for the difference.
  */
 import type { BaseUnits, UnixSeconds } from '@svc-zerc20/protocol'
-import type { Burn, Challenge, Finalized, LateReason } from '../payment/records.js'
+import type { Burn, Challenge, Finalized, LateReason, Minted } from '../payment/records.js'
 import { type DueFee, dueFeeOf } from '../payment/sweep/due.js'
-import type { Minted } from './payment.js'
 
 export type Leaf = {
   readonly challenge: Challenge
@@ -80,7 +79,7 @@ export function dueFeeIn({ accepted, late }: Leaves): DueFee | undefined {
     challenge,
     accepted: { burn, at },
     ...(finalized && { finalized }),
-    ...(late && { late: late.burn }),
+    ...(late && { late: { burn: late.burn, reason: late.reason ?? 'late', at: late.at } }),
   })
 }
 

@@ -1,28 +1,13 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { stoppedClock } from '../../../../test/support/clocks.js'
 import { addressOf, challengeOf, permitPayloadOf } from '../../test/challenges.js'
 import { temporaryFolder } from '../../test/folder.js'
-import { type OpenLedgerDeps, openLedger } from './open.js'
-
-const binding = { chainId: 31337, token: addressOf(7), helper: addressOf(8), seed: 'ab' }
-
-const open = (changes: Partial<OpenLedgerDeps> = {}) =>
-  openLedger({
-    ...{ journal: 'none', binding, clock: stoppedClock(), openMax: 10, expiredRetentionSeconds: 3600 },
-    unmatchedMax: { perChallenge: 1, total: 10 },
-    keepSigned: { blocks: 12 },
-    limits: { journalBytesMax: 1 << 23, storageWaitMs: 5_000 },
-    onFailure: (err) => {
-      throw err
-    },
-    ...changes,
-  })
+import { openTestLedger, testBinding } from '../../test/open-ledger.js'
 
 describe('a ledger that is opened', () => {
   it('belongs to its chain, token and key, and to its helper while burns are under way', async () => {
     const journal = join(temporaryFolder(), 'journal')
-    const { ledger, bindAccount, knownAccount, tryDisk, close } = await open({ journal })
+    const { ledger, bindAccount, knownAccount, tryDisk, close } = await openTestLedger({ journal })
     await ledger.issue(challengeOf(1))
     await ledger.claim(challengeOf(1).nonce, permitPayloadOf(challengeOf(1)))
     await bindAccount('relayer', { address: addressOf(3), txNonce: 4 })
@@ -37,16 +22,33 @@ describe('a ledger that is opened', () => {
       [{ helper: addressOf(9) }, 'are under way'],
     ] as const
     for (const [change, message] of others) {
-      await expect(open({ journal, binding: { ...binding, ...change } })).rejects.toThrow(message)
+      await expect(openTestLedger({ journal, binding: { ...testBinding, ...change } })).rejects.toThrow(
+        message,
+      )
     }
-    await (await open({ journal })).close()
+    await (await openTestLedger({ journal })).close()
   })
 
   it('has one daemon at a time', async () => {
     const journal = join(temporaryFolder(), 'journal')
-    const { close } = await open({ journal })
-    await expect(open({ journal })).rejects.toMatchObject({ code: 'journal_locked' })
+    const { close } = await openTestLedger({ journal })
+    await expect(openTestLedger({ journal })).rejects.toMatchObject({ code: 'journal_locked' })
     await close()
+  })
+
+  it('remembers a pause of issuance', async () => {
+    const journal = join(temporaryFolder(), 'journal')
+    const first = await openTestLedger({ journal })
+    expect(first.pause.paused).toBeUndefined()
+    await first.pause.set({ words: 'back at noon' })
+    await first.close()
+    const second = await openTestLedger({ journal })
+    expect(second.pause.paused).toEqual({ words: 'back at noon' })
+    await second.pause.set(undefined)
+    await second.close()
+    const third = await openTestLedger({ journal })
+    expect(third.pause.paused).toBeUndefined()
+    await third.close()
   })
 
   it('keeps the shares of callers in open challenges', async () => {
@@ -56,7 +58,7 @@ describe('a ledger that is opened', () => {
       promised: new Map([['seller', 5]]),
       promisedTo: () => 1,
     }
-    const { ledger, close } = await open({ openShares: shares })
+    const { ledger, close } = await openTestLedger({ openMax: 10, openShares: shares })
     const outcomes: string[] = []
     for (let n = 1; n <= 8; n++) outcomes.push(await ledger.issue(challengeOf(n), 'stranger'))
     expect(outcomes).toContain('limit')

@@ -1,26 +1,42 @@
 /** Opens the ledger as the configuration asks: beside a journal file under its lock, or in memory alone. */
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { closeAll } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
-import { lockJournal } from '../ledger/journal/lock.js'
+import type { AddressStore } from '../addresses/stock.js'
+import type { Books } from '../payment/books.js'
+import type { Pause, PauseMemory } from '../payment/issue/issuance.js'
 import type { ShareTerms } from '../payment/issue/shares.js'
 import type { Clock } from '../payment/ports.js'
 import { systemRandom } from '../system.js'
 import type { IssuedStore } from '../transfers/issued-store.js'
 import type { KeepSigned } from './apply.js'
+import type { EngineFigures } from './engine/engine.js'
+import { engineWorker } from './engine/engine-messages.js'
 import type { AccountName, Binding, KnownAccount } from './events.js'
-import { createStoreBooks, type StoreBooks } from './ports/books.js'
+import { type JournalLock, lockJournal, unusable } from './journal/lock.js'
+import { keepMark, type Mark } from './journal/mark.js'
+import { createStoreBooks } from './ports/books.js'
 import { createIssuedStore } from './ports/issued.js'
 import { createAskers, createStoreLedger, type StoreLedger } from './ports/ledger.js'
+import { createReadyAddresses } from './ports/ready.js'
 import { slots } from './rows/transaction-rows.js'
-import { readAccount, readBinding } from './steps/operator-steps.js'
+import { readAccount, readBinding, readSetting } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
 import { openStore, type Store } from './store.js'
 
 export type OpenLedger = {
+  /** Tells this ledger from every other one, also of the same treasury. */
+  readonly id: string
   readonly store: Store
-  readonly ledger: StoreLedger & { readonly books: StoreBooks }
+  readonly ledger: StoreLedger & { readonly books: Books }
   readonly issued: IssuedStore
+  readonly ready: AddressStore
+  readonly pause: PauseMemory
+  /** Figures of the journal. Undefined without one. */
+  figures(): EngineFigures | undefined
+  /** It may be older than what happened: `acceptCopy` comes before anything else. */
+  readonly isCopy: boolean
+  /** Goes on with a copy. `head` is the newest block of the chain: burns up to it may have been granted. */
+  acceptCopy(head: bigint): Promise<void>
   /** Writes an event without news, to find out whether the disk takes events; throws when it refuses. */
   tryDisk(): Promise<void>
   /** An account of the ledger, with the highest txNonce that is known of it. */
@@ -38,41 +54,45 @@ export type OpenLedgerDeps = {
   readonly openShares?: ShareTerms & { readonly promised: ReadonlyMap<string, number> }
   readonly expiredRetentionSeconds: number
   readonly unmatchedMax: StepSettings['unmatchedMax']
+  readonly foundPerAddressMax: number
   readonly keepSigned: KeepSigned
+  /** The operator goes on with files that may be an older copy. */
+  readonly isAccepted?: boolean
   readonly limits: { readonly journalBytesMax: number; readonly storageWaitMs: number }
   readonly onFailure: (err: unknown) => void
 }
 
-/** The thread's built file. From the sources, as unit tests run, there is none, and the engine runs in this thread. */
-const worker = new URL('./engine/engine-worker.js', import.meta.url)
-
 export async function openLedger(deps: OpenLedgerDeps): Promise<OpenLedger> {
   const lock = deps.journal === 'none' ? undefined : await lockJournal(deps.journal, deps.onFailure)
   try {
-    return await openLocked(deps, lock?.path, async () => lock?.release())
+    return await openLocked(deps, lock)
   } catch (error) {
     await lock?.release()
-    throw error
+    throw unusable(error)
   }
 }
 
-async function openLocked(
-  deps: OpenLedgerDeps,
-  path: string | undefined,
-  release: () => Promise<void>,
-): Promise<OpenLedger> {
-  const { clock, onFailure, limits } = deps
+async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): Promise<OpenLedger> {
+  const path = lock?.path
+  const { clock, limits } = deps
+  let lost: SvcError | undefined
+  const onFailure = (err: unknown) => {
+    if (err instanceof SvcError && err.code === 'journal_lost') lost = err
+    deps.onFailure(err)
+  }
   const askerOf = createAskers(systemRandom.bytes(32))
   const settings = settingsOf(deps, askerOf)
-  const store = await openStore({
+  const opened = await openStore({
     ...(path !== undefined && { path }),
+    ...(deps.isAccepted === true && { isAccepted: true }),
     settings: { steps: settings, keepSigned: deps.keepSigned },
     limits,
     clock,
     onFailure,
-    worker: existsSync(fileURLToPath(worker)) ? worker : undefined,
+    worker: engineWorker(),
     waitMs: limits.storageWaitMs,
   })
+  const store = lock ? heldBy(lock, opened) : opened
   try {
     await bindLedger(store, deps.binding)
   } catch (error) {
@@ -86,25 +106,55 @@ async function openLocked(
     settings,
     askerOf: (key) => (key === undefined ? undefined : askerOf(key)),
   })
+  const paused = (await store.ask(readSetting<Pause | null>(pauseSetting))) ?? undefined
+  const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
   return {
+    id: store.id,
     store,
     ledger: { ...ledger, books: createStoreBooks(store, at) },
     issued: createIssuedStore(store),
+    ready: createReadyAddresses(store),
+    pause: { paused, set: (pause) => store.change('changeSetting', pauseSetting, pause ?? null) },
+    isCopy: store.isCopy,
+    acceptCopy: (head) => store.change('acceptCopy', Number(head)),
+    figures: () => (path === undefined ? undefined : store.figures()),
     tryDisk: async () => store.change('bind', (await store.ask(readBinding())) as Binding),
     knownAccount: (name) => store.ask(readAccount(name)),
     bindAccount: (name, account) => store.change('bindAccount', name, account),
-    close: () => store.close().finally(release),
+    async close() {
+      await closeAll([() => mark?.close(), store.close, () => lock?.release()])
+      if (lost) throw lost
+    },
   }
 }
 
+/** The operator's pause of issuance. */
+const pauseSetting = 'pause'
+
+/** Nothing more is written once another daemon has taken the lock. */
+const heldBy = (lock: JournalLock, store: Store): Store => ({
+  ...store,
+  async change(name, ...args) {
+    try {
+      lock.assertHeld()
+    } catch (cause) {
+      throw new SvcError('journal_failed', 'the ledger cannot be written', { cause })
+    }
+    return store.change(name, ...args)
+  },
+})
+
+const positionOf = (store: Store): Mark => ({ id: store.id, applied: store.figures().records })
+
 function settingsOf(deps: OpenLedgerDeps, askerOf: (key: string) => string): StepSettings {
-  const { openMax, openShares, expiredRetentionSeconds, unmatchedMax } = deps
+  const { openMax, openShares, expiredRetentionSeconds, unmatchedMax, foundPerAddressMax } = deps
   const named = (values: ReadonlyMap<string, number>) =>
     new Map([...values].map(([key, value]) => [askerOf(key), value]))
   return {
     openMax,
     expiredRetentionSeconds,
     unmatchedMax,
+    foundPerAddressMax,
     ...(openShares && {
       shares: {
         capacity: openShares.capacity,
@@ -129,13 +179,7 @@ async function bindLedger(store: Store, wanted: OpenLedgerDeps['binding']): Prom
       `settlement.journal: it belongs to token ${known.token} on chain ${known.chainId}; give this network a journal of its own`,
     )
   }
-  if (known.seed !== wanted.seed) {
-    throw new SvcError(
-      'seed_mismatch',
-      'SVC_TREASURY_PK: is not the key that the addresses of the journal derive from, so nothing that was paid to them ' +
-        'could be minted. Put the old key back; a new key needs a journal of its own (settlement.journal)',
-    )
-  }
+  assertSameSeed(known, wanted.seed)
   if (known.helper === wanted.helper) return
   const burns = await store.ask(slots('burn'))
   if (burns.length > 0) {
@@ -146,4 +190,14 @@ async function bindLedger(store: Store, wanted: OpenLedgerDeps['binding']): Prom
   }
   const { helper: _, ...rest } = known
   await store.change('bind', { ...rest, ...wanted } as Binding)
+}
+
+/** Throws `SvcError('seed_mismatch')` for a ledger of another treasury key. */
+export function assertSameSeed(known: Partial<Binding>, seed: string): void {
+  if (known.seed === undefined || known.seed === seed) return
+  throw new SvcError(
+    'seed_mismatch',
+    'SVC_TREASURY_PK: is not the key that the addresses of the journal derive from, so nothing that was paid to them ' +
+      'could be minted. Put the old key back; a new key needs a journal of its own (settlement.journal)',
+  )
 }

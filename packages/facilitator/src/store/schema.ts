@@ -12,7 +12,9 @@ CREATE TABLE ledger (
   schema_version INT NOT NULL,
   applied INT NOT NULL,
   applied_crc TEXT NOT NULL,
-  -- Set in a backup, until it is accepted as the ledger.
+  -- The fees of all payments that are accepted.
+  fees UNITS NOT NULL,
+  -- Set in a backup, until it is accepted as the ledger; 0 in a rescued one.
   copied_at INT,
   record JSN NOT NULL
 );
@@ -92,12 +94,16 @@ CREATE TABLE sweep (id INT PRIMARY KEY, open_tx_nonce INT UNIQUE, amount UNITS N
 CREATE TABLE transfer (leaf INT PRIMARY KEY, pay_to KEY NOT NULL, block INT NOT NULL, record JSN NOT NULL);
 CREATE INDEX transfer_address ON transfer (pay_to);
 CREATE INDEX transfer_block ON transfer (block);
+-- Transfers that a batch counted, or minted, beside the burns of payments.
+CREATE TABLE counted (leaf INT PRIMARY KEY, pay_to KEY NOT NULL, beside TEXT NOT NULL);
 CREATE TABLE look (pay_to KEY PRIMARY KEY, due_at INT NOT NULL);
 CREATE INDEX look_due ON look (due_at);
 CREATE TABLE followed (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL);
 
 -- Mined addresses that nobody has seen.
 CREATE TABLE ready (nonce KEY PRIMARY KEY, record JSN NOT NULL);
+-- When the mint of a payment may be tried.
+CREATE TABLE mint_turn (nonce KEY PRIMARY KEY, due_at_ms INT NOT NULL, rest_until_ms INT NOT NULL, failures INT NOT NULL);
 CREATE TABLE setting (name TEXT PRIMARY KEY, record JSN NOT NULL);
 `
 

@@ -31,24 +31,27 @@ export type StoreOptions = EngineOptions & {
   readonly waitMs: number
 }
 
-export const openStore = (options: StoreOptions): Promise<Store> =>
+export const openStore = async (options: StoreOptions): Promise<Store> =>
   options.worker && options.path !== undefined
     ? openInThread(options, options.worker, options.path)
     : openHere(options)
 
-async function openHere({ clock, onFailure, waitMs, ...options }: StoreOptions): Promise<Store> {
+/** A store whose engine runs in this thread. */
+export function openHere({ clock, onFailure, waitMs, ...options }: StoreOptions): Store {
   const engine = openEngine(options, onFailure)
   const waiting = createWaiting(clock, waitMs)
   let isDue = false
+  let isClosed = false
   const runAll = () => {
     isDue = false
-    waiting.settle(engine.run(waiting.sent()))
+    if (!isClosed) waiting.settle(engine.run(waiting.sent()))
   }
   return {
     id: engine.id,
     report: engine.report,
     isCopy: engine.isCopy,
-    change: (name, ...args) => {
+    change: async (name, ...args) => {
+      if (isClosed) throw new SvcError('journal_failed', 'the ledger is closed')
       // Steps that are asked for in one go are one group.
       if (!isDue) setImmediate(runAll)
       isDue = true
@@ -57,7 +60,9 @@ async function openHere({ clock, onFailure, waitMs, ...options }: StoreOptions):
     ask: async (question) => engine.connection.run(question),
     figures: engine.figures,
     async close() {
+      if (isClosed) return
       if (isDue) runAll()
+      isClosed = true
       waiting.close()
       engine.close()
     },
@@ -82,10 +87,10 @@ async function openInThread(
     onClosed()
   }
   worker.on('message', (message: FromEngine) => {
+    if ('figures' in message) figures = message.figures
     if (message.kind === 'failure') onFailure(errorOf(message.error))
     if (message.kind === 'closed') onClosed()
     if (message.kind !== 'replies') return
-    figures = message.figures
     waiting.settle(
       message.replies.map((reply) => ('error' in reply ? { error: errorOf(reply.error) } : reply)),
     )

@@ -29,22 +29,9 @@ export type LifecycleEvent =
   | { readonly event: 'journal.replayed'; readonly records: number }
   | { readonly event: 'journal.torn'; readonly bytes: number }
   | { readonly event: 'journal.failed'; readonly err: unknown }
-  | {
-      readonly event: 'journal.compacted'
-      readonly recordsBefore: number
-      readonly recordsAfter: number
-      readonly bytesBefore: number
-      readonly bytesAfter: number
-    }
-  | { readonly event: 'journal.compaction_failed'; readonly err: unknown }
-  | { readonly event: 'history.indexing'; readonly records: number; readonly of: number }
-  | { readonly event: 'history.indexed'; readonly records: number }
-  | { readonly event: 'history.index_damaged'; readonly err: unknown }
-  | { readonly event: 'history.index_discarded'; readonly indexed: number; readonly records: number }
+  | { readonly event: 'journal.copy_accepted'; readonly block: string }
   | { readonly event: 'history.opened'; readonly records: number; readonly bytes: number }
   | { readonly event: 'history.torn'; readonly bytes: number }
-  | { readonly event: 'history.caught_up'; readonly payments: number }
-  | { readonly event: 'history.rotated'; readonly file: string }
   | { readonly event: 'history.failed'; readonly err: unknown }
   | { readonly event: 'request.failed'; readonly route: string; readonly err: unknown }
   | { readonly event: 'seller.unknown_token'; readonly caller: string; readonly count: number }
@@ -484,10 +471,18 @@ export const logEvents: {
     about: 'The disk refused a record. Waiting callers got storage_unavailable.',
     fields: { err: cause },
   },
+  'journal.copy_accepted': {
+    level: 'warn',
+    about:
+      'The ledger is a restored backup, or files that were accepted with --accept-journal. What happened behind it is not ' +
+      'in it: ready addresses were dropped, and burns up to this block that it does not know buy nothing and are minted. Run ' +
+      '`svc-facilitator recover`, then `svc-facilitator audit`.',
+    fields: { block: 'the newest block of the chain' },
+  },
   'history.opened': {
     level: 'info',
     about: 'The payment history is attached.',
-    fields: { records: 'number of its newest record', bytes: 'bytes of all its files' },
+    fields: { records: 'lines of its file', bytes: 'bytes of its file' },
   },
   'history.torn': {
     level: 'warn',
@@ -495,64 +490,11 @@ export const logEvents: {
       'The last line of the payment history was torn by a crash and dropped. Nobody was told of its record.',
     fields: { bytes: 'bytes dropped' },
   },
-  'history.caught_up': {
-    level: 'info',
-    about: 'What the journal knew of these payments and the payment history lacked is in the history now.',
-    fields: { payments: 'payments that were compared' },
-  },
-  'history.rotated': {
-    level: 'info',
-    about: 'A file of the payment history was full and got the number of its first record. A new file began.',
-    fields: { file: 'the full file' },
-  },
   'history.failed': {
     level: 'error',
     about:
-      'The payment history could not be written. Payments wait until it can be; it is tried again with growing pauses.',
+      'The file of the payment history could not be written. It is tried again; payments go on, and the file catches up.',
     fields: { err: cause },
-  },
-  'journal.compacted': {
-    level: 'info',
-    about: 'The journal was rewritten without superfluous records. New records were written meanwhile.',
-    fields: {
-      recordsBefore: 'records before compaction',
-      recordsAfter: 'records after compaction',
-      bytesBefore: 'bytes before compaction',
-      bytesAfter: 'bytes after compaction',
-    },
-  },
-  'journal.compaction_failed': {
-    level: 'warn',
-    about:
-      'The journal could not be compacted, perhaps for lack of space. The old file stays in use, and nothing is lost.',
-    fields: { err: cause },
-  },
-  'history.indexing': {
-    level: 'info',
-    about:
-      'The index of the payment history lacks many records and is brought up to the files, which takes a while. The ' +
-      'daemon is ready afterwards.',
-    fields: { records: 'the number of the newest record in the index', of: 'the number of the last record' },
-  },
-  'history.indexed': {
-    level: 'info',
-    about: 'The index of the payment history lacked these records, and has them now.',
-    fields: { records: 'how many' },
-  },
-  'history.index_damaged': {
-    level: 'warn',
-    about:
-      'The index of the payment history is damaged. It is made anew from the files, and nothing is lost. Until then ' +
-      'payments and questions to the history are refused with `storage_unavailable`.',
-    fields: { err: cause },
-  },
-  'history.index_discarded': {
-    level: 'warn',
-    about:
-      'The files of the payment history are not those that its index was made of: they end earlier, or have other ' +
-      'records. After an older copy was put back that is as it should be. Otherwise records are lost. The index is made ' +
-      'anew, and the history gets everything that the journal knows.',
-    fields: { indexed: 'the last record in the index', records: 'the last record in the files' },
   },
   'seller.unknown_token': {
     level: 'warn',

@@ -28,7 +28,6 @@ export const series = {
   svc_fees_base_units_total: counter(
     'Fees of payments that were accepted, since the first one, as the ledger has them. Each payment counts once.',
   ),
-  svc_ledger_payments: gauge('Challenges and payments in the ledger, whatever their phase.'),
   svc_burns_total: counter(
     'Turns of burns. One burn counts as broadcast again for each replacement.',
     'outcome',

@@ -10,13 +10,12 @@ import {
   selfTransferOf,
   units,
 } from '../../test/challenges.js'
-import { createMemoryLedger } from '../../test/ledger.js'
-import { createIssuedMemory } from '../addresses/issued/memory.js'
-import type { FoundTransfer } from '../addresses/issued/store.js'
+import { createMemoryStore } from '../../test/store.js'
 import type { RereadBurn } from '../payment/finalize/ports.js'
 import type { Challenge } from '../payment/records.js'
 import type { PaymentEvent } from '../payment/report.js'
 import { type AccountDeps, createAccountTransfers } from './account.js'
+import type { FoundTransfer } from './issued-store.js'
 
 const signal = new AbortController().signal
 const expiry = 1_700_000_300
@@ -31,8 +30,9 @@ const gone: [string, RereadBurn][] = [
 
 function accounting(reread: RereadBurn = here, changes: Partial<AccountDeps['ledger']> = {}) {
   const clock = stoppedClock(1_000 * (expiry + 60))
-  const store = createIssuedMemory({ perAddressMax: 8, addressesMax: 100 })
-  const ledger = createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 600 })
+  // Two ledgers, because the ledger of most of these tests has forgotten what was issued.
+  const { issued: store, ledger: issued } = createMemoryStore(clock, { foundPerAddressMax: 8 })
+  const { ledger } = createMemoryStore(clock, { expiredRetentionSeconds: 600 })
   const events: string[] = []
   const reports: PaymentEvent[] = []
   const account = createAccountTransfers({
@@ -51,7 +51,7 @@ function accounting(reread: RereadBurn = here, changes: Partial<AccountDeps['led
   })
   async function found(address: number | Challenge, ...transfers: readonly FoundTransfer[]) {
     const challenge = typeof address === 'number' ? challengeOf(address) : address
-    await store.put([challenge])
+    if (!(await issued.books.find(challenge.nonce))) await issued.issue(challenge)
     for (const transfer of transfers) await store.putTransfer(challenge.payTo, transfer, expiry)
   }
   return { clock, store, ledger, account, found, events, reports }
@@ -105,7 +105,7 @@ describe('accounting for transfers', () => {
     expect(reports).toEqual([
       { event: 'payment.accepted', challengeNonce: nonceOf(1), txHash: hashOf(10), fee: 25n },
     ])
-    expect(ledger.acceptedFees()).toBe(25n)
+    expect((await ledger.books.figures()).fees).toBe(25n)
   })
 
   it('tells of no payment that the ledger did not accept, and looks at it again', async () => {
@@ -130,7 +130,7 @@ describe('accounting for transfers', () => {
     const { store, ledger, account, found } = accounting(async (_, burn) =>
       onChain.has(burn.txHash) ? { burn, depth: 3 } : undefined,
     )
-    const lateNow = async () => (await ledger.books.find(nonceOf(1)))?.late?.txHash
+    const lateNow = async () => (await ledger.books.find(nonceOf(1)))?.late?.burn.txHash
     await found(1, late)
     await account.round(signal)
     await store.dropTransfers(addressOf(1))

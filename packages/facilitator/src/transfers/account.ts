@@ -3,8 +3,8 @@
  * minted. Money that one proof cannot bring is kept and shown.
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import type { IssuedStore } from '../addresses/issued/store.js'
 import type { Clock } from '../payment/ports.js'
+import type { IssuedStore } from './issued-store.js'
 import { againSeconds, createLookAt, type LookAtDeps, type LookedAt } from './look-at.js'
 import { createStuck, type Stuck } from './stuck.js'
 

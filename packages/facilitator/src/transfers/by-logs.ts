@@ -4,8 +4,8 @@
  */
 import { SvcError } from '@svc-zerc20/protocol'
 import { type Generation, nextHashChain } from '@svc-zerc20/zk'
-import type { Checkpoint, FollowedBlock } from '../addresses/issued/store.js'
 import type { Cursor } from './cursor.js'
+import type { Checkpoint, FollowedBlock } from './issued-store.js'
 import { moved, type TakeTransfers } from './take.js'
 import type { PlacedTransfer, TokenBlock, TokenChain, TokenState } from './token-chain.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { FollowedBlock } from '../addresses/issued/store.js'
 import { checkpointsOf, withCheckpoints } from './checkpoints.js'
+import type { FollowedBlock } from './issued-store.js'
 
 it('remembers few blocks, and for a reorg of any depth one that is not much farther back', () => {
   let followed: FollowedBlock | undefined

@@ -2,7 +2,7 @@
  * Which followed blocks are remembered. The older they are, the farther apart they lie. After a short reorg
  * only a few blocks are read again, and after a reorg of any depth there is a block before it.
  */
-import type { Checkpoint, FollowedBlock } from '../addresses/issued/store.js'
+import type { Checkpoint, FollowedBlock } from './issued-store.js'
 
 /** The block that was followed now, with those before it that are worth remembering: some dozens at most. */
 export function withCheckpoints(before: FollowedBlock | undefined, block: Checkpoint): FollowedBlock {

@@ -3,9 +3,9 @@
  * remembered block that is still on the chain.
  */
 import { SvcError } from '@svc-zerc20/protocol'
-import type { Checkpoint, FollowedBlock, IssuedStore } from '../addresses/issued/store.js'
 import type { FollowEvent } from '../telemetry/reports.js'
 import { checkpointsOf, withCheckpoints } from './checkpoints.js'
+import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
 import type { TokenBlock, TokenChain } from './token-chain.js'
 
 export type Cursor = {

@@ -1,8 +1,9 @@
 /** Transfers to addresses of an epoch, as they were found on the chain. */
-import type { IssuedStore } from '../addresses/issued/store.js'
+
 import { type EpochLeaf, epochKey, epochOf } from '../payment/epochs/epoch.js'
 import type { BatchPorts } from '../payment/epochs/ports.js'
 import { burnIn } from '../payment/found/judge-transfers.js'
+import type { IssuedStore } from './issued-store.js'
 
 export function createEpochTransfers({
   store,

@@ -1,15 +1,16 @@
 /** Transfers are followed whatever the indexer tells and whatever a reorg does. Nothing is minted here. */
-import { rmSync } from 'node:fs'
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { createIndexer } from '@svc-zerc20/indexer'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../test/support/until.js'
+import { restoreBackup } from '../../test/ledger-files.js'
 import { type LyingIndexer, startLyingIndexer } from '../../test/lying-indexer.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { startOwnFacilitator } from '../../test/own-facilitator.js'
 import { bodyOf } from '../../test/payment.js'
+import { backUp } from '../store/backup.js'
 
 const hourMs = 3_600_000
 
@@ -120,7 +121,7 @@ describe('a transfer', () => {
     await withOwn(confirmed, { confirmations: 3 })
   })
 
-  it('that a lost journal had accepted is found again from the issued addresses', async () => {
+  it('that was accepted behind a backup is found again by the addresses that the backup knows', async () => {
     const journal = 'lost.jsonl'
     const config = {
       network: { indexer_url: proxy.url },
@@ -130,26 +131,31 @@ describe('a transfer', () => {
     const first = await startOwnFacilitator(net, { journal, config })
     const offer = await first.challenge('310')
     const { challengeNonce } = offer
+    const backup = `${net.directory}/lost.backup`
+    backUp(`${net.directory}/${journal}`, backup, 1_700_000_000)
     const burnTxHash = await net.transfer(payer, offer.payTo, '310')
     const settled = await first.post('/settle', bodyOf(offer, { challengeNonce, burnTxHash }))
     expect(settled).toMatchObject({ success: true })
     // Followed past it.
     await payLate(first, '320')
     await first.close()
-    for (const file of [journal, `${journal}.mark`]) rmSync(`${net.directory}/${file}`)
+    restoreBackup(`${net.directory}/${journal}`, backup)
+    // The offer is over, and nobody can present its burn any more.
+    first.clock.advance(hourMs)
 
     const second = await startOwnFacilitator(net, {
       journal,
       config,
       clock: first.clock,
-      acceptJournal: true,
     })
     try {
       const found = await until(() =>
         second.reported('burn.found').find((told) => 'txHash' in told && told.txHash === burnTxHash),
       )
       expect(found).toMatchObject({ challengeNonce, value: 310n })
-      await until(() => second.reported('burn.late').length > 0)
+      // Who was served behind the backup is served no second time.
+      const again = await second.post('/settle', bodyOf(offer, { challengeNonce, burnTxHash }))
+      expect(again).toMatchObject({ success: false })
     } finally {
       await second.close()
     }

@@ -108,8 +108,8 @@ describe('a transfer that nobody presents', proofs, () => {
   })
 })
 
-describe('fault 27: after retention, compaction and restart', proofs, () => {
-  it('the journal has forgotten the challenge, and a transfer to it is minted all the same', async () => {
+describe('fault 27: after retention and restart', proofs, () => {
+  it('the challenge counts as forgotten, and a transfer to it is minted all the same', async () => {
     const config = {
       settlement: { expired_challenge_retention_seconds: 0 },
       daemon: { follow_interval_ms: 1_000 },
@@ -123,13 +123,14 @@ describe('fault 27: after retention, compaction and restart', proofs, () => {
     const clock = movableClock()
     clock.advance(hourMs)
     const second = await startOwnFacilitator(net, { journal, config, clock })
-    await until(() => second.reported('journal.compacted').length > 0)
+    expect(await second.admin(`/payments/${offer.challengeNonce}`)).toMatchObject({
+      reason: 'not_found',
+    })
     await second.close()
     await net.transfer(payer, offer.payTo, '640')
 
     const third = await startOwnFacilitator(net, { journal, config, clock })
     try {
-      expect(third.reported('journal.replayed')).toMatchObject([{ records: 1 }])
       await expectProvided(640n)
       expect(third.reported('burn.found')).toMatchObject([{ reason: 'unpresented', value: 640n }])
     } finally {

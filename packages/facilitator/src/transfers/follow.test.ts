@@ -3,8 +3,7 @@ import { nextHashChain } from '@svc-zerc20/zk'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
 import { addressOf, challengeOf, hashOf, seconds, units } from '../../test/challenges.js'
-import { createIssuedMemory } from '../addresses/issued/memory.js'
-import type { Challenge } from '../payment/records.js'
+import { createMemoryStore } from '../../test/store.js'
 import type { FollowEvent } from '../telemetry/reports.js'
 import { createFollow } from './follow.js'
 import type { PlacedTransfer, TokenChain } from './token-chain.js'
@@ -50,14 +49,13 @@ function forkingChain() {
   }
 }
 
-function follower(options: { durable?: () => Promise<void> } = {}) {
+function follower() {
   const node = forkingChain()
-  const store = createIssuedMemory({ perAddressMax: 4, addressesMax: 100 })
+  const { issued: store, ledger } = createMemoryStore(stoppedClock())
   const reported: FollowEvent[] = []
   const follow = createFollow({
     store,
     ledger: { find: async () => undefined },
-    durable: options.durable ?? (async () => undefined),
     chain: node.chain,
     indexer: { transfersFrom: () => Promise.reject(new SvcError('indexer_failed', 'is down')) },
     generation: 2,
@@ -68,42 +66,23 @@ function follower(options: { durable?: () => Promise<void> } = {}) {
     limits: { transfersPerPage: 10, indexerRestRounds: 1_000 },
   })
   const round = () => follow.round(new AbortController().signal)
-  return { node, store, follow, reported, round }
+  return { node, store, issue: ledger.issue, follow, reported, round }
 }
 
 const txHashesTo = async ({ store }: ReturnType<typeof follower>, address: number) =>
   (await store.transfersTo(addressOf(address))).map(({ txHash }) => txHash)
 
 describe('following transfers', () => {
-  it('knows every address that can have been paid up to the block it follows to', async () => {
-    const own = follower({
-      async durable() {
-        // Issued, paid and mined while the round began; on the disk a moment later.
-        await own.store.put([challengeOf(1)])
-      },
-    })
-    await own.store.put([challengeOf(2)])
-    own.node.mineTo(5)
-    own.node.transfer(1, 5)
-    expect(await own.round()).toBe('followed')
-    expect(await txHashesTo(own, 1)).toEqual([hashOf(7_005)])
-  })
-
   it('knows an address that was issued and paid while the node was asked for that block', async () => {
-    const issued: Challenge[] = []
-    const own = follower({
-      async durable() {
-        await own.store.put(issued.splice(0))
-      },
-    })
+    const own = follower()
     const { chain } = own.node
     const { deepBlock } = chain
     chain.deepBlock = async (depth) => {
-      issued.push(challengeOf(1))
+      await own.issue(challengeOf(1))
       own.node.transfer(1, 5)
       return deepBlock(depth)
     }
-    await own.store.put([challengeOf(2)])
+    await own.issue(challengeOf(2))
     own.node.mineTo(5)
     expect(await own.round()).toBe('followed')
     expect(await txHashesTo(own, 1)).toEqual([hashOf(7_005)])
@@ -111,7 +90,7 @@ describe('following transfers', () => {
 
   it('reads a reorg of any depth again from before it began', async () => {
     const own = follower()
-    await own.store.put([challengeOf(1), challengeOf(2)])
+    for (const seed of [1, 2]) await own.issue(challengeOf(seed))
     for (let head = 10; head <= 1_000; head += 10) {
       own.node.mineTo(head)
       if (head === 300) own.node.transfer(1, 295)
@@ -133,7 +112,7 @@ describe('following transfers', () => {
 
   it('is not done on a node that does not reach what was followed, nor on a shorter fork', async () => {
     const own = follower()
-    await own.store.put([challengeOf(1)])
+    await own.issue(challengeOf(1))
     for (const head of [50, 100]) {
       own.node.mineTo(head)
       await own.round()
@@ -150,7 +129,7 @@ describe('following transfers', () => {
     const own = follower()
     const { chain } = own.node
     const { block } = chain
-    await own.store.put([challengeOf(1)])
+    await own.issue(challengeOf(1))
     own.node.mineTo(6)
     own.node.transfer(1, 5)
     chain.block = async (number) => {
@@ -168,7 +147,7 @@ describe('following transfers', () => {
     const own = follower()
     const { chain } = own.node
     const { transfers, deepBlock } = chain
-    await own.store.put([challengeOf(1)])
+    await own.issue(challengeOf(1))
     for (const head of [50, 100]) {
       own.node.mineTo(head)
       await own.round()

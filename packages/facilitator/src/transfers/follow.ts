@@ -4,7 +4,6 @@
  */
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Generation } from '@svc-zerc20/zk'
-import type { FollowedBlock, IssuedStore } from '../addresses/issued/store.js'
 import type { Indexer } from '../chain/indexer.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Clock } from '../payment/ports.js'
@@ -12,6 +11,7 @@ import type { FollowEvent } from '../telemetry/reports.js'
 import { createReadByIndexer } from './by-indexer.js'
 import { createReadByLogs, isDoubtful } from './by-logs.js'
 import { createCursor } from './cursor.js'
+import type { FollowedBlock, IssuedStore } from './issued-store.js'
 import { createTakeTransfers } from './take.js'
 import type { TokenBlock, TokenChain, TokenState } from './token-chain.js'
 
@@ -28,8 +28,6 @@ export type Follow = {
 export type FollowDeps = {
   readonly store: IssuedStore
   readonly ledger: Pick<Ledger, 'find'>
-  /** Resolves when every address that was issued up to now is in the store. */
-  readonly durable: () => Promise<void>
   readonly chain: TokenChain
   readonly indexer: Pick<Indexer, 'transfersFrom'>
   readonly generation: Generation
@@ -53,8 +51,6 @@ export function createFollow(deps: FollowDeps): Follow {
   return {
     async round(signal) {
       const target = await chain.deepBlock(deps.depth)
-      // Called after the target is known: every address that can be paid up to that block was issued by now.
-      await deps.durable()
       const from = await cursor.start(target)
       if (!(await cursor.isOnChain(from))) return rewound(from)
       if (target.number < from.number) return 'followed'

@@ -38,7 +38,9 @@ export type IssuedStore = {
   setFollowed(block: FollowedBlock): Promise<void>
 
   /** Keeps a transfer and has its address looked at from `dueAt` on. */
-  putTransfer(payTo: Address, transfer: FoundTransfer, dueAt: number): Promise<'kept' | 'known'>
+  putTransfer(payTo: Address, transfer: FoundTransfer, dueAt: number): Promise<'kept' | 'known' | 'full'>
+  /** Remembers that a batch counts, or has minted, the transfer at this leaf. It stays while its address does. */
+  mark(payTo: Address, leafIndex: bigint, beside: 'counted' | 'minted'): Promise<void>
   transfersTo(payTo: Address): Promise<readonly FoundTransfer[]>
   /** Everything that is kept, address by address. */
   kept(): AsyncIterable<{ readonly payTo: Address; readonly transfers: readonly FoundTransfer[] }>
@@ -53,3 +55,17 @@ export type IssuedStore = {
 }
 
 export type DoTransfersMatter = (payTo: Address, transfers: readonly FoundTransfer[]) => Promise<boolean>
+
+/**
+ * The smallest transfer, when it is smaller than the new one and makes room for it: a single proof mints only the largest.
+ * One that a batch counted stays, or the sums of its epoch would add up no longer.
+ */
+export function leastBelow(
+  transfers: readonly FoundTransfer[],
+  { value }: FoundTransfer,
+): FoundTransfer | undefined {
+  const least = transfers
+    .filter(({ beside }) => beside === undefined)
+    .reduce<FoundTransfer | undefined>((a, b) => (a && a.value <= b.value ? a : b), undefined)
+  return least && least.value < value ? least : undefined
+}

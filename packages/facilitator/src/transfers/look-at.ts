@@ -3,9 +3,8 @@
  * here.
  */
 import { unreachable } from '@svc-zerc20/protocol'
-import type { IssuedStore } from '../addresses/issued/store.js'
 import { limits } from '../limits.js'
-import type { Books, RecordedPayment } from '../payment/books.js'
+import type { Books } from '../payment/books.js'
 import { isOnChain, type OnChainDeps } from '../payment/found/is-on-chain.js'
 import {
   besideBurnOf,
@@ -17,9 +16,10 @@ import {
 } from '../payment/found/judge-transfers.js'
 import { recordFound } from '../payment/found/record-found.js'
 import type { Ledger } from '../payment/ledger-port.js'
-import type { Challenge } from '../payment/records.js'
+import type { Challenge, RecordedPayment } from '../payment/records.js'
 import { acceptedEvent, type Report } from '../payment/report.js'
 import { replaceClaimed } from '../payment/settle/replace-claimed.js'
+import type { IssuedStore } from './issued-store.js'
 
 /** Seconds until an address is looked at again when an obstacle stands in the way. */
 export const againSeconds = 60
@@ -95,7 +95,7 @@ async function replaceLost(deps: LookAtDeps, { challenge, payment, transfers }: 
   const beside = besideBurnOf(payment, transfers)
   const other = largestOf(beside)
   if (!late || accepted || finalized || !other || beside.length < transfers.length) return false
-  if (await deps.reread(challenge, late)) return false
+  if (await deps.reread(challenge, late.burn)) return false
   const burn = burnIn(other)
   if (!(await isOnChain(deps, challenge, burn))) return false
   await deps.ledger.moveBurn(challenge.nonce, burn)

@@ -1,9 +1,9 @@
 /** One round over the token's transfers: follow, account for what was found, forget, count. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { IssuedStore } from '../addresses/issued/store.js'
 import type { Clock } from '../payment/ports.js'
 import type { AccountTransfers } from './account.js'
 import type { Follow } from './follow.js'
+import type { IssuedStore } from './issued-store.js'
 import type { StuckCount } from './stuck.js'
 
 export type FollowedRound = {

@@ -3,11 +3,16 @@
  * forgotten.
  */
 import type { Address } from '@svc-zerc20/protocol'
-import type { DoTransfersMatter, IssuedStore, StuckAddress } from '../addresses/issued/store.js'
-import type { Books, RecordedPayment } from '../payment/books.js'
-import { countedOf, type FoundTransfer, totalOf } from '../payment/found/judge-transfers.js'
+import type { Books } from '../payment/books.js'
+import {
+  countedOf,
+  type FoundTransfer,
+  type StuckAddress,
+  totalOf,
+} from '../payment/found/judge-transfers.js'
 import type { Clock } from '../payment/ports.js'
-import type { Challenge } from '../payment/records.js'
+import type { Challenge, RecordedPayment } from '../payment/records.js'
+import type { DoTransfersMatter, IssuedStore } from './issued-store.js'
 
 export type Stuck = {
   /** Whether an address past its retention is kept: it is under way, or the money there is worth a mint. */

@@ -1,10 +1,10 @@
 /** Keeps those transfers that went to an issued address and that the ledger has not accepted. */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
-import type { IssuedStore } from '../addresses/issued/store.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { Clock } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 import type { FollowEvent } from '../telemetry/reports.js'
+import type { IssuedStore } from './issued-store.js'
 import type { PlacedTransfer, TokenChain } from './token-chain.js'
 
 /**

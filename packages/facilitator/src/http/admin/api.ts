@@ -9,18 +9,18 @@ import {
 } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { z } from 'zod'
-import type { StuckAddress } from '../../addresses/issued/store.js'
 import type { ChainView } from '../../chain/probe.js'
 import type { Profile } from '../../config/profile.js'
-import type { JournalStats } from '../../ledger/journal/journal.js'
 import { limits } from '../../limits.js'
 import { version } from '../../package.js'
-import type { Books, Page, RecordedPayment } from '../../payment/books.js'
+import type { Books, Page } from '../../payment/books.js'
+import type { StuckAddress } from '../../payment/found/judge-transfers.js'
 import type { Issuance } from '../../payment/issue/issuance.js'
 import type { OwedBooks } from '../../payment/owed.js'
 import type { Clock } from '../../payment/ports.js'
-import type { Challenge } from '../../payment/records.js'
+import type { Challenge, RecordedPayment } from '../../payment/records.js'
 import type { FeeControl } from '../../payment/sweep/control.js'
+import type { EngineFigures } from '../../store/engine/engine.js'
 import { metricsContentType } from '../../telemetry/metrics.js'
 import type { RecentEvents } from '../../telemetry/recent.js'
 import { sendRejection } from '../problem.js'
@@ -50,7 +50,6 @@ export type AdminVitals = {
   readonly ledgerId: string
   /** What the token says of itself. */
   readonly token: TokenLabel | undefined
-  openChallenges(): number
   readonly openChallengesMax: number
   addressesReady(): number
   readonly addressesTarget: number
@@ -66,7 +65,7 @@ export type AdminVitals = {
   /** As last seen. */
   chain(): ChainView | undefined
   clockSkewSeconds(): number | undefined
-  journal(): JournalStats | undefined
+  journal(): EngineFigures | undefined
   /** Undefined when no payment history is attached. */
   history(): { readonly records: number; readonly bytes: number; readonly failed: boolean } | undefined
   /** Bytes left under the journal; undefined without one. */
@@ -125,12 +124,12 @@ function guardedRoutes(admin: FastifyInstance, deps: AdminApiDeps): void {
     const query = schemas.pauseQuery.safeParse(request.query)
     if (!query.success)
       return refuse(reply, deps, 'malformed_request', 'message: one line, at most 200 characters')
-    deps.issuance.pause(query.data.message)
+    await deps.issuance.pause(query.data.message)
     return { issuance: issuanceOf(deps) }
   })
 
   admin.post('/resume', async () => {
-    deps.issuance.resume()
+    await deps.issuance.resume()
     return { issuance: issuanceOf(deps) }
   })
 
@@ -161,7 +160,7 @@ async function viewStatus(deps: AdminApiDeps) {
     mints: await viewOwed(deps),
     fees: viewFees(await deps.fees.view()),
     chain: viewChain(vitals),
-    challenges: { open: vitals.openChallenges(), max: vitals.openChallengesMax },
+    challenges: { open: (await deps.books.figures()).open, max: vitals.openChallengesMax },
     addresses: { ready: vitals.addressesReady(), target: vitals.addressesTarget },
     relayer: {
       ...viewAccount(vitals.relayer),
@@ -229,7 +228,7 @@ function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
     const query = readQuery(schemas.pageQuery, request.query)
     if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
     const { payments, ...rest } = viewPage(await books.page({ ...query.value, phase: 'open' }))
-    const open = vitals.openChallenges()
+    const { open } = await books.figures()
     return { open, max: vitals.openChallengesMax, issuance: issuanceOf(deps), challenges: payments, ...rest }
   })
 

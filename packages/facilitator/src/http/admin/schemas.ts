@@ -308,17 +308,16 @@ export const status = named(
     minter: z.looseObject(sendingAccount).optional().describe(minterAbout),
     history: z
       .looseObject({
-        records: count.describe('written since the start'),
-        bytes: count.describe('of all its files'),
+        records: count.describe('lines of its file'),
+        bytes: count.describe('of its file'),
         failed: z.boolean().describe('the disk refuses its records'),
       })
       .optional()
       .describe('absent when no payment history is attached'),
     journal: z
       .looseObject({
-        records: count.describe('written since the start'),
-        recordsHeld: count.optional().describe('records in the file'),
-        syncs: count,
+        records: count.describe('events of the ledger'),
+        syncs: count.describe('groups of events that were written since the start'),
         bytes: count,
         failed: z.boolean(),
         lost: z.boolean().optional().describe('its file is gone from its place'),

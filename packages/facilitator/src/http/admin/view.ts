@@ -1,10 +1,10 @@
 /** A payment as the administrative surface shows it. */
 import { toChecksum } from '@svc-zerc20/protocol'
-import type { StuckAddress } from '../../addresses/issued/store.js'
-import type { Cursor, RecordedPayment } from '../../payment/books.js'
+import type { Cursor } from '../../payment/books.js'
+import type { StuckAddress } from '../../payment/found/judge-transfers.js'
 import { stateAt } from '../../payment/lifecycle.js'
 import type { OwedBooks } from '../../payment/owed.js'
-import type { Burn, Fee, Finalized, Mint } from '../../payment/records.js'
+import type { Burn, Fee, Finalized, Mint, RecordedPayment } from '../../payment/records.js'
 import { waitReasons } from '../../payment/waits.js'
 import type { TimelineEntry } from '../../telemetry/recent.js'
 
@@ -32,7 +32,7 @@ export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: Owe
     ...(finalized && { mint: viewMint(finalized.mint), finalizedAt: finalized.at }),
     granted,
     ...(late && {
-      late: { ...viewBurn(late), reason: payment.lateReason ?? 'late', ...viewLateMint(payment) },
+      late: { ...viewBurn(late.burn), reason: late.reason, ...viewLateMint(payment) },
     }),
     ...(isOwed && { waiting: viewWait(waitOf(challenge.nonce)) }),
   }

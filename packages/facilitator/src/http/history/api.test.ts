@@ -6,12 +6,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { addressOf, deployment, nonceOf, seconds, units } from '../../../test/challenges.js'
 import { connectionBounds } from '../../../test/connections.js'
-import { temporaryFolder } from '../../../test/folder.js'
 import { echoProofs, openHistoryApp, participantsOf } from '../../../test/history-app.js'
 import { createMemoryHistory } from '../../../test/history-books.js'
 import { historyPaymentOf, noon, payerA } from '../../../test/history-payments.js'
 import type { HistoryBooks } from '../../history/books.js'
-import { openHistoryIndex } from '../../history/index/history-index.js'
 import { limits } from '../../limits.js'
 import { createServer } from '../server.js'
 
@@ -370,18 +368,6 @@ describe('an export', () => {
       return reader.status === 200 ? reader : undefined
     })
     again.request.destroy()
-  })
-
-  it('does not keep the index from closing with the daemon, however slow its reader is', async () => {
-    const index = await openHistoryIndex(temporaryFolder())
-    const changes = many(5_000).map((after) => ({ after }))
-    await index.put(changes, 1)
-    const world = await opened({ books: index.books })
-    await slowReader(world)
-    const closing = world.app.close()
-    world.app.server.closeAllConnections()
-    await index.close()
-    await closing
   })
 
   it('breaks off when the history cannot be read on, so that nobody takes a part for the whole', async () => {

@@ -1,7 +1,4 @@
 /** R-125 by enumeration: every operation, asked by everybody, in every format. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { toChecksum } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressOf, deployment, hashOf, nonceOf, seconds, units } from '../../../test/challenges.js'
@@ -13,7 +10,7 @@ import {
   participantsOf,
 } from '../../../test/history-app.js'
 import { historyPaymentOf, noon, payerA, payerB } from '../../../test/history-payments.js'
-import { type HistoryIndex, openHistoryIndex } from '../../history/index/history-index.js'
+import { openRecordedHistory } from '../../../test/recorded-history.js'
 import type { HistoryPayment } from '../../history/payment.js'
 import { historyOperations } from './operations.js'
 
@@ -89,26 +86,19 @@ const burnsOf = ({ accepted, late }: HistoryPayment) =>
 const neverForPayers =
   /"(?:mint|treasury|finalizedAt|recipient|seq|fees|finalized|powNonce|epoch|blockHash)":|mint_|treasury|finalized_at/
 
-let folder: string
-let index: HistoryIndex
+let recorded: Awaited<ReturnType<typeof openRecordedHistory>>
 let withAddress: HistoryApp
 let byNonce: HistoryApp
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-history-'))
-  index = await openHistoryIndex(folder)
-  await index.put(
-    world().map((after) => ({ after })),
-    1,
-  )
-  const real = { books: index.books, proofs: echoProofs() }
+  recorded = await openRecordedHistory(world())
+  const real = { books: recorded.history, proofs: echoProofs() }
   withAddress = await openHistoryApp(real)
   const participants = participantsOf({ payer: { tenant: 'acme', actor: 'buyer-7' } })
   byNonce = await openHistoryApp({ ...real, participants })
 })
 afterAll(async () => {
   await Promise.all([withAddress.app.close(), byNonce.app.close()])
-  await index.close()
-  rmSync(folder, { recursive: true })
+  await recorded.close()
 })
 
 describe('R-125 a payer with an address', () => {

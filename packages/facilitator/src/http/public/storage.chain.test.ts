@@ -1,23 +1,38 @@
-/** The real daemon on a disk that is full: the kernel refuses it any file longer than a limit we move. */
+/**
+ * The real daemon on a disk that is full. The kernel refuses it any file longer than a limit we move, or, where the next line
+ * counts, only its journal has no room.
+ */
 import { execFileSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
+import { temporaryFiles } from '../../../test/files.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 
 let net: TestNetwork
 let journal: string
+const room = join(temporaryFiles().path, 'room')
 beforeAll(async () => {
-  net = await startNetwork({ daemon: true })
+  const hook = new URL('../../../test/full-disk.mjs', import.meta.url)
+  const environment = { NODE_OPTIONS: `--import ${hook}`, FULL_DISK_ROOM: room }
+  net = await startNetwork({ daemon: true, environment })
   journal = join(net.directory, 'journal.jsonl')
 })
-afterAll(() => net.close())
+afterAll(async () => {
+  leaveRoom()
+  await net.close()
+})
 
-/** Lets the daemon's files grow by so many bytes more; without a number, as far as they like. */
+/** Lets the journal grow by so many bytes more; without a number, as far as it likes. */
 function leaveRoom(bytes?: number): void {
-  const limit = bytes === undefined ? 'unlimited' : `${statSync(journal).size + bytes}`
-  execFileSync('prlimit', ['--pid', `${net.pids.facilitator}`, `--fsize=${limit}:unlimited`])
+  if (bytes === undefined) rmSync(room, { force: true })
+  else writeFileSync(room, `${statSync(journal).size + bytes}`)
+}
+
+/** No file of the daemon may grow beyond this; without a number, as far as it likes. */
+function limitFiles(bytes?: number): void {
+  execFileSync('prlimit', ['--pid', `${net.pids.facilitator}`, `--fsize=${bytes ?? 'unlimited'}:unlimited`])
 }
 
 const records = () =>
@@ -87,6 +102,22 @@ describe('fault 5 a full disk', () => {
     leaveRoom()
     expect((await net.settle(body)).body).toMatchObject({ success: true })
     expect((await net.settle(body)).body.errorReason).toBe('already_accepted')
+    expect(await net.burnsOf(offer.challengeNonce)).toHaveLength(1)
+  })
+
+  it('full for every file, the database included: refused, and recovers with the disk', async () => {
+    const { offer, body } = await net.permitPayment(await net.account())
+    limitFiles(statSync(journal).size)
+    expect(await net.settle(body)).toMatchObject({
+      status: 503,
+      body: { errorReason: 'storage_unavailable' },
+    })
+    expect(await net.burnsOf(offer.challengeNonce)).toHaveLength(0)
+    // The journal has room, and what the database refuses is taken back from it.
+    limitFiles(statSync(journal).size + 10_000)
+    expect((await net.settle(body)).body.success).toBe(false)
+    limitFiles()
+    expect((await net.settle(body)).body).toMatchObject({ success: true })
     expect(await net.burnsOf(offer.challengeNonce)).toHaveLength(1)
   })
 

@@ -14,9 +14,6 @@ export type EpochLeaf = {
   readonly beside?: 'open' | 'counted' | 'minted'
 }
 
-export const isSameEpoch = (one: AddressEpoch, other: AddressEpoch | undefined): boolean =>
-  one.ledger === other?.ledger && one.start === other.start
-
 /** The epoch of a challenge; undefined when it is minted by a proof of its own. */
 export const epochOf = ({ treasury, epoch }: Pick<Challenge, 'treasury' | 'epoch'>): Epoch | undefined =>
   epoch && { ...epoch, treasury }

@@ -6,7 +6,7 @@
 import type { Address } from '@svc-zerc20/protocol'
 import type { Books } from '../books.js'
 import type { AwaitingMint } from '../records.js'
-import { type Epoch, type EpochLeaf, epochKey, epochOf } from './epoch.js'
+import type { Epoch, EpochLeaf } from './epoch.js'
 import type { BatchPorts } from './ports.js'
 
 /**
@@ -20,7 +20,7 @@ export type EpochLeaves = (
 ) => Promise<readonly EpochLeaf[]>
 
 export type EpochLeavesDeps = Pick<BatchPorts, 'found' | 'countsBeside' | 'dustBelow'> & {
-  readonly ledger: { readonly books: Pick<Books, 'page'> }
+  readonly ledger: { readonly books: Pick<Books, 'ofEpoch'> }
 }
 
 export function createEpochLeaves(deps: EpochLeavesDeps): EpochLeaves {
@@ -37,11 +37,8 @@ export function createEpochLeaves(deps: EpochLeavesDeps): EpochLeaves {
       leaves.set(burn.leafIndex, { challenge, burn })
       paid.add(challenge.payTo)
     }
-    const recorded = await deps.ledger.books.page({ epoch, limit: Number.POSITIVE_INFINITY })
-    for (const { challenge, accepted, late } of recorded.payments) {
-      const own = epochOf(challenge)
-      if (!own || epochKey(own) !== epochKey(epoch)) continue
-      for (const burn of [accepted?.burn, late]) if (burn) addOwn({ challenge, burn })
+    for (const { challenge, accepted, late } of await deps.ledger.books.ofEpoch(epoch)) {
+      for (const burn of [accepted?.burn, late?.burn]) if (burn) addOwn({ challenge, burn })
     }
     for (const payment of payments) addOwn(payment)
     const found = (await deps.found(epoch)).filter(({ burn }) => !leaves.has(burn.leafIndex))

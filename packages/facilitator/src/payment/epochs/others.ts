@@ -2,7 +2,7 @@
 import type { Books } from '../books.js'
 import type { FinalizeEvent } from '../finalize/ports.js'
 import type { AwaitingMint } from '../records.js'
-import { type Epoch, type EpochLeaf, type EpochPayments, epochKey, epochOf } from './epoch.js'
+import type { Epoch, EpochLeaf, EpochPayments } from './epoch.js'
 import type { EpochLeaves } from './leaves.js'
 import type { EpochMemory } from './memory.js'
 import { sumBelow } from './plan.js'
@@ -35,7 +35,7 @@ export type ForeignWatch = {
 
 export function createForeignWatch(
   deps: Pick<BatchPorts, 'foreignCounts'> & {
-    readonly ledger: { readonly books: Pick<Books, 'page'> }
+    readonly ledger: { readonly books: Pick<Books, 'openEpochs'> }
     readonly report: (event: FinalizeEvent) => void
   },
   leavesOf: EpochLeaves,
@@ -65,10 +65,8 @@ export function createForeignWatch(
 
     async lookAtOpen() {
       if (isOpenLookedAt) return
-      const { payments } = await deps.ledger.books.page({ phase: 'open', limit: Number.POSITIVE_INFINITY })
-      const epochs = payments.flatMap(({ challenge }) => epochOf(challenge) ?? [])
       try {
-        for (const epoch of new Map(epochs.map((each) => [epochKey(each), each])).values()) {
+        for (const epoch of await deps.ledger.books.openEpochs()) {
           const told = await find(epoch, [])
           if (told) deps.report({ event: 'batch.foreign', ...told })
         }

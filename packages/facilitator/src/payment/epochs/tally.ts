@@ -42,7 +42,7 @@ export type EpochTallies = {
 }
 
 export type EpochTalliesDeps = BatchPorts & {
-  readonly ledger: Pick<Ledger, 'finalize'> & { readonly books: Pick<Books, 'page'> }
+  readonly ledger: Pick<Ledger, 'finalize'> & { readonly books: Pick<Books, 'ofEpoch' | 'openEpochs'> }
   readonly minter: Pick<Minter, 'mint' | 'isUnderWay'>
   readonly progress: Progress
   readonly reorgedBurns: Pick<ReorgedBurns, 'withCurrentBurn'>

@@ -1,13 +1,14 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { describe, expect, it, vi } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
+import { until } from '../../../../../test/support/until.js'
 import { burnOf, challengeOf, hashOf, nonceOf, permitPayloadOf, units } from '../../../test/challenges.js'
-import { createMemoryLedger } from '../../../test/ledger.js'
+import { createMemoryStore } from '../../../test/store.js'
+import { createMintSchedule } from '../../store/ports/schedule.js'
 import type { MintOutcome } from '../ports.js'
 import type { Burn, Mint } from '../records.js'
 import { createFinalize, type FinalizeDeps } from './finalize.js'
 import type { FinalizeEvent, MintState, ProvedRoot } from './ports.js'
-import { createMintSchedule } from './schedule.js'
 
 const periodMs = 15_000
 const never = new AbortController().signal
@@ -49,7 +50,7 @@ function setup({
   ...changes
 }: Partial<FinalizeDeps> & { readonly delayMs?: () => number } = {}) {
   const clock = stoppedClock()
-  const ledger = createMemoryLedger({ clock, openMax: 100, expiredRetentionSeconds: 3600 })
+  const { ledger, store } = createMemoryStore(clock)
   const events: FinalizeEvent[] = []
   const world = {
     root: { size: 10n, root: 1n, isPaused: false } as ProvedRoot,
@@ -92,7 +93,7 @@ function setup({
     },
     clock: { ...clock, sleep: (ms) => world.sleep(ms) },
     report: (event) => events.push(event),
-    schedule: createMintSchedule({ clock, delayMs, retryMs: { first: periodMs, max: 10 * periodMs } }),
+    schedule: createMintSchedule({ store, clock, delayMs, retryMs: { first: periodMs, max: 10 * periodMs } }),
     shuffle: (items) => items,
     batches: noBatches,
     burnConfirmations: 1,
@@ -153,7 +154,7 @@ describe('a round of finalization', () => {
     expect([waits, world.sent]).toEqual([[60_000], [nonce]])
     world.underWay.delete(nonce)
     end({ kind: 'failed', why: 'displaced' })
-    await new Promise((resolve) => setImmediate(resolve))
+    await until(() => named('mint.failed').length > 0)
     expect(named('mint.failed')).toMatchObject([{ reason: 'displaced' }])
     // Its back-off began.
     expect(await round()).toEqual({})
@@ -178,7 +179,7 @@ describe('a round of finalization', () => {
     expect(await round()).toEqual({ [nonce]: 'mined' })
     world.states.set(nonce, 'minted')
     expect(await round()).toEqual({ [nonce]: 'finalized' })
-    expect(await ledger.books.find(nonce)).toMatchObject({ late: large, finalized: {} })
+    expect(await ledger.books.find(nonce)).toMatchObject({ late: { burn: large }, finalized: {} })
   })
 
   it('mints a burn that came too late to buy anything', async () => {
@@ -335,7 +336,7 @@ describe('a reorg', () => {
       world.burns.set(nonceOf(1), { burn: moved, depth: 1 })
       expect(await round()).toEqual({ [nonceOf(1)]: 'mined' })
       const recorded = await ledger.books.find(nonceOf(1))
-      expect(recorded?.accepted?.burn ?? recorded?.late).toEqual(moved)
+      expect(recorded?.accepted?.burn ?? recorded?.late?.burn).toEqual(moved)
     },
   )
 

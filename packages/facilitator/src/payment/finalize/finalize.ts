@@ -41,7 +41,7 @@ export type FinalizeDeps = {
   readonly ledger: Pick<
     Ledger,
     'find' | 'awaitingMint' | 'finalize' | 'demote' | 'demoted' | 'accept' | 'moveBurn'
-  > & { readonly books: Pick<Books, 'page'> }
+  > & { readonly books: Pick<Books, 'ofEpoch' | 'openEpochs'> }
   readonly verifier: MintVerifier
   readonly reread: RereadBurn
   readonly prove: ProveMint

@@ -55,8 +55,8 @@ export function createProgress(deps: {
 
     async failed(challengeNonce, reason, err) {
       waits.set(challengeNonce, reason)
-      deps.report({ event: 'mint.failed', challengeNonce, reason, err })
-      await schedule.failed(challengeNonce)
+      const tell = () => deps.report({ event: 'mint.failed', challengeNonce, reason, err })
+      await schedule.failed(challengeNonce).finally(tell)
       return 'failed'
     },
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, hashOf, seconds, units } from '../../../test/challenges.js'
-import type { RecordedPayment } from '../books.js'
+import type { RecordedPayment } from '../records.js'
 import { besideBurnOf, type FoundTransfer, judgeTransfers } from './judge-transfers.js'
 
 const challenge = challengeOf(1)
@@ -53,7 +53,7 @@ describe('transfers that nobody asked for', () => {
 
   it('beside an accepted or a late burn are left alone unless the operator wants them minted, and then only larger ones', () => {
     const known = transfer(1000n)
-    const late = { ...open, late: burn(known) }
+    const late = { ...open, late: { burn: burn(known), reason: 'late' as const, at: seconds(1) } }
     for (const payment of [accepted(known), late]) {
       const options = { mintsSecond: true }
       expect(judge([known, transfer(1000n, 2)], payment, options)).toEqual({ kind: 'nothing' })

@@ -3,9 +3,8 @@
  * mints one leaf, and the verifier counts the minted amount of an address. Single proofs therefore bring the
  * largest leaf only. Any money beyond it waits for a proof over many leaves.
  */
-import type { UnixSeconds } from '@svc-zerc20/protocol'
-import type { RecordedPayment } from '../books.js'
-import type { Burn, Challenge, LateReason } from '../records.js'
+import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import type { Burn, Challenge, LateReason, RecordedPayment } from '../records.js'
 
 /** A transfer to an issued address, and when its block says it happened. */
 export type FoundTransfer = Burn & {
@@ -88,7 +87,7 @@ function reasonOf(
 /** The value that is, or will be, minted for an address. */
 export const countedOf = (payment: RecordedPayment | undefined): bigint => {
   const accepted = payment?.accepted?.burn.value ?? 0n
-  const late = payment?.late?.value
+  const late = payment?.late?.burn.value
   return late !== undefined && late > accepted ? late : accepted
 }
 
@@ -97,7 +96,7 @@ export function besideBurnOf(
   payment: RecordedPayment | undefined,
   transfers: readonly FoundTransfer[],
 ): readonly FoundTransfer[] {
-  const burn = payment?.accepted?.burn ?? payment?.late
+  const burn = payment?.accepted?.burn ?? payment?.late?.burn
   if (!burn) return transfers
   const isSameLeaf = (transfer: FoundTransfer) =>
     transfer.txHash === burn.txHash && transfer.leafIndex === burn.leafIndex
@@ -117,3 +116,12 @@ export const largestOf = (transfers: readonly FoundTransfer[]): FoundTransfer | 
     (largest, transfer) => (largest && largest.value >= transfer.value ? largest : transfer),
     undefined,
   )
+
+/** One address with money that a single proof does not mint, for the operator. */
+export type StuckAddress = {
+  readonly challengeNonce: ChallengeNonce
+  readonly payTo: Address
+  readonly transfers: readonly FoundTransfer[]
+  /** Base units that lie there beyond the one leaf that is, or will be, minted. */
+  readonly stuck: bigint
+}

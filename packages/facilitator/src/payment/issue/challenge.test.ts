@@ -70,20 +70,20 @@ describe('issueChallenge', () => {
   it('R-110 without an address it refuses and opens nothing', async () => {
     const { issue, ledger } = setup({ ready: 0 })
     expect(await issue(units(1n))).toMatchObject({ ok: false, reason: 'address_pool_empty' })
-    expect(ledger.openCount()).toBe(0)
+    expect((await ledger.books.figures()).open).toBe(0)
   })
 
   it('gives the address back when the caller hung up meanwhile, and opens nothing', async () => {
     const { issue, ledger, givenBack } = setup({ hangsUp: true })
     expect((await issue(units(1n))).ok).toBe(false)
-    expect([ledger.openCount(), givenBack]).toEqual([0, [nonceOf(1)]])
+    expect([(await ledger.books.figures()).open, givenBack]).toEqual([0, [nonceOf(1)]])
   })
 
   it('gives the address back when the cap was reached meanwhile', async () => {
     const { issue, ledger, givenBack } = setup({ openMax: 2 })
     const answers = await Promise.all([1, 2, 3].map(() => issue(units(1n))))
     expect(answers.filter(({ ok }) => ok)).toHaveLength(2)
-    expect([ledger.openCount(), givenBack]).toEqual([2, [nonceOf(3)]])
+    expect([(await ledger.books.figures()).open, givenBack]).toEqual([2, [nonceOf(3)]])
   })
 
   it('refuses amounts outside the bound and spends nothing on them', async () => {

@@ -3,27 +3,36 @@ import { reject } from '@svc-zerc20/protocol'
 import type { Report } from '../report.js'
 import type { IssueChallenge } from './challenge.js'
 
+/** The operator's words to callers, if there are any. */
+export type Pause = { readonly words?: string | undefined }
+
 export type Issuance = {
   isPaused(): boolean
-  /**
-   * Pauses issuance and tells callers the operator's words. Not durable: the daemon always starts with
-   * issuance open.
-   */
-  pause(words?: string): void
-  resume(): void
+  /** Pauses issuance and tells callers the operator's words. A restart changes nothing about it. */
+  pause(words?: string): Promise<void>
+  resume(): Promise<void>
   /** The same way to issue, closed while paused. */
   gate(issue: IssueChallenge): IssueChallenge
 }
 
-export function createIssuance({ report }: { report: Report }): Issuance {
-  let paused: { readonly words: string | undefined } | undefined
+/** Remembers a pause over restarts. */
+export type PauseMemory = {
+  /** The pause of the last run. */
+  readonly paused: Pause | undefined
+  set(pause: Pause | undefined): Promise<void>
+}
+
+export function createIssuance({ report, memory }: { report: Report; memory: PauseMemory }): Issuance {
+  let paused = memory.paused
   return {
     isPaused: () => paused !== undefined,
-    pause(words) {
+    async pause(words) {
+      await memory.set({ words })
       if (!paused) report({ event: 'issuance.paused' })
       paused = { words }
     },
-    resume() {
+    async resume() {
+      await memory.set(undefined)
       if (paused) report({ event: 'issuance.resumed' })
       paused = undefined
     },
@@ -32,5 +41,5 @@ export function createIssuance({ report }: { report: Report }): Issuance {
   }
 }
 
-const messageOf = ({ words }: { words: string | undefined }): string | undefined =>
+const messageOf = ({ words }: Pause): string | undefined =>
   words === undefined ? undefined : `paused by the operator: ${words}`

@@ -10,15 +10,14 @@ import {
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
-import { deriveSeed } from '@svc-zerc20/zk'
+import { deriveSeed, seedFingerprint } from '@svc-zerc20/zk'
 import { hexToBytes } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { startBeside } from '../../../test/beside.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
-import { createSeedCheck } from '../../addresses/seed-check.js'
-import { openLedger } from '../../ledger/open.js'
+import { openTestLedger } from '../../../test/open-ledger.js'
 import type { Challenge } from '../records.js'
 
 let net: TestNetwork
@@ -59,15 +58,10 @@ async function journalWithClaim(name: string) {
     powNonce: 0,
     issuedAtBlock: 0n,
   }
-  const { ledger, close } = await openLedger({
+  const { ledger, close } = await openTestLedger({
     journal: path,
-    binding: { chainId: 31337, token, helper },
-    seed: createSeedCheck(deriveSeed(hexToBytes(treasuryKey)), 31337),
+    binding: { chainId: 31337, token, helper, seed: seedFingerprint(deriveSeed(hexToBytes(treasuryKey))) },
     clock: systemClock,
-    openMax: 10,
-    unmatchedMax: { perChallenge: 1, total: 1 },
-    expiredRetentionSeconds: 60,
-    onJournalFailure: () => undefined,
   })
   await ledger.issue(challenge)
   await ledger.claim(nonce, claimed.value)

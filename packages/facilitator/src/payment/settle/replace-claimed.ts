@@ -3,10 +3,9 @@
  * again with a higher fee, under another hash. The other transfer at the address then pays for the claim.
  */
 import { type ChallengeNonce, Payload, type TxHash } from '@svc-zerc20/protocol'
-import type { RecordedPayment } from '../books.js'
 import { isOnChain, type OnChainDeps } from '../found/is-on-chain.js'
 import type { Ledger } from '../ledger-port.js'
-import type { Burn, Challenge } from '../records.js'
+import type { Burn, Challenge, RecordedPayment } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 
 /** A hash that no block has: the block of a transfer that was not accepted yet is unknown. */

@@ -15,6 +15,10 @@ const paid = (changes: Partial<Challenge> = {}) => ({
   finalized,
 })
 
+const lateBurn = (value = 1_000n) => ({
+  ...{ burn: { ...burnOf(2), value: units(value) }, reason: 'second' as const, at },
+})
+
 describe('the fee that a sweep may take', () => {
   it('is that of an accepted payment whose whole amount was minted', () => {
     expect(dueFeeOf(paid())).toEqual({
@@ -27,18 +31,18 @@ describe('the fee that a sweep may take', () => {
     })
     const before = { ...paid(), finalized: { mint: { value: units(400n) }, at } }
     expect(dueFeeOf(before)).toMatchObject({ amount: 10n, fromBlock: burnOf(1).blockNumber })
-    const larger = { ...paid(), late: { ...burnOf(2), value: units(1_500n) } }
+    const larger = { ...paid(), late: lateBurn(1_500n) }
     expect(dueFeeOf(larger)).toMatchObject({ amount: 10n })
   })
 
   it.each([
     ['was swept', { ...paid(), swept: true as const }],
     ['is not finalized', { challenge: paid().challenge, accepted: paid().accepted }],
-    ['was not accepted: its burn is late', { challenge: paid().challenge, finalized, late: burnOf(2) }],
+    ['was not accepted: its burn is late', { challenge: paid().challenge, finalized, late: lateBurn() }],
     ['was accepted by less than its amount', paid({ amount: units(1_001n) })],
     [
       'has a mint of another burn to its address',
-      { ...paid(), late: burnOf(2), finalized: { mint: { value: units(999n) }, at } },
+      { ...paid(), late: lateBurn(), finalized: { mint: { value: units(999n) }, at } },
     ],
     ['is split by the splitter', paid({ fee: { amount: units(10n), bps: 100, chargeTo: 'payer' } })],
     ['has a fee of nothing', paid({ fee: { ...fee, amount: units(0n) } })],

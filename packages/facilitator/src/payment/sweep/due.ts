@@ -8,7 +8,7 @@
  * - A fee without a recipient is the splitter's matter.
  */
 import type { Address, BaseUnits, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
-import type { Accepted, Burn, Challenge, Finalized } from '../records.js'
+import type { Accepted, Finalized, RecordedPayment } from '../records.js'
 
 export type DueFee = {
   readonly nonce: ChallengeNonce
@@ -22,13 +22,7 @@ export type DueFee = {
   readonly fromBlock: bigint
 }
 
-type Sweepable = {
-  readonly challenge: Challenge
-  readonly accepted?: Accepted
-  readonly finalized?: Finalized
-  readonly late?: Burn
-  readonly swept?: true
-}
+type Sweepable = Pick<RecordedPayment, 'challenge' | 'accepted' | 'finalized' | 'late' | 'swept'>
 
 export function dueFeeOf(payment: Sweepable): DueFee | undefined {
   const { challenge, accepted, finalized } = payment

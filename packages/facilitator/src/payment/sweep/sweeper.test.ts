@@ -8,12 +8,15 @@ import { createSweeper } from './sweeper.js'
 const treasury = addressOf(0xa2)
 const transaction = { txNonce: 0, hash: hashOf(50), raw: '0x02' } as const
 const done = { kind: 'done', txHash: transaction.hash, blockNumber: 9n } as const
-const ticks = () => new Promise((resolve) => setImmediate(resolve))
+/** Lets everything that waits for the ledger have its turn. */
+const ticks = async () => {
+  for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
 
 /** A ledger with one fee of 10, and a sender that says what the test tells it to. */
 async function setup() {
   const clock = stoppedClock()
-  const fees = createFeeLedger(clock)
+  const fees = await createFeeLedger(clock)
   await fees.earn(treasury, [10n])
   const events: SweepEvent[] = []
   const world = {

@@ -1,4 +1,6 @@
 /** Messages between the daemon and the thread of its engine. */
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Engine, EngineFigures } from './engine.js'
 import type { Request } from './writer.js'
@@ -24,7 +26,7 @@ export type FromEngine =
       readonly replies: readonly ({ readonly value: unknown } | { readonly error: SentError })[]
       readonly figures: EngineFigures
     }
-  | { readonly kind: 'failure'; readonly error: SentError }
+  | { readonly kind: 'failure'; readonly error: SentError; readonly figures: EngineFigures }
   | { readonly kind: 'closed' }
 
 export function errorOf({ code, message, isOurs, cause }: SentError): Error {
@@ -32,4 +34,10 @@ export function errorOf({ code, message, isOurs, cause }: SentError): Error {
   return isOurs
     ? new SvcError(code as SvcError['code'], message, options)
     : Object.assign(new Error(message, options), { code })
+}
+
+/** The built file of the thread. Undefined beside the sources, as unit tests run them: there the engine needs no thread. */
+export function engineWorker(): URL | undefined {
+  const file = new URL('./engine-worker.js', import.meta.url)
+  return existsSync(fileURLToPath(file)) ? file : undefined
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SvcError } from '@svc-zerc20/protocol'
-import { type EngineOptions, openEngine } from './engine.js'
+import { type Engine, type EngineOptions, openEngine } from './engine.js'
 import type { FromEngine, SentError, ToEngine } from './engine-messages.js'
 import type { Reply } from './writer.js'
 
@@ -23,8 +23,8 @@ function sentError(error: unknown): SentError {
 const sentReply = (reply: Reply) => ('error' in reply ? { error: sentError(reply.error) } : reply)
 
 try {
-  const engine = openEngine(workerData as EngineOptions, (err) =>
-    send({ kind: 'failure', error: sentError(err) }),
+  const engine: Engine = openEngine(workerData as EngineOptions, (err) =>
+    send({ kind: 'failure', error: sentError(err), figures: engine.figures() }),
   )
   const { id, report, isCopy } = engine
   port.on('message', (first: ToEngine) => {

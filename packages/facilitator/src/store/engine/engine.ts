@@ -1,4 +1,8 @@
 /** Database, journal and writer as one part, which runs in a thread of its own or, in memory, where it is asked. */
+import { rmSync } from 'node:fs'
+import { SvcError } from '@svc-zerc20/protocol'
+import { copyAsBackup } from '../backup.js'
+import { rescuedOf } from '../journal/file.js'
 import { type OpenDatabase, openBeside, openInMemory, type TidyLimits } from './open-database.js'
 import { createWriter, type Reply, type Request, type WriterSettings } from './writer.js'
 
@@ -13,12 +17,16 @@ export type EngineOptions = {
 
 /** Figures of the store as of the newest group. */
 export type EngineFigures = {
-  readonly applied: number
-  readonly journalBytes: number
+  /** Events of the ledger: the number of its newest one. */
+  readonly records: number
+  /** Bytes of the journal. */
+  readonly bytes: number
   /** Groups that were synced since the start. */
   readonly syncs: number
   /** The disk refused a step, and has taken none since. */
   readonly failed: boolean
+  /** The journal is gone from its place, and nothing is recorded any more. */
+  readonly lost: boolean
 }
 
 export type Engine = {
@@ -31,6 +39,9 @@ export type Engine = {
   close(): void
 }
 
+/** How often the journal is looked for while nothing is written. */
+const lookMs = 2_000
+
 export function openEngine(
   { path, settings, limits, isAccepted }: EngineOptions,
   onFailure: (err: unknown) => void,
@@ -39,21 +50,50 @@ export function openEngine(
   const { id, report, isCopy, connection, journal } = database
   let syncs = 0
   let failed = false
+  let lost = false
   const writer = createWriter({
     connection,
     journal,
     position: database.position,
     settings,
     onCommitted(position) {
-      if (position.applied > database.position().applied) syncs += 1
+      // A step without an event says nothing of the journal's disk.
+      if (position.applied > database.position().applied) {
+        syncs += 1
+        failed = false
+      }
       database.moveTo(position)
-      failed = false
     },
-    onFailure(err) {
-      failed = true
-      onFailure(err)
-    },
+    onFailure: failedWith,
   })
+
+  function failedWith(err: unknown): void {
+    failed = true
+    const isLost = err instanceof SvcError && err.code === 'journal_lost'
+    if (isLost && !lost && path !== undefined) rescue(path)
+    lost ||= isLost
+    onFailure(err)
+  }
+
+  /** A daemon without traffic notices, too, that its journal is gone. */
+  const looking = setInterval(() => {
+    try {
+      if (!lost) journal?.assertKept()
+    } catch (err) {
+      failedWith(err)
+    }
+  }, lookMs).unref()
+  /** What the ledger remembers outlives its journal: it is saved as a backup. */
+  function rescue(journal: string): void {
+    try {
+      const file = rescuedOf(journal)
+      rmSync(file, { force: true })
+      copyAsBackup(connection, file, 0)
+    } catch (err) {
+      onFailure(err)
+    }
+  }
+
   return {
     id,
     report,
@@ -70,11 +110,15 @@ export function openEngine(
       return replies
     },
     figures: () => ({
-      applied: database.position().applied,
-      journalBytes: journal?.bytes() ?? 0,
+      records: database.position().applied,
+      bytes: journal?.bytes() ?? 0,
       syncs,
       failed,
+      lost,
     }),
-    close: database.close,
+    close() {
+      clearInterval(looking)
+      database.close()
+    },
   }
 }

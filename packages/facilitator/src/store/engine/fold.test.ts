@@ -18,7 +18,12 @@ import type { Connection } from './sqlite.js'
 import { createWriter, type Request } from './writer.js'
 
 const settings = {
-  steps: { openMax: 100, expiredRetentionSeconds: 3600, unmatchedMax: { perChallenge: 3, total: 100 } },
+  steps: {
+    openMax: 100,
+    expiredRetentionSeconds: 3600,
+    foundPerAddressMax: 4,
+    unmatchedMax: { perChallenge: 3, total: 100 },
+  },
   keepSigned: { blocks: 3 },
 }
 const limits = { journalBytesMax: 1 << 23 }

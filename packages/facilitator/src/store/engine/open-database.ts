@@ -2,11 +2,11 @@
  * Opens the database beside its journal, and brings it up to the journal's last line. Anything that would have to be
  * guessed is refused with words: a file that is older than the other, damaged, or of another ledger.
  */
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync } from 'node:fs'
 import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { systemRandom } from '../../system.js'
-import { apply } from '../apply.js'
+import { apply, isEvent, type KeepSigned } from '../apply.js'
 import type { LedgerEvent } from '../events.js'
 import { type JournalFile, openJournalFile } from '../journal/file.js'
 import { type JournalHead, type JournalLine, writeLine } from '../journal/line.js'
@@ -14,7 +14,8 @@ import { old, readMark } from '../journal/mark.js'
 import { type ReadReport, readLines } from '../journal/read.js'
 import { createRows } from '../rows/rows.js'
 import { schemaVersion, sqliteSchema } from '../schema.js'
-import { sql } from '../sql.js'
+import { type Step, sql } from '../sql.js'
+import { unitsColumn } from '../units.js'
 import { type Connection, openSqlite } from './sqlite.js'
 import type { Position, WriterSettings } from './writer.js'
 
@@ -67,11 +68,8 @@ export function openBeside(
   limits: TidyLimits,
   isAccepted = false,
 ): OpenDatabase {
-  const isKnown = existsSync(databaseOf(path))
   const { head, lines, report } = readJournal(path)
-  if (head && !isKnown && head.base > 0) {
-    throw old(`${databaseOf(path)} is missing, which held all before the first line of ${path}`)
-  }
+  makePrivate(databaseOf(path))
   const connection = openSqlite(databaseOf(path))
   try {
     connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
@@ -80,19 +78,28 @@ export function openBeside(
     const begun = head ?? headBehind(known)
     const isCopy = known.isCopy || isAccepted
     if (!isCopy) assertNewest(path, head, known, lines)
-    // Beside a copy of the database an older journal says nothing that could be trusted.
     const isFit = head !== undefined && fits(begun, known, lines)
-    if (!isFit && head && !isCopy) throw old(`${path} and ${databaseOf(path)} do not belong together`)
+    if (!isFit && head) {
+      if (!isAccepted) throw old(`${path} and ${databaseOf(path)} do not belong together`)
+      // Its lines cannot be applied, and may be all that is left of them.
+      renameSync(path, `${path}.before-${nowSeconds()}`)
+    }
     const journal = openJournalFile(path, isFit ? report.bytes : 0)
     if (!isFit) journal.append(writeLine(1, nowSeconds(), headBehind(known)).text)
     const from = isFit ? begun : headBehind(known)
-    const position = catchUp(connection, from.base, known, isFit ? lines : [], settings)
+    connection.exec('BEGIN IMMEDIATE')
+    if (known.isRescued) connection.query(sql`UPDATE ledger SET copied_at = NULL`)
+    const position = catchUp(connection, from.base, known, isFit ? lines : [], settings.keepSigned)
+    connection.exec('COMMIT')
     return opened(known.id, { connection, journal, report, limits, isCopy }, position)
   } catch (error) {
     connection.close()
     throw error
   }
 }
+
+/** Makes an empty file that only its owner can read. SQLite gives the files beside it the same mode. */
+export const makePrivate = (path: string): void => closeSync(openSync(path, 'a', 0o600))
 
 const nowSeconds = () => unixSeconds(systemClock)
 
@@ -102,6 +109,8 @@ type Known = {
   readonly crc: string
   /** It was made as a backup. */
   readonly isCopy: boolean
+  /** It is all that was left when its journal was taken away, and nothing happened since. */
+  readonly isRescued: boolean
 }
 
 /** The first line of a journal that begins behind the database. */
@@ -112,18 +121,29 @@ const headBehind = ({ id, applied, crc }: Known): JournalHead => ({
   baseCrc: crc,
 })
 
+/** Throws when the file begins behind a database that is not there. */
 function readJournal(path: string): {
   readonly head?: JournalHead
   readonly lines: readonly JournalLine[]
   readonly report: ReadReport
 } {
   const lines: JournalLine[] = []
-  const report = readLines<JournalLine['content']>(path, 'settlement.journal', (line) => lines.push(line))
+  const report = readLines<JournalLine['content']>(path, 'settlement.journal', (line) => {
+    const { event } = line.content
+    // Its checksum was good, so that a newer version must have written it.
+    if (lines.length > 0 && !isEvent(event)) {
+      throw new SvcError('journal_newer', `the event ${event} is unknown here`)
+    }
+    lines.push(line)
+  })
   const [first, ...rest] = lines
   if (!first) return { lines, report }
   const { content } = first
   if (content.event !== 'journal_begun') {
     throw new SvcError('journal_corrupt', `settlement.journal: ${path} does not begin as a journal does`)
+  }
+  if (content.base > 0 && !existsSync(databaseOf(path))) {
+    throw old(`${databaseOf(path)} is missing, which held all before the first line of ${path}`)
   }
   return { head: content, lines: rest, report }
 }
@@ -135,7 +155,8 @@ function create(connection: Connection, id: string): void {
   connection.exec('BEGIN IMMEDIATE')
   connection.exec(sqliteSchema)
   connection.query(sql`
-    INSERT INTO ledger (one, id, schema_version, applied, applied_crc, record) VALUES (1, ${id}, ${schemaVersion}, 0, '', '{}')`)
+    INSERT INTO ledger (one, id, schema_version, applied, applied_crc, fees, record)
+    VALUES (1, ${id}, ${schemaVersion}, 0, '', ${unitsColumn(0n)}, '{}')`)
   connection.exec('COMMIT')
 }
 
@@ -147,7 +168,13 @@ function stateOf(connection: Connection): Known {
       `the database has the schema ${row?.schema_version}, not ${schemaVersion}`,
     )
   }
-  return { id: row.id, applied: row.applied, crc: row.applied_crc, isCopy: row.copied_at !== null }
+  return {
+    id: row.id,
+    applied: row.applied,
+    crc: row.applied_crc,
+    isCopy: row.copied_at > 0,
+    isRescued: row.copied_at === 0,
+  }
 }
 
 /** The journal goes on where the database ends, and agrees with it on the last event that both have. */
@@ -164,9 +191,9 @@ function assertNewest(
   lines: readonly JournalLine[],
 ): void {
   const database = databaseOf(path)
-  const last = (head?.base ?? 0) + lines.length
+  const last = head ? head.base + lines.length : known.isRescued ? known.applied : 0
   const mark = readMark(path)
-  if (!head && known.applied > 0)
+  if (!head && known.applied > 0 && !known.isRescued)
     throw old(`${path} is empty or missing, and ${database} has ${known.applied} events`)
   if (known.applied > last)
     throw old(`${path} is an old copy: it ends at event ${last}, ${database} at ${known.applied}`)
@@ -182,29 +209,45 @@ function assertNewest(
   }
 }
 
-/** Lines in one transaction of a replay. */
-const replayedAtOnce = 1_000
-
+/** Applies the lines that the database lacks. */
 function catchUp(
   connection: Connection,
   base: number,
   known: Known,
   lines: readonly JournalLine[],
-  { keepSigned: keep }: WriterSettings,
+  keep: KeepSigned,
 ): Position {
-  let { applied, crc } = known
+  const missing = lines.slice(known.applied - base)
+  const last = missing.at(-1)
+  if (!last) return { applied: known.applied, crc: known.crc, base }
   const rows = createRows()
-  while (applied - base < lines.length) {
+  missing.forEach((line, i) => {
+    connection.run(apply(line.content as LedgerEvent, known.applied + 1 + i, { at: line.at, keep, rows }))
+  })
+  const applied = known.applied + missing.length
+  connection.query(sql`UPDATE ledger SET applied = ${applied}, applied_crc = ${last.crc}`)
+  return { applied, crc: last.crc, base }
+}
+
+/**
+ * What a start would find, asked without changing anything. Throws as a start does. No daemon may have the files open.
+ */
+export function peek<T>(path: string, question: Step<T>): { readonly value: T; readonly report: ReadReport } {
+  const read = readJournal(path)
+  const isKnown = existsSync(databaseOf(path))
+  const connection = openSqlite(isKnown ? databaseOf(path) : ':memory:')
+  try {
+    if (!isKnown) create(connection, read.head?.ledger ?? newId())
+    const known = stateOf(connection)
+    if (!known.isCopy) assertNewest(path, read.head, known, read.lines)
     connection.exec('BEGIN IMMEDIATE')
-    for (const line of lines.slice(applied - base, applied - base + replayedAtOnce)) {
-      connection.run(apply(line.content as LedgerEvent, applied + 1, { at: line.at, keep, rows }))
-      applied += 1
-      crc = line.crc
-    }
-    connection.query(sql`UPDATE ledger SET applied = ${applied}, applied_crc = ${crc}`)
-    connection.exec('COMMIT')
+    catchUp(connection, read.head?.base ?? known.applied, known, read.lines, { blocks: 0 })
+    const value = connection.run(question)
+    connection.exec('ROLLBACK')
+    return { value, report: read.report }
+  } finally {
+    connection.close()
   }
-  return { applied, crc, base }
 }
 
 export type TidyLimits = {

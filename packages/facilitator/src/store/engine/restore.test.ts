@@ -1,4 +1,4 @@
-import { copyFileSync, rmSync } from 'node:fs'
+import { copyFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, nonceOf, permitPayloadOf, selfTransferOf } from '../../../test/challenges.js'
@@ -28,6 +28,8 @@ async function backedUp() {
   const backup = `${path}.backup`
   const { events } = backUp(path, backup, 1_700_000_000)
   expect(events).toBe(3)
+  for (const file of [path, `${path}.db`, `${path}.db-wal`, backup])
+    expect(statSync(file).mode & 0o077).toBe(0)
   return { path, backup, ...opened }
 }
 
@@ -93,9 +95,9 @@ describe('files that are not the newest', () => {
         if (database !== undefined) copyFileSync(`${database}${name}`, `${mixed}${name}`)
       if (hasMark) await keepMark(mixed, () => ({ id: store.id, applied: 4 })).close()
       const again = await openTestStore({ path: mixed })
-      const { applied } = again.store.figures()
+      const { records } = again.store.figures()
       await again.close()
-      return applied
+      return records
     }
     expect(await reopened(newer, newer)).toBe(4)
     // The newer journal has every line that the older database lacks.

@@ -24,7 +24,7 @@ describe('the store in a thread of its own', () => {
     await close()
     const again = await openTestStore({ path, worker })
     expect(await again.ledger.find(challengeOf(50).nonce)).toMatchObject({ claim: {} })
-    expect(again.store.figures()).toMatchObject({ applied: 101, failed: false })
+    expect(again.store.figures()).toMatchObject({ records: 101, failed: false })
     await again.close()
   })
 

@@ -7,22 +7,32 @@ import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { apply, type KeepSigned } from '../apply.js'
 import type { LedgerEvent } from '../events.js'
 import type { JournalFile } from '../journal/file.js'
-import { writeLine } from '../journal/line.js'
+import { lineOf } from '../journal/line.js'
 import { createRows } from '../rows/rows.js'
 import { type Step, sql } from '../sql.js'
 import { doubtSteps } from '../steps/doubt.js'
 import { operatorSteps } from '../steps/operator-steps.js'
+import { scheduleSteps } from '../steps/schedule-steps.js'
 import type { StepContext, StepSettings } from '../steps/step-context.js'
 import { ledgerSteps } from '../steps/steps.js'
 import { sweepSteps } from '../steps/sweep-steps.js'
 import { transferSteps } from '../steps/transfer-steps.js'
+import { encode } from '../stored.js'
 import type { Connection } from './sqlite.js'
 
 export const steps: typeof ledgerSteps &
   typeof sweepSteps &
   typeof transferSteps &
   typeof operatorSteps &
-  typeof doubtSteps = { ...ledgerSteps, ...sweepSteps, ...transferSteps, ...operatorSteps, ...doubtSteps }
+  typeof scheduleSteps &
+  typeof doubtSteps = {
+  ...ledgerSteps,
+  ...sweepSteps,
+  ...transferSteps,
+  ...operatorSteps,
+  ...scheduleSteps,
+  ...doubtSteps,
+}
 export type Steps = typeof steps
 export type StepName = keyof Steps
 
@@ -69,9 +79,11 @@ export function createWriter(deps: {
 
     function* record(at: UnixSeconds, event: LedgerEvent): Step<void> {
       begun += 1
-      yield* apply(event, applied + 1, { at, keep: settings.keepSigned, rows })
+      const json = encode(event)
+      yield* apply(event, applied + 1, { at, keep: settings.keepSigned, rows }, json)
       applied += 1
-      const line = writeLine(applied - base + 1, at, event)
+      if (!journal) return
+      const line = lineOf(applied - base + 1, at, json)
       lines += line.text
       crc = line.crc
     }
@@ -97,7 +109,7 @@ export function createWriter(deps: {
     let isWritten = false
     try {
       const replies = requests.map(reply)
-      if (lines !== '') {
+      if (begun > 0) {
         connection.query(sql`UPDATE ledger SET applied = ${applied}, applied_crc = ${crc}`)
         journal?.append(lines)
         isWritten = true
@@ -106,10 +118,19 @@ export function createWriter(deps: {
       deps.onCommitted({ applied, crc })
       return replies
     } catch (error) {
-      connection.exec('ROLLBACK')
+      rollBack()
       rows.forgetAll()
       if (isWritten) journal?.takeBack()
       throw error
+    }
+  }
+
+  /** A commit that was refused, by a full disk for example, has been rolled back already. */
+  function rollBack(): void {
+    try {
+      connection.exec('ROLLBACK')
+    } catch {
+      // There is no transaction any more.
     }
   }
 

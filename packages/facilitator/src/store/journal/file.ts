@@ -135,4 +135,4 @@ function lossOf(path: string, identity: string, bytes: number): SvcError | undef
 }
 
 /** The backup that a daemon makes whose journal is gone. */
-const rescuedOf = (path: string): string => `${path}.rescued`
+export const rescuedOf = (path: string): string => `${path}.rescued`

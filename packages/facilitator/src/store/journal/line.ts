@@ -32,12 +32,15 @@ const crcOf = (covered: string | Uint8Array): string =>
   crc32(covered).toString(16).padStart(checksumChars, '0')
 
 /** A line with its newline. The checksum covers every byte before it. */
-export function writeLine(
+export const writeLine = (seq: number, at: UnixSeconds, content: object) => lineOf(seq, at, encode(content))
+
+/** The same for content that is JSON already. */
+export function lineOf(
   seq: number,
   at: UnixSeconds,
-  content: object,
+  json: string,
 ): { readonly text: string; readonly crc: string } {
-  const covered = `{"v":${version},"seq":${seq},"at":${at},${encode(content).slice(1, -1)}`
+  const covered = `{"v":${version},"seq":${seq},"at":${at},${json.slice(1, -1)}`
   const crc = crcOf(covered)
   return { text: `${covered}${checksumField}${crc}"}\n`, crc }
 }

@@ -1,23 +1,25 @@
 /** The operator's questions: pages of payments, newest first, and counts. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Books, Counts, Cursor, PageQuery, RecordedTransfer } from '../../payment/books.js'
+import type {
+  Books,
+  Counts,
+  Cursor,
+  LedgerFigures,
+  Page,
+  PageQuery,
+  RecordedTransfer,
+} from '../../payment/books.js'
+import type { Epoch } from '../../payment/epochs/epoch.js'
+import type { Payment, RecordedPayment } from '../../payment/records.js'
 import type { EventNamed } from '../events.js'
 import { mintedOf } from '../leaves.js'
-import type { Payment, RecordedPayment } from '../payment.js'
 import { leavesIn } from '../rows/leaf-rows.js'
-import { epochColumn, type Stage } from '../rows/payment-rows.js'
+import { epochColumn, epochIn, type Stage } from '../rows/payment-rows.js'
+import { loadFees } from '../rows/rows.js'
 import { allOf, first, hexOf, key, type Query, type Row, type Step, sql } from '../sql.js'
 import type { StepSettings } from '../steps/step-context.js'
 import type { Store } from '../store.js'
 import { decode } from '../stored.js'
-
-/** The operator's books, with payments as the store keeps them. */
-export type StoreBooks = Omit<Books, 'page' | 'find'> & {
-  page(query: PageQuery): Promise<Page>
-  find(nonce: ChallengeNonce): Promise<RecordedPayment | undefined>
-}
-
-type Page = { readonly payments: readonly RecordedPayment[]; readonly next?: Cursor }
 
 type Now = { readonly now: number; readonly settings: Pick<StepSettings, 'expiredRetentionSeconds'> }
 
@@ -53,7 +55,7 @@ function stagesOf(phase: PageQuery['phase'], { now }: Now): readonly [Stage, Que
 }
 
 function* page(query: PageQuery, at: Now): Step<Page> {
-  const { since, until, after, limit, isLate, isDemoted, epoch } = query
+  const { since, until, after, limit, isLate, isDemoted } = query
   const bounds = [
     isRetained(at),
     since !== undefined && sql`issued_at >= ${since}`,
@@ -61,14 +63,13 @@ function* page(query: PageQuery, at: Now): Step<Page> {
     after && sql`(issued_at, nonce) < (${after.issuedAt}, ${key(after.nonce)})`,
     isLate && sql`late IS NOT NULL`,
     isDemoted && sql`stage = 'demoted'`,
-    epoch && sql`epoch = ${epochColumn(epoch)}`,
   ]
   const rows: Row[] = []
   for (const [stage, isIn] of stagesOf(query.phase, at)) {
     rows.push(
       ...(yield sql`
         SELECT id, issued_at, nonce, record FROM payment WHERE ${allOf([sql`stage = ${stage}`, isIn, ...bounds])}
-        ORDER BY issued_at DESC, nonce DESC LIMIT ${limit + 1}`),
+        ORDER BY issued_at DESC, nonce DESC LIMIT ${Number.isFinite(limit) ? limit + 1 : -1}`),
     )
   }
   rows.sort((a, b) => b.issued_at - a.issued_at || Buffer.compare(Buffer.from(b.nonce), Buffer.from(a.nonce)))
@@ -96,6 +97,24 @@ function* find(nonce: ChallengeNonce, at: Now): Step<RecordedPayment | undefined
   return row && (yield* withMints(row))
 }
 
+/** Epochs in which something can still be paid or minted, the latest first. */
+export function* epochsUnderWay(now: number): Step<readonly Epoch[]> {
+  const rows = yield sql`
+    SELECT DISTINCT epoch, treasury FROM payment WHERE epoch IS NOT NULL
+      AND (stage IN ('claimed', 'demoted') OR expires_at > ${now} OR id IN (SELECT payment FROM leaf WHERE awaits_mint = 1))`
+  return rows
+    .map((row) => ({ ...epochIn(row.epoch), treasury: hexOf(row.treasury) as Epoch['treasury'] }))
+    .sort((a, b) => b.start - a.start)
+}
+
+export function* paymentsOfEpoch(epoch: Epoch): Step<readonly Payment[]> {
+  const rows = yield sql`
+    SELECT record FROM payment WHERE epoch = ${epochColumn(epoch)} AND treasury = ${key(epoch.treasury)}
+      AND (stage = 'accepted' OR late IS NOT NULL)
+    ORDER BY issued_at, nonce`
+  return rows.map(({ record }) => decode<Payment>(record))
+}
+
 function* counts(at: Now): Step<Counts> {
   const { now } = at
   const stages = yield sql`
@@ -121,6 +140,12 @@ function* counts(at: Now): Step<Counts> {
   }
 }
 
+function* figures({ now }: Now): Step<LedgerFigures> {
+  const open = yield* first(sql`
+    SELECT count(*) AS count FROM payment WHERE stage = 'unclaimed' AND expires_at > ${now}`)
+  return { open: open?.count, fees: yield* loadFees() }
+}
+
 function* unmatched(limit: number): Step<readonly RecordedTransfer[]> {
   const rows = yield sql`
     SELECT at, record FROM event WHERE kind = 'burn_unmatched' ORDER BY seq DESC LIMIT ${limit}`
@@ -130,11 +155,14 @@ function* unmatched(limit: number): Step<readonly RecordedTransfer[]> {
   })
 }
 
-export function createStoreBooks({ ask }: Pick<Store, 'ask'>, at: () => Now): StoreBooks {
+export function createStoreBooks({ ask }: Pick<Store, 'ask'>, at: () => Now): Books {
   return {
     page: (query) => ask(page(query, at())),
     find: (nonce) => ask(find(nonce, at())),
+    openEpochs: () => ask(epochsUnderWay(at().now)),
+    ofEpoch: (epoch) => ask(paymentsOfEpoch(epoch)),
     counts: () => ask(counts(at())),
     unmatched: (limit) => ask(unmatched(limit)),
+    figures: () => ask(figures(at())),
   }
 }

@@ -1,11 +1,9 @@
 /** Issued addresses and the transfers to them, as the follower of the chain asks for them. */
 import type { Address } from '@svc-zerc20/protocol'
-import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
-import type { Challenge } from '../../payment/records.js'
+import type { Challenge, Payment } from '../../payment/records.js'
 import type { FollowedBlock, IssuedStore } from '../../transfers/issued-store.js'
-import type { Payment } from '../payment.js'
-import { first, hexOf, key, list, type Row, type Step, sql } from '../sql.js'
-import type { Due } from '../steps/transfer-steps.js'
+import { first, hexOf, key, list, type Step, sql } from '../sql.js'
+import { type Due, transfersTo } from '../steps/transfer-steps.js'
 import type { Store } from '../store.js'
 import { decode } from '../stored.js'
 
@@ -25,12 +23,6 @@ function* firstBlock(): Step<bigint | undefined> {
 function* followed(): Step<FollowedBlock | undefined> {
   const row = yield* first(sql`SELECT record FROM followed`)
   return row && decode<FollowedBlock>(row.record)
-}
-
-const transferIn = ({ record }: Row): FoundTransfer => decode<FoundTransfer>(record)
-
-function* transfersTo(payTo: Address): Step<readonly FoundTransfer[]> {
-  return (yield sql`SELECT record FROM transfer WHERE pay_to = ${key(payTo)} ORDER BY leaf`).map(transferIn)
 }
 
 /** The next addresses with transfers, in order. */
@@ -76,6 +68,7 @@ export function createIssuedStore({ ask, change }: Pick<Store, 'ask' | 'change'>
     followed: () => ask(followed()),
     setFollowed: (block) => change('setFollowed', block),
     putTransfer: (payTo, transfer, dueAt) => change('putTransfer', payTo, transfer, dueAt),
+    mark: (payTo, leafIndex, beside) => change('countTransfer', payTo, leafIndex, beside),
     transfersTo: (payTo) => ask(transfersTo(payTo)),
     async *kept() {
       let last: Uint8Array = new Uint8Array(0)

@@ -1,5 +1,6 @@
 /** The ledger of the payment flow on the store. */
 import { createHmac } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
@@ -44,9 +45,7 @@ export function createStoreLedger({
 
   const find = async (nonce: ChallengeNonce) => {
     const payment = await ask(findPayment(nonce))
-    if (!payment || isForgotten(payment, context())) return undefined
-    const { late, ...rest } = payment
-    return { ...rest, ...(late && { late: late.burn }) }
+    return payment && !isForgotten(payment, context()) ? payment : undefined
   }
 
   return {
@@ -99,6 +98,8 @@ async function* partsOf<T extends { readonly next: Place }>(
     const last = part.at(-1)
     if (!last || part.length < rowsAtOnce) return
     from = last.next
+    // Others have their turn.
+    await setImmediate()
   }
 }
 

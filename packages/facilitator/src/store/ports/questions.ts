@@ -8,6 +8,7 @@ import type {
   Interrupted,
   InterruptedMint,
   OpenSweep,
+  Payment,
   ShallowBurns,
   SignedTransaction,
   Sweep,
@@ -15,7 +16,6 @@ import type {
 } from '../../payment/records.js'
 import type { DueFee } from '../../payment/sweep/due.js'
 import { dueFeeIn, type Leaf } from '../leaves.js'
-import type { Payment } from '../payment.js'
 import { loadLeaves } from '../rows/leaf-rows.js'
 import { type Slot, slots } from '../rows/transaction-rows.js'
 import { first, hexOf, key, type Step, sql } from '../sql.js'

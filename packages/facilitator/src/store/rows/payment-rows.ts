@@ -1,8 +1,7 @@
 /** Payments as rows: the record, and the columns that questions ask by. */
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import type { AddressEpoch } from '../../payment/records.js'
-import { payerOf } from '../fold-payment.js'
-import type { Payment } from '../payment.js'
+import { amountOf, payerOf, timeOf } from '../../payment/listing.js'
+import type { AddressEpoch, Payment } from '../../payment/records.js'
 import { first, key, optionalKey, places, type Query, type Step, sql, type Value } from '../sql.js'
 import { decode, encode } from '../stored.js'
 import { unitsColumn } from '../units.js'
@@ -21,17 +20,14 @@ function stageOf({ claim, accepted, demoted, late, unmatched }: Payment): Stage 
   return late || unmatched ? 'kept' : 'unclaimed'
 }
 
-/** The time that a payment is listed under: when its money came, and before that when it was issued. */
-const listedAt = ({ challenge, accepted, late }: Payment): number =>
-  accepted?.at ?? late?.at ?? challenge.issuedAt
-
-/** The amount that a payment is listed under: what came, and before that what was asked. */
-const listedAmount = ({ challenge, accepted, late }: Payment): bigint =>
-  accepted?.burn.value ?? late?.burn.value ?? challenge.amount
-
 /** An epoch in a column; null for an address that is minted by a proof of its own. */
 export const epochColumn = (epoch: AddressEpoch | undefined): string | null =>
   epoch ? `${epoch.start}/${epoch.ledger}` : null
+
+export function epochIn(column: string): AddressEpoch {
+  const [start = '', ledger = ''] = column.split('/')
+  return { start: Number(start), ledger }
+}
 
 export type PaymentRow = { readonly id: number; readonly payment: Payment }
 
@@ -49,8 +45,8 @@ function columnsOf(payment: Payment): Readonly<Record<string, Value>> {
     claim_payer: optionalKey(isUnderWay ? payment.claim?.permit?.payer : undefined),
     late: payment.late?.reason ?? null,
     payer: optionalKey(payerOf(payment)),
-    listed_at: listedAt(payment),
-    listed_amount: unitsColumn(listedAmount(payment)),
+    listed_at: timeOf(payment),
+    listed_amount: unitsColumn(amountOf(payment)),
   }
 }
 

@@ -3,9 +3,10 @@
  * remember rows, and it forgets them when a transaction is taken back.
  */
 import { type ChallengeNonce, createBoundedMap } from '@svc-zerc20/protocol'
+import type { Payment } from '../../payment/records.js'
 import { type Leaves, noLeaves } from '../leaves.js'
-import type { Payment } from '../payment.js'
-import type { Step } from '../sql.js'
+import { first, type Step, sql } from '../sql.js'
+import { unitsColumn } from '../units.js'
 import { type LeafRows, loadLeaves, saveLeaves } from './leaf-rows.js'
 import { insertPayment, loadPayment, type PaymentRow, updatePayment } from './payment-rows.js'
 
@@ -15,6 +16,8 @@ export type Rows = {
   update(row: PaymentRow, payment: Payment): Step<void>
   leaves(nonce: ChallengeNonce): Step<LeafRows>
   saveLeaves(nonce: ChallengeNonce, payment: number, before: Leaves, after: Leaves): Step<void>
+  /** Adds to the fees of accepted payments. */
+  addFee(amount: bigint): Step<void>
   forgetAll(): void
 }
 
@@ -22,6 +25,7 @@ const rowsMax = 5_000
 
 export function createRows(): Rows {
   let payments = createBoundedMap<ChallengeNonce, PaymentRow>(rowsMax)
+  let fees: bigint | undefined
   let leaves = createBoundedMap<ChallengeNonce, LeafRows>(rowsMax)
   const remember = (row: PaymentRow) => void payments.set(row.payment.challenge.nonce, row)
   return {
@@ -53,9 +57,21 @@ export function createRows(): Rows {
       yield* saveLeaves(payment, before, after)
       leaves.set(nonce, { payment, leaves: after })
     },
+    *addFee(amount) {
+      if (amount === 0n) return
+      fees ??= yield* loadFees()
+      fees += amount
+      yield sql`UPDATE ledger SET fees = ${unitsColumn(fees)}`
+    },
     forgetAll() {
+      fees = undefined
       payments = createBoundedMap(rowsMax)
       leaves = createBoundedMap(rowsMax)
     },
   }
+}
+
+/** The fees of all payments that are accepted. */
+export function* loadFees(): Step<bigint> {
+  return BigInt((yield* first(sql`SELECT fees FROM ledger`))?.fees)
 }

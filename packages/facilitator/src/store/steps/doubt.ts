@@ -3,10 +3,11 @@
  * granted. So nothing of that time is believed. Ready addresses are dropped, the chain is followed from the first address
  * again, and a burn of that time for a challenge of the copy buys nothing any more: it is minted and told to the operator.
  */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Burn } from '../../payment/records.js'
 import type { PaymentRow } from '../rows/payment-rows.js'
-import { first, type Step, sql } from '../sql.js'
-import { decode } from '../stored.js'
+import { first, hexOf, type Step, sql } from '../sql.js'
+import { readSetting } from './operator-steps.js'
 import type { StepContext } from './step-context.js'
 
 /** The time of doubt: payments up to this number, and burns up to this block. */
@@ -14,15 +15,10 @@ export type Doubt = { readonly payment: number; readonly block: number }
 
 const setting = 'doubt'
 
-function* readDoubt(): Step<Doubt | undefined> {
-  const row = yield* first(sql`SELECT record FROM setting WHERE name = ${setting}`)
-  return row && decode<{ setting: Doubt }>(row.record).setting
-}
-
 /** Whether the burn may have been granted behind the copy. */
 export function* isDoubtful({ id, payment }: PaymentRow, { blockNumber }: Burn): Step<boolean> {
   if (payment.granted) return false
-  const doubt = yield* readDoubt()
+  const doubt = yield* readSetting<Doubt>(setting)
   return doubt !== undefined && id <= doubt.payment && blockNumber <= BigInt(doubt.block)
 }
 
@@ -34,6 +30,12 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
     name: setting,
     setting: { payment: newest?.id, block: head } satisfies Doubt,
   })
+  // Whoever paid before the copy may have been served behind it.
+  const unserved = yield sql`
+    SELECT nonce FROM payment WHERE stage = 'accepted' AND json_extract(record, '$.granted') = 0`
+  for (const { nonce } of unserved) {
+    yield* context.record({ event: 'grant_used', nonce: hexOf(nonce) as ChallengeNonce })
+  }
   yield sql`DELETE FROM ready`
   yield sql`DELETE FROM followed`
   yield sql`INSERT INTO look (pay_to, due_at) SELECT DISTINCT pay_to, 0 FROM transfer WHERE true

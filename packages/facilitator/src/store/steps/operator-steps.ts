@@ -1,8 +1,8 @@
 /** Steps that are no turn of a payment's own: the ledger's binding, switches, disclosures, and the stock of addresses. */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import type { StoredAddress } from '../../addresses/reserve.js'
+import type { StoredAddress } from '../../addresses/address-maker.js'
+import { payerOf } from '../../payment/listing.js'
 import type { AccountName, Binding, KnownAccount } from '../events.js'
-import { payerOf } from '../fold-payment.js'
 import { first, hexOf, key, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
 import type { StepContext } from './step-context.js'
@@ -53,4 +53,9 @@ export function* readyAddresses(): Step<readonly StoredAddress[]> {
   return (yield sql`SELECT record FROM ready ORDER BY rowid`).map(({ record }) =>
     decode<StoredAddress>(record),
   )
+}
+
+export function* readSetting<T>(name: string): Step<T | undefined> {
+  const row = yield* first(sql`SELECT record FROM setting WHERE name = ${name}`)
+  return row && decode<{ setting: T }>(row.record).setting
 }

@@ -14,6 +14,8 @@ export type StepSettings = {
   }
   readonly expiredRetentionSeconds: number
   readonly unmatchedMax: { readonly perChallenge: number; readonly total: number }
+  /** Transfers that are kept of one address, the largest ones: dust must not fill the disk. */
+  readonly foundPerAddressMax: number
 }
 
 export type StepContext = {

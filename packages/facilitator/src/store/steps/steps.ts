@@ -12,11 +12,11 @@ import type {
   Mint,
   OpenClaim,
   PayerMeans,
+  Payment,
   SignedTransaction,
 } from '../../payment/records.js'
 import { judgeMeans } from '../../payment/settle/judge.js'
 import { awaitedIn } from '../leaves.js'
-import type { Payment } from '../payment.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
 import { first, key, list, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'

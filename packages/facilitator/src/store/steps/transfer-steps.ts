@@ -2,11 +2,11 @@
  * Transfers to our addresses, as they were found on the chain, and how far it was followed. No event speaks of them: what
  * a power failure takes is found again, because the place up to which the chain was followed goes with it.
  */
-import type { Address } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
-import type { FollowedBlock } from '../../transfers/issued-store.js'
-import { first, key, list, type Step, sql } from '../sql.js'
-import { encode } from '../stored.js'
+import { type FollowedBlock, leastBelow } from '../../transfers/issued-store.js'
+import { first, hexOf, key, list, type Step, sql } from '../sql.js'
+import { decode, encode } from '../stored.js'
 import type { StepContext } from './step-context.js'
 
 export type Due = { readonly payTo: Address; readonly dueAt: number }
@@ -17,20 +17,51 @@ function* lookAgain(payTo: Address, dueAt: number): Step<void> {
     ON CONFLICT (pay_to) DO UPDATE SET due_at = excluded.due_at`
 }
 
+/** Transfers to an address that are kept, in the order of the chain. */
+export function* transfersTo(payTo: Address): Step<readonly FoundTransfer[]> {
+  const rows = yield sql`
+    SELECT record, counted.beside AS beside FROM transfer
+    LEFT JOIN counted ON counted.leaf = transfer.leaf AND counted.pay_to = transfer.pay_to
+    WHERE transfer.pay_to = ${key(payTo)} ORDER BY transfer.leaf`
+  return rows.map(({ record, beside }) => ({
+    ...decode<FoundTransfer>(record),
+    ...(beside !== null && { beside }),
+  }))
+}
+
 function* putTransfer(
-  _: StepContext,
+  { settings }: StepContext,
   payTo: Address,
   transfer: FoundTransfer,
   dueAt: number,
-): Step<'kept' | 'known'> {
-  const { leafIndex, blockNumber } = transfer
-  const known = yield* first(sql`SELECT 1 FROM transfer WHERE leaf = ${Number(leafIndex)}`)
+): Step<'kept' | 'known' | 'full'> {
+  const { beside: _, ...found } = transfer
+  const { leafIndex, blockNumber } = found
+  const kept = yield* transfersTo(payTo)
+  const isKnown = kept.some((each) => each.leafIndex === leafIndex)
+  if (!isKnown && kept.length >= settings.foundPerAddressMax) {
+    const least = leastBelow(kept, transfer)
+    if (!least) return 'full'
+    yield sql`DELETE FROM transfer WHERE leaf = ${Number(least.leafIndex)}`
+  }
   yield sql`
     INSERT INTO transfer (leaf, pay_to, block, record)
-    VALUES (${Number(leafIndex)}, ${key(payTo)}, ${Number(blockNumber)}, ${encode(transfer)})
+    VALUES (${Number(leafIndex)}, ${key(payTo)}, ${Number(blockNumber)}, ${encode(found)})
     ON CONFLICT (leaf) DO UPDATE SET pay_to = excluded.pay_to, block = excluded.block, record = excluded.record`
   yield* lookAgain(payTo, dueAt)
-  return known ? 'known' : 'kept'
+  return isKnown ? 'known' : 'kept'
+}
+
+function* countTransfer(
+  context: StepContext,
+  payTo: Address,
+  leafIndex: bigint,
+  beside: 'counted' | 'minted',
+): Step<void> {
+  const row = yield* first(sql`SELECT nonce FROM payment WHERE pay_to = ${key(payTo)}`)
+  if (!row) return
+  const nonce = hexOf(row.nonce) as ChallengeNonce
+  yield* context.record({ event: 'transfer_counted', nonce, payTo, leafIndex, beside })
 }
 
 function* setFollowed(_: StepContext, block: FollowedBlock): Step<void> {
@@ -62,8 +93,17 @@ function* forget({ rows }: StepContext, ids: readonly number[]): Step<void> {
   const addresses = sql`(SELECT pay_to FROM payment WHERE id IN ${those})`
   yield sql`DELETE FROM transfer WHERE pay_to IN ${addresses}`
   yield sql`DELETE FROM look WHERE pay_to IN ${addresses}`
+  yield sql`DELETE FROM counted WHERE pay_to IN ${addresses}`
   yield sql`DELETE FROM event WHERE payment IN ${those}`
   yield sql`DELETE FROM payment WHERE id IN ${those}`
 }
 
-export const transferSteps = { putTransfer, setFollowed, lookedAt, dropTransfers, dropTransfersAfter, forget }
+export const transferSteps = {
+  putTransfer,
+  countTransfer,
+  setFollowed,
+  lookedAt,
+  dropTransfers,
+  dropTransfersAfter,
+  forget,
+}

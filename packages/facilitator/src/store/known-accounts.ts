@@ -1,0 +1,48 @@
+/**
+ * The journal knows every transaction of our accounts before it is sent, and the chain counts them. A chain that counts
+ * more than the journal knows means that the journal is an old copy, or that somebody else uses the key.
+ */
+import type { Address } from '@svc-zerc20/protocol'
+import type { AccountName, KnownAccount } from './events.js'
+import { old } from './journal/mark.js'
+import type { OpenLedger } from './open.js'
+
+export type SendingAccount = {
+  readonly address: Address
+  /** Transactions of the key that the chain holds. */
+  minedCount(): Promise<number>
+}
+
+/** Throws `SvcError('journal_old')`. Returns the last txNonce on the chain. */
+export async function assertKnown(
+  name: AccountName,
+  { address, minedCount }: SendingAccount,
+  known: KnownAccount | undefined,
+): Promise<number> {
+  const lastTxNonce = (await minedCount()) - 1
+  if (known?.address !== address || lastTxNonce <= known.txNonce) return lastTxNonce
+  throw old(
+    `the ${name} ${address} has sent ${lastTxNonce - known.txNonce} transactions that the journal does not know: it is an old ` +
+      'copy, or somebody else used that key (then start once with --accept-journal)',
+  )
+}
+
+/** Throws `SvcError('journal_old')`. An account that the journal does not know yet is bound to it as it is now. */
+export async function assertAccountsKnown(deps: {
+  readonly storage: Pick<OpenLedger, 'knownAccount' | 'bindAccount'>
+  readonly relayer: SendingAccount
+  /** Absent when the relayer sends mints. */
+  readonly minter: SendingAccount | undefined
+  /** The ledger may be an older copy, and the operator goes on with it. */
+  readonly isAccepted: boolean
+}): Promise<void> {
+  const { knownAccount, bindAccount } = deps.storage
+  for (const name of ['relayer', 'minter'] as const) {
+    const account = deps[name]
+    if (!account) continue
+    const known = await knownAccount(name)
+    const lastTxNonce = await assertKnown(name, account, deps.isAccepted ? undefined : known)
+    const isKnown = known?.address === account.address && lastTxNonce <= known.txNonce
+    if (!isKnown) await bindAccount(name, { address: account.address, txNonce: lastTxNonce })
+  }
+}

@@ -1,0 +1,207 @@
+import type { Payload } from '@svc-zerc20/protocol'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { movableClock, stoppedClock } from '../../../../../test/support/clocks.js'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  permitPayloadOf,
+  seconds,
+  selfTransferOf,
+} from '../../../test/challenges.js'
+import { createMemoryLedger } from '../../../test/ledger.js'
+import { createMemoryStore, stepSettings } from '../../../test/store.js'
+import { createStoreLedger } from './ledger.js'
+
+const start = 1_700_000_000_000
+const setup = ({ openMax = 10, retention = 3600 } = {}) => {
+  const clock = stoppedClock(start)
+  const ledger = createMemoryLedger({ clock, openMax, expiredRetentionSeconds: retention })
+  return { clock, ledger }
+}
+
+describe('issue', () => {
+  it('never lets more than the cap be open, and says so before', async () => {
+    const { ledger } = setup({ openMax: 2 })
+    const outcomes = await Promise.all([1, 2, 3].map((seed) => ledger.issue(challengeOf(seed))))
+    expect(outcomes).toEqual(['issued', 'issued', 'limit'])
+    expect(await ledger.isFull()).toBe(true)
+    expect((await ledger.books.figures()).open).toBe(2)
+  })
+
+  it('refuses a nonce twice', async () => {
+    const { ledger } = setup()
+    await ledger.issue(challengeOf(1))
+    await expect(ledger.issue(challengeOf(1))).rejects.toThrow('twice')
+  })
+
+  it('R-111 an expired challenge makes room, is found for the retention, and then forgotten', async () => {
+    const { ledger, clock } = setup({ openMax: 1 })
+    const challenge = challengeOf(1)
+    await ledger.issue(challenge)
+    clock.advance(300_000)
+    expect(await ledger.isFull()).toBe(false)
+    expect(await ledger.find(challenge.nonce)).toMatchObject({ challenge })
+    clock.advance(3_599_999)
+    expect(await ledger.find(challenge.nonce)).toBeDefined()
+    clock.advance(1)
+    expect(await ledger.find(challenge.nonce)).toBeUndefined()
+    expect((await ledger.books.page({ limit: 1 })).payments).toEqual([])
+  })
+
+  it('R-111 a retention of 0 forgets at expiry, and a claim that comes then is told so', async () => {
+    const { ledger, clock } = setup({ retention: 0 })
+    const challenge = challengeOf(1)
+    await ledger.issue(challenge)
+    clock.advance(300_000)
+    expect(await ledger.find(challenge.nonce)).toBeUndefined()
+    expect(await ledger.claim(challenge.nonce, permitPayloadOf(challenge))).toBe('forgotten')
+    await ledger.recordLate(challenge, burnOf(1), 'late')
+    expect(await ledger.find(challenge.nonce)).toMatchObject({ challenge })
+  })
+})
+
+describe('claim', () => {
+  it('of concurrent claims on one challenge exactly one is claimed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: 3 }), { minLength: 2, maxLength: 20 }), async (payers) => {
+        const { ledger } = setup()
+        const challenge = challengeOf(1)
+        await ledger.issue(challenge)
+        const payloads = payers.map((payer) => permitPayloadOf(challenge, { payer: addressOf(payer) }))
+        const outcomes = await Promise.all(payloads.map((payload) => ledger.claim(challenge.nonce, payload)))
+        expect(outcomes.filter((outcome) => outcome === 'claimed')).toHaveLength(1)
+        const winner = payers[0]
+        for (const [i, outcome] of outcomes.entries()) {
+          if (i > 0) expect(outcome).toBe(payers[i] === winner ? 'same_payload' : 'other_payload')
+        }
+      }),
+    )
+  })
+
+  it('of concurrent claims with one permit nonce of one payer exactly one is claimed, until it ends', async () => {
+    const { ledger } = setup()
+    const challenges = [1, 2, 3].map((seed) => challengeOf(seed))
+    for (const challenge of challenges) await ledger.issue(challenge)
+    const [first, second, third] = challenges.map((challenge) => ({
+      nonce: challenge.nonce,
+      payload: permitPayloadOf(challenge) as Payload.Payload,
+    }))
+    if (!first || !second || !third) throw new Error('three challenges were issued')
+    expect(await ledger.claim(first.nonce, first.payload)).toBe('claimed')
+    expect(await ledger.claim(second.nonce, second.payload)).toBe('permit_nonce_in_use')
+    await ledger.release(first.nonce)
+    expect(await ledger.claim(second.nonce, second.payload)).toBe('claimed')
+    await ledger.accept(second.nonce, burnOf(1))
+    expect(await ledger.claim(third.nonce, third.payload)).toBe('claimed')
+  })
+
+  it('another nonce, or another payer, is nobody else’s business', async () => {
+    const { ledger } = setup()
+    const [one, two, three] = [challengeOf(1), challengeOf(2), challengeOf(3)]
+    for (const challenge of [one, two, three]) await ledger.issue(challenge)
+    expect(await ledger.claim(one.nonce, permitPayloadOf(one))).toBe('claimed')
+    expect(await ledger.claim(two.nonce, permitPayloadOf(two, { nonce: 1n }))).toBe('claimed')
+    expect(await ledger.claim(three.nonce, permitPayloadOf(three, { payer: addressOf(9) }))).toBe('claimed')
+  })
+
+  it('a claimed challenge no longer counts as open and is not swept; a released one is open again', async () => {
+    const { ledger, clock } = setup({ openMax: 1 })
+    const challenge = challengeOf(1)
+    await ledger.issue(challenge)
+    await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+    expect((await ledger.books.figures()).open).toBe(0)
+    clock.advance(100_000_000)
+    expect(await ledger.find(challenge.nonce)).toMatchObject({ claim: {} })
+    await ledger.release(challenge.nonce)
+    expect(await ledger.find(challenge.nonce)).toBeUndefined()
+  })
+
+  it('a self-transfer is known under its own hash, a relayed burn under the one it was signed with', async () => {
+    const { ledger } = setup()
+    const [transferred, relayed] = [challengeOf(1), challengeOf(2)]
+    for (const challenge of [transferred, relayed]) await ledger.issue(challenge)
+    const payload = selfTransferOf(transferred, 77)
+    await ledger.claim(transferred.nonce, payload)
+    expect((await ledger.find(transferred.nonce))?.claim?.txHash).toBe(payload.burnTxHash)
+    await ledger.claim(relayed.nonce, permitPayloadOf(relayed))
+    expect((await ledger.find(relayed.nonce))?.claim?.txHash).toBeUndefined()
+    await ledger.recordSigned({ txNonce: 0, hash: payload.burnTxHash, raw: '0x02' }, [relayed.nonce])
+    expect((await ledger.find(relayed.nonce))?.claim?.txHash).toBe(payload.burnTxHash)
+  })
+})
+
+describe('accept and grant', () => {
+  const accepted = async () => {
+    const { ledger, clock } = setup()
+    const challenge = challengeOf(1)
+    await ledger.issue(challenge)
+    await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+    expect(await ledger.accept(challenge.nonce, burnOf(1))).toBe('accepted')
+    return { ledger, clock, nonce: challenge.nonce }
+  }
+
+  it('the first accepted burn stays', async () => {
+    const { ledger, nonce } = await accepted()
+    expect(await ledger.accept(nonce, burnOf(2))).toBe('already_accepted')
+    expect((await ledger.find(nonce))?.accepted).toEqual({ burn: burnOf(1), at: seconds(1_700_000_000) })
+  })
+
+  it('an accepted payment is never swept', async () => {
+    const { ledger, clock, nonce } = await accepted()
+    clock.advance(10_000_000_000)
+    await ledger.issue(challengeOf(2, { expiresAt: seconds(1_900_000_000) }))
+    expect((await ledger.find(nonce))?.accepted).toBeDefined()
+  })
+
+  it('whatever callers do with it, at most one grant is ever used', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }), async (writes) => {
+        const { ledger, nonce } = await accepted()
+        let used = 0
+        const callers = writes.map(async (written) => {
+          const grant = await ledger.takeGrant(nonce, 1_000)
+          if (typeof grant === 'string') return grant
+          await Promise.resolve()
+          if (!written) {
+            await grant.giveBack()
+            return 'gave back'
+          }
+          used += 1
+          await grant.use()
+          return 'granted'
+        })
+        const ends = await Promise.all(callers)
+        const firstWritten = writes.indexOf(true)
+        expect(used).toBe(firstWritten === -1 ? 0 : 1)
+        expect((await ledger.find(nonce))?.granted).toBe(firstWritten !== -1)
+        if (firstWritten !== -1) expect(ends.filter((end) => end === 'granted')).toHaveLength(1)
+      }),
+    )
+  })
+
+  it('an end of a grant that already ended changes nothing', async () => {
+    const { ledger, nonce } = await accepted()
+    const grant = await ledger.takeGrant(nonce, 1_000)
+    if (typeof grant === 'string') throw new Error('nobody used it')
+    await grant.use()
+    await grant.giveBack()
+    expect(await ledger.takeGrant(nonce, 1_000)).toBe('used')
+  })
+
+  it('that somebody holds is waited for no longer than the bound', async () => {
+    const clock = movableClock()
+    const { store } = createMemoryStore(clock)
+    const ledger = createStoreLedger({ store, clock, settings: stepSettings, askerOf: () => undefined })
+    const challenge = { ...challengeOf(1), expiresAt: seconds(Math.floor(clock.now() / 1000) + 300) }
+    await ledger.issue(challenge)
+    await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+    await ledger.accept(challenge.nonce, burnOf(1))
+    const held = await ledger.takeGrant(challenge.nonce, 10)
+    expect(await ledger.takeGrant(challenge.nonce, 10)).toBe('held')
+    if (typeof held === 'string') throw new Error('nobody held it')
+    await held.giveBack()
+    expect(await ledger.takeGrant(challenge.nonce, 10)).toHaveProperty('use')
+  })
+})

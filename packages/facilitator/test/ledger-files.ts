@@ -1,0 +1,15 @@
+/** The files of a ledger, as an operator copies and restores them. */
+import { copyFileSync, rmSync } from 'node:fs'
+import { copyDatabase } from '../src/store/backup.js'
+
+/** A copy of a ledger, also while its daemon runs. The journal comes last, so that it has every event of the database. */
+export function copyLedger(journal: string, to: string): void {
+  copyDatabase(journal, to)
+  copyFileSync(journal, to)
+}
+
+/** Puts a backup in the place of a ledger whose daemon is stopped. */
+export function restoreBackup(journal: string, backup: string): void {
+  for (const end of ['', '.db', '.db-wal', '.db-shm', '.mark']) rmSync(`${journal}${end}`, { force: true })
+  copyFileSync(backup, `${journal}.db`)
+}
