@@ -402,8 +402,9 @@ const deeds: Record<string, () => Promise<void>> = {
     const from = nextAddress()
     const wires = await Promise.all(Array.from({ length: 2_000 }, () => openSocket(net.facilitatorUrl, from)))
     expectOnly(await tell(challenge()), 200)
-    // Those beyond the number are closed at once, and the silent rest after a while: how many of each depends on how quickly
-    // they were opened. The number itself is tested where time stands.
+    // How many the daemon closes is tested where time stands. On a busy machine the kernel may never hand over some of them:
+    // it drops the end of the handshake when too many wait, and a caller that says nothing does not hear of it.
+    for (const { socket } of wires) socket.destroy()
     await Promise.all(wires.map(({ closed }) => closed))
   },
   async 'looking for a payment that is not there, very often'() {
