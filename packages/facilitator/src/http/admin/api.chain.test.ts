@@ -184,7 +184,11 @@ describe('payments', () => {
     const payer = await net.account()
     const { offer, body: payment } = await net.permitPayment(payer)
     const settled = await net.settle(payment)
-    const { body } = await admin(`/payments/${offer.challengeNonce}`)
+    // A grant is recorded once its answer was written, so shortly after the caller has it.
+    const body = await until(async () => {
+      const shown = (await admin(`/payments/${offer.challengeNonce}`)).body
+      return (shown.payment as { granted: boolean }).granted && shown
+    })
     expect(body).toMatchObject({
       payment: {
         phase: 'accepted',
