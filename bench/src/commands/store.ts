@@ -161,7 +161,7 @@ async function askDaemon(): Promise<void> {
 
 try {
   if (Number(values.rounds) > 0) {
-    say('the ledger, without a chain; a step is an issue, an acceptance or a mint')
+    say('the ledger with a history, without a chain; a step is an issue, an acceptance or a mint')
     await measureLedger(8)
     await measureLedger(100)
   }

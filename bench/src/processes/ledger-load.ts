@@ -1,5 +1,6 @@
-/** Takes payments through the ledger of a facilitator, on the disk and without a chain, and times its steps. */
+/** Takes payments through the ledger of a facilitator, on the disk, with a history and without a chain, and times its steps. */
 import { randomBytes } from 'node:crypto'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStorage, parseConfig } from '@svc-zerc20/facilitator'
 import type { Address, BaseUnits, ChallengeNonce, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
@@ -61,7 +62,7 @@ const anybody = (): LedgerParties => ({
 
 /**
  * Always as many payers at once as asked for. Mints come later, as they do: a payer that has paid so often has its oldest
- * payment minted. The journal is new. The time ends when everything is on the disk and closed.
+ * payment minted. The journal is new, and the history lies beside it. The time ends when everything is on the disk and closed.
  */
 export async function runLedger(
   journal: string,
@@ -76,6 +77,7 @@ export async function runLedger(
     },
     seed: parties.seed,
     journal,
+    history: { path: join(dirname(journal), 'history.jsonl') },
   })
   const stepsMs: number[] = []
   const timed: Timed = async (step) => {

@@ -1,5 +1,5 @@
 /** The two payload shapes, and the rule that distinguishes them. */
-import { keccak_256 } from '@noble/hashes/sha3'
+import { sha256 } from '@noble/hashes/sha2'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils'
 import {
   type Address,
@@ -119,6 +119,6 @@ const identityBytes = 16
 
 /** A short text, equal for two payloads exactly when they authorize the same burn with the same bytes. */
 export function identity(payload: Payload): string {
-  const digest = keccak_256(utf8ToBytes(JSON.stringify(toWire(payload))))
+  const digest = sha256(utf8ToBytes(JSON.stringify(toWire(payload))))
   return bytesToHex(digest.subarray(0, identityBytes))
 }

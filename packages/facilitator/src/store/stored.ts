@@ -32,14 +32,20 @@ type BigintField<T> = T extends string | number | bigint | boolean | undefined |
 
 const isBigint = (name: string): boolean => Object.hasOwn(bigintFields, name)
 
-export function encode(record: object): string {
-  return JSON.stringify(record, (name, value: unknown) => {
-    if (typeof value === 'bigint') {
-      if (!isBigint(name)) throw new SvcError('invariant', `${name} is not known to be a bigint`)
-      return value.toString()
-    }
-    return name === 'payload' ? Payload.toWire(value as Payload.Payload) : value
-  })
+export const encode = (record: object): string => JSON.stringify(plain(record))
+
+/** The record with values that JSON has. A walk of our own is twice as quick as a replacer. */
+function plain(value: unknown, name = ''): unknown {
+  if (typeof value === 'bigint') {
+    if (!isBigint(name)) throw new SvcError('invariant', `${name} is not known to be a bigint`)
+    return value.toString()
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (name === 'payload') return Payload.toWire(value as Payload.Payload)
+  if (Array.isArray(value)) return value.map((each) => plain(each, name))
+  const record: Record<string, unknown> = {}
+  for (const field in value) record[field] = plain((value as Record<string, unknown>)[field], field)
+  return record
 }
 
 export const decode = <T extends object>(text: string): T => revived(JSON.parse(text)) as T

@@ -72,7 +72,10 @@ export function openBeside(
   makePrivate(databaseOf(path))
   const connection = openSqlite(databaseOf(path))
   try {
-    connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    // A checkpoint costs two syncs, whatever its size.
+    connection.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000',
+    )
     if (!hasSchema(connection)) create(connection, head?.ledger ?? newId())
     const known = stateOf(connection)
     const begun = head ?? headBehind(known)

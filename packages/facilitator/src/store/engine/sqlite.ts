@@ -2,7 +2,7 @@
 import Database from 'libsql'
 import type { Query, Row, Step } from '../sql.js'
 
-type Statement = ReturnType<Database.Database['prepare']>
+type Prepared = { readonly statement: ReturnType<Database.Database['prepare']>; readonly isReader: boolean }
 
 /** A connection. Every call is synchronous. */
 export type Connection = {
@@ -18,20 +18,21 @@ const statementsMax = 500
 export function openSqlite(path: string, { isReader = false } = {}): Connection {
   const database = new Database(path)
   if (isReader) database.exec('PRAGMA query_only = 1; PRAGMA wal_autocheckpoint = 0')
-  const statements = new Map<string, Statement>()
+  const statements = new Map<string, Prepared>()
 
-  function prepared(text: string): Statement {
+  function prepared(text: string): Prepared {
     const known = statements.get(text)
     if (known) return known
     if (statements.size >= statementsMax) statements.clear()
     const statement = database.prepare(text)
-    statements.set(text, statement)
-    return statement
+    const made = { statement, isReader: statement.reader }
+    statements.set(text, made)
+    return made
   }
 
   function query({ text, values }: Query): readonly Row[] {
-    const statement = prepared(text)
-    if (statement.reader) return statement.all(values) as readonly Row[]
+    const { statement, isReader } = prepared(text)
+    if (isReader) return statement.all(values) as readonly Row[]
     statement.run(values)
     return []
   }
