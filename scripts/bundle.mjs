@@ -20,8 +20,8 @@ import { root } from './setup.mjs'
 const started = {
   facilitator: [
     'packages/facilitator/dist/addresses/mining/worker.js',
-    'packages/facilitator/dist/mint/own-tree-worker.js',
-    'packages/facilitator/dist/signatures/signer-worker.js',
+    'packages/facilitator/dist/proving/own-tree-worker.js',
+    'packages/facilitator/dist/chain/signers/signer-worker.js',
     'packages/facilitator/dist/store/engine/engine-worker.js',
     'packages/prover/dist/proving-process.js',
   ],

@@ -13,8 +13,7 @@ const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
   { what: /\bprocess\.env\b/, where: /\/secrets\.ts$|\/env\.ts$|\/child\.ts$|^examples\/|^bench\// },
 ]
 
-/** Sources in one folder, tests not counted. */
-const folderSourcesMax = 16
+const roomsMax = 13
 
 const node = (...args: string[]) =>
   execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
@@ -31,14 +30,14 @@ describe('house rules', () => {
     expect(files.filter((file) => /\b(?:TODO|FIXME|XXX)\b/.test(readText(file)))).toEqual([])
   })
 
-  it('has no folder of sources that a newcomer cannot take in at once', () => {
-    const counts = new Map<string, number>()
-    for (const file of productFiles().filter((file) =>
-      /^(?:packages\/[^/]+|circuits|bench)\/src\//.test(file),
-    )) {
-      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  it('has no package with more rooms than a newcomer holds in mind', () => {
+    const rooms = new Map<string, Set<string>>()
+    for (const file of productFiles()) {
+      const [, workspace, room] = /^(packages\/[^/]+|circuits|bench)\/src\/([^/]+)\//.exec(file) ?? []
+      if (workspace === undefined || room === undefined) continue
+      rooms.set(workspace, (rooms.get(workspace) ?? new Set()).add(room))
     }
-    const crowded = [...counts].filter(([, count]) => count > folderSourcesMax).map(([folder]) => folder)
+    const crowded = [...rooms].filter(([, { size }]) => size > roomsMax).map(([workspace]) => workspace)
     expect(crowded).toEqual([])
   })
 

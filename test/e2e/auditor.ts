@@ -10,7 +10,7 @@ import {
   printProofFile,
   signManifest,
   signRevocations,
-} from '@svc-zerc20/proof'
+} from '@svc-zerc20/statement'
 import { blocksOf, pairsOf, runShell } from '../support/guide-blocks.js'
 import type { Shown } from './guide.js'
 

@@ -3,9 +3,9 @@
 import { exitCodes } from '@svc-zerc20/daemon'
 import { type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { registerAdminCommands, registerSweepCommand } from './admin/commands.js'
+import { registerAdminCommands, registerSweepCommand } from './commands/admin/commands.js'
+import { registerHistoryCommands } from './commands/history/commands.js'
 import type { Environment } from './config/environment.js'
-import { registerHistoryCommands } from './history-command/commands.js'
 
 export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>

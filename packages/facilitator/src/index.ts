@@ -1,6 +1,6 @@
 export { createAddressMiner } from './addresses/mining/miner.js'
 export { type Config, parseConfig } from './config/config.js'
-export { readSecrets, type Secrets } from './secrets/secrets.js'
+export { readSecrets, type Secrets } from './config/secrets/secrets.js'
 export { type Facilitator, type StartOptions, startFacilitator } from './start/start.js'
 export { openStorage } from './start/storage.js'
 export { lockJournal } from './store/journal/lock.js'

@@ -3,9 +3,6 @@
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
-import { printAudit } from './audit/reckon.js'
-import { type CheckReport, check } from './check/check.js'
-import { replayJournal } from './check/journal.js'
 import {
   type Actions,
   type AuditCommand,
@@ -13,13 +10,16 @@ import {
   type DecideCommand,
   type RecoverCommand,
 } from './command-line.js'
+import { printAudit } from './commands/audit/reckon.js'
+import { type CheckReport, check } from './commands/check/check.js'
+import { replayJournal } from './commands/check/journal.js'
+import * as RecoveryReport from './commands/recover/report.js'
 import { readConfigFile } from './config/config.js'
+import { describe, exitCodeOf, type Finding, format, isFailure } from './config/finding.js'
+import { limits } from './config/limits.js'
 import { printConfig, printConfigJson } from './config/print.js'
-import { describe, exitCodeOf, type Finding, format, isFailure } from './finding.js'
-import { limits } from './limits.js'
+import { readDeciderToken, takeEnvironment } from './config/secrets/secrets.js'
 import { version } from './package.js'
-import * as RecoveryReport from './recover/report.js'
-import { readDeciderToken, takeEnvironment } from './secrets/secrets.js'
 import type { Facilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
 import { type LogWriter, levelOf } from './telemetry/events.js'
@@ -138,7 +138,7 @@ async function failWith(error: unknown): Promise<never> {
 
 async function decide(options: DecideCommand): Promise<void> {
   const token = readDeciderToken(env)
-  const { startDecider } = await import('./decider/serve.js')
+  const { startDecider } = await import('./proving/decider/serve.js')
   const onError = (route: string, err: unknown) => output.log({ event: 'request.failed', route, err })
   const decider = await startDecider({ ...options, token, clock: systemClock, onError })
   output.log({ event: 'decider.ready', url: decider.url })
@@ -162,7 +162,7 @@ async function audit(file: string, { json, url, ...period }: AuditCommand): Prom
   const { ready } = await checked(file, { listens: false })
   const stopping = new AbortController()
   onStopSignal(() => stopping.abort())
-  const { audit: compare } = await import('./audit/audit.js')
+  const { audit: compare } = await import('./commands/audit/audit.js')
   const report = await compare({ ...ready, period, url, signal: stopping.signal })
   process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : printAudit(report))
   await output.exit(report.differences.length === 0 ? exitCodes.ok : exitCodes.mistake)
@@ -174,7 +174,7 @@ async function recover(file: string, { json, ...options }: RecoverCommand): Prom
   onStopSignal(() => stopping.abort())
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const log = createProgress(say)
-  const { recoverBurns } = await import('./recover/recover-burns.js')
+  const { recoverBurns } = await import('./commands/recover/recover-burns.js')
   const recovering = recoverBurns({ ...ready, ...options, log, say, signal: stopping.signal })
   const report = await recovering.catch((error: unknown) => {
     const isLocked = error instanceof SvcError && error.code === 'journal_locked'

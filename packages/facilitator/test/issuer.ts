@@ -1,9 +1,9 @@
 /** A proof issuer for tests: its files in a folder of the test's own. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseTrustAnchor } from '@svc-zerc20/proof'
+import { parseTrustAnchor } from '@svc-zerc20/statement'
 import type { IssuerSettings } from '../src/config/history-settings.js'
-import { initIssuer, type Written } from '../src/history/proofs/issuer-files.js'
+import { initIssuer, type Written } from '../src/history/statements/issuer-files.js'
 import { systemRandom } from '../src/system.js'
 import { temporaryFolder } from './folder.js'
 

@@ -7,7 +7,7 @@ import { movableClock } from '../../../test/support/clocks.js'
 import { until } from '../../../test/support/until.js'
 // The built files, because worker threads can only load those.
 import { parseConfig } from '../dist/config/config.js'
-import { readSecrets } from '../dist/secrets/secrets.js'
+import { readSecrets } from '../dist/config/secrets/secrets.js'
 import { startFacilitator } from '../dist/start/start.js'
 import type { WrittenEvent } from '../dist/telemetry/events.js'
 import type { TestNetwork } from './network.js'

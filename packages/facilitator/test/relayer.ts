@@ -10,7 +10,7 @@ import { openRequestsTo } from '../../../test/support/open-requests.js'
 import { type End, passTime } from '../../../test/support/pass-time.js'
 import { until } from '../../../test/support/until.js'
 import type { SignedTransaction } from '../src/payment/records.js'
-import { createRelayer, type RelayedCall, type RelayerLimits } from '../src/relayer/relayer.js'
+import { createRelayer, type RelayedCall, type RelayerLimits } from '../src/sending/relayer/relayer.js'
 import type { RelayerEvent } from '../src/telemetry/reports.js'
 
 export const limits: RelayerLimits = {

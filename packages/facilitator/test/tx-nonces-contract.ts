@@ -1,6 +1,6 @@
 /** Tests that every counter of txNonces must pass, whatever its storage. */
 import { describe, expect, it } from 'vitest'
-import type { TxNonces } from '../src/relayer/tx-nonces.js'
+import type { TxNonces } from '../src/sending/relayer/tx-nonces.js'
 
 export type TxNoncesUnderTest = {
   readonly txNonces: TxNonces

@@ -9,7 +9,7 @@ import {
   signManifest,
   signRevocations,
   thumbprintOf,
-} from '../../../packages/proof/dist/index.js'
+} from '../../../packages/statement/dist/index.js'
 
 const bytesOf = (text) => createHash('sha256').update(`svc-zerc20 sample: ${text}`).digest()
 const anchor = parsePrivateKey(makePrivateKey(bytesOf('anchor')))

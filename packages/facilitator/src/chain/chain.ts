@@ -9,8 +9,8 @@ import {
   transfersIn,
 } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
-import { createCoalescer } from '../coalesce.js'
 import type { Chain, PermitChainFacts } from '../payment/ports.js'
+import { createCoalescer } from './coalesce.js'
 import { createFindExecutedBurn } from './executed-burn.js'
 import { type ChainHead, createChainHead } from './head.js'
 import { createLens, type Lens, type PermitQuery, queryOf } from './lens.js'

@@ -2,7 +2,7 @@
 import { type Address, parseAddress, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { fieldPrime, treeHeight } from '@svc-zerc20/zk'
 import * as z from 'zod'
-import { readBounded } from '../read-bounded.js'
+import { readBounded } from './read-bounded.js'
 
 const word = z
   .string()

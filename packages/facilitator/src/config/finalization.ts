@@ -1,6 +1,7 @@
 /** Whether and at what pace burns are minted, as the operator set it. */
-import { limits } from '../limits.js'
+
 import type { Config } from './config.js'
+import { limits } from './limits.js'
 import type { Profile } from './profile.js'
 
 export type Pace = {

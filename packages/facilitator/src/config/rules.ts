@@ -1,6 +1,6 @@
 /** Rules between keys. Each rule looks only at valid values. */
 import { amountLimit } from '@svc-zerc20/protocol'
-import type { Finding } from '../finding.js'
+import type { Finding } from './finding.js'
 import type { PartialConfig } from './keys.js'
 
 type Rule = Pick<Finding, 'key' | 'message'>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
-import { describe as describeFinding } from '../finding.js'
 import { parseConfig, readConfig } from './config.js'
+import { describe as describeFinding } from './finding.js'
 import { printConfig, printConfigJson } from './print.js'
 import { reservedPercentOf } from './sellers.js'
 

@@ -1,6 +1,7 @@
 /** Shares and rates of callers from the configuration, by the key under which each caller is counted. */
-import { limits } from '../limits.js'
+
 import type { Config } from './config.js'
+import { limits } from './limits.js'
 
 /** The key of a seller. It cannot be mistaken for an address. */
 export const sellerKey = (name: string): string => `seller:${name}`

@@ -1,7 +1,7 @@
 /** Judges unknown keys of the file: a misspelling is a warning, a secret is a failure. */
 import { nearestName, parseAddress } from '@svc-zerc20/protocol'
-import type { Finding } from '../finding.js'
 import { looksLikeKey, soundsSecret } from './credentials.js'
+import type { Finding } from './finding.js'
 import { knownPaths, listTables, tables } from './keys.js'
 import type { LineOf } from './lines.js'
 

@@ -2,7 +2,7 @@ import { type ConnectionBounds, type Connections, limitConnections } from '@svc-
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { drip, openSocket, type RawSocket } from '../../../../test/support/raw-socket.js'
 import { connectionBounds as bounds } from '../../test/connections.js'
-import { limits } from '../limits.js'
+import { limits } from '../config/limits.js'
 import { refuseConnections } from './refuse-connections.js'
 import { createServer } from './server.js'
 

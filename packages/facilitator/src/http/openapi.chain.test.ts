@@ -6,7 +6,7 @@ import { startBeside } from '../../test/beside.js'
 import { type ApiDocument, type Contract, createContract } from '../../test/contract.js'
 import { type Answer, startNetwork, type TestNetwork } from '../../test/network.js'
 import { bodyOf } from '../../test/payment.js'
-import { limits } from '../limits.js'
+import { limits } from '../config/limits.js'
 
 let net: TestNetwork
 let contract: Contract

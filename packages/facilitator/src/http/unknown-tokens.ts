@@ -1,5 +1,5 @@
 /** Counts tokens that are nobody's, and tells the operator once in a while: a guesser must not fill the log. */
-import { limits } from '../limits.js'
+import { limits } from '../config/limits.js'
 import type { Clock } from '../payment/ports.js'
 import type { Log } from '../telemetry/events.js'
 

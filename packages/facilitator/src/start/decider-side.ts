@@ -3,10 +3,10 @@ import type { Secret } from '@svc-zerc20/protocol'
 import type { Prover } from '@svc-zerc20/prover'
 import { batchCircuit, keysOf, type Manifest } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
-import { createDeciderProver, type DeciderProver } from '../decider/client.js'
-import type { JobProof } from '../decider/job-bytes.js'
-import { deciderLimits } from '../decider/limits.js'
 import type { Clock } from '../payment/ports.js'
+import { createDeciderProver, type DeciderProver } from '../proving/decider/client.js'
+import type { JobProof } from '../proving/decider/job-bytes.js'
+import { deciderLimits } from '../proving/decider/limits.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 
 /** The public signals of the batch circuit, in the order of its proofs. */

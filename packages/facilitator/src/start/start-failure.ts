@@ -1,6 +1,6 @@
 /** Why the daemon does not start, as the last line of its log: a supervisor that collects logs sees no standard error. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { describe, type Finding } from '../finding.js'
+import { describe, type Finding } from '../config/finding.js'
 import type { LogEvent } from '../telemetry/events.js'
 
 export type StartFailure = Extract<LogEvent, { event: 'facilitator.failed' }>

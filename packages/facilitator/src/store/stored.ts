@@ -3,8 +3,8 @@
  * text is read back, from under a checksum or from a transaction, so its fields are not judged again.
  */
 import { Payload, SvcError } from '@svc-zerc20/protocol'
+import type { FollowedBlock, FoundTransfer } from '../chain/transfers/issued-store.js'
 import type { Payment } from '../payment/records.js'
-import type { FollowedBlock, FoundTransfer } from '../transfers/issued-store.js'
 import type { Binding, LedgerEvent } from './events.js'
 import type { Leaf } from './leaves.js'
 

@@ -1,5 +1,5 @@
 /** Sends each event to the log, the metrics, the recent events and the gas costs. */
-import { limits } from '../limits.js'
+import { limits } from '../config/limits.js'
 import { version } from '../package.js'
 import type { Clock } from '../payment/ports.js'
 import type { Log, LogWriter } from './events.js'

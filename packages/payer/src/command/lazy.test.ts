@@ -36,7 +36,7 @@ it('svc-pay loads the MCP package for its tools alone', () => {
 it('svc-pay loads the libraries of proofs for the commands about them alone', () => {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const proof = fileURLToPath(new URL('proof.ts', import.meta.url))
-  const isProof = (name: string) => name === '@svc-zerc20/proof'
+  const isProof = (name: string) => name === '@svc-zerc20/statement'
   expect([...loadedBy(main)].filter(isProof)).toEqual([])
   expect([...loadedBy(proof)].filter(isProof)).not.toEqual([])
 })

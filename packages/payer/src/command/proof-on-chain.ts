@@ -12,8 +12,8 @@ import {
   scanLogs,
   transfersIn,
 } from '@svc-zerc20/evm'
-import type { VerifiedProof } from '@svc-zerc20/proof'
 import { type Address, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import type { VerifiedProof } from '@svc-zerc20/statement'
 import { toEventSelector, toFunctionSelector } from 'viem/utils'
 
 /** `open`: the proof does not tell enough to compare it, or it is too much work. */

@@ -12,7 +12,7 @@ import {
   printProofFile,
   signManifest,
   signRevocations,
-} from '@svc-zerc20/proof'
+} from '@svc-zerc20/statement'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock, unixSeconds } from '../clock.js'
 import { runProgram } from './program.js'

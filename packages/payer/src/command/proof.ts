@@ -3,6 +3,7 @@
  * libraries for it are loaded only here, so that the other commands start fast.
  */
 import { readFile, stat, writeFile } from 'node:fs/promises'
+import { SvcError, textTable } from '@svc-zerc20/protocol'
 import {
   ProofError,
   parseProofFile,
@@ -13,8 +14,7 @@ import {
   type Verdict,
   type VerifiedProof,
   verifyProof,
-} from '@svc-zerc20/proof'
-import { SvcError, textTable } from '@svc-zerc20/protocol'
+} from '@svc-zerc20/statement'
 import { type Clock, unixSeconds } from '../clock.js'
 import { exitCodes } from './exit-codes.js'
 import type { Report } from './output.js'

@@ -3,7 +3,7 @@ import type { JsonRpc, RpcAnswer } from '@svc-zerc20/evm'
 import type { Address, Clock } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { encodeFunctionData, numberToHex } from 'viem/utils'
-import { limits } from '../../limits.js'
+import { limits } from '../../config/limits.js'
 
 export type ContractWallets = {
   /**

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { scriptedRpc } from '../../../test/scripted-rpc.js'
 import { seededRandom } from '../../../test/seeded-random.js'
-import { limits } from '../../limits.js'
+import { limits } from '../../config/limits.js'
 import { createWalletLogin } from './wallet-login.js'
 
 const accounts = {

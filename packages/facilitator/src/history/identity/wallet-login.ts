@@ -12,13 +12,13 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { hashMessage, hexToBytes } from 'viem/utils'
+import { signerOfDigest, splitSignature } from '../../chain/signers/signers.js'
 import {
   type HistorySettings,
   type ParticipantRole,
   participantRoles,
 } from '../../config/history-settings.js'
-import { limits } from '../../limits.js'
-import { signerOfDigest, splitSignature } from '../../signatures/signers.js'
+import { limits } from '../../config/limits.js'
 import { createContractWallets } from './contract-wallets.js'
 import { expiryOf, type LoginMessage, placeOf, readMessage, writeMessage } from './login-message.js'
 import { createLoginNonces } from './login-nonces.js'

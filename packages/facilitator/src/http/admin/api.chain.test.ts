@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { startBeside } from '../../../test/beside.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
-import { createAdminClient } from '../../admin/client.js'
+import { createAdminClient } from '../../commands/admin/client.js'
 
 let net: TestNetwork
 beforeAll(async () => {

@@ -4,7 +4,7 @@
  */
 import { parseChallengeNonce } from '@svc-zerc20/protocol'
 import { z } from 'zod'
-import { limits } from '../../limits.js'
+import { limits } from '../../config/limits.js'
 import { lateReasons } from '../../payment/records.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import { readinessProblems } from '../public/schemas.js'

@@ -9,8 +9,8 @@ import { connectionBounds } from '../../../test/connections.js'
 import { echoProofs, openHistoryApp, participantsOf } from '../../../test/history-app.js'
 import { createMemoryHistory } from '../../../test/history-books.js'
 import { historyPaymentOf, noon, payerA } from '../../../test/history-payments.js'
+import { limits } from '../../config/limits.js'
 import type { HistoryBooks } from '../../history/books.js'
-import { limits } from '../../limits.js'
 import { createServer } from '../server.js'
 
 const open: { close(): Promise<unknown> }[] = []

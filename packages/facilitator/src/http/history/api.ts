@@ -1,7 +1,7 @@
 /** The surface of participants. Without a good token every path beneath `/history` answers 401, but login and the issuer's. */
 import { Network, toChecksum, unixSeconds } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
-import { limits } from '../../limits.js'
+import { limits } from '../../config/limits.js'
 import { sendRejection } from '../problem.js'
 import { answerUnrouted } from '../routes.js'
 import type { HistoryApiDeps, HistoryRoutes } from './deps.js'

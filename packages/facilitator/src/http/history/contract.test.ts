@@ -6,7 +6,7 @@ import { addressOf, nonceOf, seconds, units } from '../../../test/challenges.js'
 import { type ApiDocument, createContract } from '../../../test/contract.js'
 import { echoProofs, type HistoryApp, openHistoryApp, participantsOf } from '../../../test/history-app.js'
 import { historyPaymentOf, noon } from '../../../test/history-payments.js'
-import type { Proofs } from '../../history/proofs/proofs.js'
+import type { Proofs } from '../../history/statements/proofs.js'
 import { openApiDocument } from '../openapi.js'
 import { historyOperations } from './operations.js'
 

@@ -2,7 +2,7 @@
 import { callerKey } from '@svc-zerc20/daemon'
 import { parseAddress, reject } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { limits } from '../../limits.js'
+import { limits } from '../../config/limits.js'
 import type { HistoryRoutes } from './deps.js'
 import { readBody } from './query.js'
 import * as schemas from './schemas.js'

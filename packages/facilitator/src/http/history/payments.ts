@@ -1,9 +1,9 @@
 /** Payments of a participant: lists, one payment, totals, and the payer's leave for the provider to see it. */
 import { reject, toChecksum } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
+import { limits } from '../../config/limits.js'
 import type { HistoryPayment } from '../../history/payment.js'
 import { boundsOf, type Sight, seenBy, totalsSeenBy, turnsSeenBy } from '../../history/scopes.js'
-import { limits } from '../../limits.js'
 import type { HistoryRoutes } from './deps.js'
 import { noSuchPayment, type OnePayment, paymentNamedBy } from './one-payment.js'
 import { filterOf, readQuery } from './query.js'

@@ -1,12 +1,12 @@
 /** Proofs over HTTP from a real issuer, checked as an auditor checks them: offline, with the trust anchor alone. */
-import { parseProofFile, type VerifiedProof, verifyProof } from '@svc-zerc20/proof'
+import { parseProofFile, type VerifiedProof, verifyProof } from '@svc-zerc20/statement'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { deployment, nonceOf } from '../../../test/challenges.js'
 import { type HistoryApp, nowOfAll, openHistoryApp } from '../../../test/history-app.js'
 import { historyPaymentOf, noon, payerA } from '../../../test/history-payments.js'
 import { issuerOf, type TestIssuer } from '../../../test/issuer.js'
-import { createProofs } from '../../history/proofs/proofs.js'
+import { createProofs } from '../../history/statements/proofs.js'
 import { systemRandom } from '../../system.js'
 
 const audience = 'https://auditor.example'

@@ -1,8 +1,8 @@
 /** Proofs of what a participant sees, and what everybody needs to check one: the issuer's manifest and its revocations. */
 import { type Result, reject } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { IssuedProof } from '../../history/proofs/proofs.js'
 import { boundsOf, seenBy, totalsSeenBy } from '../../history/scopes.js'
+import type { IssuedProof } from '../../history/statements/proofs.js'
 import type { HistoryRoutes } from './deps.js'
 import { noSuchPayment, type OnePayment, paymentNamedBy } from './one-payment.js'
 import { readBody, readPeriod } from './query.js'

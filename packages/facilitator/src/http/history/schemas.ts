@@ -2,8 +2,8 @@
 import { type BaseUnits, parseBaseUnits } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import { participantRoles } from '../../config/history-settings.js'
+import { limits } from '../../config/limits.js'
 import { historyPhases, recordKinds } from '../../history/payment.js'
-import { limits } from '../../limits.js'
 import { lateReasons } from '../../payment/records.js'
 import { address, baseUnits, count, named, network, nonce, seconds, txHash } from '../schema-parts.js'
 

@@ -2,7 +2,7 @@ import { developmentRoles } from '@svc-zerc20/devnet'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
-import { limits } from '../../limits.js'
+import { limits } from '../../config/limits.js'
 
 let net: TestNetwork
 beforeAll(async () => {

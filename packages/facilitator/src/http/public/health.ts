@@ -1,6 +1,6 @@
 /** For supervisors and load balancers: is the process alive, can it take payments, what does it speak. */
 import type { FastifyInstance } from 'fastify'
-import type { ReadinessProblem } from '../../health/readiness.js'
+import type { ReadinessProblem } from '../health/readiness.js'
 import { openApiDocument } from '../openapi.js'
 
 /** Cheap to ask: the chain is read once in a few seconds, however many ask. */

@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { type SettleBody, startNetwork, type TestNetwork } from '../../../test/network.js'
-import { limits } from '../../limits.js'
+import { limits } from '../../config/limits.js'
 
 const amount = 1000n
 

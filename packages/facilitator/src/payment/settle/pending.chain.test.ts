@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { until } from '../../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { burnRequestOf } from '../../../test/payment.js'
-import { limits } from '../../limits.js'
+import { limits } from '../../config/limits.js'
 
 let net: TestNetwork
 let payer: PrivateKeyAccount

@@ -16,7 +16,7 @@ import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
 import { createChain } from '../../chain/chain.js'
 import { createRereadBurn } from '../../chain/reread-burn.js'
-import { limits } from '../../limits.js'
+import { limits } from '../../config/limits.js'
 import type { Burn } from '../records.js'
 import { replaceClaimed } from './replace-claimed.js'
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { SvcError } from '@svc-zerc20/protocol'
-import { replaceFile } from '../../replace-file.js'
+import { replaceFile } from './replace-file.js'
 
 export type Mark = {
   /** The id of the ledger. */

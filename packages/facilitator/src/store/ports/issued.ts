@@ -1,7 +1,7 @@
 /** Issued addresses and the transfers to them, as the follower of the chain asks for them. */
 import type { Address } from '@svc-zerc20/protocol'
+import type { FollowedBlock, IssuedStore } from '../../chain/transfers/issued-store.js'
 import type { Challenge, Payment } from '../../payment/records.js'
-import type { FollowedBlock, IssuedStore } from '../../transfers/issued-store.js'
 import { first, hexOf, key, list, type Step, sql } from '../sql.js'
 import { type Due, transfersTo } from '../steps/transfer-steps.js'
 import type { Store } from '../store.js'

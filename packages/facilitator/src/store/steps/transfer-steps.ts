@@ -3,8 +3,8 @@
  * a power failure takes is found again, because the place up to which the chain was followed goes with it.
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import { type FollowedBlock, leastBelow } from '../../chain/transfers/issued-store.js'
 import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
-import { type FollowedBlock, leastBelow } from '../../transfers/issued-store.js'
 import { first, hexOf, key, list, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
 import type { StepContext } from './step-context.js'

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  hashOf,
+  nonceOf,
+  seconds,
+  selfTransferOf,
+  units,
+} from '../../../test/challenges.js'
+import { createMemoryStore } from '../../../test/store.js'
+import type { RereadBurn } from '../../payment/finalize/ports.js'
+import type { Challenge } from '../../payment/records.js'
+import type { PaymentEvent } from '../../payment/report.js'
+import { type AccountDeps, createAccountTransfers } from './account.js'
+import type { FoundTransfer } from './issued-store.js'
+
+const signal = new AbortController().signal
+const expiry = 1_700_000_300
+const here: RereadBurn = async (_, burn) => ({ burn, depth: 3 })
+
+/** Ways in which a transfer that was found is not on the chain of now. */
+const gone: [string, RereadBurn][] = [
+  ['is gone', async () => undefined],
+  ['was mined again elsewhere', async (_, burn) => ({ burn: { ...burn, blockHash: hashOf(9) }, depth: 3 })],
+  ['is not deep any more', async (_, burn) => ({ burn, depth: 2 })],
+]
+
+function accounting(reread: RereadBurn = here, changes: Partial<AccountDeps['ledger']> = {}) {
+  const clock = stoppedClock(1_000 * (expiry + 60))
+  // Two ledgers, because the ledger of most of these tests has forgotten what was issued.
+  const { issued: store, ledger: issued } = createMemoryStore(clock, { foundPerAddressMax: 8 })
+  const { ledger } = createMemoryStore(clock, { expiredRetentionSeconds: 600 })
+  const events: string[] = []
+  const reports: PaymentEvent[] = []
+  const account = createAccountTransfers({
+    store,
+    ledger: { ...ledger, ...changes },
+    reread,
+    depth: 3,
+    clock,
+    report(event) {
+      events.push(event.event)
+      reports.push(event)
+    },
+    dustBelow: 1000n,
+    mintsSecond: false,
+    addressesPerRoundMax: 10,
+  })
+  async function found(address: number | Challenge, ...transfers: readonly FoundTransfer[]) {
+    const challenge = typeof address === 'number' ? challengeOf(address) : address
+    if (!(await issued.books.find(challenge.nonce))) await issued.issue(challenge)
+    for (const transfer of transfers) await store.putTransfer(challenge.payTo, transfer, expiry)
+  }
+  return { clock, store, ledger, account, found, events, reports }
+}
+
+const transferOf = (leaf: number, value = 1000n): FoundTransfer => ({
+  ...burnOf(10 * leaf),
+  leafIndex: BigInt(leaf),
+  value: units(value),
+  minedAt: seconds(expiry - 10),
+})
+
+describe('accounting for transfers', () => {
+  it.each(gone)('puts nothing on record that %s on the chain of now, and looks again', async (_, isGone) => {
+    let reread = isGone
+    const { clock, ledger, account, found } = accounting((...args) => reread(...args))
+    await found(1, transferOf(1))
+    expect(await account.round(signal)).toEqual({ recorded: [], failures: [] })
+    expect(await ledger.books.find(nonceOf(1))).toBeUndefined()
+    reread = here
+    clock.advance(60_000)
+    expect((await account.round(signal)).recorded).toEqual([nonceOf(1)])
+  })
+
+  it.each(gone)(
+    'accepts no presented transfer that %s on the chain of now, and looks again',
+    async (_, isGone) => {
+      let reread = isGone
+      const { clock, ledger, account, found, events } = accounting((...args) => reread(...args))
+      await ledger.issue(challengeOf(1))
+      await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
+      await found(1, transferOf(1))
+      await account.round(signal)
+      expect((await ledger.find(nonceOf(1)))?.accepted).toBeUndefined()
+      reread = here
+      clock.advance(60_000)
+      await account.round(signal)
+      expect((await ledger.find(nonceOf(1)))?.accepted?.burn.txHash).toBe(hashOf(10))
+      expect(events).toEqual(['payment.accepted'])
+    },
+  )
+
+  it('tells and counts the fee of a payment that it accepts, like any other', async () => {
+    const { ledger, account, found, reports } = accounting()
+    const fee = { amount: units(25n), bps: 250, chargeTo: 'payer' as const }
+    const challenge = challengeOf(1, { fee })
+    await ledger.issue(challenge)
+    await ledger.claim(nonceOf(1), selfTransferOf(challenge, 10))
+    await found(challenge, transferOf(1))
+    await account.round(signal)
+    expect(reports).toEqual([
+      { event: 'payment.accepted', challengeNonce: nonceOf(1), txHash: hashOf(10), fee: 25n },
+    ])
+    expect((await ledger.books.figures()).fees).toBe(25n)
+  })
+
+  it('tells of no payment that the ledger did not accept, and looks at it again', async () => {
+    let outcome: 'not_claimed' | 'accepted' = 'not_claimed'
+    const { clock, ledger, account, found, events } = accounting(here, { accept: async () => outcome })
+    await ledger.issue(challengeOf(1))
+    await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
+    await found(1, transferOf(1))
+    await account.round(signal)
+    expect(events).toEqual([])
+    outcome = 'accepted'
+    await account.round(signal)
+    expect(events).toEqual([])
+    clock.advance(60_000)
+    await account.round(signal)
+    expect(events).toEqual(['payment.accepted'])
+  })
+
+  it('puts another transfer in the place of a late one only when the chain lost that one and holds the other', async () => {
+    const [late, other] = [transferOf(1), transferOf(2)]
+    const onChain = new Set([late.txHash])
+    const { store, ledger, account, found } = accounting(async (_, burn) =>
+      onChain.has(burn.txHash) ? { burn, depth: 3 } : undefined,
+    )
+    const lateNow = async () => (await ledger.books.find(nonceOf(1)))?.late?.burn.txHash
+    await found(1, late)
+    await account.round(signal)
+    await store.dropTransfers(addressOf(1))
+    for (const isThere of [[late, other], [], [other]]) {
+      expect(await lateNow()).toBe(late.txHash)
+      onChain.clear()
+      for (const { txHash } of isThere) onChain.add(txHash)
+      await found(1, other)
+      await account.round(signal)
+    }
+    expect(await lateNow()).toBe(other.txHash)
+  })
+
+  it('gives the node a rest after some addresses that could not be looked at', async () => {
+    const { account, found } = accounting(() => Promise.reject(new Error('no receipt')))
+    for (let address = 1; address <= 10; address++) await found(address, transferOf(address))
+    expect((await account.round(signal)).failures).toHaveLength(8)
+    expect((await account.round(signal)).failures).toHaveLength(2)
+  })
+
+  it('is not held up by an address that cannot be looked at', async () => {
+    const { clock, account, found } = accounting((challenge, burn) =>
+      challenge.nonce === nonceOf(1) ? Promise.reject(new Error('no receipt')) : here(challenge, burn),
+    )
+    await found(1, transferOf(1))
+    await found(2, transferOf(2))
+    expect(await account.round(signal)).toEqual({
+      recorded: [nonceOf(2)],
+      failures: [new Error('no receipt')],
+    })
+    expect((await account.round(signal)).failures).toEqual([])
+    clock.advance(60_000)
+    expect((await account.round(signal)).failures).toHaveLength(1)
+  })
+
+  it('shows a transfer beside a payment as stuck until a batch has minted it', async () => {
+    const { account, store, ledger, found } = accounting()
+    await ledger.issue(challengeOf(1))
+    await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
+    await found(1, transferOf(1), transferOf(2))
+    await account.round(signal)
+    const stuck = async () => (await account.stuck(9)).map((address) => address.stuck)
+    expect(await stuck()).toEqual([1000n])
+    await store.mark(addressOf(1), 2n, 'counted')
+    expect(await stuck()).toEqual([1000n])
+    await store.mark(addressOf(1), 2n, 'minted')
+    expect(await stuck()).toEqual([])
+  })
+
+  it('keeps past its retention what is under way or worth a mint, and no dust', async () => {
+    const { account, store, found } = accounting()
+    await found(1, transferOf(1))
+    await found(2, transferOf(2, 3n), transferOf(3, 4n))
+    await found(3, transferOf(4, 999n), transferOf(5, 1n))
+    await account.round(signal)
+    const matter = (address: number) =>
+      store.transfersTo(addressOf(address)).then((transfers) => account.matter(addressOf(address), transfers))
+    expect(await Promise.all([1, 2, 3].map(matter))).toEqual([true, false, true])
+  })
+})

@@ -1,0 +1,80 @@
+/**
+ * Up to which block the token's transfers have been followed. After a reorg the cursor goes back to the newest
+ * remembered block that is still on the chain.
+ */
+import { SvcError } from '@svc-zerc20/protocol'
+import type { FollowEvent } from '../../telemetry/reports.js'
+import { checkpointsOf, withCheckpoints } from './checkpoints.js'
+import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
+import type { TokenBlock, TokenChain } from './token-chain.js'
+
+export type Cursor = {
+  /** The block to go on from. `target` when nothing was issued yet: nobody can have paid us before it. */
+  start(target: TokenBlock): Promise<FollowedBlock>
+  /**
+   * Throws `SvcError('node_behind')` when the node has no block at that height, because nothing is known
+   * then.
+   */
+  isOnChain(block: Checkpoint): Promise<boolean>
+  /** Everything up to this block is followed. */
+  advance(block: Checkpoint): Promise<void>
+  /** Goes back to the newest block before `known` that is still on the chain. Transfers read twice are kept once. */
+  rewind(known: FollowedBlock): Promise<void>
+  /** The last block that was followed. */
+  followedBlock(): number
+}
+
+export function createCursor(deps: {
+  readonly store: Pick<IssuedStore, 'followed' | 'setFollowed' | 'firstBlock' | 'dropTransfersAfter'>
+  readonly chain: Pick<TokenChain, 'block'>
+  /** A block at or before the token's first transfer. */
+  readonly deployedBlock: number
+  readonly report: (event: FollowEvent) => void
+}): Cursor {
+  const { store, chain, deployedBlock } = deps
+  let followed = 0
+
+  /** The block before the first one that can hold a transfer to us; undefined when nothing was issued. */
+  async function beforeFirst(): Promise<Checkpoint | undefined> {
+    const first = await store.firstBlock()
+    return first === undefined ? undefined : { number: Math.max(deployedBlock, Number(first)) - 1 }
+  }
+
+  async function isOnChain({ number, hash }: Checkpoint): Promise<boolean> {
+    if (hash === undefined) return true
+    const block = await chain.block(number)
+    if (!block) throw new SvcError('node_behind', `the node has no block ${number}`)
+    return block.hash === hash
+  }
+
+  async function newestOnChain(checkpoints: readonly Checkpoint[]): Promise<Checkpoint | undefined> {
+    for (const checkpoint of checkpoints) if (await isOnChain(checkpoint)) return checkpoint
+    return undefined
+  }
+
+  return {
+    async start(target) {
+      const from = (await store.followed()) ?? (await beforeFirst()) ?? target
+      followed = from.number
+      return from
+    },
+
+    isOnChain,
+
+    async advance(block) {
+      await store.setFollowed(withCheckpoints(await store.followed(), block))
+      followed = block.number
+    },
+
+    async rewind(known) {
+      const older = checkpointsOf(known).filter(({ number }) => number < known.number)
+      const from = await newestOnChain(older)
+      const start = from ?? (await beforeFirst()) ?? { number: deployedBlock - 1 }
+      await store.dropTransfersAfter(start.number)
+      await store.setFollowed({ ...start, earlier: older.filter(({ number }) => number < start.number) })
+      deps.report({ event: 'follow.reorged', block: known.number, from: start.number })
+    },
+
+    followedBlock: () => followed,
+  }
+}

@@ -1,0 +1,37 @@
+/** Transfers to addresses of an epoch, as they were found on the chain. */
+
+import { type EpochLeaf, epochKey, epochOf } from '../../payment/epochs/epoch.js'
+import type { BatchPorts } from '../../payment/epochs/ports.js'
+import { burnIn } from '../../payment/found/judge-transfers.js'
+import type { IssuedStore } from './issued-store.js'
+
+export function createEpochTransfers({
+  store,
+}: {
+  readonly store: Pick<IssuedStore, 'find' | 'kept' | 'followed' | 'mark'>
+}): Pick<BatchPorts, 'found' | 'followedLeaves' | 'mark'> {
+  return {
+    async found(epoch) {
+      const leaves: EpochLeaf[] = []
+      for await (const { payTo, transfers } of store.kept()) {
+        const [challenge] = await store.find([payTo])
+        const own = challenge && epochOf(challenge)
+        if (!own || epochKey(own) !== epochKey(epoch)) continue
+        for (const transfer of transfers) {
+          leaves.push({ challenge, burn: burnIn(transfer), beside: transfer.beside ?? 'open' })
+        }
+      }
+      return leaves
+    },
+
+    async mark(leaves, as) {
+      for (const { challenge, burn } of leaves) await store.mark(challenge.payTo, burn.leafIndex, as)
+    },
+
+    async followedLeaves() {
+      const followed = await store.followed()
+      // Nothing was searched yet. A later search that knows no leaves read everything up to its block.
+      return followed ? followed.token?.size : 0n
+    },
+  }
+}

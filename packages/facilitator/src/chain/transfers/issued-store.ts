@@ -1,0 +1,71 @@
+/**
+ * The store of issued addresses: every address that was issued lately, transfers to them that are not accounted for, and
+ * the block up to which the token's transfers were followed.
+ */
+import type { Address } from '@svc-zerc20/protocol'
+import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
+import type { Challenge } from '../../payment/records.js'
+
+export type { FoundTransfer }
+
+/** A block that was followed. */
+export type Checkpoint = {
+  readonly number: number
+  /** Absent before the first block that was followed. */
+  readonly hash?: string
+  /** The token after this block: its transfers, and its hash chain over them. Absent while it is not known. */
+  readonly token?: { readonly size: bigint; readonly hashChain: bigint }
+}
+
+/** Transfers are followed up to and including this block. */
+export type FollowedBlock = Checkpoint & {
+  /** Blocks before it, newest first. After a reorg, following goes on from the first that is still on the chain. */
+  readonly earlier?: readonly Checkpoint[]
+}
+
+export type IssuedStore = {
+  /** The challenge of each of these addresses, in order. */
+  find(addresses: readonly Address[]): Promise<readonly (Challenge | undefined)[]>
+  /** The lowest block that a transfer to an issued address can be in; undefined when nothing was issued. */
+  firstBlock(): Promise<bigint | undefined>
+  /**
+   * Forgets challenges that nobody paid and that were issued before this second, with the transfers to them: oldest first,
+   * and at most `countMax`. Those whose transfers matter are kept.
+   */
+  forget(issuedBefore: number, countMax: number, matter: DoTransfersMatter): Promise<number>
+
+  followed(): Promise<FollowedBlock | undefined>
+  setFollowed(block: FollowedBlock): Promise<void>
+
+  /** Keeps a transfer and has its address looked at from `dueAt` on. */
+  putTransfer(payTo: Address, transfer: FoundTransfer, dueAt: number): Promise<'kept' | 'known' | 'full'>
+  /** Remembers that a batch counts, or has minted, the transfer at this leaf. It stays while its address does. */
+  mark(payTo: Address, leafIndex: bigint, beside: 'counted' | 'minted'): Promise<void>
+  transfersTo(payTo: Address): Promise<readonly FoundTransfer[]>
+  /** Everything that is kept, address by address. */
+  kept(): AsyncIterable<{ readonly payTo: Address; readonly transfers: readonly FoundTransfer[] }>
+  /** Addresses that are due, at most `countMax`, each with the second since when. */
+  due(now: number, countMax: number): Promise<readonly { payTo: Address; dueAt: number }[]>
+  /** The address is looked at again at `dueAt`, or not again before another transfer comes. */
+  lookedAt(at: { payTo: Address; dueAt: number }, next: number | undefined): Promise<void>
+  /** Drops the transfers to an address: they are accounted for elsewhere. */
+  dropTransfers(payTo: Address): Promise<void>
+  /** Drops transfers in blocks after this one: a reorg may have taken them. */
+  dropTransfersAfter(block: number): Promise<void>
+}
+
+export type DoTransfersMatter = (payTo: Address, transfers: readonly FoundTransfer[]) => Promise<boolean>
+
+/**
+ * The smallest transfer, when it is smaller than the new one and makes room for it: a single proof mints only the largest.
+ * One that a batch counted stays, or the sums of its epoch would add up no longer.
+ */
+export function leastBelow(
+  transfers: readonly FoundTransfer[],
+  { value }: FoundTransfer,
+): FoundTransfer | undefined {
+  const least = transfers
+    .filter(({ beside }) => beside === undefined)
+    .reduce<FoundTransfer | undefined>((a, b) => (a && a.value <= b.value ? a : b), undefined)
+  return least && least.value < value ? least : undefined
+}

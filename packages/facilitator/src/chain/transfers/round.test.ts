@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { stoppedClock } from '../../../../../test/support/clocks.js'
+import { nonceOf } from '../../../test/challenges.js'
+import { createTransferRound } from './round.js'
+
+const signal = new AbortController().signal
+const retentionSeconds = 100
+
+/** A round whose stages do their work, but for those that fail. */
+function setup(...failing: readonly ('follow' | 'account' | 'forget' | 'count')[]) {
+  const taken: string[] = []
+  const stage = async <T>(name: (typeof failing)[number], end: T): Promise<T> => {
+    taken.push(name)
+    if (failing.includes(name)) throw new Error(`${name} failed`)
+    return end
+  }
+  let forgotten = 0
+  const round = createTransferRound({
+    follow: { round: () => stage('follow', 'followed' as const) },
+    account: {
+      round: () => stage('account', { recorded: [nonceOf(1)], failures: [] }),
+      matter: async () => true,
+    },
+    store: {
+      due: async () => [],
+      forget(issuedBefore) {
+        forgotten = issuedBefore
+        return stage('forget', 1)
+      },
+    },
+    stuckCount: { refresh: () => stage('count', undefined) },
+    clock: stoppedClock(1_000_000),
+    retentionSeconds,
+    addressesForgottenAtOnce: 10,
+  })
+  return { round, taken, forgottenBefore: () => forgotten }
+}
+
+describe('a round over the transfers', () => {
+  it('follows, accounts, forgets past the retention and counts', async () => {
+    const { round, taken, forgottenBefore } = setup()
+    expect(await round(signal)).toEqual({ recorded: [nonceOf(1)], isDone: true, failures: [] })
+    expect(taken).toEqual(['follow', 'account', 'forget', 'count'])
+    expect(forgottenBefore()).toBe(1_000 - retentionSeconds)
+  })
+
+  it.each(['follow', 'account', 'forget', 'count'] as const)(
+    'takes every other stage although one fails: %s',
+    async (failing) => {
+      const { round, taken } = setup(failing)
+      const end = await round(signal)
+      expect(taken).toEqual(['follow', 'account', 'forget', 'count'])
+      expect(end).toEqual({
+        recorded: failing === 'account' ? [] : [nonceOf(1)],
+        isDone: failing !== 'follow',
+        failures: [new Error(`${failing} failed`)],
+      })
+    },
+  )
+
+  it('ends at once when it is cut off', async () => {
+    const { round, taken } = setup('follow')
+    await expect(round(AbortSignal.abort())).rejects.toThrow()
+    expect(taken).toEqual(['follow'])
+  })
+})

@@ -1,0 +1,220 @@
+/** `svc-facilitator admin …`: the administrative surface of a running daemon on the command line. */
+
+import { exitCodes } from '@svc-zerc20/daemon'
+import type { Command } from 'commander'
+import type { Environment } from '../../config/environment.js'
+import * as feeSchemas from '../../http/admin/fee-schemas.js'
+import * as schemas from '../../http/admin/schemas.js'
+import { type Ask, type Common, createAsk, type Place } from './ask.js'
+import {
+  printChallenges,
+  printOddBurns,
+  printPayments,
+  printRelayer,
+  printStatus,
+  printTimeline,
+} from './print.js'
+import { printFees, printSweep } from './print-fees.js'
+
+const adminHelp = `
+The token comes from SVC_ADMIN_TOKEN and from nowhere else: an argument would show in the list of processes.
+
+Examples:
+  svc-facilitator admin status
+  svc-facilitator admin payments --phase accepted --limit 20
+  svc-facilitator admin metrics | grep svc_mints
+  svc-facilitator admin payment 0x… --json
+
+Exit codes:
+  ${exitCodes.ok}   done
+  ${exitCodes.mistake}   refused: wrong token, no such payment, a mistake on the command line
+  ${exitCodes.tryAgain}  no daemon answers there`
+
+/** Adds the options that say where the daemon is. */
+const withPlace = (command: Command): Command =>
+  command
+    .option('--url <url>', 'where the daemon listens (default: "http://127.0.0.1:4032")')
+    .option('--config <file>', 'take the address from this configuration file instead')
+
+/** Options of a page, as they are handed to the daemon. */
+type Page = Common & Record<string, string>
+
+type Verb = (name: string, description: string) => Command
+
+/** Adds the command `admin` with its verbs. */
+export function registerAdminCommands(program: Command, env: Environment): void {
+  const admin = program
+    .command('admin')
+    .description('ask or steer a running daemon through its administrative surface')
+    .addHelpText('after', adminHelp)
+  const verb: Verb = (name, description) =>
+    withPlace(admin.command(name).description(description)).option(
+      '--json',
+      'print the answer as JSON',
+      false,
+    )
+  const ask = createAsk(env)
+  registerDaemonVerbs(verb, ask)
+  withPlace(admin.command('metrics').description('every series, as Prometheus reads them')).action(
+    (place: Place) => ask.tell(place, (client) => client.text('/metrics')),
+  )
+  registerPaymentVerbs(verb, ask)
+  registerIssuanceVerbs(verb, ask)
+}
+
+function registerDaemonVerbs(verb: Verb, { show }: Ask): void {
+  verb('status', 'the daemon at a glance').action((options: Common) =>
+    show(options, schemas.status, (client) => client.get('/status'), printStatus),
+  )
+
+  verb('relayer', 'the keys that send burns and mints: their money, their queues, what they spent').action(
+    (options: Common) => show(options, schemas.relayerView, (client) => client.get('/relayer'), printRelayer),
+  )
+
+  verb('fees', 'fees that are due, under way and swept').action((options: Common) =>
+    show(options, feeSchemas.fees, (client) => client.get('/fees'), printFees),
+  )
+
+  verb('challenges', 'open challenges, newest first, and their cap')
+    .option('--after <cursor>', 'the page after this one')
+    .option('--limit <count>', 'challenges on the page')
+    .action(({ url, config, json, ...query }: Page) =>
+      show(
+        { url, config, json },
+        schemas.challengePage,
+        (client) => client.get('/challenges', query),
+        printChallenges,
+      ),
+    )
+}
+
+function registerPaymentVerbs(verb: Verb, { show }: Ask): void {
+  verb('payments', 'payments, newest first')
+    .option('--phase <phase>', 'open, expired, accepted or finalized')
+    .option('--since <seconds>', 'issued at or after, unix seconds')
+    .option('--until <seconds>', 'issued before, unix seconds')
+    .option('--after <cursor>', 'the page after this one')
+    .option('--limit <count>', 'payments on the page')
+    .action(({ url, config, json, ...query }: Page) =>
+      show(
+        { url, config, json },
+        schemas.paymentPage,
+        (client) => client.get('/payments', query),
+        printPayments,
+      ),
+    )
+
+  verb('payment', 'one payment and its turns')
+    .argument('<nonce>', 'challenge nonce')
+    .action((nonce: string, options: Common) =>
+      show(options, schemas.paymentTimeline, (client) => client.get(pathOf(nonce)), printTimeline),
+    )
+
+  verb('retry', 'try the mint of a payment again now')
+    .argument('<nonce>', 'challenge nonce')
+    .action((nonce: string, options: Common) =>
+      show(
+        options,
+        schemas.mintRetry,
+        (client) => client.post(`${pathOf(nonce)}/retry`),
+        ({ mint }) => `${retryWords[mint]}\n`,
+      ),
+    )
+
+  verb(
+    'close-epoch',
+    'mint what was left out of the epoch of a payment: transfers beside payments ("admin late")',
+  )
+    .argument('<nonce>', 'challenge nonce of any payment of the epoch')
+    .requiredOption('--yes', 'the note on privacy below was read')
+    .addHelpText('after', closeHelp)
+    .action((nonce: string, { yes: _, ...options }: Common & { yes: boolean }) =>
+      show(
+        options,
+        schemas.epochClose,
+        (client) => client.post(`${pathOf(nonce)}/close-epoch`),
+        ({ epoch, transfers }) => `${closeWords[epoch]}${epoch === 'closing' ? `: ${transfers}` : ''}\n`,
+      ),
+    )
+
+  verb('late', 'burns that bought nothing, and payments whose burn a reorg took')
+    .option('--after <cursor>', 'the page after this one')
+    .option('--limit <count>', 'late burns on the page')
+    .action(({ url, config, json, ...query }: Page) =>
+      show({ url, config, json }, schemas.oddBurns, (client) => client.get('/late', query), printOddBurns),
+    )
+}
+
+function registerIssuanceVerbs(verb: Verb, { show }: Ask): void {
+  const printIssuance = ({ issuance }: { issuance: string }) => `issuance ${issuance}\n`
+
+  verb('pause', 'issue no new challenges; everything under way goes on')
+    .option('--message <text>', 'why, in one line; whoever asks for a challenge is told')
+    .action(({ message, ...options }: Common & { message?: string }) =>
+      show(options, schemas.issuance, (client) => client.post('/pause', { message }), printIssuance),
+    )
+
+  verb('resume', 'issue challenges again').action((options: Common) =>
+    show(options, schemas.issuance, (client) => client.post('/resume'), printIssuance),
+  )
+}
+
+const pathOf = (nonce: string) => `/payments/${encodeURIComponent(nonce)}`
+
+const closeHelp = `
+Anybody can send tokens to an address that was paid. Such transfers are left out of batch mints, because their values can
+mark payments. This command counts the epoch anew with all of them and mints the difference: everybody then sees what
+they came to, and whoever sent them learns that the addresses are of this treasury. Use it once the epoch is long over.
+After a restart before the mint is deep, give the command again.`
+
+const closeWords = {
+  closing: 'transfers that are minted now',
+  complete: 'nothing is left of this epoch',
+  running: 'addresses of this epoch are still made: wait until it is over (finalize.epoch_seconds)',
+  single: 'this payment belongs to no epoch',
+  off: 'this daemon mints nothing',
+} as const
+
+const retryWords = {
+  due: 'the mint is tried in the next round',
+  finalized: 'already finalized',
+  not_burned: 'nothing was burned for it',
+  off: 'this daemon mints nothing: its profile freezes finalization, or it has no proving keys (zerc20.artifacts)',
+} as const
+
+const sweepHelp = `
+Asks the running daemon, which has the journal and the treasury key. The daemon sweeps by itself every
+fee.sweep_interval_secs; this command does not wait for that. Sums below fee.sweep_min stay where they are.
+The answer comes when the transfer is signed and sent. "admin fees" tells when it is deep on the chain.
+
+Examples:
+  svc-facilitator sweep --dry-run
+  svc-facilitator sweep --json
+
+Exit codes:
+  ${exitCodes.ok}   done, or there is nothing to sweep
+  ${exitCodes.mistake}   refused: wrong token, or a mistake on the command line
+  ${exitCodes.tryAgain}  no daemon answers there, or the sweep failed: the answer says why, and the fees stay due`
+
+/** Adds the command `sweep`. */
+export function registerSweepCommand(program: Command, env: Environment): void {
+  withPlace(
+    program
+      .command('sweep')
+      .description('have a running daemon send the fees that are due to their recipient'),
+  )
+    .option('--dry-run', 'only tell what would be swept', false)
+    .option('--json', 'print the answer as JSON', false)
+    .addHelpText('after', sweepHelp)
+    .action(({ dryRun, ...options }: Common & { dryRun: boolean }) =>
+      createAsk(env).show(
+        options,
+        feeSchemas.sweepAnswer,
+        (client) => client.post('/fees/sweep', { dryRun: `${dryRun}` }),
+        (answer) => {
+          if (answer.sweep === 'failed') process.exitCode = exitCodes.tryAgain
+          return printSweep(answer)
+        },
+      ),
+    )
+}

@@ -1,0 +1,184 @@
+/** Finds every problem that can be found before money moves, in one run. Starts nothing and changes nothing. */
+import { createJsonRpc } from '@svc-zerc20/evm'
+import { type Address, parseAddress } from '@svc-zerc20/protocol'
+import { deriveSeed, seedFingerprint } from '@svc-zerc20/zk'
+import { privateKeyToAddress } from 'viem/accounts'
+import { toHex } from 'viem/utils'
+import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../../config/config.js'
+import { hasCredentials } from '../../config/credentials.js'
+import type { Environment } from '../../config/environment.js'
+import { type Finding, isFailure } from '../../config/finding.js'
+import { configTables } from '../../config/keys.js'
+import { limits } from '../../config/limits.js'
+import { profileOf } from '../../config/profile.js'
+import { examineSecrets, type Secrets } from '../../config/secrets/secrets.js'
+import type { Clock } from '../../payment/ports.js'
+import { probeChain } from './chain.js'
+import { createChainView } from './chain-view.js'
+import type { KeyAddresses } from './fee.js'
+import { probeForeignCounts } from './foreign-counts.js'
+import { probeHistory } from './history.js'
+import { probeIndexer } from './indexer.js'
+import { type InspectJournal, type JournalAccounts, probeJournal } from './journal.js'
+import { checkLimits } from './limits.js'
+import { probeListen } from './listen.js'
+import { probeArtifacts } from './minting/artifacts.js'
+import { usualPlaces } from './minting/find-artifacts.js'
+import { probePool } from './minting/pool.js'
+
+export type CheckReport = {
+  /** One line each, in the order of the configuration. */
+  readonly findings: readonly Finding[]
+  /** Configuration and secrets to start with. Present when file and environment have no mistake. */
+  readonly ready: { readonly config: Config; readonly secrets: Secrets } | undefined
+}
+
+export async function check(deps: {
+  file: string
+  env: Environment
+  clock: Pick<Clock, 'now'>
+  inspectJournal?: InspectJournal
+  /** The daemon may run meanwhile: its port is no failure then. */
+  isBeside?: boolean
+  /** Whether the command that follows listens. Default: it does. */
+  listens?: boolean
+  /** Folders to search for proving keys when the file names none. Default: the usual places. */
+  places?: readonly string[]
+}): Promise<CheckReport> {
+  const reading = readConfigFile(deps.file)
+  if (!reading.isRead) return { findings: reading.findings, ready: undefined }
+  const { config } = reading
+  const { secrets, findings: ofSecrets } = examineSecrets(reading.values, deps.env)
+  const keys = secrets && addressesOf(secrets)
+  const seed = secrets && deriveSeed(secrets.treasuryKey.reveal())
+  const { journal: journalFile } = reading.values.settlement
+  const [chain, indexer, journal, history, listen] = await Promise.all([
+    probeChain({
+      config: reading.values,
+      keys,
+      clock: deps.clock,
+      // Other profiles finalize nothing, so no keys are searched for.
+      places: reading.values.profile === 'local' ? (deps.places ?? usualPlaces(deps.file, journalFile)) : [],
+    }),
+    probeIndexer(reading.values.network.indexer_url),
+    probeJournal(journalFile, deps.inspectJournal, {
+      seed: seed && seedFingerprint(seed),
+      accounts: accountsOf(reading.values, keys),
+      foreignCounts: (epochs) => probeForeignCounts(reading.values, { keys, seed }, epochs),
+    }),
+    probeHistory(deps.env, reading.values, deps.clock),
+    deps.listens === false ? [] : probeListen(reading.values, { isBeside: deps.isBeside ?? false }),
+  ])
+  // Proof of work that nobody chose is that of the keys.
+  const isChosen = reading.lineOf('zerc20.pow_bits') !== undefined
+  const ofKeys = isChosen || chain.powBits === undefined ? {} : { pow_bits: chain.powBits }
+  const values = withZerc20(reading.values, ofKeys)
+  const artifacts = await probeArtifacts(values, chain.artifacts)
+  const findings = [
+    ...judgeFile(deps.file, reading),
+    ...judgePlaceholders(values),
+    ...judgeUrls(values),
+    ...judgeLifetime(values),
+    ...judgeLog(values),
+    ...ofSecrets,
+    ...chain.findings,
+    ...indexer,
+    ...journal,
+    ...history,
+    ...artifacts,
+    ...probePool(values, chain.powBits, deps.clock),
+    ...listen,
+  ].map((finding) => withLine(finding, reading))
+  const found = { ...(chain.artifacts !== undefined && { artifacts: chain.artifacts }) }
+  const resolved = config && withZerc20(config, { ...found, ...ofKeys })
+  return { findings, ready: resolved && secrets && { config: resolved, secrets } }
+}
+
+const withZerc20 = <T extends PartialConfig>(config: T, found: Partial<T['zerc20']>): T => ({
+  ...config,
+  zerc20: { ...config.zerc20, ...found },
+})
+
+/** The accounts whose transactions the journal must know. Without an RPC nothing can be compared. */
+function accountsOf({ network }: PartialConfig, keys: KeyAddresses | undefined): JournalAccounts {
+  const { rpc_url: url } = network
+  if (url === undefined || keys === undefined) return {}
+  const accountAt = (address: Address) => ({
+    address,
+    async minedCount() {
+      const rpc = createJsonRpc({
+        url,
+        timeoutMs: limits.rpcTimeoutMs,
+        answerBytesMax: limits.rpcAnswerBytesMax,
+      })
+      const counted = createChainView(rpc).quantity('eth_getTransactionCount', [address, 'latest'])
+      return Number(await counted.finally(rpc.close))
+    },
+  })
+  return { relayer: accountAt(keys.relayer), ...(keys.minter && { minter: accountAt(keys.minter) }) }
+}
+
+const addressesOf = ({ treasuryKey, relayer, minter }: Secrets): KeyAddresses => ({
+  treasury: parseAddress(privateKeyToAddress(toHex(treasuryKey.reveal()))) as Address,
+  relayer: parseAddress(relayer.reveal().address) as Address,
+  ...(minter && { minter: parseAddress(minter.reveal().address) as Address }),
+})
+
+function judgeFile(file: string, { config, findings }: ConfigReading): readonly Finding[] {
+  if (!config || findings.some(isFailure)) return findings
+  const { name, acceptsPayments } = profileOf(config)
+  const read: Finding = { level: 'ok', key: file, message: `read; profile ${name}` }
+  const gated = `is ${name}: the daemon answers, but accepts no payments; only "local" does`
+  return [
+    read,
+    ...findings,
+    ...(acceptsPayments ? [] : [{ level: 'warn', key: 'profile', message: gated } as const]),
+  ]
+}
+
+/** The sample's addresses belong to nobody: what is minted to one of them is lost. */
+function judgePlaceholders(config: PartialConfig): Finding[] {
+  const valueAt = (path: string): unknown =>
+    path.split('.').reduce<unknown>((at, name) => Object(at)[name], config)
+  return configTables
+    .flatMap(({ keys }) => keys)
+    .filter(
+      ({ path, key: { sample } }) => /^"0x[0-9a-f]{40}"$/.test(sample) && sample === `"${valueAt(path)}"`,
+    )
+    .map(({ path }) => ({
+      level: 'fail',
+      key: path,
+      message: 'is the placeholder of the sample; put your own address',
+    }))
+}
+
+function judgeLifetime({ settlement }: PartialConfig): Finding[] {
+  const { challenge_ttl_seconds: seconds = 0 } = settlement
+  const { offerSecondsMax } = checkLimits
+  if (seconds <= offerSecondsMax) return []
+  const message = `is ${seconds}: payers sign for no offer that lives longer than ${offerSecondsMax} s, so nobody could pay without gas`
+  return [{ level: 'warn', key: 'settlement.challenge_ttl_seconds', message }]
+}
+
+function judgeUrls({ network }: PartialConfig): Finding[] {
+  return (['rpc_url', 'indexer_url', 'decider_url'] as const)
+    .filter((name) => hasCredentials(network[name] ?? ''))
+    .map((name) => ({
+      level: 'warn',
+      key: `network.${name}`,
+      message:
+        'has credentials in the URL: whoever can read the file has them; keep it readable to the daemon only',
+    }))
+}
+
+function judgeLog({ log }: PartialConfig): Finding[] {
+  if (!log.link_mints) return []
+  const message = 'is true: whoever can read the log can tell which mint paid for which burn'
+  return [{ level: 'warn', key: 'log.link_mints', message }]
+}
+
+/** Adds the line of the configuration key that a finding is about. */
+function withLine(finding: Finding, { lineOf }: ConfigReading): Finding {
+  const line = finding.line ?? (finding.level === 'ok' ? undefined : lineOf(finding.key))
+  return line === undefined ? finding : { ...finding, line }
+}

@@ -1,0 +1,196 @@
+/** Checks that the contracts are what the configuration says they are. */
+import {
+  hubAbi,
+  permitBurnerAbi,
+  permitBurnerRuntime,
+  readRuntime,
+  tokenAbi,
+  verifierAbi,
+} from '@svc-zerc20/contracts'
+import { type Address, parseAddress, TypedData, toChecksum, zeroAddress } from '@svc-zerc20/protocol'
+import { emptyRoots, emptyTreeRoot, treeHeight, upstreamPowBits } from '@svc-zerc20/zk'
+import type { PartialConfig } from '../../config/config.js'
+import type { Finding } from '../../config/finding.js'
+import type { ChainView } from './chain-view.js'
+
+type Probe = (view: ChainView, config: PartialConfig) => Promise<Finding[]>
+
+const finding =
+  (level: Finding['level']) =>
+  (key: string, message: string): Finding => ({ level, key, message })
+const ok = finding('ok')
+const warn = finding('warn')
+const fail = finding('fail')
+
+/** Asks all contracts. Addresses that the configuration lacks are skipped. */
+export async function probeContracts(view: ChainView, config: PartialConfig): Promise<Finding[]> {
+  const probes: Probe[] = [probeToken, probeVerifier, probeHub, probeTreasury, probeHelper]
+  const findings = await Promise.all(probes.map((probe) => probe(view, config)))
+  return findings.flat()
+}
+
+const noCode = (key: string, address: Address): Finding => fail(key, `no contract at ${address}`)
+
+async function probeToken(
+  view: ChainView,
+  { network, settlement, zerc20 }: PartialConfig,
+): Promise<Finding[]> {
+  const { token, verifier, chain_id: chainId } = network
+  if (token === undefined) return []
+  const key = 'network.token'
+  const [hasCode, name, hashChain, index, itsVerifier, separator, domain, nonce, owner, minter] =
+    await Promise.all([
+      view.hasCode(token),
+      view.read(token, tokenAbi, 'name', []),
+      view.read(token, tokenAbi, 'hashChain', []),
+      view.read(token, tokenAbi, 'index', []),
+      view.read(token, tokenAbi, 'verifier', []),
+      view.read(token, tokenAbi, 'DOMAIN_SEPARATOR', []),
+      view.read(token, tokenAbi, 'eip712Domain', []),
+      view.read(token, tokenAbi, 'nonces', [zeroAddress]),
+      view.read(token, tokenAbi, 'owner', []),
+      view.read(token, tokenAbi, 'minter', []),
+    ])
+  if (!hasCode) return [noCode(key, token)]
+  const findings: Finding[] = []
+  if (hashChain === undefined || index === undefined) {
+    findings.push(fail(key, `${token} is no zERC20 token: it does not answer hashChain() and index()`))
+  }
+  if (!name) findings.push(fail(key, `${token} does not answer name(), which the permit signature needs`))
+  if (verifier !== undefined && itsVerifier !== undefined && parseAddress(itsVerifier) !== verifier) {
+    findings.push(
+      fail('network.verifier', `the token lets only ${parseAddress(itsVerifier)} mint, not ${verifier}`),
+    )
+  }
+  const gasless = settlement.permit_burner !== undefined
+  if (nonce === undefined || separator === undefined) {
+    const message = `${token} has no permits: it does not answer nonces() and DOMAIN_SEPARATOR()`
+    if (gasless) findings.push(fail(key, `${message}; settlement.permit_burner needs them`))
+    if (zerc20.generation === 2) findings.push(fail('zerc20.generation', `is 2, but ${message}`))
+  } else {
+    if (zerc20.generation === 1) {
+      findings.push(warn('zerc20.generation', 'is 1, but the token has permits, which came with 2'))
+    }
+    if (name && chainId !== undefined && separator !== separatorOf(name, chainId, token)) {
+      const told = domain && `; it tells name "${domain[1]}", version "${domain[2]}", chain ${domain[3]}`
+      const message = `its EIP-712 domain is not name "${name}", version "1", chain ${chainId}, ${token}${told ?? ''}`
+      findings.push((gasless ? fail : warn)(key, message))
+    }
+  }
+  return findings.length > 0
+    ? findings
+    : [ok(key, `"${name}" at ${token}, ${index} transfers${rolesOf({ owner, minter })}`)]
+}
+
+/** Accounts with special powers over a contract, such as its owner. Empty when the contract does not say. */
+function rolesOf(roles: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(roles)
+    .filter(([, holder]) => holder !== undefined)
+    .map(([role, holder]) => `, ${role} ${holder === zeroAddress ? 'nobody' : holder}`)
+    .join('')
+}
+
+const separatorOf = (name: string, chainId: number, token: Address): string =>
+  TypedData.digestToHex(TypedData.domainSeparator(TypedData.permitDomain(name, chainId, token)))
+
+async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig): Promise<Finding[]> {
+  const { verifier, token } = network
+  if (verifier === undefined) return []
+  const key = 'network.verifier'
+  const [hasCode, itsToken, emptyRoot, itsBits, paused, owner] = await Promise.all([
+    view.hasCode(verifier),
+    view.read(verifier, verifierAbi, 'token', []),
+    view.read(verifier, verifierAbi, 'provedTransferRoots', [0n]),
+    view.read(verifier, verifierAbi, 'powBits', []),
+    view.read(verifier, verifierAbi, 'paused', []),
+    view.read(verifier, verifierAbi, 'owner', []),
+  ])
+  if (!hasCode) return [noCode(key, verifier)]
+  const findings: Finding[] = []
+  if (itsToken === undefined || emptyRoot === undefined) {
+    findings.push(
+      fail(key, `${verifier} is no zERC20 verifier: it does not answer token() and provedTransferRoots()`),
+    )
+  } else {
+    if (token !== undefined && parseAddress(itsToken) !== token) {
+      findings.push(fail(key, `${verifier} belongs to the token ${parseAddress(itsToken)}, not to ${token}`))
+    }
+    const { tree_height: height } = zerc20
+    const expected = height === treeHeight ? emptyTreeRoot : emptyRoots()[height ?? treeHeight]
+    if (height !== undefined && emptyRoot !== expected) {
+      findings.push(fail('zerc20.tree_height', `is ${height}, but the verifier began with another tree`))
+    }
+  }
+  findings.push(...judgePow(zerc20, itsBits))
+  if (paused) findings.push(warn(key, `${verifier} is paused: nothing can be minted until it is resumed`))
+  return findings.length > 0 ? findings : [ok(key, `contract at ${verifier}${rolesOf({ owner })}`)]
+}
+
+/** Too many proof-of-work bits only cost time. With too few, a burn could never be minted. */
+function judgePow({ generation, pow_bits: bits }: PartialConfig['zerc20'], itsBits?: number): Finding[] {
+  const key = 'zerc20.pow_bits'
+  if (generation === undefined || bits === undefined) return []
+  if (itsBits !== undefined) {
+    if (bits >= itsBits) return []
+    return [fail(key, `is ${bits}, but the verifier asks for ${itsBits}: burns could never be minted`)]
+  }
+  const usual = upstreamPowBits[generation]
+  if (bits === usual) return []
+  const message = `is ${bits}, where deployments of generation ${generation} ask for ${usual}; no contract tells it`
+  return [warn(key, message)]
+}
+
+async function probeHub(view: ChainView, { network }: PartialConfig): Promise<Finding[]> {
+  const { hub, token, verifier } = network
+  if (hub === undefined) return []
+  const key = 'network.hub'
+  const [hasCode, infos, owner] = await Promise.all([
+    view.hasCode(hub),
+    view.read(hub, hubAbi, 'getTokenInfos', []),
+    view.read(hub, hubAbi, 'owner', []),
+  ])
+  if (!hasCode) return [noCode(key, hub)]
+  if (infos === undefined) return [warn(key, `${hub} does not answer getTokenInfos()`)]
+  const known = infos.some(
+    (info) => parseAddress(info.token) === token && parseAddress(info.verifier) === verifier,
+  )
+  return known
+    ? [ok(key, `contract at ${hub}${rolesOf({ owner })}`)]
+    : [warn(key, `${hub} does not know the token and verifier`)]
+}
+
+/** Reports where the money goes, because a mistake there can never be undone. */
+async function probeTreasury(view: ChainView, { settlement }: PartialConfig): Promise<Finding[]> {
+  const { treasury } = settlement
+  if (treasury === undefined) return []
+  const what = (await view.hasCode(treasury)) ? 'a contract' : 'an account'
+  return [ok('settlement.treasury', `payments are minted to ${toChecksum(treasury)}, ${what}`)]
+}
+
+async function probeHelper(view: ChainView, { network, settlement }: PartialConfig): Promise<Finding[]> {
+  const { permit_burner: helper } = settlement
+  const key = 'settlement.permit_burner'
+  if (helper === undefined) return []
+  const [hasCode, code, domain] = await Promise.all([
+    view.hasCode(helper),
+    view.code(helper),
+    view.read(helper, permitBurnerAbi, 'eip712Domain', []),
+  ])
+  if (!hasCode) return [noCode(key, helper)]
+  if (domain === undefined) return [fail(key, `${helper} does not answer eip712Domain()`)]
+  const [, name, version, chainId, contract] = domain
+  const good =
+    name === TypedData.burnerName &&
+    version === TypedData.domainVersion &&
+    parseAddress(contract) === helper &&
+    (network.chain_id === undefined || chainId === BigInt(network.chain_id))
+  if (!good) {
+    const told = `${helper} signs as name "${name}", version "${version}", chain ${chainId}`
+    return [fail(key, `${told}; that is no ${TypedData.burnerName}`)]
+  }
+  if (readRuntime(code, permitBurnerRuntime) === undefined) {
+    const message = `the code at ${helper} is not our ${TypedData.burnerName}: our payers sign for it only where it is pinned`
+    return [warn(key, message)]
+  }
+  return [ok(key, `${name} at ${helper}`)]
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { addressOf, units } from '../../../test/challenges.js'
+import type { PartialConfig } from '../../config/config.js'
+import { judgeCosts, paymentGas } from './costs.js'
+
+const gwei = 1_000_000_000n
+const relayed: PartialConfig['settlement'] = { permit_burner: addressOf(1) }
+const snapshot = new URL('../../../../../contracts/test/gas-snapshot.json', import.meta.url)
+
+describe('what a payment costs', () => {
+  it('is counted with the gas that was measured, within two percent', () => {
+    const measured = JSON.parse(readFileSync(snapshot, 'utf8')) as Record<string, number>
+    const offBy = (gas: bigint, name: string) => Math.abs(Number(gas) / (measured[name] ?? 0) - 1)
+    expect(offBy(paymentGas.burn, 'per burn in a batch of 1')).toBeLessThan(0.02)
+    expect(offBy(paymentGas.mint, 'singleTeleport to a known address')).toBeLessThan(0.02)
+  })
+
+  it.each(['testnet', 'production', undefined] as const)(
+    'is a warning where dust is taken on a network that is not local (profile %s)',
+    (profile) => {
+      const { level, message } = judgeCosts({ ...(profile && { profile }), settlement: relayed }, 10n * gwei)
+      expect(level).toBe('warn')
+      expect(message).toContain('neither this nor settlement.relay_min_amount is set')
+      expect(message).toContain('0.0014 for its burn when it is relayed and 0.0031 for its mint')
+    },
+  )
+
+  it.each([
+    { profile: 'local', settlement: relayed },
+    { profile: 'production', settlement: { ...relayed, min_amount: units(1n) } },
+    { profile: 'production', settlement: { ...relayed, relay_min_amount: units(1n) } },
+  ] as const)('is told, and no warning, where somebody decided ($profile)', (config) => {
+    expect(judgeCosts(config, gwei)).toMatchObject({
+      level: 'ok',
+      message: expect.stringContaining('0.00031 for its mint'),
+    })
+  })
+
+  it('is the mint alone without a relayer for burns, and zero is no minimum', () => {
+    const { level, message } = judgeCosts(
+      { profile: 'production', settlement: { min_amount: units(0n) } },
+      gwei,
+    )
+    expect([level, message.includes('burn')]).toEqual(['warn', false])
+  })
+})

@@ -1,0 +1,78 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import { temporaryFiles } from '../../../test/files.js'
+import { exitCodeOf, format } from '../../config/finding.js'
+import { lockJournal } from '../../store/journal/lock.js'
+import { type InspectJournal, probeJournal, replayJournal } from './journal.js'
+
+const files = temporaryFiles()
+
+const linesOf = async (journal: string, inspect?: InspectJournal) =>
+  (await probeJournal(journal, inspect)).map(format)
+
+describe('probeJournal', () => {
+  it('R-062 R-075 needs a folder that exists, and a file where a file should be', async () => {
+    const blocked = files.write('a-file', '')
+    const folder = join(files.path, 'a-folder')
+    mkdirSync(folder)
+    const missing = join(files.path, 'missing')
+    expect(await linesOf(join(missing, 'journal'))).toEqual([
+      `fail settlement.journal: the folder ${missing} does not exist`,
+    ])
+    expect(await linesOf(join(blocked, 'journal'))).toEqual([
+      `fail settlement.journal: ${blocked} is no folder`,
+    ])
+    expect(await linesOf(folder)).toEqual([`fail settlement.journal: ${folder} is no file`])
+  })
+
+  it('R-062 warns when there is none', async () => {
+    expect(await linesOf('none')).toEqual([
+      'warn settlement.journal: is "none": pending work is lost on restart',
+    ])
+  })
+
+  it('R-062 is content with a file that is still to be made, and does not make it', async () => {
+    const folder = join(files.path, 'empty')
+    mkdirSync(folder)
+    const journal = join(folder, 'journal.jsonl')
+    expect(await linesOf(journal)).toEqual([`ok   settlement.journal: ${journal} can be written`])
+    expect(await linesOf(journal, replayJournal)).toEqual([
+      `ok   settlement.journal: ${journal} has 0 records`,
+    ])
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('R-075 replays the file: a damaged line is told with its number, a torn one forgiven', async () => {
+    const journal = files.write('journal.jsonl', 'nothing\nof\nours\n')
+    const [damaged] = await linesOf(journal, replayJournal)
+    expect(damaged).toContain(`fail settlement.journal: ${journal}: line 1 is damaged`)
+    writeFileSync(journal, 'torn')
+    expect(await linesOf(journal, replayJournal)).toEqual([
+      `warn settlement.journal: ${journal} has 0 records and 4 bytes of one that a crash cut short`,
+    ])
+  })
+
+  it('R-075 takes damage for something to mend', async () => {
+    const refused = (code: string) =>
+      probeJournal(files.write('journal.jsonl', ''), async () => {
+        throw new SvcError(code, `settlement.journal: ${code}`)
+      })
+    expect(exitCodeOf(await refused('journal_corrupt'))).toBe(1)
+  })
+
+  it('is content while our own daemon holds the journal, and leaves no lock of its own', async () => {
+    const journal = files.write('held.jsonl', '')
+    const lock = await lockJournal(journal)
+    const [held] = await linesOf(journal, replayJournal)
+    expect(held).toBe(
+      `ok   settlement.journal: ${journal} is in use by another daemon (process ${process.pid}); its records were not read`,
+    )
+    await lock.release()
+    expect(await linesOf(journal, replayJournal)).toEqual([
+      `ok   settlement.journal: ${journal} has 0 records`,
+    ])
+    await (await lockJournal(journal)).release()
+  })
+})

@@ -1,0 +1,55 @@
+/** Checks that the daemon's listen address is free. */
+import { createServer } from 'node:net'
+import { Network, Offer } from '@svc-zerc20/protocol'
+import type { PartialConfig } from '../../config/config.js'
+import type { Finding } from '../../config/finding.js'
+import { urlOf } from '../../config/listen-url.js'
+import { checkLimits } from './limits.js'
+
+export async function probeListen(
+  { listen: { host, port }, network }: Pick<PartialConfig, 'listen' | 'network'>,
+  { isBeside }: { readonly isBeside: boolean },
+): Promise<Finding[]> {
+  // Port 0 means any free port, so there is nothing to check.
+  if (host === undefined || port === undefined || port === 0) return []
+  const code = await bind(host, port)
+  if (code === undefined) return [{ level: 'ok', key: 'listen.port', message: `${port} at ${host} is free` }]
+  if (code === 'EADDRINUSE') {
+    const at = `${port} at ${host} is in use by`
+    if (isBeside && (await isFacilitator(urlOf({ host, port }), network.chain_id))) {
+      return [{ level: 'ok', key: 'listen.port', message: `${at} a facilitator of this network that runs` }]
+    }
+    return [
+      {
+        level: 'fail',
+        key: 'listen.port',
+        message: `${at} another process, perhaps by a daemon that runs`,
+        start: 'later',
+      },
+    ]
+  }
+  const key = code === 'EACCES' ? 'listen.port' : 'listen.host'
+  return [{ level: 'fail', key, message: `cannot listen at ${host} port ${port} (${code})` }]
+}
+
+/** Whether our own daemon answers there: the file may be checked beside it, before it is started anew. */
+async function isFacilitator(url: string, chainId: number | undefined): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(checkLimits.indexerTimeoutMs)
+    const response = await fetch(`${url}/supported`, { redirect: 'error', signal })
+    const { kinds } = Object(await response.json()) as { kinds?: unknown }
+    if (!Array.isArray(kinds) || chainId === undefined) return false
+    return kinds.some(({ scheme, network }) => scheme === Offer.scheme && network === Network.format(chainId))
+  } catch {
+    return false
+  }
+}
+
+/** Listens for a moment. Returns the error code when that fails. */
+function bind(host: string, port: number): Promise<string | undefined> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', ({ code = 'unknown error' }: NodeJS.ErrnoException) => resolve(code))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}

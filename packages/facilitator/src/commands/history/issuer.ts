@@ -1,0 +1,173 @@
+/** `svc-facilitator history issuer …`: makes and changes the key, the manifest and the revocations of the proof issuer. */
+import { exitCodes } from '@svc-zerc20/daemon'
+import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Environment } from '../../config/environment.js'
+import type { Written } from '../../history/statements/issuer-files.js'
+import { systemRandom } from '../../system.js'
+
+const exitCodesHelp = `
+Exit codes:
+  ${exitCodes.ok}   done
+  ${exitCodes.mistake}   refused: a file is missing or does not fit, or a mistake on the command line`
+
+const issuerHelp = `
+A trust anchor signs the manifest, the manifest names the issuer's keys, and a key signs proofs. Verifiers know the anchor
+alone. Keep trust-anchor-private-key.pem on another machine: only rotate and revoke-key need it (--anchor-key). A running
+daemon reads key and manifest again by itself.
+
+Examples:
+  svc-facilitator history issuer init --folder issuer --issuer https://pay.example
+  svc-facilitator history issuer rotate --folder issuer
+  svc-facilitator history issuer revoke-key KEY_ID --folder issuer
+  svc-facilitator history issuer revoke JTI --artifacts proofs
+${exitCodesHelp}`
+
+type Common = { readonly folder: string; readonly json: boolean; readonly anchorKey?: string }
+
+/** Adds `issuer` to the commands about the history. */
+export function registerIssuerCommands(history: Command, env: Environment): void {
+  const issuer = history
+    .command('issuer')
+    .description('make and change key, manifest and revocations of the proof issuer')
+    .addHelpText('after', issuerHelp)
+  const verb = (name: string, description: string) =>
+    issuer
+      .command(name)
+      .description(description)
+      .option('--json', 'print one JSON object', false)
+      .addHelpText('after', exitCodesHelp)
+  addKeys(verb)
+  addRevocations(verb, env)
+}
+
+type Verb = (name: string, description: string) => Command
+
+const anchorKeyOption = [
+  '--anchor-key <file>',
+  'private key of the anchor, if it is not in the folder',
+] as const
+const folderOption = ['--folder <folder>', 'where the files of the issuer are'] as const
+const daysOption = ['--days <days>', 'how long the manifest is good', positive, 400] as const
+const keyIdOption = ['--key-id <name>', 'name of the key; default: its thumbprint'] as const
+
+const now = () => unixSeconds(systemClock)
+const random = systemRandom
+
+function addKeys(verb: Verb): void {
+  verb('init', 'make trust anchor, key and manifest in a new folder')
+    .requiredOption(...folderOption)
+    .requiredOption('--issuer <name>', 'name of the issuer in every proof, for example its URL')
+    .option(...keyIdOption)
+    .option(...daysOption)
+    .action((options: Common & { issuer: string; keyId?: string; days: number }) =>
+      run(async () => {
+        const { initIssuer } = await import('../../history/statements/issuer-files.js')
+        const written = await initIssuer({ ...options, now: now(), random })
+        print(options, written, [
+          `made the issuer ${options.issuer} with the key ${written.kid}`,
+          '',
+          'Give this file to whoever verifies proofs:',
+          `  ${written.files.anchor}`,
+          'Move this file to another machine; only rotate and revoke-key need it:',
+          `  ${written.files.anchorKey}`,
+          'Set for the daemon, beside HISTORY_ARTIFACT_PATH, a folder for the proofs:',
+          ...settingsOf(written),
+        ])
+      }),
+    )
+
+  verb('rotate', 'make a new key; proofs of the old one stay valid')
+    .requiredOption(...folderOption)
+    .option(...anchorKeyOption)
+    .option(...keyIdOption)
+    .option('--overlap <minutes>', 'how long the old key may still sign', whole, 60)
+    .option(...daysOption)
+    .action((options: Common & { keyId?: string; days: number; overlap: number }) =>
+      run(async () => {
+        const { rotateIssuer } = await import('../../history/statements/issuer-files.js')
+        const wanted = { ...options, overlapMinutes: options.overlap, now: now(), random }
+        const written = await rotateIssuer(wanted)
+        print(options, written, [
+          `the key is ${written.kid} now; the one before retires in ${options.overlap} minutes`,
+          ...settingsOf(written),
+        ])
+      }),
+    )
+
+  verb('revoke-key', 'have no proof of a key believed any more, for example because it was stolen')
+    .argument('<key-id>', 'name of the key')
+    .requiredOption(...folderOption)
+    .option(...anchorKeyOption)
+    .action((keyId: string, options: Common) =>
+      run(async () => {
+        const { revokeIssuerKey } = await import('../../history/statements/issuer-files.js')
+        const written = await revokeIssuerKey({ ...options, keyId, now: now() })
+        print(options, written, [
+          `the key ${keyId} is revoked from manifest ${written.manifest.seq} on; give the manifest to whoever verifies proofs`,
+        ])
+      }),
+    )
+}
+
+function addRevocations(verb: Verb, env: Environment): void {
+  const { HISTORY_ARTIFACT_PATH: artifacts } = env
+  verb('revoke', 'revoke one proof; the list that verifiers get names it within seconds')
+    .argument('<jti>', 'the id of the proof')
+    .option('--artifacts <folder>', 'folder of the proofs; default: HISTORY_ARTIFACT_PATH')
+    .action((jti: string, options: { artifacts?: string; json: boolean }) =>
+      run(async () => {
+        const folder = options.artifacts ?? artifacts
+        if (!folder)
+          throw new SvcError('usage', 'set HISTORY_ARTIFACT_PATH, or name the folder with --artifacts')
+        const [{ expiryOf, isJti }, { revoke }] = await Promise.all([
+          import('../../history/statements/artifacts.js'),
+          import('../../history/statements/revoked.js'),
+        ])
+        const expiresAt = isJti(jti) ? await expiryOf(folder, jti) : undefined
+        if (expiresAt === undefined)
+          throw new SvcError('proof_unknown', `${jti}: ${folder} has no such proof`)
+        await revoke(folder, jti, expiresAt)
+        const isOver = expiresAt <= now()
+        const text = isOver ? 'has expired already' : `is revoked until it expires at ${timeOf(expiresAt)}`
+        write(options.json ? JSON.stringify({ jti, expiresAt }, undefined, 2) : `the proof ${jti} ${text}`)
+      }),
+    )
+}
+
+const timeOf = (seconds: number) => new Date(seconds * 1_000).toISOString()
+
+const settingsOf = ({ files }: Written): string[] => [
+  `  HISTORY_ISSUER_PRIVATE_KEY_PATH=${files.key}`,
+  `  HISTORY_ISSUER_MANIFEST_PATH=${files.manifest}`,
+  `  HISTORY_ISSUER_TRUST_ANCHOR_PATH=${files.anchor}`,
+]
+
+function print({ json }: { json: boolean }, written: Written, lines: readonly string[]): void {
+  const { files, manifest, kid } = written
+  write(json ? JSON.stringify({ kid, files, manifest }, undefined, 2) : lines.join('\n'))
+}
+
+const write = (text: string) => process.stdout.write(`${text}\n`)
+
+/** Mistakes of the operator are one line, without a trace. */
+async function run(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    process.stderr.write(`fail ${(error as Error).message}\n`)
+    process.exitCode = exitCodes.mistake
+  }
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('a whole number.')
+  return Number(text)
+}
+
+function positive(text: string): number {
+  const number = whole(text)
+  if (number === 0) throw new InvalidArgumentError('1 or more.')
+  return number
+}

@@ -1,0 +1,105 @@
+/** Puts burns into transactions: those that would fail are left out, the rest goes to the relayer together. */
+import { type Address, reject, SvcError } from '@svc-zerc20/protocol'
+import type { ChainReader } from '../../chain/chain.js'
+import { isBefore } from '../../chain/lens.js'
+import type { RelayEnd, Relayer } from '../relayer/relayer.js'
+import type { RelayedCall } from '../relayer/slot.js'
+import { type BatchLimits, createBatchSize } from './batch-size.js'
+import { type BatchItem, encodeBatch, toRejection } from './call.js'
+import type { ItemOutcome, ReadOutcomes } from './outcomes.js'
+import type { BurnTrial } from './trial.js'
+
+export type Batches = {
+  /** Splits the burns into transactions as large as the node takes; one outcome per burn, in order. */
+  run(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]>
+  /** How the burns of a transaction ended. */
+  end(items: readonly BatchItem[], end: RelayEnd): Promise<readonly ItemOutcome[]>
+}
+
+/** The part of a relayed call that belongs to the owner of its burns. */
+export type BatchOwner = Pick<RelayedCall, 'purpose' | 'recordSigned' | 'onReorged'>
+
+export function createBatches(deps: {
+  chain: Pick<ChainReader, 'viewedAt'>
+  trial: BurnTrial
+  relayer: Pick<Relayer, 'submit'>
+  ownerOf: (items: readonly BatchItem[]) => BatchOwner
+  readOutcomes: ReadOutcomes
+  token: Address
+  helper: Address
+  onRpcFailure: (err: unknown) => void
+  limits: BatchLimits & { readonly burnItemGas: bigint; readonly batchBaseGas: bigint }
+}): Batches {
+  const { limits } = deps
+  const batchSize = createBatchSize(limits)
+
+  async function tryOut(items: readonly BatchItem[]): Promise<readonly (ItemOutcome | undefined)[]> {
+    try {
+      const { at, refusals } = await deps.trial(items)
+      const isBehind = isBefore(at, deps.chain.viewedAt())
+      return refusals.map((reason) => {
+        const rejection = reason && toRejection(reason)
+        if (rejection === undefined) return undefined
+        return rejection === 'executed_elsewhere'
+          ? { kind: 'executed' }
+          : { kind: 'would_fail', rejection, isBehind }
+      })
+    } catch (err) {
+      // The trial only saves gas. If it fails, payers need not wait: each burn was judged good before.
+      deps.onRpcFailure(err)
+      return []
+    }
+  }
+
+  /** Leaves out burns that would fail, because the relayer would pay for them. */
+  async function runTransaction(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]> {
+    const refused = await tryOut(items)
+    const good = items.filter((_, i) => refused[i] === undefined)
+    const ended = good.length > 0 ? await relay(good) : []
+    const outcomes = new Map(good.map((item, i) => [item, ended[i]]))
+    return items.map((item, i) => refused[i] ?? outcomes.get(item) ?? { kind: 'look_up' })
+  }
+
+  async function relay(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]> {
+    const gas = limits.batchBaseGas + limits.burnItemGas * BigInt(items.length)
+    const call = { ...deps.ownerOf(items), to: deps.helper, data: encodeBatch(items, deps.token), gas }
+    let ended: RelayEnd
+    try {
+      ended = await deps.relayer.submit(call)
+    } catch (err) {
+      // No transaction was broadcast: the node gave no fee or nonce, or the transaction could not be
+      // recorded.
+      const isStorage = err instanceof SvcError && err.code === 'journal_failed'
+      if (!isStorage) deps.onRpcFailure(err)
+      const rejection = reject(isStorage ? 'storage_unavailable' : 'chain_unavailable')
+      return items.map(() => ({ kind: 'failed', rejection }))
+    }
+    return end(items, ended)
+  }
+
+  async function end(items: readonly BatchItem[], ended: RelayEnd): Promise<readonly ItemOutcome[]> {
+    if (ended.kind === 'displaced') {
+      const isTooLarge = ended.why === 'refused' && items.length > 1
+      if (isTooLarge) batchSize.refused(items.length)
+      return items.map(() => ({ kind: 'again', withFewer: isTooLarge }))
+    }
+    batchSize.mined()
+    try {
+      return await deps.readOutcomes(items, ended.receipt)
+    } catch (err) {
+      deps.onRpcFailure(err)
+      return items.map(() => ({ kind: 'look_up' }))
+    }
+  }
+
+  return {
+    async run(items) {
+      const size = batchSize.now()
+      const parts = Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+        items.slice(i * size, (i + 1) * size),
+      )
+      return (await Promise.all(parts.map(runTransaction))).flat()
+    },
+    end,
+  }
+}

@@ -1,0 +1,134 @@
+/** Relays permit burns: those that arrive together share one transaction, and each succeeds or fails alone. */
+import { type Address, reject } from '@svc-zerc20/protocol'
+import type { ChainReader } from '../../chain/chain.js'
+import { createCoalescer } from '../../chain/coalesce.js'
+import type { Ledger } from '../../payment/ledger-port.js'
+import type { Burner, BurnOutcome, Clock } from '../../payment/ports.js'
+import type { SignedTransaction } from '../../payment/records.js'
+import type { Report } from '../../payment/report.js'
+import type { RelayEnd, Relayer, Reorg } from '../relayer/relayer.js'
+import { type BatchOwner, createBatches } from './batch.js'
+import type { BatchItem as Item } from './call.js'
+import { createFindBurn } from './find-burn.js'
+import { createReadOutcomes, type ItemOutcome } from './outcomes.js'
+import { createPatience } from './patience.js'
+import type { BurnTrial } from './trial.js'
+
+export type BurnerLimits = {
+  readonly batchItemsMax: number
+  readonly batchGrowsAfter: number
+  readonly batchesInFlightMax: number
+  readonly batchGatherMs: number
+  readonly burnQueueMax: number
+  readonly burnItemGas: bigint
+  readonly batchBaseGas: bigint
+  readonly burnAttemptsMax: number
+  readonly receiptPollMaxMs: number
+  readonly rpcBackoffMaxMs: number
+  readonly laggingNodeLooksMax: number
+  readonly trialsMax: number
+}
+
+export type BurnerDeps = {
+  readonly chain: ChainReader
+  readonly trial: BurnTrial
+  readonly relayer: Pick<Relayer, 'submit' | 'resume' | 'watch'>
+  readonly recordSigned: Ledger['recordSigned']
+  readonly report: Report
+  readonly token: Address
+  readonly helper: Address
+  readonly confirmations: number
+  readonly clock: Clock
+  readonly onRpcFailure: (err: unknown) => void
+  /** Ends questions that are repeated until the node answers. */
+  readonly closing: AbortSignal
+  readonly limits: BurnerLimits
+}
+
+export function createBurner(deps: BurnerDeps): Burner {
+  const { relayer, clock, limits } = deps
+  const patience = createPatience(deps)
+  const findBurn = createFindBurn({ ...deps, patience })
+  const listeners: Parameters<Burner['onReorged']>[0][] = []
+  const batches = createBatches({ ...deps, ownerOf, readOutcomes: createReadOutcomes({ ...deps, patience }) })
+  const waiting = createCoalescer<Item, ItemOutcome>({
+    run: batches.run,
+    batchMax: limits.batchItemsMax,
+    inFlightMax: limits.batchesInFlightMax,
+    gather: () => clock.sleep(limits.batchGatherMs),
+  })
+
+  function ownerOf(items: readonly Item[]): BatchOwner {
+    return { purpose: 'burn', recordSigned: recordFor(items, deps), onReorged: reorgedFor(items) }
+  }
+
+  /** A reorg took the burns of a transaction back. Their end is open again. */
+  const reorgedFor = (items: readonly Item[]) => (ended: Promise<RelayEnd>, how: Reorg) => {
+    const outcomes = ended.then((end) => batches.end(items, end))
+    for (const [i, item] of items.entries()) {
+      const outcome = outcomes.then((all) => resumeItem(item, all[i]))
+      // Listeners handle a failure. Without a listener it must still not end the process.
+      outcome.catch(() => undefined)
+      for (const listener of listeners) listener(item, outcome, how)
+    }
+  }
+
+  const trialsMaxFor = ({ isBehind }: { isBehind: boolean }) =>
+    isBehind ? limits.laggingNodeLooksMax : limits.trialsMax
+
+  async function burn(item: Item): Promise<BurnOutcome> {
+    for (let attempts = 0, trials = 1; attempts < limits.burnAttemptsMax; ) {
+      if (waiting.size() >= limits.burnQueueMax) return { kind: 'failed', rejection: reject('relayer_busy') }
+      const outcome = await waiting.ask(item)
+      const trialsMax = outcome.kind === 'would_fail' ? trialsMaxFor(outcome) : 0
+      if (trials < trialsMax) {
+        trials += 1
+        await patience.pause(limits.receiptPollMaxMs)
+        continue
+      }
+      if (outcome.kind !== 'again') return endItem(item, outcome)
+      // A smaller batch does not repeat the same attempt, and a batch can be halved only a few times.
+      if (!outcome.withFewer) attempts += 1
+    }
+    return { kind: 'failed', rejection: reject('relayer_busy', 'no transaction of the relayer gets through') }
+  }
+
+  async function endItem(item: Item, outcome: Exclude<ItemOutcome, { kind: 'again' }>): Promise<BurnOutcome> {
+    if (outcome.kind === 'look_up') return findBurn.lookUp(item)
+    if (outcome.kind === 'would_fail') return { kind: 'failed', rejection: outcome.rejection }
+    return outcome.kind === 'executed' ? findBurn.executed(item) : outcome
+  }
+
+  async function resumeItem(item: Item, outcome: ItemOutcome = { kind: 'look_up' }): Promise<BurnOutcome> {
+    return outcome.kind === 'again' ? burn(item) : endItem(item, outcome)
+  }
+
+  return {
+    burn: (challenge, payload) => burn({ challenge, payload }),
+
+    resume({ transactions, items, accepted = [] }) {
+      const earlier = { ...ownerOf([...items, ...accepted]), forms: transactions }
+      const ended = relayer.resume(earlier).then((end) => batches.end(items, end))
+      return items.map(async (item, i) => resumeItem(item, (await ended)[i]))
+    },
+
+    watch({ transactions, items, block }) {
+      relayer.watch({ ...ownerOf(items), forms: transactions }, block)
+    },
+
+    find: (challenge, payload) => findBurn.executed({ challenge, payload }),
+
+    onReorged: (listener) => void listeners.push(listener),
+  }
+}
+
+/** One record for all burns of a transaction, durable before the transaction is seen. */
+const recordFor =
+  (items: readonly Item[], { recordSigned, report }: Pick<BurnerDeps, 'recordSigned' | 'report'>) =>
+  async (transaction: SignedTransaction) => {
+    const challengeNonces = items.map(({ challenge }) => challenge.nonce)
+    await recordSigned(transaction, challengeNonces)
+    for (const challengeNonce of challengeNonces) {
+      report({ event: 'burn.broadcast', challengeNonce, txHash: transaction.hash })
+    }
+  }

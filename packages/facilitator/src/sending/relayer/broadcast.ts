@@ -1,0 +1,58 @@
+/** Signs transactions of one key and hands them to the node; the node's answer is kept in the slot. */
+import { type Fee, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { Clock } from '../../payment/ports.js'
+import type { RelayerEvent } from '../../telemetry/reports.js'
+import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
+
+export type Broadcast = {
+  /** Resolves once the call's owner has recorded the signed form. */
+  sign(call: RelayedCall, txNonce: number, fee: Fee): Promise<Form>
+  /** Never rejects: a node that does not answer may have taken the transaction all the same. */
+  send(slot: Slot): Promise<void>
+}
+
+export function createBroadcast(deps: {
+  rpc: Pick<JsonRpc, 'batch'>
+  account: PrivateKeyAccount
+  chainId: number
+  clock: Clock
+  report: (event: RelayerEvent) => void
+}): Broadcast {
+  const { rpc, account, chainId, clock, report } = deps
+
+  function hear(slot: Slot, form: Form, refused: string | undefined): void {
+    const refusal = refused === undefined ? 'known' : judgeRefusal(refused)
+    // The wait for a block begins only now: time without money does not count as being stuck.
+    if (slot.unfunded) slot.signedAtMs = slot.sentAtMs
+    slot.unfunded = refusal === 'unfunded'
+    form.isRefused = refusal === 'lasting'
+    if (refusal === 'known') slot.refusals = 0
+    if (refusal === 'lasting') slot.refusals += 1
+    if (slot.unfunded) report({ event: 'relayer.unfunded', address: account.address })
+    else if (refusal !== 'known')
+      report({ event: 'relayer.send_refused', nonce: slot.txNonce, message: `${refused}` })
+  }
+
+  return {
+    async sign(call, txNonce, fee) {
+      const { to, data, gas } = call
+      const { hash, raw } = await signTransaction(account, { chainId, txNonce, to, data, gas, fee })
+      await call.recordSigned({ txNonce, hash, raw })
+      return newForm({ hash, raw, fee }, { isEmpty: data === '0x' })
+    },
+
+    async send(slot) {
+      const form = formToSend(slot)
+      if (!form) return
+      slot.sentAtMs = clock.now()
+      try {
+        const [answer] = await rpc.batch([{ method: 'eth_sendRawTransaction', params: [form.raw] }])
+        hear(slot, form, answer && 'error' in answer ? `${answer.error.message}` : undefined)
+      } catch (err) {
+        // The same bytes go out again, under the same txNonce.
+        report({ event: 'rpc.failed', err })
+      }
+    },
+  }
+}

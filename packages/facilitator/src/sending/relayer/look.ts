@@ -1,0 +1,97 @@
+/**
+ * One look at the chain, for everything that is signed or was mined lately: transactions end, are sent again or given
+ * up, and those that a reorg took back are reopened.
+ */
+import type { Fees } from '@svc-zerc20/evm'
+import type { Clock } from '../../payment/ports.js'
+import type { FillGap } from './gap.js'
+import type { Mined } from './mined.js'
+import { nextStep, type Slot, type SlotLimits } from './slot.js'
+import type { Slots } from './slots.js'
+import type { OpenStep } from './take-step.js'
+import type { Head, RelayReader, RelayView } from './view.js'
+
+export type LookLimits = SlotLimits & {
+  /** After this time a head that stays the same is asked about in full again. */
+  readonly viewAgainMs: number
+}
+
+/** Below every block: nothing counts as deep. */
+const nowhere = { number: 0n }
+
+/** A look that is under way when `closing` aborts changes nothing any more. */
+export function createLook(deps: {
+  readonly slots: Pick<Slots, 'all' | 'finish' | 'reopen'>
+  readonly mined: Pick<Mined, 'txNonces' | 'look'>
+  readonly reader: RelayReader
+  readonly fees: Pick<Fees, 'sawBaseFee'>
+  readonly takeStep: (slot: Slot, step: OpenStep) => Promise<void>
+  readonly fillGap: FillGap
+  readonly confirmations: number
+  readonly clock: Pick<Clock, 'now'>
+  readonly onHead: (blockNumber: bigint) => void
+  readonly closing: AbortSignal
+  readonly limits: LookLimits
+}): () => Promise<void> {
+  const { slots, mined, reader, confirmations, clock, closing, limits } = deps
+  /** The newest head that the node was seen to have: depth is counted from here. */
+  let believed: Head | undefined
+  let viewed: { readonly headHash: string; readonly atMs: number; readonly isHalf: boolean } | undefined
+
+  function believe(head: Head): void {
+    believed = head
+    deps.onHead(head.number)
+  }
+
+  async function lookAtSlots(head: Head): Promise<void> {
+    const asked = slots.all.flatMap((slot) => slot.forms.map(({ hash }) => ({ slot, hash })))
+    const askedMs = clock.now()
+    const view = await reader.view(
+      head,
+      asked.map(({ hash }) => hash),
+    )
+    if (closing.aborted) return
+    if (view.headIsThere) believe(head)
+    const times = { askedMs, answeredMs: clock.now() }
+    const seen = { usedNonces: view.usedNonces, head: believed ?? nowhere }
+    for (const slot of new Set(asked.map((entry) => entry.slot))) {
+      const receipts = view.receipts.filter((_, i) => asked[i]?.slot === slot)
+      const step = nextStep(slot, receipts, seen, { ...times, confirmations, limits })
+      if (step.kind === 'mined' || step.kind === 'displaced') slots.finish(slot, step)
+      else await deps.takeStep(slot, step)
+    }
+    await deps.fillGap(view.usedNonces, times)
+    viewed = { headHash: head.hash, atMs: askedMs, isHalf: isHalf(view, slots.all) }
+  }
+
+  async function lookAtMined(head: Head): Promise<void> {
+    if (believed?.hash !== head.hash) {
+      const [hash] = await reader.blockHashes([head.number])
+      if (hash === head.hash) believe(head)
+    }
+    if (closing.aborted || !believed) return
+    for (const uprooted of await mined.look(believed)) {
+      const { slot } = uprooted
+      if (uprooted.how === 'gone') slots.reopen(slot)
+      else slot.call.onReorged?.(Promise.resolve({ kind: 'mined', receipt: uprooted.receipt }), 'moved')
+    }
+  }
+
+  return async () => {
+    // The head is asked for first. While it stays the same, nothing was mined, and few other questions are
+    // worthwhile.
+    const head = await reader.head()
+    if (closing.aborted) return
+    deps.fees.sawBaseFee(head.baseFee)
+    const isKnown = viewed?.headHash === head.hash && !viewed.isHalf
+    const isFresh = viewed !== undefined && clock.now() - viewed.atMs < limits.viewAgainMs
+    if (slots.all.length > 0 && !(isKnown && isFresh)) await lookAtSlots(head)
+    if (!closing.aborted && mined.txNonces().length > 0) await lookAtMined(head)
+  }
+}
+
+/** A used txNonce without a receipt: the node has not told all of this block yet. */
+const isHalf = (view: RelayView, slots: readonly Slot[]): boolean =>
+  !view.headIsThere ||
+  view.receipts.includes('unreadable') ||
+  slots.some((slot) => slot.txNonceUsedSinceMs !== undefined)

@@ -1,0 +1,205 @@
+/**
+ * Sends transactions of one key. A transaction keeps its txNonce until that txNonce is used on chain. It is
+ * sent again when the node may have forgotten it, replaced at a higher fee when it is stuck, and never moved
+ * to another txNonce while it could still be mined. An unused txNonce below ours is filled. The queue
+ * therefore cannot wedge, and nothing is sent twice. Burns and mints share the key and its queue; burns go
+ * first.
+ */
+import { type Fee, type Fees, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
+import { type Address, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { Clock } from '../../payment/ports.js'
+import type { SignedTransaction } from '../../payment/records.js'
+import type { RelayerEvent } from '../../telemetry/reports.js'
+import { createBroadcast } from './broadcast.js'
+import type { MinedBlock } from './mined.js'
+import { createPriority } from './priority.js'
+import { createRelayQueue, type QueueLimits } from './queue.js'
+import { openSlot, type Purpose, type RelayEnd, type RelayedCall, readForms, type Slot } from './slot.js'
+import { countTransactions, createTxNonces } from './tx-nonces.js'
+import { createRelayReader } from './view.js'
+import { createWatch, type WatchLimits } from './watch.js'
+
+export type { Purpose, RelayEnd, RelayedCall, Reorg } from './slot.js'
+
+export type Relayer = {
+  readonly address: Address
+  /** Transactions of the key that are mined. */
+  minedCount(): Promise<number>
+  /** Counts the txNonces of the key. */
+  start(): Promise<void>
+  /**
+   * Throws only before anything was signed; afterwards it resolves, however long that takes. A mint waits while
+   * enough of them are out, and is refused with `relayer_unfunded` when paying for it could leave burns unpaid.
+   */
+  submit(call: RelayedCall): Promise<RelayEnd>
+  /** Takes up a transaction of an earlier run, in all its signed forms; to be called before `start`. */
+  resume(earlier: EarlierTransaction): Promise<RelayEnd>
+  /** A transaction of an earlier run that is mined and not deep yet; to be called before `start`. */
+  watch(earlier: EarlierTransaction, block: MinedBlock): void
+  /** Transactions that are signed and have not ended, lowest txNonce first. */
+  queue(): readonly QueuedTransaction[]
+  /** Stops watching and sending. Submitted calls stay without an end. */
+  close(): void
+}
+
+export type EarlierTransaction = Pick<RelayedCall, 'purpose' | 'recordSigned' | 'onReorged'> & {
+  /** Oldest first. */
+  readonly forms: readonly SignedTransaction[]
+}
+
+export type QueuedTransaction = {
+  readonly txNonce: number
+  readonly purpose: Purpose
+  /** The hash of its newest signed form. */
+  readonly txHash: TxHash
+  /** How often it was signed: once, and again for each higher fee. */
+  readonly forms: number
+  readonly signedAtMs: number
+  /** The node said that the key cannot pay for it. */
+  readonly unfunded: boolean
+}
+
+export type RelayerLimits = QueueLimits &
+  WatchLimits & {
+    readonly mintsInFlightMax: number
+    readonly mintQueueMax: number
+    readonly mintReserveGas: bigint
+  }
+
+export function createRelayer(deps: {
+  rpc: JsonRpc
+  fees: Fees
+  account: PrivateKeyAccount
+  chainId: number
+  confirmations: number
+  /** How many blocks deep a mined transaction is still watched, to be sent again after a reorg. */
+  reorgWatchBlocks: number
+  clock: Clock
+  report: (event: RelayerEvent) => void
+  onHead: (blockNumber: bigint) => void
+  limits: RelayerLimits
+}): Relayer {
+  const { rpc, fees, account, chainId, clock, report, limits } = deps
+  const address = addressOf(account)
+  const onFailure = (err: unknown) => report({ event: 'rpc.failed', err })
+  const reader = createRelayReader({ rpc, address, chainId, onUnreadable: onFailure })
+  const broadcast = createBroadcast({ rpc, account, chainId, clock, report })
+  const priority = createPriority(limits)
+  let isClosed = false
+  const queue = createRelayQueue({
+    ...deps,
+    reader,
+    broadcast,
+    priority,
+    address,
+    onForeign: () => void txNonces.forget(),
+  })
+  const txNonces = createTxNonces({ rpc, address, ours: queue.txNonces })
+  const { look, longestPauseMs } = queue
+  const watch = createWatch({ look, longestPauseMs, onFailure, clock, limits })
+
+  async function submitNow(call: RelayedCall): Promise<RelayEnd> {
+    const fee = await fees.current()
+    if (call.purpose !== 'burn') await checkFunds(call, fee)
+    let end: Slot['end'] = () => undefined
+    const ended = new Promise<RelayEnd>((resolve) => {
+      end = resolve
+    })
+    const slot = await priority.take(call.purpose, async () => {
+      if (isClosed) throw new SvcError('relayer_closed', 'the relayer is not running')
+      return txNonces.take((txNonce) => queue.open(call, txNonce, fee, end))
+    })
+    await sentOrSlow(broadcast.send(slot), clock, limits.receiptPollMaxMs)
+    watch.hurry()
+    return ended
+  }
+
+  /**
+   * A mint that cannot be paid for would keep its txNonce, and hold up every burn behind it, until there is
+   * money.
+   */
+  async function checkFunds({ gas, purpose }: RelayedCall, { maxFeePerGas }: Fee): Promise<void> {
+    const [answer] = await rpc.batch([{ method: 'eth_getBalance', params: [address, 'latest'] }])
+    const out = queue.slots.reduce((sum, { call }) => sum + call.gas, 0n)
+    if (quantityOf('eth_getBalance', answer) >= (out + gas + limits.mintReserveGas) * maxFeePerGas) return
+    report({ event: 'relayer.unfunded', address: account.address })
+    throw new SvcError(
+      'relayer_unfunded',
+      `${account.address} cannot pay the gas of a ${purpose} beside its burns`,
+    )
+  }
+
+  return {
+    address,
+    minedCount: () => countTransactions(rpc, address, 'latest'),
+    start: () => txNonces.count(),
+
+    async submit(call) {
+      if (call.purpose === 'burn') return submitNow(call)
+      await priority.admitMint()
+      return submitNow(call).finally(priority.endMint)
+    },
+
+    resume(earlier) {
+      const { purpose } = earlier
+      const ended = new Promise<RelayEnd>((end) => {
+        const slot = slotOf(earlier, address, clock.now(), end)
+        if (slot) queue.add(slot)
+        else end({ kind: 'displaced', why: 'foreign' })
+      })
+      watch.hurry()
+      if (purpose === 'burn') return ended
+      priority.countMint()
+      return ended.finally(priority.endMint)
+    },
+
+    watch(earlier, block) {
+      const slot = slotOf(earlier, address, clock.now(), () => undefined)
+      if (!slot) return
+      queue.keep(slot, block)
+      watch.hurry()
+    },
+
+    queue: () => queue.slots.flatMap(toQueued).sort((a, b) => a.txNonce - b.txNonce),
+
+    close() {
+      isClosed = true
+      queue.close()
+      watch.close()
+    },
+  }
+}
+
+function addressOf(account: PrivateKeyAccount): Address {
+  const address = parseAddress(account.address)
+  if (address === undefined) throw new SvcError('relayer_failed', 'the relayer key has no address')
+  return address
+}
+
+/** A node may take the transaction and never say so. Receipts are looked for all the same. */
+async function sentOrSlow(sending: Promise<void>, clock: Clock, slowMs: number): Promise<void> {
+  const sent = new AbortController()
+  const slow = clock.sleep(slowMs, sent.signal)
+  await Promise.race([sending.finally(() => sent.abort()), slow])
+}
+
+/** The slot of a transaction of an earlier run. This run has not sent it: the first look that misses it does. */
+function slotOf(
+  { forms: signed, ...owner }: EarlierTransaction,
+  self: Address,
+  now: number,
+  end: Slot['end'],
+): Slot | undefined {
+  const read = readForms(signed, self)
+  const txNonce = signed.at(-1)?.txNonce
+  if (!read || txNonce === undefined) return undefined
+  const times = { signedAtMs: now, sentAtMs: 0 }
+  return openSlot({ txNonce, call: { ...owner, ...read.call }, forms: read.forms, end }, times)
+}
+
+function toQueued({ txNonce, call, forms, signedAtMs, unfunded }: Slot): QueuedTransaction[] {
+  const newest = forms.at(-1)
+  if (!newest) return []
+  return [{ txNonce, purpose: call.purpose, txHash: newest.hash, forms: forms.length, signedAtMs, unfunded }]
+}

@@ -1,0 +1,154 @@
+/**
+ * One txNonce of the relayer and the transaction that is to use it. The chain's view decides the next step.
+ */
+import type { Fee, Receipt } from '@svc-zerc20/evm'
+import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
+import type { Hex } from 'viem'
+import { parseTransaction } from 'viem/utils'
+import type { SignedTransaction } from '../../payment/records.js'
+import type { Asked, Head, RelayView } from './view.js'
+
+/** Callers wait for burns. Nobody waits for anything else, so nothing else goes first. */
+export type Purpose = 'burn' | 'mint' | 'sweep' | 'distribution'
+
+export type RelayedCall = {
+  readonly purpose: Purpose
+  readonly to: Address
+  readonly data: Hex
+  readonly gas: bigint
+  /** Awaited after signing and before anyone can see the transaction; again for each replacement. */
+  readonly recordSigned: (transaction: SignedTransaction) => Promise<void>
+  /**
+   * A reorg took the transaction back after it had ended as mined; `ended` is its new end. `gone`: no block
+   * holds it, and it is sent again. `moved`: another block holds it, where it may have had another effect.
+   */
+  readonly onReorged?: (ended: Promise<RelayEnd>, how: Reorg) => void
+}
+
+export type Reorg = 'gone' | 'moved'
+
+export type RelayEnd =
+  | { readonly kind: 'mined'; readonly receipt: Receipt }
+  /**
+   * The call was not executed and cannot be any more. `foreign`: someone else used its txNonce. `refused`: no node
+   * took it, and its txNonce was used up by an empty transaction.
+   */
+  | { readonly kind: 'displaced'; readonly why: 'foreign' | 'refused' }
+
+/** A signed form of a transaction; a replacement at a higher fee is another form. */
+export type Form = {
+  readonly hash: TxHash
+  readonly raw: Hex
+  readonly fee: Fee
+  /** The transaction does nothing but use up the txNonce. */
+  readonly isEmpty: boolean
+  /** The node's latest answer about this form was a lasting refusal. */
+  isRefused: boolean
+}
+
+export type Slot = {
+  readonly txNonce: number
+  /** The call of a further form: the one the slot was opened for, or an empty one once that was given up. */
+  call: RelayedCall
+  /** Newest last; any of them may be the one that is mined. */
+  readonly forms: Form[]
+  signedAtMs: number
+  sentAtMs: number
+  txNonceUsedSinceMs?: number
+  /** The node said that the key cannot pay. More money helps then; a higher fee does not. */
+  unfunded: boolean
+  /** Lasting refusals since the node last took a form. */
+  refusals: number
+  end: (end: RelayEnd) => void
+}
+
+export type SlotLimits = {
+  readonly rebroadcastMs: number
+  readonly feeBumpAfterMs: number
+  readonly displacedAfterMs: number
+  readonly refusalsMax: number
+}
+
+export type SlotStep = RelayEnd | { readonly kind: 'wait' | 'raise_fee' | 'send_again' | 'give_up' }
+
+/** More than a plain transfer takes on any chain. Unused gas is not paid. */
+const emptyCallGas = 100_000n
+
+/** A call that uses up a txNonce and does nothing else. Nothing is recorded for it. */
+export const emptyCall = (self: Address): Omit<RelayedCall, 'purpose'> => ({
+  to: self,
+  data: '0x',
+  gas: emptyCallGas,
+  recordSigned: async () => undefined,
+})
+
+export function openSlot(
+  opening: Pick<Slot, 'txNonce' | 'call' | 'forms' | 'end'>,
+  times: { readonly signedAtMs: number; readonly sentAtMs: number },
+): Slot {
+  return { ...opening, ...times, unfunded: false, refusals: 0 }
+}
+
+/** The call and the forms of a transaction that an earlier run signed. */
+export function readForms(
+  transactions: readonly SignedTransaction[],
+  self: Address,
+): { readonly call: Pick<RelayedCall, 'to' | 'data' | 'gas'>; readonly forms: Form[] } | undefined {
+  const newest = transactions.at(-1)
+  if (!newest) return undefined
+  const { to, data, gas } = parseTransaction(newest.raw)
+  return {
+    call: { to: parseAddress(to) ?? self, data: data ?? '0x', gas: gas ?? emptyCallGas },
+    forms: transactions.map(({ hash, raw }) => newForm({ hash, raw, fee: feeOf(raw) })),
+  }
+}
+
+export const newForm = (
+  signed: Pick<Form, 'hash' | 'raw' | 'fee'>,
+  { isEmpty = false }: Partial<Pick<Form, 'isEmpty'>> = {},
+): Form => ({ ...signed, isEmpty, isRefused: false })
+
+/**
+ * The form to send: the newest one that was not refused. A node that refuses a raised fee may still take the
+ * form before.
+ */
+export const formToSend = ({ forms }: Slot): Form | undefined =>
+  forms.findLast(({ isRefused }) => !isRefused) ?? forms.at(-1)
+
+/** The next step for a slot, given the node's view of it; remembers since when its txNonce is used. */
+export function nextStep(
+  slot: Slot,
+  /** One for each of its forms, in order. */
+  receipts: RelayView['receipts'],
+  { head, usedNonces }: { readonly head: Pick<Head, 'number'>; readonly usedNonces: number },
+  { askedMs, answeredMs, confirmations, limits }: Asked & { confirmations: number; limits: SlotLimits },
+): SlotStep {
+  const index = receipts.findIndex((found) => typeof found === 'object')
+  const receipt = receipts[index]
+  if (typeof receipt === 'object') {
+    delete slot.txNonceUsedSinceMs
+    // The receipt's block may be newer than the head that was read. Then that block is the head.
+    const above = head.number > receipt.blockNumber ? head.number - receipt.blockNumber : 0n
+    if (above + 1n < BigInt(confirmations)) return { kind: 'wait' }
+    return slot.forms[index]?.isEmpty ? { kind: 'displaced', why: 'refused' } : { kind: 'mined', receipt }
+  }
+  if (usedNonces > slot.txNonce) {
+    // A node that lags may show the txNonce used before it shows the receipt.
+    slot.txNonceUsedSinceMs ??= answeredMs
+    const isAbsent = !receipts.includes('unreadable')
+    const isSure = isAbsent && askedMs - slot.txNonceUsedSinceMs >= limits.displacedAfterMs
+    return isSure ? { kind: 'displaced', why: 'foreign' } : { kind: 'wait' }
+  }
+  delete slot.txNonceUsedSinceMs
+  const isGivenUp = slot.forms.some(({ isEmpty }) => isEmpty)
+  const isRefused = slot.refusals >= limits.refusalsMax && slot.forms.every((form) => form.isRefused)
+  if (isRefused && !isGivenUp) return { kind: 'give_up' }
+  const isStuck = slot.txNonce === usedNonces && askedMs - slot.signedAtMs >= limits.feeBumpAfterMs
+  if (isStuck && !slot.unfunded) return { kind: 'raise_fee' }
+  return { kind: askedMs - slot.sentAtMs >= limits.rebroadcastMs ? 'send_again' : 'wait' }
+}
+
+function feeOf(raw: Hex): Fee {
+  const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw)
+  return { maxFeePerGas, maxPriorityFeePerGas }
+}

@@ -1,0 +1,59 @@
+/** Moves an unmined transaction on: sends it again, replaces it at a higher fee, or gives it up. */
+import type { Fees } from '@svc-zerc20/evm'
+import type { Address } from '@svc-zerc20/protocol'
+import type { Clock } from '../../payment/ports.js'
+import type { RelayerEvent } from '../../telemetry/reports.js'
+import type { Broadcast } from './broadcast.js'
+import type { Priority } from './priority.js'
+import { emptyCall, type RelayEnd, type Slot, type SlotStep } from './slot.js'
+
+/** A step that leaves the transaction in its slot. */
+export type OpenStep = Exclude<SlotStep, RelayEnd>
+
+export function createTakeStep(deps: {
+  broadcast: Broadcast
+  fees: Fees
+  priority: Pick<Priority, 'take'>
+  /** The key's own, for calls that do nothing. */
+  address: Address
+  clock: Clock
+  report: (event: RelayerEvent) => void
+  limits: { readonly feeBumpsMax: number }
+}): (slot: Slot, step: OpenStep) => Promise<void> {
+  const { fees, clock, report } = deps
+  const { sign, send } = deps.broadcast
+
+  /**
+   * Gives up a call that the node will not take. An empty transaction uses up its txNonce, so that the
+   * transactions behind it can go on, and its owner may put the call into other transactions. A form of the
+   * call can still be mined, but only under this txNonce: one of the two, never both.
+   */
+  async function giveUp(slot: Slot): Promise<void> {
+    const call = { ...slot.call, ...emptyCall(deps.address) }
+    const form = await sign(call, slot.txNonce, await fees.current())
+    slot.call = call
+    slot.forms.push(form)
+    slot.signedAtMs = clock.now()
+    report({ event: 'relayer.given_up', nonce: slot.txNonce, txHash: form.hash })
+    void send(slot)
+  }
+
+  async function raiseFee(slot: Slot): Promise<void> {
+    const last = slot.forms.at(-1)
+    const fee = last && fees.raised(last.fee)
+    slot.signedAtMs = clock.now()
+    if (fee && slot.forms.length <= deps.limits.feeBumpsMax) {
+      const form = await deps.priority.take(slot.call.purpose, () => sign(slot.call, slot.txNonce, fee))
+      slot.forms.push(form)
+      report({ event: 'relayer.fee_raised', nonce: slot.txNonce, txHash: form.hash })
+    }
+    void send(slot)
+  }
+
+  return async (slot, { kind }) => {
+    if (kind === 'raise_fee') await raiseFee(slot)
+    else if (kind === 'give_up') await giveUp(slot)
+    // Not awaited: a send that hangs must not keep us from seeing receipts.
+    else if (kind === 'send_again') void send(slot)
+  }
+}

@@ -1,0 +1,61 @@
+/** Looks at the chain again and again while there is something to look for: often at first, then less and less. */
+import type { Clock } from '../../payment/ports.js'
+
+export type Watch = {
+  /** Starts looking, or looks as often as at first when it already does: something new is out. */
+  hurry(): void
+  close(): void
+}
+
+export type WatchLimits = { readonly receiptPollFirstMs: number; readonly rpcBackoffMaxMs: number }
+
+export function createWatch(deps: {
+  look: () => Promise<void>
+  /** The longest pause between two looks; undefined when there is nothing to look for. */
+  longestPauseMs: () => number | undefined
+  onFailure: (err: unknown) => void
+  clock: Clock
+  limits: WatchLimits
+}): Watch {
+  const { clock, limits } = deps
+  let isWatching = false
+  let isClosed = false
+  let wake = new AbortController()
+
+  async function watch(): Promise<void> {
+    isWatching = true
+    let pauseMs = limits.receiptPollFirstMs
+    while (deps.longestPauseMs() !== undefined && !isClosed) {
+      await clock.sleep(pauseMs, wake.signal)
+      if (wake.signal.aborted) {
+        wake = new AbortController()
+        pauseMs = limits.receiptPollFirstMs
+        continue
+      }
+      pauseMs = Math.min(pauseMs * 2, await lookOnce())
+    }
+    isWatching = false
+  }
+
+  /** How long the next pause may be. */
+  async function lookOnce(): Promise<number> {
+    try {
+      await deps.look()
+      return deps.longestPauseMs() ?? 0
+    } catch (err) {
+      deps.onFailure(err)
+      return limits.rpcBackoffMaxMs
+    }
+  }
+
+  return {
+    hurry() {
+      if (isWatching) wake.abort()
+      else void watch()
+    },
+    close() {
+      isClosed = true
+      wake.abort()
+    },
+  }
+}
