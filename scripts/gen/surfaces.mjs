@@ -126,7 +126,7 @@ The payment history, for the payer and the provider of the [environment](environ
 path below \`/history\` answers 404. With one, every path needs \`Authorization: Bearer <token>\` with an identity token, except
 the login and the two paths of the issuer; without a good token they answer 401 with its reason, even those that do not exist.
 A token comes from a wallet login or from \`svc-facilitator history token\`, and is good for 15 minutes. What each participant
-sees is decided in [ADR 0048](../adr/0048-history-scopes.md): a field that is hidden is absent.
+sees is decided in [ADR 0015](../adr/0015-who-sees-what.md): a field that is hidden is absent.
 
 | path | what | body | answer | refusals |
 |---|---|---|---|---|

@@ -64,7 +64,7 @@ export async function expectAgreement(
 
 /**
  * Presents every payment once more after a restart. A payment whose grant is in the journal must be refused. Otherwise
- * the daemon was killed between answer and record, the grant is open (ADR 0003), and it is given once. Returns the
+ * the daemon was killed between answer and record, the grant is open (ADR 0002), and it is given once. Returns the
  * number of open grants.
  */
 export async function expectGrantsAreRemembered(

@@ -7,7 +7,7 @@ export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' 
 
 export const lifecycle: Record<PaymentState, Partial<Record<LifecycleEvent, PaymentState>>> = {
   open: { burn_confirmed: 'accepted', ttl_elapsed: 'expired' },
-  // A burn that was claimed in time is still accepted. A later burn buys nothing, minted or not (ADR 0004).
+  // A burn that was claimed in time is still accepted. A later burn buys nothing, minted or not (ADR 0003).
   expired: {},
   accepted: { mint_confirmed: 'finalized', burn_vanished: 'open' },
   finalized: {},
