@@ -1,6 +1,7 @@
 /**
  * The tarballs of `npm run pack`: what the tools of package authors say to them, and whether a stranger can install and use
- * them. With the Node at hand; `npm run test:packages` takes the oldest that we support and newer ones.
+ * them. With the Node at hand and in one folder; `npm run test:packages` takes the oldest Node that we support and newer
+ * ones, and a folder for each role.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +14,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installWords, manifestOf, pack, publicFolders } from '../../scripts/packages.mjs'
 import { root } from '../../scripts/source-files.js'
 import { blocksOf } from '../support/guide-blocks.js'
-import { createStranger, hostNode, neededBy, nodes, packageBytes, type Stranger } from './stranger.js'
+import {
+  createStranger,
+  hasFolderPerRole,
+  hostNode,
+  neededBy,
+  nodes,
+  packageBytes,
+  type Stranger,
+} from './stranger.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-packed-'))
 const packed = pack(folder)
@@ -78,19 +87,14 @@ it('every public package has the licence of the repository', () => {
     expect(readFileSync(join(root, path, 'LICENSE'), 'utf8'), path).toBe(licence)
 })
 
-describe('installed as npm run pack says, each role in an empty folder of its own', () => {
+describe('installed as npm run pack says', () => {
   const { payer, treasury, relayer } = developmentRoles
   let net: LocalNetwork
   let seller: Stranger
   let buyer: Stranger
   let operator: Stranger
   beforeAll(async () => {
-    ;[net, seller, buyer, operator] = await Promise.all([
-      startLocalNetwork(),
-      createStranger(installWords('seller', packed)),
-      createStranger(installWords('payer', packed)),
-      createStranger(installWords('operator', packed)),
-    ])
+    ;[net, [seller, buyer, operator]] = await Promise.all([startLocalNetwork(), install()])
     seller.add(join(root, 'examples/dist/shop.js'), 'shop.js')
     buyer.add(join(root, 'examples/dist/buyer.js'), 'buyer.js')
   })
@@ -231,6 +235,19 @@ describe('installed as npm run pack says, each role in an empty folder of its ow
     })
   })
 })
+
+/** Seller, payer and operator: in one folder, or each in its own, where none lives on what another installs. */
+async function install(): Promise<readonly [Stranger, Stranger, Stranger]> {
+  const [seller, payer, operator] = [
+    installWords('seller', packed),
+    installWords('payer', packed),
+    installWords('operator', packed),
+  ]
+  if (hasFolderPerRole())
+    return Promise.all([createStranger(seller), createStranger(payer), createStranger(operator)])
+  const everybody = await createStranger([...new Set([...seller, ...payer, ...operator])])
+  return [everybody, everybody, everybody]
+}
 
 const arrayBuffer = ({ buffer, byteOffset, byteLength }: Buffer): ArrayBuffer =>
   buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer

@@ -32,6 +32,9 @@ export function nodes(): readonly Node[] {
   })
 }
 
+/** Three installations instead of one, which `npm run test:packages` takes the time for. */
+export const hasFolderPerRole = () => Boolean(process.env.PACKAGES_NODES)
+
 /** Installs packages into an empty folder, as a user would: nothing of this tree is found from there. */
 export async function createStranger(words: readonly string[]) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-stranger-')))

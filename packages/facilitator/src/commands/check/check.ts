@@ -42,6 +42,8 @@ export async function check(deps: {
   isBeside?: boolean
   /** Whether the command that follows listens. Default: it does. */
   listens?: boolean
+  /** Whether the speed of this machine is measured, which takes half a second of a processor. Default: it is not. */
+  measures?: boolean
   /** Folders to search for proving keys when the file names none. Default: the usual places. */
   places?: readonly string[]
 }): Promise<CheckReport> {
@@ -86,7 +88,7 @@ export async function check(deps: {
     ...journal,
     ...history,
     ...artifacts,
-    ...probePool(values, chain.powBits, deps.clock),
+    ...probePool(values, chain.powBits, deps.measures ? deps.clock : undefined),
     ...listen,
   ].map((finding) => withLine(finding, reading))
   const found = { ...(chain.artifacts !== undefined && { artifacts: chain.artifacts }) }

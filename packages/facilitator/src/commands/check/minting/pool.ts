@@ -7,20 +7,24 @@ import { checkLimits } from '../limits.js'
 
 const key = 'zerc20.pow_bits'
 
-/** @param demanded The bits that the proving keys demand, where they are known. */
+/**
+ * @param demanded The bits that the proving keys demand, where they are known.
+ * @param clock By which this machine is measured. Without it, only too many bits are told.
+ */
 export function probePool(
   { zerc20 }: Pick<PartialConfig, 'zerc20'>,
   demanded: number | undefined,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'now'> | undefined,
 ): Finding[] {
   const { pow_bits: bits, pool_size: size, generation = 2 } = zerc20
   if (bits === undefined || size === undefined) return []
-  const perSecond = triesPerSecond(generation, clock)
-  if (perSecond === undefined) return []
-  const seconds = 2 ** bits / perSecond
-  const pace = `is ${bits}: an address takes about ${show(seconds)} on this machine, and a pool of ${size} is full after ${show(seconds * size)}`
   const surplus =
     demanded !== undefined && bits > demanded ? `; the proving keys demand only ${demanded} bits` : ''
+  const perSecond = clock && triesPerSecond(generation, clock)
+  if (perSecond === undefined)
+    return surplus === '' ? [] : [{ level: 'warn', key, message: `is ${bits}${surplus}` }]
+  const seconds = 2 ** bits / perSecond
+  const pace = `is ${bits}: an address takes about ${show(seconds)} on this machine, and a pool of ${size} is full after ${show(seconds * size)}`
   const isSlow = seconds * size > checkLimits.poolFillWarnSeconds
   return [{ level: isSlow || surplus !== '' ? 'warn' : 'ok', key, message: `${pace}${surplus}` }]
 }
