@@ -32,7 +32,10 @@ const sealed = (covered: string) => `${covered},"crc":"${crc32(covered).toString
 
 describe('a last line that a newer version wrote', () => {
   it.each([
-    ['another format', (seq: number) => sealed(`{"v":2,"seq":${seq},"event":"grant_used","nonce":"0x00"`)],
+    [
+      'another format',
+      (seq: number) => sealed(`{"v":2,"seq":${seq},"event":"grant_used","challengeNonce":"0x00"`),
+    ],
     ['another event', (seq: number) => sealed(`{"v":1,"seq":${seq},"at":1,"event":"payment_dreamt"`)],
   ])('is refused and kept: %s', async (_, line) => {
     const before = readFileSync(net.journal)

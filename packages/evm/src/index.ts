@@ -9,7 +9,13 @@ export {
   readLatest,
   readTimedBlock,
 } from './blocks.js'
-export { baseFeeOf, createFees, type Fee, type FeeCeiling, type Fees } from './fees.js'
+export {
+  baseFeeOf,
+  createGasPrices,
+  type GasPrice,
+  type GasPriceCeiling,
+  type GasPrices,
+} from './gas-prices.js'
 export {
   type IndexedTransfer,
   indexedTransferTopic,

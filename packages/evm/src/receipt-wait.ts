@@ -1,4 +1,4 @@
-/** The wait for one transaction in any of its versions: the same txNonce with other fees, of which one can be mined. */
+/** The wait for one transaction in any of its versions: the same txNonce with other gasPrices, of which one can be mined. */
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { callAll, type JsonRpc, quantityOf } from './json-rpc.js'
@@ -36,7 +36,7 @@ export function createReceiptWait(deps: {
     const found = receipts.map(parseReceipt).find((receipt) => receipt !== undefined)
     if (!found) {
       if (quantityOf(countCall.method, { result: used }) >= BigInt(txNonce)) return undefined
-      throw new SvcError('transaction_displaced', `a reorg took the transaction before nonce ${txNonce}`)
+      throw new SvcError('transaction_displaced', `a reorg took the transaction before txNonce ${txNonce}`)
     }
     if (!found.succeeded) throw new SvcError('transaction_reverted', `${found.transactionHash} reverted`)
     return found

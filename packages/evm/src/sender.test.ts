@@ -2,7 +2,7 @@ import { verifierAbi } from '@svc-zerc20/contracts'
 import { parseAddress } from '@svc-zerc20/protocol'
 import { type Hex, keccak256, parseGwei, parseTransaction } from 'viem'
 import { expect, test } from 'vitest'
-import type { FeeCeiling } from './fees.js'
+import type { GasPriceCeiling } from './gas-prices.js'
 import type { JsonRpc, RpcAnswer } from './json-rpc.js'
 import { createSender } from './sender.js'
 
@@ -21,9 +21,9 @@ function hastyClock() {
   }
 }
 
-const limits = { receiptPollMs: 200, feeBumpAfterMs: 15_000, feeBumpsMax: 10, feeBumpPercent: 25n }
+const limits = { receiptPollMs: 200, priceBumpAfterMs: 15_000, priceBumpsMax: 10, priceBumpPercent: 25n }
 const minedAt = { blockNumber: hex(1), blockHash: `0x${'cd'.repeat(32)}` }
-const ceilingOf = (feeGwei: number, tipGwei: number): FeeCeiling => ({
+const ceilingOf = (feeGwei: number, tipGwei: number): GasPriceCeiling => ({
   feePerGasMax: parseGwei(`${feeGwei}`),
   tipPerGasMax: parseGwei(`${tipGwei}`),
 })
@@ -52,15 +52,15 @@ function scriptedNode({ baseFee, tip, mined = false, underpriced = false }: Node
     batch: async (calls) =>
       calls.map(({ method, params }) => answers[method]?.(params) ?? refused(`${method} is unknown`)),
   }
-  const fees = () =>
+  const gasPrices = () =>
     taken.map((raw) => {
       const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw)
       return { maxFeePerGas, maxPriorityFeePerGas }
     })
-  return { rpc, fees }
+  return { rpc, gasPrices }
 }
 
-async function send(rpc: Pick<JsonRpc, 'batch'>, ceiling: FeeCeiling = ceilingOf(500, 100)) {
+async function send(rpc: Pick<JsonRpc, 'batch'>, ceiling: GasPriceCeiling = ceilingOf(500, 100)) {
   if (to === undefined) throw new Error('no address')
   const clock = hastyClock()
   const sender = createSender({ rpc, chainId: 1, privateKey, clock, ceiling, errors: verifierAbi, limits })
@@ -68,28 +68,28 @@ async function send(rpc: Pick<JsonRpc, 'batch'>, ceiling: FeeCeiling = ceilingOf
 }
 
 test('a transaction offers twice the base fee and the suggested tip', async () => {
-  const { rpc, fees } = scriptedNode({ baseFee: parseGwei('20'), tip: parseGwei('2'), mined: true })
+  const { rpc, gasPrices } = scriptedNode({ baseFee: parseGwei('20'), tip: parseGwei('2'), mined: true })
   await send(rpc)
-  expect(fees()).toEqual([{ maxFeePerGas: parseGwei('42'), maxPriorityFeePerGas: parseGwei('2') }])
+  expect(gasPrices()).toEqual([{ maxFeePerGas: parseGwei('42'), maxPriorityFeePerGas: parseGwei('2') }])
 })
 
 test('a node that suggests no tip on a chain without base fee gets the usual tip', async () => {
-  const { rpc, fees } = scriptedNode({ mined: true })
+  const { rpc, gasPrices } = scriptedNode({ mined: true })
   await send(rpc)
-  expect(fees()).toEqual([{ maxFeePerGas: parseGwei('1'), maxPriorityFeePerGas: parseGwei('1') }])
+  expect(gasPrices()).toEqual([{ maxFeePerGas: parseGwei('1'), maxPriorityFeePerGas: parseGwei('1') }])
 })
 
 test('whatever the node says is due, the first offer stays below the ceiling and its tip has room', async () => {
-  const { rpc, fees } = scriptedNode({ baseFee: parseGwei('9000'), tip: parseGwei('9000'), mined: true })
+  const { rpc, gasPrices } = scriptedNode({ baseFee: parseGwei('9000'), tip: parseGwei('9000'), mined: true })
   await send(rpc)
-  expect(fees()).toEqual([{ maxFeePerGas: parseGwei('500'), maxPriorityFeePerGas: parseGwei('50') }])
+  expect(gasPrices()).toEqual([{ maxFeePerGas: parseGwei('500'), maxPriorityFeePerGas: parseGwei('50') }])
 })
 
 test('raises end below the ceiling, where the same transaction is offered until it is given up', async () => {
-  const { rpc, fees } = scriptedNode({ baseFee: parseGwei('10'), tip: parseGwei('10') })
+  const { rpc, gasPrices } = scriptedNode({ baseFee: parseGwei('10'), tip: parseGwei('10') })
   const ceiling = ceilingOf(60, 20)
   await expect(send(rpc, ceiling)).rejects.toMatchObject({ code: 'transaction_stuck' })
-  const offered = fees()
+  const offered = gasPrices()
   expect(new Set(offered.map(({ maxFeePerGas }) => maxFeePerGas)).size).toBe(4)
   expect(offered).toHaveLength(11)
   for (const { maxFeePerGas, maxPriorityFeePerGas } of offered) {
@@ -99,8 +99,8 @@ test('raises end below the ceiling, where the same transaction is offered until 
 })
 
 test('what the pool holds at more than the ceiling is not outbid', async () => {
-  const { rpc, fees } = scriptedNode({ baseFee: parseGwei('30'), tip: 0n, underpriced: true })
+  const { rpc, gasPrices } = scriptedNode({ baseFee: parseGwei('30'), tip: 0n, underpriced: true })
   const ceiling = ceilingOf(60, 20)
   await expect(send(rpc, ceiling)).rejects.toMatchObject({ code: 'transaction_stuck' })
-  expect(fees()).toHaveLength(1)
+  expect(gasPrices()).toHaveLength(1)
 })

@@ -1,13 +1,13 @@
 /**
  * Sends transactions of one key, one at a time. A transaction keeps its txNonce until that txNonce is used. While it is
- * unmined it is sent again with a higher fee, up to the ceiling, and the receipt of any of these versions counts. A
+ * unmined it is sent again with a higher price, up to the ceiling, and the receipt of any of these versions counts. A
  * transaction that an earlier run left in the pool has the same txNonce and is replaced.
  */
 import { type Address, type Clock, createSerial, SvcError } from '@svc-zerc20/protocol'
 import type { Abi, Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { decodeErrorResult, formatGwei } from 'viem/utils'
-import { createFees, type Fee, type FeeCeiling } from './fees.js'
+import { createGasPrices, type GasPrice, type GasPriceCeiling } from './gas-prices.js'
 import { callAll, type JsonRpc } from './json-rpc.js'
 import { parseCount, parseQuantity } from './quantities.js'
 import { countCallOf, createReceiptWait } from './receipt-wait.js'
@@ -25,10 +25,10 @@ export type Sender = {
 
 export type SenderLimits = {
   readonly receiptPollMs: number
-  /** A transaction that stays unmined for this long is replaced by one with a higher fee. */
-  readonly feeBumpAfterMs: number
-  readonly feeBumpsMax: number
-  readonly feeBumpPercent: bigint
+  /** A transaction that stays unmined for this long is replaced by one with a higher price. */
+  readonly priceBumpAfterMs: number
+  readonly priceBumpsMax: number
+  readonly priceBumpPercent: bigint
 }
 
 /** Creates the sender. A transaction waits until the one before it is mined. */
@@ -37,31 +37,37 @@ export function createSender(deps: {
   readonly chainId: number
   readonly privateKey: Hex
   readonly clock: Clock
-  readonly ceiling: FeeCeiling
+  readonly ceiling: GasPriceCeiling
   /** The ABI that names the contract's errors. */
   readonly errors: Abi
   readonly limits: SenderLimits
 }): Sender {
   const { rpc, chainId, clock, errors, limits } = deps
   const account = privateKeyToAccount(deps.privateKey)
-  const fees = createFees({ rpc, clock, freshMs: 0, bumpPercent: limits.feeBumpPercent, ...deps.ceiling })
+  const gasPrices = createGasPrices({
+    rpc,
+    clock,
+    freshMs: 0,
+    bumpPercent: limits.priceBumpPercent,
+    ...deps.ceiling,
+  })
   const mined = createReceiptWait({ rpc, account: account.address, clock, pollMs: limits.receiptPollMs })
 
   async function prepare(call: { to: Address; data: Hex }) {
     try {
-      const [results, fee] = await Promise.all([
+      const [results, price] = await Promise.all([
         callAll(rpc, [
           { method: 'eth_estimateGas', params: [{ from: account.address, ...call }, 'latest'] },
           countCallOf(account.address),
         ]),
-        fees.current(),
+        gasPrices.current(),
       ])
       const gas = parseQuantity(results[0])
       const txNonce = parseCount(results[1])
       if (gas === undefined || txNonce === undefined) {
         throw new SvcError('rpc_error', 'the RPC answered with something that is no quantity')
       }
-      return { gas: (gas * 5n) / 4n, txNonce, fee }
+      return { gas: (gas * 5n) / 4n, txNonce, price }
     } catch (error) {
       throw inWords(error, errors)
     }
@@ -82,28 +88,28 @@ export function createSender(deps: {
   }
 
   async function send(call: { to: Address; data: Hex }, signal: AbortSignal): Promise<Receipt> {
-    const { gas, txNonce, fee: first } = await prepare(call)
+    const { gas, txNonce, price: first } = await prepare(call)
     const hashes: Hex[] = []
-    let fee: Fee = first
-    for (let bumps = 0; bumps <= limits.feeBumpsMax && !signal.aborted; bumps++) {
-      const { hash, raw } = await signTransaction(account, { chainId, txNonce, gas, ...call, fee })
+    let price: GasPrice = first
+    for (let bumps = 0; bumps <= limits.priceBumpsMax && !signal.aborted; bumps++) {
+      const { hash, raw } = await signTransaction(account, { chainId, txNonce, gas, ...call, price })
       const outcome = await broadcast(raw)
       if (outcome === 'sent' && !hashes.includes(hash)) hashes.push(hash)
-      const higher = fees.raised(fee)
+      const higher = gasPrices.raised(price)
       if (hashes.length > 0 && (outcome !== 'underpriced' || higher === undefined)) {
-        const receipt = await mined.within(limits.feeBumpAfterMs, { hashes, txNonce }, signal)
+        const receipt = await mined.within(limits.priceBumpAfterMs, { hashes, txNonce }, signal)
         if (receipt !== undefined) return receipt
       }
       if (outcome === 'nonce_used') {
-        throw new SvcError('transaction_displaced', `nonce ${txNonce} was used by another transaction`)
+        throw new SvcError('transaction_displaced', `txNonce ${txNonce} was used by another transaction`)
       }
       // At the ceiling the same transaction is sent again. Stop if an earlier run's transaction already pays more.
       if (higher === undefined && hashes.length === 0) break
-      fee = higher ?? fee
+      price = higher ?? price
     }
     throw new SvcError(
       'transaction_stuck',
-      `nonce ${txNonce} is still unused, with ${formatGwei(fee.maxFeePerGas)} gwei offered for gas`,
+      `txNonce ${txNonce} is still unused, with ${formatGwei(price.maxFeePerGas)} gwei offered for gas`,
     )
   }
 

@@ -3,7 +3,7 @@ import { type Address, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/pr
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { keccak256 } from 'viem/utils'
-import type { Fee } from './fees.js'
+import type { GasPrice } from './gas-prices.js'
 
 export async function signTransaction(
   account: Pick<PrivateKeyAccount, 'signTransaction'>,
@@ -13,11 +13,11 @@ export async function signTransaction(
     readonly to: Address
     readonly data: Hex
     readonly gas: bigint
-    readonly fee: Fee
+    readonly price: GasPrice
   },
 ): Promise<{ readonly hash: TxHash; readonly raw: Hex }> {
-  const { chainId, txNonce: nonce, to, data, gas, fee } = transaction
-  const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, to, data, gas, ...fee })
+  const { chainId, txNonce: nonce, to, data, gas, price } = transaction
+  const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, to, data, gas, ...price })
   const hash = parseTxHash(keccak256(raw))
   if (hash === undefined) throw new SvcError('invariant', 'a signed transaction has no hash')
   return { hash, raw }

@@ -1,6 +1,7 @@
 /** The history's books in memory. They scan, which is fine for the few payments of a test. */
-import type { HistoryBooks, HistoryFilter, HistoryTotals, Sum } from '../src/history/books.js'
+
 import { type HistoryPayment, phaseOf, toldFinalityAt } from '../src/history/payment.js'
+import type { HistoryBooks, HistoryFilter, HistoryTotals, Sum } from '../src/history/questions.js'
 import { amountOf, payerOf, timeOf } from '../src/payment/listing.js'
 
 export function createMemoryHistory(payments: HistoryPayment[]) {

@@ -1,6 +1,6 @@
 /** A relayer with its own key on the embedded chain, and helpers for its tests. */
 import { type Chain, startChain } from '@svc-zerc20/devnet'
-import { createFees, createJsonRpc } from '@svc-zerc20/evm'
+import { createGasPrices, createJsonRpc } from '@svc-zerc20/evm'
 import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
@@ -18,8 +18,8 @@ export const limits: RelayerLimits = {
   receiptPollMaxMs: 10,
   rpcBackoffMaxMs: 20,
   rebroadcastMs: 2_000,
-  feeBumpAfterMs: 12_000,
-  feeBumpsMax: 10,
+  priceBumpAfterMs: 12_000,
+  priceBumpsMax: 10,
   displacedAfterMs: 10_000,
   refusalsMax: 3,
   viewAgainMs: 1_000,
@@ -31,7 +31,7 @@ export const limits: RelayerLimits = {
   mintQueueMax: 3,
   mintReserveGas: 100_000n,
 }
-export const feesFreshMs = 3_000
+export const gasPricesFreshMs = 3_000
 const recipient = '0x00000000000000000000000000000000000000aa' as Address
 
 export type RelayerOptions = {
@@ -92,10 +92,10 @@ export async function startTestRelayer(options: RelayerOptions) {
   }
   const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax: 100_000 })
   onTestFinished(() => rpc.close())
-  const fees = createFees({
+  const gasPrices = createGasPrices({
     rpc,
     clock,
-    freshMs: feesFreshMs,
+    freshMs: gasPricesFreshMs,
     bumpPercent: 25n,
     feePerGasMax: parseGwei('2000'),
     tipPerGasMax: parseGwei('2000'),
@@ -103,7 +103,7 @@ export async function startTestRelayer(options: RelayerOptions) {
   const events: RelayerEvent[] = []
   const relayer = createRelayer({
     rpc,
-    fees,
+    gasPrices,
     account,
     chainId: chain.chainId,
     confirmations,
@@ -114,8 +114,8 @@ export async function startTestRelayer(options: RelayerOptions) {
     limits: { ...limits, ...options.changedLimits },
   })
   if (options.started !== false) await relayer.start()
-  // Known fees make concurrent submits take their nonces in the order of the calls.
-  await fees.current()
+  // Known prices make concurrent submits take their txNonces in the order of the calls.
+  await gasPrices.current()
 
   const signed: TxHash[] = []
   const recordSigned = async ({ hash }: SignedTransaction) => void signed.push(hash)

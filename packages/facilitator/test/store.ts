@@ -1,10 +1,10 @@
 /** A store for tests: in memory, or beside a journal, with the clock of the test. */
 import { stoppedClock } from '../../../test/support/clocks.js'
-import { createStoreHistory } from '../src/history/stored-books.js'
+import { createStoreHistory } from '../src/history/pages.js'
 import type { Clock } from '../src/payment/ports.js'
-import { createStoreBooks } from '../src/store/ports/books.js'
 import { createIssuedStore } from '../src/store/ports/issued.js'
 import { createStoreLedger } from '../src/store/ports/ledger.js'
+import { createStoreBooks } from '../src/store/ports/operator-questions.js'
 import type { StepSettings } from '../src/store/steps/step-context.js'
 import { openHere, openStore, type Store, type StoreOptions } from '../src/store/store.js'
 

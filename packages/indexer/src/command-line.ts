@@ -2,7 +2,7 @@
 import { exitCodes } from '@svc-zerc20/daemon'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { proverKeyName } from './env.js'
-import { defaultCeilingGwei } from './root/fee-ceiling.js'
+import { defaultCeilingGwei } from './root/gas-price-ceiling.js'
 
 /** The choices of the command line and the environment. */
 export type Arguments = {

@@ -8,7 +8,7 @@ import type { Log } from './events.js'
 import { registerApi } from './http/api.js'
 import { createServer } from './http/server.js'
 import { limits } from './limits.js'
-import { defaultCeilingGwei, feeCeiling } from './root/fee-ceiling.js'
+import { defaultCeilingGwei, gasPriceCeiling } from './root/gas-price-ceiling.js'
 import { createRootJob, type RootJobOptions } from './root/root-job.js'
 import type { Status } from './status.js'
 import { openDatabase } from './store/database.js'
@@ -67,7 +67,7 @@ export async function createIndexer(options: IndexerOptions): Promise<Indexer> {
       ...options.rootProver,
       sender: createSender({
         ...{ rpc, chainId, clock, privateKey: options.rootProver.privateKey },
-        ceiling: options.rootProver.ceiling ?? feeCeiling(defaultCeilingGwei),
+        ceiling: options.rootProver.ceiling ?? gasPriceCeiling(defaultCeilingGwei),
         errors: verifierAbi,
         limits,
       }),

@@ -28,9 +28,9 @@ export const limits = {
   rootBackoffMaxMs: 60_000,
   receiptPollMs: 200,
   /** A transaction unmined for this long is replaced by one with a higher fee. */
-  feeBumpAfterMs: 15_000,
-  feeBumpsMax: 10,
-  feeBumpPercent: 25n,
+  priceBumpAfterMs: 15_000,
+  priceBumpsMax: 10,
+  priceBumpPercent: 25n,
   /** A request of this API is small; anything larger is abuse. */
   bodyBytesMax: 16_384,
   /** Within 20 s a request is complete or its connection is closed, the pause between two looks included. */

@@ -10,7 +10,7 @@ import { proverKeyName, takeProverKey } from './env.js'
 import { levelOf } from './events.js'
 import { createIndexer } from './indexer.js'
 import { limits } from './limits.js'
-import { feeCeiling } from './root/fee-ceiling.js'
+import { gasPriceCeiling } from './root/gas-price-ceiling.js'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
@@ -39,7 +39,7 @@ type Close = () => Promise<void>
 /** Starts the indexer, and the prover when there is a key to pay for roots. */
 async function start(args: Arguments): Promise<Close> {
   const { artifacts, gatherMs, mintGatherMs, maxFeeGwei, maxTipGwei, ...rest } = args
-  const ceiling = feeCeiling({ maxFeeGwei, maxTipGwei })
+  const ceiling = gasPriceCeiling({ maxFeeGwei, maxTipGwei })
   const privateKey = takeProverKey()
   if (artifacts === undefined && privateKey === undefined) {
     const { close } = await createIndexer({ ...rest, log })

@@ -14,7 +14,7 @@ export const historyEnv = (directory: string) => historyEnvironment(historyIn(di
 
 type Entry = {
   readonly event: string
-  readonly nonce?: string
+  readonly challengeNonce?: string
   readonly challenge?: { readonly nonce: string; readonly payTo: string }
   readonly burn?: { readonly txHash: string; readonly from: string; readonly value: string }
   readonly mint?: { readonly value: string }
@@ -42,7 +42,9 @@ export async function expectHistory(
 ): Promise<void> {
   const entries = readHistory(historyIn(net.directory))
   const of = (nonce: string) =>
-    entries.filter((entry) => (entry.nonce ?? entry.challenge?.nonce) === nonce).map(({ event }) => event)
+    entries
+      .filter((entry) => (entry.challengeNonce ?? entry.challenge?.nonce) === nonce)
+      .map(({ event }) => event)
   const turns = ['challenged', 'accepted', ...(minted ? ['finalized'] : [])]
   for (const { offer } of payments) {
     expect(of(offer.challengeNonce), `history of ${offer.challengeNonce}`).toEqual(turns)

@@ -50,12 +50,12 @@ export function readPayments(path: string): Map<string, Recorded> {
     return known
   }
   for (const record of readJournal(path)) {
-    const { nonce, challenge, burn } = record as {
-      nonce?: string
+    const { challengeNonce, challenge, burn } = record as {
+      challengeNonce?: string
       challenge?: { nonce: string }
       burn?: { txHash: string }
     } & JournalRecord
-    const payment = of(nonce ?? challenge?.nonce)
+    const payment = of(challengeNonce ?? challenge?.nonce)
     if (record.event === 'payment_accepted') {
       payment.accepted += 1
       if (burn) payment.txHash = burn.txHash

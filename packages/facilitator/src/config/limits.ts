@@ -163,10 +163,10 @@ export const limits = {
   /** How often an unconfirmed transaction is sent again, in case the node forgot it. */
   rebroadcastMs: 2_000,
   /** The oldest transaction gets a higher fee after it stayed unmined this long. */
-  feeBumpAfterMs: 12_000,
+  priceBumpAfterMs: 12_000,
   /** Replacements of one transaction; every node demands at least 10 % more for each. */
-  feeBumpsMax: 10,
-  feeBumpPercent: 25n,
+  priceBumpsMax: 10,
+  priceBumpPercent: 25n,
   /** How long a txNonce must be used without a receipt of ours before our transaction counts as displaced. */
   displacedAfterMs: 10_000,
   /** Refusals in a row before the txNonce of a transaction is used up by an empty one. */
@@ -185,7 +185,7 @@ export const limits = {
   /** A mined transaction counts as taken back after no block held it for this long. */
   reorgedAfterMs: 4_000,
   /** Fees older than this are read again. */
-  feesFreshMs: 3_000,
+  gasPricesFreshMs: 3_000,
   /** Gas limit of one mint. A mint takes about 320 000. */
   mintGas: 600_000n,
   /** Payments in one round of finalization, those that wait for depth included. */

@@ -57,7 +57,7 @@ describe('the history as a file', () => {
       'late',
     ])
     expect(lines.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6])
-    expect(lines[5]).toMatchObject({ nonce: second.nonce, reason: 'late', burn: { value: '1000' } })
+    expect(lines[5]).toMatchObject({ challengeNonce: second.nonce, reason: 'late', burn: { value: '1000' } })
     expect(readFileSync(path, 'utf8')).not.toContain('burnAuthSig')
     await store.close()
   })

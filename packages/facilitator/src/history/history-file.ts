@@ -192,7 +192,7 @@ function turnOf({ seq: number, at, event }: Numbered): Turn[] {
   const { event: _, ...fields } = event
   if ('challenge' in fields && event.event === 'burn_late') {
     const { challenge, ...rest } = fields
-    return [{ at, content: { event: kind, number, nonce: challenge.nonce, ...rest } }]
+    return [{ at, content: { event: kind, number, challengeNonce: challenge.nonce, ...rest } }]
   }
   return [{ at, content: { event: kind, number, ...fields } }]
 }

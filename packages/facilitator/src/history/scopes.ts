@@ -17,7 +17,6 @@ import {
 import type { ParticipantBinding, ParticipantRole } from '../config/history-settings.js'
 import { payerOf } from '../payment/listing.js'
 import type { Burn, Fee, Finalized, LateBurn, LateReason, Mint } from '../payment/records.js'
-import type { HistoryFilter, HistoryScope, HistoryTotals, Sum } from './books.js'
 import {
   type HistoryPayment,
   type HistoryPhase,
@@ -26,6 +25,7 @@ import {
   secondsPerDay,
   toldFinalityAt,
 } from './payment.js'
+import type { HistoryFilter, HistoryScope, HistoryTotals, Sum } from './questions.js'
 
 /** The payments that one participant may see. */
 export type Sight =

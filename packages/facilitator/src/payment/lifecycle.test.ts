@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, hashOf, permitPayloadOf, seconds, units } from '../../test/challenges.js'
-import { burnStateAt, type LifecycleEvent, lifecycle, stateAt } from './lifecycle.js'
+import { burnStateAt, lifecycle, stateAt, type Transition } from './lifecycle.js'
 import type { Finalized, Payment, PaymentState } from './records.js'
 
 const states: PaymentState[] = ['open', 'expired', 'accepted', 'finalized']
-const events: LifecycleEvent[] = ['ttl_elapsed', 'burn_confirmed', 'burn_vanished', 'mint_confirmed']
+const events: Transition[] = ['ttl_elapsed', 'burn_confirmed', 'burn_vanished', 'mint_confirmed']
 const challenge = challengeOf(1)
 const beforeExpiry = challenge.expiresAt * 1000 - 1
 const atExpiry = challenge.expiresAt * 1000

@@ -3,9 +3,9 @@ import type { Finalized, Payment, PaymentState } from './records.js'
 
 type Burnable = Omit<Payment, 'granted'>
 
-export type LifecycleEvent = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' | 'mint_confirmed'
+export type Transition = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' | 'mint_confirmed'
 
-export const lifecycle: Record<PaymentState, Partial<Record<LifecycleEvent, PaymentState>>> = {
+export const lifecycle: Record<PaymentState, Partial<Record<Transition, PaymentState>>> = {
   open: { burn_confirmed: 'accepted', ttl_elapsed: 'expired' },
   // A burn that was claimed in time is still accepted. A later burn buys nothing, minted or not (ADR 0003).
   expired: {},
@@ -28,11 +28,11 @@ export function burnStateAt(payment: Burnable, nowMs: number): Exclude<PaymentSt
   return state === 'finalized' ? 'accepted' : state
 }
 
-const follow = (events: readonly LifecycleEvent[]): PaymentState =>
+const follow = (events: readonly Transition[]): PaymentState =>
   events.reduce<PaymentState>((state, event) => lifecycle[state][event] ?? state, 'open')
 
-function burnEventsOf({ challenge, claim, accepted, demoted }: Burnable, nowMs: number): LifecycleEvent[] {
-  const events: LifecycleEvent[] = []
+function burnEventsOf({ challenge, claim, accepted, demoted }: Burnable, nowMs: number): Transition[] {
+  const events: Transition[] = []
   if (demoted) events.push('burn_confirmed', 'burn_vanished')
   if (accepted) events.push('burn_confirmed')
   if (!claim && nowMs >= challenge.expiresAt * 1000) events.push('ttl_elapsed')

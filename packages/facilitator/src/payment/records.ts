@@ -188,14 +188,14 @@ export type Sweep = {
   readonly recipient: Address
   /** The sum of the fees. */
   readonly amount: BaseUnits
-  readonly nonces: readonly ChallengeNonce[]
+  readonly challengeNonces: readonly ChallengeNonce[]
 }
 
 /** A sweep that is signed and has not ended, with the signed forms of its one transaction. */
 export type OpenSweep = Sweep & { readonly transactions: readonly SignedTransaction[] }
 
 /** A sweep that is deep on the chain. */
-export type DoneSweep = Omit<Sweep, 'nonces'> & {
+export type DoneSweep = Omit<Sweep, 'challengeNonces'> & {
   readonly payments: number
   readonly txHash: TxHash
   readonly blockNumber: bigint

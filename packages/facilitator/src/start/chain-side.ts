@@ -1,5 +1,5 @@
-/** Everything that speaks to the node: one client, the reader, the fees, and the accounts that send. */
-import { createFees, createJsonRpc, type Fees, type JsonRpc } from '@svc-zerc20/evm'
+/** Everything that speaks to the node: one client, the reader, the gas prices, and the accounts that send. */
+import { createGasPrices, createJsonRpc, type GasPrices, type JsonRpc } from '@svc-zerc20/evm'
 import { SvcError } from '@svc-zerc20/protocol'
 import { parseGwei } from 'viem/utils'
 import { type ChainReader, createChain } from '../chain/chain.js'
@@ -22,7 +22,7 @@ export type ChainSide = {
   /** Mints go through it, whichever account sends them. */
   readonly mintSender: MintSender
   /** The price of gas. */
-  readonly gasFees: Fees
+  readonly gasPrices: GasPrices
   readonly deployment: Deployment
 }
 
@@ -63,17 +63,17 @@ export async function openChainSide(deps: {
     headStepBlocks: limits.headStepBlocks,
   })
   chain.sawHead(headNumber)
-  const fees = createFees({
+  const gasPrices = createGasPrices({
     rpc,
     clock,
-    freshMs: limits.feesFreshMs,
-    bumpPercent: limits.feeBumpPercent,
+    freshMs: limits.gasPricesFreshMs,
+    bumpPercent: limits.priceBumpPercent,
     feePerGasMax: parseGwei(`${settlement.max_fee_per_gas_gwei}`),
     tipPerGasMax: parseGwei(`${settlement.max_priority_fee_gwei}`),
   })
   const sending = {
     rpc,
-    fees,
+    gasPrices,
     chainId,
     confirmations: settlement.confirmations,
     reorgWatchBlocks: settlement.reorg_watch_blocks,
@@ -96,7 +96,7 @@ export async function openChainSide(deps: {
     relayer,
     minter,
     mintSender: createMintSender({ relayer, minter }),
-    gasFees: fees,
+    gasPrices,
     deployment: {
       chainId,
       token: network.token,

@@ -107,10 +107,10 @@ const retryMs = { first: limits.sweepRetryFirstMs, max: limits.sweepRetryMaxMs }
 
 /** The treasury's key has txNonces and a queue of its own. */
 function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: FeesDeps): Relayer {
-  const { rpc, chain, gasFees, deployment } = chainSide
+  const { rpc, chain, gasPrices, deployment } = chainSide
   return createRelayer({
     rpc,
-    fees: gasFees,
+    gasPrices,
     account: privateKeyToAccount(toHex(secrets.treasuryKey.reveal())),
     chainId: deployment.chainId,
     confirmations: config.finalize.confirmations,

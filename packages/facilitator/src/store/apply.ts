@@ -57,7 +57,7 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     return yield* rows.insert({ challenge, granted: false })
   },
   *payment_claimed(event, applied) {
-    const { nonce, payload } = event
+    const { challengeNonce: nonce, payload } = event
     if (payload.kind === 'permit') {
       yield sql`INSERT INTO permit (nonce, record) VALUES (${key(nonce)}, ${encode({ payload })})`
     }
@@ -65,7 +65,7 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
   },
   *burn_signed(event, applied) {
     const carried: ChallengeNonce[] = []
-    for (const nonce of event.nonces) {
+    for (const nonce of event.challengeNonces) {
       // A transaction with a raised price may be signed after some of its burns ended.
       const { payment } = (yield* applied.rows.payment(nonce)) ?? {}
       if (!payment?.claim || payment.accepted) continue
@@ -77,13 +77,13 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     return undefined
   },
   *claim_released(event, applied) {
-    const { nonce } = event
+    const { challengeNonce: nonce } = event
     yield* endCarried('burn', nonce)
     yield sql`DELETE FROM permit WHERE nonce = ${key(nonce)}`
     return (yield* change(nonce, event, applied)).id
   },
   *payment_accepted(event, applied) {
-    const { nonce, burn } = event
+    const { challengeNonce: nonce, burn } = event
     const { id, payment } = yield* change(nonce, event, applied)
     const leaf = { challenge: payment.challenge, burn, at: applied.at }
     yield* applied.rows.addFee(payment.challenge.fee?.amount ?? 0n)
@@ -92,7 +92,7 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     return id
   },
   *payment_demoted(event, applied) {
-    const { nonce } = event
+    const { challengeNonce: nonce } = event
     const { id, payment } = yield* change(nonce, event, applied)
     yield* applied.rows.addFee(-(payment.challenge.fee?.amount ?? 0n))
     yield* changeLeaves(nonce, withoutAccepted, applied)
@@ -100,17 +100,17 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     return id
   },
   *burn_moved(event, applied) {
-    const { nonce, of, burn } = event
+    const { challengeNonce: nonce, of, burn } = event
     const { id } = yield* change(nonce, event, applied)
     yield* changeLeaves(nonce, (leaves) => withMoved(leaves, of, burn), applied)
     return id
   },
-  *mint_signed({ transaction, nonces }) {
+  *mint_signed({ transaction, challengeNonces }) {
     yield* noteTxNonce(transaction)
-    yield* addSigned('mint', transaction, nonces)
+    yield* addSigned('mint', transaction, challengeNonces)
     return undefined
   },
-  *payment_finalized({ nonce, mint, burned }, applied) {
+  *payment_finalized({ challengeNonce: nonce, mint, burned }, applied) {
     yield* endCarried('mint', nonce)
     return yield* changeLeaves(nonce, (leaves) => withMint(leaves, { mint, at: applied.at }, burned), applied)
   },
@@ -123,25 +123,26 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     return id
   },
   *burn_unmatched(event, applied) {
-    return (yield* change(event.nonce, event, applied)).id
+    return (yield* change(event.challengeNonce, event, applied)).id
   },
-  *transfer_counted({ nonce, payTo, leafIndex, beside }, { rows }) {
+  *transfer_counted({ challengeNonce, payTo, leafIndex, beside }, { rows }) {
     yield sql`
       INSERT INTO counted (leaf, pay_to, beside) VALUES (${Number(leafIndex)}, ${key(payTo)}, ${beside})
       ON CONFLICT (leaf) DO UPDATE SET pay_to = excluded.pay_to, beside = excluded.beside`
-    return (yield* rows.payment(nonce))?.id
+    return (yield* rows.payment(challengeNonce))?.id
   },
   *grant_used(event, applied) {
-    return (yield* change(event.nonce, event, applied)).id
+    return (yield* change(event.challengeNonce, event, applied)).id
   },
   *payment_disclosed(event, applied) {
-    return (yield* change(event.nonce, event, applied)).id
+    return (yield* change(event.challengeNonce, event, applied)).id
   },
   sweep_signed: signSweep,
   sweep_ended: endSweep,
-  *sweep_found({ event: _, nonces, ...done }, applied) {
-    yield* addSweep({ ...done, payments: nonces.length, at: applied.at })
-    for (const nonce of nonces) yield* changeLeaves(nonce, (leaves) => withFee(leaves, 'swept'), applied)
+  *sweep_found({ event: _, challengeNonces, ...done }, applied) {
+    yield* addSweep({ ...done, payments: challengeNonces.length, at: applied.at })
+    for (const nonce of challengeNonces)
+      yield* changeLeaves(nonce, (leaves) => withFee(leaves, 'swept'), applied)
     return undefined
   },
   *distribution_signed({ transaction }) {
@@ -213,17 +214,18 @@ function* noteTxNonce({ txNonce, from }: SignedTransaction): Step<void> {
 }
 
 function* signSweep(
-  { recipient, amount, nonces, transaction }: EventNamed<'sweep_signed'>,
+  { recipient, amount, challengeNonces, transaction }: EventNamed<'sweep_signed'>,
   applied: Applied,
 ): Step<undefined> {
   const { txNonce } = transaction
   yield* addSigned('sweep', transaction, [])
-  const sweep: Sweep = { recipient, amount, nonces }
+  const sweep: Sweep = { recipient, amount, challengeNonces }
   yield sql`
     INSERT INTO sweep (open_tx_nonce, amount, payments, record)
-    VALUES (${txNonce}, ${unitsColumn(amount)}, ${nonces.length}, ${encode(sweep)})
+    VALUES (${txNonce}, ${unitsColumn(amount)}, ${challengeNonces.length}, ${encode(sweep)})
     ON CONFLICT (open_tx_nonce) DO NOTHING`
-  for (const nonce of nonces) yield* changeLeaves(nonce, (leaves) => withFee(leaves, 'sweeping'), applied)
+  for (const nonce of challengeNonces)
+    yield* changeLeaves(nonce, (leaves) => withFee(leaves, 'sweeping'), applied)
 }
 
 function* endSweep(event: EventNamed<'sweep_ended'>, applied: Applied): Step<undefined> {
@@ -231,13 +233,20 @@ function* endSweep(event: EventNamed<'sweep_ended'>, applied: Applied): Step<und
   const row = yield* first(sql`DELETE FROM sweep WHERE open_tx_nonce = ${txNonce} RETURNING record`)
   if (!row) return
   yield* forgetSlot('sweep', txNonce)
-  const { recipient, amount, nonces } = decode<Sweep>(row.record)
+  const { recipient, amount, challengeNonces } = decode<Sweep>(row.record)
   const isDone = txHash !== undefined && blockNumber !== undefined
-  for (const nonce of nonces) {
+  for (const nonce of challengeNonces) {
     yield* changeLeaves(nonce, (leaves) => withFee(leaves, isDone ? 'swept' : undefined), applied)
   }
   if (isDone)
-    yield* addSweep({ recipient, amount, payments: nonces.length, txHash, blockNumber, at: applied.at })
+    yield* addSweep({
+      recipient,
+      amount,
+      payments: challengeNonces.length,
+      txHash,
+      blockNumber,
+      at: applied.at,
+    })
 }
 
 function* addSweep(done: DoneSweep): Step<void> {

@@ -27,8 +27,8 @@ export type Binding = {
 export type KnownAccount = { readonly address: Address; readonly txNonce: number }
 export type AccountName = 'relayer' | 'minter'
 
-type Named = { readonly nonce: ChallengeNonce }
-type Signed = { readonly nonces: readonly ChallengeNonce[]; readonly transaction: SignedTransaction }
+type Named = { readonly challengeNonce: ChallengeNonce }
+type Signed = { readonly challengeNonces: readonly ChallengeNonce[]; readonly transaction: SignedTransaction }
 
 export type LedgerEvent =
   | { readonly event: 'ledger_bound'; readonly binding: Binding }

@@ -174,7 +174,8 @@ export const logEvents: {
   },
   'burn.broadcast': {
     level: 'info',
-    about: 'A relayed burn is in a signed transaction. Written again for each replacement at a higher fee.',
+    about:
+      'A relayed burn is in a signed transaction. Written again for each replacement at a higher gas price.',
     fields: { challengeNonce: nonce, txHash: burnHash },
   },
   'burn.resumed': {
@@ -413,37 +414,37 @@ export const logEvents: {
     about: 'The relayer cannot pay for its transaction, which waits for money.',
     fields: { address: 'the account to fund' },
   },
-  'relayer.fee_raised': {
+  'relayer.price_raised': {
     level: 'warn',
-    about: 'A transaction stayed unmined and was replaced at a higher fee.',
-    fields: { nonce: relayerNonce, txHash: 'the replacement' },
+    about: 'A transaction stayed unmined and was replaced at a higher gas price.',
+    fields: { txNonce: relayerNonce, txHash: 'the replacement' },
   },
   'relayer.displaced': {
     level: 'warn',
     about: 'Somebody else used a txNonce of the relayer key. That key must have one user.',
-    fields: { nonce: relayerNonce },
+    fields: { txNonce: relayerNonce },
   },
   'relayer.gap_filled': {
     level: 'warn',
     about: 'An unused txNonce blocked the queue and was filled with an empty transaction.',
-    fields: { nonce: relayerNonce },
+    fields: { txNonce: relayerNonce },
   },
   'relayer.send_refused': {
     level: 'warn',
     about: 'The node refused a transaction. It is sent again.',
-    fields: { nonce: relayerNonce, message: "the node's message" },
+    fields: { txNonce: relayerNonce, message: "the node's message" },
   },
   'relayer.given_up': {
     level: 'error',
     about:
       'The node refused a transaction for good. An empty one uses its txNonce, and its burns go into smaller transactions.',
-    fields: { nonce: relayerNonce, txHash: 'the empty transaction' },
+    fields: { txNonce: relayerNonce, txHash: 'the empty transaction' },
   },
   'relayer.mined': {
     level: 'info',
     about: 'A transaction of the relayer is confirmed. The fields have its cost.',
     fields: {
-      nonce: relayerNonce,
+      txNonce: relayerNonce,
       purpose: 'burn, mint, sweep or distribution',
       gas: 'gas used',
       wei: 'cost of that gas in wei',
@@ -452,7 +453,7 @@ export const logEvents: {
   'relayer.reorged': {
     level: 'error',
     about: 'A reorg removed a mined transaction. It is sent again.',
-    fields: { nonce: relayerNonce },
+    fields: { txNonce: relayerNonce },
   },
   'rpc.failed': { level: 'warn', about: 'The RPC endpoint gave no usable answer.', fields: { err: cause } },
   'journal.replayed': {

@@ -2,15 +2,15 @@
 
 export type RelayerEvent =
   | { readonly event: 'relayer.unfunded'; readonly address: string }
-  | { readonly event: 'relayer.fee_raised'; readonly nonce: number; readonly txHash: string }
-  | { readonly event: 'relayer.displaced'; readonly nonce: number }
-  | { readonly event: 'relayer.gap_filled'; readonly nonce: number }
-  | { readonly event: 'relayer.send_refused'; readonly nonce: number; readonly message: string }
-  | { readonly event: 'relayer.given_up'; readonly nonce: number; readonly txHash: string }
-  | { readonly event: 'relayer.reorged'; readonly nonce: number }
+  | { readonly event: 'relayer.price_raised'; readonly txNonce: number; readonly txHash: string }
+  | { readonly event: 'relayer.displaced'; readonly txNonce: number }
+  | { readonly event: 'relayer.gap_filled'; readonly txNonce: number }
+  | { readonly event: 'relayer.send_refused'; readonly txNonce: number; readonly message: string }
+  | { readonly event: 'relayer.given_up'; readonly txNonce: number; readonly txHash: string }
+  | { readonly event: 'relayer.reorged'; readonly txNonce: number }
   | {
       readonly event: 'relayer.mined'
-      readonly nonce: number
+      readonly txNonce: number
       readonly purpose: 'burn' | 'mint' | 'sweep' | 'distribution'
       readonly gas: bigint
       readonly wei: bigint

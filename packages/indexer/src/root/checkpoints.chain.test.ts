@@ -12,7 +12,7 @@ import { limits } from '../limits.js'
 import { type Database, openDatabase } from '../store/database.js'
 import { createSync } from '../sync/sync.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
-import { defaultCeilingGwei, feeCeiling } from './fee-ceiling.js'
+import { defaultCeilingGwei, gasPriceCeiling } from './gas-price-ceiling.js'
 import { hashChainAt } from './root-step.js'
 
 let world: World
@@ -43,7 +43,7 @@ beforeEach(async () => {
     },
   })
   const { privateKey } = developmentRoles.rootProver
-  const ceiling = feeCeiling(defaultCeilingGwei)
+  const ceiling = gasPriceCeiling(defaultCeilingGwei)
   const errors = verifierAbi
   const sender = createSender({ rpc, chainId, privateKey, clock: systemClock, ceiling, errors, limits })
   const log = (event: LogEvent) => events.push(event)

@@ -3,7 +3,7 @@
  * the chain. A reorg, a restart or another prover's proof therefore needs no special case: the next round
  * starts from another index.
  */
-import type { FeeCeiling, Sender } from '@svc-zerc20/evm'
+import type { GasPriceCeiling, Sender } from '@svc-zerc20/evm'
 import { type Address, backOffMs, type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import type { Chain } from '../chain/chain.js'
@@ -24,7 +24,7 @@ export type RootJobOptions = {
   /** An account that the verifier allows to prove, with money for gas. Only this job may use it. */
   readonly privateKey: Hex
   /** Highest gas price of its transactions. */
-  readonly ceiling?: FeeCeiling
+  readonly ceiling?: GasPriceCeiling
   /** How long unproved transfers wait for more transfers. */
   readonly gatherMs?: number
   /** The same when all of them are mints. Nobody waits for a mint, because a mint pays for nothing. */

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { until } from '../../../../test/support/until.js'
 import { startWorld, type World } from '../../test/world.js'
 import { limits } from '../limits.js'
-import { defaultCeilingGwei, feeCeiling } from './fee-ceiling.js'
+import { defaultCeilingGwei, gasPriceCeiling } from './gas-price-ceiling.js'
 import { reserveCall } from './root-step.js'
 
 let world: World
@@ -41,7 +41,7 @@ function hastyClock(): Clock {
 
 function senderOn(clock: Clock = hastyClock()) {
   const { privateKey } = rootProver
-  const ceiling = feeCeiling(defaultCeilingGwei)
+  const ceiling = gasPriceCeiling(defaultCeilingGwei)
   const { chainId } = world.chain
   return createSender({ rpc, chainId, privateKey, clock, ceiling, errors: verifierAbi, limits })
 }

@@ -55,10 +55,10 @@ const viewSum = ({ payments, amount, oldestAt }: FeeSum) => ({
   ...(oldestAt !== undefined && { oldestAt }),
 })
 
-const viewSweep = ({ recipient, amount, nonces }: Sweep) => ({
+const viewSweep = ({ recipient, amount, challengeNonces }: Sweep) => ({
   recipient: toChecksum(recipient),
   amount: `${amount}`,
-  payments: nonces.length,
+  payments: challengeNonces.length,
 })
 
 const viewUnderWay = ({ sweep, txHash }: UnderWay) => ({

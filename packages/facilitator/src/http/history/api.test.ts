@@ -10,7 +10,7 @@ import { echoProofs, openHistoryApp, participantsOf } from '../../../test/histor
 import { createMemoryHistory } from '../../../test/history-books.js'
 import { historyPaymentOf, noon, payerA } from '../../../test/history-payments.js'
 import { limits } from '../../config/limits.js'
-import type { HistoryBooks } from '../../history/books.js'
+import type { HistoryBooks } from '../../history/questions.js'
 import { createServer } from '../server.js'
 
 const open: { close(): Promise<unknown> }[] = []

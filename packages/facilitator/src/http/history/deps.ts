@@ -1,9 +1,9 @@
 /** What the routes of participants need, and what they share. */
 import type { Address, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
 import type { HistorySettings } from '../../config/history-settings.js'
-import type { HistoryBooks } from '../../history/books.js'
 import type { Tokens } from '../../history/identity/tokens.js'
 import type { WalletLogin } from '../../history/identity/wallet-login.js'
+import type { HistoryBooks } from '../../history/questions.js'
 import type { Proofs } from '../../history/statements/proofs.js'
 import type { Clock } from '../../payment/ports.js'
 import type { RateLimits } from '../rate-limit.js'

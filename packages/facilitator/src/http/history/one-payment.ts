@@ -1,8 +1,8 @@
 /** The payment that the path of a request names. Whatever is wrong with the nonce, the answer is that there is none. */
 import { parseChallengeNonce, reject } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
-import type { HistoryBooks } from '../../history/books.js'
 import type { HistoryPayment } from '../../history/payment.js'
+import type { HistoryBooks } from '../../history/questions.js'
 
 export type OnePayment = { Params: { challengeNonce: string } }
 

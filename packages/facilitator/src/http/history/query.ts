@@ -1,7 +1,7 @@
 /** Queries of participants. Invalid values are refused, not guessed. Unknown keys are ignored. */
 import { accept, type Result, reject } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
-import type { HistoryFilter } from '../../history/books.js'
+import type { HistoryFilter } from '../../history/questions.js'
 import type { Bounds } from '../../history/scopes.js'
 import type * as schemas from './schemas.js'
 

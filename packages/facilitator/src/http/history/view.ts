@@ -1,6 +1,6 @@
 /** A payment that a participant may see, as JSON. Nothing is hidden here: that was done before. */
 import { toChecksum } from '@svc-zerc20/protocol'
-import type { Sum } from '../../history/books.js'
+import type { Sum } from '../../history/questions.js'
 import type { SeenBurn, SeenMint, SeenPayment, SeenTotals } from '../../history/scopes.js'
 import { checksummed } from './checksum.js'
 

@@ -50,10 +50,10 @@ export function createOneSweep(deps: {
 
   /** Records the end. A ledger that refuses keeps the sweep open, and a later round takes it up again. */
   async function conclude(
-    { nonces, amount }: Sweep,
+    { challengeNonces, amount }: Sweep,
     outcome: SweepOutcome,
   ): Promise<LastFailure | undefined> {
-    const open = (await ledger.openSweeps()).find((other) => other.nonces[0] === nonces[0])
+    const open = (await ledger.openSweeps()).find((other) => other.challengeNonces[0] === challengeNonces[0])
     if (outcome.kind === 'failed') {
       // After any other failure nothing was signed, or its end is not known yet.
       if (open && isFinal(outcome.why)) await ledger.endSweep(open, { kind: 'failed' })
@@ -63,7 +63,7 @@ export function createOneSweep(deps: {
     failures = 0
     restUntilMs = 0
     lastFailure = undefined
-    report({ event: 'fees.swept', txHash: outcome.txHash, payments: nonces.length, amount })
+    report({ event: 'fees.swept', txHash: outcome.txHash, payments: challengeNonces.length, amount })
     return undefined
   }
 
@@ -82,16 +82,16 @@ export function createOneSweep(deps: {
     takeUp(sweep) {
       const newest = sweep.transactions.at(-1)
       underWay = { sweep, ...(newest && { txHash: newest.hash }) }
-      report({ event: 'fees.sweep_resumed', payments: sweep.nonces.length, amount: sweep.amount })
+      report({ event: 'fees.sweep_resumed', payments: sweep.challengeNonces.length, amount: sweep.amount })
       void run(sweep, sender.resume(sweep))
     },
     start(sweep) {
-      const { nonces, amount } = sweep
+      const { challengeNonces, amount } = sweep
       underWay = { sweep }
       return new Promise((resolve) => {
         const sending = sender.send(sweep, (txHash) => {
           underWay = { sweep, txHash }
-          report({ event: 'fees.sweep_signed', txHash, payments: nonces.length, amount })
+          report({ event: 'fees.sweep_signed', txHash, payments: challengeNonces.length, amount })
           resolve(txHash)
         })
         // A sweep that went well was signed before.

@@ -86,7 +86,7 @@ function insertOldest(oldest: DueFee[], fee: DueFee, countMax: number): void {
 export const sweepOf = (recipient: Address, fees: readonly DueFee[]): Sweep => ({
   recipient,
   amount: fees.reduce((sum, { amount }) => sum + amount, 0n) as BaseUnits,
-  nonces: fees.map(({ nonce }) => nonce),
+  challengeNonces: fees.map(({ nonce }) => nonce),
 })
 
 /**

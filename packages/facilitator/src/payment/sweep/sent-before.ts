@@ -27,7 +27,7 @@ export function createSentBefore(deps: {
       const sweep = sweepOf(recipient, coveredBy(left, fees.oldest))
       const value = (sweep.amount < left ? sweep.amount : left) as BaseUnits
       await ledger.recordSweepFound(sweep, { ...transfer, value })
-      payments += sweep.nonces.length
+      payments += sweep.challengeNonces.length
       left -= value
     }
     report({ event: 'fees.transfer_found', txHash: transfer.txHash, payments, amount: transfer.value })

@@ -86,7 +86,7 @@ describe('fault 17 the answer to the broadcast is lost', () => {
     const patient = await startNetwork()
     try {
       const { offer, body } = await patient.permitPayment(await patient.account())
-      patient.clock.advance(limits.feesFreshMs)
+      patient.clock.advance(limits.gasPricesFreshMs)
       patient.chain.setFaults([{ method: 'eth_maxPriorityFeePerGas', kind: 'dropResponse', times: 1 }])
       const { status, body: answer } = await patient.settle(body)
       expect([status, answer.errorReason, answer.transaction]).toEqual([503, 'chain_unavailable', ''])

@@ -1,6 +1,6 @@
 /** Sweeps on a real chain: every token that moves is counted there. */
 import { feeSplitterAbi, feeSplitterBytecode } from '@svc-zerc20/contracts'
-import { createFees, createJsonRpc } from '@svc-zerc20/evm'
+import { createGasPrices, createJsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { type Hex, parseEther, parseGwei, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -56,12 +56,12 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
 
   function startRun() {
     const rpc = createJsonRpc({ url: net.chain.rpcUrl, timeoutMs: 5_000, answerBytesMax: 1_000_000 })
-    const gasFees = createFees({
+    const gasPrices = createGasPrices({
       ...{ rpc, clock, freshMs: 3_000, bumpPercent: 25n },
       ...{ feePerGasMax: parseGwei('2000'), tipPerGasMax: parseGwei('2000') },
     })
     const relayer = createRelayer({
-      ...{ rpc, fees: gasFees, account, chainId: net.chain.chainId, confirmations, clock, report },
+      ...{ rpc, gasPrices, account, chainId: net.chain.chainId, confirmations, clock, report },
       reorgWatchBlocks: 0,
       onHead: () => undefined,
       limits: { ...limits, mintReserveGas: 0n },

@@ -1,5 +1,5 @@
 /** Signs transactions of one key and hands them to the node; the node's answer is kept in the slot. */
-import { type Fee, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
+import { type GasPrice, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Clock } from '../../payment/ports.js'
 import type { RelayerEvent } from '../../telemetry/reports.js'
@@ -7,7 +7,7 @@ import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './s
 
 export type Broadcast = {
   /** Resolves once the call's owner has recorded the signed form. */
-  sign(call: RelayedCall, txNonce: number, fee: Fee): Promise<Form>
+  sign(call: RelayedCall, txNonce: number, price: GasPrice): Promise<Form>
   /** Never rejects: a node that does not answer may have taken the transaction all the same. */
   send(slot: Slot): Promise<void>
 }
@@ -31,15 +31,15 @@ export function createBroadcast(deps: {
     if (refusal === 'lasting') slot.refusals += 1
     if (slot.unfunded) report({ event: 'relayer.unfunded', address: account.address })
     else if (refusal !== 'known')
-      report({ event: 'relayer.send_refused', nonce: slot.txNonce, message: `${refused}` })
+      report({ event: 'relayer.send_refused', txNonce: slot.txNonce, message: `${refused}` })
   }
 
   return {
-    async sign(call, txNonce, fee) {
+    async sign(call, txNonce, price) {
       const { to, data, gas } = call
-      const { hash, raw } = await signTransaction(account, { chainId, txNonce, to, data, gas, fee })
+      const { hash, raw } = await signTransaction(account, { chainId, txNonce, to, data, gas, price })
       await call.recordSigned({ txNonce, hash, raw })
-      return newForm({ hash, raw, fee }, { isEmpty: data === '0x' })
+      return newForm({ hash, raw, price }, { isEmpty: data === '0x' })
     },
 
     async send(slot) {

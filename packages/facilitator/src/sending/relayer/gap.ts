@@ -2,7 +2,7 @@
  * A txNonce below all of ours that stays unused keeps everything waiting: the node dropped a transaction of an earlier
  * process, or a reorg took back one of ours.
  */
-import type { Fees } from '@svc-zerc20/evm'
+import type { GasPrices } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { RelayerEvent } from '../../telemetry/reports.js'
 import type { Broadcast } from './broadcast.js'
@@ -18,7 +18,7 @@ export function createFillGap(deps: {
   readonly slots: Pick<Slots, 'all' | 'open' | 'reopen'>
   readonly mined: Pick<Mined, 'take'>
   readonly broadcast: Pick<Broadcast, 'send'>
-  readonly fees: Pick<Fees, 'current'>
+  readonly gasPrices: Pick<GasPrices, 'current'>
   /** The key's own, for calls that do nothing. */
   readonly address: Address
   readonly report: (event: RelayerEvent) => void
@@ -28,13 +28,13 @@ export function createFillGap(deps: {
   const isGap = createIsGap(deps)
   return async (firstUnused, times) => {
     if (!isGap(slots.all, firstUnused, times)) return
-    deps.report({ event: 'relayer.gap_filled', nonce: firstUnused })
+    deps.report({ event: 'relayer.gap_filled', txNonce: firstUnused })
     const lost = deps.mined.take(firstUnused)
     if (lost) slots.reopen(lost)
     else {
       const call = { purpose: 'burn', ...emptyCall(deps.address) } as const
       void deps.broadcast.send(
-        await slots.open(call, firstUnused, await deps.fees.current(), () => undefined),
+        await slots.open(call, firstUnused, await deps.gasPrices.current(), () => undefined),
       )
     }
   }

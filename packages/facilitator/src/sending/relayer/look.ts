@@ -2,7 +2,7 @@
  * One look at the chain, for everything that is signed or was mined lately: transactions end, are sent again or given
  * up, and those that a reorg took back are reopened.
  */
-import type { Fees } from '@svc-zerc20/evm'
+import type { GasPrices } from '@svc-zerc20/evm'
 import type { Clock } from '../../payment/ports.js'
 import type { FillGap } from './gap.js'
 import type { Mined } from './mined.js'
@@ -24,7 +24,7 @@ export function createLook(deps: {
   readonly slots: Pick<Slots, 'all' | 'finish' | 'reopen'>
   readonly mined: Pick<Mined, 'txNonces' | 'look'>
   readonly reader: RelayReader
-  readonly fees: Pick<Fees, 'sawBaseFee'>
+  readonly gasPrices: Pick<GasPrices, 'sawBaseFee'>
   readonly takeStep: (slot: Slot, step: OpenStep) => Promise<void>
   readonly fillGap: FillGap
   readonly confirmations: number
@@ -82,7 +82,7 @@ export function createLook(deps: {
     // worthwhile.
     const head = await reader.head()
     if (closing.aborted) return
-    deps.fees.sawBaseFee(head.baseFee)
+    deps.gasPrices.sawBaseFee(head.baseFee)
     const isKnown = viewed?.headHash === head.hash && !viewed.isHalf
     const isFresh = viewed !== undefined && clock.now() - viewed.atMs < limits.viewAgainMs
     if (slots.all.length > 0 && !(isKnown && isFresh)) await lookAtSlots(head)

@@ -10,8 +10,8 @@ const limits = { minedKeptMax: 10, minedKeptBytesMax: 1000, reorgPollMs: 2_000, 
 const hashOf = (name: string) => `0x${name}` as TxHash
 
 function slotOf(txNonce: number): Slot {
-  const fee = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
-  const forms = [newForm({ hash: hashOf(`tx${txNonce}`), raw: '0x', fee }, { isEmpty: false })]
+  const price = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
+  const forms = [newForm({ hash: hashOf(`tx${txNonce}`), raw: '0x', price }, { isEmpty: false })]
   const call = { purpose: 'burn', ...emptyCall('0x' as Address) } as const
   return openSlot({ txNonce, call, forms, end: () => undefined }, { signedAtMs: 0, sentAtMs: 0 })
 }

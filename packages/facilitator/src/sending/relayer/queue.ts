@@ -1,5 +1,5 @@
 /** The transactions of one key: those that are signed, those that were mined lately, and the look at both. */
-import type { Fees } from '@svc-zerc20/evm'
+import type { GasPrices } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../../payment/ports.js'
 import type { RelayerEvent } from '../../telemetry/reports.js'
@@ -31,13 +31,13 @@ export type RelayQueue = {
 export type QueueLimits = LookLimits &
   MinedLimits & {
     readonly receiptPollMaxMs: number
-    readonly feeBumpsMax: number
+    readonly priceBumpsMax: number
   }
 
 export function createRelayQueue(deps: {
   reader: RelayReader
   broadcast: Broadcast
-  fees: Fees
+  gasPrices: GasPrices
   priority: Pick<Priority, 'take'>
   /** The key's own, for calls that do nothing. */
   address: Address
@@ -60,7 +60,7 @@ export function createRelayQueue(deps: {
     },
   })
   const slots = createSlots({ ...deps, mined })
-  const fillGap = createFillGap({ ...deps, slots, mined, patienceMs: limits.feeBumpAfterMs })
+  const fillGap = createFillGap({ ...deps, slots, mined, patienceMs: limits.priceBumpAfterMs })
   const takeStep = createTakeStep(deps)
   return {
     slots: slots.all,

@@ -46,7 +46,7 @@ describe('a transaction the node refuses for good', () => {
     expect(await minedCalls()).toEqual(['0x', '0x02'])
     expect([count('relayer.given_up'), count('relayer.displaced')]).toEqual([1, 0])
     expect(count('relayer.send_refused')).toBe(limits.refusalsMax)
-    expect(events).toContainEqual(expect.objectContaining({ event: 'relayer.given_up', nonce: 0 }))
+    expect(events).toContainEqual(expect.objectContaining({ event: 'relayer.given_up', txNonce: 0 }))
     expect((await submit('0x03')).kind).toBe('mined')
     expect(await minedCalls()).toEqual(['0x', '0x02', '0x03'])
   })
@@ -64,7 +64,7 @@ describe('a transaction the node refuses for good', () => {
     expect(await minedCalls()).toEqual(['0x01'])
   })
 
-  it('a raised fee that is refused: the form the node did take goes out again', async () => {
+  it('a raised price that is refused: the form the node did take goes out again', async () => {
     const { submit, passTime, minedCalls, signed, refuse, relayer, count } = await startRefused(
       () => undefined,
     )
@@ -72,8 +72,10 @@ describe('a transaction the node refuses for good', () => {
     const end = submit('0x01')
     await until(() => signed.length === 1 && relayer.queue().length === 1)
     const cap = await pendingFee(signed[0])
-    refuse(({ maxFeePerGas = 0n }) => (maxFeePerGas > cap ? 'tx fee exceeds the configured cap' : undefined))
-    await passTime(limits.feeBumpAfterMs, () => signed.length >= 3)
+    refuse(({ maxFeePerGas = 0n }) =>
+      maxFeePerGas > cap ? 'tx price exceeds the configured cap' : undefined,
+    )
+    await passTime(limits.priceBumpAfterMs, () => signed.length >= 3)
     await chain.dropPending()
     await chain.resumeMining()
     await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)

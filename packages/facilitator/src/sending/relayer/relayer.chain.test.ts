@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { startLyingNode } from '../../../test/lying-node.js'
 import {
-  feesFreshMs,
+  gasPricesFreshMs,
   limits,
   type RelayerOptions,
   startTestRelayer,
@@ -30,7 +30,7 @@ const waiting = async () => ((await chain.request('eth_pendingTransactions')) as
 const hashOf = (end: RelayEnd) => (end.kind === 'mined' ? end.receipt.transactionHash : end.kind)
 const kinds = (ends: RelayEnd[]) => ends.map(({ kind }) => kind)
 
-describe('fault 11 nonces and fees', () => {
+describe('fault 11 nonces and gasPrices', () => {
   it('heals the gap an evicted transaction leaves: it is sent again and the others follow', async () => {
     const { submit, signed, passTime, relayer, minedCalls } = await startRelayer()
     await chain.pauseMining()
@@ -55,21 +55,21 @@ describe('fault 11 nonces and fees', () => {
     expect(await minedCalls()).toEqual(['0x01', '0x02'])
   })
 
-  it('replaces underpriced transactions at a higher fee, one after another in the order of nonces', async () => {
+  it('replaces underpriced transactions at a higher price, one after another in the order of nonces', async () => {
     const { submit, passTime, relayer, minedCalls, events, signed, clock } = await startRelayer()
     chain.setFaults([
       { method: 'eth_getBlockByNumber', kind: 'result', value: { number: '0x1', baseFeePerGas: '0x1' } },
       { method: 'eth_maxPriorityFeePerGas', kind: 'result', value: '0x1' },
     ])
-    clock.advance(feesFreshMs)
+    clock.advance(gasPricesFreshMs)
     const first = submit('0x01')
     await until(() => signed.length === 1)
     const ends = Promise.all([first, submit('0x02'), submit('0x03')])
     await until(() => signed.length === 3)
     chain.setFaults([])
-    await passTime(limits.feeBumpAfterMs, () => relayer.queue().length === 0)
+    await passTime(limits.priceBumpAfterMs, () => relayer.queue().length === 0)
     expect(kinds(await ends)).toEqual(['mined', 'mined', 'mined'])
-    const raised = events.flatMap((event) => (event.event === 'relayer.fee_raised' ? event.nonce : []))
+    const raised = events.flatMap((event) => (event.event === 'relayer.price_raised' ? event.txNonce : []))
     expect(raised).toEqual(raised.toSorted())
     expect(new Set(raised)).toEqual(new Set([0, 1, 2]))
     expect(await minedCalls()).toEqual(['0x01', '0x02', '0x03'])
@@ -81,7 +81,7 @@ describe('fault 11 nonces and fees', () => {
     const end = submit('0x01')
     await until(async () => (await waiting()) === 1)
     chain.setFaults([{ method: 'eth_sendRawTransaction', kind: 'httpStatus', status: 503 }])
-    clock.advance(limits.feeBumpAfterMs)
+    clock.advance(limits.priceBumpAfterMs)
     await until(() => signed.length === 2)
     await chain.resumeMining()
     await chain.mine()
@@ -93,11 +93,11 @@ describe('fault 11 nonces and fees', () => {
     const { submit, passTime, count, signed, relayer } = await startRelayer()
     await chain.pauseMining()
     const end = submit('0x01')
-    await passTime(limits.feeBumpAfterMs, () => count('relayer.fee_raised') === limits.feeBumpsMax)
+    await passTime(limits.priceBumpAfterMs, () => count('relayer.price_raised') === limits.priceBumpsMax)
     const sends = () => chain.stats().calls.eth_sendRawTransaction ?? 0
     const before = sends()
-    await passTime(limits.feeBumpAfterMs, () => sends() > before + 3)
-    expect(signed).toHaveLength(1 + limits.feeBumpsMax)
+    await passTime(limits.priceBumpAfterMs, () => sends() > before + 3)
+    expect(signed).toHaveLength(1 + limits.priceBumpsMax)
     await chain.resumeMining()
     await passTime(limits.rebroadcastMs, () => relayer.queue().length === 0)
     expect(hashOf(await end)).toBe(signed.at(-1))
@@ -114,15 +114,15 @@ describe('fault 11 nonces and fees', () => {
 })
 
 describe('fault 12 out of gas money', () => {
-  it('says so, keeps the queue at its old fees, and goes on in order after funding', async () => {
+  it('says so, keeps the queue at its old gasPrices, and goes on in order after funding', async () => {
     const { submit, setBalance, passTime, count, signed, relayer, minedCalls, clock, looks } =
       await startRelayer({
         wei: 0n,
       })
     const ends = Promise.all([submit('0x01'), submit('0x02'), submit('0x03')])
     await until(() => count('relayer.unfunded') >= 3)
-    await passTime(limits.feeBumpAfterMs, 5)
-    expect(count('relayer.fee_raised')).toBe(0)
+    await passTime(limits.priceBumpAfterMs, 5)
+    expect(count('relayer.price_raised')).toBe(0)
     expect(relayer.queue().length).toBe(3)
     await chain.pauseMining()
     await setBalance(parseEther('1'))
@@ -130,7 +130,7 @@ describe('fault 12 out of gas money', () => {
     await until(async () => (await waiting()) === 3)
     await looks(3)
     await chain.resumeMining()
-    expect(count('relayer.fee_raised')).toBe(0)
+    expect(count('relayer.price_raised')).toBe(0)
     expect((await ends).map(hashOf)).toEqual(signed)
     expect(await minedCalls()).toEqual(['0x01', '0x02', '0x03'])
   })
@@ -169,9 +169,9 @@ describe('fault 17 the answer to a broadcast is lost', () => {
     expect(await minedCalls()).toEqual(['0x01', '0x02'])
   })
 
-  it('refuses before anything is signed when the fee cannot be read, and loses no nonce', async () => {
+  it('refuses before anything is signed when the price cannot be read, and loses no nonce', async () => {
     const { submit, signed, minedCalls, clock } = await startRelayer()
-    clock.advance(feesFreshMs)
+    clock.advance(gasPricesFreshMs)
     chain.setFaults([{ method: '*', kind: 'httpStatus', status: 500 }])
     await expect(submit('0x01')).rejects.toMatchObject({ code: 'rpc_unreachable' })
     expect(signed).toEqual([])
@@ -217,14 +217,14 @@ describe('a nonce below ours that nobody uses', () => {
     await until(() => relayer.queue().length === 1)
     await chain.dropPending(leftovers)
     await chain.resumeMining()
-    await passTime(limits.feeBumpAfterMs, () => relayer.queue().length === 0)
+    await passTime(limits.priceBumpAfterMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0x', '0x', '0x01'])
-    const filled = events.flatMap((event) => (event.event === 'relayer.gap_filled' ? event.nonce : []))
+    const filled = events.flatMap((event) => (event.event === 'relayer.gap_filled' ? event.txNonce : []))
     expect(filled).toEqual([0, 1])
   })
 
-  it('is filled also when the leftover is still there, at a fee that is never mined', async () => {
+  it('is filled also when the leftover is still there, at a price that is never mined', async () => {
     const { submit, foreign, passTime, relayer, minedCalls } = await startRelayer({ started: false })
     await foreign(0, '0.000000001')
     // The embedded node does not count what it would not mine; others do.
@@ -232,7 +232,7 @@ describe('a nonce below ours that nobody uses', () => {
     await relayer.start()
     const end = submit('0x01')
     await until(() => relayer.queue().length === 1)
-    await passTime(limits.feeBumpAfterMs, () => relayer.queue().length === 0)
+    await passTime(limits.priceBumpAfterMs, () => relayer.queue().length === 0)
     expect(kinds([await end])).toEqual(['mined'])
     expect(await minedCalls()).toEqual(['0x', '0x01'])
   })
@@ -400,7 +400,7 @@ describe('the watch', () => {
 
   it('asks for the head alone while it stays, and for everything when it moved or a while has passed', async () => {
     const hourMs = 3_600_000
-    const changedLimits = { viewAgainMs: hourMs, feeBumpAfterMs: 10 * hourMs }
+    const changedLimits = { viewAgainMs: hourMs, priceBumpAfterMs: 10 * hourMs }
     const { submit, looks, clock } = await startRelayer({ reorgWatchBlocks: 0, changedLimits })
     await chain.pauseMining()
     const end = submit('0x01')
@@ -447,10 +447,10 @@ describe('the watch', () => {
     relayer.close()
     await until(() => underWay() === 0)
     const { length: pausesBefore } = pauses
-    clock.advance(limits.feeBumpAfterMs)
-    // Every refused submit is a round trip for the fee: time enough for anything that still ran to show.
+    clock.advance(limits.priceBumpAfterMs)
+    // Every refused submit is a round trip for the price: time enough for anything that still ran to show.
     for (let round = 0; round < 20; round++) {
-      clock.advance(feesFreshMs)
+      clock.advance(gasPricesFreshMs)
       await expect(submit('0x02')).rejects.toMatchObject({ code: 'relayer_closed' })
     }
     expect([pauses.length, underWay()]).toEqual([pausesBefore, 0])

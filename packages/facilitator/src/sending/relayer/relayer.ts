@@ -1,11 +1,11 @@
 /**
  * Sends transactions of one key. A transaction keeps its txNonce until that txNonce is used on chain. It is
- * sent again when the node may have forgotten it, replaced at a higher fee when it is stuck, and never moved
+ * sent again when the node may have forgotten it, replaced at a higher price when it is stuck, and never moved
  * to another txNonce while it could still be mined. An unused txNonce below ours is filled. The queue
  * therefore cannot wedge, and nothing is sent twice. Burns and mints share the key and its queue; burns go
  * first.
  */
-import { type Fee, type Fees, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
+import { type GasPrice, type GasPrices, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
 import { type Address, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Clock } from '../../payment/ports.js'
@@ -53,7 +53,7 @@ export type QueuedTransaction = {
   readonly purpose: Purpose
   /** The hash of its newest signed form. */
   readonly txHash: TxHash
-  /** How often it was signed: once, and again for each higher fee. */
+  /** How often it was signed: once, and again for each higher price. */
   readonly forms: number
   readonly signedAtMs: number
   /** The node said that the key cannot pay for it. */
@@ -69,7 +69,7 @@ export type RelayerLimits = QueueLimits &
 
 export function createRelayer(deps: {
   rpc: JsonRpc
-  fees: Fees
+  gasPrices: GasPrices
   account: PrivateKeyAccount
   chainId: number
   confirmations: number
@@ -80,7 +80,7 @@ export function createRelayer(deps: {
   onHead: (blockNumber: bigint) => void
   limits: RelayerLimits
 }): Relayer {
-  const { rpc, fees, account, chainId, clock, report, limits } = deps
+  const { rpc, gasPrices, account, chainId, clock, report, limits } = deps
   const address = addressOf(account)
   const onFailure = (err: unknown) => report({ event: 'rpc.failed', err })
   const reader = createRelayReader({ rpc, address, chainId, onUnreadable: onFailure })
@@ -100,15 +100,15 @@ export function createRelayer(deps: {
   const watch = createWatch({ look, longestPauseMs, onFailure, clock, limits })
 
   async function submitNow(call: RelayedCall): Promise<RelayEnd> {
-    const fee = await fees.current()
-    if (call.purpose !== 'burn') await checkFunds(call, fee)
+    const price = await gasPrices.current()
+    if (call.purpose !== 'burn') await checkFunds(call, price)
     let end: Slot['end'] = () => undefined
     const ended = new Promise<RelayEnd>((resolve) => {
       end = resolve
     })
     const slot = await priority.take(call.purpose, async () => {
       if (isClosed) throw new SvcError('relayer_closed', 'the relayer is not running')
-      return txNonces.take((txNonce) => queue.open(call, txNonce, fee, end))
+      return txNonces.take((txNonce) => queue.open(call, txNonce, price, end))
     })
     await sentOrSlow(broadcast.send(slot), clock, limits.receiptPollMaxMs)
     watch.hurry()
@@ -119,7 +119,7 @@ export function createRelayer(deps: {
    * A mint that cannot be paid for would keep its txNonce, and hold up every burn behind it, until there is
    * money.
    */
-  async function checkFunds({ gas, purpose }: RelayedCall, { maxFeePerGas }: Fee): Promise<void> {
+  async function checkFunds({ gas, purpose }: RelayedCall, { maxFeePerGas }: GasPrice): Promise<void> {
     const [answer] = await rpc.batch([{ method: 'eth_getBalance', params: [address, 'latest'] }])
     const out = queue.slots.reduce((sum, { call }) => sum + call.gas, 0n)
     if (quantityOf('eth_getBalance', answer) >= (out + gas + limits.mintReserveGas) * maxFeePerGas) return

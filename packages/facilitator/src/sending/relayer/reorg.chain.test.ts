@@ -182,7 +182,7 @@ describe('fault 9 a reorg takes back what was mined', () => {
     await chain.reorg(limits.minedKeptMax + 1, { keepTransactions: false })
     await passTime(limits.reorgedAfterMs, () => reorged.length === limits.minedKeptMax)
     // The nonce of the one that was not kept any more is filled, so that those behind it go on.
-    await passTime(limits.feeBumpAfterMs, () => relayer.queue().length === 0)
+    await passTime(limits.priceBumpAfterMs, () => relayer.queue().length === 0)
     expect(await minedCalls()).toEqual(['0x01', '0x', '0x03', '0x04', '0x05', '0x06'])
     expect(signed).toHaveLength(names.length)
   })

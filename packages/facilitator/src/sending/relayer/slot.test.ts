@@ -3,10 +3,10 @@ import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { emptyCall, formToSend, newForm, nextStep, openSlot, type Slot } from './slot.js'
 
-const limits = { rebroadcastMs: 2_000, feeBumpAfterMs: 12_000, displacedAfterMs: 10_000, refusalsMax: 3 }
-const fee = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
+const limits = { rebroadcastMs: 2_000, priceBumpAfterMs: 12_000, displacedAfterMs: 10_000, refusalsMax: 3 }
+const price = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
 const formOf = (digit: number, isEmpty = false) =>
-  newForm({ hash: `0x${digit}` as TxHash, raw: '0x', fee }, { isEmpty })
+  newForm({ hash: `0x${digit}` as TxHash, raw: '0x', price }, { isEmpty })
 
 const slotOf = (forms = [formOf(1)]): Slot =>
   openSlot(
@@ -50,13 +50,13 @@ function stepAt(
 }
 
 describe('the next step of a slot', () => {
-  it('is to wait, then to send again, then to raise the fee when it is the oldest', () => {
+  it('is to wait, then to send again, then to raise the price when it is the oldest', () => {
     const kinds = [0, 1_999, 2_000, 11_999, 12_000].map((now) => stepAt(slotOf(), now).kind)
-    expect(kinds).toEqual(['wait', 'wait', 'send_again', 'send_again', 'raise_fee'])
+    expect(kinds).toEqual(['wait', 'wait', 'send_again', 'send_again', 'raise_price'])
     expect(stepAt(slotOf(), 12_000, { usedNonces: 4 }).kind).toBe('send_again')
   })
 
-  it('is to send again, at the same fee, while there is no money', () => {
+  it('is to send again, at the same price, while there is no money', () => {
     const slot = slotOf()
     slot.unfunded = true
     expect(stepAt(slot, 60_000).kind).toBe('send_again')

@@ -1,7 +1,7 @@
 /**
  * One txNonce of the relayer and the transaction that is to use it. The chain's view decides the next step.
  */
-import type { Fee, Receipt } from '@svc-zerc20/evm'
+import type { GasPrice, Receipt } from '@svc-zerc20/evm'
 import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
@@ -35,11 +35,11 @@ export type RelayEnd =
    */
   | { readonly kind: 'displaced'; readonly why: 'foreign' | 'refused' }
 
-/** A signed form of a transaction; a replacement at a higher fee is another form. */
+/** A signed form of a transaction; a replacement at a higher price is another form. */
 export type Form = {
   readonly hash: TxHash
   readonly raw: Hex
-  readonly fee: Fee
+  readonly price: GasPrice
   /** The transaction does nothing but use up the txNonce. */
   readonly isEmpty: boolean
   /** The node's latest answer about this form was a lasting refusal. */
@@ -55,7 +55,7 @@ export type Slot = {
   signedAtMs: number
   sentAtMs: number
   txNonceUsedSinceMs?: number
-  /** The node said that the key cannot pay. More money helps then; a higher fee does not. */
+  /** The node said that the key cannot pay. More money helps then; a higher price does not. */
   unfunded: boolean
   /** Lasting refusals since the node last took a form. */
   refusals: number
@@ -64,12 +64,12 @@ export type Slot = {
 
 export type SlotLimits = {
   readonly rebroadcastMs: number
-  readonly feeBumpAfterMs: number
+  readonly priceBumpAfterMs: number
   readonly displacedAfterMs: number
   readonly refusalsMax: number
 }
 
-export type SlotStep = RelayEnd | { readonly kind: 'wait' | 'raise_fee' | 'send_again' | 'give_up' }
+export type SlotStep = RelayEnd | { readonly kind: 'wait' | 'raise_price' | 'send_again' | 'give_up' }
 
 /** More than a plain transfer takes on any chain. Unused gas is not paid. */
 const emptyCallGas = 100_000n
@@ -99,17 +99,17 @@ export function readForms(
   const { to, data, gas } = parseTransaction(newest.raw)
   return {
     call: { to: parseAddress(to) ?? self, data: data ?? '0x', gas: gas ?? emptyCallGas },
-    forms: transactions.map(({ hash, raw }) => newForm({ hash, raw, fee: feeOf(raw) })),
+    forms: transactions.map(({ hash, raw }) => newForm({ hash, raw, price: feeOf(raw) })),
   }
 }
 
 export const newForm = (
-  signed: Pick<Form, 'hash' | 'raw' | 'fee'>,
+  signed: Pick<Form, 'hash' | 'raw' | 'price'>,
   { isEmpty = false }: Partial<Pick<Form, 'isEmpty'>> = {},
 ): Form => ({ ...signed, isEmpty, isRefused: false })
 
 /**
- * The form to send: the newest one that was not refused. A node that refuses a raised fee may still take the
+ * The form to send: the newest one that was not refused. A node that refuses a raised price may still take the
  * form before.
  */
 export const formToSend = ({ forms }: Slot): Form | undefined =>
@@ -143,12 +143,12 @@ export function nextStep(
   const isGivenUp = slot.forms.some(({ isEmpty }) => isEmpty)
   const isRefused = slot.refusals >= limits.refusalsMax && slot.forms.every((form) => form.isRefused)
   if (isRefused && !isGivenUp) return { kind: 'give_up' }
-  const isStuck = slot.txNonce === usedNonces && askedMs - slot.signedAtMs >= limits.feeBumpAfterMs
-  if (isStuck && !slot.unfunded) return { kind: 'raise_fee' }
+  const isStuck = slot.txNonce === usedNonces && askedMs - slot.signedAtMs >= limits.priceBumpAfterMs
+  if (isStuck && !slot.unfunded) return { kind: 'raise_price' }
   return { kind: askedMs - slot.sentAtMs >= limits.rebroadcastMs ? 'send_again' : 'wait' }
 }
 
-function feeOf(raw: Hex): Fee {
+function feeOf(raw: Hex): GasPrice {
   const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw)
   return { maxFeePerGas, maxPriorityFeePerGas }
 }

@@ -1,5 +1,5 @@
 /** The transactions that are signed and have not ended, each in the slot of its txNonce. */
-import type { Fee } from '@svc-zerc20/evm'
+import type { GasPrice } from '@svc-zerc20/evm'
 import type { Clock } from '../../payment/ports.js'
 import type { RelayerEvent } from '../../telemetry/reports.js'
 import type { Broadcast } from './broadcast.js'
@@ -9,7 +9,7 @@ import { openSlot, type RelayEnd, type RelayedCall, type Slot } from './slot.js'
 export type Slots = {
   readonly all: readonly Slot[]
   /** Signs a call for a txNonce; from then on it has a slot. */
-  open(call: RelayedCall, txNonce: number, fee: Fee, end: Slot['end']): Promise<Slot>
+  open(call: RelayedCall, txNonce: number, price: GasPrice, end: Slot['end']): Promise<Slot>
   /** Takes in a transaction that was signed earlier. */
   add(slot: Slot): void
   /**
@@ -35,8 +35,8 @@ export function createSlots(deps: {
   return {
     all,
 
-    async open(call, txNonce, fee, end) {
-      const form = await sign(call, txNonce, fee)
+    async open(call, txNonce, price, end) {
+      const form = await sign(call, txNonce, price)
       const now = clock.now()
       const slot = openSlot({ txNonce, call, forms: [form], end }, { signedAtMs: now, sentAtMs: now })
       all.push(slot)
@@ -49,11 +49,11 @@ export function createSlots(deps: {
       all.splice(all.indexOf(slot), 1)
       if (end.kind === 'mined') {
         const { gas = 0n, wei = 0n } = end.receipt.cost ?? {}
-        report({ event: 'relayer.mined', nonce: slot.txNonce, purpose: slot.call.purpose, gas, wei })
+        report({ event: 'relayer.mined', txNonce: slot.txNonce, purpose: slot.call.purpose, gas, wei })
         deps.mined.keep(slot, end.receipt)
       }
       if (end.kind === 'displaced' && end.why === 'foreign') {
-        report({ event: 'relayer.displaced', nonce: slot.txNonce })
+        report({ event: 'relayer.displaced', txNonce: slot.txNonce })
         deps.onForeign()
       }
       slot.end(end)
@@ -65,7 +65,7 @@ export function createSlots(deps: {
       })
       slot.signedAtMs = clock.now()
       all.push(slot)
-      report({ event: 'relayer.reorged', nonce: slot.txNonce })
+      report({ event: 'relayer.reorged', txNonce: slot.txNonce })
       slot.call.onReorged?.(ended, 'gone')
       void send(slot)
     },

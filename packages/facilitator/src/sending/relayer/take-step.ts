@@ -1,5 +1,5 @@
-/** Moves an unmined transaction on: sends it again, replaces it at a higher fee, or gives it up. */
-import type { Fees } from '@svc-zerc20/evm'
+/** Moves an unmined transaction on: sends it again, replaces it at a higher price, or gives it up. */
+import type { GasPrices } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../../payment/ports.js'
 import type { RelayerEvent } from '../../telemetry/reports.js'
@@ -12,15 +12,15 @@ export type OpenStep = Exclude<SlotStep, RelayEnd>
 
 export function createTakeStep(deps: {
   broadcast: Broadcast
-  fees: Fees
+  gasPrices: GasPrices
   priority: Pick<Priority, 'take'>
   /** The key's own, for calls that do nothing. */
   address: Address
   clock: Clock
   report: (event: RelayerEvent) => void
-  limits: { readonly feeBumpsMax: number }
+  limits: { readonly priceBumpsMax: number }
 }): (slot: Slot, step: OpenStep) => Promise<void> {
-  const { fees, clock, report } = deps
+  const { gasPrices, clock, report } = deps
   const { sign, send } = deps.broadcast
 
   /**
@@ -30,28 +30,28 @@ export function createTakeStep(deps: {
    */
   async function giveUp(slot: Slot): Promise<void> {
     const call = { ...slot.call, ...emptyCall(deps.address) }
-    const form = await sign(call, slot.txNonce, await fees.current())
+    const form = await sign(call, slot.txNonce, await gasPrices.current())
     slot.call = call
     slot.forms.push(form)
     slot.signedAtMs = clock.now()
-    report({ event: 'relayer.given_up', nonce: slot.txNonce, txHash: form.hash })
+    report({ event: 'relayer.given_up', txNonce: slot.txNonce, txHash: form.hash })
     void send(slot)
   }
 
-  async function raiseFee(slot: Slot): Promise<void> {
+  async function raisePrice(slot: Slot): Promise<void> {
     const last = slot.forms.at(-1)
-    const fee = last && fees.raised(last.fee)
+    const price = last && gasPrices.raised(last.price)
     slot.signedAtMs = clock.now()
-    if (fee && slot.forms.length <= deps.limits.feeBumpsMax) {
-      const form = await deps.priority.take(slot.call.purpose, () => sign(slot.call, slot.txNonce, fee))
+    if (price && slot.forms.length <= deps.limits.priceBumpsMax) {
+      const form = await deps.priority.take(slot.call.purpose, () => sign(slot.call, slot.txNonce, price))
       slot.forms.push(form)
-      report({ event: 'relayer.fee_raised', nonce: slot.txNonce, txHash: form.hash })
+      report({ event: 'relayer.price_raised', txNonce: slot.txNonce, txHash: form.hash })
     }
     void send(slot)
   }
 
   return async (slot, { kind }) => {
-    if (kind === 'raise_fee') await raiseFee(slot)
+    if (kind === 'raise_price') await raisePrice(slot)
     else if (kind === 'give_up') await giveUp(slot)
     // Not awaited: a send that hangs must not keep us from seeing receipts.
     else if (kind === 'send_again') void send(slot)

@@ -9,7 +9,6 @@ import type { Step } from '../sql.js'
 import type { StepSettings } from '../steps/step-context.js'
 import { hasRoom, isForgotten, openClaims } from '../steps/steps.js'
 import type { Store } from '../store.js'
-import { createGrants } from './grants.js'
 import {
   awaitingMint,
   demotedPayments,
@@ -21,7 +20,8 @@ import {
   type Place,
   start,
   swept,
-} from './questions.js'
+} from './flow-questions.js'
+import { createGrants } from './grants.js'
 
 /** Rows that are read in one go from a list without an end. */
 const rowsAtOnce = 256

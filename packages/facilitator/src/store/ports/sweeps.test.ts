@@ -49,7 +49,11 @@ describe('the ledger of fees', () => {
     await finalize(under, second)
     await under.restart()
     const [due] = await dueIn(under)
-    const sweep: Sweep = { recipient: recipients[0], amount: units(30n), nonces: [nonceOf(1), nonceOf(2)] }
+    const sweep: Sweep = {
+      recipient: recipients[0],
+      amount: units(30n),
+      challengeNonces: [nonceOf(1), nonceOf(2)],
+    }
     expect(due?.sweep).toEqual(sweep)
 
     await under.ledger().recordSweepSigned(sweep, transaction(0))
@@ -76,7 +80,7 @@ describe('the ledger of fees', () => {
     const challenge = feeChallenge(1, 10n)
     await pay(under, challenge)
     await finalize(under, challenge)
-    const sweep: Sweep = { recipient: recipients[0], amount: units(10n), nonces: [nonceOf(1)] }
+    const sweep: Sweep = { recipient: recipients[0], amount: units(10n), challengeNonces: [nonceOf(1)] }
     await under.ledger().recordSweepSigned(sweep, transaction(0))
     await under.ledger().endSweep({ ...sweep, transactions: [transaction(0)] }, done(0))
     await under.ledger().recordLate(challenge, { ...burnOf(2), value: units(5_000n) }, 'second')
@@ -95,7 +99,7 @@ describe('the ledger of fees', () => {
     const sweepOf = (amount: bigint, ...seeds: number[]): Sweep => ({
       recipient: recipients[0],
       amount: units(amount),
-      nonces: seeds.map(nonceOf),
+      challengeNonces: seeds.map(nonceOf),
     })
     const record = (sweep: Sweep, txNonce = 0) =>
       under.ledger().recordSweepSigned(sweep, transaction(txNonce))
@@ -150,8 +154,8 @@ async function createWorld() {
   let earned = 0n
   let txNonce = 0
 
-  const take = (nonces: readonly string[]) => {
-    for (const nonce of nonces) due.delete(nonce)
+  const take = (challengeNonces: readonly string[]) => {
+    for (const nonce of challengeNonces) due.delete(nonce)
   }
   const add = (recipient: string, amount: bigint) => sent.set(recipient, (sent.get(recipient) ?? 0n) + amount)
 
@@ -161,7 +165,7 @@ async function createWorld() {
     const nonce = open.transactions[0]?.txNonce ?? 0
     if (isMined) {
       add(open.recipient, open.amount)
-      take(open.nonces)
+      take(open.challengeNonces)
     }
     await ledger().endSweep(open, isMined ? done(nonce) : { kind: 'failed' })
   }
@@ -211,9 +215,9 @@ async function createWorld() {
     async found() {
       const [first] = await dueIn(under)
       if (!first) return
-      const { recipient, amount, nonces } = first.sweep
+      const { recipient, amount, challengeNonces } = first.sweep
       add(recipient, amount)
-      take(nonces)
+      take(challengeNonces)
       await ledger().recordSweepFound(first.sweep, { value: amount, txHash: hashOf(77), blockNumber: 9n })
     },
     restart: () => under.restart(),

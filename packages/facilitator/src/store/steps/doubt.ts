@@ -34,7 +34,7 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
   const unserved = yield sql`
     SELECT nonce FROM payment WHERE stage = 'accepted' AND json_extract(record, '$.granted') = 0`
   for (const { nonce } of unserved) {
-    yield* context.record({ event: 'grant_used', nonce: hexOf(nonce) as ChallengeNonce })
+    yield* context.record({ event: 'grant_used', challengeNonce: hexOf(nonce) as ChallengeNonce })
   }
   yield sql`DELETE FROM ready`
   yield sql`DELETE FROM followed`

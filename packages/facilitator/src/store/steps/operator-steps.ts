@@ -23,7 +23,7 @@ function* changeSetting(context: StepContext, name: string, setting: unknown): S
 function* disclose(context: StepContext, nonce: ChallengeNonce, payer: Address): Step<void> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment || payment.disclosedAt !== undefined || payerOf(payment) !== payer) return
-  yield* context.record({ event: 'payment_disclosed', nonce, payer })
+  yield* context.record({ event: 'payment_disclosed', challengeNonce: nonce, payer })
 }
 
 /** A mined address that nobody has seen. It leaves the stock in the same moment in which its challenge is issued. */

@@ -99,7 +99,7 @@ function* claim(
       return 'permit_nonce_in_use'
     }
   }
-  yield* context.record({ event: 'payment_claimed', nonce, identity, ticketed, payload })
+  yield* context.record({ event: 'payment_claimed', challengeNonce: nonce, identity, ticketed, payload })
   return 'claimed'
 }
 
@@ -107,7 +107,7 @@ function* claim(
 function* release(context: StepContext, nonce: ChallengeNonce): Step<Outcome<'release'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
-  yield* context.record({ event: 'claim_released', nonce })
+  yield* context.record({ event: 'claim_released', challengeNonce: nonce })
   return 'released'
 }
 
@@ -115,7 +115,7 @@ const recordSigned = (
   context: StepContext,
   transaction: SignedTransaction,
   nonces: readonly ChallengeNonce[],
-): Step<void> => context.record({ event: 'burn_signed', nonces, transaction })
+): Step<void> => context.record({ event: 'burn_signed', challengeNonces: nonces, transaction })
 
 function* accept(context: StepContext, nonce: ChallengeNonce, burn: Burn): Step<Outcome<'accept'>> {
   const row = yield* context.rows.payment(nonce)
@@ -126,7 +126,7 @@ function* accept(context: StepContext, nonce: ChallengeNonce, burn: Burn): Step<
     yield* recordLate(context, payment.challenge, burn, 'unrecorded')
     return 'not_claimed'
   }
-  yield* context.record({ event: 'payment_accepted', nonce, burn })
+  yield* context.record({ event: 'payment_accepted', challengeNonce: nonce, burn })
   return 'accepted'
 }
 
@@ -135,7 +135,7 @@ function* demote(context: StepContext, nonce: ChallengeNonce): Step<Outcome<'dem
   if (!payment?.accepted) return 'not_accepted'
   const { leaves } = yield* context.rows.leaves(nonce)
   if (leaves.accepted?.finalized) return 'already_finalized'
-  yield* context.record({ event: 'payment_demoted', nonce })
+  yield* context.record({ event: 'payment_demoted', challengeNonce: nonce })
   return 'demoted'
 }
 
@@ -144,7 +144,7 @@ function* moveBurn(context: StepContext, nonce: ChallengeNonce, burn: Burn): Ste
   const awaited = awaitedIn(leaves)
   if (!awaited) return
   const of = awaited === leaves.accepted ? 'accepted' : 'late'
-  yield* context.record({ event: 'burn_moved', nonce, of, burn })
+  yield* context.record({ event: 'burn_moved', challengeNonce: nonce, of, burn })
 }
 
 function* loadMintable(context: StepContext, nonce: ChallengeNonce): Step<LeafRows> {
@@ -166,7 +166,7 @@ function* recordMintSigned(
     const isDemoted = !leaves.accepted && (yield* context.rows.payment(nonce))?.payment.demoted !== undefined
     if (awaitedIn(leaves) || isDemoted) carried.push(nonce)
   }
-  yield* context.record({ event: 'mint_signed', nonces: carried, transaction })
+  yield* context.record({ event: 'mint_signed', challengeNonces: carried, transaction })
 }
 
 function* finalize(
@@ -180,7 +180,7 @@ function* finalize(
   if (!awaited) return 'already_finalized'
   if (awaited.burn.value > burned) return 'outgrown'
   const of = awaited === leaves.accepted ? 'accepted' : 'late'
-  yield* context.record({ event: 'payment_finalized', nonce, of, mint, burned })
+  yield* context.record({ event: 'payment_finalized', challengeNonce: nonce, of, mint, burned })
   return 'finalized'
 }
 
@@ -212,7 +212,7 @@ function* recordUnmatched(
   const { perChallenge, total } = context.settings.unmatchedMax
   const all = yield* first(sql`SELECT count(*) AS count FROM event WHERE kind = 'burn_unmatched'`)
   if (unmatched.length >= perChallenge || all?.count >= total) return 'full'
-  yield* context.record({ event: 'burn_unmatched', nonce, txHash, reason })
+  yield* context.record({ event: 'burn_unmatched', challengeNonce: nonce, txHash, reason })
   return 'recorded'
 }
 
@@ -220,7 +220,7 @@ function* recordUnmatched(
 function* useGrants(context: StepContext, nonces: readonly ChallengeNonce[]): Step<void> {
   for (const nonce of nonces) {
     const { payment } = (yield* context.rows.payment(nonce)) ?? {}
-    if (payment && !payment.granted) yield* context.record({ event: 'grant_used', nonce })
+    if (payment && !payment.granted) yield* context.record({ event: 'grant_used', challengeNonce: nonce })
   }
 }
 

@@ -17,8 +17,8 @@ function* recordSweepSigned(context: StepContext, sweep: Sweep, transaction: Sig
   const open = yield* openSweep(transaction.txNonce)
   if (open) assertSame(open, sweep)
   else yield* assertDue(context, sweep)
-  const { recipient, amount, nonces } = sweep
-  yield* context.record({ event: 'sweep_signed', recipient, amount, nonces, transaction })
+  const { recipient, amount, challengeNonces } = sweep
+  yield* context.record({ event: 'sweep_signed', recipient, amount, challengeNonces, transaction })
 }
 
 function* endSweep(context: StepContext, txNonce: number, end: SweepEnd): Step<void> {
@@ -29,10 +29,10 @@ function* endSweep(context: StepContext, txNonce: number, end: SweepEnd): Step<v
 
 function* recordSweepFound(
   context: StepContext,
-  { recipient, nonces }: Sweep,
+  { recipient, challengeNonces }: Sweep,
   { value: amount, txHash, blockNumber }: FoundTransfer,
 ): Step<void> {
-  yield* context.record({ event: 'sweep_found', recipient, amount, nonces, txHash, blockNumber })
+  yield* context.record({ event: 'sweep_found', recipient, amount, challengeNonces, txHash, blockNumber })
 }
 
 function* recordDistributionSigned(context: StepContext, transaction: SignedTransaction): Step<void> {
@@ -45,16 +45,18 @@ function* endDistribution(context: StepContext, txNonce: number): Step<void> {
 }
 
 /** A replacement at a higher price sends the same money to the same recipient. */
-function assertSame(open: Sweep, { recipient, amount, nonces }: Sweep): void {
+function assertSame(open: Sweep, { recipient, amount, challengeNonces }: Sweep): void {
   const isSame =
-    open.recipient === recipient && open.amount === amount && open.nonces.join() === nonces.join()
+    open.recipient === recipient &&
+    open.amount === amount &&
+    open.challengeNonces.join() === challengeNonces.join()
   if (!isSame) throw new SvcError('invariant', 'a sweep was signed anew with other fees')
 }
 
 /** Checked once more before anything can be sent: a mistake here would send the provider's money. */
-function* assertDue(context: StepContext, { recipient, amount, nonces }: Sweep): Step<void> {
+function* assertDue(context: StepContext, { recipient, amount, challengeNonces }: Sweep): Step<void> {
   let sum = 0n
-  for (const nonce of new Set(nonces)) sum += yield* dueTo(context, recipient, nonce)
+  for (const nonce of new Set(challengeNonces)) sum += yield* dueTo(context, recipient, nonce)
   if (sum !== amount || sum === 0n) {
     throw new SvcError('invariant', `a sweep of ${amount} for fees of ${sum}`)
   }

@@ -61,7 +61,7 @@ function* countTransfer(
   const row = yield* first(sql`SELECT nonce FROM payment WHERE pay_to = ${key(payTo)}`)
   if (!row) return
   const nonce = hexOf(row.nonce) as ChallengeNonce
-  yield* context.record({ event: 'transfer_counted', nonce, payTo, leafIndex, beside })
+  yield* context.record({ event: 'transfer_counted', challengeNonce: nonce, payTo, leafIndex, beside })
 }
 
 function* setFollowed(_: StepContext, block: FollowedBlock): Step<void> {

@@ -1,40 +1,40 @@
-/** The fee that a transaction should offer for gas now. */
+/** The price that a transaction should offer for gas now. */
 import type { Clock } from '@svc-zerc20/protocol'
 import { latestCall } from './blocks.js'
 import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from './json-rpc.js'
 
-export type Fee = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
+export type GasPrice = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
 
-export type Fees = {
-  /** The remembered fee while it is fresh, else read in one round trip. Never above the ceiling. */
-  current(): Promise<Fee>
+export type GasPrices = {
+  /** The remembered price while it is fresh, else read in one round trip. Never above the ceiling. */
+  current(): Promise<GasPrice>
   /**
-   * The fee of a replacement: raised by the configured percentage, and at least the current fee. Undefined when that
+   * The price of a replacement: raised by the configured percentage, and at least the current price. Undefined when that
    * would be above the ceiling.
    */
-  raised(previous: Fee): Fee | undefined
+  raised(previous: GasPrice): GasPrice | undefined
   sawBaseFee(baseFeePerGas: bigint): void
 }
 
 /** Tip in wei for nodes that suggest none. */
 const fallbackTip = 1_000_000_000n
 
-/** Ceilings in wei for the fee and for the tip of any transaction, whatever the node suggests. */
-export type FeeCeiling = { readonly feePerGasMax: bigint; readonly tipPerGasMax: bigint }
+/** Ceilings in wei for the price and for the tip of any transaction, whatever the node suggests. */
+export type GasPriceCeiling = { readonly feePerGasMax: bigint; readonly tipPerGasMax: bigint }
 
-export function createFees(
+export function createGasPrices(
   deps: {
     readonly rpc: Pick<JsonRpc, 'batch'>
     readonly clock: Pick<Clock, 'now'>
     /** How long a tip is remembered. */
     readonly freshMs: number
     readonly bumpPercent: bigint
-  } & FeeCeiling,
-): Fees {
+  } & GasPriceCeiling,
+): GasPrices {
   const { rpc, clock } = deps
   let known: { baseFee: bigint; tip: bigint; at: number } | undefined
 
-  const capped = (maxFee: bigint, tip: bigint): Fee => {
+  const capped = (maxFee: bigint, tip: bigint): GasPrice => {
     const maxFeePerGas = min(maxFee, deps.feePerGasMax)
     return { maxFeePerGas, maxPriorityFeePerGas: min(min(tip, deps.tipPerGasMax), maxFeePerGas) }
   }
@@ -59,7 +59,7 @@ export function createFees(
     },
 
     raised({ maxFeePerGas, maxPriorityFeePerGas }) {
-      const raise = (fee: bigint) => fee + (fee * deps.bumpPercent) / 100n + 1n
+      const raise = (price: bigint) => price + (price * deps.bumpPercent) / 100n + 1n
       const now = known ? due(known.baseFee, known.tip) : { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
       if (raise(maxFeePerGas) > deps.feePerGasMax) return undefined
       if (raise(maxPriorityFeePerGas) > deps.tipPerGasMax) return undefined

@@ -1,10 +1,11 @@
 /** The payment history: the table of events, and the payments that they add up to, asked by participants. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { EventName } from '../store/events.js'
-import { withMints } from '../store/ports/books.js'
+import { withMints } from '../store/ports/operator-questions.js'
 import { allOf, first, key, type Query, type Row, type Step, sql } from '../store/sql.js'
 import type { Store } from '../store/store.js'
 import { sumColumns, sumIn, unitsColumn } from '../store/units.js'
+import { type HistoryPayment, type HistoryPhase, secondsPerDay, type Turn } from './payment.js'
 import type {
   HistoryBooks,
   HistoryFilter,
@@ -13,8 +14,7 @@ import type {
   HistoryScope,
   HistoryTotals,
   Sum,
-} from './books.js'
-import { type HistoryPayment, type HistoryPhase, secondsPerDay, type Turn } from './payment.js'
+} from './questions.js'
 import { kindOf } from './turns.js'
 
 /** Rows that are read in one go from a list without an end: others wait meanwhile. */

@@ -1,4 +1,4 @@
-/** The history as it is asked: pages, one payment, totals, everything. Behind it is an index, so that no question scans. */
+/** What participants ask of the history: pages, one payment, totals, everything. Each is answered from an index of the store. */
 import type { Address, BaseUnits, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
 import type { HistoryPayment, HistoryPhase } from './payment.js'
 

@@ -150,7 +150,7 @@ function* unmatched(limit: number): Step<readonly RecordedTransfer[]> {
   const rows = yield sql`
     SELECT at, record FROM event WHERE kind = 'burn_unmatched' ORDER BY seq DESC LIMIT ${limit}`
   return rows.map(({ at, record }) => {
-    const { nonce: challengeNonce, txHash, reason } = decode<EventNamed<'burn_unmatched'>>(record)
+    const { challengeNonce, txHash, reason } = decode<EventNamed<'burn_unmatched'>>(record)
     return { challengeNonce, txHash, reason, at }
   })
 }
