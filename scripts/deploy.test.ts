@@ -25,7 +25,7 @@ describe('deploy/svc-facilitator.service', () => {
     expect(statSync(join(root, 'packages/facilitator/bundle')).mode & 0o055).toBe(0o055)
   })
 
-  it('does not restart what a restart cannot mend, and waits longer than the grace', () => {
+  it('does not restart what a restart cannot fix, and waits longer than the grace', () => {
     expect(lastOf('Restart')).toBe('always')
     expect(lastOf('RestartPreventExitStatus')).toBe(`${exitCodes.mistake}`)
     expect(Number(lastOf('TimeoutStopSec')) * 1000).toBeGreaterThan(10_000)

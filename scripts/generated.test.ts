@@ -21,7 +21,7 @@ describe('generated files', { timeout: 60_000 }, () => {
     expect(gen('--check')).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 
-  it('are written anew where they are missing, and the same every time', () => {
+  it('are written again where they are missing, and the same every time', () => {
     expect(gen('--into', folder).stdout).toContain('wrote docs/reference/reasons.md\n')
     expect(gen('--into', folder).stdout).toBe('')
     expect(gen('--check', '--into', folder).status).toBe(0)

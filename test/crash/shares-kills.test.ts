@@ -40,7 +40,7 @@ const feeOf = (listPrice: bigint) => (listPrice * bps + 9_999n) / 10_000n
 const batches = { mode: 'batch', batch_least: 12, batch_wait_max_ms: 60_000, batch_jitter_ms: 0 }
 const mintKinds = [{ mode: 'single' }, batches]
 
-/** Draws without putting back, so that few draws show every choice, and begins anew when all were drawn. */
+/** Draws without putting back, so that few draws show every choice, and begins again when all were drawn. */
 function drawing<T>(choices: readonly T[], random: () => number): () => T {
   let left: T[] = []
   return () => {

@@ -42,8 +42,8 @@ export type RecoverCommand = {
 const exitCodesHelp = `
 Exit codes:
   ${exitCodes.ok}   done, stopped, or nothing failed
-  ${exitCodes.mistake}   a mistake in configuration, environment or command line; mend it first
-  ${exitCodes.tryAgain}  nothing to mend here, for example the RPC is down; try again later`
+  ${exitCodes.mistake}   a mistake in configuration, environment or command line; fix it first
+  ${exitCodes.tryAgain}  nothing to fix here, for example the RPC is down; try again later`
 
 const environmentHelp = `
 Environment (keys are never read from the file):
@@ -63,7 +63,7 @@ const recoverExitCodes = `
 Exit codes:
   ${exitCodes.ok}   every burn that was found is finalized, or --dry-run
   ${exitCodes.mistake}   a mistake in configuration, environment or command line, or a burn that our own relayer sent and whose address
-     does not derive from them; mend it first
+     does not derive from them; fix it first
   ${exitCodes.tryAgain}  something is left: the journal is in use, or burns wait for a root, for blocks or for the verifier`
 
 const acceptJournalOption = [

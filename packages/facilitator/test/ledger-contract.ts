@@ -144,7 +144,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
         },
       ))
 
-    it('demotes an accepted payment, which is accepted anew and keeps its used grant', () =>
+    it('demotes an accepted payment, which is accepted again and keeps its used grant', () =>
       on(
         async ({ ledger }) => {
           await accepted(ledger)

@@ -61,7 +61,7 @@ export function describeMintSchedule(
       expect(await schedule.turns([a])).toEqual(['due'])
     })
 
-    it('begins anew with a payment that was forgotten, and says whether one rests without beginning', async () => {
+    it('begins again with a payment that was forgotten, and says whether one rests without beginning', async () => {
       const { schedule, advance } = open({ retryMs, delayMs: () => 50 })
       await schedule.turns([a])
       await schedule.failed(a)

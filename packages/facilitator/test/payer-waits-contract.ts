@@ -26,7 +26,7 @@ export function describePayerWaits(name: string, open: () => PayerWaitsUnderTest
       expect(await waits.waitMs(addressOf(2))).toBe(0)
     })
 
-    it('begin anew when they did not fail for long enough', async () => {
+    it('begin again when they did not fail for long enough', async () => {
       const { waits, advance } = open()
       await waits.failed(payer)
       advance(100 + 999)

@@ -33,7 +33,7 @@ export function describeTxNonces(name: string, open: () => TxNoncesUnderTest): v
       expect([await txNonces.take(taken), await txNonces.take(taken)]).toEqual([0, 1])
     })
 
-    it('are counted anew after someone else used one, also when that is heard while one is signed', async () => {
+    it('are counted again after someone else used one, also when that is heard while one is signed', async () => {
       const { txNonces, nodeCounts } = open()
       expect(await txNonces.take(taken)).toBe(0)
       nodeCounts(3)

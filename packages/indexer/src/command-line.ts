@@ -35,8 +35,8 @@ Examples:
 
 Exit codes:
   ${exitCodes.ok}   stopped
-  ${exitCodes.mistake}   a mistake in options or environment, or a folder of another token; mend it first
-  ${exitCodes.tryAgain}  nothing to mend here, for example the RPC is down; try again later`
+  ${exitCodes.mistake}   a mistake in options or environment, or a folder of another token; fix it first
+  ${exitCodes.tryAgain}  nothing to fix here, for example the RPC is down; try again later`
 
 /** Builds the program; `parseAsync` runs it. */
 export function createProgram(version: string, run: (args: Arguments) => Promise<void>): Command {

@@ -43,7 +43,7 @@ it.each([
 })
 
 it('a number is refused, because a float is not what was written', () => {
-  expect(() => baseUnits(0.1 as unknown as string, 6)).toThrowError(/0.1 is no amount; wanted is a text/)
+  expect(() => baseUnits(0.1 as unknown as string, 6)).toThrowError(/0.1 is no amount; expected a text/)
 })
 
 it('tells what an amount in tokens would be in base units', () => {

@@ -13,15 +13,12 @@ const decimalPattern = /^(0|[1-9]\d*)(?:\.(\d+))?$/
  */
 export function baseUnits(tokens: string, decimals: number): string {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > decimalsMax)
-    throw new SvcError(
-      'invalid_amount',
-      `${decimals} is no number of decimals; wanted is 0 to ${decimalsMax}`,
-    )
+    throw new SvcError('invalid_amount', `${decimals} is no number of decimals; expected 0 to ${decimalsMax}`)
   const [, whole = '', fraction = ''] = (typeof tokens === 'string' && decimalPattern.exec(tokens)) || []
   if (whole === '')
     throw new SvcError(
       'invalid_amount',
-      `${JSON.stringify(tokens)} is no amount; wanted is a text like "0.01"`,
+      `${JSON.stringify(tokens)} is no amount; expected a text like "0.01"`,
     )
   if (fraction.length > decimals)
     throw new SvcError(

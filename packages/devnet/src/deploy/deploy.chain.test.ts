@@ -59,7 +59,7 @@ test('a second deployment finds the first and sends nothing', async () => {
   expect(log).toEqual([`contracts found: token ${first.token}`])
 })
 
-test('a deployer that has sent other things before deploys anew', async () => {
+test('a deployer that has sent other things before deploys again', async () => {
   const [account] = [privateKeyToAccount(deployer.privateKey)]
   const raw = await account.signTransaction({
     type: 'legacy',

@@ -56,7 +56,7 @@ test('a torn last line is cut off and writing goes on after it', () => {
   expect(reopen().blocks).toEqual([block(1), block(2)])
 })
 
-test('a file torn in its first line starts anew', () => {
+test('a file torn in its first line starts again', () => {
   writeFileSync(path, '{"genesis":{"ver')
   expect(reopen().genesis).toBeUndefined()
   expect(readFileSync(path, 'utf8')).toBe('')

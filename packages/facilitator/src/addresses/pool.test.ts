@@ -85,7 +85,7 @@ describe('ready addresses', () => {
     for (let taken = 0; taken < 3; taken++) await pool.take(0)
     await shared.mine({ generation: 2, powBits: 2, recipientHash: 1n, baseSecret: 1n })
     expect(pool.figures().mined).toBe(8)
-    // Somebody asked since the pause began: it begins anew.
+    // Somebody asked since the pause began: it begins again.
     clock.sleeps[0]?.end()
     await until(() => clock.sleeps.length === 2)
     expect(pool.figures().mined).toBe(8)
@@ -349,7 +349,7 @@ describe('a store', () => {
     expect(new Set(nonces(await drain(pool, 6))).size).toBe(6)
   })
 
-  test('that cannot be read is started anew', async () => {
+  test('that cannot be read is started again', async () => {
     const { store } = createMemoryAddresses()
     const errors: unknown[] = []
     const broken = { ...store, load: () => Promise.reject(new Error('not readable')) }

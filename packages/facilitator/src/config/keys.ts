@@ -367,7 +367,7 @@ export const tables = {
         integer({ min: 0, max: 32 }),
         16,
         'Proof-of-work bits of a burn address. Every further bit doubles the work. Unset: the bits that the proving keys ' +
-          'demand, where keys are found, and 16 otherwise. After a change the ready addresses are made anew.',
+          'demand, where keys are found, and 16 otherwise. After a change the ready addresses are made again.',
       ),
       tree_height: defaults(
         integer({ min: 1, max: 64 }),

@@ -84,7 +84,7 @@ export type Ledger = {
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted' | 'not_claimed'>
   /**
    * A reorg took the accepted burn away: the payment waits for a burn again and cannot be finalized until it is
-   * accepted anew. A used grant stays used.
+   * accepted again. A used grant stays used.
    */
   demote(nonce: ChallengeNonce): Promise<'demoted' | 'not_accepted' | 'already_finalized'>
   /** A reorg put the burn of an accepted or late payment into another block, or to another leaf. */

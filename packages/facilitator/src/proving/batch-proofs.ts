@@ -15,7 +15,7 @@ export type SecretLeaf = TreeLeaf & { readonly secret: bigint }
 
 /** Burns of one recipient hash, at distinct leaves from `start` up to but not including `end`, in rising order. */
 export type BatchMint = Pick<BurnSecrets, 'recipient' | 'recipientHash'> & {
-  /** The submitter's checkpoint on chain, or zero to count anew. */
+  /** The submitter's checkpoint on chain, or zero to count from the start. */
   readonly start: number
   /** At most the leaf count of the root. `batchRange` chooses one that names nobody. */
   readonly end: number

@@ -79,7 +79,7 @@ function badGateway({
     reason ?? 'facilitator_unavailable',
     {
       error: message,
-      action: 'Send the same request again later. A payment that went with it is not lost: do not pay anew.',
+      action: 'Send the same request again later. A payment that went with it is not lost: do not pay again.',
     },
     { 'retry-after': `${retryAfterSeconds}` },
   )

@@ -291,7 +291,7 @@ describe.each([
         ...paying(paymentFor(offerIn(unpaid.headers))),
       })
       expect([answer.status, answer.headers['retry-after']]).toEqual([502, '5'])
-      expect(JSON.parse(answer.body).action).toContain('do not pay anew')
+      expect(JSON.parse(answer.body).action).toContain('do not pay again')
       expect(answer.body).not.toContain('bought')
     } finally {
       await impatient.close()

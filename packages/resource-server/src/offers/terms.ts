@@ -55,7 +55,7 @@ export function parsePrice(price: unknown): BaseUnits {
     const shown = typeof price === 'string' ? JSON.stringify(price) : String(price)
     throw new SvcError(
       'invalid_price',
-      `${shown} is no price: wanted is a positive integer of base units, as a string or a bigint. ${conversionOf(price)}; baseUnits('0.01', 6) converts`,
+      `${shown} is no price: expected a positive integer of base units, as a string or a bigint. ${conversionOf(price)}; baseUnits('0.01', 6) converts`,
     )
   }
   return list

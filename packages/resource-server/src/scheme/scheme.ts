@@ -53,10 +53,10 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
   const { facilitatorUrl, network, token, fetch = globalThis.fetch, clock = systemClock } = options
   assertAllSet({ facilitatorUrl, network, token })
   if (Network.parseChainId(network) === undefined) {
-    throw new SvcError('invalid_network', `network is ${network}: wanted is eip155:<chainId>`)
+    throw new SvcError('invalid_network', `network is ${network}: expected eip155:<chainId>`)
   }
   if (parseAddress(token) === undefined) {
-    throw new SvcError('invalid_token', `token is ${token}: wanted is an address`)
+    throw new SvcError('invalid_token', `token is ${token}: expected an address`)
   }
   const limits: Limits = { ...defaultLimits, ...options.limits }
   const onProblem = options.onProblem ?? (() => {})

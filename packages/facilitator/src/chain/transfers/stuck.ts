@@ -78,7 +78,7 @@ const stuckOf = (transfers: readonly FoundTransfer[], payment: RecordedPayment |
   totalOf(transfers.filter(({ beside }) => beside !== 'minted')) - countedOf(payment)
 
 export type StuckCount = {
-  /** Counts anew unless there is a recent count: counting reads every transfer that is kept. */
+  /** Counts again unless there is a recent count: counting reads every transfer that is kept. */
   refresh(): Promise<void>
   last(): number
 }

@@ -163,7 +163,7 @@ const pathOf = (nonce: string) => `/payments/${encodeURIComponent(nonce)}`
 
 const closeHelp = `
 Anybody can send tokens to an address that was paid. Such transfers are left out of batch mints, because their values can
-mark payments. This command counts the epoch anew with all of them and mints the difference: everybody then sees what
+mark payments. This command counts the epoch again with all of them and mints the difference: everybody then sees what
 they came to, and whoever sent them learns that the addresses are of this treasury. Use it once the epoch is long over.
 After a restart before the mint is deep, give the command again.`
 

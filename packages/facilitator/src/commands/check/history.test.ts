@@ -91,7 +91,7 @@ describe('probeHistory', () => {
     ])
   })
 
-  it('R-086 refuses a private key that every user can use, which is a mistake to mend', async () => {
+  it('R-086 refuses a private key that every user can use, which is a mistake to fix', async () => {
     const { HISTORY_ISSUER_PRIVATE_KEY_PATH: key } = issuerFiles()
     for (const mode of [0o644, 0o601, 0o602]) {
       chmodSync(key, mode)

@@ -54,7 +54,7 @@ describe('probeJournal', () => {
     ])
   })
 
-  it('R-075 takes damage for something to mend', async () => {
+  it('R-075 takes damage for something to fix', async () => {
     const refused = (code: string) =>
       probeJournal(files.write('journal.jsonl', ''), async () => {
         throw new SvcError(code, `settlement.journal: ${code}`)

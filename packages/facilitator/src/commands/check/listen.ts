@@ -32,7 +32,7 @@ export async function probeListen(
   return [{ level: 'fail', key, message: `cannot listen at ${host} port ${port} (${code})` }]
 }
 
-/** Whether our own daemon answers there: the file may be checked beside it, before it is started anew. */
+/** Whether our own daemon answers there: the file may be checked beside it, before it is started again. */
 async function isFacilitator(url: string, chainId: number | undefined): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(checkLimits.indexerTimeoutMs)

@@ -15,7 +15,7 @@ import { registerVerifyCommand } from './verify.js'
 const historyHelp = `
 Exit codes:
   ${exitCodes.ok}   done
-  ${exitCodes.mistake}   a mistake in configuration, environment or command line; mend it first`
+  ${exitCodes.mistake}   a mistake in configuration, environment or command line; fix it first`
 
 const tokenHelp = `
 Prints the token and nothing else to standard output; it is good for 15 minutes. It needs the environment variables of

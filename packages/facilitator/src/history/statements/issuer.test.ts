@@ -13,7 +13,7 @@ import { revokeIssuerKey, rotateIssuer } from './issuer-files.js'
 const now = 1_800_000_000
 const day = 86_400
 
-/** Signs the issuer's manifest anew with these changes. */
+/** Signs the issuer's manifest again with these changes. */
 function rewrite({ files, manifest }: TestIssuer, changes: Partial<Manifest>): void {
   const anchor = parsePrivateKey(readFileSync(files.anchorKey, 'utf8'))
   writeFileSync(files.manifest, signManifest(anchor, { ...manifest, ...changes }))

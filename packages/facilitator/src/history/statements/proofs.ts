@@ -85,7 +85,7 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
     }
   }
 
-  /** A full or missing disk is the operator's to mend, so the log says what the participant is not told. */
+  /** A full or missing disk is the operator's to fix, so the log says what the participant is not told. */
   async function onDisk<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: Error) => {
       complain(error.message)

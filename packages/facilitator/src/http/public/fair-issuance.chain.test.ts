@@ -25,7 +25,7 @@ const bytes =
 const stranger = (number: number) => `127.0.1.${number}`
 
 let net: TestNetwork
-/** Everything expires, and every rate begins anew. */
+/** Everything expires, and every rate begins again. */
 afterEach(() => net.clock.advance(301_000))
 
 const issue = (from: string, headers: Record<string, string> = {}) =>

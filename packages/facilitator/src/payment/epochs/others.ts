@@ -1,4 +1,4 @@
-/** Counts of our epochs by accounts that are not ours. Told once for each epoch and run: only an operator can mend that. */
+/** Counts of our epochs by accounts that are not ours. Told once for each epoch and run: only an operator can fix that. */
 import type { Books } from '../books.js'
 import type { FinalizeEvent } from '../finalize/ports.js'
 import type { AwaitingMint } from '../records.js'

@@ -34,7 +34,7 @@ export type EpochTallies = {
   /** The epoch of this payment is minted in the next round, whatever it waits for. */
   hasten(nonce: ChallengeNonce): void
   /**
-   * Counts the epoch anew with every transfer that was left out of it, and returns how many these are. The sum that follows
+   * Counts the epoch again with every transfer that was left out of it, and returns how many these are. The sum that follows
    * shows what they come to. Ask again after a restart that came before they were minted.
    */
   close(epoch: Epoch): Promise<number>

@@ -7,7 +7,7 @@ export type Turn = 'due' | 'delayed' | 'resting'
 /**
  * Facilitators that finalize the same payments share one schedule; each question may be a round trip to a store. Two of
  * them may be told `due` at the same moment: the verifier mints no burn twice, so a race costs a proof and no money. A
- * schedule that is lost costs no money either: delays begin anew, and failed payments are tried at once.
+ * schedule that is lost costs no money either: delays begin again, and failed payments are tried at once.
  */
 export type MintSchedule = {
   /**
@@ -26,7 +26,7 @@ export type MintSchedule = {
   /** The payment is due at once, without delay and without rest. */
   hasten(challengeNonce: ChallengeNonce): Promise<void>
   /**
-   * Forgets a payment that has nothing left to mint, or whose burn is gone. Another burn of it begins anew.
+   * Forgets a payment that has nothing left to mint, or whose burn is gone. Another burn of it begins again.
    */
   forget(challengeNonce: ChallengeNonce): Promise<void>
 }

@@ -20,7 +20,7 @@ export function createPayerWaits(deps: {
   clock: Pick<Clock, 'now'>
   firstMs: number
   maxMs: number
-  /** After this time without another failure, counted from the end of its wait, a payer begins anew. */
+  /** After this time without another failure, counted from the end of its wait, a payer begins again. */
   forgetMs: number
   /** Payers remembered; the ones that failed longest ago are forgotten first. */
   payersMax: number

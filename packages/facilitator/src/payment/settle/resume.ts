@@ -12,7 +12,7 @@ export type Resume = {
    */
   resumeTransactions(): void
   /**
-   * Judges claims without a transaction anew: they are burned, found burned, or released. A transfer of the payer's
+   * Judges claims without a transaction again: they are burned, found burned, or released. A transfer of the payer's
    * own is accepted when the chain holds it, and stays claimed for its payload otherwise.
    */
   restartClaims(): Promise<void>

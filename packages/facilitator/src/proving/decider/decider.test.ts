@@ -148,7 +148,7 @@ describe('a daemon with a decider', () => {
     expect([own.length, failures(events).length]).toEqual([1, 1])
   })
 
-  it('submits again to a decider that was killed in the middle and started anew, which knows no job', async () => {
+  it('submits again to a decider that was killed in the middle and started again, which knows no job', async () => {
     let asked = 0
     const first = await startServer(() => {
       asked += 1

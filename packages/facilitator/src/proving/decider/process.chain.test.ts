@@ -65,7 +65,7 @@ function startClient(url: string) {
 }
 
 describe('svc-facilitator decide', () => {
-  it('proves, though it is killed in the middle, and a daemon that starts anew finds its proof', async () => {
+  it('proves, though it is killed in the middle, and a daemon that starts again finds its proof', async () => {
     const { url, decider } = await startDecider()
     const input = sampleInput(circuit, powBits)
     const { prove, events } = startClient(url)

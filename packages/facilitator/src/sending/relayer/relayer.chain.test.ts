@@ -195,7 +195,7 @@ describe('someone else uses the key', () => {
     expect(await minedCalls()).toEqual(['0xff', '0x02'])
   })
 
-  it('counts anew, so that seven foreign transactions cost one displacement', async () => {
+  it('counts again, so that seven foreign transactions cost one displacement', async () => {
     const { submit, foreign, passTime, relayer, count, minedCalls } = await startRelayer()
     for (let nonce = 0; nonce < 7; nonce++) await foreign(nonce)
     const end = submit('0x01')

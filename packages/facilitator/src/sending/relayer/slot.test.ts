@@ -87,7 +87,7 @@ describe('the next step of a slot', () => {
     expect(stepAt(slot, 10_999, used).kind).toBe('wait')
     expect(stepAt(slot, 11_000, { ...used, receipts: ['unreadable'] }).kind).toBe('wait')
     expect(stepAt(slot, 11_000, used)).toEqual({ kind: 'displaced', why: 'foreign' })
-    // The count begins anew when the node takes its word back.
+    // The count begins again when the node takes its word back.
     stepAt(slot, 12_000)
     expect(stepAt(slot, 13_000, used).kind).toBe('wait')
   })

@@ -12,9 +12,9 @@ export type TxNonces = {
    * resolves; it is free again when `sign` throws.
    */
   take<T>(sign: (txNonce: number) => Promise<T>): Promise<T>
-  /** Counts anew, also what others sent with this key. */
+  /** Counts again, also what others sent with this key. */
   count(): Promise<void>
-  /** Someone else signed with this key: the next `take` counts anew. */
+  /** Someone else signed with this key: the next `take` counts again. */
   forget(): Promise<void>
 }
 

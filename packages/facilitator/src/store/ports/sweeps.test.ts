@@ -111,7 +111,7 @@ describe('the ledger of fees', () => {
     await expect(record(sweepOf(0n))).rejects.toThrow('a sweep of 0')
     const [kept, refused] = await Promise.allSettled([record(sweepOf(10n, 1)), record(sweepOf(10n, 1), 1)])
     expect([kept.status, refused.status]).toEqual(['fulfilled', 'rejected'])
-    await expect(record(sweepOf(9n, 1))).rejects.toThrow('signed anew with other fees')
+    await expect(record(sweepOf(9n, 1))).rejects.toThrow('signed again with other fees')
     expect(await under.ledger().openSweeps()).toHaveLength(1)
   })
 

@@ -50,7 +50,7 @@ function assertSame(open: Sweep, { recipient, amount, challengeNonces }: Sweep):
     open.recipient === recipient &&
     open.amount === amount &&
     open.challengeNonces.join() === challengeNonces.join()
-  if (!isSame) throw new SvcError('invariant', 'a sweep was signed anew with other fees')
+  if (!isSame) throw new SvcError('invariant', 'a sweep was signed again with other fees')
 }
 
 /** Checked once more before anything can be sent: a mistake here would send the provider's money. */
