@@ -10,6 +10,7 @@ import { type Address, createWalletClient, http, zeroAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { expect, it, onTestFailed } from 'vitest'
+import { lightArtifacts } from '../support/light-artifacts.js'
 import { until } from '../support/until.js'
 import { ask, type MadePayment, type Mode, prepare, presentUntilAnswered } from './support/client.js'
 import { expectHistory } from './support/history.js'
@@ -114,6 +115,8 @@ it(
     const net = await startCrashNetwork({
       finalization: true,
       batch: true,
+      // Proofs of real circuits, which take seconds and are killed in their middle, are for the long run.
+      ...(!process.env.CRASH_SHARES && { artifacts: await lightArtifacts() }),
       gatherMs,
       mining: { mode: 'interval', intervalMs: blockMs },
       // Each kind has another treasury, and so addresses of its own.

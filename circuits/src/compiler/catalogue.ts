@@ -11,6 +11,8 @@ import {
 export type CircuitSource = {
   /** File of `circom/` that has the template. */
   readonly include: string
+  /** A template of a test's own. */
+  readonly template?: string
   /** The component, with its arguments. */
   readonly component: string
   /** Public signals, in the order in which verifiers take them. */
@@ -18,10 +20,10 @@ export type CircuitSource = {
 }
 
 /** The text of the file that the compiler starts from. */
-export function mainFile({ include, component, publicSignals }: CircuitSource): string {
+export function mainFile({ include, template = '', component, publicSignals }: CircuitSource): string {
   return `pragma circom 2.1.6;
 include "${include}";
-component main {public [${publicSignals.join(', ')}]} = ${component};
+${template}component main {public [${publicSignals.join(', ')}]} = ${component};
 `
 }
 

@@ -11,6 +11,7 @@ import { type Address, createPublicClient, createWalletClient, custom, type Hex,
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { movableClock } from '../../../test/support/clocks.js'
+import { lightArtifacts } from '../../../test/support/light-artifacts.js'
 import { type End, passTime } from '../../../test/support/pass-time.js'
 import { until } from '../../../test/support/until.js'
 import { bodyOf, type ChallengeOffer, type PermitChanges, signPermit } from './payment.js'
@@ -37,17 +38,19 @@ export type TestNetwork = Awaited<ReturnType<typeof startNetwork>>
 /**
  * With `chain`, that one is used, and `rpcUrl` says how the facilitator reaches it. With `daemon`, the facilitator is
  * a process of its own, whose clock cannot be moved. Unless `waitsForAddress` is false, the first burn address is ready
- * when this resolves.
+ * when this resolves. Proofs are of light circuits, unless `realProofs` asks for those of the real ones.
  */
 export async function startNetwork({
   chain: given,
   daemon = false,
   waitsForAddress = true,
+  realProofs = false,
   ...options
 }: Omit<LocalNetworkOptions, 'inProcess'> & {
   chain?: Chain
   daemon?: boolean
   waitsForAddress?: boolean
+  realProofs?: boolean
 } = {}) {
   const clock = movableClock()
   // Transfers are followed rarely by default, so that tests can count requests to the node.
@@ -56,6 +59,7 @@ export async function startNetwork({
   const local = await startLocalNetwork({
     powBits: 1,
     gatherMs,
+    ...(options.finalization && !realProofs && { artifacts: await lightArtifacts() }),
     ...options,
     config,
     ...(!daemon && { inProcess: { clock } }),

@@ -45,6 +45,8 @@ export type LocalNetworkOptions = {
   /** Also proves roots and mints: starts an indexer and gives the facilitator its proving keys. Off by default, because
    * it needs several processes, and the setup of the circuits the first time. */
   finalization?: boolean
+  /** With finalization: folder of the proving keys. Default: the development keys, which are made where they are missing. */
+  artifacts?: string
   /** With finalization: how long transfers wait for more of them before their root is proved; two seconds by default. */
   gatherMs?: number
   /** Without finalization: proof-of-work bits of burn addresses. Few make addresses cheap. */
@@ -238,10 +240,10 @@ function openHistoryOf(directory: string, options: LocalNetworkOptions) {
 }
 
 async function openArtifacts(
-  { batch = false }: LocalNetworkOptions,
+  { artifacts, batch = false }: LocalNetworkOptions,
   say: (line: string) => void,
 ): Promise<Artifacts> {
-  return readArtifacts(await ensureArtifacts({ batch, onProgress: say }))
+  return readArtifacts(artifacts ?? (await ensureArtifacts({ batch, onProgress: say })))
 }
 
 /** Deploys the contracts and funds the accounts of the network. */

@@ -1,4 +1,4 @@
-/** Money at an issued address reaches the provider though nobody presents it. Every proof is a real one. */
+/** Money at an issued address reaches the provider though nobody presents it. */
 import { developmentRoles } from '@svc-zerc20/devnet'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'

@@ -29,6 +29,7 @@ beforeAll(async () => {
   artifacts = await ensureArtifacts()
   net = await startNetwork({
     finalization: true,
+    realProofs: true,
     config: { zerc20: { artifacts: undefined }, settlement: { reorg_watch_blocks: 0 } },
   })
   const payer = await net.account({ gas: true })

@@ -26,6 +26,7 @@ let burned = 0n
 beforeAll(async () => {
   net = await startNetwork({
     finalization: true,
+    realProofs: true,
     batch: true,
     decider: true,
     waitsForAddress: false,

@@ -29,6 +29,7 @@ beforeAll(async () => {
   indexer = await startLyingIndexer()
   net = await startNetwork({
     finalization: true,
+    realProofs: true,
     minterKey: true,
     config: { network: { indexer_url: indexer.url }, finalize: { confirmations: 3 } },
   })
