@@ -1,5 +1,5 @@
 import { limits } from '../../packages/facilitator/dist/config/limits.js'
-import { openApiDocument } from '../../packages/facilitator/dist/http/openapi.js'
+import { openApiDocument } from '../../packages/facilitator/dist/http/document.js'
 
 const row = (cells) => `| ${cells.join(' | ')} |`
 const document = openApiDocument()

@@ -2,12 +2,13 @@
 import { accept, type ChallengeNonce, Secret } from '@svc-zerc20/protocol'
 import { stoppedClock } from '../../../test/support/clocks.js'
 import type { HistorySettings, ParticipantRole } from '../src/config/history-settings.js'
+import { limits } from '../src/config/limits.js'
 import { createTokens } from '../src/history/identity/tokens.js'
 import type { Proofs } from '../src/history/statements/proofs.js'
-import { registerHistoryApi } from '../src/http/history/api.js'
-import type { HistoryApiDeps } from '../src/http/history/deps.js'
-import { historyGuard } from '../src/http/history/door.js'
+import { historyRoutes } from '../src/http/history/api.js'
+import { type HistoryApiDeps, historyGuard } from '../src/http/history/door.js'
 import { createRateLimits } from '../src/http/rate-limit.js'
+import { registerRoutes } from '../src/http/route.js'
 import { createServer } from '../src/http/server.js'
 import { deployment, seconds } from './challenges.js'
 import { connectionBounds } from './connections.js'
@@ -54,15 +55,8 @@ export async function openHistoryApp({
   const tokens = tokensOf({ participants })
   const history = createMemoryHistory(payments)
   const { chainId, token, treasury } = deployment
-  const app = createServer({
-    chainId,
-    trustedProxies: undefined,
-    bodyBytesMax: 1024,
-    connections: connectionBounds,
-    guards: [historyGuard(tokens)],
-    log: () => undefined,
-  })
-  registerHistoryApi(app, {
+  const rateLimits = createRateLimits({ keysMax: 100, clock })
+  const api: HistoryApiDeps = {
     ...{ chainId, token, treasury, participants, tokens, clock },
     login: undefined,
     proofs: undefined,
@@ -72,9 +66,22 @@ export async function openHistoryApp({
       const payment = payments[at]
       if (payment) payments[at] = { ...payment, disclosedAt: nowOfAll }
     },
-    rateLimits: createRateLimits({ keysMax: 100, clock }),
+    rates: {
+      requests: rateLimits('history', limits.historyRequestsPerMin),
+      exports: rateLimits('history_export', limits.historyExportsPerMin),
+      logins: rateLimits('history_login', limits.historyLoginsPerMin),
+    },
     ...changes,
+  }
+  const app = createServer({
+    chainId,
+    trustedProxies: undefined,
+    bodyBytesMax: 1024,
+    connections: connectionBounds,
+    guards: [historyGuard(api)],
+    log: () => undefined,
   })
+  registerRoutes(app, historyRoutes, api)
   await app.ready()
 
   const headerOf = async (role: ParticipantRole, from = tokens) => ({

@@ -30,7 +30,6 @@ async function listen(bounds: ConnectionBounds): Promise<void> {
   })
   connections = limitConnections(app.server, bounds)
   refuseConnections(app, {
-    chainId: 31337,
     connections,
     isKnown: ({ headers }) => headers.authorization === 'Bearer known',
   })

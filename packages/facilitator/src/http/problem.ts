@@ -1,21 +1,15 @@
 /** Rejections → HTTP answers. Answers of verify and settle keep their shape whatever went wrong. */
-import {
-  type FacilitatorApi,
-  Network,
-  type ReasonCode,
-  type Rejection,
-  reasons,
-  reject,
-} from '@svc-zerc20/protocol'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Taken } from './rate-limit.js'
+import { type FacilitatorApi, Network, type ReasonCode, type Rejection, reasons } from '@svc-zerc20/protocol'
+import type { FastifyReply } from 'fastify'
 
-export type Surface = 'verify' | 'settle' | 'plain'
-
-export function surfaceOf({ routeOptions: { url } }: FastifyRequest): Surface {
-  if (url === '/verify') return 'verify'
-  return url === '/settle' ? 'settle' : 'plain'
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly chainId: number
+  }
 }
+
+/** A rejection, and the seconds after which asking again may help. */
+export type Refusal = Rejection & { readonly retryAfter?: number }
 
 const retryAfterSeconds = 5
 
@@ -25,20 +19,10 @@ const refusals = new WeakMap<FastifyReply, ReasonCode>()
 /** The reason an answer was given, when it is a refusal. */
 export const refusalOf = (reply: FastifyReply): ReasonCode | undefined => refusals.get(reply)
 
-export function sendRejection(
-  reply: FastifyReply,
-  rejection: Rejection,
-  { surface, chainId, retryAfter }: { surface: Surface; chainId: number; retryAfter?: number },
-): FastifyReply {
-  return withStatus(reply, rejection.reason, retryAfter).send(bodyOf(rejection, surface, chainId))
+export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  if (reasons[refusal.reason].status === 401) reply.header('www-authenticate', 'Bearer')
+  return withStatus(reply, refusal.reason, refusal.retryAfter).send(bodyOf(refusal, reply))
 }
-
-/** A caller whose rate is used up. */
-export const sendTooMany = (
-  reply: FastifyReply,
-  { retryAfterSeconds: retryAfter }: Exclude<Taken, 'ok'>,
-  at: { surface: Surface; chainId: number },
-): FastifyReply => sendRejection(reply, reject('too_many_requests'), { ...at, retryAfter })
 
 /** The status of an answer, and how long to wait where waiting helps. */
 export function withStatus(
@@ -52,23 +36,23 @@ export function withStatus(
   return reply.code(status)
 }
 
-function bodyOf({ reason, message }: Rejection, surface: Surface, chainId: number): object {
-  switch (surface) {
-    case 'verify':
+function bodyOf({ reason, message }: Refusal, { request, server }: FastifyReply): object {
+  switch (request.routeOptions.url) {
+    case '/verify':
       return {
         isValid: false,
         invalidReason: reason,
         invalidMessage: message,
       } satisfies FacilitatorApi.VerifyResponse
-    case 'settle':
+    case '/settle':
       return {
         success: false,
         errorReason: reason,
         errorMessage: message,
         transaction: '',
-        network: Network.format(chainId),
+        network: Network.format(server.chainId),
       } satisfies FacilitatorApi.SettleResponse
-    case 'plain':
+    default:
       return { error: message, reason }
   }
 }

@@ -1,6 +1,7 @@
 /** Parts that the schemas of both surfaces share: scalars, phases, and how a refusal looks. */
 import { type ReasonCode, reasons } from '@svc-zerc20/protocol'
 import { z } from 'zod'
+import { limits } from '../config/limits.js'
 
 /** Names of the schemas that the document shares between endpoints. */
 export const components = z.registry<{ id: string }>()
@@ -49,3 +50,15 @@ export const problem = named(
   'A refusal: a message for people, and a code that is stable.',
   z.looseObject({ error: z.string(), reason }),
 )
+
+export const secondsInQuery = z
+  .string()
+  .regex(/^[0-9]{1,12}$/)
+  .transform(Number)
+
+export const pageSize = z
+  .string()
+  .regex(/^[1-9][0-9]{0,3}$/)
+  .optional()
+  .transform((text) => (text === undefined ? limits.pageSize : Math.min(Number(text), limits.pageSizeMax)))
+  .describe(`${limits.pageSize} unless told, at most ${limits.pageSizeMax}`)

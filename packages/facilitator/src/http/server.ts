@@ -1,18 +1,16 @@
 /** The HTTP server: limits on what comes in, and one shape for everything that goes wrong. */
 import { type ConnectionBounds, timeoutsOf } from '@svc-zerc20/daemon'
-import { type ReasonCode, type Rejection, reject, SvcError } from '@svc-zerc20/protocol'
+import { type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/events.js'
 import { answerClientError } from './client-error.js'
-import { sendRejection, sendTooMany, surfaceOf } from './problem.js'
-import type { Taken } from './rate-limit.js'
-import { answerUnrouted } from './routes.js'
+import { type Refusal, sendRefusal } from './problem.js'
 
 /** The guard of everything beneath a path, such as `/admin`. */
 export type PathGuard = {
   readonly path: string
   /** Why the request is turned away. Undefined when it may pass. */
-  refusalOf(request: FastifyRequest): Promise<Rejection | undefined>
+  refusalOf(request: FastifyRequest): Promise<Refusal | undefined>
 }
 
 export function createServer(deps: {
@@ -21,13 +19,15 @@ export function createServer(deps: {
   bodyBytesMax: number
   connections: ConnectionBounds
   log: Log
-  /** Asked about paths beneath a guarded one that no route can take; the routes there have their own guard. */
+  /**
+   * Asked about requests beneath a path that reach no route. The guard of `/` takes them from their caller's rate: they cost
+   * as much as others.
+   */
   guards?: readonly PathGuard[]
-  /** Takes a request that reaches no route from its caller's rate. */
-  takeUnrouted?: (request: FastifyRequest) => Promise<Taken>
 }): FastifyInstance {
-  const { chainId, log, takeUnrouted } = deps
-  const app = Fastify({
+  const { chainId, log, guards = [] } = deps
+  const methodsAt = new Map<RegExp, string[]>()
+  const app: FastifyInstance = Fastify({
     logger: false,
     bodyLimit: deps.bodyBytesMax,
     ...timeoutsOf(deps.connections),
@@ -38,19 +38,31 @@ export function createServer(deps: {
     clientErrorHandler: answerClientError,
     // Paths that reach no route: broken percent-encoding, or a parameter longer than any nonce.
     frameworkErrors: async (error, request, reply) => {
-      const closed = await guardOf(request, deps.guards)
-        ?.refusalOf(request)
-        .catch(() => reject('internal_error'))
-      if (closed) reply.header('www-authenticate', 'Bearer')
-      const taken = closed ? 'ok' : await takeUnrouted?.(request).catch(() => 'ok' as const)
-      if (taken && taken !== 'ok') return void sendTooMany(reply, taken, { surface: 'plain', chainId })
+      const closed = await refusalOf(request).catch(() => reject('internal_error'))
       const reason = error.code === 'FST_ERR_BAD_URL' ? 'malformed_request' : 'not_found'
-      sendRejection(reply, closed ?? reject(reason), { surface: 'plain', chainId })
+      sendRefusal(reply, closed ?? reject(reason))
     },
   })
-  closeAfterAnswers(app)
-  app.setNotFoundHandler(answerUnrouted(app, { chainId, takeUnrouted }))
+  app.decorate('chainId', chainId)
+  decorateAnswers(app)
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}/?$`)
+    methodsAt.set(pattern, [method].flat())
+  })
+  // Before a body is read, as with the routes that have a guard.
+  app.addHook('onRequest', async (request, reply) => {
+    const closed = request.is404 ? await refusalOf(request) : undefined
+    return closed && sendRefusal(reply, closed)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request)
+    const allowed = [...methodsAt].flatMap(([pattern, methods]) => (pattern.test(path) ? methods : []))
+    if (allowed.length > 0) reply.header('allow', allowed.join(', '))
+    return sendRefusal(reply, reject(allowed.length > 0 ? 'method_not_allowed' : 'not_found'))
+  })
   app.removeContentTypeParser('text/plain')
+
+  const refusalOf = async (request: FastifyRequest) => guardOf(request, guards)?.refusalOf(request)
 
   app.setErrorHandler((error: FastifyError | SvcError, request, reply) => {
     const reason = reasonOf(error)
@@ -58,13 +70,28 @@ export function createServer(deps: {
       log({ event: 'request.failed', route: request.routeOptions.url ?? 'unknown', err: error })
     }
     const message = reason === 'malformed_request' ? error.message : undefined
-    return sendRejection(reply, reject(reason, message), { surface: surfaceOf(request), chainId })
+    return sendRefusal(reply, reject(reason, message))
   })
   return app
 }
 
-const guardOf = ({ url }: FastifyRequest, guards: readonly PathGuard[] = []) =>
-  guards.find(({ path }) => url.startsWith(path) && !/^[\w-]/.test(url.slice(path.length)))
+const guardOf = (request: FastifyRequest, guards: readonly PathGuard[]) => {
+  const path = pathOf(request)
+  return guards.find(
+    (guard) =>
+      guard.path === '/' || (path.startsWith(guard.path) && !/^[\w-]/.test(path.slice(guard.path.length))),
+  )
+}
+
+/** Without its query, and decoded as the router does. */
+function pathOf({ url }: FastifyRequest): string {
+  const path = url.split('?')[0] ?? url
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}
 
 /**
  * No route has a JSON schema: bodies are parsed by the protocol. Without compilers of its own, Fastify loads those of
@@ -74,13 +101,17 @@ function noSchemas(): never {
   throw new SvcError('invariant', 'a route has a schema')
 }
 
-/** A connection that is busy when the server closes would otherwise stay open for its keep-alive time. */
-function closeAfterAnswers(app: FastifyInstance): void {
+/**
+ * No answer is for a cache. A connection that is busy when the server closes would otherwise stay open for its keep-alive
+ * time.
+ */
+function decorateAnswers(app: FastifyInstance): void {
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
   })
   app.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
     if (isClosing) reply.header('connection', 'close')
   })
 }

@@ -2,22 +2,24 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.js'
 import { historyUrlOf } from '../config/history-settings.js'
+import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import { createTokens } from '../history/identity/tokens.js'
 import { createWalletLogin } from '../history/identity/wallet-login.js'
 import { createProofs } from '../history/statements/proofs.js'
-import { registerHistoryApi } from '../http/history/api.js'
+import { historyRoutes } from '../http/history/api.js'
 import { historyGuard } from '../http/history/door.js'
 import type { RateLimits } from '../http/rate-limit.js'
+import { registerRoutes } from '../http/route.js'
 import type { PathGuard } from '../http/server.js'
 import type { Clock } from '../payment/ports.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
 import type { History } from './storage.js'
 
-export type HistorySide = {
+export type HistorySide = (rateLimits: RateLimits) => {
   readonly guard: PathGuard
-  register(app: FastifyInstance, rateLimits: RateLimits): void
+  register(app: FastifyInstance): void
 }
 
 /** Undefined when no history is attached. Throws `SvcError('issuer_unusable')` for an issuer that cannot issue. */
@@ -47,14 +49,17 @@ export async function createHistorySide(deps: {
       money: { chainId, token },
       ...{ clock, random, log: deps.telemetry.log },
     }))
-  return {
-    guard: historyGuard(tokens),
-    register(app, rateLimits) {
-      registerHistoryApi(app, {
-        ...{ chainId, token, treasury, participants, tokens, login, proofs, rateLimits, clock },
-        books: history.books,
-        disclose: history.disclose,
-      })
-    },
+  return (rateLimits) => {
+    const api = {
+      ...{ chainId, token, treasury, participants, tokens, login, proofs, clock },
+      rates: {
+        requests: rateLimits('history', limits.historyRequestsPerMin),
+        exports: rateLimits('history_export', limits.historyExportsPerMin),
+        logins: rateLimits('history_login', limits.historyLoginsPerMin),
+      },
+      books: history.books,
+      disclose: history.disclose,
+    }
+    return { guard: historyGuard(api), register: (app) => registerRoutes(app, historyRoutes, api) }
   }
 }

@@ -1,5 +1,6 @@
 /** The routes of the daemon on one server. */
 import { type ConnectionBounds, limitConnections } from '@svc-zerc20/daemon'
+import { reject } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Addresses } from '../addresses/addresses.js'
 import { createChainProbe } from '../chain/probe.js'
@@ -8,17 +9,18 @@ import { limits } from '../config/limits.js'
 import type { Profile } from '../config/profile.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import { sellerKey, sellerRatesOf } from '../config/sellers.js'
-import { type AdminAuth, adminGuard, createAdminAuth } from '../http/admin/auth.js'
+import { adminGuard, createAdminAuth } from '../http/admin/auth.js'
 import { type Callers, createCallers, type Seller } from '../http/callers.js'
 import { createClockWatch } from '../http/health/clock-watch.js'
 import { createDiskSpace } from '../http/health/disk-space.js'
 import { createReadinessProbes } from '../http/health/probes.js'
 import { observeAnswers } from '../http/observe.js'
 import { createPresentations } from '../http/presentations.js'
-import { registerPaymentApi } from '../http/public/payments.js'
+import { paymentRoutes } from '../http/public/payments.js'
 import { createRateLimits, type RateLimits } from '../http/rate-limit.js'
 import { refuseConnections } from '../http/refuse-connections.js'
-import { createServer } from '../http/server.js'
+import { registerRoutes } from '../http/route.js'
+import { createServer, type PathGuard } from '../http/server.js'
 import { createUnknownTokens } from '../http/unknown-tokens.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
@@ -57,14 +59,11 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const bounds = connectionBoundsOf(config)
   const rateLimits = createRateLimits({ keysMax: limits.rateLimitKeysMax, clock: deps.clock })
   const callers = callersOf(deps, rateLimits)
-  const { chainId } = deps.chainSide.deployment
+  const historyApi = deps.historySide?.(rateLimits)
+  const admin = adminGuard(adminAuth)
   const app = createServer({
-    guards: [adminGuard(adminAuth), ...(deps.historySide ? [deps.historySide.guard] : [])],
-    takeUnrouted(request) {
-      const { key, rates } = callers.of(request)
-      return rates.shared.take(key)
-    },
-    chainId,
+    guards: [admin, ...(historyApi ? [historyApi.guard] : []), callersGuard(callers)],
+    chainId: deps.chainSide.deployment.chainId,
     trustedProxies: config.listen.trusted_proxies,
     bodyBytesMax: limits.bodyBytesMax,
     connections: bounds,
@@ -73,18 +72,29 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const connections = limitConnections(app.server, bounds)
   observeAnswers(app, metrics)
   refuseConnections(app, {
-    chainId,
     connections,
     isKnown: (request) => callers.isSeller(request) || adminAuth(request.headers.authorization),
   })
   const issuance = createIssuance({ report: log, memory: deps.storage.pause })
   wirePayments(app, deps, { issuance, rateLimits, callers })
-  deps.historySide?.register(app, rateLimits)
-  wireOperator(app, deps, { issuance, adminAuth })
+  historyApi?.register(app)
+  wireOperator(app, deps, { issuance, admin })
   metrics.source('svc_connections_open', connections.open)
   metrics.source('svc_connections_refused_total', connections.refused)
   return app
 }
+
+/** Takes requests that reach no route from their caller's rate. */
+const callersGuard = (callers: Callers): PathGuard => ({
+  path: '/',
+  async refusalOf(request) {
+    const { key, rates } = callers.of(request)
+    const taken = await rates.shared.take(key)
+    return taken === 'ok'
+      ? undefined
+      : { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
+  },
+})
 
 function callersOf(
   { config, clock, telemetry: { log, metrics } }: HttpSideDeps,
@@ -112,7 +122,7 @@ function wirePayments(
 ): void {
   const { profile, flow, clock } = deps
   const { log } = deps.telemetry
-  registerPaymentApi(app, {
+  registerRoutes(app, paymentRoutes, {
     chainId: deps.chainSide.deployment.chainId,
     profile,
     issueChallenge: by.issuance.gate(flow.issueChallenge),
@@ -135,7 +145,7 @@ function wirePayments(
 function wireOperator(
   app: FastifyInstance,
   deps: HttpSideDeps,
-  { issuance, adminAuth }: { readonly issuance: Issuance; readonly adminAuth: AdminAuth },
+  { issuance, admin }: { readonly issuance: Issuance; readonly admin: PathGuard },
 ): void {
   const { config, storage, finalization, clock } = deps
   const { rpc, relayer, minter, deployment } = deps.chainSide
@@ -157,7 +167,7 @@ function wireOperator(
     ...{ telemetry: deps.telemetry, profile: deps.profile, addresses: deps.addresses },
     ...{
       clock,
-      adminAuth,
+      admin,
       issuance,
       probe,
       clockWatch,

@@ -5,13 +5,15 @@ import type { Addresses } from '../addresses/addresses.js'
 import type { ChainProbe } from '../chain/probe.js'
 import type { Profile } from '../config/profile.js'
 import type { HistoryFileStats } from '../history/history-file.js'
-import { registerAdminApi } from '../http/admin/api.js'
-import type { AdminAuth } from '../http/admin/auth.js'
+import { adminRoutes } from '../http/admin/api.js'
+import { openApiDocument } from '../http/document.js'
 import type { ClockWatch } from '../http/health/clock-watch.js'
 import type { DiskSpace } from '../http/health/disk-space.js'
 import { registerGauges } from '../http/health/gauges.js'
 import { askAll, type ReadinessProbe, type ReadinessProblem } from '../http/health/readiness.js'
-import { type Readiness, registerHealthApi } from '../http/public/health.js'
+import { healthRoutes, type Readiness } from '../http/public/health.js'
+import { registerRoutes } from '../http/route.js'
+import type { PathGuard } from '../http/server.js'
 import type { Books, LedgerFigures } from '../payment/books.js'
 import type { Issuance } from '../payment/issue/issuance.js'
 import type { OwedBooks } from '../payment/owed.js'
@@ -30,7 +32,7 @@ export type OperatorDeps = {
   readonly clock: Clock
   readonly chainId: number
   readonly profile: Profile
-  readonly adminAuth: AdminAuth
+  readonly admin: PathGuard
   readonly probe: ChainProbe
   readonly clockWatch: ClockWatch
   /** Readiness asks these, part by part. */
@@ -91,12 +93,17 @@ export function registerOperatorRoutes(app: FastifyInstance, deps: OperatorDeps)
     freeBytes: () => freeBytes,
     ledgerFigures: () => figures,
   })
-  registerHealthApi(app, { readiness })
-  registerAdminApi(app, {
+  let document: string | undefined
+  const documentOnce = () => {
+    document ??= JSON.stringify(openApiDocument())
+    return document
+  }
+  registerRoutes(app, healthRoutes, { readiness, document: documentOnce })
+  registerRoutes(app, adminRoutes, {
     chainId: deps.chainId,
     profile: deps.profile,
     clock,
-    auth: deps.adminAuth,
+    guard: deps.admin,
     books: ledger.books,
     owed: deps.owed,
     batchPace: deps.batchPace,

@@ -1,16 +1,7 @@
 /** The administrative surface. Without the token every path beneath `/admin` answers 401, known or not. */
-import {
-  type ChallengeNonce,
-  Network,
-  parseChallengeNonce,
-  type ReasonCode,
-  reject,
-  type TokenLabel,
-} from '@svc-zerc20/protocol'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import { type ChallengeNonce, Network, type TokenLabel } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
 import type { ChainView } from '../../chain/probe.js'
-import { limits } from '../../config/limits.js'
 import type { Profile } from '../../config/profile.js'
 import { version } from '../../package.js'
 import type { Books, Page } from '../../payment/books.js'
@@ -23,10 +14,11 @@ import type { FeeControl } from '../../payment/sweep/control.js'
 import type { EngineFigures } from '../../store/engine/engine.js'
 import { metricsContentType } from '../../telemetry/metrics.js'
 import type { RecentEvents } from '../../telemetry/recent.js'
-import { sendRejection } from '../problem.js'
 import type { Readiness } from '../public/health.js'
-import type { AdminAuth } from './auth.js'
-import { registerFees, viewFees } from './fees.js'
+import { noSuchPayment, routesOf } from '../route.js'
+import type { PathGuard } from '../server.js'
+import * as feeSchemas from './fee-schemas.js'
+import { viewFees, viewSweepAnswer } from './fees.js'
 import * as schemas from './schemas.js'
 import { viewCursor, viewPayment, viewStuck, viewTimeline } from './view.js'
 
@@ -76,7 +68,7 @@ export type AdminApiDeps = {
   readonly chainId: number
   readonly profile: Profile
   readonly clock: Clock
-  readonly auth: AdminAuth
+  readonly guard: PathGuard
   readonly books: Books
   readonly issuance: Issuance
   readonly recent: RecentEvents
@@ -101,42 +93,189 @@ export type AdminApiDeps = {
   readonly renderMetrics: () => Promise<string>
 }
 
-export function registerAdminApi(app: FastifyInstance, deps: AdminApiDeps): void {
-  app.register(async (admin) => guardedRoutes(admin, deps), { prefix: '/admin' })
-}
+const route = routesOf<AdminApiDeps>({
+  tag: 'admin',
+  auth: 'admin',
+  enter: (request, { guard }) => guard.refusalOf(request),
+})
 
-function guardedRoutes(admin: FastifyInstance, deps: AdminApiDeps): void {
-  admin.addHook('onRequest', async (request, reply) => {
-    reply.header('cache-control', 'no-store')
-    if (deps.auth(request.headers.authorization)) return
-    reply.header('www-authenticate', 'Bearer')
-    return refuse(reply, deps, 'unauthorized')
-  })
-  // A handler for unknown paths beneath `/admin`, so that the guard above covers them, too.
-  admin.setNotFoundHandler((_request, reply) => refuse(reply, deps, 'not_found'))
+const lists = [
+  route({
+    method: 'GET',
+    path: '/admin/challenges',
+    summary: 'Open challenges, newest first',
+    query: schemas.pageQuery,
+    answer: schemas.challengePage,
+    async handle({ query }, deps) {
+      const { payments: challenges, next } = viewPage(
+        await deps.books.page({ ...query, phase: 'open' }),
+        deps,
+      )
+      const { open } = await deps.books.figures()
+      return { open, max: deps.vitals.openChallengesMax, issuance: issuanceOf(deps), challenges, next }
+    },
+  }),
 
-  admin.get('/status', () => viewStatus(deps))
-  registerLists(admin, deps)
-  registerRelayer(admin, deps)
-  registerFees(admin, deps.fees, (reply, message) => refuse(reply, deps, 'malformed_request', message))
+  route({
+    method: 'GET',
+    path: '/admin/payments',
+    summary: 'Payments of every phase, newest first',
+    query: schemas.paymentQuery,
+    answer: schemas.paymentPage,
+    handle: async ({ query }, deps) => viewPage(await deps.books.page(query), deps),
+  }),
 
-  admin.post('/pause', async (request, reply) => {
-    const query = schemas.pauseQuery.safeParse(request.query)
-    if (!query.success)
-      return refuse(reply, deps, 'malformed_request', 'message: one line, at most 200 characters')
-    await deps.issuance.pause(query.data.message)
-    return { issuance: issuanceOf(deps) }
-  })
+  route({
+    method: 'GET',
+    path: '/admin/late',
+    summary: 'Burns that bought nothing: late ones, and transfers that cover no challenge',
+    query: schemas.pageQuery,
+    answer: schemas.oddBurns,
+    async handle({ query }, deps) {
+      const { books } = deps
+      const { limit } = query
+      const { payments: late, next } = viewPage(await books.page({ ...query, isLate: true }), deps)
+      const { payments: demoted } = viewPage(await books.page({ isDemoted: true, limit }), deps)
+      const stuck = (await deps.stuckTransfers(limit)).map(viewStuck)
+      return { late, unmatched: await books.unmatched(limit), stuck, demoted, next }
+    },
+  }),
+]
 
-  admin.post('/resume', async () => {
-    await deps.issuance.resume()
-    return { issuance: issuanceOf(deps) }
-  })
+const onePayment = [
+  route({
+    method: 'GET',
+    path: '/admin/payments/{challengeNonce}',
+    summary: 'One payment and its turns',
+    answer: schemas.paymentTimeline,
+    async handle({ nonce }, { books, clock, owed, recent }) {
+      const payment = await books.find(nonce)
+      if (!payment) return noSuchPayment
+      const now = clock.now()
+      return {
+        payment: viewPayment(payment, now, owed.waitOf),
+        timeline: viewTimeline(payment, recent.of(nonce), now),
+      }
+    },
+  }),
 
-  admin.get('/metrics', async (_request, reply) =>
-    reply.type(metricsContentType).send(await deps.renderMetrics()),
-  )
-}
+  route({
+    method: 'POST',
+    path: '/admin/payments/{challengeNonce}/retry',
+    summary: 'Try the mint of a payment again now',
+    answer: schemas.mintRetry,
+    async handle({ nonce }, deps) {
+      const payment = await deps.books.find(nonce)
+      if (!payment) return noSuchPayment
+      return { challengeNonce: nonce, mint: await retryMint(payment, deps.retryMint) }
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: '/admin/payments/{challengeNonce}/close-epoch',
+    summary: 'Mint what was left out of the epoch of a payment',
+    answer: schemas.epochClose,
+    async handle({ nonce }, { books, closeEpoch }) {
+      const payment = await books.find(nonce)
+      if (!payment) return noSuchPayment
+      const closed = (await closeEpoch?.(payment.challenge)) ?? 'off'
+      if (typeof closed !== 'number') return { challengeNonce: nonce, epoch: closed, transfers: 0 }
+      return { challengeNonce: nonce, epoch: closed > 0 ? 'closing' : 'complete', transfers: closed }
+    },
+  }),
+]
+
+const money = [
+  route({
+    method: 'GET',
+    path: '/admin/relayer',
+    summary: 'Balances of the relayer and the minter, and their transactions in flight',
+    answer: schemas.relayerView,
+    async handle(_asked, { readiness, vitals }) {
+      await readiness()
+      const { relayer, minter } = vitals
+      return {
+        ...viewAccount(relayer),
+        spent: viewSpent(vitals),
+        queue: viewQueue(relayer),
+        ...(minter && { minter: { ...viewAccount(minter), queue: viewQueue(minter) } }),
+      }
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/admin/fees',
+    summary: 'Fees that are due, under way and swept',
+    answer: feeSchemas.fees,
+    handle: async (_asked, { fees }) => viewFees(await fees.view()),
+  }),
+
+  route({
+    method: 'POST',
+    path: '/admin/fees/sweep',
+    summary: 'Sweep the fees that are due now, or only tell what would be swept',
+    query: feeSchemas.sweepQuery,
+    answer: feeSchemas.sweepAnswer,
+    handle: async ({ query }, { fees }) =>
+      viewSweepAnswer(await fees.sweepNow({ isDryRun: query.dryRun === 'true' })),
+  }),
+]
+
+const issuance = [
+  route({
+    method: 'POST',
+    path: '/admin/pause',
+    summary: 'Issue no new challenges; everything under way goes on',
+    query: schemas.pauseQuery,
+    answer: schemas.issuance,
+    async handle({ query }, deps) {
+      await deps.issuance.pause(query.message)
+      return { issuance: issuanceOf(deps) }
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: '/admin/resume',
+    summary: 'Issue challenges again',
+    answer: schemas.issuance,
+    async handle(_asked, deps) {
+      await deps.issuance.resume()
+      return { issuance: issuanceOf(deps) }
+    },
+  }),
+]
+
+export const adminRoutes = [
+  route({
+    method: 'GET',
+    path: '/admin/status',
+    summary: 'The daemon at a glance',
+    answer: schemas.status,
+    handle: (_asked, deps) => viewStatus(deps),
+  }),
+
+  ...lists,
+  ...onePayment,
+  ...money,
+  ...issuance,
+
+  route({
+    method: 'GET',
+    path: '/admin/metrics',
+    summary: 'Metrics in the Prometheus text format',
+    answer: { contentType: metricsContentType },
+    handle: async ({ reply }, { renderMetrics }) =>
+      reply.type(metricsContentType).send(await renderMetrics()),
+  }),
+]
+
+const viewPage = ({ payments, next }: Page, { clock, owed }: AdminApiDeps) => ({
+  payments: payments.map((payment) => viewPayment(payment, clock.now(), owed.waitOf)),
+  next: next && viewCursor(next),
+})
 
 async function viewStatus(deps: AdminApiDeps) {
   const { chainId, clock, vitals } = deps
@@ -164,7 +303,7 @@ async function viewStatus(deps: AdminApiDeps) {
     addresses: { ready: vitals.addressesReady(), target: vitals.addressesTarget },
     relayer: {
       ...viewAccount(vitals.relayer),
-      spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
+      spent: viewSpent(vitals),
     },
     ...(vitals.minter && { minter: viewAccount(vitals.minter) }),
     ...(history && { history }),
@@ -212,78 +351,13 @@ function viewChain({ chain, clockSkewSeconds }: AdminVitals) {
   }
 }
 
-function viewSpent({ spent }: AdminVitals, purpose: 'burn' | 'mint') {
-  const { transactions, gas, wei } = spent(purpose)
-  return { transactions, gas: `${gas}`, wei: `${wei}` }
-}
-
-function registerLists(admin: FastifyInstance, deps: AdminApiDeps): void {
-  const { clock, books, vitals, recent, owed } = deps
-  const viewPage = ({ payments, next }: Page) => ({
-    payments: payments.map((payment) => viewPayment(payment, clock.now(), owed.waitOf)),
-    ...(next && { next: viewCursor(next) }),
+function viewSpent({ spent }: AdminVitals) {
+  const view = ({ transactions, gas, wei }: ReturnType<AdminVitals['spent']>) => ({
+    transactions,
+    gas: `${gas}`,
+    wei: `${wei}`,
   })
-
-  admin.get('/challenges', async (request, reply) => {
-    const query = readQuery(schemas.pageQuery, request.query)
-    if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
-    const { payments, ...rest } = viewPage(await books.page({ ...query.value, phase: 'open' }))
-    const { open } = await books.figures()
-    return { open, max: vitals.openChallengesMax, issuance: issuanceOf(deps), challenges: payments, ...rest }
-  })
-
-  admin.get('/payments', async (request, reply) => {
-    const query = readQuery(schemas.paymentQuery, request.query)
-    if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
-    return viewPage(await books.page(query.value))
-  })
-
-  admin.get<{ Params: { challengeNonce: string } }>('/payments/:challengeNonce', async (request, reply) => {
-    const nonce = parseChallengeNonce(request.params.challengeNonce)
-    const payment = nonce && (await books.find(nonce))
-    if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
-    const now = clock.now()
-    return {
-      payment: viewPayment(payment, now, owed.waitOf),
-      timeline: viewTimeline(payment, recent.of(payment.challenge.nonce), now),
-    }
-  })
-
-  admin.post<{ Params: { challengeNonce: string } }>(
-    '/payments/:challengeNonce/retry',
-    async (request, reply) => {
-      const nonce = parseChallengeNonce(request.params.challengeNonce)
-      const payment = nonce && (await books.find(nonce))
-      if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
-      return { challengeNonce: payment.challenge.nonce, mint: await retryMint(payment, deps.retryMint) }
-    },
-  )
-
-  admin.post<{ Params: { challengeNonce: string } }>(
-    '/payments/:challengeNonce/close-epoch',
-    async (request, reply) => {
-      const nonce = parseChallengeNonce(request.params.challengeNonce)
-      const payment = nonce && (await books.find(nonce))
-      if (!payment) return refuse(reply, deps, 'not_found', 'no such payment')
-      const closed = (await deps.closeEpoch?.(payment.challenge)) ?? 'off'
-      const left = typeof closed === 'number'
-      return {
-        challengeNonce: payment.challenge.nonce,
-        epoch: left ? (closed > 0 ? 'closing' : 'complete') : closed,
-        transfers: left ? closed : 0,
-      }
-    },
-  )
-
-  admin.get('/late', async (request, reply) => {
-    const query = readQuery(schemas.pageQuery, request.query)
-    if ('problem' in query) return refuse(reply, deps, 'malformed_request', query.problem)
-    const { payments, ...rest } = viewPage(await books.page({ ...query.value, isLate: true }))
-    const { limit } = query.value
-    const stuck = (await deps.stuckTransfers(limit)).map(viewStuck)
-    const { payments: demoted } = viewPage(await books.page({ isDemoted: true, limit }))
-    return { late: payments, unmatched: await books.unmatched(limit), stuck, demoted, ...rest }
-  })
+  return { burn: view(spent('burn')), mint: view(spent('mint')) }
 }
 
 async function retryMint(
@@ -295,19 +369,6 @@ async function retryMint(
   if (!retry) return 'off'
   await retry(challenge.nonce)
   return 'due'
-}
-
-function registerRelayer(admin: FastifyInstance, { readiness, vitals }: AdminApiDeps): void {
-  admin.get('/relayer', async () => {
-    await readiness()
-    const { relayer, minter } = vitals
-    return {
-      ...viewAccount(relayer),
-      spent: { burn: viewSpent(vitals, 'burn'), mint: viewSpent(vitals, 'mint') },
-      queue: viewQueue(relayer),
-      ...(minter && { minter: { ...viewAccount(minter), queue: viewQueue(minter) } }),
-    }
-  })
 }
 
 function viewAccount({ address, balance, queue }: SendingAccount) {
@@ -325,17 +386,3 @@ const viewQueue = ({ queue }: SendingAccount) =>
 const inSeconds = (ms: number) => Math.floor(ms / 1000)
 
 const issuanceOf = ({ issuance }: AdminApiDeps) => (issuance.isPaused() ? 'paused' : 'open')
-
-const refuse = (reply: FastifyReply, { chainId }: AdminApiDeps, reason: ReasonCode, message?: string) =>
-  sendRejection(reply, reject(reason, message), { surface: 'plain', chainId })
-
-/** Invalid values of a query are refused, not guessed. Unknown keys are ignored. */
-function readQuery<T extends { limit?: number | undefined }>(
-  schema: z.ZodType<T>,
-  query: unknown,
-): { readonly value: T & { limit: number } } | { readonly problem: string } {
-  const read = schema.safeParse(query)
-  if (read.success) return { value: { ...read.data, limit: read.data.limit ?? limits.pageSize } }
-  const issue = read.error.issues[0]
-  return { problem: `${issue?.path.join('.') || 'query'}: ${issue?.message ?? 'malformed'}` }
-}

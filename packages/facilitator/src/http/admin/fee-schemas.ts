@@ -3,7 +3,10 @@ import { z } from 'zod'
 import { address, baseUnits, count, named, seconds, tokenLabel, txHash } from '../schema-parts.js'
 
 export const sweepQuery = z.looseObject({
-  dryRun: z.enum(['true', 'false']).optional().describe('`true`: only tell what would be swept'),
+  dryRun: z
+    .enum(['true', 'false'], 'true or false')
+    .optional()
+    .describe('`true`: only tell what would be swept'),
 })
 
 const feeSum = z.looseObject({

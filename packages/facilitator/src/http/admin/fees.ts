@@ -1,27 +1,10 @@
-/** Fees as the administrative surface shows them, and a sweep that an operator asks for. */
+/** Fees as the administrative surface shows them. */
 import { toChecksum } from '@svc-zerc20/protocol'
-import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { DoneSweep, Sweep } from '../../payment/records.js'
-import type { FeeControl, FeesView } from '../../payment/sweep/control.js'
+import type { FeesView } from '../../payment/sweep/control.js'
 import type { UnderWay } from '../../payment/sweep/one-sweep.js'
 import type { FeeSum } from '../../payment/sweep/plan.js'
 import type { SweepAnswer } from '../../payment/sweep/sweeper.js'
-import { sweepQuery } from './fee-schemas.js'
-
-export function registerFees(
-  admin: FastifyInstance,
-  fees: FeeControl,
-  refuse: (reply: FastifyReply, message: string) => FastifyReply,
-): void {
-  admin.get('/fees', async () => viewFees(await fees.view()))
-
-  admin.post('/fees/sweep', async (request, reply) => {
-    const query = sweepQuery.safeParse(request.query)
-    if (!query.success) return refuse(reply, 'dryRun: true or false')
-    const answer = await fees.sweepNow({ isDryRun: query.data.dryRun === 'true' })
-    return viewAnswer(answer)
-  })
-}
 
 export function viewFees({ due, elsewhere, underWay, swept, lastFailure, ...view }: FeesView) {
   const { sweeps, payments, amount, last } = swept
@@ -85,7 +68,7 @@ function viewSplitter(splitter: NonNullable<FeesView['splitter']>) {
   }
 }
 
-function viewAnswer(answer: SweepAnswer) {
+export function viewSweepAnswer(answer: SweepAnswer) {
   if (answer.kind === 'none') return { sweep: answer.why }
   if (answer.kind === 'failed') return { sweep: 'failed', reason: answer.why, message: answer.message }
   return { sweep: answer.kind, ...viewUnderWay(answer) }

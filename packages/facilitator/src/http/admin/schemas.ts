@@ -4,7 +4,6 @@
  */
 import { parseChallengeNonce } from '@svc-zerc20/protocol'
 import { z } from 'zod'
-import { limits } from '../../config/limits.js'
 import { lateReasons } from '../../payment/records.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import { readinessProblems } from '../public/schemas.js'
@@ -15,8 +14,10 @@ import {
   named,
   network,
   nonce,
+  pageSize,
   phase,
   seconds,
+  secondsInQuery,
   tokenLabel,
   txHash,
 } from '../schema-parts.js'
@@ -27,7 +28,7 @@ const issuanceState = z.enum(['open', 'paused'])
 export const pauseQuery = z.looseObject({
   message: z
     .string()
-    .regex(/^[^\p{Cc}]{1,200}$/u)
+    .regex(/^[^\p{Cc}]{1,200}$/u, 'one line, at most 200 characters')
     .optional()
     .describe('why, in one line; whoever asks for a challenge is told'),
 })
@@ -328,9 +329,6 @@ export const status = named(
   }),
 )
 
-const inQuery = (pattern: RegExp, read: (text: string) => number) => z.string().regex(pattern).transform(read)
-const secondsInQuery = inQuery(/^[0-9]{1,12}$/, Number)
-
 const paging = {
   after: cursor
     .transform((text) => {
@@ -340,9 +338,7 @@ const paging = {
     })
     .optional()
     .describe('`next` of the page before'),
-  limit: inQuery(/^[1-9][0-9]{0,3}$/, (text) => Math.min(Number(text), limits.pageSizeMax))
-    .optional()
-    .describe(`${limits.pageSize} unless told, at most ${limits.pageSizeMax}`),
+  limit: pageSize,
 }
 
 export const pageQuery = z.object(paging)

@@ -7,8 +7,8 @@ import { type ApiDocument, createContract } from '../../../test/contract.js'
 import { echoProofs, type HistoryApp, openHistoryApp, participantsOf } from '../../../test/history-app.js'
 import { historyPaymentOf, noon } from '../../../test/history-payments.js'
 import type { Proofs } from '../../history/statements/proofs.js'
-import { openApiDocument } from '../openapi.js'
-import { historyOperations } from './operations.js'
+import { openApiDocument } from '../document.js'
+import { historyRoutes } from './api.js'
 
 const contract = createContract(openApiDocument() as ApiDocument)
 const payments = [
@@ -85,7 +85,7 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
     payments,
     participants: participantsOf({ payer: { tenant: 'acme', actor: 'buyer-7' } }),
   })
-  for (const { method, path, isGuarded, body } of historyOperations) {
+  for (const { method, path, auth, body } of historyRoutes) {
     for (const role of ['payer', 'provider'] as const) {
       for (const from of [world, byNonce]) {
         for (const seed of [1, 2, 3]) {
@@ -93,7 +93,7 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
         }
       }
     }
-    if (isGuarded) await ask(world, method, pathOf(path, 1))
+    if (auth) await ask(world, method, pathOf(path, 1))
     if (!body) continue
     const url = pathOf(path, 1)
     const headers = await world.headerOf('provider')
@@ -101,7 +101,7 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
     await ask(world, method, url, { headers, payload: { padding: 'x'.repeat(2_000) } })
     await ask(world, method, url, { payload: 'x', headers: { ...headers, 'content-type': 'text/plain' } })
     for (const audience of /login|totals/.test(url) ? ['later', 'away'] : Object.keys(reasonOf)) {
-      if (isGuarded && !(audience === 'hidden' && url.endsWith('/proof'))) {
+      if (auth && !(audience === 'hidden' && url.endsWith('/proof'))) {
         await ask(world, method, url, { headers, payload: { audience, ...period } })
       }
     }
@@ -116,10 +116,14 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
   }
   await ask(world, 'GET', '/history/export?format=csv', provider)
   const taken = async () => ({ retryAfterSeconds: 7 })
-  const busy = await openHistoryApp({ login, rateLimits: () => ({ take: taken, peek: taken }) })
+  const usedUp = { take: taken, peek: taken }
+  const busy = await openHistoryApp({
+    login,
+    rates: { requests: usedUp, exports: usedUp, logins: usedUp },
+  })
   const payer = { headers: await busy.headerOf('payer') }
-  for (const { method, path, isGuarded, body } of historyOperations) {
-    if (!isGuarded && !body) continue
+  for (const { method, path, auth, body } of historyRoutes) {
+    if (!auth && !body) continue
     expect((await ask(busy, method, pathOf(path, 1), payer)).statusCode).toBe(429)
   }
 

@@ -12,7 +12,7 @@ import {
 import { historyPaymentOf, noon, payerA, payerB } from '../../../test/history-payments.js'
 import { openRecordedHistory } from '../../../test/recorded-history.js'
 import type { HistoryPayment } from '../../history/payment.js'
-import { historyOperations } from './operations.js'
+import { historyRoutes } from './api.js'
 
 const twoDaysAgo = noon - 2 * 86_400
 const payerC = addressOf(0xccc1)
@@ -203,7 +203,7 @@ describe('R-125 the provider', () => {
 })
 
 describe('R-125 nobody else', () => {
-  const guarded = historyOperations.filter(({ isGuarded }) => isGuarded)
+  const guarded = historyRoutes.filter(({ auth }) => auth)
   const urlOf = (path: string) => path.replace('{challengeNonce}', nonceOf(1))
 
   const visitors: Record<string, (reason: HistoryApp) => Promise<[Record<string, string>, string]>> = {

@@ -1,77 +1,92 @@
 /** Payments of a participant: lists, one payment, totals, and the payer's leave for the provider to see it. */
-import { reject, toChecksum } from '@svc-zerc20/protocol'
-import type { FastifyInstance } from 'fastify'
-import { limits } from '../../config/limits.js'
+import { Network, reject, toChecksum, unixSeconds } from '@svc-zerc20/protocol'
+import type { z } from 'zod'
+import type { HistoryFilter } from '../../history/books.js'
 import type { HistoryPayment } from '../../history/payment.js'
-import { boundsOf, type Sight, seenBy, totalsSeenBy, turnsSeenBy } from '../../history/scopes.js'
-import type { HistoryRoutes } from './deps.js'
-import { noSuchPayment, type OnePayment, paymentNamedBy } from './one-payment.js'
-import { filterOf, readQuery } from './query.js'
+import { type Bounds, boundsOf, type Sight, seenBy, totalsSeenBy, turnsSeenBy } from '../../history/scopes.js'
+import { noSuchPayment } from '../route.js'
+import { guardedRoute, type HistoryApiDeps } from './door.js'
 import * as schemas from './schemas.js'
 import { viewPayment, viewTotals } from './view.js'
 
-export function registerPayments(app: FastifyInstance, routes: HistoryRoutes): void {
-  registerList(app, routes)
-  registerOne(app, routes)
-  registerTotals(app, routes)
+/** What was asked for, within what the participant cannot choose. */
+export function filterOf(
+  bounds: Bounds,
+  { phase, since, until, minAmount, maxAmount }: Omit<z.infer<typeof schemas.exportQuery>, 'format'>,
+): HistoryFilter {
+  return { ...bounds, phase, since, until, amountMin: minAmount, amountMax: maxAmount }
 }
 
-function registerList(app: FastifyInstance, { door, books, now, refuse }: HistoryRoutes): void {
-  app.get('/payments', async (request, reply) => {
-    const { sight } = door.visitOf(request)
-    const at = now()
-    const asked = readQuery(schemas.pageQuery, request.query)
-    if (!asked.ok) return refuse(reply, asked)
-    const bounds = boundsOf(sight, at)
-    if (!bounds.ok) return refuse(reply, bounds)
-    const { order = 'time', cursor, limit = limits.pageSize } = asked.value
-    const page = await books.page({ ...filterOf(bounds.value, asked.value), order, after: cursor, limit })
-    if (page === 'bad_cursor') {
-      return refuse(reply, reject('malformed_request', 'cursor: is not the `next` of a page in this order'))
-    }
-    const seen = page.payments.flatMap((payment) => seenBy(sight, payment, at) ?? [])
-    return { payments: seen.map(viewPayment), ...(page.next !== undefined && { next: page.next }) }
-  })
+function viewOne(sight: Sight, payment: HistoryPayment | undefined, { clock }: HistoryApiDeps) {
+  const at = unixSeconds(clock)
+  const seen = seenBy(sight, payment, at)
+  if (!seen || !payment) return noSuchPayment
+  return { payment: viewPayment(seen), turns: turnsSeenBy(sight, payment, at) }
 }
 
-function registerOne(app: FastifyInstance, { door, books, disclose, now, refuse }: HistoryRoutes): void {
-  const view = (sight: Sight, payment: HistoryPayment | undefined) => {
-    const at = now()
-    const seen = seenBy(sight, payment, at)
-    return seen && payment && { payment: viewPayment(seen), turns: turnsSeenBy(sight, payment, at) }
-  }
+export const paymentRoutes = [
+  guardedRoute({
+    method: 'GET',
+    path: '/history/payments',
+    summary: 'Payments of the participant, newest or largest first',
+    query: schemas.pageQuery,
+    answer: schemas.historyPage,
+    async handle({ visitor: { sight }, query }, { books, clock }) {
+      const at = unixSeconds(clock)
+      const bounds = boundsOf(sight, at)
+      if (!bounds.ok) return bounds
+      const { order = 'time', cursor, limit } = query
+      const page = await books.page({ ...filterOf(bounds.value, query), order, after: cursor, limit })
+      if (page === 'bad_cursor') {
+        return reject('malformed_request', 'cursor: is not the `next` of a page in this order')
+      }
+      const seen = page.payments.flatMap((payment) => seenBy(sight, payment, at) ?? [])
+      return { payments: seen.map(viewPayment), next: page.next }
+    },
+  }),
 
-  app.get<OnePayment>('/payments/:challengeNonce', async (request, reply) => {
-    const { sight } = door.visitOf(request)
-    return view(sight, await paymentNamedBy(request, books)) ?? refuse(reply, noSuchPayment)
-  })
+  guardedRoute({
+    method: 'GET',
+    path: '/history/payments/{challengeNonce}',
+    summary: 'One payment of the participant and its turns',
+    answer: schemas.historyPaymentTurns,
+    handle: async ({ visitor: { sight }, nonce }, deps) => viewOne(sight, await deps.books.find(nonce), deps),
+  }),
 
-  app.post<OnePayment>('/payments/:challengeNonce/disclose', async (request, reply) => {
-    const { sight } = door.visitOf(request)
-    if (sight.scope?.kind !== 'payer') {
-      return refuse(reply, reject('not_entitled', 'only a payer with an address here can disclose a payment'))
-    }
-    const seen = seenBy(sight, await paymentNamedBy(request, books), now())
-    if (!seen) return refuse(reply, noSuchPayment)
-    if (seen.disclosedAt === undefined) await disclose(seen.challengeNonce, sight.scope.payer)
-    // A reorg may have given the payment to another payer meanwhile.
-    return view(sight, await paymentNamedBy(request, books)) ?? refuse(reply, noSuchPayment)
-  })
-}
+  guardedRoute({
+    method: 'POST',
+    path: '/history/payments/{challengeNonce}/disclose',
+    summary: 'The payer lets the provider see its address and its burn, for good',
+    answer: schemas.historyPaymentTurns,
+    refusals: [403, 503],
+    async handle({ visitor: { sight }, nonce }, deps) {
+      const { books, clock } = deps
+      if (sight.scope?.kind !== 'payer') {
+        return reject('not_entitled', 'only a payer with an address here can disclose a payment')
+      }
+      const seen = seenBy(sight, await books.find(nonce), unixSeconds(clock))
+      if (!seen) return noSuchPayment
+      if (seen.disclosedAt === undefined) await deps.disclose(nonce, sight.scope.payer)
+      // A reorg may have given the payment to another payer meanwhile.
+      return viewOne(sight, await books.find(nonce), deps)
+    },
+  }),
 
-function registerTotals(
-  app: FastifyInstance,
-  { door, books, network, token, now, refuse }: HistoryRoutes,
-): void {
-  app.get('/totals', async (request, reply) => {
-    const { sight } = door.visitOf(request)
-    const asked = readQuery(schemas.totalsQuery, request.query)
-    if (!asked.ok) return refuse(reply, asked)
-    const bounds = boundsOf(sight, now())
-    if (!bounds.ok) return refuse(reply, bounds)
-    // A burn of this very second belongs to the past.
-    const { since = 0, until = Math.max(now(), since) + 1 } = asked.value
-    const totals = await books.totals(bounds.value.scope, { since, until })
-    return { network, token: toChecksum(token), since, until, ...viewTotals(totalsSeenBy(sight, totals)) }
-  })
-}
+  guardedRoute({
+    method: 'GET',
+    path: '/history/totals',
+    summary: 'Sums over a period',
+    query: schemas.totalsQuery,
+    answer: schemas.historyTotals,
+    async handle({ visitor: { sight }, query }, { chainId, token, books, clock }) {
+      const now = unixSeconds(clock)
+      const bounds = boundsOf(sight, now)
+      if (!bounds.ok) return bounds
+      // A burn of this very second belongs to the past.
+      const { since = 0, until = Math.max(now, since) + 1 } = query
+      const totals = await books.totals(bounds.value.scope, { since, until })
+      const money = { network: Network.format(chainId), token: toChecksum(token) }
+      return { ...money, since, until, ...viewTotals(totalsSeenBy(sight, totals)) }
+    },
+  }),
+]

@@ -1,58 +1,84 @@
 /** Proofs of what a participant sees, and what everybody needs to check one: the issuer's manifest and its revocations. */
-import { type Result, reject } from '@svc-zerc20/protocol'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import { reject, unixSeconds } from '@svc-zerc20/protocol'
 import { boundsOf, seenBy, totalsSeenBy } from '../../history/scopes.js'
-import type { IssuedProof } from '../../history/statements/proofs.js'
-import type { HistoryRoutes } from './deps.js'
-import { noSuchPayment, type OnePayment, paymentNamedBy } from './one-payment.js'
-import { readBody, readPeriod } from './query.js'
+import { noSuchPayment } from '../route.js'
+import { guardedRoute, openRoute } from './door.js'
 import * as schemas from './schemas.js'
 
 const noIssuer = reject('not_found', 'no proof issuer is configured here')
 
-/** For participants. */
-export function registerProofs(app: FastifyInstance, routes: HistoryRoutes): void {
-  const { door, books, proofs, now, refuse } = routes
-  const send = (reply: FastifyReply, issued: Result<IssuedProof>) =>
-    issued.ok ? issued.value : refuse(reply, issued)
-
-  for (const [path, kind] of [
-    ['/payments/:challengeNonce/proof', 'provePayment'],
-    ['/payments/:challengeNonce/receipt', 'receipt'],
-  ] as const) {
-    app.post<OnePayment>(path, async (request, reply) => {
-      const { sight } = door.visitOf(request)
-      if (!proofs) return refuse(reply, noIssuer)
-      const body = readBody(schemas.proofRequest, request.body)
-      if (!body.ok) return refuse(reply, body)
-      const seen = seenBy(sight, await paymentNamedBy(request, books), now())
-      if (!seen) return refuse(reply, noSuchPayment)
-      return send(reply, await proofs[kind](sight, seen, body.value))
-    })
-  }
-
-  app.post('/totals/proof', async (request, reply) => {
-    const { sight } = door.visitOf(request)
-    if (!proofs) return refuse(reply, noIssuer)
-    const body = readBody(schemas.totalProofRequest, request.body)
-    if (!body.ok) return refuse(reply, body)
-    const period = readPeriod(body.value)
-    if (!period.ok) return refuse(reply, period)
-    const bounds = boundsOf(sight, now())
-    if (!bounds.ok) return refuse(reply, bounds)
-    const totals = await books.totals(bounds.value.scope, period.value)
-    return send(reply, await proofs.proveTotal(sight, totalsSeenBy(sight, totals), period.value, body.value))
+const proofOfOne = (
+  path: '/history/payments/{challengeNonce}/proof' | '/history/payments/{challengeNonce}/receipt',
+  kind: 'provePayment' | 'receipt',
+  declared: { readonly summary: string; readonly refusals: readonly number[] },
+) =>
+  guardedRoute({
+    ...{ method: 'POST', path, ...declared },
+    body: schemas.proofRequest,
+    answer: schemas.issuedProof,
+    async handle({ visitor: { sight }, nonce, body }, { proofs, books, clock }) {
+      if (!proofs) return noIssuer
+      const seen = seenBy(sight, await books.find(nonce), unixSeconds(clock))
+      if (!seen) return noSuchPayment
+      const issued = await proofs[kind](sight, seen, body)
+      return issued.ok ? issued.value : issued
+    },
   })
-}
+
+/** For participants. */
+export const proofRoutes = [
+  proofOfOne('/history/payments/{challengeNonce}/proof', 'provePayment', {
+    summary: 'A proof of one payment, with selective disclosure',
+    refusals: [409, 503],
+  }),
+
+  proofOfOne('/history/payments/{challengeNonce}/receipt', 'receipt', {
+    summary: 'A finality receipt: the burn was minted, without a word about where to',
+    refusals: [403, 409, 503],
+  }),
+
+  guardedRoute({
+    method: 'POST',
+    path: '/history/totals/proof',
+    summary: 'A proof of the totals of a period that is over',
+    body: schemas.totalProofRequest,
+    answer: schemas.issuedProof,
+    refusals: [404, 409, 503],
+    async handle({ visitor: { sight }, body }, { proofs, books, clock }) {
+      if (!proofs) return noIssuer
+      const bounds = boundsOf(sight, unixSeconds(clock))
+      if (!bounds.ok) return bounds
+      const { since, until } = body
+      const totals = totalsSeenBy(sight, await books.totals(bounds.value.scope, { since, until }))
+      const issued = await proofs.proveTotal(sight, totals, { since, until }, body)
+      return issued.ok ? issued.value : issued
+    },
+  }),
+]
 
 /** For everybody: whoever checks a proof is usually no participant. */
-export function registerIssuer(app: FastifyInstance, { proofs, refuse }: HistoryRoutes): void {
-  const send = (reply: FastifyReply, text: Result<string>) =>
-    text.ok ? reply.type(schemas.signedText).send(text.value) : refuse(reply, text)
+export const issuerRoutes = [
+  openRoute({
+    method: 'GET',
+    path: '/history/issuer/manifest',
+    summary: 'The keys of the proof issuer, signed by its trust anchor',
+    answer: { contentType: schemas.signedText },
+    refusals: [404, 503],
+    async handle({ reply }, { proofs }) {
+      const text = proofs ? proofs.manifest() : noIssuer
+      return text.ok ? reply.type(schemas.signedText).send(text.value) : text
+    },
+  }),
 
-  app.get('/issuer/manifest', async (_request, reply) => send(reply, proofs ? proofs.manifest() : noIssuer))
-
-  app.get('/issuer/revocations', async (_request, reply) =>
-    send(reply, proofs ? await proofs.revocations() : noIssuer),
-  )
-}
+  openRoute({
+    method: 'GET',
+    path: '/history/issuer/revocations',
+    summary: 'The revoked proofs, signed by the issuer',
+    answer: { contentType: schemas.signedText },
+    refusals: [404, 503],
+    async handle({ reply }, { proofs }) {
+      const text = proofs ? await proofs.revocations() : noIssuer
+      return text.ok ? reply.type(schemas.signedText).send(text.value) : text
+    },
+  }),
+]

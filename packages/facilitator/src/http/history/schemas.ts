@@ -2,10 +2,20 @@
 import { type BaseUnits, parseBaseUnits } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import { participantRoles } from '../../config/history-settings.js'
-import { limits } from '../../config/limits.js'
 import { historyPhases, recordKinds } from '../../history/payment.js'
 import { lateReasons } from '../../payment/records.js'
-import { address, baseUnits, count, named, network, nonce, seconds, txHash } from '../schema-parts.js'
+import {
+  address,
+  baseUnits,
+  count,
+  named,
+  network,
+  nonce,
+  pageSize,
+  seconds,
+  secondsInQuery,
+  txHash,
+} from '../schema-parts.js'
 
 /** Type of a signed text in its compact form (JWS). */
 export const signedText = 'application/jose'
@@ -143,8 +153,6 @@ export const whoami = named(
   }),
 )
 
-const inQuery = <T>(pattern: RegExp, read: (text: string) => T) => z.string().regex(pattern).transform(read)
-const secondsInQuery = inQuery(/^[0-9]{1,12}$/, Number)
 const unitsInQuery = z
   .string()
   .regex(/^(?:0|[1-9][0-9]{0,77})$/)
@@ -163,21 +171,47 @@ const filter = {
   maxAmount: unitsInQuery.optional().describe('at most this much, base units'),
 }
 
-export const pageQuery = z.object({
-  ...filter,
-  order: z.enum(['time', 'amount']).optional().describe('newest first, or largest first; `time` unless told'),
-  cursor: cursor.optional().describe('`next` of the page before, which had the same order'),
-  limit: inQuery(/^[1-9][0-9]{0,3}$/, (text) => Math.min(Number(text), limits.pageSizeMax))
-    .optional()
-    .describe(`${limits.pageSize} unless told, at most ${limits.pageSizeMax}`),
-})
+/** Ranges that cannot hold anything are refused, not answered with nothing. */
+function checkRanges({
+  value,
+  issues,
+}: z.core.ParsePayload<{
+  since?: number | undefined
+  until?: number | undefined
+  minAmount?: bigint | undefined
+  maxAmount?: bigint | undefined
+}>): void {
+  const { since, until, minAmount, maxAmount } = value
+  const refuse = (key: string, message: string) =>
+    issues.push({ code: 'custom', path: [key], message, input: value })
+  if (since !== undefined && until !== undefined && since >= until) {
+    refuse('until', 'has to be later than since')
+  }
+  if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount) {
+    refuse('maxAmount', 'is below minAmount')
+  }
+}
 
-export const exportQuery = z.object({
-  ...filter,
-  format: z.enum(['json', 'csv']).optional().describe('`json` unless told'),
-})
+export const pageQuery = z
+  .object({
+    ...filter,
+    order: z
+      .enum(['time', 'amount'])
+      .optional()
+      .describe('newest first, or largest first; `time` unless told'),
+    cursor: cursor.optional().describe('`next` of the page before, which had the same order'),
+    limit: pageSize,
+  })
+  .check(checkRanges)
 
-export const totalsQuery = z.object(period)
+export const exportQuery = z
+  .object({
+    ...filter,
+    format: z.enum(['json', 'csv']).optional().describe('`json` unless told'),
+  })
+  .check(checkRanges)
+
+export const totalsQuery = z.object(period).check(checkRanges)
 
 export const loginChallengeRequest = named(
   'LoginChallengeRequest',
@@ -220,7 +254,7 @@ export const proofRequest = named(
 export const totalProofRequest = named(
   'TotalProofRequest',
   'The period, which has to be over, and for whom the proof is made.',
-  z.looseObject({ since: seconds, until: seconds, ...forWhom }),
+  z.looseObject({ since: seconds, until: seconds, ...forWhom }).check(checkRanges),
 )
 
 export const issuedProof = named(

@@ -8,6 +8,7 @@ import type { Clock, Tickets } from '../../payment/ports.js'
 import type { Payment } from '../../payment/records.js'
 import type { Callers } from '../callers.js'
 import type { Admission, Presentations, Standing } from '../presentations.js'
+import type { Refusal } from '../problem.js'
 
 export type Admitted = Exclude<Result<FacilitatorApi.PresentedPayment>, Rejection> & {
   /** The record of the challenge that is paid; absent when it is not ours. */
@@ -15,11 +16,6 @@ export type Admitted = Exclude<Result<FacilitatorApi.PresentedPayment>, Rejectio
   /** Call this when the payment turns out to be bad. */
   refused(): Promise<void>
 }
-
-export type Admit = (
-  request: FastifyRequest,
-  parse: (body: unknown) => Result<FacilitatorApi.PresentedPayment>,
-) => Promise<Admitted | (Rejection & { readonly retryAfter?: number })>
 
 export type AdmitDeps = {
   readonly profile: Profile
@@ -30,29 +26,30 @@ export type AdmitDeps = {
   readonly presentations: Presentations
 }
 
-export function createAdmit(deps: AdmitDeps): Admit {
-  const { profile, ledger, tickets, clock, callers, presentations } = deps
-  return async (request, parse) => {
-    if (!profile.acceptsPayments) return reject('profile_unsupported')
-    const presented = parse(request.body)
-    const caller = callers.of(request)
-    if (!presented.ok) {
-      const admission = await presentations.admit(caller, undefined)
-      return admission.ok ? presented : tooMany(admission)
-    }
-    const { payload, ticket } = presented.value
-    const nonce = payload.challengeNonce
-    let payment: Payment | undefined
-    const admission = await presentations.admit(caller, {
-      nonce,
-      isTicketed: ticket !== undefined && tickets.matches(nonce, ticket),
-      async look() {
-        payment = await ledger.find(nonce)
-        return standingOf(payment, clock.now())
-      },
-    })
-    return admission.ok ? { ...presented, payment, refused: admission.refused } : tooMany(admission)
+export async function admit(
+  request: FastifyRequest,
+  parse: (body: unknown) => Result<FacilitatorApi.PresentedPayment>,
+  { profile, ledger, tickets, clock, callers, presentations }: AdmitDeps,
+): Promise<Admitted | Refusal> {
+  if (!profile.acceptsPayments) return reject('profile_unsupported')
+  const presented = parse(request.body)
+  const caller = callers.of(request)
+  if (!presented.ok) {
+    const admission = await presentations.admit(caller, undefined)
+    return admission.ok ? presented : tooMany(admission)
   }
+  const { payload, ticket } = presented.value
+  const nonce = payload.challengeNonce
+  let payment: Payment | undefined
+  const admission = await presentations.admit(caller, {
+    nonce,
+    isTicketed: ticket !== undefined && tickets.matches(nonce, ticket),
+    async look() {
+      payment = await ledger.find(nonce)
+      return standingOf(payment, clock.now())
+    },
+  })
+  return admission.ok ? { ...presented, payment, refused: admission.refused } : tooMany(admission)
 }
 
 const tooMany = ({ retryAfterSeconds: retryAfter }: Admission & { ok: false }) => ({

@@ -8,8 +8,9 @@ import type { Grant } from '../../payment/ledger-port.js'
 import type { SettleAnswer } from '../../payment/ports.js'
 import { createPresentations } from '../presentations.js'
 import { createRateLimits } from '../rate-limit.js'
+import { registerRoutes } from '../route.js'
 import { createServer } from '../server.js'
-import { registerPaymentApi } from './payments.js'
+import { paymentRoutes } from './payments.js'
 
 const payload = selfTransferOf(challengeOf(1), 5)
 const legacyBody = { challengeNonce: payload.challengeNonce, burnTxHash: payload.burnTxHash }
@@ -27,7 +28,7 @@ function setup(settle: () => Promise<SettleAnswer>) {
   const failures: unknown[] = []
   const rateLimits = createRateLimits({ keysMax: 1, clock })
   const off = rateLimits('shared', 0)
-  registerPaymentApi(app, {
+  registerRoutes(app, paymentRoutes, {
     chainId: 31337,
     profile: { name: 'local', acceptsPayments: true },
     issueChallenge: async () => reject('address_pool_empty'),

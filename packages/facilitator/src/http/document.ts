@@ -1,9 +1,15 @@
-/** The OpenAPI 3.1 document, made of the table of operations and the schemas in it. */
+/** The OpenAPI 3.1 document, made of the declarations of all routes and the schemas in them. */
 import { z } from 'zod'
 import { version } from '../package.js'
-import type { Answer, Operation } from './operation.js'
-import { operations } from './operations.js'
+import { adminRoutes } from './admin/api.js'
+import { historyRoutes } from './history/api.js'
+import { healthRoutes } from './public/health.js'
+import { paymentRoutes } from './public/payments.js'
+import type { Answer, Described } from './route.js'
 import { components } from './schema-parts.js'
+
+/** Routes of participants exist only with a configured payment history; without one they are not found. */
+const routes: readonly Described[] = [...paymentRoutes, ...healthRoutes, ...adminRoutes, ...historyRoutes]
 
 type JsonSchema = Record<string, unknown>
 
@@ -23,11 +29,8 @@ const statusText: Record<number, string> = {
 
 export function openApiDocument(): JsonSchema {
   const paths: Record<string, JsonSchema> = {}
-  for (const operation of operations) {
-    paths[operation.path] = {
-      ...paths[operation.path],
-      [operation.method.toLowerCase()]: toOperation(operation),
-    }
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: toOperation(route) }
   }
   return {
     openapi: '3.1.0',
@@ -52,13 +55,13 @@ export function openApiDocument(): JsonSchema {
   }
 }
 
-function toOperation(operation: Operation): JsonSchema {
-  const { tag, summary, path, query, body, answer, otherwise, refusals, refusal } = operation
+function toOperation(route: Described): JsonSchema {
+  const { tag, summary, path, auth, query, body, answer, otherwise, refusal } = route
   const parameters = [...pathParameters(path), ...queryParameters(query)]
   return {
     tags: [tag],
     summary,
-    ...(operation.isGuarded && { security: [{ [tag]: [] }] }),
+    ...(auth && { security: [{ [auth]: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: { required: true, content: { 'application/json': { schema: refTo(body) } } },
@@ -66,14 +69,27 @@ function toOperation(operation: Operation): JsonSchema {
     responses: {
       200: { description: 'The answer.', ...contentOf(answer, otherwise) },
       ...Object.fromEntries(
-        refusals.map((status) => [status, { description: statusText[status], ...contentOf(refusal) }]),
+        refusalsOf(route).map((status) => [
+          status,
+          { description: statusText[status], ...contentOf(refusal) },
+        ]),
       ),
       default: { description: 'Anything unexpected.', ...contentOf(refusal) },
     },
   }
 }
 
-function contentOf(answer: Answer, otherwise?: Operation['otherwise']): JsonSchema {
+/** What a route takes says how it refuses; only the rest is declared. */
+const refusalsOf = ({ path, auth, query, body, refusals = [] }: Described): number[] => [
+  ...(auth ? [401] : []),
+  ...(auth === 'history' ? [429] : []),
+  ...(path.includes('{') ? [404] : []),
+  ...(query ? [400] : []),
+  ...(body ? [400, 413, 415] : []),
+  ...refusals,
+]
+
+function contentOf(answer: Answer, otherwise?: Described['otherwise']): JsonSchema {
   const others = otherwise && { [otherwise.contentType]: {} }
   if ('contentType' in answer) return { content: { [answer.contentType]: {}, ...others } }
   return { content: { 'application/json': { schema: refTo(answer) }, ...others } }

@@ -1,0 +1,133 @@
+/**
+ * One declaration for each endpoint: what it takes, what it answers, and its handler. The server registers the declarations,
+ * and the OpenAPI document is made of them.
+ */
+import {
+  accept,
+  type ChallengeNonce,
+  parseChallengeNonce,
+  type Rejection,
+  type Result,
+  reject,
+} from '@svc-zerc20/protocol'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { type Refusal, sendRefusal } from './problem.js'
+import { problem } from './schema-parts.js'
+
+export type Answer = z.ZodType | { readonly contentType: string }
+
+/** A route as the document describes it. */
+export type Described = {
+  readonly method: 'GET' | 'POST'
+  /** As OpenAPI writes it, such as `/payments/{challengeNonce}`. */
+  readonly path: string
+  readonly tag: 'payment' | 'operation' | 'admin' | 'history'
+  readonly summary: string
+  /** Needs a bearer token of this surface. */
+  readonly auth?: 'admin' | 'history'
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  readonly answer: Answer
+  /** Another content type that the caller can choose. */
+  readonly otherwise?: { readonly contentType: string }
+  /** Statuses of refusals that do not follow from the rest, and the shape that refusals have here. */
+  readonly refusals?: readonly number[]
+  readonly refusal: z.ZodType
+}
+
+export type Route<D> = Described & { register(app: FastifyInstance, deps: D): void }
+
+/** What routes of one kind have in common. */
+type Kind<D, V> = Pick<Described, 'tag' | 'auth'> & {
+  /** Judges a request before its body is read. Gives what the handler has to know about the caller, if anything. */
+  enter?(request: FastifyRequest, deps: D): Promise<Result<V> | Refusal | undefined>
+}
+
+type Declaration<D, V, P extends string, Q extends z.ZodObject, B extends z.ZodType> = Omit<
+  Described,
+  'tag' | 'auth' | 'refusal'
+> & {
+  readonly path: P
+  /** A query or body that does not fit is refused. Unknown keys are ignored. */
+  readonly query?: Q
+  readonly body?: B
+  /** The protocol defines the body, so the handler reads it with the protocol's parser, which knows the order of reasons. */
+  readonly isWire?: true
+  /** A problem unless told. */
+  readonly refusal?: z.ZodType
+  handle(asked: Asked<V, P, Q, B>, deps: D): Promise<object | Refusal>
+}
+
+type Asked<V, P, Q, B> = {
+  readonly visitor: V
+  readonly nonce: P extends `${string}{challengeNonce}${string}` ? ChallengeNonce : undefined
+  readonly query: z.output<Q>
+  readonly body: z.output<B>
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** The function that declares routes of one kind. A handler returns the answer, a refusal, or the reply it has sent. */
+export const routesOf =
+  <D, V = undefined>({ enter, ...kind }: Kind<D, V>) =>
+  <P extends string, Q extends z.ZodObject = never, B extends z.ZodType = never>({
+    handle,
+    isWire,
+    ...declared
+  }: Declaration<D, V, P, Q, B>): Route<D> => {
+    const visitors = new WeakMap<FastifyRequest, V>()
+
+    async function letIn(request: FastifyRequest, reply: FastifyReply, deps: D) {
+      const entered = await enter?.(request, deps)
+      if (entered?.ok === false) return sendRefusal(reply, entered)
+      if (entered) visitors.set(request, entered.value)
+      return undefined
+    }
+
+    function read(request: FastifyRequest, reply: FastifyReply): Result<Asked<V, P, Q, B>> {
+      const query = readWith(declared.query, request.query)
+      if (!query.ok) return query
+      const body = isWire ? accept(undefined) : readWith(declared.body, request.body ?? {})
+      if (!body.ok) return body
+      const given = (request.params as { challengeNonce?: string }).challengeNonce
+      const nonce = given === undefined ? undefined : parseChallengeNonce(given)
+      if (given !== undefined && !nonce) return noSuchPayment
+      const visitor = visitors.get(request)
+      return accept({ visitor, nonce, query: query.value, body: body.value, request, reply } as never)
+    }
+
+    return {
+      ...kind,
+      ...declared,
+      refusal: declared.refusal ?? problem,
+      register(app, deps) {
+        app.route({
+          method: declared.method,
+          url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
+          ...(enter && { onRequest: (request, reply) => letIn(request, reply, deps) }),
+          async handler(request, reply) {
+            const asked = read(request, reply)
+            const answer = asked.ok ? await handle(asked.value, deps) : asked
+            return 'ok' in answer && answer.ok === false ? sendRefusal(reply, answer as Rejection) : answer
+          },
+        })
+      },
+    }
+  }
+
+export function registerRoutes<D>(app: FastifyInstance, routes: readonly Route<D>[], deps: D): void {
+  for (const route of routes) route.register(app, deps)
+}
+
+/** Whatever is wrong with a nonce, and whosever the payment is, the answer is the same. */
+export const noSuchPayment = reject('not_found', 'no such payment')
+
+function readWith(schema: z.ZodType | undefined, given: unknown): Result<unknown> {
+  if (!schema) return accept(undefined)
+  const read = schema.safeParse(given)
+  if (read.success) return accept(read.data)
+  const [issue] = read.error.issues
+  const where = issue?.path.join('.') || 'request'
+  return reject('malformed_request', `${where}: ${issue?.message ?? 'malformed'}`)
+}
