@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { root, run, setup } from './setup.mjs'
 
 await setup()
-const suites = ['test/crash', 'packages/payer/src/totals/kills.test.ts']
+const suites = ['test/crash', 'packages/payer/src/state/kills.test.ts']
 const env = {
   CRASH_KILLS: '500',
   CRASH_SHARES: '200',

@@ -114,34 +114,18 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     mcp: ['facilitator', 'offers', 'scheme', 'served'],
   },
   'packages/payer/src': {
-    // The records of payments and offers.
-    payment: [],
-    offer: [],
-    // Storage, approvals and limits.
-    store: ['payment'],
-    approval: ['store'],
-    totals: ['payment', 'store'],
-    policy: ['offer', 'payment', 'store', 'approval', 'totals'],
-    environment: ['store', 'policy'],
+    // What is remembered, and what may be spent of it.
+    state: [],
+    policy: ['state'],
+    // The operator's settings.
+    environment: ['state', 'policy'],
     // From leave to signature, and from signature to the resource.
-    signing: ['offer', 'payment', 'store', 'totals', 'policy'],
-    scheme: ['offer', 'payment', 'store', 'totals', 'policy', 'signing'],
-    delivery: ['payment', 'scheme'],
+    signing: ['state', 'policy'],
+    delivery: ['state', 'policy', 'signing'],
     // Wiring, and what people type.
-    payer: [
-      'offer',
-      'payment',
-      'store',
-      'approval',
-      'totals',
-      'policy',
-      'environment',
-      'signing',
-      'scheme',
-      'delivery',
-    ],
-    mcp: ['payment', 'approval', 'policy', 'delivery', 'payer'],
-    command: ['payment', 'store', 'approval', 'policy', 'environment', 'signing', 'delivery', 'payer', 'mcp'],
+    payer: ['state', 'policy', 'environment', 'signing', 'delivery'],
+    mcp: ['state', 'policy', 'delivery', 'payer'],
+    command: ['state', 'policy', 'environment', 'signing', 'delivery', 'payer', 'mcp'],
   },
   'packages/observer/src': {
     // The observer takes the public record of a chain, and knows neither the simulation nor the scores.

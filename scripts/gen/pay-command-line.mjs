@@ -1,5 +1,5 @@
 import { createProgram } from '../../packages/payer/dist/command/program.js'
-import { tools } from '../../packages/payer/dist/mcp/tool-list.js'
+import { tools } from '../../packages/payer/dist/mcp/tools.js'
 import { sectionsOf } from './help-pages.mjs'
 
 /** docs/reference/svc-pay.md */
@@ -19,17 +19,17 @@ in \`todo\`, and the \`rule\` that refused with its limit. The environment is in
 ${sectionsOf(program, 2, '').join('\n')}
 ## Tools of svc-pay mcp
 
-Other arguments are refused. \`svc-pay schema\` prints the schemas.
+Other arguments are refused. A client asks the server for the schemas.
 
 | tool | arguments | what it does |
 |---|---|---|
-${tools.map(toolRow).join('\n')}
+${Object.entries(tools).map(toolRow).join('\n')}
 `
 }
 
-function toolRow({ name, description, inputSchema }) {
-  const names = Object.keys(inputSchema.properties).map((each) =>
-    inputSchema.required.includes(each) ? `\`${each}\`` : `[\`${each}\`]`,
+function toolRow([name, { description, inputSchema }]) {
+  const names = Object.entries(inputSchema.shape).map(([each, schema]) =>
+    schema.isOptional() ? `[\`${each}\`]` : `\`${each}\``,
   )
   return `| \`${name}\` | ${names.join(' ') || 'none'} | ${description} |`
 }

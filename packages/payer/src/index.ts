@@ -1,21 +1,21 @@
+export type { Clock } from '@svc-zerc20/protocol'
 export { baseUnits } from '@svc-zerc20/protocol'
-export type { ApprovalRequest, Approver } from './approval/approval.js'
-export { type Clock, systemClock } from './clock.js'
+export { systemClock } from '@svc-zerc20/protocol/system-clock'
 export { deliverPayments } from './delivery/deliver-payments.js'
+export { withSpendControls } from './delivery/spend-controls.js'
 export { defaultLimits, type PayerLimits } from './limits.js'
 export type { Payer } from './payer/assemble-payer.js'
-export { type CreatePayerOptions, createPayer } from './payer/create-payer.js'
+export {
+  type CreatePayerOptions,
+  createPayer,
+  createPayerScheme,
+  type PayerOptions,
+} from './payer/create-payer.js'
 export type { Payment, PayOptions, PayStep, Purchased } from './payer/pay.js'
+export { createPayerFromEnvironment } from './payer/payer-from-environment.js'
 export type { Quote, QuotedOffer } from './payer/quote.js'
 export { PayerError, type PayerErrorCode, payerErrors } from './payer-error.js'
-export {
-  createPaymentMemory,
-  type DeliveryState,
-  type PaymentMemory,
-  type PaymentRecord,
-} from './payment/payment-memory.js'
-export { createPayerScheme, type PayerScheme } from './scheme/client-scheme.js'
-export type { PayerAccount, PayerMode, PayerOptions } from './scheme/payer-options.js'
-export { readSpendChoices, type SpendChoices } from './scheme/spend-choices.js'
-export { withSpendControls } from './scheme/spend-controls.js'
+export type { ApprovalRequest, Approver } from './policy/approval.js'
+export type { PayerAccount, PayerMode, PayerScheme } from './signing/scheme.js'
+export type { DeliveryState, PaymentRecord } from './state/payments.js'
 export type { RuleName, Verdict } from './verdict.js'

@@ -83,3 +83,11 @@ export const defaultLimits = {
 } as const
 
 export type PayerLimits = { readonly [Name in keyof typeof defaultLimits]: number }
+
+/** The limits of a payer whose operator says how long an answer may take, and perhaps more. */
+export const limitsFor = (timeoutMs: number, changes: Partial<PayerLimits> = {}): PayerLimits => ({
+  ...defaultLimits,
+  answerMsMax: timeoutMs,
+  rpcTimeoutMs: Math.min(timeoutMs, defaultLimits.rpcTimeoutMs),
+  ...changes,
+})

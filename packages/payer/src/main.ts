@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-/** `svc-pay`: arguments and environment → a command and its exit code. */
-import { exitCodes } from './command/exit-codes.js'
 import { runProgram } from './command/program.js'
 import { takeEnvironment } from './environment/env.js'
+import { exitCodes } from './payer-error.js'
 import { version } from './version.js'
+
+/** `svc-pay`: arguments and environment → a command and its exit code. */
 
 const environment = takeEnvironment()
 const { stdin, stdout, stderr } = process

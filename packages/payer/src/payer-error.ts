@@ -1,24 +1,54 @@
 import { SvcError, type TxHash } from '@svc-zerc20/protocol'
 
-/** Every way the payer itself refuses or fails: what it means for the money, and what to do. */
+/** The exit codes of `svc-pay`. */
+export const exitCodes = {
+  ok: 0,
+  usage: 2,
+  refused: 3,
+  notApproved: 4,
+  failed: 5,
+  pending: 6,
+  notValid: 7,
+} as const
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
+  0: 'done: paid, or nothing had to be paid',
+  2: 'a mistake in the command line or the environment; correct it first',
+  3: 'refused by a rule of the policy; nothing was signed',
+  4: 'not approved by a human; nothing was signed',
+  5: 'failed; the error says what became of the money',
+  6: 'pending: money may be on its way; svc-pay resume, or the same request again, goes on with it',
+  7: 'the proof is not valid; the reason is printed',
+}
+
+/**
+ * Every way the payer itself refuses or fails: what it means for the money, what to do, and how `svc-pay` exits unless it
+ * is as failed.
+ */
 export const payerErrors = {
   offer_malformed: {
     means: 'The offer is not a well-formed svc-zerc20 offer of x402 version 2; nothing was signed.',
     todo: 'Tell the seller.',
   },
   offer_network: {
+    exit: 'refused',
     means: 'The offer names another network than this payer is for; nothing was signed.',
     todo: 'Use a payer for that network, if you mean to pay there.',
   },
   offer_token: {
+    exit: 'refused',
     means: 'The token is not one this payer may spend; nothing was signed.',
     todo: 'Set SVC_ALLOWED_TOKEN or allowedTokens to it, if you mean to spend it.',
   },
   offer_helper: {
+    exit: 'refused',
     means: 'The helper contract is not one this payer trusts; nothing was signed.',
     todo: 'Add it to allowedHelpers only if you know its code, or pay by self-transfer.',
   },
   offer_amount: {
+    exit: 'refused',
     means: 'The amount is above what one payment may cost; nothing was signed.',
     todo: 'Raise SVC_MAX_PER_PAYMENT or maxAmountPerPayment, if it is worth that to you.',
   },
@@ -27,14 +57,17 @@ export const payerErrors = {
     todo: 'Make the request again to fetch a fresh 402.',
   },
   offer_deadline: {
+    exit: 'refused',
     means: 'The signatures would be missing a deadline or stay usable for too long; nothing was signed.',
     todo: 'Tell the seller.',
   },
   offer_changed: {
+    exit: 'refused',
     means: 'The challenge was paid for under other terms before; nothing more was signed.',
     todo: 'Do not pay this seller again without looking.',
   },
   permit_not_offered: {
+    exit: 'refused',
     means: 'The offer has no gasless path and this payer has no fallback; nothing was signed.',
     todo: "Set fallback: 'self-transfer' to pay with gas of your own.",
   },
@@ -43,30 +76,37 @@ export const payerErrors = {
     todo: 'Make the request again later; nothing more was signed.',
   },
   host_refused: {
+    exit: 'refused',
     means: 'No request leaves for a host that is not allowed; nothing was sent there.',
     todo: 'Add the host to SVC_ALLOWED_HOSTS or allowedHosts, if you mean to speak to it.',
   },
   total_exceeded: {
+    exit: 'refused',
     means: 'All payments in this token together would pass their cap; nothing was signed.',
     todo: 'Raise SVC_MAX_TOTAL, if it is worth that to you.',
   },
   host_total_exceeded: {
+    exit: 'refused',
     means: 'All payments to this host together would pass their cap; nothing was signed.',
     todo: 'Raise SVC_MAX_PER_HOST, if it is worth that to you.',
   },
   day_total_exceeded: {
+    exit: 'refused',
     means: 'The payments of the last 24 hours would pass their cap; nothing was signed.',
     todo: 'Wait, or raise SVC_MAX_PER_DAY, if it is worth that to you.',
   },
   not_signed: {
+    exit: 'refused',
     means: 'Nothing was signed for this payment before, and resuming signs nothing.',
     todo: 'Make the same request again to pay for it.',
   },
   not_approved: {
+    exit: 'notApproved',
     means: 'This payment needs the approval of a human and did not get it; nothing was signed.',
     todo: 'Ask the operator, then make the request again.',
   },
   key_missing: {
+    exit: 'usage',
     means: 'Paying needs the key of an account; nothing was signed.',
     todo: 'Set SVC_PAYER_PK, or give createPayer an account.',
   },
@@ -76,9 +116,10 @@ export const payerErrors = {
   },
   state_unusable: {
     means: 'The state folder cannot be used, so that limits could not be kept; no payment left this process.',
-    todo: 'Mend the folder, or name another with SVC_STATE_DIR; its totals then begin at zero.',
+    todo: 'Repair the folder, or name another with SVC_STATE_DIR; its totals then begin at zero.',
   },
   redirect_refused: {
+    exit: 'refused',
     means: 'A payment is made only to the URL that asked for it, on the origin that was requested.',
     todo: 'Request the final URL itself, if you mean to pay there.',
   },
@@ -119,6 +160,7 @@ export const payerErrors = {
     todo: 'Look at the token: it may be paused, or block one of the addresses.',
   },
   gas_exceeded: {
+    exit: 'refused',
     means: 'The gas of the transfer may cost more than one payment may; nothing was signed.',
     todo: 'Raise SVC_MAX_GAS_WEI or maxGasWei, if it is worth that to you, or pay by permit.',
   },
@@ -141,10 +183,12 @@ export const payerErrors = {
     todo: 'Make the request again to pay a fresh offer.',
   },
   burn_unconfirmed: {
+    exit: 'pending',
     means: 'The burn was signed and no receipt was seen. It may still be mined.',
-    todo: 'Ask again for this payment, do not pay anew.',
+    todo: 'Ask again for this payment; do not pay a second time.',
   },
   payment_unanswered: {
+    exit: 'pending',
     means: 'The payment was sent and no answer came. It may or may not have been taken.',
     todo: 'Make the same request again: this payment is presented first, and nothing is paid twice.',
   },
@@ -153,26 +197,38 @@ export const payerErrors = {
     todo: 'See the reason.',
   },
   payment_pending: {
+    exit: 'pending',
     means: 'A payment made for this request is not delivered yet; nothing new was signed.',
     todo: 'Make the same request again later: this payment is presented first.',
   },
   answer_half: {
+    exit: 'pending',
     means:
       'The payment was taken, and its answer broke off. What came of it is kept where there is a state folder.',
     todo: 'Make the same request again: this payment is presented first. svc-pay resume does that, too.',
   },
   answer_kept: {
+    exit: 'pending',
     means: 'The answer was paid for and came as a whole, but could not be handed over. It is kept.',
     todo: 'svc-pay resume writes it to a file; the same request again gives it out without asking the seller.',
   },
   payment_used: {
     means:
       'A payment made for this request was accepted, and its one answer was given and perhaps lost on its way. Nothing new was signed.',
-    todo: 'Asking once more pays anew.',
+    todo: 'Asking once more pays again.',
   },
-} as const satisfies Record<string, { readonly means: string; readonly todo: string }>
+} as const satisfies Record<
+  string,
+  { readonly exit?: keyof typeof exitCodes; readonly means: string; readonly todo: string }
+>
 
 export type PayerErrorCode = keyof typeof payerErrors
+
+/** How `svc-pay` exits after an error. */
+export function exitOf(error: unknown): keyof typeof exitCodes {
+  if (error instanceof PayerError) return { exit: 'failed' as const, ...payerErrors[error.code] }.exit
+  return error instanceof SvcError && error.code === 'payer_misconfigured' ? 'usage' : 'failed'
+}
 
 type Facts = {
   readonly burnTxHash?: TxHash | undefined

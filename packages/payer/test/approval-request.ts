@@ -1,4 +1,4 @@
-import type { ApprovalRequest } from '../src/approval/approval.js'
+import type { ApprovalRequest } from '../src/policy/approval.js'
 import { address, bytes32 } from './offers.js'
 
 /** A question as the guard asks it. */

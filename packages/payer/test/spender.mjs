@@ -2,9 +2,9 @@
 // releases, or leaves the reservation as a crash would. `spender.mjs <state folder> <file of signatures> <cap>`
 import { randomBytes, randomInt } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
-import { systemClock } from '../dist/clock.js'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { defaultLimits } from '../dist/limits.js'
-import { openState } from '../dist/payer/open-state.js'
+import { openState } from '../dist/state/open-state.js'
 
 const [, , folder, signatures, cap] = process.argv
 const { totals } = openState({ folder, clock: systemClock, limits: defaultLimits })

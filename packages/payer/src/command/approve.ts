@@ -3,12 +3,10 @@
  * cannot be piped in.
  */
 import { createInterface } from 'node:readline/promises'
-import { SvcError } from '@svc-zerc20/protocol'
-import type { ApprovalRequest } from '../approval/approval.js'
-import { answerQuestion, listQuestions } from '../approval/folder.js'
-import { textOf } from '../approval/question.js'
-import type { Clock } from '../clock.js'
-import { exitCodes } from './exit-codes.js'
+import { type Clock, SvcError } from '@svc-zerc20/protocol'
+import { exitCodes } from '../payer-error.js'
+import { type ApprovalRequest, textOf } from '../policy/approval.js'
+import { answerQuestion, listQuestions } from '../policy/approval-folder.js'
 import type { Io, Report } from './output.js'
 
 export async function approve(

@@ -6,9 +6,9 @@ import { type ChallengeNonce, SvcError, textTable } from '@svc-zerc20/protocol'
 import { readWhole } from '../delivery/bounded-body.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { inTokensOf, limitsResult, type PaymentStatus, statusResult } from '../payer/results.js'
+import { exitCodes } from '../payer-error.js'
 import { printable } from '../printable.js'
-import { type AuditRecord, readAudit } from '../store/read-audit.js'
-import { exitCodes } from './exit-codes.js'
+import type { AuditRecord } from '../state/audit-log.js'
 import type { Report } from './output.js'
 
 /** One purchase in the log: its facts, and its last event. */
@@ -46,10 +46,9 @@ const shown = ['at', 'state', 'amount', 'route', 'transaction', 'why'] as const
 
 export async function history(
   payer: AssembledPayer,
-  folder: string,
   { csv, last }: { csv: boolean; last: number },
 ): Promise<Report> {
-  const { records, unreadable } = await readAudit(folder)
+  const { records, unreadable } = await payer.state.audit.read()
   const rows = await Promise.all(
     rowsOf(records)
       .slice(-last)
@@ -142,10 +141,9 @@ export async function status(
   payer: AssembledPayer,
   nonce: ChallengeNonce,
   facilitator: string | undefined,
-  folder: string,
 ): Promise<Report> {
   const asked = facilitator === undefined ? undefined : await askFacilitator(payer, nonce, facilitator)
-  const known = await statusResult(payer, nonce, folder).catch((error) => {
+  const known = await statusResult(payer, nonce).catch((error) => {
     if (asked === undefined) throw error
     return { challengeNonce: nonce, events: [] }
   })

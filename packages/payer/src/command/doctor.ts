@@ -3,8 +3,8 @@ import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Address, Network, textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
+import { exitCodes } from '../payer-error.js'
 import { createHelperTrust } from '../signing/helper-trust.js'
-import { exitCodes } from './exit-codes.js'
 import { type Io, paint, type Report } from './output.js'
 
 type Finding = { readonly level: 'ok' | 'warn' | 'fail'; readonly what: string; readonly found: string }
@@ -27,7 +27,7 @@ export async function doctor(
     await looked('state folder', () => writable(folder)),
     await looked(
       'totals',
-      async () => `${Object.keys((await payer.totals.state()).reservations).length} reservations open`,
+      async () => `${Object.keys((await payer.state.totals.state()).reservations).length} reservations open`,
     ),
     ...(await chainFindings(payer)),
   ]
@@ -79,13 +79,13 @@ async function chainFindings(payer: AssembledPayer): Promise<Finding[]> {
 }
 
 /** What the account holds of a token. Nothing is a warning: quoting works, and every payment is refused. */
-async function tokenFinding({ chain, address, inTokens }: AssembledPayer, token: Address): Promise<Finding> {
+async function tokenFinding({ chain, address }: AssembledPayer, token: Address): Promise<Finding> {
   let held: bigint | undefined
   const found = await looked('token', async () => {
-    const one = await inTokens(token, 1n)
+    const one = await chain.inTokens(token, 1n)
     if (one === undefined) throw new Error(`${token} tells neither symbol nor decimals`)
     held = address && (await chain.balanceOf(token, address))
-    const text = held === undefined ? '' : `; the account holds ${await inTokens(token, held)}`
+    const text = held === undefined ? '' : `; the account holds ${await chain.inTokens(token, held)}`
     return `${token}: the smallest unit is ${one}${text}`
   })
   return held === 0n ? { ...found, level: 'warn', found: `${found.found}, so it can pay nothing` } : found

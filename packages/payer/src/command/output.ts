@@ -1,7 +1,6 @@
 /** The output of `svc-pay`: text for people, or one JSON object of one shape for programs. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { PayerError } from '../payer-error.js'
-import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js'
+import { type ExitCode, exitCodes, exitOf, PayerError } from '../payer-error.js'
 
 /** The result of a command. */
 export type Report = {
@@ -39,7 +38,7 @@ export async function run(
     if (await write(io.stdout, json ? jsonOf(report) : text)) await written?.()
     return exitCode
   } catch (error) {
-    const exitCode = exitCodeOf(error)
+    const exitCode = exitCodes[exitOf(error)]
     if (json) writeJson(io, { ok: false, command, exitCode, error: describe(error), warnings })
     else io.stderr.write(`${paint(io, 'red', 'error')}: ${visible(messageOf(error))}\n`)
     return exitCode

@@ -1,17 +1,16 @@
 /** What was paid for is never lost: `svc-pay` beside a chain, with sellers and disks that fail. */
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Headers } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Behaviour, startHostileSeller } from '../../test/hostile-seller.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { randomHex } from '../../test/offers.js'
 import { type Step, startPaywall } from '../../test/paywall.js'
 import { createSvcPay } from '../../test/svc-pay.js'
-import { systemClock } from '../clock.js'
 
 let net: TestNetwork
 let state: string

@@ -8,13 +8,13 @@ import {
   parseBaseUnits,
   parseChallengeNonce,
 } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { systemClock } from '../clock.js'
-import type { Environment } from '../environment/read-environment.js'
-import { stateFolder } from '../environment/state-folder.js'
+import { stateFolder } from '../environment/env.js'
+import type { Environment } from '../environment/variables.js'
+import { type ExitCode, exitCodes, exitCodeWords } from '../payer-error.js'
 import { approve } from './approve.js'
 import { history, limits, status } from './books.js'
-import { type ExitCode, exitCodes, exitCodeWords } from './exit-codes.js'
 import type { McpCommand } from './mcp.js'
 import { type Io, type Report, run, writeFailure } from './output.js'
 import { assertNotLimits, assertWritable } from './output-path.js'
@@ -22,7 +22,7 @@ import type { VerifyCommand } from './proof.js'
 import { inspect, type PayCommand, pay, quote } from './purchase.js'
 import { type RequestOptions, requestOf } from './request.js'
 import { resume } from './resume.js'
-import { completion, isShell, type Shell, schema } from './schema.js'
+import { schema } from './schema.js'
 import type { Session } from './session.js'
 
 export type ProgramPorts = {
@@ -191,14 +191,14 @@ function addBooks({ command, withPayer }: Workbench, { io, environment }: Progra
     .argument('<nonce>', 'challenge nonce of the payment', readNonce)
     .option('--facilitator <url>', 'ask this facilitator, too; it learns who asks')
     .action((nonce: ChallengeNonce, options: Json & { facilitator?: string }) =>
-      withPayer('status', options, ({ payer, folder }) => status(payer, nonce, options.facilitator, folder)),
+      withPayer('status', options, ({ payer }) => status(payer, nonce, options.facilitator)),
     )
 
   command('history', 'list what was bought and refused')
     .option('--csv', 'print comma-separated values', false)
     .option('--last <count>', 'how many', readCount, 100)
     .action((options: Json & { csv: boolean; last: number }) =>
-      withPayer('history', options, ({ payer, folder }) => history(payer, folder, options)),
+      withPayer('history', options, ({ payer }) => history(payer, options)),
     )
 
   command('limits', 'tell the limits, what was spent, what is reserved and what is left').action(
@@ -294,10 +294,6 @@ function addDescriptions({ program, command, alone }: Workbench): void {
   command('schema', 'print commands, options and exit codes as JSON, for agents').action((options: Json) =>
     alone('schema', options, () => schema(program)),
   )
-
-  command('completion', 'print a completion script')
-    .argument('<shell>', 'bash, zsh or fish', readShell)
-    .action((shell: Shell, options: Json) => alone('completion', options, () => completion(program, shell)))
 }
 
 const collect = (value: string, before: readonly string[]) => [...before, value]
@@ -330,9 +326,4 @@ function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (!(port <= 65_535)) throw new InvalidArgumentError('expected a port, or 0 for a free one')
   return port
-}
-
-function readShell(text: string): Shell {
-  if (!isShell(text)) throw new InvalidArgumentError('expected bash, zsh or fish')
-  return text
 }

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { unixSeconds } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import {
   issueProof,
   makePrivateKey,
@@ -14,7 +16,6 @@ import {
   signRevocations,
 } from '@svc-zerc20/statement'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock, unixSeconds } from '../clock.js'
 import { runProgram } from './program.js'
 
 const keyNo = (number: number) => parsePrivateKey(makePrivateKey(Buffer.alloc(32, number)))

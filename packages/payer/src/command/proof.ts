@@ -3,7 +3,7 @@
  * libraries for it are loaded only here, so that the other commands start fast.
  */
 import { readFile, stat, writeFile } from 'node:fs/promises'
-import { SvcError, textTable } from '@svc-zerc20/protocol'
+import { type Clock, SvcError, textTable, unixSeconds } from '@svc-zerc20/protocol'
 import {
   ProofError,
   parseProofFile,
@@ -15,8 +15,7 @@ import {
   type VerifiedProof,
   verifyProof,
 } from '@svc-zerc20/statement'
-import { type Clock, unixSeconds } from '../clock.js'
-import { exitCodes } from './exit-codes.js'
+import { exitCodes } from '../payer-error.js'
 import type { Report } from './output.js'
 import type { ChainFinding } from './proof-on-chain.js'
 

@@ -1,13 +1,12 @@
 /** `quote`, `inspect` and `pay`. */
 import { writeFile } from 'node:fs/promises'
 import { type Address, type BaseUnits, textTable } from '@svc-zerc20/protocol'
+import { type End, exitAt } from '../outcome.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import type { Bought, Payment, PayStep } from '../payer/pay.js'
 import { cheapestOf, type Quote, type QuotedOffer } from '../payer/quote.js'
-import { paymentResult, quoteResult } from '../payer/results.js'
-import { PayerError } from '../payer-error.js'
-import type { End } from '../payment/outcome.js'
-import { type ExitCode, exitCodeOfEnd, exitCodes } from './exit-codes.js'
+import { quoteResult } from '../payer/results.js'
+import { type ExitCode, exitCodes, PayerError } from '../payer-error.js'
 import { type Io, paint, type Report } from './output.js'
 import { cannotWrite } from './output-path.js'
 import { createHeldSignals } from './stop-signals.js'
@@ -44,14 +43,14 @@ function freeText({ status, otherSchemes }: Quote): string {
 }
 
 async function priceOf(payer: AssembledPayer, { offer, fee }: QuotedOffer): Promise<string> {
-  const tokens = await payer.inTokens(offer.token, offer.amount)
+  const tokens = await payer.chain.inTokens(offer.token, offer.amount)
   const ofItFee = fee === undefined ? '' : `, of it ${fee} fee`
   return `${tokens === undefined ? '' : `${tokens} = `}${offer.amount} base units of ${offer.token}${ofItFee}`
 }
 
 async function offerText(payer: AssembledPayer, quoted: QuotedOffer, io: Io): Promise<string> {
   const { offer, verdicts, fee } = quoted
-  const tokens = await payer.inTokens(offer.token, offer.amount)
+  const tokens = await payer.chain.inTokens(offer.token, offer.amount)
   const marks = { yes: ['green', 'ok'], no: ['red', 'refused'], ask: ['yellow', 'asks you'] } as const
   const facts: [string, string][] = [
     ['price', tokens ?? 'the token does not tell its decimals'],
@@ -116,7 +115,7 @@ async function paidText(
   payer: AssembledPayer,
   { token, amount, transaction, isResumed }: Payment,
 ): Promise<string> {
-  const tokens = await payer.inTokens(token as Address, BigInt(amount))
+  const tokens = await payer.chain.inTokens(token as Address, BigInt(amount))
   const burned =
     transaction === undefined ? '; the chain does not show its burn yet' : `, burned in ${transaction}`
   return `paid ${tokens ?? `${amount} base units`}${isResumed ? ' by an earlier request' : ''}${burned}`
@@ -125,7 +124,7 @@ async function paidText(
 async function sayStep(payer: AssembledPayer, step: PayStep, say: (line: string) => void): Promise<void> {
   if (step.step === 'resuming') {
     const { challengeNonce, accepted } = step.record
-    const tokens = await payer.inTokens(accepted.asset as Address, BigInt(accepted.amount))
+    const tokens = await payer.chain.inTokens(accepted.asset as Address, BigInt(accepted.amount))
     const price = tokens ?? `${accepted.amount} base units`
     say(`this was paid before, with ${price}, by payment ${challengeNonce}: going on with that one`)
   }
@@ -155,11 +154,11 @@ async function purchaseReport(
     end,
     contentType,
     bytes: body.length,
-    payment: payment && paymentResult(payment),
+    payment,
     ...(target !== undefined ? { output } : json ? bodyResult(body, payment !== undefined) : {}),
   }
   return {
-    exitCode: exitCodeOfEnd[end],
+    exitCode: exitCodes[exitAt[end]],
     result,
     text: target !== undefined ? `${body.length} bytes in ${target}\n` : output === undefined ? body : '',
     ...(!isLeftOut && { written: handedOver }),

@@ -1,8 +1,7 @@
 /** The request that arguments describe. No request carries a key of the environment. */
 import { readFile, realpath } from 'node:fs/promises'
 import { SvcError } from '@svc-zerc20/protocol'
-import type { Environment } from '../environment/read-environment.js'
-import { isTakenOut } from '../environment/variables.js'
+import { type Environment, isTakenOut } from '../environment/variables.js'
 
 /** The parts of a request, as the command line gives them. */
 export type RequestOptions = {

@@ -8,11 +8,10 @@ import { join } from 'node:path'
 import { textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import type { Bought } from '../payer/pay.js'
-import { PayerError } from '../payer-error.js'
-import type { PaymentRecord } from '../payment/payment-memory.js'
-import { makeFolder } from '../store/files.js'
-import type { KeptAnswer } from '../store/kept-answers.js'
-import { exitCodeOf, exitCodes } from './exit-codes.js'
+import { exitCodes, exitOf, PayerError } from '../payer-error.js'
+import { makeFolder } from '../state/files.js'
+import type { KeptAnswer } from '../state/kept-answers.js'
+import type { PaymentRecord } from '../state/payments.js'
 import type { Io, Report } from './output.js'
 import { cannotWrite } from './output-path.js'
 import { createHeldSignals } from './stop-signals.js'
@@ -34,7 +33,7 @@ export async function resume(payer: AssembledPayer, folder: string, io: Pick<Io,
   signals.hold()
   const fates: Fate[] = []
   try {
-    for (const record of (await payer.state?.memory.list()) ?? []) {
+    for (const record of await payer.state.memory.list()) {
       if (signals.wasTold()) break
       if (record.delivery === 'undelivered') fates.push(await finish(payer, record, folder))
       if (record.delivery === 'open') fates.push(fateOf(record, 'in use', 'another process is at it'))
@@ -48,7 +47,7 @@ export async function resume(payer: AssembledPayer, folder: string, io: Pick<Io,
 }
 
 async function reportOf(fates: readonly Fate[], payer: AssembledPayer): Promise<Report> {
-  const { reservations } = await payer.totals.state()
+  const { reservations } = await payer.state.totals.state()
   const open = Object.entries(reservations).map(([challengeNonce, { amount, expiresAt }]) => ({
     ...{ challengeNonce, amount, expiresAt },
   }))
@@ -71,7 +70,7 @@ async function reportOf(fates: readonly Fate[], payer: AssembledPayer): Promise<
 
 /** Finishes one payment, by its kept answer or by presenting it once more. */
 async function finish(payer: AssembledPayer, record: PaymentRecord, folder: string): Promise<Fate> {
-  const isKept = (await payer.state?.kept.find(record.challengeNonce))?.isComplete === true
+  const isKept = (await payer.state.kept?.find(record.challengeNonce))?.isComplete === true
   const isSigned = record.payload !== undefined || record.burn !== undefined
   if (!isKept && !isSigned && record.outrunNonce !== undefined) {
     return fateOf(record, 'pending', 'it needs a new signature: make the same request again with svc-pay pay')
@@ -94,7 +93,7 @@ async function finish(payer: AssembledPayer, record: PaymentRecord, folder: stri
       return fateOf(record, 'over', 'nothing was ever signed for it, and nothing was paid')
     }
     const detail = error instanceof PayerError ? `${error.code}: ${error.detail}` : (error as Error).message
-    return fateOf(record, exitCodeOf(error) === exitCodes.pending ? 'pending' : 'failed', detail)
+    return fateOf(record, exitOf(error) === 'pending' ? 'pending' : 'failed', detail)
   }
 }
 
@@ -114,11 +113,11 @@ async function writeOut(record: PaymentRecord, bought: Bought, folder: string): 
 
 /** Gives out what no payment waits for any more: answers that were handed on in part, and halves of lost ones. */
 async function giveOut(payer: AssembledPayer, folder: string): Promise<Fate[]> {
-  const { kept, memory } = payer.state ?? {}
+  const { kept, memory } = payer.state
   const fates: Fate[] = []
   for (const answer of (await kept?.list()) ?? []) {
     const { challengeNonce, isComplete, bytes, path } = answer
-    const record = await memory?.get(challengeNonce)
+    const record = await memory.get(challengeNonce)
     if (record?.delivery === 'open' || record?.delivery === 'undelivered') continue
     const target = join(folder, `${challengeNonce}.${isComplete ? 'body' : 'half'}`)
     const of = { challengeNonce, request: record?.request ?? requestOf(answer) }

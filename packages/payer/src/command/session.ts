@@ -4,14 +4,14 @@
  */
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ApprovalRequest, type Approver, firstOf } from '../approval/approval.js'
-import { createFolderApprover } from '../approval/folder.js'
-import { createPageApprover } from '../approval/page.js'
-import { createTerminalApprover } from '../approval/terminal.js'
-import { systemClock } from '../clock.js'
-import type { Environment } from '../environment/read-environment.js'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import type { Environment } from '../environment/variables.js'
 import { type AssembledPayer, assemblePayer } from '../payer/assemble-payer.js'
 import { partsFromEnvironment } from '../payer/payer-from-environment.js'
+import { type ApprovalRequest, type Approver, firstOf } from '../policy/approval.js'
+import { createFolderApprover } from '../policy/approval-folder.js'
+import { createPageApprover } from '../policy/approval-page.js'
+import { createTerminalApprover } from '../policy/approval-terminal.js'
 import type { Io } from './output.js'
 
 export type Session = {
@@ -32,11 +32,10 @@ export type SessionOptions = {
 }
 
 export function openSession(environment: Environment, io: Io, options: SessionOptions = {}): Session {
-  const { parts, warnings } = partsFromEnvironment(environment, {
+  const { parts, folder, warnings } = partsFromEnvironment(environment, {
     approver: (folder) => approverOf(approvalsIn(folder), io, options),
     ...(options.fetch && { fetch: options.fetch }),
   })
-  const { stateFolder: folder } = parts
   return { payer: assemblePayer(parts), folder, approvals: approvalsIn(folder), warnings }
 }
 

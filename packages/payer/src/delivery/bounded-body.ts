@@ -2,7 +2,8 @@
  * Reads bodies of sellers within bounds. Sizes are counted after decoding, so that a compressed bomb counts
  * in full.
  */
-import type { Clock } from '../clock.js'
+import type { Clock } from '@svc-zerc20/protocol'
+import { inTime } from '../in-time.js'
 import { PayerError } from '../payer-error.js'
 
 export type BodyBounds = {
@@ -78,9 +79,7 @@ function createTake(reader: ReadableStreamDefaultReader<Uint8Array>, bounds: Bod
   async function next(): Promise<Uint8Array | undefined> {
     const waitMs = Math.min(bounds.idleMsMax, untilMs - clock.now())
     if (waitMs <= 0) throw new PayerError('answer_timeout', `the body took over ${bounds.totalMsMax} ms`)
-    const read = new AbortController()
-    const late = clock.sleep(waitMs, read.signal).then(() => 'late' as const)
-    const first = await Promise.race([reader.read(), late]).finally(() => read.abort())
+    const first = await inTime(reader.read(), waitMs, clock)
     if (first === 'late') throw new PayerError('answer_timeout', `the body stopped for ${waitMs} ms`)
     if (first.done) return undefined
     bytesLeft -= first.value.byteLength

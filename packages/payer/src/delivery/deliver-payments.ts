@@ -6,8 +6,8 @@
  * failure.
  */
 import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '@svc-zerc20/protocol'
-import { isServed } from '../payment/outcome.js'
-import type { PayerScheme } from '../scheme/client-scheme.js'
+import { isServed } from '../outcome.js'
+import type { PayerScheme } from '../signing/scheme.js'
 import { onBreak } from './bounded-body.js'
 import { createDelivery, type Delivery, type Presented } from './delivery.js'
 import { purchaseKey } from './unpaid-request.js'

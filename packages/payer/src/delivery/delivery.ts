@@ -1,14 +1,22 @@
 /** Presents payments to sellers and judges their answers, beneath official clients and beneath our own purchases. */
-import { Headers, Offer, type TxHash } from '@svc-zerc20/protocol'
-import { unixSeconds } from '../clock.js'
+import { Headers, Offer, reasons, type TxHash, unixSeconds } from '@svc-zerc20/protocol'
+import {
+  type Answer,
+  endOf,
+  isServed,
+  judgeAnswer,
+  type Outcome,
+  outcomes,
+  readAnswer,
+  refusalOf,
+} from '../outcome.js'
 import { PayerError } from '../payer-error.js'
-import { type Answer, isServed, judgeAnswer, type Outcome, outcomes, readAnswer } from '../payment/outcome.js'
-import type { PaymentRecord } from '../payment/payment-memory.js'
-import { bodyOf } from '../payment/request-body.js'
-import type { PayerScheme } from '../scheme/client-scheme.js'
+import { bodyOf } from '../policy/purchase.js'
+import { printable } from '../printable.js'
+import type { PayerScheme } from '../signing/scheme.js'
+import type { PaymentRecord } from '../state/payments.js'
 import { createExchange, type Exchange } from './exchange.js'
 import { isRedirect, requestAt } from './redirects.js'
-import { refusalError } from './refusal.js'
 import { createUnpaidRequest, purchaseKey } from './unpaid-request.js'
 
 /** A payment and the answer to it. */
@@ -111,7 +119,7 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
       }
       const presented = await present(request, record, header, maySign)
       const { response, outcome } = presented
-      const { end } = outcomes[outcome]
+      const end = endOf(outcome)
       // After the retention nobody remembers the payment, so it is surely over.
       const endsAt = record.accepted.extra.expiresAt + limits.retentionSeconds
       const isOver = end === 'pending' && endsAt <= unixSeconds(clock)
@@ -202,3 +210,43 @@ function withoutRedirect(request: Request, presented: Presented): Presented {
   response.body?.cancel().catch(() => undefined)
   throw refusalError(presented)
 }
+
+const saidCharsMax = 200
+
+const todoAfter = {
+  never: 'Do not repeat it as it is.',
+  fresh_offer: 'Make the request again to pay a fresh offer.',
+  same_payload: 'Make the same request again: this payment is presented first.',
+  later: 'Make the same request again later: this payment is presented first.',
+} as const
+
+/** The error for a payment that did not buy its answer. Only a burn that the chain has is named. */
+function refusalError(
+  { record, answer, outcome, burn }: RefusedPayment,
+  { cause, isPaid = false }: { readonly cause?: unknown; readonly isPaid?: boolean } = {},
+): PayerError {
+  const { reason, said } = refusalOf(answer)
+  const what = `challenge ${record.challengeNonce}`
+  const paid = isPaid ? '; its burn is on the chain, so this was paid for' : ''
+  const code = outcomes[outcome] ?? 'payment_pending'
+  const facts = { reason, burnTxHash: burn, cause }
+  if (code === 'payment_used') return new PayerError(code, what, facts)
+  const todo = code === 'payment_refused' ? reason && todoAfter[reasons[reason].retry] : undefined
+  return new PayerError(code, `${what}: ${whyOf(answer, reason, said)}${paid}`, { ...facts, todo })
+}
+
+type RefusedPayment = {
+  readonly record: PaymentRecord
+  readonly answer: Answer
+  readonly outcome: Outcome
+  /** Our own transfer, or the burn that the seller names and the chain has. */
+  readonly burn: TxHash | undefined
+}
+
+function whyOf({ status }: Answer, reason: ReturnType<typeof refusalOf>['reason'], said: string): string {
+  if (reason) return `${reason}: ${withoutStop(reasons[reason].help)}`
+  if (said !== '' || status === 402) return `the seller said "${printable(said, saidCharsMax)}"`
+  return `the seller answered ${status}`
+}
+
+const withoutStop = (sentence: string) => sentence.replace(/\.$/, '')

@@ -1,6 +1,6 @@
 /** One request to a seller and its answer, within bounds. */
-import { Headers } from '@svc-zerc20/protocol'
-import type { Clock } from '../clock.js'
+import { type Clock, Headers } from '@svc-zerc20/protocol'
+import { inTime } from '../in-time.js'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import { boundBody, readWhole } from './bounded-body.js'
@@ -42,23 +42,17 @@ export function createExchange({
   async function answerTo(request: Request): Promise<Response> {
     const { answerMsMax } = limits
     const late = new AbortController()
-    const answered = new AbortController()
     const signal = AbortSignal.any([request.signal, late.signal])
-    const timeout = clock.sleep(answerMsMax, answered.signal).then(() => {
-      if (answered.signal.aborted) return new Promise<never>(() => undefined)
-      const error = new PayerError('answer_timeout', `no answer within ${answerMsMax} ms`)
-      late.abort(error)
-      throw error
-    })
     try {
-      return await Promise.race([fetch(new Request(request, { signal })), timeout])
+      const response = await inTime(fetch(new Request(request, { signal })), answerMsMax, clock)
+      if (response !== 'late') return response
     } catch (error) {
-      throw isHeaderOverflow(error)
-        ? new PayerError('answer_too_large', 'the headers', { cause: error })
-        : error
-    } finally {
-      answered.abort()
+      if (!isHeaderOverflow(error)) throw error
+      throw new PayerError('answer_too_large', 'the headers', { cause: error })
     }
+    const error = new PayerError('answer_timeout', `no answer within ${answerMsMax} ms`)
+    late.abort(error)
+    throw error
   }
 
   return async (request) => {

@@ -1,6 +1,6 @@
 /** Redirects, followed by hand: a payer must know which URL asks for money, and which redirects led there. */
 import { PayerError } from '../payer-error.js'
-import type { Target } from '../payment/payment-memory.js'
+import type { Target } from '../state/payments.js'
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 /** Headers that `fetch` also removes when a redirect leads to another origin. */

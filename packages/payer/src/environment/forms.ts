@@ -10,16 +10,31 @@ import {
   parseBaseUnits,
   Secret,
 } from '@svc-zerc20/protocol'
-import { type HostRule, parseHostRules } from '../policy/hosts.js'
+import { type HostRule, parseHostRules, type Reading } from '../policy/hosts.js'
 import { printable } from '../printable.js'
-import type { Reading } from '../reading.js'
 
 export type Form<T> = {
-  /** The form wanted, as an error and the reference page say it. */
+  /** The form, as an error and the reference page say it. */
   readonly wanted: string
   /** The value, or a description of the fault that never repeats a secret. */
   read(text: string): Reading<T>
+  /** The same for a list of texts, where the text is one with commas. */
+  readList?(texts: readonly string[]): Reading<T>
 }
+
+/** Reads a value that a program or a file gives: a text, an integer, or a list of texts where the form is one. */
+export function readValue<T>({ read, readList, wanted }: Form<T>, value: unknown): Reading<T> {
+  if (readList) {
+    return Array.isArray(value) && value.every(isText)
+      ? readList(value)
+      : { fault: 'expected a list of texts' }
+  }
+  if (!isText(value) && typeof value !== 'bigint') return { fault: `expected ${wanted}` }
+  const reading = read(`${value}`)
+  return 'value' in reading ? reading : { fault: `${reading.fault}; expected ${wanted}` }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
 
 const shownCharsMax = 60
 
@@ -97,14 +112,22 @@ export const network: Form<Network.Network> = {
     orFault(Network.parseChainId(text) === undefined ? undefined : (text as Network.Network), text),
 }
 
-export const address: Form<Address> = {
-  wanted: 'an address: 0x and 40 hex digits',
-  read: (text) => orFault(parseAddress(text), text),
+export const addresses: Form<readonly Address[]> = {
+  wanted: 'an address: 0x and 40 hex digits; several with commas',
+  read: (text) => readAddresses(text.split(',')),
+  readList: readAddresses,
+}
+
+function readAddresses(texts: readonly string[]): Reading<readonly Address[]> {
+  const read = texts.map(parseAddress)
+  const bad = read.indexOf(undefined)
+  return bad < 0 ? { value: read as Address[] } : fault(texts[bad] ?? '')
 }
 
 export const hosts: Form<HostRule> = {
   wanted: 'hostnames separated by commas, each with a port if only that one is meant, or *',
   read: (text) => (looksLikeKey(text) ? fault(text) : parseHostRules(text.split(','))),
+  readList: parseHostRules,
 }
 
 export const text: Form<string> = {

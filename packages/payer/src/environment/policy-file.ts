@@ -1,58 +1,23 @@
 /**
  * A file of limits for several accounts or projects, laid over the environment. Of every limit the tighter
- * one holds, so that writing the file never allows more than the operator of the process did.
+ * one holds, so that writing the file never allows more than the operator of the process did. A key is the name of a
+ * variable in small letters and without its `SVC_`.
  */
 import { readFileSync, statSync } from 'node:fs'
-import { Json, nearestName, SvcError } from '@svc-zerc20/protocol'
+import { Json, nearestName, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import { parse } from 'smol-toml'
-import { parseHostRules } from '../policy/hosts.js'
 import type { Tightening } from '../policy/policy.js'
-import type { Reading } from '../reading.js'
-import { othersMayWrite } from '../store/files.js'
-import * as Forms from './forms.js'
+import { othersMayWrite } from '../state/files.js'
+import { readValue } from './forms.js'
+import { limitVariables, variables } from './variables.js'
 
-const listOf =
-  <T>(read: (texts: string[]) => Reading<T>) =>
-  (value: unknown): Reading<T> =>
-    Array.isArray(value) && value.every((item) => typeof item === 'string')
-      ? read(value)
-      : { fault: 'wanted is a list of texts' }
-
-const form =
-  <T>({ read, wanted }: Forms.Form<T>) =>
-  (value: unknown): Reading<T> => {
-    const reading = typeof value === 'string' || typeof value === 'bigint' ? read(`${value}`) : undefined
-    return reading && 'value' in reading ? reading : { fault: `wanted is ${wanted}` }
-  }
-
-const addresses = listOf((texts) => {
-  const read = texts.map((text) => Forms.address.read(text))
-  const bad = read.find((each) => 'fault' in each)
-  return bad && 'fault' in bad
-    ? { fault: `wanted is a list of addresses` }
-    : { value: read.flatMap((each) => ('value' in each ? [each.value] : [])) }
-})
-
-/** Key of the file → limit of the policy. */
-const keys: {
-  readonly [key: string]: {
-    readonly sets: keyof Tightening
-    readonly read: (value: unknown) => Reading<unknown>
-  }
-} = {
-  allowed_hosts: { sets: 'hosts', read: listOf(parseHostRules) },
-  allowed_tokens: { sets: 'allowedTokens', read: addresses },
-  allowed_helpers: { sets: 'allowedHelpers', read: addresses },
-  max_per_payment: { sets: 'maxAmountPerPayment', read: form(Forms.baseUnits) },
-  max_total: { sets: 'maxTotal', read: form(Forms.baseUnits) },
-  max_per_host: { sets: 'maxPerHost', read: form(Forms.baseUnits) },
-  max_per_day: { sets: 'maxPerDay', read: form(Forms.baseUnits) },
-  max_gas_wei: { sets: 'maxGasWei', read: form(Forms.wei) },
-  approve_above: { sets: 'approveAbove', read: form(Forms.baseUnits) },
-  price_rise_percent: { sets: 'priceRisePercent', read: form(Forms.percent) },
-}
-
-const policyFileKeys = Object.keys(keys)
+const { network: _, approvalTimeoutMs: __, ...tightened } = limitVariables
+const keys = new Map(
+  Object.entries(tightened).map(([limit, name]) => [
+    name.slice('SVC_'.length).toLowerCase(),
+    { limit, form: variables[name].form },
+  ]),
+)
 
 type Chosen = { readonly account: string | undefined; readonly project: string | undefined }
 
@@ -64,36 +29,25 @@ type Chosen = { readonly account: string | undefined; readonly project: string |
  * misspelled cap is no cap.
  */
 export function readPolicyFile(path: string, { account, project }: Chosen): Tightening[] {
-  const raw = parseToml(path)
   const faults: string[] = []
-  const { accounts = {}, projects = {}, ...top } = raw
-  const tables = (name: string, value: unknown) => {
-    if (Json.isObject(value) && Object.values(value).every(Json.isObject)) {
-      return Object.entries(value as Record<string, Json.JsonObject>)
-    }
-    faults.push(`${name}: wanted is [${name}.<name>]`)
-    return []
-  }
+  const { accounts = {}, projects = {}, ...top } = parseToml(path)
+  const everybody = readTable(top, '', faults)
   // All tables are read, also those of other accounts and projects: a fault shows as soon as it is in the
   // file, not when it first matters.
-  const all = {
-    accounts: tables('accounts', accounts).map(([name, table]) => {
-      if (!('value' in Forms.address.read(name))) faults.push(`accounts.${name}: the name is no address`)
-      return [name.toLowerCase(), readTable(table, `accounts.${name}.`, faults)] as const
-    }),
-    projects: tables('projects', projects).map(
-      ([name, table]) => [name, readTable(table, `projects.${name}.`, faults)] as const,
-    ),
+  const ofAccounts = readTables('accounts', accounts, faults)
+  const ofProjects = readTables('projects', projects, faults)
+  for (const name of ofAccounts.keys()) {
+    if (parseAddress(name) === undefined) faults.push(`accounts.${name}: the name is no address`)
   }
-  const chosen = all.projects.find(([name]) => name === project)
-  if (project !== undefined && !chosen)
+  if (project !== undefined && !ofProjects.has(project)) {
     faults.push(`projects.${project}: SVC_PROJECT names it, and it is not there`)
-  const everybody = readTable(top, '', faults)
+  }
   if (faults.length > 0) {
     throw new SvcError('payer_misconfigured', faults.map((fault) => `${path}: ${fault}`).join('\n'))
   }
-  const own = all.accounts.filter(([name]) => name === account?.toLowerCase()).map(([, limits]) => limits)
-  return [everybody, ...own, ...(chosen ? [chosen[1]] : [])]
+  const isOwn = (name: string) => name.toLowerCase() === account?.toLowerCase()
+  const own = [...ofAccounts].filter(([name]) => isOwn(name)).map(([, limits]) => limits)
+  return [everybody, ...own, ...(project === undefined ? [] : [ofProjects.get(project) ?? {}])]
 }
 
 function parseToml(path: string): Json.JsonObject {
@@ -107,18 +61,27 @@ function parseToml(path: string): Json.JsonObject {
   }
 }
 
+function readTables(kind: string, tables: unknown, faults: string[]): Map<string, Tightening> {
+  if (Json.isObject(tables) && Object.values(tables).every(Json.isObject)) {
+    const entries = Object.entries(tables as Record<string, Json.JsonObject>)
+    return new Map(entries.map(([name, table]) => [name, readTable(table, `${kind}.${name}.`, faults)]))
+  }
+  faults.push(`${kind}: expected [${kind}.<name>]`)
+  return new Map()
+}
+
 function readTable(table: Json.JsonObject, prefix: string, faults: string[]): Tightening {
   const limits: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(table)) {
-    const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+    const key = keys.get(name)
     if (key === undefined) {
-      const meant = nearestName(name, policyFileKeys)
+      const meant = nearestName(name, [...keys.keys()])
       faults.push(`${prefix}${name}: there is no such limit${meant ? `; did you mean ${meant}?` : ''}`)
       continue
     }
-    const reading = key.read(value)
+    const reading = readValue<unknown>(key.form, value)
     if ('fault' in reading) faults.push(`${prefix}${name}: ${reading.fault}`)
-    else limits[key.sets] = reading.value
+    else limits[key.limit] = reading.value
   }
-  return limits as Tightening
+  return limits
 }

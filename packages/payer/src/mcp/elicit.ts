@@ -1,9 +1,8 @@
 /** Asks the human behind an MCP client, if the client can do that. No tool can answer the question. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import type { ApprovalRequest, Approver } from '../approval/approval.js'
-import { textOf } from '../approval/question.js'
-import type { Clock } from '../clock.js'
+import type { Clock } from '@svc-zerc20/protocol'
+import { type ApprovalRequest, type Approver, textOf } from '../policy/approval.js'
 import { idOf } from './tool-answers.js'
 
 /** The call that pays right now, and the client that made it. */

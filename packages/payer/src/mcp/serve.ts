@@ -2,9 +2,10 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import type { ApprovalRequest, Approver } from '../approval/approval.js'
-import { type Clock, systemClock } from '../clock.js'
+import type { Clock } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
+import type { ApprovalRequest, Approver } from '../policy/approval.js'
 import { createElicitApprover, tellWhereToApprove } from './elicit.js'
 import { serveHttp } from './http-server.js'
 import { createQuotesTold } from './quotes-told.js'
@@ -22,13 +23,13 @@ export type ToolParts = {
   readonly fetch: typeof globalThis.fetch
 }
 
-export type OpenPayer = (parts: ToolParts) => { readonly payer: AssembledPayer; readonly folder: string }
+export type OpenPayer = (parts: ToolParts) => { readonly payer: AssembledPayer }
 
 /** Calls of tools that run at once, over all clients. */
 const callsMax = 16
 
 function createPorts(open: OpenPayer, clock: Clock): ToolPorts {
-  const { payer, folder } = open({
+  const { payer } = open({
     approver: createElicitApprover(clock),
     onAsked: tellWhereToApprove,
     fetch: createToolFetch(globalThis.fetch, clock),
@@ -36,7 +37,6 @@ function createPorts(open: OpenPayer, clock: Clock): ToolPorts {
   let running = 0
   return {
     payer,
-    folder,
     quotes: createQuotesTold(),
     waiting: createWaitingCalls(clock),
     async bounded(work) {
@@ -69,7 +69,7 @@ export async function serveStdio(
 ): Promise<void> {
   const ports = createPorts(open, systemClock)
   const ended = Promise.race([once(stdin, 'end'), untilAborted(until)]).then(() => true)
-  const server = await serveTools(ports, new StdioServerTransport(stdin, stdout))
+  const { server } = await serveTools(ports, new StdioServerTransport(stdin, stdout))
   let fault = 'no reason is known'
   server.onerror = ({ message }) => {
     fault = message

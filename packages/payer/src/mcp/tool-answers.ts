@@ -1,8 +1,8 @@
 /** The answers of the tools: our own facts, and beside them the words of strangers, bounded and marked. */
-import { SvcError } from '@svc-zerc20/protocol'
-import type { ApprovalRequest } from '../approval/approval.js'
-import type { Clock } from '../clock.js'
+import { type Clock, SvcError } from '@svc-zerc20/protocol'
+import { boundBody } from '../delivery/bounded-body.js'
 import { PayerError, payerErrors } from '../payer-error.js'
+import type { ApprovalRequest } from '../policy/approval.js'
 
 /** Largest part of a seller's answer that is handed on, in bytes. */
 const answerBytesMax = 131_072
@@ -95,26 +95,16 @@ export async function readAnswerBody(response: Response, clock: Clock): Promise<
   const pieces: Uint8Array[] = []
   let bytes = 0
   let isCut = false
-  const reader = response.body?.getReader()
-  const over = new AbortController()
-  const late = clock.sleep(answerMsMax, over.signal).then(() => 'late' as const)
+  const bounds = { bytesMax: Number.POSITIVE_INFINITY, idleMsMax: answerMsMax, totalMsMax: answerMsMax }
   try {
-    while (reader) {
-      const next = await Promise.race([reader.read(), late])
-      if (next === 'late') isCut = true
-      if (next === 'late' || next.done) break
-      pieces.push(next.value)
-      bytes += next.value.byteLength
-      if (bytes > answerBytesMax) {
-        isCut = true
-        break
-      }
+    for await (const piece of boundBody(response, bounds, clock).body ?? []) {
+      pieces.push(piece)
+      bytes += piece.byteLength
+      isCut = bytes > answerBytesMax
+      if (isCut) break
     }
   } catch {
-    isCut = true // the seller broke off, or sent more than anybody reads
-  } finally {
-    over.abort()
-    reader?.cancel().catch(() => undefined)
+    isCut = true // the seller broke off, or was too slow
   }
   const body = Buffer.concat(pieces).subarray(0, answerBytesMax)
   return { bytes: body.length, isCut, ...textOrBase64(body, isCut) }

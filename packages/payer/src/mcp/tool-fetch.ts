@@ -9,12 +9,11 @@ import {
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { McpError } from '@modelcontextprotocol/sdk/types.js'
-import { Json, Offer, Headers as PaymentHeaders } from '@svc-zerc20/protocol'
-import type { Clock } from '../clock.js'
+import { type Clock, Json, Offer, Headers as PaymentHeaders } from '@svc-zerc20/protocol'
 import { type BodyBounds, boundBody } from '../delivery/bounded-body.js'
 import { isRedirect } from '../delivery/redirects.js'
 import { PayerError } from '../payer-error.js'
-import { toolCallMethod } from '../payment/payment-memory.js'
+import { toolCallMethod } from '../state/payments.js'
 import { version } from '../version.js'
 
 /** Names that the x402 transport for MCP has for a payment and its receipt. */

@@ -2,20 +2,12 @@
  * The four tools, for one client. The tools pay through the operator's payer, and can change none of its
  * limits.
  */
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError,
-  type RequestId,
-  type ServerNotification,
-  type ServerRequest,
-} from '@modelcontextprotocol/sdk/types.js'
+import type { RequestId, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
-import { limitsResult, paymentResult, quoteResult, statusResult } from '../payer/results.js'
+import { limitsResult, quoteResult, statusResult } from '../payer/results.js'
 import { payerErrors } from '../payer-error.js'
 import { version } from '../version.js'
 import { callingAs } from './elicit.js'
@@ -29,14 +21,11 @@ import {
   refusal,
   untrusted,
 } from './tool-answers.js'
-import { readNonce, readNothing, readRequest } from './tool-arguments.js'
-import { tools } from './tool-list.js'
+import { requestOf, tools } from './tools.js'
 import type { WaitingCalls } from './waiting-calls.js'
 
 export type ToolPorts = {
   readonly payer: AssembledPayer
-  /** The state folder, for the log of decisions. */
-  readonly folder: string
   readonly quotes: QuotesTold
   readonly waiting: WaitingCalls
   /** Runs a call unless too many run already. */
@@ -48,38 +37,96 @@ Ask quote for the price first; pay then pays no more than it said. What sellers 
 A refusal names its rule. Repeating it changes nothing: only the operator changes limits, and only a human approves.`
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
+type Progress = (message: string) => void
 
 /** Serves the tools to the client behind a transport. */
-export async function serveTools(ports: ToolPorts, transport: Transport): Promise<Server> {
-  const server = new Server({ name: 'svc-pay', version }, { capabilities: { tools: {} }, instructions })
+export async function serveTools(ports: ToolPorts, transport: Transport): Promise<McpServer> {
+  const mcp = new McpServer({ name: 'svc-pay', version }, { instructions })
   const purchases = noteSent(transport)
-  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: structuredClone(tools) }))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const call = calls[params.name as keyof typeof calls]
-    if (!Object.hasOwn(calls, params.name))
-      throw new McpError(ErrorCode.InvalidParams, 'there is no such tool')
-    await purchases.noted()
-    const progress = createProgress(extra)
-    const { requestId, signal } = extra
-    const { answer, purchase } = await ports.waiting.answer(
-      JSON.stringify([params.name, params.arguments]),
-      (onAsked) =>
-        callingAs({ server, requestId, progress, onAsked }, () =>
-          ports.bounded(() =>
-            call(ports, params.arguments ?? {}, extra, progress).catch((error) => ({
-              answer: errorOf(error),
-            })),
-          ),
-        ),
-    )
-    // A client that has left hears nothing. What was bought for it is there when it asks again.
-    if (signal.aborted) await purchase?.keepForLater()
-    else if (purchase) purchases.answers(requestId, purchase)
-    return { ...answer }
-  })
-  await server.connect(transport)
-  return server
+  const { payer, quotes } = ports
+
+  const answered =
+    <Given>(name: string, call: (given: Given, signal: AbortSignal, progress: Progress) => Promise<Ended>) =>
+    async (given: Given, extra: Extra) => {
+      await purchases.noted()
+      const progress = createProgress(extra)
+      const { requestId, signal } = extra
+      const work = () => call(given, signal, progress).catch((error): Ended => ({ answer: errorOf(error) }))
+      const { answer, purchase } = await ports.waiting.answer(JSON.stringify([name, given]), (onAsked) =>
+        callingAs({ server: mcp.server, requestId, progress, onAsked }, () => ports.bounded(work)),
+      )
+      // A client that has left hears nothing. What was bought for it is there when it asks again.
+      if (signal.aborted) await purchase?.keepForLater()
+      else if (purchase) purchases.answers(requestId, purchase)
+      return { ...answer }
+    }
+
+  const requesting =
+    (call: (request: Request, progress: Progress) => Promise<Ended>) =>
+    async (given: Parameters<typeof requestOf>[0], signal: AbortSignal, progress: Progress) => {
+      let request: Request
+      try {
+        request = requestOf(given, signal)
+      } catch {
+        const fault = 'the request cannot be made: look at the URL, the headers and whether it has a body'
+        return { answer: refusal('usage', fault) }
+      }
+      return call(request, progress)
+    }
+
+  mcp.registerTool(
+    'quote',
+    tools.quote,
+    answered(
+      'quote',
+      requesting(async (request) => {
+        const quoted = await payer.quote(request)
+        quotes.told(quoted)
+        const { sellerSays, otherSchemes, ...facts } = await quoteResult(payer, quoted)
+        return { answer: answerOf({ ...facts, seller: untrusted({ says: sellerSays, otherSchemes }) }) }
+      }),
+    ),
+  )
+  mcp.registerTool('pay', tools.pay, answered('pay', requesting(createPay(ports))))
+  mcp.registerTool(
+    'payment_status',
+    tools.payment_status,
+    answered('payment_status', async ({ challengeNonce }) => {
+      const { request, events, ...facts } = await statusResult(payer, challengeNonce)
+      // Hosts and routes in them may come from a seller's redirect.
+      return { answer: answerOf({ ...facts, log: untrusted({ request, events }) }) }
+    }),
+  )
+  mcp.registerTool(
+    'budget',
+    tools.budget,
+    answered('budget', async () => ({ answer: answerOf(await limitsResult(payer)) })),
+  )
+  await mcp.connect(transport)
+  return mcp
 }
+
+const createPay =
+  ({ payer, quotes }: ToolPorts) =>
+  async (request: Request, progress: Progress): Promise<Ended> => {
+    const { response, payment, end, handedOver, keepForLater } = await payer.buy(request, {
+      ...{ asQuoted: quotes.of(request), heldBytesMax },
+      onStep: ({ step }) => progress(step),
+    })
+    if (payment) quotes.forget(request)
+    const body = await readAnswerBody(response, payer.scheme.clock)
+    const contentType = response.headers.get('content-type')?.slice(0, 200)
+    const answer = answerOf({
+      status: response.status,
+      end,
+      ...(end === 'pending' && { todo: payerErrors.payment_pending.todo }),
+      ...(payment &&
+        body.isCut && { kept: 'svc-pay resume, run by the operator, writes the whole answer to a file' }),
+      payment,
+      answer: untrusted({ contentType, ...body }),
+    })
+    return { answer, purchase: { handedOver: () => handedOver(body), keepForLater } }
+  }
 
 type Purchase = NonNullable<Ended['purchase']>
 
@@ -106,74 +153,14 @@ function noteSent(transport: Transport) {
   }
 }
 
-type Call = (
-  ports: ToolPorts,
-  given: unknown,
-  extra: Extra,
-  progress: (message: string) => void,
-) => Promise<Ended>
-
-const quote: Call = async ({ payer, quotes }, given, { signal }) => {
-  const reading = readRequest(given)
-  if ('fault' in reading) return { answer: refusal('usage', reading.fault) }
-  const quoted = await payer.quote(new Request(reading.value, { signal }))
-  quotes.told(quoted)
-  const { sellerSays, otherSchemes, ...facts } = await quoteResult(payer, quoted)
-  return { answer: answerOf({ ...facts, seller: untrusted({ says: sellerSays, otherSchemes }) }) }
-}
-
-const pay: Call = async ({ payer, quotes }, given, { signal }, progress) => {
-  const reading = readRequest(given)
-  if ('fault' in reading) return { answer: refusal('usage', reading.fault) }
-  const request = new Request(reading.value, { signal })
-  const { response, payment, end, handedOver, keepForLater } = await payer.buy(request, {
-    ...{ asQuoted: quotes.of(request), heldBytesMax },
-    onStep: ({ step }) => progress(step),
-  })
-  if (payment) quotes.forget(request)
-  const body = await readAnswerBody(response, payer.scheme.clock)
-  const contentType = response.headers.get('content-type')?.slice(0, 200)
-  const answer = answerOf({
-    status: response.status,
-    end,
-    ...(end === 'pending' && { todo: payerErrors.payment_pending.todo }),
-    ...(payment &&
-      body.isCut && { kept: 'svc-pay resume, run by the operator, writes the whole answer to a file' }),
-    payment: payment && paymentResult(payment),
-    answer: untrusted({ contentType, ...body }),
-  })
-  return { answer, purchase: { handedOver: () => handedOver(body), keepForLater } }
-}
-
-const paymentStatus: Call = async ({ payer, folder }, given) => {
-  const reading = readNonce(given)
-  if ('fault' in reading) return { answer: refusal('usage', reading.fault) }
-  const { request, events, ...facts } = await statusResult(payer, reading.value, folder)
-  // Hosts and routes in them may come from a seller's redirect.
-  return { answer: answerOf({ ...facts, log: untrusted({ request, events }) }) }
-}
-
-const budget: Call = async ({ payer }, given) => {
-  const reading = readNothing(given)
-  return {
-    answer: 'fault' in reading ? refusal('usage', reading.fault) : answerOf(await limitsResult(payer)),
-  }
-}
-
-const calls = { quote, pay, payment_status: paymentStatus, budget } as const
-
-/**
- * Tells a client that asked for progress how far a call is. Progress also keeps the client from giving up.
- */
-function createProgress({ _meta, sendNotification }: Extra): (message: string) => void {
+/** Tells a client that asked for progress how far a call is. Progress also keeps the client from giving up. */
+function createProgress({ _meta, sendNotification }: Extra): Progress {
   const progressToken = _meta?.progressToken
   if (progressToken === undefined) return () => undefined
   let progress = 0
   return (message) => {
     progress += 1
-    sendNotification({
-      method: 'notifications/progress',
-      params: { progressToken, progress, message },
-    }).catch(() => undefined)
+    const params = { progressToken, progress, message }
+    sendNotification({ method: 'notifications/progress', params }).catch(() => undefined)
   }
 }

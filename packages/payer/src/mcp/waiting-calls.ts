@@ -2,9 +2,8 @@
  * Calls whose payment waits for a human. A client gives up on a call after a minute, and a human may take two. Such a call
  * is answered early and goes on by itself; the same call again gets its answer.
  */
-import { createBoundedMap } from '@svc-zerc20/protocol'
-import type { ApprovalRequest } from '../approval/approval.js'
-import type { Clock } from '../clock.js'
+import { type Clock, createBoundedMap } from '@svc-zerc20/protocol'
+import type { ApprovalRequest } from '../policy/approval.js'
 import { approvalNeeded, type Ended } from './tool-answers.js'
 
 export type WaitingCalls = {

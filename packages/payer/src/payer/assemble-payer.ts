@@ -1,21 +1,12 @@
 /** The parts of a payer put together: one scheme, one guard, one memory. */
 
 import { type Address, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
-import type { Approver } from '../approval/approval.js'
-import type { Clock } from '../clock.js'
 import { createDelivery } from '../delivery/delivery.js'
-import { defaultLimits, type PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
-import { createPaymentMemory } from '../payment/payment-memory.js'
 import type { Policy } from '../policy/policy.js'
-import { createGuardedScheme, type PayerScheme } from '../scheme/client-scheme.js'
-import type { PayerAccount, PayerMode } from '../scheme/payer-options.js'
 import { createPayerChain, type PayerChain } from '../signing/chain.js'
-import { createInTokens } from '../signing/token-label.js'
-import { noAudit } from '../store/audit-log.js'
-import { createMemoryCell } from '../store/cell.js'
-import { createTotals, type Totals } from '../totals/totals.js'
-import { openState, type PayerState } from './open-state.js'
+import { createScheme, type PayerAccount, type PayerScheme, type SchemeParts } from '../signing/scheme.js'
+import type { PayerState } from '../state/open-state.js'
 import { type Buyer, createBuyer, type PayOptions, type Purchased } from './pay.js'
 import { type Quote, quoteOf } from './quote.js'
 
@@ -38,77 +29,44 @@ export type Payer = {
 }
 
 /** Everything a payer is made of, read and checked. */
-export type PayerParts = {
+export type PayerParts = Omit<SchemeParts, 'account' | 'payer' | 'chainId'> & {
   /** Undefined: the payer can quote, but cannot pay. */
   readonly account: PayerAccount | undefined
   readonly rpcUrl: string
-  readonly mode: PayerMode
-  readonly fallback: 'self-transfer' | undefined
-  readonly policy: Policy
-  /** Undefined: the state is kept in the process only. */
-  readonly stateFolder: string | undefined
-  readonly timeoutMs: number
-  readonly approver: Approver | undefined
   readonly fetch: typeof globalThis.fetch
-  readonly clock: Clock
-  readonly limits: Partial<PayerLimits> | undefined
 }
 
 /** The payer, and the parts of it that only our own programs use. */
 export type AssembledPayer = Payer & {
-  readonly state: PayerState | undefined
-  readonly totals: Totals
+  readonly state: PayerState
   readonly chain: PayerChain
   readonly rpcUrl: string
   /** The address of the account, where there is one. */
   readonly address: Address | undefined
-  /** An amount in tokens, as `1.5 USDC`, or undefined when the token does not tell. */
-  readonly inTokens: (token: Address, amount: bigint) => Promise<string | undefined>
   /** Like `pay`, for a caller that says itself when it has handed the answer over. */
   readonly buy: Buyer['buy']
   readonly resume: Buyer['resume']
 }
 
 export function assemblePayer(parts: PayerParts): AssembledPayer {
-  const { policy, timeoutMs, clock, fetch } = parts
-  const limits: PayerLimits = {
-    ...defaultLimits,
-    answerMsMax: timeoutMs,
-    rpcTimeoutMs: Math.min(timeoutMs, defaultLimits.rpcTimeoutMs),
-    ...parts.limits,
-  }
-  const chainId = Network.parseChainId(policy.network)
+  const { policy, state, rpcUrl, fetch } = parts
   const account = parts.account ?? keyless
+  const chainId = Network.parseChainId(policy.network)
   const payer = parseAddress(account.address)
   if (chainId === undefined || payer === undefined)
     throw new SvcError('payer_misconfigured', 'network or account')
-  const state =
-    parts.stateFolder === undefined ? undefined : openState({ folder: parts.stateFolder, clock, limits })
-  const memory = state?.memory ?? createPaymentMemory({ clock, limits })
-  const totals = state?.totals ?? createTotals({ cell: createMemoryCell(), clock })
-  const audit = state?.audit ?? noAudit
-  const config = { ...parts, account, payer, chainId, memory, limits }
+  const config = { ...parts, account, payer, chainId }
   const chain = createPayerChain(config)
-  const scheme = createGuardedScheme(config, chain, {
-    ...{ totals, audit, approver: parts.approver },
-    account: state?.account(chainId, payer) ?? createMemoryCell(),
-    permits: state?.permits(chainId, payer) ?? createMemoryCell(),
-  })
+  const scheme = createScheme(config, chain)
   const { ask } = createDelivery(fetch, scheme)
-  const buyer = createBuyer({ scheme, fetch, kept: state?.kept })
+  const buyer = createBuyer({ scheme, fetch, kept: state.kept })
   const buy: Buyer['buy'] = async (request, options) => {
     if (parts.account === undefined) throw new PayerError('key_missing', 'there is no account to pay from')
     return buyer.buy(request, options)
   }
   return {
-    policy,
-    scheme,
-    state,
-    totals,
-    chain,
-    rpcUrl: parts.rpcUrl,
+    ...{ policy, scheme, state, chain, rpcUrl, buy, resume: buyer.resume },
     address: parts.account && payer,
-    inTokens: createInTokens(chain.tokenLabel),
 
     async quote(input, init) {
       const request = new Request(input, init)
@@ -117,9 +75,6 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
       response.body?.cancel().catch(() => undefined)
       return quote
     },
-
-    buy,
-    resume: buyer.resume,
 
     async pay(input, init, options = {}) {
       const { response, payment, end, handedOver } = await buy(new Request(input, init), options)

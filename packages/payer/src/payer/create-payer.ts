@@ -1,26 +1,29 @@
 /** The library: a payer with limits, for programs. */
-import { Network, SvcError } from '@svc-zerc20/protocol'
-import type { Approver } from '../approval/approval.js'
-import { type Clock, systemClock } from '../clock.js'
-import * as Forms from '../environment/forms.js'
-import type { PayerLimits } from '../limits.js'
-import { parseHostRules } from '../policy/hosts.js'
-import { defaultMaxGasWei, type Policy } from '../policy/policy.js'
-import type { Reading } from '../reading.js'
-import type { PayerAccount, PayerMode } from '../scheme/payer-options.js'
+import { type Clock, type Network, SvcError } from '@svc-zerc20/protocol'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import { readValue } from '../environment/forms.js'
+import { limitVariables, type Variable, variables } from '../environment/variables.js'
+import { limitsFor, type PayerLimits } from '../limits.js'
+import type { Approver } from '../policy/approval.js'
+import type { Policy } from '../policy/policy.js'
+import type { PayerAccount, PayerMode, PayerScheme } from '../signing/scheme.js'
+import { createMemoryState, openState } from '../state/open-state.js'
 import { assemblePayer, type Payer } from './assemble-payer.js'
 
 export type CreatePayerOptions = {
   /** The account that pays: any viem local account. Without one the payer can quote. */
   readonly account?: PayerAccount
   readonly rpcUrl: string
-  /** The only network whose offers are paid. */
+  /** The only network whose offers are paid; the RPC endpoint must serve it. */
   readonly network: Network.Network
   /** Hosts that requests may leave for, at every redirect, or `any`. */
   readonly allowedHosts: readonly string[] | 'any'
-  /** Tokens that may be spent, or `any`. */
+  /** Tokens that may be spent; `any` lets a seller name every token the account holds. */
   readonly allowedTokens: readonly string[] | 'any'
-  /** Helpers that are signed for. Without this list a helper must have the code of our permit burner. */
+  /**
+   * The only helper contracts that a permit may name as spender. Without this list a helper is signed for
+   * when its runtime code is that of our `SvcPermitBurner`. An account without code is never signed for.
+   */
   readonly allowedHelpers?: readonly string[]
   /** Caps in base units, or the word `unlimited`. */
   readonly maxAmountPerPayment: string | 'unlimited'
@@ -40,7 +43,9 @@ export type CreatePayerOptions = {
    * this process only.
    */
   readonly state: string | 'memory'
+  /** `permit` (default) only signs; `self-transfer` broadcasts and pays gas. */
   readonly mode?: PayerMode
+  /** How to pay in permit mode when an offer has no gasless path. Without it such offers are refused. */
   readonly fallback?: 'self-transfer'
   readonly timeoutMs?: number
   readonly fetch?: typeof globalThis.fetch
@@ -59,75 +64,76 @@ export type CreatePayerOptions = {
  * const { response, payment } = await payer.pay('https://shop.example/report')
  */
 export function createPayer(options: CreatePayerOptions): Payer {
-  const { mode = 'permit', fallback, state, clock = systemClock, timeoutMs = 30_000 } = options
-  if (!['permit', 'self-transfer'].includes(mode))
-    throw misconfigured('mode', 'wanted is permit or self-transfer')
-  if (typeof state !== 'string' || state === '') {
-    throw misconfigured('state', "wanted is a folder, or 'memory' to forget totals at the end of the process")
+  const { mode = 'permit', fallback, state: folder, clock = systemClock, timeoutMs = 30_000 } = options
+  assertOneOf('mode', mode, ['permit', 'self-transfer'])
+  assertOneOf('fallback', fallback, [undefined, 'self-transfer'])
+  if (typeof folder !== 'string' || folder === '') {
+    throw misconfigured("state: expected a folder, or 'memory' to forget totals at the end of the process")
   }
+  const limits = limitsFor(timeoutMs, options.limits)
   return assemblePayer({
     account: options.account,
     rpcUrl: options.rpcUrl,
     mode,
     fallback,
     policy: readPolicy(options),
-    stateFolder: state === 'memory' ? undefined : state,
-    timeoutMs,
+    state: folder === 'memory' ? createMemoryState({ clock, limits }) : openState({ folder, clock, limits }),
     approver: options.approve,
     fetch: options.fetch ?? globalThis.fetch,
     clock,
-    limits: options.limits,
+    limits,
   })
 }
 
+/** The options of a bare scheme. Hosts and the total are left to its client, and it forgets them with the process. */
+export type PayerOptions = Omit<CreatePayerOptions, 'account' | 'allowedHosts' | 'maxTotal' | 'state'> & {
+  readonly account: PayerAccount
+}
+
+/**
+ * Creates the scheme for one account on one network, for an official client that has limits of its own. Make one and
+ * register it with every client: the memory of payments and the order of permit nonces live in it.
+ *
+ * @example
+ * const payer = createPayerScheme({
+ *   account, rpcUrl, network: 'eip155:31337', allowedTokens: [token], maxAmountPerPayment: '1000000',
+ * })
+ * const client = withSpendControls(new x402Client(), [{ network: 'eip155:31337', asset: token }])
+ * const pay = wrapFetchWithPayment(deliverPayments(fetch, payer), client.register('eip155:31337', payer))
+ */
+export const createPayerScheme = (options: PayerOptions): PayerScheme =>
+  createPayer({ ...options, allowedHosts: 'any', maxTotal: 'unlimited', state: 'memory' }).scheme
+
+/** Limits that have to be said, and the word for none. Callers without types can leave options out. */
+const chosen: { readonly [limit: string]: string | undefined } = {
+  network: undefined,
+  allowedHosts: 'any',
+  allowedTokens: 'any',
+  maxAmountPerPayment: 'unlimited',
+  maxTotal: 'unlimited',
+}
+
 function readPolicy(options: CreatePayerOptions): Policy {
-  const { network } = options
-  if (Network.parseChainId(network) === undefined)
-    throw misconfigured('network', 'wanted is eip155:<chainId>')
-  const cap = (name: 'maxAmountPerPayment' | 'maxTotal' | 'maxPerHost' | 'maxPerDay' | 'approveAbove') => {
-    const text: unknown = options[name]
-    return text === undefined || text === 'unlimited'
-      ? undefined
-      : readAs(name, Forms.baseUnits, String(text))
-  }
-  for (const name of ['maxAmountPerPayment', 'maxTotal'] as const) {
-    if (options[name] === undefined)
-      throw misconfigured(name, "wanted is an amount in base units, or 'unlimited'")
-  }
-  const addresses = (name: 'allowedTokens' | 'allowedHelpers') =>
-    (options[name] as readonly string[] | undefined)?.map((text) => readAs(name, Forms.address, text))
-  if (options.allowedTokens !== 'any' && !options.allowedTokens?.length) {
-    throw misconfigured('allowedTokens', "wanted are addresses, or 'any'")
-  }
-  return {
-    network,
-    hosts: options.allowedHosts === 'any' ? 'any' : readHosts(options.allowedHosts),
-    allowedTokens: options.allowedTokens === 'any' ? undefined : addresses('allowedTokens'),
-    allowedHelpers: addresses('allowedHelpers'),
-    maxAmountPerPayment: cap('maxAmountPerPayment'),
-    maxTotal: cap('maxTotal'),
-    maxPerHost: cap('maxPerHost'),
-    maxPerDay: cap('maxPerDay'),
-    maxGasWei:
-      options.maxGasWei === undefined ? defaultMaxGasWei : readAs('maxGasWei', Forms.wei, options.maxGasWei),
-    approveAbove: cap('approveAbove'),
-    approvalTimeoutMs: options.approvalTimeoutMs ?? 120_000,
-    priceRisePercent: options.priceRisePercent,
-  }
+  const limits = Object.entries(limitVariables).map(([name, variable]) => {
+    const { form, fallback }: Variable = variables[variable]
+    const given = options[name as keyof Policy] ?? (name in chosen ? undefined : fallback)
+    const word = chosen[name]
+    if (given === undefined && name in chosen) {
+      throw misconfigured(`${name} is missing: write ${form.wanted}${word ? `, or '${word}'` : ''}`)
+    }
+    if (given === undefined || given === word) return [name, name === 'allowedHosts' ? 'any' : undefined]
+    if (name === 'allowedTokens' && options.allowedTokens.length === 0)
+      throw misconfigured(`${name}: the list is empty`)
+    const isNumber = name === 'approvalTimeoutMs' || name === 'priceRisePercent'
+    const reading = readValue(form, isNumber ? `${given}` : given)
+    if ('value' in reading) return [name, reading.value]
+    throw misconfigured(`${name}: ${reading.fault}`)
+  })
+  return Object.fromEntries(limits) as Policy
 }
 
-function readHosts(hosts: readonly string[] | undefined): Policy['hosts'] {
-  if (!Array.isArray(hosts)) throw misconfigured('allowedHosts', "wanted are hostnames, or 'any'")
-  const reading: Reading<Policy['hosts']> = parseHostRules(hosts)
-  if ('fault' in reading) throw misconfigured('allowedHosts', reading.fault)
-  return reading.value
+const assertOneOf = (name: string, given: unknown, known: readonly unknown[]) => {
+  if (!known.includes(given)) throw misconfigured(`${name}: expected ${known.filter(Boolean).join(' or ')}`)
 }
 
-function readAs<T>(name: string, { read, wanted }: Forms.Form<T>, text: string): T {
-  const reading = read(text)
-  if ('value' in reading) return reading.value
-  throw misconfigured(name, `${reading.fault}; wanted is ${wanted}`)
-}
-
-const misconfigured = (name: string, fault: string) =>
-  new SvcError('payer_misconfigured', `${name}: ${fault}`)
+const misconfigured = (fault: string) => new SvcError('payer_misconfigured', fault)

@@ -4,12 +4,12 @@ import { type ChallengeNonce, Headers, Offer, SvcError, type TxHash } from '@svc
 import { withBody } from '../delivery/bounded-body.js'
 import { createDelivery, type Delivery, type Presented } from '../delivery/delivery.js'
 import { purchaseKey } from '../delivery/unpaid-request.js'
+import { type End, endOf, endUnpaid, isServed, judgeAnswer, readAnswer } from '../outcome.js'
 import { PayerError } from '../payer-error.js'
-import { type End, endUnpaid, isServed, judgeAnswer, outcomes, readAnswer } from '../payment/outcome.js'
-import type { PaymentRecord } from '../payment/payment-memory.js'
 import type { Bounds } from '../policy/purchase.js'
-import type { PayerScheme } from '../scheme/client-scheme.js'
-import { type KeptAnswer, type KeptAnswers, readAnswerTo } from '../store/kept-answers.js'
+import type { PayerScheme } from '../signing/scheme.js'
+import { type KeptAnswer, type KeptAnswers, readAnswerTo } from '../state/kept-answers.js'
+import type { PaymentRecord } from '../state/payments.js'
 import { cheapestOf, type Quote, type QuotedOffer, quoteOf } from './quote.js'
 
 /** The facts of a payment that bought an answer. */
@@ -215,7 +215,7 @@ function createTakeIn(
     return {
       response: body && response.body ? withBody(response, body) : response,
       payment: paymentOf(record.accepted, burn, isResumed),
-      end: outcomes[outcome].end,
+      end: endOf(outcome),
       async handedOver({ isCut = false } = {}) {
         await delivery.ended(presented, outcome)
         if (isKept && !isCut) await kept?.drop(challengeNonce).catch(() => undefined)
@@ -233,7 +233,7 @@ function createTakeIn(
       const { response, answer, outcome, record } = presented
       if (!isServed(outcome)) {
         const payment = paymentOf(record.accepted, presented.burn, isResumed)
-        return { response, payment, end: outcomes[outcome].end, ...nothingToKeep }
+        return { response, payment, end: endOf(outcome), ...nothingToKeep }
       }
       if (response.body === null) return bought(presented, isResumed, undefined, false)
       const { challengeNonce } = record

@@ -1,9 +1,9 @@
 /** The price of a URL, and the verdicts of the rules. Nothing is reserved or signed, and no key is needed. */
 import { Headers, Json, Offer } from '@svc-zerc20/protocol'
-import { type PayableOffer, readOffer } from '../offer/payable-offer.js'
+import { type PayableOffer, readOffer } from '../offer.js'
 import { targetOf } from '../policy/purchase.js'
 import { printable } from '../printable.js'
-import type { PayerScheme } from '../scheme/client-scheme.js'
+import type { PayerScheme } from '../signing/scheme.js'
 import type { Verdict } from '../verdict.js'
 
 /** One offer of a 402 that this payer can read. */

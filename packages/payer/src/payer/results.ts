@@ -1,13 +1,13 @@
 /** Quotes, payments and limits as plain data, the same for programs and for agents. */
 import { type ChallengeNonce, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { inTime } from '../in-time.js'
 import { describeHosts } from '../policy/hosts.js'
 import type { Policy } from '../policy/policy.js'
-import { type AuditRecord, readAudit } from '../store/read-audit.js'
-import type { BurnState } from '../totals/burn-state.js'
-import { capsOf, leftOf } from '../totals/caps.js'
-import { type SpendState, usedOf } from '../totals/spend-state.js'
+import type { AuditRecord } from '../state/audit-log.js'
+import { capsOf, leftOf } from '../state/caps.js'
+import type { BurnState } from '../state/reconcile.js'
+import { type SpendState, usedOf } from '../state/spend-state.js'
 import type { AssembledPayer } from './assemble-payer.js'
-import type { Payment } from './pay.js'
 import type { Quote } from './quote.js'
 
 export async function quoteResult(payer: AssembledPayer, quoted: Quote) {
@@ -18,7 +18,7 @@ export async function quoteResult(payer: AssembledPayer, quoted: Quote) {
       network: `eip155:${offer.chainId}`,
       token: offer.token,
       amount: `${offer.amount}`,
-      tokens: await payer.inTokens(offer.token, offer.amount),
+      tokens: await payer.chain.inTokens(offer.token, offer.amount),
       fee,
       payTo: offer.payTo,
       helper: offer.helper,
@@ -30,26 +30,14 @@ export async function quoteResult(payer: AssembledPayer, quoted: Quote) {
   return { url, method, status, offers, otherSchemes, sellerSays: description }
 }
 
-export const paymentResult = ({
-  challengeNonce,
-  network,
-  token,
-  amount,
-  fee,
-  transaction,
-  isResumed,
-}: Payment) => ({
-  ...{ challengeNonce, network, token, amount, fee, transaction, isResumed },
-})
-
 /**
  * The limits, and what counts against them. `left` is beneath every cap, today's included, at a host where nothing was
  * spent; `hosts` tells the others where there is a cap for each. Amounts are base units, and beside them what they are in
  * tokens, where the token tells.
  */
 export async function limitsResult(payer: AssembledPayer) {
-  const { policy, totals } = payer
-  const state = await totals.state()
+  const { policy } = payer
+  const state = await payer.state.totals.state()
   const caps = capsOf(policy)
   const pairs = new Set([
     ...(policy.allowedTokens ?? []).map((token) => `${policy.network}/${token}`),
@@ -90,20 +78,15 @@ const texts = <Name extends string>(amounts: AmountsOf<Name>) =>
 
 /** Amounts in tokens, as `1.5 USDC`. Undefined when the token does not tell, or not soon: nobody waits for a label. */
 export async function inTokensOf<Name extends string>(
-  { inTokens, policy, scheme: { clock } }: AssembledPayer,
+  { chain: { inTokens }, policy, scheme: { clock } }: AssembledPayer,
   pair: string,
   amounts: AmountsOf<Name>,
 ): Promise<Partial<Record<Name, string>> | undefined> {
   const [network, name] = pair.split('/')
   const token = parseAddress(name)
   if (network !== policy.network || token === undefined) return undefined
-  const over = new AbortController()
-  const late = clock.sleep(labelMsMax, over.signal).then(() => undefined)
-  try {
-    if ((await Promise.race([inTokens(token, 1n), late])) === undefined) return undefined
-  } finally {
-    over.abort()
-  }
+  const one = await inTime(inTokens(token, 1n), labelMsMax, clock)
+  if (one === undefined || one === 'late') return undefined
   const known = Object.entries(amounts).filter((entry): entry is [Name, bigint] => entry[1] !== undefined)
   const labels = known.map(async ([key, amount]) => [key, (await inTokens(token, amount)) ?? ''] as const)
   return Object.fromEntries(await Promise.all(labels)) as Partial<Record<Name, string>>
@@ -126,7 +109,7 @@ const hostsOf = ({ hosts, reservations }: SpendState, pair: string): string[] =>
 function policyRows(policy: Policy): [string, string][] {
   const cap = (value: bigint | undefined) => (value === undefined ? 'unlimited' : `${value}`)
   return [
-    ['hosts', describeHosts(policy.hosts)],
+    ['hosts', describeHosts(policy.allowedHosts)],
     ['network', policy.network],
     ['tokens', policy.allowedTokens?.join(',') ?? 'any'],
     ['helpers', policy.allowedHelpers?.join(',') ?? 'with the code of our burner'],
@@ -159,13 +142,12 @@ export type PaymentStatus = {
  * log know nothing of it.
  */
 export async function statusResult(
-  payer: AssembledPayer,
+  { state, chain }: AssembledPayer,
   nonce: ChallengeNonce,
-  folder: string,
 ): Promise<PaymentStatus> {
-  const record = await payer.state?.memory.get(nonce)
-  const reservation = await payer.totals.reservation(nonce)
-  const events = (await readAudit(folder)).records.filter(({ challengeNonce }) => challengeNonce === nonce)
+  const record = await state.memory.get(nonce)
+  const reservation = await state.totals.reservation(nonce)
+  const events = (await state.audit.read()).records.filter(({ challengeNonce }) => challengeNonce === nonce)
   if (!record && !reservation && events.length === 0) {
     throw new SvcError('unknown_payment', `challenge ${nonce}: this payer knows nothing of it`)
   }
@@ -177,7 +159,7 @@ export async function statusResult(
     reservation: reservation && {
       amount: reservation.amount,
       expiresAt: reservation.expiresAt,
-      burn: await payer.chain.burnState(nonce, reservation, record?.burn),
+      burn: await chain.burnState(nonce, reservation, record?.burn),
     },
     events,
   }

@@ -6,18 +6,17 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { countSignatures } from '../../test/counting-account.js'
 import { type Behaviour, startHostileSeller } from '../../test/hostile-seller.js'
 import type { TestNetwork } from '../../test/network.js'
 import { address, bytes32 } from '../../test/offers.js'
-import { systemClock } from '../clock.js'
-import type { Approver, CreatePayerOptions, PayOptions } from '../index.js'
-import { createPayer } from '../index.js'
+import { type Approver, type CreatePayerOptions, createPayer, type PayOptions } from '../index.js'
 import { defaultLimits } from '../limits.js'
-import { openState } from '../payer/open-state.js'
 import { partsFromEnvironment } from '../payer/payer-from-environment.js'
+import { openState } from '../state/open-state.js'
 
 const network = { network: 'eip155:31337', token: address(1), helper: address(3) } as unknown as TestNetwork
 const deadRpc = 'http://127.0.0.1:9'
@@ -455,13 +454,13 @@ describe('the policy file', () => {
     ['a higher cap', 'max_total = "9000"', { maxTotal: 5_000n }],
     ['a lower cap', 'max_total = 4000', { maxTotal: 4_000n }],
     ['a cap where there was none', 'max_per_day = "10"', { maxPerDay: 10n }],
-    ['other hosts', 'allowed_hosts = ["evil.example"]', { hosts: [] }],
+    ['other hosts', 'allowed_hosts = ["evil.example"]', { allowedHosts: [] }],
     [
       'one host of several',
       'allowed_hosts = ["localhost"]',
-      { hosts: [{ hostname: 'localhost', port: undefined }] },
+      { allowedHosts: [{ hostname: 'localhost', port: undefined }] },
     ],
-    ['other tokens', `allowed_tokens = ["${address(8)}"]`, { allowedTokens: [] }],
+    ['other tokens', `allowed_token = ["${address(8)}"]`, { allowedTokens: [] }],
     ['approval', 'approve_above = 5', { approveAbove: 5n }],
     [
       'limits of our account',

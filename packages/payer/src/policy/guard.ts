@@ -4,14 +4,19 @@
  * grants.
  */
 import { randomUUID } from 'node:crypto'
-import { type Address, type ChallengeNonce, createBoundedMap, parseTxHash } from '@svc-zerc20/protocol'
-import { unixSeconds } from '../clock.js'
+import {
+  type Address,
+  type ChallengeNonce,
+  createBoundedMap,
+  parseTxHash,
+  unixSeconds,
+} from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
+import type { Outcome } from '../outcome.js'
 import { PayerError } from '../payer-error.js'
-import type { Outcome } from '../payment/outcome.js'
-import { capsOf, judgeCaps } from '../totals/caps.js'
-import { pairOf, type Reservation } from '../totals/spend-state.js'
-import type { Reserved } from '../totals/totals.js'
+import { capsOf, judgeCaps } from '../state/caps.js'
+import { pairOf, type Reservation } from '../state/spend-state.js'
+import type { Reserved } from '../state/totals.js'
 import { refusalOf, type Verdict } from '../verdict.js'
 import { type AskPorts, createAsk, factsOf } from './ask.js'
 import { hostOf } from './hosts.js'
@@ -229,7 +234,7 @@ function judgeAlone(
 ): Verdict[] {
   const now = unixSeconds(clock)
   return [
-    ...(target || policy.hosts !== 'any' ? [judgeHost(policy, target?.url ?? '')] : []),
+    ...(target || policy.allowedHosts !== 'any' ? [judgeHost(policy, target?.url ?? '')] : []),
     ...judgeBounds(offer, bounds),
     ...judgeOffer(offer, policy, now, limits.offerSecondsMax),
     ...(way === 'permit' ? judgePermit(offer, policy, now, limits.signatureSecondsMax) : []),

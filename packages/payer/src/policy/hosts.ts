@@ -4,7 +4,9 @@
  * standard. Capitals, a trailing dot, unusual spellings of an IPv4 address and Unicode names therefore mean
  * the same host on both sides, or no host at all.
  */
-import type { Reading } from '../reading.js'
+import { lookup } from 'node:dns/promises'
+import type { Clock } from '@svc-zerc20/protocol'
+import { inTime } from '../in-time.js'
 
 export type Host = {
   /** As `URL.hostname` writes it, without a trailing dot; IPv6 in brackets. */
@@ -94,3 +96,22 @@ export const describeHosts = (rule: HostRule): string =>
   rule === 'any'
     ? '*'
     : rule.map(({ hostname, port }) => (port ? `${hostname}:${port}` : hostname)).join(',') || 'none'
+
+/** Longest wait for the name service. A request to the host has just been answered, so that the name is known. */
+const lookupMsMax = 2_000
+const addressesMax = 16
+/** An IPv4 address that is written as an IPv6 address. */
+const mapped = /^::ffff:(?=\d+\.)/
+
+/** The addresses behind a hostname as a URL writes it. None when the name service does not tell. */
+export async function addressesOf(hostname: string, clock: Pick<Clock, 'sleep'>): Promise<readonly string[]> {
+  const answers = lookup(hostname.replace(/^\[(.*)\]$/, '$1'), { all: true }).catch(() => [])
+  const addresses = await inTime(answers, lookupMsMax, clock)
+  if (addresses === 'late') return []
+  return [...new Set(addresses.map(({ address }) => address.replace(mapped, '')))]
+    .sort()
+    .slice(0, addressesMax)
+}
+
+/** The result of reading a text: its value, or a description of its fault. */
+export type Reading<T> = { readonly value: T } | { readonly fault: string }

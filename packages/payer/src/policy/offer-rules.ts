@@ -1,13 +1,14 @@
 /** Rules for one offer alone, whatever was spent before. */
 import { type Address, Network } from '@svc-zerc20/protocol'
-import type { PayableOffer } from '../offer/payable-offer.js'
-import type { Verdict } from '../verdict.js'
+import type { PayableOffer, PermitOffer } from '../offer.js'
+import { PayerError } from '../payer-error.js'
+import { assertPasses, type Verdict } from '../verdict.js'
 import { allowsUrl, describeHosts, hostOf } from './hosts.js'
 import type { Policy } from './policy.js'
 import type { Bounds } from './purchase.js'
 
 /** Whether requests may leave for a URL. */
-export function judgeHost({ hosts }: Pick<Policy, 'hosts'>, url: string): Verdict {
+export function judgeHost({ allowedHosts: hosts }: Pick<Policy, 'allowedHosts'>, url: string): Verdict {
   const host = hostOf(url)
   return {
     rule: 'host',
@@ -156,3 +157,15 @@ export function judgeApproval(
 
 const yesIf = (holds: boolean) => (holds ? 'yes' : 'no')
 const listOf = (addresses: readonly Address[] | undefined) => addresses?.join(',') ?? 'any'
+
+/** Narrows an offer to the permit path. `helper-trust.ts` decides whether its helper can be trusted. */
+export function checkPermitOffer(
+  offer: PayableOffer,
+  nowSeconds: number,
+  signatureSecondsMax: number,
+): PermitOffer {
+  const { helper, deadline } = offer
+  assertPasses(judgePermit(offer, { allowedHelpers: undefined }, nowSeconds, signatureSecondsMax))
+  if (helper === undefined || deadline === undefined) throw new PayerError('permit_not_offered', 'no helper')
+  return { ...offer, helper, deadline }
+}

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import type { PayableOffer } from '../offer/payable-offer.js'
+import type { PayableOffer } from '../offer.js'
 import { PayerError } from '../payer-error.js'
 
 /** Ways to pay: somebody else burns with our signature, or we burn ourselves. */

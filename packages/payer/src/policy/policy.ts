@@ -4,7 +4,7 @@ import { type HostRule, narrowHosts } from './hosts.js'
 
 export type Policy = {
   readonly network: Network.Network
-  readonly hosts: HostRule
+  readonly allowedHosts: HostRule
   /** Undefined allows any token. */
   readonly allowedTokens: readonly Address[] | undefined
   /** Undefined: a helper is judged by its code. */
@@ -23,9 +23,6 @@ export type Policy = {
   readonly priceRisePercent: number | undefined
 }
 
-/** 0.01 of the chain's money: a transfer takes about 200 000 gas, which at 40 gwei costs 0.008. */
-export const defaultMaxGasWei = 10_000_000_000_000_000n
-
 /** Limits that are laid over a policy. */
 export type Tightening = Partial<Omit<Policy, 'network' | 'approvalTimeoutMs'>>
 
@@ -33,7 +30,7 @@ export type Tightening = Partial<Omit<Policy, 'network' | 'approvalTimeoutMs'>>
 export function tighten(policy: Policy, by: Tightening): Policy {
   return {
     ...policy,
-    hosts: narrowHosts(policy.hosts, by.hosts ?? 'any'),
+    allowedHosts: narrowHosts(policy.allowedHosts, by.allowedHosts ?? 'any'),
     allowedTokens: both(policy.allowedTokens, by.allowedTokens),
     allowedHelpers: both(policy.allowedHelpers, by.allowedHelpers),
     maxAmountPerPayment: lower(policy.maxAmountPerPayment, by.maxAmountPerPayment),

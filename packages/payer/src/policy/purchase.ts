@@ -1,10 +1,11 @@
 /** A purchase before it is made, and its form in the totals and the log. */
+
+import { createHash } from 'node:crypto'
 import type { Address, BaseUnits, Network, Offer } from '@svc-zerc20/protocol'
-import type { PayableOffer } from '../offer/payable-offer.js'
-import { type Target, toolCallMethod } from '../payment/payment-memory.js'
-import type { BodyFacts } from '../payment/request-body.js'
+import type { PayableOffer } from '../offer.js'
 import { printable } from '../printable.js'
-import { hourOf, pairOf, type Reservation } from '../totals/spend-state.js'
+import { type Target, toolCallMethod } from '../state/payments.js'
+import { hourOf, pairOf, type Reservation } from '../state/spend-state.js'
 import { hostOf } from './hosts.js'
 import { termsHash, type Way } from './permission.js'
 
@@ -106,4 +107,16 @@ export const bodyText = (body: BodyFacts | 'none'): string =>
 function pathOf({ method, url }: Target): string {
   const { pathname, hash } = new URL(url)
   return printable(method === toolCallMethod ? `${pathname}${hash}` : pathname, routeCharsMax)
+}
+
+export type BodyFacts = { readonly bytes: number; readonly start: string; readonly sha256: string }
+
+const startBytes = 64
+
+/** Reads the body of a request, and leaves the request usable. */
+export async function bodyOf(request: Request): Promise<BodyFacts | 'none'> {
+  if (request.body === null) return 'none'
+  const body = Buffer.from(await request.clone().arrayBuffer())
+  const start = printable(body.subarray(0, startBytes).toString('latin1'), startBytes)
+  return { bytes: body.length, start, sha256: createHash('sha256').update(body).digest('hex') }
 }

@@ -1,5 +1,5 @@
 /** The block time of the chain, measured over its latest blocks. */
-import type { Clock } from '../clock.js'
+import type { Clock } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 
 /** Number and time of a block. */

@@ -1,29 +1,25 @@
 /** Everything the payer asks of its RPC endpoint. */
-import type { Address, TokenLabel } from '@svc-zerc20/protocol'
+import { tokenAbi } from '@svc-zerc20/contracts'
+import { type Address, type Clock, inTokens, type TokenLabel } from '@svc-zerc20/protocol'
 import { createPublicClient, http } from 'viem'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import type { Policy } from '../policy/policy.js'
+import type { PermitFacts } from '../state/permit-nonces.js'
 import type { BlockTime } from './block-time.js'
-import { createIsBurn, type IsBurn } from './burn-receipt.js'
-import { type BurnReads, createBurnReads } from './burn-state.js'
-import type { PermitFacts } from './permit-nonces.js'
-import { unavailable } from './rpc-failure.js'
-import { tokenAbi } from './token-abi.js'
-import { createTransfers, type Transfers } from './transfers.js'
+import { type Burns, createBurns } from './burns.js'
+import { createTransfers, type Transfers, unavailable } from './transfers.js'
 
 export type PayerChain = Transfers &
-  BurnReads & {
+  Burns & {
     /** The token's name, and the payer's live permit nonce and balance, in one round trip. */
     permitFacts(token: Address): Promise<PermitFacts>
     /** The code of an account, `0x` when it has none. */
     codeAt(address: Address): Promise<string>
     readBlock(number: bigint | 'latest'): Promise<BlockTime>
     balanceOf(token: Address, owner: Address): Promise<bigint>
-    /** The token's own symbol and decimals. */
-    tokenLabel(token: Address): Promise<TokenLabel>
-    /** Whether a transaction is the burn of a payment. */
-    readonly isBurn: IsBurn
+    /** An amount in tokens, as `1.5 USDC`. Undefined when the token does not tell. */
+    inTokens(token: Address, amount: bigint): Promise<string | undefined>
   }
 
 export function createPayerChain({
@@ -31,16 +27,15 @@ export function createPayerChain({
   chainId,
   payer,
   policy,
+  clock,
   limits,
 }: {
   readonly rpcUrl: string
   readonly chainId: number
   readonly payer: Address
   readonly policy: Pick<Policy, 'maxGasWei'>
-  readonly limits: Pick<
-    PayerLimits,
-    'rpcTimeoutMs' | 'rpcRetriesMax' | 'gasHeadroomPercent' | 'transferGasMax' | 'settledBlocks'
-  >
+  readonly clock: Clock
+  readonly limits: PayerLimits
 }): PayerChain {
   const transport = http(rpcUrl, {
     batch: true,
@@ -49,6 +44,7 @@ export function createPayerChain({
   })
   const client = createPublicClient({ transport })
   const tokenNames = new Map<Address, string>()
+  const labels = new Map<Address, TokenLabel>()
   let chainChecked = false
 
   async function checkChain(): Promise<void> {
@@ -66,9 +62,19 @@ export function createPayerChain({
     return name
   }
 
+  async function readLabel(token: Address): Promise<TokenLabel> {
+    await checkChain()
+    const read = { address: token, abi: tokenAbi } as const
+    const [symbol, decimals] = await Promise.all([
+      client.readContract({ ...read, functionName: 'symbol' }),
+      client.readContract({ ...read, functionName: 'decimals' }),
+    ])
+    return { symbol, decimals }
+  }
+
   return {
     ...createTransfers(client, { payer, chainId, checkChain, maxGasWei: policy.maxGasWei, limits }),
-    ...createBurnReads(client, checkChain, limits),
+    ...createBurns(client, { checkChain, payer, clock, limits }),
 
     async permitFacts(token) {
       // Started together, so the transport sends them as one JSON-RPC batch.
@@ -100,17 +106,15 @@ export function createPayerChain({
       return client.readContract({ address: token, abi: tokenAbi, functionName: 'balanceOf', args: [owner] })
     },
 
-    async tokenLabel(token) {
-      await checkChain()
-      const read = { address: token, abi: tokenAbi } as const
-      const [symbol, decimals] = await Promise.all([
-        client.readContract({ ...read, functionName: 'symbol' }),
-        client.readContract({ ...read, functionName: 'decimals' }),
-      ])
-      return { symbol, decimals }
+    async inTokens(token, amount) {
+      try {
+        const label = labels.get(token) ?? (await readLabel(token))
+        labels.set(token, label)
+        return inTokens(amount, label)
+      } catch {
+        return undefined
+      }
     },
-
-    isBurn: createIsBurn(client, checkChain),
 
     async readBlock(number) {
       const block =

@@ -1,13 +1,16 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { createWalletClient, type Hex, http, parseGwei } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { callsDuring, startNetwork, type TestNetwork } from '../../test/network.js'
 import { address, offerAt, randomHex } from '../../test/offers.js'
-import { systemClock } from '../clock.js'
+import { policyOf, readEnvironment } from '../environment/variables.js'
 import { createPayerScheme, type PayerError, type PayerOptions } from '../index.js'
 import { defaultLimits } from '../limits.js'
-import { createPaymentMemory } from '../payment/payment-memory.js'
+import { assemblePayer } from '../payer/assemble-payer.js'
+import { createMemoryState } from '../state/open-state.js'
+import type { PaymentMemory } from '../state/payments.js'
 
 let net: TestNetwork
 beforeAll(async () => {
@@ -77,13 +80,25 @@ describe('self-transfer mode', () => {
   })
 
   it('R-029 burns once for one challenge that two processes are offered', async () => {
-    const memory = createPaymentMemory({ clock: systemClock, limits: defaultLimits })
+    const state = createMemoryState({ clock: systemClock, limits: defaultLimits })
+    const processWith = (memory: PaymentMemory) =>
+      assemblePayer({
+        ...{ account: net.payer, rpcUrl: net.rpcUrl, mode: 'self-transfer', fallback: undefined },
+        policy: { ...policyOf(readEnvironment({}).settings), allowedHosts: 'any' },
+        ...{
+          state: { ...state, memory },
+          approver: undefined,
+          fetch,
+          clock: systemClock,
+          limits: defaultLimits,
+        },
+      }).scheme
     const offer = newOffer()
     const before = await net.sentBy(net.payer.address)
     // The second process looked before the first one had signed, and goes on after it.
-    const looked = { ...memory, get: async () => undefined }
-    const first = await createPayer({ memory }).createPaymentPayload(2, offer)
-    const second = await createPayer({ memory: looked }).createPaymentPayload(2, offer)
+    const looked = { ...state.memory, get: async () => undefined }
+    const first = await processWith(state.memory).createPaymentPayload(2, offer)
+    const second = await processWith(looked).createPaymentPayload(2, offer)
     expect(second.payload.burnTxHash).toBe(first.payload.burnTxHash)
     expect(await net.sentBy(net.payer.address)).toBe(before + 1)
     expect(await net.balanceOf(offer.payTo as Hex)).toBe(1000n)
@@ -132,7 +147,7 @@ describe('self-transfer mode', () => {
     await net.chain.pauseMining()
     const error = await failure(payer.createPaymentPayload(2, offer))
     expect(error).toMatchObject({ code: 'burn_unconfirmed' })
-    expect(error.message).toContain('do not pay anew')
+    expect(error.message).toContain('do not pay a second time')
     const sent = await net.sentBy(net.payer.address)
     expect((await failure(payer.createPaymentPayload(2, offer))).burnTxHash).toBe(error.burnTxHash)
     await net.chain.mine()

@@ -1,13 +1,20 @@
 /** The self-transfer: the payer broadcasts the burn, waits for its receipt and names its hash. */
-import { type Address, Payload, parseHex, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type Clock,
+  Payload,
+  parseHex,
+  parseTxHash,
+  type TxHash,
+  unixSeconds,
+} from '@svc-zerc20/protocol'
 import { keccak256, type LocalAccount, serializeTransaction } from 'viem'
-import { type Clock, unixSeconds } from '../clock.js'
 import type { PayerLimits } from '../limits.js'
-import { checkFresh, type PayableOffer } from '../offer/payable-offer.js'
+import { checkFresh, type PayableOffer } from '../offer.js'
 import { PayerError } from '../payer-error.js'
-import type { PaymentMemory, PaymentRecord } from '../payment/payment-memory.js'
 import { assertCovers, type Permission } from '../policy/permission.js'
-import type { AccountTurns } from '../store/account-turns.js'
+import type { AccountTurns } from '../state/account-turns.js'
+import type { PaymentMemory, PaymentRecord } from '../state/payments.js'
 import type { PayerChain } from './chain.js'
 import type { Leave } from './sign-permit.js'
 

@@ -3,7 +3,7 @@ import { concatHex, type Hex, recoverTypedDataAddress, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { address, bytes32, offerAt } from '../../test/offers.js'
-import { type PermitOffer, readOffer } from '../offer/payable-offer.js'
+import { type PermitOffer, readOffer } from '../offer.js'
 import { grant, termsHash } from '../policy/permission.js'
 import { type PermitSigner, signPermit } from './sign-permit.js'
 

@@ -9,10 +9,10 @@ import {
   TypedData,
 } from '@svc-zerc20/protocol'
 import { hashTypedData, type LocalAccount } from 'viem'
-import type { PermitOffer } from '../offer/payable-offer.js'
+import type { PermitOffer } from '../offer.js'
 import { PayerError } from '../payer-error.js'
 import { assertCovers, type Permission } from '../policy/permission.js'
-import type { PermitFacts } from './permit-nonces.js'
+import type { PermitFacts } from '../state/permit-nonces.js'
 
 export type PermitSigner = Pick<LocalAccount, 'signTypedData'>
 

@@ -1,12 +1,21 @@
 /** The payer's own transfers: prepared, sent, and explained when the node refuses them. */
+
+import { tokenAbi } from '@svc-zerc20/contracts'
+import { judgeRefusal } from '@svc-zerc20/evm/refusals'
 import type { Address, Hex, TxHash } from '@svc-zerc20/protocol'
-import { encodeFunctionData, type PublicClient, type TransactionSerializable } from 'viem'
+import {
+  BaseError,
+  ExecutionRevertedError,
+  encodeFunctionData,
+  InsufficientFundsError,
+  type PublicClient,
+  RpcRequestError,
+  type TransactionSerializable,
+} from 'viem'
 import { prepareTransactionRequest } from 'viem/actions'
 import type { PayerLimits } from '../limits.js'
 import { PayerError, type PayerErrorCode } from '../payer-error.js'
-import type { SignedTransaction } from '../store/account-turns.js'
-import { explain, isAnswer, isRevert, isShortOfGas, refusalIn, unavailable } from './rpc-failure.js'
-import { tokenAbi } from './token-abi.js'
+import type { SignedTransaction } from '../state/account-turns.js'
 
 export type Transfer = { readonly token: Address; readonly to: Address; readonly value: bigint }
 
@@ -169,4 +178,32 @@ function createSending(
       }
     },
   }
+}
+
+/** Whether the node itself answered with an error. False when no answer came. */
+const isAnswer = (cause: unknown): cause is BaseError =>
+  cause instanceof BaseError && cause.walk((e) => e instanceof RpcRequestError) !== null
+
+/** The node's error, judged by its message: whether the same bytes may be sent again. */
+function refusalIn(cause: BaseError): ReturnType<typeof judgeRefusal> {
+  const said = cause.walk((e) => e instanceof RpcRequestError) as RpcRequestError | null
+  return judgeRefusal(said?.details ?? '')
+}
+
+const isRevert = (cause: BaseError) => cause.walk((e) => e instanceof ExecutionRevertedError) !== null
+
+const isShortOfGas = (cause: BaseError) =>
+  cause.walk((e) => e instanceof InsufficientFundsError) !== null || refusalIn(cause) === 'unfunded'
+
+export function unavailable(detail: string, cause: unknown): PayerError {
+  if (cause instanceof PayerError) return cause
+  return new PayerError('chain_unavailable', `${detail}: ${explain(cause)}`, { cause })
+}
+
+/** A failure in short. The full message contains the endpoint's URL, which may hold a key. */
+function explain(cause: unknown): string {
+  if (!(cause instanceof BaseError)) return 'the request failed'
+  const { details } = cause
+  const short = cause.shortMessage.replace(/\.$/, '')
+  return details ? `${short} (${details})` : short
 }

@@ -1,0 +1,12 @@
+import type { Clock } from '@svc-zerc20/protocol'
+
+/** What work resolves with, or `late` if that takes longer. The work itself goes on. */
+export async function inTime<T>(
+  work: Promise<T>,
+  ms: number,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<T | 'late'> {
+  const over = new AbortController()
+  const late = clock.sleep(ms, over.signal).then(() => 'late' as const)
+  return Promise.race([work, late]).finally(() => over.abort())
+}

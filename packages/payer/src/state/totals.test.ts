@@ -1,0 +1,58 @@
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import { jumpingClock } from '../../../../test/support/clocks.js'
+import { address, randomHex } from '../../test/offers.js'
+import { hourOf, type Reservation } from './spend-state.js'
+import { createTotals } from './totals.js'
+import { createMemoryCell } from './versioned-file.js'
+
+function setUp() {
+  const clock = jumpingClock()
+  const totals = createTotals({ cell: createMemoryCell(), clock })
+  const spend = async (changes: Partial<Reservation> = {}) => {
+    const nonce = randomHex(32) as ChallengeNonce
+    const reservation: Reservation = {
+      ...{ owner: 'o', terms: 't', pair: 'p', host: 'shop.example', addresses: [], route: 'r' },
+      ...{ amount: '1000', hour: hourOf(clock.now()), way: 'permit', token: address(1), payTo: address(2) },
+      ...{ helper: address(3), payer: address(4), expiresAt: 1, deadline: 1, ...changes },
+    }
+    expect(await totals.reserve(nonce, reservation, [])).toBe('reserved')
+    await totals.spend(nonce)
+  }
+  return { clock, totals, spend }
+}
+
+const dayMs = 86_400_000
+
+describe('the last day', () => {
+  it.each([
+    ['ahead', 60 * dayMs],
+    ['back', -3 * dayMs],
+  ])(
+    'counts all that was spent before, while and after the clock jumped %s and returned',
+    async (_, jumpMs) => {
+      const { clock, totals, spend } = setUp()
+      await spend()
+      clock.advance(jumpMs)
+      await spend()
+      clock.advance(-jumpMs)
+      await spend()
+      expect((await totals.used('p', { host: '', addresses: [] })).day).toBe(3_000n)
+      clock.advance(jumpMs > 0 ? jumpMs + 2 * dayMs : 2 * dayMs)
+      expect((await totals.used('p', { host: '', addresses: [] })).day).toBe(0n)
+    },
+  )
+})
+
+describe('a server', () => {
+  it('counts once under all names that lead to one of its addresses', async () => {
+    const { totals, spend } = setUp()
+    await spend({ host: 'localhost', addresses: ['127.0.0.1', '::1'] })
+    await spend({ host: '127.0.0.1', addresses: ['127.0.0.1'] })
+    const used = async (host: string, ...addresses: string[]) =>
+      (await totals.used('p', { host, addresses })).host
+    expect(await used('shop.local', '127.0.0.1')).toBe(2_000n)
+    expect(await used('localhost')).toBe(1_000n)
+    expect(await used('other.example', '192.0.2.1')).toBe(0n)
+  })
+})

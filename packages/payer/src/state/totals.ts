@@ -1,0 +1,134 @@
+/** Totals that are shared by everybody who uses the same cell. */
+import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
+import type { Verdict } from '../verdict.js'
+import { type Cap, judgeCaps } from './caps.js'
+import {
+  emptyState,
+  type Place,
+  priceOf,
+  type Reservation,
+  reservationOf,
+  type SpendState,
+  type Used,
+  usedOf,
+  withoutReservation,
+  withPrice,
+  withReservation,
+  withSpent,
+} from './spend-state.js'
+import type { Cell } from './versioned-file.js'
+
+/** `taken`: the challenge has a reservation of another owner, or with other terms, or has none that could be signed for. */
+export type Reserved = 'reserved' | 'taken' | { readonly refused: Verdict }
+
+export type Totals = {
+  /** What counts against the caps. The reservation of `except`, if there is one, is left out. */
+  used(pair: string, place: Place, except?: ChallengeNonce): Promise<Used>
+  /** The price that a route is compared with. Undefined when nothing was paid there. */
+  price(pair: string, route: string): Promise<bigint | undefined>
+  reservation(nonce: ChallengeNonce): Promise<Reservation | undefined>
+  /**
+   * Atomic over all processes: reserves the amount if it fits beneath every cap, and tells the cap that
+   * refused it otherwise. A reservation that the owner already has is judged like a new one, and stays when
+   * it is refused.
+   */
+  reserve(nonce: ChallengeNonce, reservation: Reservation, caps: readonly Cap[]): Promise<Reserved>
+  /**
+   * The last judgement before a signature: the owner's reservation must still be there and still fit beneath
+   * every cap. The price is remembered from then on.
+   */
+  sign(
+    nonce: ChallengeNonce,
+    reservation: Reservation,
+    caps: readonly Cap[],
+    isApproved: boolean,
+  ): Promise<Reserved>
+  /**
+   * Atomic: gives the reservation of a challenge a new owner if the terms are the same. Resolves with the
+   * reservation as it then is, or undefined when there is none. The owner before can no longer release it.
+   */
+  takeOver(nonce: ChallengeNonce, by: Pick<Reservation, 'owner' | 'terms'>): Promise<Reservation | undefined>
+  /** Turns the reservation into money spent. */
+  spend(nonce: ChallengeNonce): Promise<void>
+  /**
+   * Ends a reservation whose money will never be asked for. Returns false, and changes nothing, if it has
+   * another owner.
+   */
+  release(nonce: ChallengeNonce, owner: string): Promise<boolean>
+  state(): Promise<SpendState>
+}
+
+export function createTotals({
+  cell,
+  clock,
+}: {
+  readonly cell: Cell<SpendState>
+  readonly clock: Clock
+}): Totals {
+  const state = async () => (await cell.read()) ?? emptyState
+  const change = async (next: (before: SpendState) => SpendState) => {
+    await cell.update((before = emptyState) => next(before))
+  }
+
+  /** Judges an amount with its own reservation left out, so that it counts exactly once. */
+  const judged = async (
+    nonce: ChallengeNonce,
+    reservation: Reservation,
+    caps: readonly Cap[],
+    next: (before: SpendState, known: Reservation | undefined) => SpendState | undefined,
+  ): Promise<Reserved> => {
+    const { pair, owner, terms, amount } = reservation
+    let reserved: Reserved = 'reserved'
+    await change((before) => {
+      const known = reservationOf(before, nonce)
+      const after = next(before, known)
+      const isTaken = known !== undefined && (known.owner !== owner || known.terms !== terms)
+      const used = usedOf(withoutReservation(before, nonce), pair, reservation, clock.now())
+      const refused = judgeCaps(caps, used, BigInt(amount)).find(({ passes }) => passes === 'no')
+      reserved = isTaken || after === undefined ? 'taken' : refused ? { refused } : 'reserved'
+      return reserved === 'reserved' && after ? after : before
+    })
+    return reserved
+  }
+
+  return {
+    state,
+    async used(pair, place, except) {
+      const all = await state()
+      return usedOf(except ? withoutReservation(all, except) : all, pair, place, clock.now())
+    },
+    reservation: async (nonce) => reservationOf(await state(), nonce),
+    price: async (pair, route) => priceOf(await state(), pair, route),
+
+    reserve: (nonce, reservation, caps) =>
+      judged(nonce, reservation, caps, (before) => withReservation(before, nonce, reservation)),
+
+    sign: (nonce, reservation, caps, isApproved) =>
+      judged(
+        nonce,
+        reservation,
+        caps,
+        (before, known) => known && withPrice(before, reservation, isApproved),
+      ),
+
+    async takeOver(nonce, { owner, terms }) {
+      let taken: Reservation | undefined
+      await change((before) => {
+        const known = reservationOf(before, nonce)
+        taken = known?.terms === terms ? { ...known, owner } : known
+        return taken === undefined || taken === known ? before : withReservation(before, nonce, taken)
+      })
+      return taken
+    },
+
+    spend: (nonce) => change((before) => withSpent(before, nonce)),
+    async release(nonce, owner) {
+      let isReleased = false
+      await change((before) => {
+        isReleased = reservationOf(before, nonce)?.owner === owner
+        return isReleased ? withoutReservation(before, nonce) : before
+      })
+      return isReleased
+    },
+  }
+}
