@@ -29,7 +29,7 @@ const longest = [
   ...['shares-kills.test', 'devnet-command.test', 'packages.test', 'kill-points.test', 'journal-lost.test'],
   ...['batch-withdraw.test', 'root.test', 'solidity.test', 'tally.chain.test', 'finalize.chain.test'],
   ...['follow.chain.test', 'batch-proofs.test', 'root-job.chain.test', 'recover-burns.chain.test'],
-  ...['mcp.chain.test', 'main.chain.test', 'prover.test', 'tidy.test'],
+  ...['mcp.chain.test', 'main.chain.test', 'prover.test'],
 ]
 
 class SlowestFirst extends BaseSequencer {

@@ -21,8 +21,12 @@ const answers: Readonly<Record<string, RegExp>> = {
   pack: /^usage: npm run pack/,
 }
 
-const help = (script: string) =>
-  run('npm', ['run', '--silent', script, '--', '--help'], { cwd: root }).then(({ stdout }) => stdout)
+/** As npm runs it, but without npm, whose own start takes longer than that of most commands. */
+const help = (script: string) => {
+  const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` }
+  const text = `${scripts[script]} --help`
+  return run('sh', ['-c', text], { cwd: root, env }).then(({ stdout }) => stdout)
+}
 
 const printed = new Map<string, string>()
 beforeAll(async () => {
@@ -63,9 +67,13 @@ describe('npm scripts', () => {
   const benches = listFiles(/^bench\/src\/commands\/.*\.ts$/)
     .filter((file) => /\bparseArgs\(/.test(readText(file)))
     .map((file) => file.replace('/src/', '/dist/').replace(/\.ts$/, '.js'))
-  it.each(benches)('%s loads, and measures nothing when its options are wrong', async (file) => {
-    const started = run(process.execPath, [join(root, file), '--none'], { cwd: root })
-    await expect(started).rejects.toMatchObject({ stderr: expect.stringMatching(/Unknown option '--none'/) })
+  it('every bench loads, and measures nothing when its options are wrong', async () => {
+    // In one process, because they share most of what they load.
+    const load = `for (const file of ${JSON.stringify(benches)})
+      await import(\`${root}/\${file}\`).then(() => console.log('ran'), ({ message }) => console.log(message))`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', load, '--', '--none'])
+    expect(benches.length).toBeGreaterThan(3)
+    expect(stdout.match(/^Unknown option '--none'/gm)).toHaveLength(benches.length)
   })
 })
 

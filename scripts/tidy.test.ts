@@ -1,5 +1,4 @@
-/** House rules that a machine can check. */
-import { execFileSync } from 'node:child_process'
+/** House rules that a machine can check. Format, lint and types are for `npm run check`. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -14,9 +13,6 @@ const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
 ]
 
 const roomsMax = 13
-
-const node = (...args: string[]) =>
-  execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
 
 describe('house rules', () => {
   it.each(confined)('$what stands only where it belongs', ({ what, where }) => {
@@ -95,17 +91,5 @@ describe('house rules', () => {
     const bare = /\bnpx (?:-\S+ )*svc-|"npx",\s*"args": \[(?:"-[^"]*", )*"svc-/
     const shown = listFiles(/\.(?:md|ts|mjs|toml|service)$|Containerfile$/)
     expect(shown.filter((file) => bare.test(readText(file)))).toEqual([])
-  })
-
-  it('is formatted and linted', { timeout: 60_000 }, () => {
-    expect(() =>
-      node('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
-    ).not.toThrow()
-  })
-
-  it('type-checks its tests as strictly as its sources', { timeout: 120_000 }, () => {
-    // One checker, because each further one does half of the work once more, and other tests run beside this one.
-    const args = ['-p', 'tsconfig.tests.json', '--checkers', '1']
-    expect(() => node('node_modules/typescript/bin/tsc', ...args)).not.toThrow()
   })
 })
