@@ -1,6 +1,6 @@
-import { configTables } from '../../packages/facilitator/dist/config/keys.js'
+import { configTables } from '../../packages/facilitator/dist/config/schema.js'
 
-const source = 'packages/facilitator/src/config/keys.ts'
+const source = 'packages/facilitator/src/config/schema.ts'
 const row = (cells) => `| ${cells.join(' | ')} |`
 
 const presence = ({ presence, default: value }) =>
@@ -11,7 +11,7 @@ const header = (name, { repeated }) => (repeated ? `[[${name}]]` : `[${name}]`)
 /** docs/reference/config.md */
 export function renderConfigReference() {
   const sections = configTables.map(({ name, about, keys, ...table }) => {
-    const rows = keys.map(({ path, key }) => row([`\`${path}\``, presence(key), key.type.allowed, key.about]))
+    const rows = keys.map((key) => row([`\`${key.path}\``, presence(key), key.allowed, key.about]))
     return `## ${name === '' ? 'Above the first table' : `\`${header(name, table)}\``}
 
 ${about === '' ? '' : `${about}\n\n`}| key | default | allowed | meaning |
@@ -47,9 +47,9 @@ ${sections.join('\n')}
 export function renderSampleConfig() {
   const parts = configTables.map(({ name, about, optional, keys, ...table }) => {
     const top = name === '' ? [] : [...comment(about), `${optional ? '# ' : ''}${header(name, table)}`]
-    const lines = keys.flatMap(({ path, name: keyName, key }) => [
+    const lines = keys.flatMap((key) => [
       ...comment(`${plain(key.about)} ${condition(key)}`),
-      `${isComment(path, key, optional) ? '# ' : ''}${keyName} = ${key.sample}`,
+      `${isComment(key, optional) ? '# ' : ''}${key.name} = ${key.sample}`,
       '',
     ])
     return [...top, ...lines].join('\n')
@@ -65,13 +65,13 @@ ${parts.join('\n')}`
 /** Optional keys that the sample sets. The others are commented out. */
 const usual = new Set(['profile', 'settlement.permit_burner'])
 
-const isComment = (path, { presence }, optional) =>
+const isComment = ({ path, presence }, optional) =>
   optional || presence === 'default' || (presence === 'optional' && !usual.has(path))
 
-const condition = ({ presence, type, default: value }) =>
+const condition = ({ presence, allowed, default: value }) =>
   presence === 'default'
-    ? `Default ${value}; ${type.allowed}.`
-    : `${presence === 'required' ? 'Required' : 'Optional'}: ${type.allowed}.`
+    ? `Default ${value}; ${allowed}.`
+    : `${presence === 'required' ? 'Required' : 'Optional'}: ${allowed}.`
 
 const plain = (text) => text.replaceAll('`', '')
 

@@ -2,7 +2,7 @@ import {
   environmentVariables,
   historyVariables,
   keysOfOtherPrograms,
-} from '../../packages/facilitator/dist/config/environment.js'
+} from '../../packages/facilitator/dist/config/secrets/environment.js'
 
 const otherKeys = keysOfOtherPrograms.map((name) => `\`${name}\``).join(' and ')
 const row = (cells) => `| ${cells.join(' | ')} |`
@@ -13,7 +13,7 @@ export function renderEnvironment() {
     variables
       .map(({ name, required, allowed, about }) => row([`\`${name}\``, required, allowed, about]))
       .join('\n')
-  return `<!-- Generated from packages/facilitator/src/config/environment.ts by \`npm run gen\`. Do not edit. -->
+  return `<!-- Generated from packages/facilitator/src/config/secrets/environment.ts by \`npm run gen\`. Do not edit. -->
 
 # Environment of the facilitator
 

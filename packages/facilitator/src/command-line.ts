@@ -5,7 +5,7 @@ import { type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { registerAdminCommands, registerSweepCommand } from './commands/admin/commands.js'
 import { registerHistoryCommands } from './commands/history/commands.js'
-import type { Environment } from './config/environment.js'
+import type { Environment } from './config/secrets/environment.js'
 
 export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>

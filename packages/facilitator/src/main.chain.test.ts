@@ -12,7 +12,7 @@ import { linesOf, withDaemon } from '../test/daemon.js'
 import { temporaryFiles } from '../test/files.js'
 import { issuerOf } from '../test/issuer.js'
 import { parseConfig } from './config/config.js'
-import { environmentVariables, historyVariables, keysOfOtherPrograms } from './config/environment.js'
+import { environmentVariables, historyVariables, keysOfOtherPrograms } from './config/secrets/environment.js'
 
 const { treasury, relayer } = developmentRoles
 const keys = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }

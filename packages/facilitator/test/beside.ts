@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 // The built files, because worker threads can only load those.
 import { type Config, parseConfig } from '../dist/config/config.js'
-import type { Environment } from '../dist/config/environment.js'
+import type { Environment } from '../dist/config/secrets/environment.js'
 import { readSecrets } from '../dist/config/secrets/secrets.js'
 import type { Clock } from '../dist/payment/ports.js'
 import { startFacilitator } from '../dist/start/start.js'

@@ -1,8 +1,8 @@
 /** The routes of participants on a server without a socket: real tokens, and a history in memory. */
 import { accept, type ChallengeNonce, Secret } from '@svc-zerc20/protocol'
 import { stoppedClock } from '../../../test/support/clocks.js'
-import type { HistorySettings, ParticipantRole } from '../src/config/history-settings.js'
 import { limits } from '../src/config/limits.js'
+import type { HistorySettings, ParticipantRole } from '../src/config/secrets/history.js'
 import { createTokens } from '../src/history/identity/tokens.js'
 import type { Proofs } from '../src/history/statements/proofs.js'
 import { historyRoutes } from '../src/http/history/api.js'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseTrustAnchor } from '@svc-zerc20/statement'
-import type { IssuerSettings } from '../src/config/history-settings.js'
+import type { IssuerSettings } from '../src/config/secrets/history.js'
 import { initIssuer, type Written } from '../src/history/statements/issuer-files.js'
 import { systemRandom } from '../src/system.js'
 import { temporaryFolder } from './folder.js'

@@ -1,7 +1,7 @@
 /** One-time burn addresses: mined ahead in threads of their own, handed out once. */
 import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
 import type { Config } from '../config/config.js'
-import { issuancePerMinOf, reservedPercentOf } from '../config/sellers.js'
+import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
 import { createShares, type Shares } from '../payment/issue/shares.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
 import { epochsOf } from './epochs.js'

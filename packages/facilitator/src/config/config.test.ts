@@ -4,10 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
 import { temporaryFiles } from '../../test/files.js'
 import { parseConfig, readConfig, readConfigFile } from './config.js'
-import { feeTermsOf } from './fee-terms.js'
 import { describe as describeFinding } from './finding.js'
-import { configTables } from './keys.js'
-import { profileOf } from './profile.js'
+import { configTables } from './schema.js'
+import { feeTermsOf, profileOf } from './settings.js'
 
 const findingsOf = (text: string) => readConfig(text).findings
 const problemsOf = (text: string): string[] =>
@@ -369,9 +368,9 @@ describe('the table of keys', () => {
           config,
         )
     const [asItIs, uncommented] = [parseConfig(sample), parseConfig(whole)]
-    for (const { path, key } of configTables.flatMap(({ keys }) => keys)) {
+    for (const { path, presence } of configTables.flatMap(({ keys }) => keys)) {
       // Optional keys are commented out in the sample; the line shows how to write them.
-      if (key.presence === 'optional') expect(valueIn(uncommented, path), path).toBeDefined()
+      if (presence === 'optional') expect(valueIn(uncommented, path), path).toBeDefined()
       else if (!/^(?:fee|sellers)\./.test(path))
         expect(valueIn(asItIs, path), path).toEqual(valueIn(uncommented, path))
     }
@@ -380,11 +379,11 @@ describe('the table of keys', () => {
   })
 
   it('describes every key, and every default is one of its own allowed values', () => {
-    for (const { path, key } of configTables.flatMap(({ keys }) => keys)) {
-      expect(key.about, path).toMatch(/^\S.*[.]$/)
-      if (key.presence !== 'default') continue
+    for (const { path, presence, type, about, ...key } of configTables.flatMap(({ keys }) => keys)) {
+      expect(about, path).toMatch(/^\S.*[.]$/)
+      if (presence !== 'default') continue
       const asRead = typeof key.default === 'number' ? BigInt(key.default) : key.default
-      expect(key.type.parse(asRead), path).toBe(key.default)
+      expect(type.parse(asRead), path).toBe(key.default)
     }
   })
 })

@@ -1,19 +1,14 @@
 /** Reads the TOML file into a resolved Config. Collects every problem and guesses nothing. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { SvcError } from '@svc-zerc20/protocol'
-import { parse as parseToml, TomlError } from 'smol-toml'
-import { showValue } from './credentials.js'
+import { nearestName, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { looksLikeKey, showValue, soundsSecret } from './credentials.js'
 import { describe, type Finding, isFailure } from './finding.js'
-import { type Config, configTables, type KeyEntry, type PartialConfig, type TableEntry } from './keys.js'
-import { createLineFinder, type LineOf } from './lines.js'
 import { judgeRules } from './rules.js'
-import { judgeUnknownKeys } from './unknown.js'
+import { type Config, configTables, knownPaths, type PartialConfig, type TableEntry } from './schema.js'
+import { isTable, type LineOf, readToml, type TomlTable } from './toml.js'
 
-export type { Config, PartialConfig } from './keys.js'
-
-type Fail = (key: string, message: string) => void
-type RawTable = Readonly<Record<string, unknown>>
+export type { Config, PartialConfig } from './schema.js'
 
 /** `config` is present when nothing failed. `values` holds the valid values in any case. */
 export type ConfigReading = {
@@ -30,29 +25,27 @@ export type ConfigPlace = { readonly directory?: string; readonly file?: string 
 
 /** Reads a configuration text and reports everything that is wrong or suspicious. */
 export function readConfig(text: string, { directory = '.', file }: ConfigPlace = {}): ConfigReading {
-  let raw: RawTable
-  try {
-    raw = parseToml(text, { integersAsBigInt: true })
-  } catch (error) {
-    return nothingRead(notToml(error, file))
+  const toml = readToml(text)
+  if ('message' in toml) {
+    const { message, line } = toml
+    if (file === undefined) return nothingRead({ level: 'fail', key: 'not TOML', message, line })
+    return nothingRead({ level: 'fail', key: file, message: `is not TOML: ${message}`, line })
   }
-  const lineOf = createLineFinder(text)
+  const { values: raw, lineOf } = toml
   const findings: Finding[] = []
-  const fail = (key: string, message: string) => {
+  const say = (level: Finding['level'], key: string, message: string) => {
     // A missing key is reported at the line of its table.
-    const line = lineOf(key) ?? lineOf(key.split('.')[0] ?? '') ?? lineOf(key.split(/[[.]/)[0] ?? '')
-    findings.push({ level: 'fail', key, message, ...(line !== undefined && { line }) })
+    const line = lineOf(key) ?? lineOf(key.split('.')[0] ?? '')
+    findings.push({ level, key, message, ...(line !== undefined && { line }) })
   }
-  const read: Record<string, unknown> = {}
-  for (const table of configTables) {
-    if (table.name === '') Object.assign(read, readTable(table, raw, fail))
-    else if (table.repeated) read[table.name] = readTables(table, raw[table.name], fail)
-    else read[table.name] = readTable(table, raw, fail)
-  }
-  const values = withPathsFrom(resolve(directory), read as PartialConfig)
-  const tried = (path: string) => lookUp(raw, path) !== undefined
+  const fail: Fail = (key, message) => say('fail', key, message)
+  const values = withPathsFrom(resolve(directory), readTables(raw, fail))
+  const tried = (key: string) => isTable(raw.fee) && raw.fee[key] !== undefined
   for (const { key, message } of judgeRules(values, tried)) fail(key, message)
-  findings.push(...judgeUnknownKeys(raw, lineOf))
+  for (const unknown of unknownKeys(raw)) {
+    if (hidesSecret(unknown)) fail(unknown.path, secretMessage(unknown.path))
+    else say('warn', unknown.path, `unknown key, ignored${nearest(unknown.path)}`)
+  }
   const config = findings.some(isFailure) ? undefined : (values as Config)
   return { isRead: true, config, values, findings, lineOf }
 }
@@ -76,97 +69,103 @@ export function parseConfig(text: string, place: ConfigPlace = {}): Config {
   throw new SvcError('config_invalid', findings.filter(isFailure).map(describe).join('\n'))
 }
 
-function readTable(
-  { name: table, optional, keys }: TableEntry,
-  raw: RawTable,
-  fail: Fail,
-): Record<string, unknown> | undefined {
-  const given = table === '' ? raw : raw[table]
-  if (given === undefined && optional) return undefined
+const nothingRead = (finding: Finding): ConfigReading => ({
+  ...{ isRead: false, config: undefined, values: readTables({}, () => {}), findings: [finding] },
+  lineOf: () => undefined,
+})
+
+type Fail = (key: string, message: string) => void
+
+/** Each key is parsed by itself, so that a mistake in one hides neither those in others nor their values. */
+function readTables(raw: TomlTable, fail: Fail): PartialConfig {
+  const read: Record<string, unknown> = {}
+  for (const table of configTables) {
+    const { name, optional, repeated } = table
+    const given = raw[name]
+    if (name === '') Object.assign(read, readTable(table, raw, fail))
+    else if (!repeated)
+      read[name] = optional && given === undefined ? undefined : readTable(table, given, fail)
+    else if (given === undefined || Array.isArray(given)) {
+      read[name] = (given ?? []).map((one: unknown, place: number) =>
+        readTable({ ...table, name: `${name}[${place}]` }, one, fail),
+      )
+    } else {
+      fail(name, `must be written as [[${name}]], once for each`)
+      read[name] = []
+    }
+  }
+  return read as PartialConfig
+}
+
+function readTable({ name: table, keys }: TableEntry, given: unknown, fail: Fail): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
   if (given !== undefined && !isTable(given)) {
     fail(table, `must be a table, is ${showValue(given)}`)
-    return {}
+    return values
   }
-  const values: Record<string, unknown> = {}
-  for (const entry of keys) readKey(entry, given?.[entry.name], values, fail)
+  for (const { name, type, presence, allowed } of keys) {
+    const value = given?.[name]
+    const wrong =
+      value === undefined && presence === 'required'
+        ? `required, but missing; must be ${allowed}`
+        : `must be ${allowed}, is ${showValue(value)}`
+    const { success, data, error } = type.safeParse(value, { error: () => wrong })
+    if (success) values[name] = data
+    else fail(table === '' ? name : `${table}.${name}`, error.issues[0]?.message ?? wrong)
+  }
   return values
 }
 
-/** Reads repeated tables. Findings name them by index: `sellers[0].name`. */
-function readTables(table: TableEntry, given: unknown, fail: Fail): Record<string, unknown>[] {
-  if (given === undefined) return []
-  if (!Array.isArray(given)) {
-    fail(table.name, `must be written as [[${table.name}]], once for each`)
-    return []
+function withPathsFrom(directory: string, values: PartialConfig): PartialConfig {
+  const { settlement, zerc20 } = values
+  const { journal } = settlement
+  const { artifacts } = zerc20
+  const from = (path: string) => (path === 'none' ? path : resolve(directory, path))
+  return {
+    ...values,
+    settlement: { ...settlement, ...(journal !== undefined && { journal: from(journal) }) },
+    zerc20: { ...zerc20, ...(artifacts !== undefined && { artifacts: resolve(directory, artifacts) }) },
   }
-  return given.map((one: unknown, place) => {
-    const name = `${table.name}[${place}]`
-    const keys = table.keys.map((entry) => ({ ...entry, path: `${name}.${entry.name}` }))
-    return readTable({ ...table, name, keys, optional: false }, { [name]: one }, fail) ?? {}
+}
+
+type Unknown = { readonly path: string; readonly value: unknown }
+
+const knownNames = [...knownPaths, ...configTables.flatMap(({ name }) => (name === '' ? [] : [name]))]
+const isKnown = (path: string): boolean => knownNames.includes(path.replace(/\[\d+\]/, ''))
+
+/** The keys that the schema does not have. An unknown table is reported once, plus each secret inside it. */
+function unknownKeys(raw: TomlTable): Unknown[] {
+  return everythingIn(raw, '').filter((one) => {
+    const table = one.path.slice(0, Math.max(0, one.path.lastIndexOf('.')))
+    return !isKnown(one.path) && (table === '' || isKnown(table) || hidesSecret(one))
   })
 }
 
-function readKey(
-  { path, name, key }: KeyEntry,
-  given: unknown,
-  values: Record<string, unknown>,
-  fail: Fail,
-): void {
-  if (given === undefined) {
-    if (key.presence === 'required') fail(path, `required, but missing; must be ${key.type.allowed}`)
-    else values[name] = key.default
-    return
-  }
-  const value = key.type.parse(given)
-  if (value !== undefined) values[name] = value
-  else fail(path, key.type.explain?.(given) ?? `must be ${key.type.allowed}, is ${showValue(given)}`)
+function everythingIn(value: unknown, path: string): Unknown[] {
+  if (Array.isArray(value)) return value.flatMap((one, place) => everythingIn(one, `${path}[${place}]`))
+  return Object.entries(isTable(value) ? value : {}).flatMap(([name, inside]) => {
+    const whole = path === '' ? name : `${path}.${name}`
+    return [{ path: whole, value: inside }, ...everythingIn(inside, whole)]
+  })
 }
 
-function withPathsFrom(directory: string, values: PartialConfig): PartialConfig {
-  const { journal } = values.settlement
-  const { artifacts } = values.zerc20
-  return {
-    ...values,
-    settlement: {
-      ...values.settlement,
-      ...(journal !== undefined && journal !== 'none' && { journal: resolve(directory, journal) }),
-    },
-    zerc20: {
-      ...values.zerc20,
-      ...(artifacts !== undefined && { artifacts: resolve(directory, artifacts) }),
-    },
-  }
-}
+/** Whether an unknown key may hold a secret. An address never does, so a misplaced `token` address is only a warning. */
+const hidesSecret = ({ path, value }: Unknown): boolean =>
+  looksLikeKey(value) || (soundsSecret(lastName(path)) && parseAddress(value) === undefined)
 
-/** Replaces the parser's message, which quotes the line, because that line may hold a secret. */
-function notToml(error: unknown, file?: string): Finding {
-  if (!(error instanceof TomlError)) throw error
-  const [what = ''] = error.message.split('\n')
-  const message = `${what.replace('Invalid TOML document: ', '')} at column ${error.column}`
-  const { line } = error
-  if (file === undefined) return { level: 'fail', key: 'not TOML', message, line }
-  return { level: 'fail', key: file, message: `is not TOML: ${message}`, line }
-}
+const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
-function nothingRead(finding: Finding): ConfigReading {
-  const values = {
-    network: {},
-    listen: {},
-    settlement: {},
-    fee: undefined,
-    daemon: {},
-    finalize: {},
-    log: {},
-    history: {},
-    zerc20: {},
-    sellers: [],
-  }
-  return { isRead: false, config: undefined, values, findings: [finding], lineOf: () => undefined }
-}
+const secretMessage = (path: string): string =>
+  path.startsWith('sellers[')
+    ? 'a token of a seller never stands in the file, only its hash; make another, and set token_sha256'
+    : 'secrets are never read from the file; remove it here, regard it as known to others, ' +
+      'and set SVC_TREASURY_PK, SVC_RELAYER_PK, SVC_MINTER_PK or SVC_ADMIN_TOKEN in the environment'
 
-const isTable = (value: unknown): value is RawTable =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
-
-function lookUp(raw: RawTable, path: string): unknown {
-  return path.split('.').reduce<unknown>((at, name) => (isTable(at) ? at[name] : undefined), raw)
+/** Names the known key that was probably meant: the same name in another table, or the closest spelling. */
+function nearest(path: string): string {
+  const name = lastName(path)
+  const elsewhere = knownPaths.filter((known) => known.endsWith(`.${name}`))
+  const meant =
+    elsewhere.length === 1 ? elsewhere[0] : nearestName(path.toLowerCase(), knownNames, name.length)
+  return meant === undefined ? '' : `; did you mean ${meant}?`
 }

@@ -1,9 +1,8 @@
 /** Prints the resolved configuration, as TOML or JSON, without secrets. */
-import { stringify } from 'smol-toml'
 import type { Config } from './config.js'
 import { maskUrl } from './credentials.js'
-import { type Environment, environmentVariables, historyVariables } from './environment.js'
-import { configTables, type KeyEntry } from './keys.js'
+import { configTables, type KeyEntry } from './schema.js'
+import { type Environment, environmentVariables, historyVariables } from './secrets/environment.js'
 
 const variables = [...environmentVariables, ...historyVariables]
 
@@ -40,10 +39,10 @@ function printTables(table: string, keys: readonly KeyEntry[], given: unknown): 
   return printed.join('\n\n')
 }
 
-function printKey({ name, key }: KeyEntry, value: unknown): string[] {
+function printKey({ name, default: usual }: KeyEntry, value: unknown): string[] {
   if (value === undefined) return []
-  const line = stringify({ [name]: shown(value) }).trim()
-  return [value === key.default ? `${line} # default` : line]
+  // JSON writes texts, numbers, flags and lists as TOML does.
+  return [`${name} = ${JSON.stringify(shown(value))}${value === usual ? ' # default' : ''}`]
 }
 
 /** Masks credentials in URLs. Amounts become strings, because they may not fit a TOML integer. */

@@ -1,12 +1,12 @@
 /** Rules between keys. Each rule looks only at valid values. */
 import { amountLimit } from '@svc-zerc20/protocol'
 import type { Finding } from './finding.js'
-import type { PartialConfig } from './keys.js'
+import type { PartialConfig } from './schema.js'
 
 type Rule = Pick<Finding, 'key' | 'message'>
 
-/** `tried` says whether the file has a key, valid or not. An invalid one was already reported. */
-export function judgeRules(config: PartialConfig, tried: (path: string) => boolean): Rule[] {
+/** `tried` says whether the fee table has a key, valid or not. An invalid one was already reported. */
+export function judgeRules(config: PartialConfig, tried: (key: string) => boolean): Rule[] {
   return [
     ...judgeGas(config),
     ...judgeRecipients(config),
@@ -38,13 +38,13 @@ function judgeRecipients({ network, settlement, fee }: PartialConfig): Rule[] {
   )
 }
 
-function judgeFee({ fee, settlement }: PartialConfig, tried: (path: string) => boolean): Rule[] {
+function judgeFee({ fee, settlement }: PartialConfig, tried: (key: string) => boolean): Rule[] {
   if (fee === undefined) return []
   return [
     ...judgeFeeAmount(fee),
-    ...(tried('fee.splitter')
+    ...(tried('splitter')
       ? judgeSplitMode(fee, settlement)
-      : judgeCustodialMode(fee, settlement, tried('fee.recipient'))),
+      : judgeCustodialMode(fee, settlement, tried('recipient'))),
   ]
 }
 

@@ -3,7 +3,7 @@ import { minimalConfig } from '../../test/config.js'
 import { parseConfig, readConfig } from './config.js'
 import { describe as describeFinding } from './finding.js'
 import { printConfig, printConfigJson } from './print.js'
-import { reservedPercentOf } from './sellers.js'
+import { reservedPercentOf } from './settings.js'
 
 const hash = (digit: string) => digit.repeat(64)
 const seller = (name: string, digit: string, more = '') =>

@@ -14,7 +14,7 @@ import {
   reject,
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
-import type { ParticipantBinding, ParticipantRole } from '../config/history-settings.js'
+import type { ParticipantBinding, ParticipantRole } from '../config/secrets/history.js'
 import { payerOf } from '../payment/listing.js'
 import type { Burn, Fee, Finalized, LateBurn, LateReason, Mint } from '../payment/records.js'
 import {

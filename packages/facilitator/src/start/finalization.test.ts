@@ -6,8 +6,7 @@ import { burnOf, challengeOf, deployment, hashOf, nonceOf } from '../../test/cha
 import { minimalConfig } from '../../test/config.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { parseConfig } from '../config/config.js'
-import { paceOf } from '../config/finalization.js'
-import { profileOf } from '../config/profile.js'
+import { paceOf, profileOf } from '../config/settings.js'
 import type { LogEvent } from '../telemetry/events.js'
 import { createFinalization, type FinalizationDeps } from './finalization.js'
 

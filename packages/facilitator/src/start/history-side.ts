@@ -1,9 +1,9 @@
 /** The participants' side of the payment history: tokens, wallet login, proofs, and the routes that use them. */
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.js'
-import { historyUrlOf } from '../config/history-settings.js'
 import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
+import { historyUrlOf } from '../config/settings.js'
 import { createTokens } from '../history/identity/tokens.js'
 import { createWalletLogin } from '../history/identity/wallet-login.js'
 import { createProofs } from '../history/statements/proofs.js'

@@ -4,8 +4,8 @@ import { exitCodes } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
 import { readConfigFile } from '../../config/config.js'
-import type { Environment } from '../../config/environment.js'
-import * as Listen from '../../config/listen-url.js'
+import type { Environment } from '../../config/secrets/environment.js'
+import * as Listen from '../../config/settings.js'
 import { type AdminClient, createAdminClient } from './client.js'
 
 /** Options that every verb has. */

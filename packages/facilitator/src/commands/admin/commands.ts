@@ -2,7 +2,7 @@
 
 import { exitCodes } from '@svc-zerc20/daemon'
 import type { Command } from 'commander'
-import type { Environment } from '../../config/environment.js'
+import type { Environment } from '../../config/secrets/environment.js'
 import * as feeSchemas from '../../http/admin/fee-schemas.js'
 import * as schemas from '../../http/admin/schemas.js'
 import { type Ask, type Common, createAsk, type Place } from './ask.js'

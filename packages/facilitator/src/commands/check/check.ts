@@ -6,12 +6,12 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { toHex } from 'viem/utils'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../../config/config.js'
 import { hasCredentials } from '../../config/credentials.js'
-import type { Environment } from '../../config/environment.js'
 import { type Finding, isFailure } from '../../config/finding.js'
-import { configTables } from '../../config/keys.js'
 import { limits } from '../../config/limits.js'
-import { profileOf } from '../../config/profile.js'
+import { configTables } from '../../config/schema.js'
+import type { Environment } from '../../config/secrets/environment.js'
 import { examineSecrets, type Secrets } from '../../config/secrets/secrets.js'
+import { profileOf } from '../../config/settings.js'
 import type { Clock } from '../../payment/ports.js'
 import { probeChain } from './chain.js'
 import { createChainView } from './chain-view.js'
@@ -144,9 +144,7 @@ function judgePlaceholders(config: PartialConfig): Finding[] {
     path.split('.').reduce<unknown>((at, name) => Object(at)[name], config)
   return configTables
     .flatMap(({ keys }) => keys)
-    .filter(
-      ({ path, key: { sample } }) => /^"0x[0-9a-f]{40}"$/.test(sample) && sample === `"${valueAt(path)}"`,
-    )
+    .filter(({ path, sample }) => /^"0x[0-9a-f]{40}"$/.test(sample) && sample === `"${valueAt(path)}"`)
     .map(({ path }) => ({
       level: 'fail',
       key: path,

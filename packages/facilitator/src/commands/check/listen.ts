@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { Network, Offer } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
 import type { Finding } from '../../config/finding.js'
-import { urlOf } from '../../config/listen-url.js'
+import { urlOf } from '../../config/settings.js'
 import { checkLimits } from './limits.js'
 
 export async function probeListen(

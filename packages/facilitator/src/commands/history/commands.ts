@@ -3,11 +3,11 @@ import { exitCodes } from '@svc-zerc20/daemon'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readConfigFile } from '../../config/config.js'
-import type { Environment } from '../../config/environment.js'
 import { type Finding, format, isFailure } from '../../config/finding.js'
-import { historyUrlOf, type ParticipantRole, participantRoles } from '../../config/history-settings.js'
-import { examineHistory } from '../../config/secrets/history.js'
-import { baseUrl } from '../../config/types.js'
+import { baseUrl } from '../../config/schema.js'
+import type { Environment } from '../../config/secrets/environment.js'
+import { examineHistory, type ParticipantRole, participantRoles } from '../../config/secrets/history.js'
+import { historyUrlOf } from '../../config/settings.js'
 import { systemRandom } from '../../system.js'
 import { registerIssuerCommands } from './issuer.js'
 import { registerVerifyCommand } from './verify.js'
@@ -53,8 +53,8 @@ export function registerHistoryCommands(program: Command, env: Environment): voi
 }
 
 function readUrl(text: string): string {
-  const url = baseUrl.parse(text)
-  if (url === undefined) throw new InvalidArgumentError(`${baseUrl.allowed}.`)
+  const { data: url } = baseUrl.safeParse(text)
+  if (url === undefined) throw new InvalidArgumentError(`${baseUrl.description}.`)
   return url
 }
 

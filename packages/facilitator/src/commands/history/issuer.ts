@@ -3,7 +3,7 @@ import { exitCodes } from '@svc-zerc20/daemon'
 import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Environment } from '../../config/environment.js'
+import type { Environment } from '../../config/secrets/environment.js'
 import type { Written } from '../../history/statements/issuer-files.js'
 import { systemRandom } from '../../system.js'
 

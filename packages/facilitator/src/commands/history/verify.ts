@@ -3,8 +3,8 @@ import { exitCodes } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Command } from 'commander'
 import { readConfigFile } from '../../config/config.js'
-import type { Environment } from '../../config/environment.js'
 import { describe, type Finding, format, isFailure } from '../../config/finding.js'
+import type { Environment } from '../../config/secrets/environment.js'
 import { type VerifiedHistory, verifyHistoryFile } from '../../history/verify-file.js'
 
 const help = `

@@ -4,10 +4,10 @@ import { generatePrivateKey } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../../test/config.js'
 import { parseConfig } from '../config.js'
-import { environmentVariables, historyVariables, isTakenOut } from '../environment.js'
 import { format, isFailure } from '../finding.js'
-import { historyUrlOf } from '../history-settings.js'
 import { printConfig, printConfigJson } from '../print.js'
+import { historyUrlOf } from '../settings.js'
+import { environmentVariables, historyVariables, isTakenOut } from './environment.js'
 import { examineHistory } from './history.js'
 import { examineSecrets } from './secrets.js'
 
@@ -95,11 +95,15 @@ describe('the history group', () => {
   })
 
   it.each<[string, string, RegExp]>([
-    ['PAYMENT_HISTORY_PATH', '  ', /must be a path/],
+    ['PAYMENT_HISTORY_PATH', '  ', /^must be the path of a file; its folder must exist$/],
     ['PAYMENT_HISTORY_PATH', '/var/lib/svc/journal.jsonl', /is the place of settlement\.journal/],
     ['PAYMENT_HISTORY_PATH', '/var/lib/svc/journal.jsonl.issued', /is the place of settlement\.journal/],
     ['PAYMENT_HISTORY_PATH', '/var/lib/svc/../svc/journal', /is the place of settlement\.journal/],
-    ['HISTORY_IDENTITY_SECRET', 'only-thirty-one-characters-long', /must have 32 characters or more/],
+    [
+      'HISTORY_IDENTITY_SECRET',
+      'only-thirty-one-characters-long',
+      /must be 32 characters or more.*openssl rand/,
+    ],
     ['HISTORY_PAYER_TENANT', 'x'.repeat(201), /must be 1 to 200 printable characters/],
     ['HISTORY_PAYER_ACTOR', 'two\nlines', /must be 1 to 200 printable characters/],
     ['HISTORY_PROVIDER_TENANT', ' blank', /without blanks at its ends/],
@@ -169,7 +173,7 @@ describe('the secret of the tokens', () => {
     const before = (value = '') => linesOf({ ...group, HISTORY_IDENTITY_SECRET_PREVIOUS: value })
     expect(before()).toEqual([])
     expect(before('short')).toEqual([
-      expect.stringMatching(/^fail HISTORY_IDENTITY_SECRET_PREVIOUS: must have 32 characters or more/),
+      expect.stringMatching(/^fail HISTORY_IDENTITY_SECRET_PREVIOUS: must be 32 characters or more/),
     ])
     expect(before(group.HISTORY_IDENTITY_SECRET)).toEqual([
       expect.stringMatching(/^fail HISTORY_IDENTITY_SECRET_PREVIOUS: is HISTORY_IDENTITY_SECRET/),

@@ -1,12 +1,54 @@
-/** Reads the settings of the payment history from the environment. Never shows a value. */
-import { Secret } from '@svc-zerc20/protocol'
-import type { PartialConfig } from '../config.js'
-import { belongsToHistory, type Environment, historyVariables } from '../environment.js'
+/** The settings of the payment history, from the environment, as service.md has it. Never shows a value. */
+import { resolve } from 'node:path'
+import { type Address, Secret } from '@svc-zerc20/protocol'
 import { type Finding, isFailure } from '../finding.js'
-import type { HistorySettings, ParticipantBinding } from '../history-settings.js'
-import { examineIssuerGroup } from './history-issuer.js'
-import { judgeJournal, judgePlaces, judgeUrl } from './history-rules.js'
-import { addressOf, nameOf, namesOf, pathOf, type Say, secretOf } from './history-values.js'
+import type { PartialConfig } from '../schema.js'
+import { isLoopback } from '../settings.js'
+import {
+  belongsToHistory,
+  type Environment,
+  environmentVariables,
+  historyVariables,
+  namesOf,
+  proofTtlSecondsDefault,
+  readVariable,
+  type Say,
+} from './environment.js'
+
+export const participantRoles = ['payer', 'provider'] as const
+export type ParticipantRole = (typeof participantRoles)[number]
+
+/** The one participant of a role: its tokens carry this tenant and this actor. */
+export type ParticipantBinding = {
+  readonly tenant: string
+  readonly actor: string
+  /** Its wallet. A payer with a wallet sees the payments of that wallet. */
+  readonly address?: Address
+}
+
+export type HistorySettings = {
+  readonly path: string
+  readonly identitySecret: Secret<string>
+  /** The secret before the newest one. Its tokens are taken until they expire, and no new ones are made with it. */
+  readonly previousIdentitySecret?: Secret<string>
+  readonly participants: Readonly<Record<ParticipantRole, ParticipantBinding>>
+  /** Both participants have an address. */
+  readonly hasWalletLogin: boolean
+  /** Absent: no proofs are issued. */
+  readonly issuer?: IssuerSettings
+}
+
+export type IssuerSettings = {
+  readonly privateKeyPath: string
+  readonly manifestPath: string
+  readonly trustAnchorPath: string
+  readonly artifactPath: string
+  /** Default: the issuer of the manifest. */
+  readonly id?: string
+  /** Default: the key of the manifest that belongs to the private key. */
+  readonly keyId?: string
+  readonly proofTtlSeconds: number
+}
 
 export type HistoryReading = {
   /** Absent: the history is not attached, or something failed. */
@@ -31,10 +73,15 @@ export function examineHistory(env: Environment, config: PartialConfig, director
   }
   const participants = examineParticipants(env, say)
   const secrets = examineIdentity(env, say)
-  const path = pathOf(env, 'PAYMENT_HISTORY_PATH', directory, say)
-  judgePlaces(path, config, issuer, say)
+  const given = readVariable(env, 'PAYMENT_HISTORY_PATH', say)
+  const path = given === undefined ? undefined : resolve(directory, given)
+  if (path !== undefined) judgePlaces(path, config, issuerPathsOf(env, directory), say)
   judgeUrl(config, say)
-  judgeJournal(config, say)
+  if (config.settlement.journal === 'none') {
+    const message =
+      'settlement.journal is "none": what happens between the last record and a crash is missing from the history for good'
+    say('warn', 'PAYMENT_HISTORY_PATH', message)
+  }
   if (findings.some(isFailure) || !participants || !secrets || path === undefined) {
     return { history: undefined, findings }
   }
@@ -54,7 +101,6 @@ function examineParticipants(
 ): Pick<HistorySettings, 'participants' | 'hasWalletLogin'> | undefined {
   const payer = bindingOf(env, 'PAYER', say)
   const provider = bindingOf(env, 'PROVIDER', say)
-  const hasWalletLogin = Boolean(env.HISTORY_PAYER_ADDRESS && env.HISTORY_PROVIDER_ADDRESS)
   const unset = namesOf('wallet').filter((name) => !env[name])
   if (unset.length === 1) {
     say('warn', unset[0] ?? '', 'not set, while the other address is: there is no wallet login without both')
@@ -67,15 +113,15 @@ function examineParticipants(
   if (payer.address !== undefined && payer.address === provider.address) {
     say('fail', 'HISTORY_PROVIDER_ADDRESS', 'is HISTORY_PAYER_ADDRESS: a login could not tell who it is')
   }
-  return { participants: { payer, provider }, hasWalletLogin }
+  return { participants: { payer, provider }, hasWalletLogin: unset.length === 0 }
 }
 
 function bindingOf(env: Environment, role: 'PAYER' | 'PROVIDER', say: Say): ParticipantBinding | undefined {
-  const tenant = nameOf(env, `HISTORY_${role}_TENANT`, say)
-  const actor = nameOf(env, `HISTORY_${role}_ACTOR`, say)
-  const account = addressOf(env, `HISTORY_${role}_ADDRESS`, say)
+  const tenant = readVariable(env, `HISTORY_${role}_TENANT`, say)
+  const actor = readVariable(env, `HISTORY_${role}_ACTOR`, say)
+  const address = readVariable(env, `HISTORY_${role}_ADDRESS`, say)
   if (tenant === undefined || actor === undefined) return undefined
-  return { tenant, actor, ...(account !== undefined && { address: account }) }
+  return { tenant, actor, ...(address !== undefined && { address }) }
 }
 
 function examineIdentity(
@@ -84,7 +130,7 @@ function examineIdentity(
 ): Pick<HistorySettings, 'identitySecret' | 'previousIdentitySecret'> | undefined {
   const current = secretOf(env, 'HISTORY_IDENTITY_SECRET', say)
   const name = 'HISTORY_IDENTITY_SECRET_PREVIOUS'
-  const previous = env[name] ? secretOf(env, name, say) : undefined
+  const previous = secretOf(env, name, say)
   if (previous !== undefined && previous === env.HISTORY_IDENTITY_SECRET) {
     say('fail', name, 'is HISTORY_IDENTITY_SECRET: nothing was rotated; set a new secret, or unset this one')
   }
@@ -92,5 +138,107 @@ function examineIdentity(
   return {
     identitySecret: new Secret(current),
     ...(previous !== undefined && { previousIdentitySecret: new Secret(previous) }),
+  }
+}
+
+/** Fewer different characters than this were typed, not drawn. */
+const differentCharactersMin = 8
+
+function secretOf(
+  env: Environment,
+  name: 'HISTORY_IDENTITY_SECRET' | 'HISTORY_IDENTITY_SECRET_PREVIOUS',
+  say: Say,
+): string | undefined {
+  const secret = readVariable(env, name, say)
+  if (secret === undefined) return undefined
+  const same = environmentVariables.find((variable) => env[variable.name] === secret)
+  if (same) {
+    const message = `is ${same.name}: whoever has one would have the other; make it with openssl rand -hex 32`
+    say('fail', name, message)
+  }
+  if (new Set(secret).size < differentCharactersMin) {
+    say('warn', name, 'has few different characters; it can be guessed')
+  }
+  return secret
+}
+
+type IssuerPath =
+  `HISTORY_${'ISSUER_PRIVATE_KEY' | 'ISSUER_MANIFEST' | 'ISSUER_TRUST_ANCHOR' | 'ARTIFACT'}_PATH`
+
+/** Half an issuer fails, with or without a history: somebody meant to have proofs, and there would be none. */
+function examineIssuerGroup(env: Environment, directory: string, say: Say): IssuerSettings | undefined {
+  const group = namesOf('issuer')
+  const missing = group.filter((name) => !env[name])
+  if (missing.length > 0) {
+    const message = 'not set, but a proof issuer needs its whole group; set it, or unset all of the group'
+    if (missing.length < group.length) for (const name of missing) say('fail', name, message)
+    for (const name of namesOf('refinement').filter((name) => env[name])) {
+      say('warn', name, `ignored: it refines a proof issuer, which needs ${missing.join(', ')}`)
+    }
+    return undefined
+  }
+  const at = (name: IssuerPath) => {
+    const path = readVariable(env, name, say)
+    return path === undefined ? undefined : resolve(directory, path)
+  }
+  const privateKeyPath = at('HISTORY_ISSUER_PRIVATE_KEY_PATH')
+  const manifestPath = at('HISTORY_ISSUER_MANIFEST_PATH')
+  const trustAnchorPath = at('HISTORY_ISSUER_TRUST_ANCHOR_PATH')
+  const artifactPath = at('HISTORY_ARTIFACT_PATH')
+  const id = readVariable(env, 'HISTORY_ISSUER_ID', say)
+  const keyId = readVariable(env, 'HISTORY_ISSUER_KEY_ID', say)
+  const proofTtlSeconds = readVariable(env, 'HISTORY_PROOF_TTL_SECONDS', say) ?? proofTtlSecondsDefault
+  if (!privateKeyPath || !manifestPath || !trustAnchorPath || !artifactPath) return undefined
+  return {
+    ...{ privateKeyPath, manifestPath, trustAnchorPath, artifactPath, proofTtlSeconds },
+    ...(id !== undefined && { id }),
+    ...(keyId !== undefined && { keyId }),
+  }
+}
+
+/** The paths of the issuer group that are set, whether the group is complete or not. */
+export const issuerPathsOf = (
+  env: Environment,
+  directory = '.',
+): readonly (readonly [name: string, path: string])[] =>
+  namesOf('issuer').flatMap((name) => {
+    const path = readVariable(env, name, () => {})
+    return typeof path === 'string' ? [[name, resolve(directory, path)] as const] : []
+  })
+
+/** Two parts of the daemon that write one file destroy it. The journal and the history have more files beside them. */
+function judgePlaces(
+  path: string,
+  { settlement: { journal } }: PartialConfig,
+  others: ReturnType<typeof issuerPathsOf>,
+  say: Say,
+): void {
+  const key = 'PAYMENT_HISTORY_PATH'
+  const isBeside = (file: string, owner: string) => file === owner || file.startsWith(`${owner}.`)
+  if (journal !== undefined && (isBeside(path, journal) || isBeside(journal, path))) {
+    say('fail', key, 'is the place of settlement.journal or of a file beside it; take another name')
+  }
+  for (const [name, other] of others) {
+    if (isBeside(other, path)) {
+      say('fail', name, `is the place of ${key} or of a file beside it; take another name`)
+    }
+  }
+}
+
+function judgeUrl({ history, listen }: PartialConfig, say: Say): void {
+  const key = 'history.url'
+  if (history.url === undefined) {
+    if (listen.port === 0) {
+      say('warn', key, 'not set, while listen.port is 0: tokens and logins are bound to a URL without a port')
+    }
+    if (listen.host === undefined || isLoopback(listen.host)) return
+    const message =
+      'not set, while others can reach listen.host: tokens and logins are bound to an http URL of it'
+    say('warn', key, message)
+    return
+  }
+  const { protocol, hostname } = new URL(history.url)
+  if (protocol !== 'https:' && !isLoopback(hostname)) {
+    say('warn', key, 'is not https: tokens and histories cross the network in the clear')
   }
 }

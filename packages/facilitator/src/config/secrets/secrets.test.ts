@@ -11,7 +11,8 @@ import { createLog } from '../../telemetry/log.js'
 import { parseConfig, readConfig } from '../config.js'
 import { describe as describeFinding } from '../finding.js'
 import { isDevelopmentKey } from './development-keys.js'
-import { examineSecrets, readSecrets, takeEnvironment } from './secrets.js'
+import { takeEnvironment } from './environment.js'
+import { examineSecrets, readSecrets } from './secrets.js'
 
 const treasuryKey = generatePrivateKey()
 const relayerKey = generatePrivateKey()
@@ -116,7 +117,8 @@ describe('readSecrets', () => {
     ]) {
       expect(problemsOf({ ...good, SVC_RELAYER_PK: bad, SVC_TREASURY_PK: bad })).toEqual(
         ['SVC_TREASURY_PK', 'SVC_RELAYER_PK'].map(
-          (name) => `${name}: must be a private key: 64 hex digits, within the range of the curve`,
+          (name) =>
+            `${name}: must be a private key: 64 hex digits, with or without 0x, within the range of the curve`,
         ),
       )
     }

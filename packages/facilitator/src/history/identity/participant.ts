@@ -1,6 +1,6 @@
 /** Who asks for the history. */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
-import type { ParticipantRole } from '../../config/history-settings.js'
+import type { ParticipantRole } from '../../config/secrets/history.js'
 
 /** A participant that has shown a good token. */
 export type Participant = {

@@ -7,7 +7,7 @@ import {
   reject,
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
-import { type HistorySettings, participantRoles } from '../../config/history-settings.js'
+import { type HistorySettings, participantRoles } from '../../config/secrets/history.js'
 import type { Participant } from './participant.js'
 
 /** How long a token is good. */

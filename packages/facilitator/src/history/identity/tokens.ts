@@ -10,7 +10,7 @@ import {
   unixSeconds,
 } from '@svc-zerc20/protocol'
 import { compactVerify, errors, SignJWT } from 'jose'
-import type { HistorySettings, ParticipantRole } from '../../config/history-settings.js'
+import type { HistorySettings, ParticipantRole } from '../../config/secrets/history.js'
 import type { IssuedToken, Participant } from './participant.js'
 import { judgeClaims, tokenSeconds } from './token-claims.js'
 import { readToken, tokenType } from './token-form.js'

@@ -13,12 +13,8 @@ import {
 import type { Hex } from 'viem'
 import { hashMessage, hexToBytes } from 'viem/utils'
 import { signerOfDigest, splitSignature } from '../../chain/signers/signers.js'
-import {
-  type HistorySettings,
-  type ParticipantRole,
-  participantRoles,
-} from '../../config/history-settings.js'
 import { limits } from '../../config/limits.js'
+import { type HistorySettings, type ParticipantRole, participantRoles } from '../../config/secrets/history.js'
 import { createContractWallets } from './contract-wallets.js'
 import { expiryOf, type LoginMessage, placeOf, readMessage, writeMessage } from './login-message.js'
 import { createLoginNonces } from './login-nonces.js'

@@ -14,8 +14,8 @@ import {
   type SigningKey,
 } from '@svc-zerc20/statement'
 import { describe, type Finding, isFailure } from '../../config/finding.js'
-import type { IssuerSettings } from '../../config/history-settings.js'
 import { limits } from '../../config/limits.js'
+import type { IssuerSettings } from '../../config/secrets/history.js'
 import { dayOf } from '../scopes.js'
 
 /** A key that may sign now, and the manifest that says so. */

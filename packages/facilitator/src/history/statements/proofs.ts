@@ -19,8 +19,8 @@ import {
   toProofFile,
   verifyProof,
 } from '@svc-zerc20/statement'
-import type { IssuerSettings, ParticipantRole } from '../../config/history-settings.js'
 import { limits } from '../../config/limits.js'
+import type { IssuerSettings, ParticipantRole } from '../../config/secrets/history.js'
 import type { Log } from '../../telemetry/events.js'
 import type { SeenPayment, SeenTotals, Sight } from '../scopes.js'
 import { openArtifacts } from './artifacts.js'

@@ -2,7 +2,7 @@
 import { type ChallengeNonce, Network, type TokenLabel } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
 import type { ChainView } from '../../chain/probe.js'
-import type { Profile } from '../../config/profile.js'
+import type { Profile } from '../../config/settings.js'
 import { version } from '../../package.js'
 import type { Books, Page } from '../../payment/books.js'
 import type { StuckAddress } from '../../payment/found/judge-transfers.js'

@@ -3,7 +3,7 @@
  * gets an apostrophe. Amounts are whole numbers of base units, with all their digits.
  */
 import { toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
-import type { ParticipantRole } from '../../config/history-settings.js'
+import type { ParticipantRole } from '../../config/secrets/history.js'
 import type { SeenPayment } from '../../history/scopes.js'
 import { checksummed } from './checksum.js'
 

@@ -1,7 +1,7 @@
 /** Participants at the door: whose token a request has, what that participant may see, and how often it may ask. */
 import { type Address, accept, type ChallengeNonce, type Result, reject } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
-import type { HistorySettings } from '../../config/history-settings.js'
+import type { HistorySettings } from '../../config/secrets/history.js'
 import type { Participant } from '../../history/identity/participant.js'
 import type { Tokens } from '../../history/identity/tokens.js'
 import type { WalletLogin } from '../../history/identity/wallet-login.js'

@@ -1,6 +1,6 @@
 /** Everything a participant may see, as a stream: memory holds a few payments however long the history is. */
 import { Readable } from 'node:stream'
-import type { ParticipantRole } from '../../config/history-settings.js'
+import type { ParticipantRole } from '../../config/secrets/history.js'
 import type { SeenPayment } from '../../history/scopes.js'
 import { csvOf } from './csv.js'
 import { viewPayment } from './view.js'

@@ -1,7 +1,7 @@
 /** The bodies and queries of the history surface, named as in the OpenAPI document. The queries are read with these schemas. */
 import { type BaseUnits, parseBaseUnits } from '@svc-zerc20/protocol'
 import { z } from 'zod'
-import { participantRoles } from '../../config/history-settings.js'
+import { participantRoles } from '../../config/secrets/history.js'
 import { historyPhases, recordKinds } from '../../history/payment.js'
 import { lateReasons } from '../../payment/records.js'
 import {

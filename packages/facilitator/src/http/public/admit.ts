@@ -1,7 +1,7 @@
 /** Who may present a payment: profile, then form, then rate. A challenge of ours does not compete with strangers. */
 import { type FacilitatorApi, type Rejection, type Result, reject } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
-import type { Profile } from '../../config/profile.js'
+import type { Profile } from '../../config/settings.js'
 import type { Ledger } from '../../payment/ledger-port.js'
 import { stateAt } from '../../payment/lifecycle.js'
 import type { Clock, Tickets } from '../../payment/ports.js'

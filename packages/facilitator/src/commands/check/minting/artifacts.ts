@@ -11,7 +11,7 @@ import {
 } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../../../config/config.js'
 import type { Finding } from '../../../config/finding.js'
-import { conditionsMissing } from '../../../config/secrets/secrets.js'
+import { conditionsMissing } from '../../../config/settings.js'
 
 const key = 'zerc20.artifacts'
 

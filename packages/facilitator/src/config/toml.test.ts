@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { createLineFinder } from './lines.js'
+import { readToml } from './toml.js'
 
-describe('createLineFinder', () => {
-  it('finds keys of every form that TOML has', () => {
-    const lineOf = createLineFinder(
+/** The lines and values of a text that is TOML. */
+function read(text: string) {
+  const toml = readToml(text)
+  if ('message' in toml) throw new Error(`line ${toml.line}: ${toml.message}`)
+  return toml
+}
+
+describe('readToml', () => {
+  it('finds keys of every form that TOML has, with their values', () => {
+    const { values, lineOf } = read(
       [
         '# a comment = with signs [and] {brackets}', // 1
         'top = 1 # trailing = comment',
@@ -55,8 +62,10 @@ describe('createLineFinder', () => {
           'table.after_text',
           'a.b',
           'a.b.c d.x',
-          'list.first',
-          'list.last',
+          'list',
+          'list[0].first',
+          'list[1].first',
+          'list[1].last',
           'table.top',
           'and',
         ].map((path) => [path, lineOf(path)]),
@@ -80,22 +89,55 @@ describe('createLineFinder', () => {
       'table.after_text': 20,
       'a.b': 21,
       'a.b.c d.x': 22,
-      'list.first': 24,
-      'list.last': 27,
+      list: 23,
+      'list[0].first': 24,
+      'list[1].first': 26,
+      'list[1].last': 27,
       'table.top': undefined,
       and: undefined,
     })
+    expect(
+      JSON.parse(JSON.stringify(values, (_, one) => (typeof one === 'bigint' ? `${one}n` : one))),
+    ).toEqual({
+      top: '1n',
+      table: {
+        ...{ 'bare-key_1': 'a # no comment', 'quoted.key': 'it = is', literal: '5n' },
+        dotted: { inside: { deep: true } },
+        inline: { first: '1n', second: { third: '}' }, list: ['1n', '2n'] },
+        array: ['a]', { in_array: '1n' }],
+        after_array: '2024-01-01T00:00:00.000Z',
+        text: 'not_a_key = 1 """ still text\n',
+        raw: "neither = 1\nquotes at the end''",
+        after_text: -1500,
+      },
+      a: { b: { 'c d': { x: '1n' } } },
+      list: [{ first: '1n' }, { first: '2n', last: '1n' }],
+    })
   })
 
-  it('tells no line after what it does not understand, rather than a wrong one', () => {
-    const lineOf = createLineFinder('good = 1\nbad ! 3\nlater = 2\n')
-    expect([lineOf('good'), lineOf('later')]).toEqual([1, undefined])
+  it('keeps whole numbers exact, however large, and gives no key a meaning of its own', () => {
+    const { values } = read(`large = 0x${'5'.repeat(64)}\n__proto__.admin = 1\n`)
+    expect(values.large).toBe(BigInt(`0x${'5'.repeat(64)}`))
+    expect(values.admin).toBeUndefined()
+    expect(Object.keys(values)).toEqual(['large', '__proto__'])
   })
 
-  it.each(['', 'a', 'a =', '"', 'a = """', 'a = [', 'a = {', '[', '[a', '"\\u12" = 1', 'a = "\\'])(
+  it.each([
+    ['good = 1\nbad ! hunter2\n', 2, 5],
+    ['a = 1\na = "hunter2"\n', 2, 1],
+    ['[t]\nx = 1\n[t]\n', 3, 2],
+    ['a = hunter2', 1, 5],
+  ])('says where %j is no TOML, without the text itself', (text, line, column) => {
+    expect(readToml(text)).toEqual({
+      message: expect.stringMatching(new RegExp(`^(?!.*hunter2).+ at column ${column}$`)),
+      line,
+    })
+  })
+
+  it.each(['a', 'a =', '"', 'a = """', 'a = [', 'a = {', '[', '[a', '"\\u12" = 1', 'a = "\\'])(
     'ends on the broken text %j',
     (text) => {
-      expect(createLineFinder(text)('b')).toBe(undefined)
+      expect(readToml(text)).toHaveProperty('message')
     },
   )
 })
