@@ -9,7 +9,7 @@ const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
   { what: /\bDate\.now\(|\bnew Date\(\)/, where: /\/system-clock\.ts$|^bench\/|^examples\// },
   { what: /\bMath\.random\(/, where: /^$/ },
   { what: /\bconsole\./, where: /^$/ },
-  { what: /\bprocess\.env\b/, where: /\/secrets\.ts$|\/env\.ts$|\/child\.ts$|^examples\/|^bench\// },
+  { what: /\bprocess\.env\b/, where: /\/environment\.ts$|\/env\.ts$|\/child\.ts$|^examples\/|^bench\// },
 ]
 
 const roomsMax = 13

@@ -156,7 +156,7 @@ const table = <T extends z.ZodRawShape>(about: string, keys: T) => z.object(keys
 
 const sampleAddress = (digits: string) => `"0x${digits.repeat(20)}"`
 
-export const configSchema = z.object({
+const configSchema = z.object({
   profile: optional(
     oneOf('local', 'testnet', 'production'),
     '"local"',
