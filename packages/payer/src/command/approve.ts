@@ -2,11 +2,11 @@
  * `approve`: the human's terminal, for payments that wait elsewhere. A terminal is required, so that a yes
  * cannot be piped in.
  */
-import { createInterface } from 'node:readline/promises'
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import { exitCodes } from '../payer-error.js'
 import { type ApprovalRequest, textOf } from '../policy/approval.js'
 import { answerQuestion, listQuestions } from '../policy/approval-folder.js'
+import { createTerminalApprover } from '../policy/approval-terminal.js'
 import type { Io, Report } from './output.js'
 
 export async function approve(
@@ -21,9 +21,16 @@ export async function approve(
   if (chosen.length === 0) {
     return { exitCode: exitCodes.ok, result: { answered: [] }, text: 'no payment waits for approval\n' }
   }
+  if (io.terminal === undefined) {
+    throw new SvcError(
+      'payer_misconfigured',
+      'approve needs a terminal: a human reads the question and types the answer',
+    )
+  }
+  const ask = createTerminalApprover({ input: io.terminal, output: io.stderr })
   const answered: { challengeNonce: string; isApproved: boolean }[] = []
   for (const request of chosen) {
-    const isYes = await ask(request, io)
+    const isYes = await ask(request, new AbortController().signal)
     const isInTime = await answerQuestion(folder, request, isYes, clock)
     if (!isInTime) io.stderr.write('too late: nobody waits for this answer any more\n')
     answered.push({ challengeNonce: request.challengeNonce, isApproved: isYes && isInTime })
@@ -37,20 +44,4 @@ export async function approve(
 function listed(waiting: readonly ApprovalRequest[]): Report {
   const text = waiting.map((request) => `${request.challengeNonce}\n${textOf(request)}\n`).join('\n')
   return { exitCode: exitCodes.ok, result: { waiting }, text: text || 'no payment waits for approval\n' }
-}
-
-async function ask(request: ApprovalRequest, { terminal, stderr }: Io): Promise<boolean> {
-  if (terminal === undefined) {
-    throw new SvcError(
-      'payer_misconfigured',
-      'approve needs a terminal: a human reads the question and types the answer',
-    )
-  }
-  const line = createInterface({ input: terminal, output: stderr })
-  try {
-    stderr.write(`\nA payment needs your approval:\n${textOf(request)}\n`)
-    return (await line.question('Type yes to pay, anything else to refuse: ')).trim() === 'yes'
-  } finally {
-    line.close()
-  }
 }

@@ -170,7 +170,7 @@ export async function status(
 const facilitatorBytesMax = 65_536
 
 async function askFacilitator(payer: AssembledPayer, nonce: ChallengeNonce, url: string): Promise<unknown> {
-  if (!URL.canParse(url)) throw new SvcError('payer_misconfigured', '--facilitator wants a URL')
+  if (!URL.canParse(url)) throw new SvcError('payer_misconfigured', '--facilitator expects a URL')
   const address = new URL(`${url.replace(/\/$/, '')}/payments/${nonce}`).href
   await payer.scheme.guard.checkUrl(address)
   const { clock, limits } = payer.scheme

@@ -33,7 +33,7 @@ type Compared = Pick<VerifiedProof, 'kind' | 'claims'>
 
 export async function compareWithChain(proof: Compared, url: string): Promise<ChainFinding[]> {
   if (!/^https?:/.test(url) || !URL.canParse(url)) {
-    throw new SvcError('payer_misconfigured', '--rpc wants the URL of a node')
+    throw new SvcError('payer_misconfigured', '--rpc expects the URL of a node')
   }
   const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax })
   try {

@@ -21,7 +21,7 @@ export async function requestOf(
   const body = data ?? (bodyFile === undefined ? undefined : await readBody(bodyFile, stdin))
   const headers = options.header.map((line): [string, string] => {
     const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9a-z-]+):\s*(.*)$/i.exec(line) ?? []
-    if (name === '') throw usage('--header wants "Name: value"')
+    if (name === '') throw usage('--header expects "Name: value"')
     if (/^(payment-|x-payment)/i.test(name))
       throw usage(`--header ${name}: payments are made by svc-pay alone`)
     return [name, value]

@@ -79,7 +79,7 @@ function describe(error: unknown): object {
   const text = cause instanceof Error ? `${message}: ${cause.message}` : message
   return {
     code,
-    message: 'The request failed before anything was paid for it anew.',
+    message: 'The request failed before anything new was paid for it.',
     details: untrusted({ text: text.slice(0, detailCharsMax) }),
   }
 }
