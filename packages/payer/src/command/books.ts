@@ -11,22 +11,6 @@ import { printable } from '../printable.js'
 import type { AuditRecord } from '../state/audit-log.js'
 import type { Report } from './output.js'
 
-/** One purchase in the log: its facts, and its last event. */
-type HistoryRow = {
-  readonly at: string
-  readonly state: string
-  readonly amount: string
-  readonly token: string
-  readonly host: string
-  readonly route: string
-  readonly way: string
-  readonly challengeNonce: string
-  readonly transaction: string
-  readonly why: string
-}
-
-type LabelledRow = HistoryRow & { readonly tokens: string }
-
 const columns = [
   'at',
   'state',
@@ -40,7 +24,12 @@ const columns = [
   'transaction',
   'why',
 ] as const
-/** Longest text of a cell. Older versions wrote a seller's words to the log as they came. */
+
+/** One purchase in the log: its facts, and its last event. */
+type LabelledRow = Readonly<Record<(typeof columns)[number], string>>
+type HistoryRow = Omit<LabelledRow, 'tokens'>
+
+/** Longest text of a cell. Some of the log is in a seller's words, and somebody may have changed it. */
 const cellCharsMax = 2_048
 const shown = ['at', 'state', 'amount', 'route', 'transaction', 'why'] as const
 

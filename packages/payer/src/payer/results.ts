@@ -62,7 +62,7 @@ export async function limitsResult(payer: AssembledPayer) {
   const { maxAmountPerPayment, maxTotal, maxPerHost, maxPerDay, approveAbove } = policy
   const limits = { maxAmountPerPayment, maxTotal, maxPerHost, maxPerDay, approveAbove }
   return {
-    policy: Object.fromEntries(policyRows(policy)),
+    policy: policyTexts(policy),
     ...(token &&
       others.length === 0 && { tokens: await inTokensOf(payer, `${policy.network}/${token}`, limits) }),
     used: await Promise.all(used),
@@ -106,25 +106,19 @@ const hostsOf = ({ hosts, reservations }: SpendState, pair: string): string[] =>
   ]),
 ]
 
-function policyRows(policy: Policy): [string, string][] {
-  const cap = (value: bigint | undefined) => (value === undefined ? 'unlimited' : `${value}`)
-  return [
-    ['hosts', describeHosts(policy.allowedHosts)],
-    ['network', policy.network],
-    ['tokens', policy.allowedTokens?.join(',') ?? 'any'],
-    ['helpers', policy.allowedHelpers?.join(',') ?? 'with the code of our burner'],
-    ['per payment', cap(policy.maxAmountPerPayment)],
-    ['total', cap(policy.maxTotal)],
-    ['per host', cap(policy.maxPerHost)],
-    ['per day', cap(policy.maxPerDay)],
-    ['gas per payment', `${policy.maxGasWei} wei`],
-    ['approval above', policy.approveAbove === undefined ? 'nobody is asked' : `${policy.approveAbove}`],
-    [
-      'price rise',
-      policy.priceRisePercent === undefined ? 'nobody is asked' : `${policy.priceRisePercent} %`,
-    ],
-  ]
-}
+const policyTexts = (policy: Policy) => ({
+  hosts: describeHosts(policy.allowedHosts),
+  network: policy.network,
+  tokens: policy.allowedTokens?.join(',') ?? 'any',
+  helpers: policy.allowedHelpers?.join(',') ?? 'with the code of our burner',
+  'per payment': `${policy.maxAmountPerPayment ?? 'unlimited'}`,
+  total: `${policy.maxTotal ?? 'unlimited'}`,
+  'per host': `${policy.maxPerHost ?? 'unlimited'}`,
+  'per day': `${policy.maxPerDay ?? 'unlimited'}`,
+  'gas per payment': `${policy.maxGasWei} wei`,
+  'approval above': `${policy.approveAbove ?? 'nobody is asked'}`,
+  'price rise': policy.priceRisePercent === undefined ? 'nobody is asked' : `${policy.priceRisePercent} %`,
+})
 
 export type PaymentStatus = {
   readonly challengeNonce: ChallengeNonce

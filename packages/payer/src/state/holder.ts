@@ -5,8 +5,8 @@ import type { Clock } from '@svc-zerc20/protocol'
 
 export type Holder = {
   readonly pid: number
-  /** Tells holders in the same process apart. Absent in records of older versions. */
-  readonly id?: string
+  /** Tells holders in the same process apart. */
+  readonly id: string
   /** Machine, boot and process namespace. The process id has a meaning only there. */
   readonly where: string
   /** After this time the holder counts as gone, whatever the process id says. */
