@@ -2,19 +2,21 @@
 
 import { exitCodes } from '@svc-zerc20/daemon'
 import type { Command } from 'commander'
+import type { z } from 'zod'
 import type { Environment } from '../../config/secrets/environment.js'
 import * as feeSchemas from '../../http/admin/fee-schemas.js'
 import * as schemas from '../../http/admin/schemas.js'
 import { type Ask, type Common, createAsk, type Place } from './ask.js'
 import {
   printChallenges,
+  printFees,
   printOddBurns,
   printPayments,
   printRelayer,
   printStatus,
+  printSweep,
   printTimeline,
 } from './print.js'
-import { printFees, printSweep } from './print-fees.js'
 
 const adminHelp = `
 The token comes from SVC_ADMIN_TOKEN and from nowhere else: an argument would show in the list of processes.
@@ -36,8 +38,8 @@ const withPlace = (command: Command): Command =>
     .option('--url <url>', 'where the daemon listens (default: "http://127.0.0.1:4032")')
     .option('--config <file>', 'take the address from this configuration file instead')
 
-/** Options of a page, as they are handed to the daemon. */
-type Page = Common & Record<string, string>
+/** The options of a verb: where the daemon is, the form of the answer, and what is handed on to the daemon. */
+type Query = Common & Record<string, string>
 
 type Verb = (name: string, description: string) => Command
 
@@ -53,57 +55,40 @@ export function registerAdminCommands(program: Command, env: Environment): void 
       'print the answer as JSON',
       false,
     )
-  const ask = createAsk(env)
-  registerDaemonVerbs(verb, ask)
-  withPlace(admin.command('metrics').description('every series, as Prometheus reads them')).action(
-    (place: Place) => ask.tell(place, (client) => client.text('/metrics')),
-  )
-  registerPaymentVerbs(verb, ask)
-  registerIssuanceVerbs(verb, ask)
-}
-
-function registerDaemonVerbs(verb: Verb, { show }: Ask): void {
-  verb('status', 'the daemon at a glance').action((options: Common) =>
-    show(options, schemas.status, (client) => client.get('/status'), printStatus),
-  )
-
-  verb('relayer', 'the keys that send burns and mints: their money, their queues, what they spent').action(
-    (options: Common) => show(options, schemas.relayerView, (client) => client.get('/relayer'), printRelayer),
-  )
-
-  verb('fees', 'fees that are due, under way and swept').action((options: Common) =>
-    show(options, feeSchemas.fees, (client) => client.get('/fees'), printFees),
-  )
-
-  verb('challenges', 'open challenges, newest first, and their cap')
-    .option('--after <cursor>', 'the page after this one')
-    .option('--limit <count>', 'challenges on the page')
-    .action(({ url, config, json, ...query }: Page) =>
-      show(
-        { url, config, json },
-        schemas.challengePage,
-        (client) => client.get('/challenges', query),
-        printChallenges,
-      ),
+  const { show, tell } = createAsk(env)
+  const get = <T>(command: Command, path: string, schema: z.ZodType<T>, print: (answer: T) => string) =>
+    command.action(({ url, config, json, ...query }: Query) =>
+      show({ url, config, json }, schema, (client) => client.get(path, query), print),
     )
-}
+  const page = (command: Command) =>
+    command
+      .option('--after <cursor>', 'the page after this one')
+      .option('--limit <count>', 'how many on the page')
 
-function registerPaymentVerbs(verb: Verb, { show }: Ask): void {
-  verb('payments', 'payments, newest first')
+  get(verb('status', 'the daemon at a glance'), '/status', schemas.status, printStatus)
+  const relayer = verb(
+    'relayer',
+    'the keys that send burns and mints: their money, their queues, what they spent',
+  )
+  get(relayer, '/relayer', schemas.relayerView, printRelayer)
+  get(verb('fees', 'fees that are due, under way and swept'), '/fees', feeSchemas.fees, printFees)
+  const challenges = page(verb('challenges', 'open challenges, newest first, and their cap'))
+  get(challenges, '/challenges', schemas.challengePage, printChallenges)
+  withPlace(admin.command('metrics').description('every series, as Prometheus reads them')).action(
+    (place: Place) => tell(place, (client) => client.text('/metrics')),
+  )
+  const payments = verb('payments', 'payments, newest first')
     .option('--phase <phase>', 'open, expired, accepted or finalized')
     .option('--since <seconds>', 'issued at or after, unix seconds')
     .option('--until <seconds>', 'issued before, unix seconds')
-    .option('--after <cursor>', 'the page after this one')
-    .option('--limit <count>', 'payments on the page')
-    .action(({ url, config, json, ...query }: Page) =>
-      show(
-        { url, config, json },
-        schemas.paymentPage,
-        (client) => client.get('/payments', query),
-        printPayments,
-      ),
-    )
+  get(page(payments), '/payments', schemas.paymentPage, printPayments)
+  const late = page(verb('late', 'burns that bought nothing, and payments whose burn a reorg took'))
+  get(late, '/late', schemas.oddBurns, printOddBurns)
+  registerPaymentVerbs(verb, show)
+  registerIssuanceVerbs(verb, show)
+}
 
+function registerPaymentVerbs(verb: Verb, show: Ask['show']): void {
   verb('payment', 'one payment and its turns')
     .argument('<nonce>', 'challenge nonce')
     .action((nonce: string, options: Common) =>
@@ -136,16 +121,9 @@ function registerPaymentVerbs(verb: Verb, { show }: Ask): void {
         ({ epoch, transfers }) => `${closeWords[epoch]}${epoch === 'closing' ? `: ${transfers}` : ''}\n`,
       ),
     )
-
-  verb('late', 'burns that bought nothing, and payments whose burn a reorg took')
-    .option('--after <cursor>', 'the page after this one')
-    .option('--limit <count>', 'late burns on the page')
-    .action(({ url, config, json, ...query }: Page) =>
-      show({ url, config, json }, schemas.oddBurns, (client) => client.get('/late', query), printOddBurns),
-    )
 }
 
-function registerIssuanceVerbs(verb: Verb, { show }: Ask): void {
+function registerIssuanceVerbs(verb: Verb, show: Ask['show']): void {
   const printIssuance = ({ issuance }: { issuance: string }) => `issuance ${issuance}\n`
 
   verb('pause', 'issue no new challenges; everything under way goes on')

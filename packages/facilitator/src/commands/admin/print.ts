@@ -1,8 +1,8 @@
 /** Answers of the administrative surface as tables for people. */
-import { textTable } from '@svc-zerc20/protocol'
+import { inTokens, type TokenLabel, textTable } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
+import type * as feeSchemas from '../../http/admin/fee-schemas.js'
 import type * as schemas from '../../http/admin/schemas.js'
-import { gasMoney, money } from './money.js'
 
 type Status = z.infer<typeof schemas.status>
 type PaymentPage = z.infer<typeof schemas.paymentPage>
@@ -10,9 +10,22 @@ type Timeline = z.infer<typeof schemas.paymentTimeline>
 type ChallengePage = z.infer<typeof schemas.challengePage>
 type RelayerView = z.infer<typeof schemas.relayerView>
 type OddBurns = z.infer<typeof schemas.oddBurns>
+type Fees = z.infer<typeof feeSchemas.fees>
+type SweepAnswer = z.infer<typeof feeSchemas.sweepAnswer>
 
 const time = (seconds: number | undefined) =>
   seconds === undefined ? '-' : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+
+/** In tokens, beside base units. */
+function money(baseUnits: string | number, token: TokenLabel | undefined): string {
+  const tokens = token && inTokens(BigInt(baseUnits), token)
+  return `${baseUnits} base units${tokens === undefined ? '' : ` (${tokens})`}`
+}
+
+const chainMoney: TokenLabel = { symbol: 'ETH', decimals: 18 }
+
+const gasMoney = (wei: string | undefined): string =>
+  (wei !== undefined && inTokens(BigInt(wei), chainMoney)) || 'unknown gas money'
 
 export function printStatus(status: Status): string {
   const { payments, mints, chain, challenges, addresses, relayer, journal } = status
@@ -120,6 +133,8 @@ export function printRelayer({ address, balance, pending, spent, queue, minter }
   return `${facts}\n${textTable([['nonce', 'for', 'signed', 'forms', '', 'transaction'], ...rows])}`
 }
 
+const moreAfter = (next: string | undefined): string => (next === undefined ? '' : `more: --after ${next}\n`)
+
 export function printChallenges({ open, max, issuance, challenges, next }: ChallengePage): string {
   const rows = challenges.map(({ issuedAt, expiresAt, amount, claimed, challengeNonce }) => [
     time(issuedAt),
@@ -130,8 +145,7 @@ export function printChallenges({ open, max, issuance, challenges, next }: Chall
   ])
   const head = `${open} open of ${max}, issuance ${issuance}\n`
   if (rows.length === 0) return head
-  const more = next === undefined ? '' : `more: --after ${next}\n`
-  return `${head}\n${textTable([['issued', 'expires', 'amount', '', 'challenge nonce'], ...rows])}${more}`
+  return `${head}\n${textTable([['issued', 'expires', 'amount', '', 'challenge nonce'], ...rows])}${moreAfter(next)}`
 }
 
 export function printPayments({ payments, next }: PaymentPage): string {
@@ -144,9 +158,8 @@ export function printPayments({ payments, next }: PaymentPage): string {
     payment.challengeNonce,
     payment.transaction ?? '-',
   ])
-  const more = next === undefined ? '' : `more: --after ${next}\n`
   if (rows.length === 0) return 'no payments\n'
-  return `${textTable([['issued', 'phase', 'mint waits', 'amount', 'fee', 'challenge nonce', 'burn'], ...rows])}${more}`
+  return `${textTable([['issued', 'phase', 'mint waits', 'amount', 'fee', 'challenge nonce', 'burn'], ...rows])}${moreAfter(next)}`
 }
 
 export function printTimeline({ payment, timeline }: Timeline): string {
@@ -202,6 +215,57 @@ export function printOddBurns({ late, unmatched, stuck = [], demoted = [], next 
   )
   const rows = [...demotedRows, ...lateRows, ...unmatchedRows, ...stuckRows]
   if (rows.length === 0) return 'no late or unmatched burns\n'
-  const more = next === undefined ? '' : `more: --after ${next}\n`
-  return `${textTable([['kind', 'expired or seen', 'challenge nonce', 'burn', 'value or reason'], ...rows])}${more}`
+  return `${textTable([['kind', 'expired or seen', 'challenge nonce', 'burn', 'value or reason'], ...rows])}${moreAfter(next)}`
+}
+
+export function printFees(fees: Fees): string {
+  const { due, elsewhere, underWay, swept, lastError, splitter, token } = fees
+  const describeSum = (sum: { readonly payments: number; readonly amount: string }) =>
+    `${money(sum.amount, token)} of ${sum.payments} payments`
+  const last = swept.last ? `, last ${swept.last.amount} at ${time(swept.last.at)}` : ''
+  return textTable([
+    ['mode', fees.mode],
+    [
+      'treasury',
+      fees.treasuryWei === undefined ? fees.treasury : `${fees.treasury}, ${gasMoney(fees.treasuryWei)}`,
+    ],
+    ...(fees.earned === undefined ? [] : [['earned', money(fees.earned, token)]]),
+    ['due', describeSum(due)],
+    ...(elsewhere ? [['elsewhere', `${describeSum(elsewhere)}, minted to another account`]] : []),
+    [
+      'under way',
+      underWay ? `${describeSum(underWay)} in ${underWay.transaction ?? 'no transaction yet'}` : 'nothing',
+    ],
+    ['swept', `${describeSum(swept)} by ${swept.sweeps} sweeps${last}`],
+    ['every', `${fees.sweepIntervalSeconds} s, at least ${money(fees.sweepMin, token)}`],
+    ...(lastError ? [['last error', `${time(lastError.at)} ${lastError.message}`]] : []),
+    ...(splitter ? [['splitter', describeSplitter(splitter)]] : []),
+  ])
+}
+
+function describeSplitter({ address, undistributed, lastError }: NonNullable<Fees['splitter']>): string {
+  const failed = lastError ? `, last error at ${time(lastError.at)}: ${lastError.message}` : ''
+  return `${address}, ${undistributed ?? 'unknown'} base units to distribute${failed}`
+}
+
+export function printSweep({
+  sweep,
+  amount,
+  payments,
+  recipient,
+  transaction,
+  message,
+}: SweepAnswer): string {
+  const money = `${amount ?? '?'} base units of ${payments ?? '?'} payments to ${recipient ?? '?'}`
+  const words: Readonly<Record<SweepAnswer['sweep'], string>> = {
+    planned: `would sweep ${money}`,
+    sent: `sweeps ${money} in ${transaction ?? '?'}`,
+    under_way: `a sweep is under way: ${money} in ${transaction ?? 'no transaction yet'}`,
+    nothing_due: 'no fee is due',
+    too_little: 'the fees that are due are below fee.sweep_min',
+    too_young:
+      'the treasury sent money to the recipient a moment ago; try again when that is deep on the chain',
+    failed: `nothing was swept: ${message ?? 'the daemon does not say why'}`,
+  }
+  return `${words[sweep]}\n`
 }

@@ -11,6 +11,7 @@ import type { PartialConfig } from '../../config/config.js'
 import { format } from '../../config/finding.js'
 import { createChainView } from './chain-view.js'
 import { type KeyAddresses, probeFee } from './fee.js'
+import { probeFunds } from './funds.js'
 
 const lower = (address: string) => parseAddress(address) as Address
 const treasury = lower(developmentRoles.treasury.address)
@@ -49,7 +50,11 @@ function configOf(fee: Fee, changes: Partial<PartialConfig> = {}): PartialConfig
 
 async function findingsOf(config: PartialConfig, keys: KeyAddresses | 'missing' = { treasury, relayer }) {
   const rpc = createJsonRpc({ url: chain.rpcUrl, timeoutMs: 5_000, answerBytesMax: 1_000_000 })
-  return (await probeFee(createChainView(rpc), config, keys === 'missing' ? undefined : keys)).map(format)
+  const view = createChainView(rpc)
+  const given = keys === 'missing' ? undefined : keys
+  const funds = await probeFunds(view, config, given)
+  const ofTreasury = funds.filter(({ key }) => key === 'SVC_TREASURY_PK')
+  return [...(await probeFee(view, config, given)), ...ofTreasury].map(format)
 }
 
 const splitFee = (chargeTo: 'payer' | 'provider', changes: Partial<Fee> = {}): Fee => ({
@@ -159,7 +164,9 @@ describe('a treasury that keeps the fee until it is sent on', () => {
       `fail SVC_TREASURY_PK: the treasury ${poor} has no money for gas: no fee can be sent to fee.recipient`,
     )
     await chain.request('hardhat_setBalance', [poor, '0x1'])
-    expect((await findingsOf(config, keys))[1]).toMatch(/^warn SVC_TREASURY_PK: .* a transfer of fees costs/)
+    expect((await findingsOf(config, keys))[1]).toMatch(
+      /^warn SVC_TREASURY_PK: .* a transfer of fees reserves/,
+    )
     expect(await findingsOf({ ...config, profile: 'production' }, keys)).toHaveLength(1)
   })
 })

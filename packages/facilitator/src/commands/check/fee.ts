@@ -1,7 +1,6 @@
 /** Checks that the fee reaches its recipient, and the rest the provider: by the splitter, or by the treasury's key. */
 import { feeSplitterRuntime, type Immutables, readRuntime } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, toChecksum, zeroAddress } from '@svc-zerc20/protocol'
-import { formatEther } from 'viem/utils'
 import type { PartialConfig } from '../../config/config.js'
 import type { Finding } from '../../config/finding.js'
 import type { ChainView } from './chain-view.js'
@@ -28,7 +27,7 @@ export async function probeFee(
   const { fee } = config
   if (fee === undefined) return []
   if (fee.splitter !== undefined) return probeSplitter(view, config, fee, fee.splitter)
-  return keys === undefined ? [] : probeCustody(view, config, fee, keys)
+  return keys === undefined ? [] : judgeCustody(config, fee, keys)
 }
 
 /**
@@ -110,15 +109,11 @@ function judgeTerms(terms: SplitterTerms, { network, settlement }: PartialConfig
   return problems
 }
 
-/** Gas of one transfer out of the treasury, rounded up from contracts/test/gas-snapshot.json. */
-const transferGas = 80_000n
-
-async function probeCustody(
-  view: ChainView,
-  { settlement, profile }: PartialConfig,
+function judgeCustody(
+  { settlement }: PartialConfig,
   { recipient }: Fee,
   keys: NonNullable<KeyAddresses>,
-): Promise<Finding[]> {
+): Finding[] {
   const { treasury } = settlement
   if (treasury === undefined || recipient === undefined) return []
   if (treasury !== keys.treasury) {
@@ -130,25 +125,5 @@ async function probeCustody(
     return [fail('SVC_RELAYER_PK', message)]
   }
   const message = `the treasury's key sends the fee on to ${toChecksum(recipient)}`
-  const told: Finding = { level: 'ok', key: 'fee.recipient', message }
-  // A gated profile sends nothing.
-  if (profile !== 'local') return [told]
-  return [told, ...(await probeGas(view, treasury))]
-}
-
-async function probeGas(view: ChainView, treasury: Address): Promise<Finding[]> {
-  const key = 'SVC_TREASURY_PK'
-  const [balance, price] = await Promise.all([
-    view.quantity('eth_getBalance', [treasury, 'latest']),
-    view.quantity('eth_gasPrice', []),
-  ])
-  if (balance === 0n) {
-    const message = `the treasury ${treasury} has no money for gas: no fee can be sent to fee.recipient`
-    return [{ ...fail(key, message), start: 'anyway' }]
-  }
-  const has = `the treasury ${treasury} has ${formatEther(balance)} of the native currency`
-  const cost = transferGas * price
-  if (balance >= cost) return [{ level: 'ok', key, message: has }]
-  const message = `${has}; a transfer of fees costs ${formatEther(cost)} at the present price`
-  return [{ level: 'warn', key, message }]
+  return [{ level: 'ok', key: 'fee.recipient', message }]
 }

@@ -1,4 +1,4 @@
-/** Whether the accounts that send transactions can pay for them. */
+/** What gas costs at the current price, and whether the accounts that send transactions can pay for it. */
 import type { Address } from '@svc-zerc20/protocol'
 import { formatEther } from 'viem/utils'
 import type { PartialConfig } from '../../config/config.js'
@@ -19,13 +19,20 @@ const batchGas = limits.batchBaseGas + BigInt(limits.batchItemsMax) * limits.bur
 /** Gas that the relayer must be able to pay before it sends a mint: the mint itself, and a reserve for burns. */
 const mintGas = limits.mintGas + limits.mintReserveGas
 
+/** Gas of one transfer out of the treasury, rounded up from contracts/test/gas-snapshot.json. */
+const sweep = {
+  gas: 80_000n,
+  reserves: 'a transfer of fees',
+  lost: 'no fee can be sent to fee.recipient',
+}
+
 export async function probeFunds(
   view: ChainView,
   config: PartialConfig,
   keys: KeyAddresses,
 ): Promise<Finding[]> {
   if (keys === undefined) return []
-  const { relayer, minter } = keys
+  const { relayer, minter, treasury } = keys
   const isGasless = config.settlement.permit_burner !== undefined
   // A gated profile mints nothing.
   const mints = config.profile === 'local'
@@ -42,6 +49,11 @@ export async function probeFunds(
   ]
   if (minter) {
     payers.push({ key: 'SVC_MINTER_PK', name: 'minter', address: minter, duty: mints ? mint : nothing })
+  }
+  // Another finding reports a treasury that has not this key, or whose key sends burns, too.
+  const isSweeper = config.settlement.treasury === treasury && treasury !== relayer
+  if (mints && isSweeper && config.fee?.recipient !== undefined && config.fee.splitter === undefined) {
+    payers.push({ key: 'SVC_TREASURY_PK', name: 'treasury', address: treasury, duty: sweep })
   }
   return Promise.all(payers.map((payer) => probePayer(view, payer)))
 }
@@ -62,4 +74,25 @@ async function probePayer(view: ChainView, { key, name, address, duty }: GasPaye
     return { level: 'warn', key, message }
   }
   return { level: 'ok', key, message: has }
+}
+
+/** Gas of a single payment, rounded from contracts/test/gas-snapshot.json. Burns that share a transaction cost less. */
+export const paymentGas = { burn: 140_000n, mint: 310_000n } as const
+
+/** The gas cost of one payment, so that nobody unknowingly sells below it. */
+export function judgeCosts(
+  { profile, settlement }: Pick<PartialConfig, 'profile' | 'settlement'>,
+  gasPrice: bigint,
+): Finding {
+  const key = 'settlement.min_amount'
+  const isRelayed = settlement.permit_burner !== undefined
+  const burn = `${formatEther(paymentGas.burn * gasPrice)} for its burn when it is relayed and `
+  const mint = `${formatEther(paymentGas.mint * gasPrice)} for its mint`
+  const cost = `at the present gas price a payment costs ${isRelayed ? burn : ''}${mint}, in the native currency`
+  const isBounded = [settlement.min_amount, settlement.relay_min_amount].some((least) => (least ?? 0n) > 0n)
+  if (profile === 'local' || isBounded) return { level: 'ok', key, message: cost }
+  const unset = isRelayed
+    ? 'neither this nor settlement.relay_min_amount is set, so payments of one base unit are taken'
+    : 'is not set, so payments of one base unit are taken'
+  return { level: 'warn', key, message: `${unset}; ${cost}` }
 }

@@ -2,7 +2,7 @@
 import { exitCodes } from '@svc-zerc20/daemon'
 import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { Environment } from '../../config/secrets/environment.js'
 import type { Written } from '../../history/statements/issuer-files.js'
 import { systemRandom } from '../../system.js'
@@ -49,8 +49,10 @@ const anchorKeyOption = [
   'private key of the anchor, if it is not in the folder',
 ] as const
 const folderOption = ['--folder <folder>', 'where the files of the issuer are'] as const
-const daysOption = ['--days <days>', 'how long the manifest is good', positive, 400] as const
-const keyIdOption = ['--key-id <name>', 'name of the key; default: its thumbprint'] as const
+
+/** How long a manifest is good, and how long the key before a rotation may still sign. */
+const manifestDays = 400
+const overlapMinutes = 60
 
 const now = () => unixSeconds(systemClock)
 const random = systemRandom
@@ -59,12 +61,10 @@ function addKeys(verb: Verb): void {
   verb('init', 'make trust anchor, key and manifest in a new folder')
     .requiredOption(...folderOption)
     .requiredOption('--issuer <name>', 'name of the issuer in every proof, for example its URL')
-    .option(...keyIdOption)
-    .option(...daysOption)
-    .action((options: Common & { issuer: string; keyId?: string; days: number }) =>
+    .action((options: Common & { issuer: string }) =>
       run(async () => {
         const { initIssuer } = await import('../../history/statements/issuer-files.js')
-        const written = await initIssuer({ ...options, now: now(), random })
+        const written = await initIssuer({ ...options, days: manifestDays, now: now(), random })
         print(options, written, [
           `made the issuer ${options.issuer} with the key ${written.kid}`,
           '',
@@ -81,16 +81,13 @@ function addKeys(verb: Verb): void {
   verb('rotate', 'make a new key; proofs of the old one stay valid')
     .requiredOption(...folderOption)
     .option(...anchorKeyOption)
-    .option(...keyIdOption)
-    .option('--overlap <minutes>', 'how long the old key may still sign', whole, 60)
-    .option(...daysOption)
-    .action((options: Common & { keyId?: string; days: number; overlap: number }) =>
+    .action((options: Common) =>
       run(async () => {
         const { rotateIssuer } = await import('../../history/statements/issuer-files.js')
-        const wanted = { ...options, overlapMinutes: options.overlap, now: now(), random }
+        const wanted = { ...options, days: manifestDays, overlapMinutes, now: now(), random }
         const written = await rotateIssuer(wanted)
         print(options, written, [
-          `the key is ${written.kid} now; the one before retires in ${options.overlap} minutes`,
+          `the key is ${written.kid} now; the one before retires in ${overlapMinutes} minutes`,
           ...settingsOf(written),
         ])
       }),
@@ -159,15 +156,4 @@ async function run(work: () => Promise<void>): Promise<void> {
     process.stderr.write(`fail ${(error as Error).message}\n`)
     process.exitCode = exitCodes.mistake
   }
-}
-
-function whole(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('a whole number.')
-  return Number(text)
-}
-
-function positive(text: string): number {
-  const number = whole(text)
-  if (number === 0) throw new InvalidArgumentError('1 or more.')
-  return number
 }

@@ -180,6 +180,6 @@ function executedIn(logs: readonly ChainLog[]): ExecutedBurn[] {
   })
 }
 
-function* inParts<T>(items: readonly T[], size: number): Iterable<readonly T[]> {
+export function* inParts<T>(items: readonly T[], size: number): Iterable<readonly T[]> {
   for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size)
 }

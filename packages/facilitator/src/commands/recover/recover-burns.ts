@@ -25,7 +25,7 @@ import { readMark } from '../../store/journal/mark.js'
 import { assertAccountsKnown } from '../../store/known-accounts.js'
 import { systemRandom } from '../../system.js'
 import { createTelemetry } from '../../telemetry/telemetry.js'
-import { createBurnSearch } from './burn-search.js'
+import { createBurnSearch, inParts } from './burn-search.js'
 import { finalizeAll } from './finalize-all.js'
 import { type FindBurnsDeps, type FoundBurn, findBurns, type NonceAndValue } from './find-burns.js'
 import { type RecoveryReport, reportOf } from './report.js'
@@ -251,7 +251,3 @@ const below = (bits: number): number[] => Array.from({ length: bits }, (_, i) =>
 
 /** An empty pool: nothing is issued during recovery. */
 const noAddresses = { take: async () => undefined, giveBack: () => undefined }
-
-function* inParts<T>(items: readonly T[], size: number): Iterable<readonly T[]> {
-  for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size)
-}

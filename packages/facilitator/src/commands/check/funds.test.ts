@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { addressOf, units } from '../../../test/challenges.js'
 import type { PartialConfig } from '../../config/config.js'
-import { judgeCosts, paymentGas } from './costs.js'
+import { judgeCosts, paymentGas } from './funds.js'
 
 const gwei = 1_000_000_000n
 const relayed: PartialConfig['settlement'] = { permit_burner: addressOf(1) }
