@@ -133,8 +133,8 @@ sees is decided in [ADR 0015](../adr/0015-who-sees-what.md): a field that is hid
 ${rows.map(({ cells: [path, what, answer, refusals], body = '' }) => row([path, what, body, answer, refusals])).join('\n')}
 
 A login without both wallets, and a proof without an issuer, answer 404. A payer without an address gets 400 \`nonce_required\`
-for lists, totals and exports. Each participant has ${limits.historyRequestsPerMin} requests a minute, among them ${limits.historyExportsPerMin} exports and at most
-${limits.historyExportsAtOnceMax} at the same time, each for ${limits.historyExportMsMax / 60_000} minutes at most; each caller has ${limits.historyLoginsPerMin} login challenges and logins a minute together. An export that
+for lists, totals and exports. Each participant has \`daemon.rate_limit_per_min\` requests a minute, and at most ${limits.historyExportsAtOnceMax} exports at
+the same time, each for ${limits.historyExportMsMax / 60_000} minutes at most; each address has ${limits.historyLoginsPerMin} login challenges and logins a minute together. An export that
 breaks off before its end (no last chunk, and JSON without its last bracket) is not whole.
 
 ## Queries

@@ -1,13 +1,12 @@
 /** The routes of participants on a server without a socket: real tokens, and a history in memory. */
 import { accept, type ChallengeNonce, Secret } from '@svc-zerc20/protocol'
 import { stoppedClock } from '../../../test/support/clocks.js'
-import { limits } from '../src/config/limits.js'
 import type { HistorySettings, ParticipantRole } from '../src/config/secrets/history.js'
 import { createTokens } from '../src/history/identity/tokens.js'
 import type { Proofs } from '../src/history/statements/proofs.js'
+import { createAdmission } from '../src/http/admission.js'
 import { historyRoutes } from '../src/http/history/api.js'
 import { type HistoryApiDeps, historyGuard } from '../src/http/history/door.js'
-import { createRateLimits } from '../src/http/rate-limit.js'
 import { registerRoutes } from '../src/http/route.js'
 import { createServer } from '../src/http/server.js'
 import { deployment, seconds } from './challenges.js'
@@ -24,6 +23,9 @@ export const participantsOf = (changes: Partial<HistorySettings['participants']>
   provider: { tenant: 'shop', actor: 'till-1' },
   ...changes,
 })
+
+/** Requests a minute of one participant. */
+export const ratePerMin = 120
 
 /** The clock stands two hours after noon. */
 export const nowOfAll = seconds(noon + 7_200)
@@ -55,7 +57,6 @@ export async function openHistoryApp({
   const tokens = tokensOf({ participants })
   const history = createMemoryHistory(payments)
   const { chainId, token, treasury } = deployment
-  const rateLimits = createRateLimits({ keysMax: 100, clock })
   const api: HistoryApiDeps = {
     ...{ chainId, token, treasury, participants, tokens, clock },
     login: undefined,
@@ -66,11 +67,12 @@ export async function openHistoryApp({
       const payment = payments[at]
       if (payment) payments[at] = { ...payment, disclosedAt: nowOfAll }
     },
-    rates: {
-      requests: rateLimits('history', limits.historyRequestsPerMin),
-      exports: rateLimits('history_export', limits.historyExportsPerMin),
-      logins: rateLimits('history_login', limits.historyLoginsPerMin),
-    },
+    admission: createAdmission({
+      sellers: [],
+      strangers: { ratePerMin, issuancePerMin: 1 },
+      clock,
+      log: () => undefined,
+    }),
     ...changes,
   }
   const app = createServer({

@@ -102,7 +102,7 @@ export async function signPermit(
 }
 
 /** The offer as a resource server puts it into its 402. */
-export function requirementsOf(offer: ChallengeOffer) {
+function requirementsOf(offer: ChallengeOffer) {
   const { challengeNonce, expiresAt, helper, deadline, fee } = offer
   return {
     scheme: 'svc-zerc20',

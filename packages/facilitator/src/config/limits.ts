@@ -72,30 +72,14 @@ export const limits = {
   pageSizeMax: 500,
   /** Per-caller counters kept; the oldest are forgotten first. */
   rateLimitKeysMax: 10_000,
-  /**
-   * Presentations a minute of one open challenge that always pass: one too early, verify and settle. Then the further
-   * ones that pass while their caller is below `knownChallengesPerMinMin`.
-   */
-  presentedSurePerMin: 3,
-  presentedFurtherPerMin: 9,
-  /**
-   * Refused and further presentations a minute of one caller over all its challenges, unless its own rate is higher.
-   * Without this, many challenges would give a caller many times its rate.
-   */
-  knownChallengesPerMinMin: 120,
-  /**
-   * Payments for unknown challenges that are looked up a minute, once a caller's rate is used up: that rate times this.
-   * Every look may cost a round trip to the ledger.
-   */
-  missedLooksPerKnown: 10,
+  /** Presentations of one challenge a minute. A resource server that tries everything again sends eleven. */
+  presentedPerMin: 12,
   /** A seller with a token but no rates of its own gets the rates of a stranger times this. */
   sellerRateTimes: 10,
   /** Share reserved for a seller that configures none, and the most for all such sellers together. */
   reservedUnsetPercent: 10,
   reservedUnsetPercentMax: 20,
-  /** Requests a minute of one participant to its history, those among them for an export, and exports at the same time. */
-  historyRequestsPerMin: 300,
-  historyExportsPerMin: 10,
+  /** Exports of one participant at the same time. */
   historyExportsAtOnceMax: 2,
   /** Time for one export, as long as a token is good: whoever stole one must not read, or block the others, for longer. */
   historyExportMsMax: 900_000,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startNetwork as startMoving, type TestNetwork } from '../../test/network.js'
-import { bodyOf, type ChallengeOffer, requirementsOf } from '../../test/payment.js'
+import { bodyOf, type ChallengeOffer } from '../../test/payment.js'
 
 const rates = { rate_limit_per_min: 6, challenge_per_key_per_min: 4 }
 let net: TestNetwork
@@ -90,64 +90,38 @@ describe('rates per caller', () => {
     expect(await statuses(7, () => net.settle({}))).toEqual([400, 400, 400, 400, 400, 400, 429])
   })
 
-  it('a known challenge keeps its own room when the rate of its caller is used up', async () => {
+  it('R-072 payments for challenges of ours share that rate, too, and so do those that expired', async () => {
     const { body } = await net.permitPayment(payer)
-    await statuses(10, () => net.verify(unknownPayment))
-    expect((await net.verify(unknownPayment)).status).toBe(429)
     expect((await net.verify(body)).body.isValid).toBe(true)
-    expect((await net.settle(body)).body.success).toBe(true)
+    expect(await statuses(4, () => net.verify(unknownPayment))).toEqual([200, 200, 200, 200])
+    expect((await net.verify(body)).body).toMatchObject({ invalidReason: 'too_many_requests' })
+    net.clock.advance(301_000)
+    expect(await statuses(7, () => net.verify(body))).toEqual([200, 200, 200, 200, 200, 200, 429])
   })
 
-  it('a payment that expired, or was served, has no room of its own any more', async () => {
-    net.clock.advance(61_000)
+  it('a claimed payment is turned away by the rate of its challenge and by no other', async () => {
     const { body } = await net.permitPayment(payer)
     expect((await net.settle(body)).body.success).toBe(true)
     net.clock.advance(61_000)
-    const served = await statuses(11, () => net.settle(body))
-    expect(served.filter((status) => status === 429)).toHaveLength(11 - 6)
-    net.clock.advance(61_000)
-    const expired = await net.permitPayment(payer)
-    net.clock.advance(301_000)
-    const late = await statuses(11, () => net.settle(expired.body))
-    expect(late.filter((status) => status === 429)).toHaveLength(11 - 6)
-  })
-
-  it('and that room ends as well: 12 requests a minute for one payment, then as many as its caller’s rate', async () => {
-    net.clock.advance(61_000)
-    const offer = await net.challenge()
-    const body = bodyOf(offer, unknownPayment.paymentPayload.payload, requirementsOf(offer))
-    const named = {
-      ...body,
-      paymentPayload: {
-        ...body.paymentPayload,
-        payload: { challengeNonce: offer.challengeNonce, payer: '0x' },
-      },
-    }
-    // Malformed payloads name no challenge and fall under the caller's own rate.
-    expect((await net.verify(named)).body.invalidReason).toBe('malformed_payload')
-    const known = bodyOf(offer, {
-      challengeNonce: offer.challengeNonce,
-      burnTxHash: `0x${'88'.repeat(32)}`,
-    })
-    const seen = await statuses(45, () => net.verify(known))
-    expect(seen.filter((status) => status === 200)).toHaveLength(12 + 6)
-    expect(seen.at(-1)).toBe(429)
-    // None of them came from the shared rate, of which the challenge and the malformed payload took two.
-    expect(await statuses(5, () => net.verify(unknownPayment))).toEqual([200, 200, 200, 200, 429])
+    await statuses(6, () => net.verify(unknownPayment))
+    expect((await net.verify(unknownPayment)).status).toBe(429)
+    const seen = await statuses(14, () => net.settle(body))
+    expect(seen.filter((status) => status !== 429)).toHaveLength(12)
+    expect(seen.slice(12)).toEqual([429, 429])
   })
 })
 
-describe('a caller with many known challenges', () => {
+describe('many payments of one caller', () => {
   const seller = { name: 'shop', token: 'a0'.repeat(32) }
   beforeAll(async () => {
     net = await startNetwork({
       config: {
-        daemon: { rate_limit_per_min: 120, challenge_per_key_per_min: 20 },
+        daemon: { rate_limit_per_min: 60, challenge_per_key_per_min: 20 },
         sellers: [
           {
             name: seller.name,
             token_sha256: createHash('sha256').update(seller.token).digest('hex'),
-            rate_limit_per_min: 300,
+            rate_limit_per_min: 100,
             challenge_per_key_per_min: 40,
           },
         ],
@@ -156,10 +130,10 @@ describe('a caller with many known challenges', () => {
   })
   afterAll(() => net.close())
 
-  /** How many of so many verifies, spread over known challenges, are judged and not refused for their rate. */
+  /** How many of so many verifies, spread over ten challenges, are judged and not refused for their rate. */
   async function judged(asked: number, headers: Record<string, string> = {}): Promise<number> {
     const bodies: object[] = []
-    for (let i = 0; i < 18; i++) {
+    for (let i = 0; i < 10; i++) {
       const { body } = await net.post('/challenge', { amount: '1' }, headers)
       const offer = body as ChallengeOffer
       const { challengeNonce } = offer
@@ -173,12 +147,12 @@ describe('a caller with many known challenges', () => {
     return passed
   }
 
-  it('has once more its own rate for them, and no more, a seller by its own', async () => {
-    expect(await judged(18 * 30)).toBe(120 + 120)
+  it('R-072 are bounded by its one rate, with its challenges, a seller by its own', async () => {
+    expect(await judged(200)).toBe(60 - 10)
+    expect((await net.post('/challenge', { amount: '1' })).status).toBe(429)
     const asSeller = { authorization: `Bearer ${seller.token}` }
-    // Each challenge has 12 within the ceiling of 300, and the rate of 300 beyond.
-    expect(await judged(18 * 30, asSeller)).toBe(18 * 12 + 300)
-    expect((await net.post('/verify', unknownPayment)).status).toBe(200)
+    expect(await judged(200, asSeller)).toBe(100 - 10)
+    expect((await net.post('/verify', unknownPayment, asSeller)).status).toBe(429)
   }, 120_000)
 })
 
@@ -202,8 +176,8 @@ describe('a shop whose strangers present junk for challenges of theirs', () => {
 
   it.each([
     ['four strangers, many times each', 4, 62, {}],
-    ['forty strangers, a few times each', 40, 6, {}],
     ['four strangers at a seller with a token', 4, 62, asShop],
+    ['forty strangers at a seller with a token, a few times each', 40, 6, asShop],
   ])(
     'serves customers, those who come and those who have burned: %s',
     async (_what, strangers, times, headers) => {
@@ -220,6 +194,27 @@ describe('a shop whose strangers present junk for challenges of theirs', () => {
       expect((await net.post('/challenge', { amount: '1' }, headers)).status).toBe(200)
     },
   )
+
+  it('a shop without a token that many strangers use up is told when to bring the burned payment, and it is served', async () => {
+    const offer = await net.challenge()
+    const burnTxHash = await net.transfer(payer, offer.payTo, offer.amount)
+    const burned = bodyOf(offer, { challengeNonce: offer.challengeNonce, burnTxHash })
+    for (let i = 0; i < 40; i++) {
+      const junk = junkFor(await net.challenge().catch(() => offer))
+      await Promise.all(Array.from({ length: 6 }, () => net.verify(junk)))
+    }
+    const { status, headers } = await net.settle(burned)
+    expect(status).toBe(429)
+    net.clock.advance(Number(headers.get('retry-after')) * 1000)
+    expect((await net.settle(burned)).body).toMatchObject({ success: true })
+  })
+
+  it('challenges beyond their rate leave the shared rate to the payments under way', async () => {
+    const { body } = await net.permitPayment(payer)
+    await Promise.all(Array.from({ length: 200 }, () => net.post('/challenge', { amount: '1' })))
+    expect((await net.verify(body)).body).toMatchObject({ isValid: true })
+    expect((await net.settle(body)).body).toMatchObject({ success: true })
+  })
 
   it('and junk for challenges that expired or were served leaves the shared rate alone, too', async () => {
     const expired = junkFor(await net.challenge())

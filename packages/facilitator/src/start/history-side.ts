@@ -1,15 +1,14 @@
 /** The participants' side of the payment history: tokens, wallet login, proofs, and the routes that use them. */
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.js'
-import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import { historyUrlOf } from '../config/settings.js'
 import { createTokens } from '../history/identity/tokens.js'
 import { createWalletLogin } from '../history/identity/wallet-login.js'
 import { createProofs } from '../history/statements/proofs.js'
+import type { Admission } from '../http/admission.js'
 import { historyRoutes } from '../http/history/api.js'
 import { historyGuard } from '../http/history/door.js'
-import type { RateLimits } from '../http/rate-limit.js'
 import { registerRoutes } from '../http/route.js'
 import type { PathGuard } from '../http/server.js'
 import type { Clock } from '../payment/ports.js'
@@ -17,7 +16,7 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
 import type { History } from './storage.js'
 
-export type HistorySide = (rateLimits: RateLimits) => {
+export type HistorySide = (admission: Admission) => {
   readonly guard: PathGuard
   register(app: FastifyInstance): void
 }
@@ -49,14 +48,9 @@ export async function createHistorySide(deps: {
       money: { chainId, token },
       ...{ clock, random, log: deps.telemetry.log },
     }))
-  return (rateLimits) => {
+  return (admission) => {
     const api = {
-      ...{ chainId, token, treasury, participants, tokens, login, proofs, clock },
-      rates: {
-        requests: rateLimits('history', limits.historyRequestsPerMin),
-        exports: rateLimits('history_export', limits.historyExportsPerMin),
-        logins: rateLimits('history_login', limits.historyLoginsPerMin),
-      },
+      ...{ chainId, token, treasury, participants, tokens, login, proofs, admission, clock },
       books: history.books,
       disclose: history.disclose,
     }

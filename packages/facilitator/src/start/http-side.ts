@@ -1,6 +1,5 @@
 /** The routes of the daemon on one server. */
 import { type ConnectionBounds, limitConnections } from '@svc-zerc20/daemon'
-import { reject } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Addresses } from '../addresses/addresses.js'
 import { createChainProbe } from '../chain/probe.js'
@@ -10,18 +9,15 @@ import type { Secrets } from '../config/secrets/secrets.js'
 import type { Profile } from '../config/settings.js'
 import { sellerKey, sellerRatesOf } from '../config/settings.js'
 import { adminGuard, createAdminAuth } from '../http/admin/auth.js'
-import { type Callers, createCallers, type Seller } from '../http/callers.js'
+import { type Admission, createAdmission, type Seller } from '../http/admission.js'
 import { createClockWatch } from '../http/health/clock-watch.js'
 import { createDiskSpace } from '../http/health/disk-space.js'
 import { createReadinessProbes } from '../http/health/probes.js'
 import { observeAnswers } from '../http/observe.js'
-import { createPresentations } from '../http/presentations.js'
 import { paymentRoutes } from '../http/public/payments.js'
-import { createRateLimits, type RateLimits } from '../http/rate-limit.js'
 import { refuseConnections } from '../http/refuse-connections.js'
 import { registerRoutes } from '../http/route.js'
 import { createServer, type PathGuard } from '../http/server.js'
-import { createUnknownTokens } from '../http/unknown-tokens.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
@@ -57,12 +53,13 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const { log, metrics } = telemetry
   const adminAuth = createAdminAuth(deps.secrets.adminToken)
   const bounds = connectionBoundsOf(config)
-  const rateLimits = createRateLimits({ keysMax: limits.rateLimitKeysMax, clock: deps.clock })
-  const callers = callersOf(deps, rateLimits)
-  const historyApi = deps.historySide?.(rateLimits)
+  const admission = admissionOf(deps)
+  const historyApi = deps.historySide?.(admission)
   const admin = adminGuard(adminAuth)
+  /** Requests that reach no route cost as much as others. */
+  const unrouted: PathGuard = { path: '/', refusalOf: async (request) => admission.request(request) }
   const app = createServer({
-    guards: [admin, ...(historyApi ? [historyApi.guard] : []), callersGuard(callers)],
+    guards: [admin, ...(historyApi ? [historyApi.guard] : []), unrouted],
     chainId: deps.chainSide.deployment.chainId,
     trustedProxies: config.listen.trusted_proxies,
     bodyBytesMax: limits.bodyBytesMax,
@@ -73,10 +70,10 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   observeAnswers(app, metrics)
   refuseConnections(app, {
     connections,
-    isKnown: (request) => callers.isSeller(request) || adminAuth(request.headers.authorization),
+    isKnown: (request) => admission.isSeller(request) || adminAuth(request.headers.authorization),
   })
   const issuance = createIssuance({ report: log, memory: deps.storage.pause })
-  wirePayments(app, deps, { issuance, rateLimits, callers })
+  wirePayments(app, deps, { issuance, admission })
   historyApi?.register(app)
   wireOperator(app, deps, { issuance, admin })
   metrics.source('svc_connections_open', connections.open)
@@ -84,60 +81,36 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   return app
 }
 
-/** Takes requests that reach no route from their caller's rate. */
-const callersGuard = (callers: Callers): PathGuard => ({
-  path: '/',
-  async refusalOf(request) {
-    const { key, rates } = callers.of(request)
-    const taken = await rates.shared.take(key)
-    return taken === 'ok'
-      ? undefined
-      : { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
-  },
-})
-
-function callersOf(
-  { config, clock, telemetry: { log, metrics } }: HttpSideDeps,
-  rateLimits: RateLimits,
-): Callers {
-  const unknownTokens = createUnknownTokens({ clock, log })
-  metrics.source('svc_unknown_tokens_total', unknownTokens.total)
-  return createCallers({
+function admissionOf({ config, clock, telemetry: { log, metrics } }: HttpSideDeps): Admission {
+  const admission = createAdmission({
     sellers: sellersOf(config),
     strangers: {
       ratePerMin: config.daemon.rate_limit_per_min,
       issuancePerMin: config.daemon.challenge_per_key_per_min,
     },
-    knownPerMinMin: limits.knownChallengesPerMinMin,
-    missesPerKnown: limits.missedLooksPerKnown,
-    rateLimits,
-    onUnknownToken: unknownTokens.seen,
+    clock,
+    log,
   })
+  metrics.source('svc_unknown_tokens_total', admission.unknownTokens)
+  return admission
 }
 
 function wirePayments(
   app: FastifyInstance,
   deps: HttpSideDeps,
-  by: { readonly issuance: Issuance; readonly rateLimits: RateLimits; readonly callers: Callers },
+  { issuance, admission }: { readonly issuance: Issuance; readonly admission: Admission },
 ): void {
-  const { profile, flow, clock } = deps
+  const { profile, flow } = deps
   const { log } = deps.telemetry
   registerRoutes(app, paymentRoutes, {
     chainId: deps.chainSide.deployment.chainId,
     profile,
-    issueChallenge: by.issuance.gate(flow.issueChallenge),
+    issueChallenge: issuance.gate(flow.issueChallenge),
     verify: flow.verify,
     settle: flow.settle,
     status: flow.status,
-    tickets: flow.tickets,
     ledger: deps.storage.ledger,
-    clock,
-    callers: by.callers,
-    presentations: createPresentations({
-      surePerMin: limits.presentedSurePerMin,
-      furtherPerMin: limits.presentedFurtherPerMin,
-      rateLimits: by.rateLimits,
-    }),
+    admission,
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
 }

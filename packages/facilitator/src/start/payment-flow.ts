@@ -7,7 +7,7 @@ import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import { feeTermsOf } from '../config/settings.js'
 import { createIssueChallenge, type IssueChallenge } from '../payment/issue/challenge.js'
-import type { AddressSource, Burner, Clock, Tickets } from '../payment/ports.js'
+import type { AddressSource, Burner, Clock } from '../payment/ports.js'
 import { type Burns, createBurns } from '../payment/settle/burns.js'
 import { createExamine } from '../payment/settle/examine.js'
 import { createPayerWaits } from '../payment/settle/payer-waits.js'
@@ -26,7 +26,6 @@ export type PaymentFlow = {
   readonly verify: Verify
   readonly settle: Settle
   readonly status: Status
-  readonly tickets: Tickets
   readonly burns: Burns
   readonly resume: Resume
   /** Stops retries. Resolves when no burn is under way. */
@@ -111,7 +110,6 @@ export async function createPaymentFlow(deps: {
       receiptPollMs: settlement.receipt_poll_ms,
     }),
     status: createStatus({ ledger, clock }),
-    tickets,
     burns,
     resume: await createResume({ ledger, burns, examine, report: log }),
     drain() {

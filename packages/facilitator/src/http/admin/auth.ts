@@ -1,7 +1,7 @@
 /** Guards the administrative surface: its token is required, and without a token nobody gets in. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { reject, type Secret } from '@svc-zerc20/protocol'
-import { bearerIn } from '../callers.js'
+import { bearerIn } from '../admission.js'
 import type { PathGuard } from '../server.js'
 
 /** Judges the value of an `Authorization` header. */

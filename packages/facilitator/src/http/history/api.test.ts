@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { addressOf, deployment, nonceOf, seconds, units } from '../../../test/challenges.js'
 import { connectionBounds } from '../../../test/connections.js'
-import { echoProofs, openHistoryApp, participantsOf } from '../../../test/history-app.js'
+import { echoProofs, openHistoryApp, participantsOf, ratePerMin } from '../../../test/history-app.js'
 import { createMemoryHistory } from '../../../test/history-books.js'
 import { historyPaymentOf, noon, payerA } from '../../../test/history-payments.js'
 import { limits } from '../../config/limits.js'
@@ -248,31 +248,12 @@ describe('login', () => {
 describe('rates', () => {
   it('one participant cannot use up the rate of the other', async () => {
     const { get, clock } = await opened()
-    for (let i = 0; i < limits.historyRequestsPerMin; i++) await get('/whoami', 'payer')
+    for (let i = 0; i < ratePerMin; i++) await get('/whoami', 'payer')
     const refused = await get('/whoami', 'payer')
     expect([refused.statusCode, refused.json().reason]).toEqual([429, 'too_many_requests'])
     expect((await get('/whoami', 'provider')).statusCode).toBe(200)
     clock.advance(60_000)
     expect((await get('/whoami', 'payer')).statusCode).toBe(200)
-  })
-
-  it('exports have a rate of their own', async () => {
-    const { get } = await opened()
-    for (let i = 0; i < limits.historyExportsPerMin; i++) {
-      expect((await get('/export', 'payer')).statusCode).toBe(200)
-    }
-    expect((await get('/export', 'payer')).statusCode).toBe(429)
-    expect((await get('/export', 'provider')).statusCode).toBe(200)
-    expect((await get('/payments', 'payer')).statusCode).toBe(200)
-  })
-
-  it('a refused export is not under way: the next minute has all its exports again', async () => {
-    const { get, clock } = await opened()
-    for (let i = 0; i < limits.historyExportsPerMin + limits.historyExportsAtOnceMax; i++) {
-      await get('/export', 'payer')
-    }
-    clock.advance(60_000)
-    expect((await get('/export', 'payer')).statusCode).toBe(200)
   })
 })
 

@@ -80,9 +80,11 @@ async function ask({ app }: HistoryApp, method: 'GET' | 'POST', url: string, mor
 }
 
 it('the answers of both roles, and refusals by role, token, form and rate', async () => {
-  const world = await openHistoryApp({ payments, login, proofs: proofsOf() })
+  const admission = { participant: () => undefined, login: () => undefined }
+  const world = await openHistoryApp({ payments, login, proofs: proofsOf(), admission })
   const byNonce = await openHistoryApp({
     payments,
+    admission,
     participants: participantsOf({ payer: { tenant: 'acme', actor: 'buyer-7' } }),
   })
   for (const { method, path, auth, body } of historyRoutes) {
@@ -115,12 +117,8 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
     expect((await ask(world, 'GET', `/history${path}`, provider)).statusCode).toBe(400)
   }
   await ask(world, 'GET', '/history/export?format=csv', provider)
-  const taken = async () => ({ retryAfterSeconds: 7 })
-  const usedUp = { take: taken, peek: taken }
-  const busy = await openHistoryApp({
-    login,
-    rates: { requests: usedUp, exports: usedUp, logins: usedUp },
-  })
+  const usedUp = () => ({ ...reject('too_many_requests'), retryAfter: 7 })
+  const busy = await openHistoryApp({ login, admission: { participant: usedUp, login: usedUp } })
   const payer = { headers: await busy.headerOf('payer') }
   for (const { method, path, auth, body } of historyRoutes) {
     if (!auth && !body) continue

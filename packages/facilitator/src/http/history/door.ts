@@ -1,5 +1,5 @@
 /** Participants at the door: whose token a request has, what that participant may see, and how often it may ask. */
-import { type Address, accept, type ChallengeNonce, type Result, reject } from '@svc-zerc20/protocol'
+import { type Address, accept, type ChallengeNonce, type Result } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
 import type { HistorySettings } from '../../config/secrets/history.js'
 import type { Participant } from '../../history/identity/participant.js'
@@ -9,8 +9,8 @@ import type { HistoryBooks } from '../../history/questions.js'
 import { type Sight, sightOf } from '../../history/scopes.js'
 import type { Proofs } from '../../history/statements/proofs.js'
 import type { Clock } from '../../payment/ports.js'
+import type { Admission } from '../admission.js'
 import type { Refusal } from '../problem.js'
-import type { RateLimit } from '../rate-limit.js'
 import { routesOf } from '../route.js'
 import type { PathGuard } from '../server.js'
 
@@ -27,7 +27,7 @@ export type HistoryApiDeps = {
   readonly disclose: (nonce: ChallengeNonce, payer: Address) => Promise<void>
   /** Absent without a proof issuer. */
   readonly proofs: Proofs | undefined
-  readonly rates: { readonly requests: RateLimit; readonly exports: RateLimit; readonly logins: RateLimit }
+  readonly admission: Pick<Admission, 'participant' | 'login'>
   readonly clock: Pick<Clock, 'now' | 'sleep'>
 }
 
@@ -53,17 +53,18 @@ async function enter(
   request: FastifyRequest,
   {
     tokens,
-    rates,
+    admission,
     participants,
     treasury,
-  }: Pick<HistoryApiDeps, 'tokens' | 'rates' | 'participants' | 'treasury'>,
+  }: Pick<HistoryApiDeps, 'tokens' | 'admission' | 'participants' | 'treasury'>,
 ): Promise<Result<Visit> | Refusal> {
   const read = await tokens.read(tokensIn(request))
   if (!read.ok) return read
   const participant = read.value
-  const taken = await rates.requests.take(participant.role)
-  if (taken !== 'ok') return { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
-  return accept({ participant, sight: sightOf(participant.role, participants, treasury) })
+  return (
+    admission.participant(participant.role) ??
+    accept({ participant, sight: sightOf(participant.role, participants, treasury) })
+  )
 }
 
 /** The values of all `Authorization` headers: Node drops all but the first from `headers`. */

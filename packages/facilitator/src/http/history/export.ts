@@ -28,8 +28,6 @@ export const exportRoutes = [
       const { format = 'json' } = query
       // Without this the whole stream would be made for a HEAD and thrown away.
       if (request.method === 'HEAD') return reply.type(exportTypes[format]).send()
-      const taken = await deps.rates.exports.take(role)
-      if (taken !== 'ok') return { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
       const underWay = underWayOf(deps, role)
       if (underWay.size >= limits.historyExportsAtOnceMax) return tooManyAtOnce
       const seen = seenOf(deps.books.all(filterOf(bounds.value, query)), sight, at)

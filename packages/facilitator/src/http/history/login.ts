@@ -1,5 +1,4 @@
 /** Wallet login: a message to sign, and a token for the signature. Open to strangers, so it has a rate of its own. */
-import { callerKey } from '@svc-zerc20/daemon'
 import { accept, parseAddress, reject } from '@svc-zerc20/protocol'
 import type { WalletLogin } from '../../history/identity/wallet-login.js'
 import { routesOf } from '../route.js'
@@ -8,11 +7,9 @@ import * as schemas from './schemas.js'
 
 const route = routesOf<HistoryApiDeps, WalletLogin>({
   tag: 'history',
-  async enter(request, { login, rates }) {
+  async enter(request, { login, admission }) {
     if (!login) return reject('not_found', 'wallet login is not configured here')
-    const taken = await rates.logins.take(callerKey(request.ip))
-    if (taken !== 'ok') return { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
-    return accept(login)
+    return admission.login(request) ?? accept(login)
   },
 })
 

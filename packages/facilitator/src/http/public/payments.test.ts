@@ -1,4 +1,4 @@
-import { reject } from '@svc-zerc20/protocol'
+import { accept, reject } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { challengeOf, selfTransferOf } from '../../../test/challenges.js'
@@ -6,8 +6,6 @@ import { connectionBounds } from '../../../test/connections.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Grant } from '../../payment/ledger-port.js'
 import type { SettleAnswer } from '../../payment/ports.js'
-import { createPresentations } from '../presentations.js'
-import { createRateLimits } from '../rate-limit.js'
 import { registerRoutes } from '../route.js'
 import { createServer } from '../server.js'
 import { paymentRoutes } from './payments.js'
@@ -26,8 +24,6 @@ function setup(settle: () => Promise<SettleAnswer>) {
     log: () => undefined,
   })
   const failures: unknown[] = []
-  const rateLimits = createRateLimits({ keysMax: 1, clock })
-  const off = rateLimits('shared', 0)
   registerRoutes(app, paymentRoutes, {
     chainId: 31337,
     profile: { name: 'local', acceptsPayments: true },
@@ -35,16 +31,8 @@ function setup(settle: () => Promise<SettleAnswer>) {
     verify: async () => ({ isValid: true }),
     settle,
     status: async () => undefined,
-    clock,
     ledger: createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 }),
-    tickets: { matches: () => false },
-    callers: {
-      of: () => ({
-        key: 'caller',
-        rates: { shared: off, issuance: off, known: off, beyond: off, misses: off },
-      }),
-    },
-    presentations: createPresentations({ surePerMin: 0, furtherPerMin: 0, rateLimits }),
+    admission: { request: () => undefined, issue: () => accept('caller'), present: () => undefined },
     onGrantFailure: (err) => failures.push(err),
   })
   return { app, failures, post: () => app.inject({ method: 'POST', url: '/settle', payload: legacyBody }) }

@@ -1,17 +1,23 @@
 /** The payment endpoints: supported, challenge, verify, settle, and the status of one payment. */
-import { FacilitatorApi, Json, Network, Offer, parseAmount, reject } from '@svc-zerc20/protocol'
+import { FacilitatorApi, Json, Network, Offer, parseAmount, type Result, reject } from '@svc-zerc20/protocol'
+import type { FastifyRequest } from 'fastify'
+import type { Profile } from '../../config/profile.js'
 import type { IssueChallenge } from '../../payment/issue/challenge.js'
+import type { Ledger } from '../../payment/ledger-port.js'
 import type { Settle } from '../../payment/settle/settle.js'
 import type { Verify } from '../../payment/settle/verify.js'
 import type { Status } from '../../payment/status.js'
+import type { Admission } from '../admission.js'
 import { hangUpOf } from '../hang-up.js'
 import { withStatus } from '../problem.js'
 import { noSuchPayment, routesOf } from '../route.js'
-import { type AdmitDeps, admit } from './admit.js'
 import * as schemas from './schemas.js'
 import { useGrantOnceWritten } from './use-grant.js'
 
-export type PaymentApiDeps = AdmitDeps & {
+export type PaymentApiDeps = {
+  readonly profile: Profile
+  readonly ledger: Pick<Ledger, 'find'>
+  readonly admission: Pick<Admission, 'request' | 'issue' | 'present'>
   readonly chainId: number
   readonly issueChallenge: IssueChallenge
   readonly verify: Verify
@@ -21,6 +27,19 @@ export type PaymentApiDeps = AdmitDeps & {
 }
 
 const route = routesOf<PaymentApiDeps>({ tag: 'payment' })
+
+/** Who may present a payment: profile, then form, then rate. */
+async function admit(
+  request: FastifyRequest,
+  parse: (body: unknown) => Result<FacilitatorApi.PresentedPayment>,
+  { profile, ledger, admission }: PaymentApiDeps,
+) {
+  if (!profile.acceptsPayments) return reject('profile_unsupported')
+  const presented = parse(request.body)
+  if (!presented.ok) return admission.request(request) ?? presented
+  const payment = await ledger.find(presented.value.payload.challengeNonce)
+  return admission.present(request, payment) ?? { ...presented, payment }
+}
 
 export const paymentRoutes = [
   route({
@@ -43,20 +62,17 @@ export const paymentRoutes = [
     isWire: true,
     answer: schemas.challengeOffer,
     refusals: [403, 429, 503],
-    async handle({ request }, { profile, callers, issueChallenge }) {
+    async handle({ request }, { profile, admission, issueChallenge }) {
       if (!profile.acceptsPayments) {
         const message = `payment acceptance is disabled for the profile "${profile.name}"`
         return reject('acceptance_disabled', message)
       }
-      const { key, rates } = callers.of(request)
-      for (const rate of [rates.shared, rates.issuance]) {
-        const taken = await rate.take(key)
-        if (taken !== 'ok') return { ...reject('too_many_requests'), retryAfter: taken.retryAfterSeconds }
-      }
+      const caller = admission.issue(request)
+      if (!caller.ok) return caller
       if (!Json.isObject(request.body)) return reject('malformed_request')
       const listPrice = parseAmount(request.body.amount)
       if (listPrice === undefined) return reject('invalid_amount')
-      const offer = await issueChallenge(listPrice, { key, gone: await hangUpOf(request) })
+      const offer = await issueChallenge(listPrice, { key: caller.value, gone: await hangUpOf(request) })
       return offer.ok ? offer.value : offer
     },
   }),
@@ -74,7 +90,6 @@ export const paymentRoutes = [
       const presented = await admit(request, FacilitatorApi.parsePaymentRequest, deps)
       if (!presented.ok) return presented
       const response = await deps.verify(presented.value, presented.payment)
-      if (!response.isValid) await presented.refused()
       return withStatus(reply, response.invalidReason).send(response)
     },
   }),
@@ -92,7 +107,6 @@ export const paymentRoutes = [
       const presented = await admit(request, FacilitatorApi.parseSettleRequest, deps)
       if (!presented.ok) return presented
       const { response, grant } = await deps.settle(presented.value, presented.payment)
-      if (!response.success) await presented.refused()
       if (grant) useGrantOnceWritten(request, reply, grant, deps.onGrantFailure)
       return withStatus(reply, response.errorReason).send(response)
     },

@@ -1,0 +1,114 @@
+/**
+ * Who may ask, and how often. A caller has one rate for all it asks, and within it one for new challenges. A challenge has a
+ * small rate of its own, so that one customer of a shop cannot use up the rate of the others. Logins have a rate, because
+ * strangers may try them.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { callerKey } from '@svc-zerc20/daemon'
+import { accept, type Result } from '@svc-zerc20/protocol'
+import type { FastifyRequest } from 'fastify'
+import { limits } from '../config/limits.js'
+import type { ParticipantRole } from '../config/secrets/history.js'
+import type { Clock } from '../payment/ports.js'
+import type { Payment } from '../payment/records.js'
+import type { Log } from '../telemetry/events.js'
+import type { Refusal } from './problem.js'
+import { createRateLimit } from './rate-limit.js'
+
+/** Whoever is counted by this key, everywhere. */
+type Caller = { readonly key: string; readonly ratePerMin: number; readonly issuancePerMin: number }
+export type Seller = Caller & { readonly tokenSha256: string }
+type Asking = Pick<FastifyRequest, 'ip' | 'headers'>
+
+export type Admission = {
+  /** For a request that is about no payment of ours. */
+  request(request: Asking): Refusal | undefined
+  /** For a new challenge. Gives the key of its caller. */
+  issue(request: Asking): Result<string> | Refusal
+  /** For a payment that is presented, with what the ledger has of its challenge. */
+  present(request: Asking, payment: Payment | undefined): Refusal | undefined
+  /** For a participant of the payment history, who is a caller by its identity token. */
+  participant(role: ParticipantRole): Refusal | undefined
+  login(request: Asking): Refusal | undefined
+  isSeller(request: Asking): boolean
+  /** Requests with a token that belongs to no seller. */
+  unknownTokens(): number
+}
+
+export function createAdmission(deps: {
+  readonly sellers: readonly Seller[]
+  readonly strangers: Pick<Caller, 'ratePerMin' | 'issuancePerMin'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly log: Log
+}): Admission {
+  const { strangers, clock } = deps
+  const createRate = () => createRateLimit({ keysMax: limits.rateLimitKeysMax, clock })
+  const [callers, issued, challenges, logins] = [createRate(), createRate(), createRate(), createRate()]
+  const unknownTokens = countUnknownTokens(deps)
+  const sellers = deps.sellers.map((seller) => ({
+    digest: Buffer.from(seller.tokenSha256, 'hex'),
+    seller,
+  }))
+
+  /** Compares with every seller, so that the time taken tells neither which one matched nor how closely. */
+  function sellerOf({ headers }: Asking): Caller | undefined {
+    const token = bearerIn(headers.authorization)
+    if (token === undefined) return undefined
+    const given = createHash('sha256').update(token).digest()
+    return sellers.filter(({ digest }) => timingSafeEqual(digest, given))[0]?.seller
+  }
+
+  /** An unknown token is no error: it may be meant for somebody else. */
+  function callerOf(request: Asking): Caller {
+    const seller = sellerOf(request)
+    if (seller) return seller
+    const key = callerKey(request.ip)
+    if (bearerIn(request.headers.authorization) !== undefined) unknownTokens.seen(key)
+    return { key, ...strangers }
+  }
+
+  const take = ({ key, ratePerMin }: Caller) => callers.take(key, ratePerMin)
+
+  return {
+    request: (request) => take(callerOf(request)),
+    issue(request) {
+      const caller = callerOf(request)
+      // What is beyond this rate leaves the other alone: payments under way need it.
+      return issued.take(caller.key, caller.issuancePerMin) ?? take(caller) ?? accept(caller.key)
+    },
+    present(request, payment) {
+      const caller = callerOf(request)
+      if (!payment) return take(caller)
+      const perMin = caller.ratePerMin === 0 ? 0 : limits.presentedPerMin
+      const refused = challenges.take(payment.challenge.nonce, perMin)
+      if (refused) return refused
+      // Somebody's money is under way here, so nothing else that the caller sent may stop it.
+      return payment.claim ? undefined : take(caller)
+    },
+    participant: (role) => take({ key: `participant:${role}`, ...strangers }),
+    login: ({ ip }) => logins.take(callerKey(ip), limits.historyLoginsPerMin),
+    isSeller: (request) => sellerOf(request) !== undefined,
+    unknownTokens: unknownTokens.total,
+  }
+}
+
+/** Tells the operator of such tokens once in a while: a guesser must not fill the log. */
+function countUnknownTokens({ clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Log }) {
+  let toldAtMs = Number.NEGATIVE_INFINITY
+  let told = 0
+  let total = 0
+  return {
+    seen(caller: string): void {
+      total += 1
+      if (clock.now() - toldAtMs < limits.unknownTokenReportMs) return
+      log({ event: 'seller.unknown_token', caller, count: total - told })
+      toldAtMs = clock.now()
+      told = total
+    },
+    total: () => total,
+  }
+}
+
+/** The token of an `Authorization: Bearer …` header. */
+export const bearerIn = (authorization: string | undefined): string | undefined =>
+  /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
