@@ -1,7 +1,7 @@
 /** The payment endpoints: supported, challenge, verify, settle, and the status of one payment. */
 import { FacilitatorApi, Json, Network, Offer, parseAmount, type Result, reject } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
-import type { Profile } from '../../config/profile.js'
+import type { Profile } from '../../config/settings.js'
 import type { IssueChallenge } from '../../payment/issue/challenge.js'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Settle } from '../../payment/settle/settle.js'
