@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
@@ -20,6 +21,8 @@ import { until } from '../support/until.js'
 
 const script = (name: string) => fileURLToPath(new URL(`../../examples/dist/${name}.js`, import.meta.url))
 const payer = privateKeyToAccount(developmentRoles.payer.privateKey)
+const state = mkdtempSync(join(tmpdir(), 'svc-example-buyer-'))
+afterAll(() => rmSync(state, { recursive: true }))
 const shopSecret = 'the secret of the shop that is started again'
 
 const run = (name: string, args: readonly string[], env: Record<string, string>) =>
@@ -33,6 +36,7 @@ async function buy({ rpcUrl, deployment }: LocalNetwork, url: string, mode: stri
     SVC_MODE: mode,
     SVC_MAX_PER_PAYMENT: shopRoutes.dear.price,
     SVC_ALLOWED_TOKEN: deployment.token,
+    SVC_STATE_DIR: state,
   }).ended
   return { code, stdout, stderr }
 }

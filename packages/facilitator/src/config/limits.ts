@@ -60,6 +60,7 @@ export const limits = {
   indexerRestRounds: 10,
   /** The file of the history is written this long behind the ledger, and tried again this long after a failure. */
   historyPauseMs: 500,
+  historyEndBytes: 4 * 1024 ** 2,
   historyRetryMs: 5_000,
   /** Addresses past their retention that one pass deletes. */
   addressesForgottenAtOnce: 1_000,

@@ -1,4 +1,4 @@
-import { readFileSync, truncateSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../../../test/support/until.js'
@@ -9,7 +9,7 @@ import { openHistoryFile } from './history-file.js'
 
 const binding = { chainId: 31337, token: addressOf(7) }
 
-const open = (path: string, { store }: TestStore, changes = {}, isForgotten = false) =>
+const open = (path: string, { store }: TestStore, changes = {}, isForgotten = false, historyEndBytes = 1e6) =>
   openHistoryFile({
     ...{ path, binding: { ...binding, ...changes }, store, isForgotten },
     clock: {
@@ -19,7 +19,7 @@ const open = (path: string, { store }: TestStore, changes = {}, isForgotten = fa
     onFailure: (err) => {
       throw err
     },
-    limits: { historyPauseMs: 5, historyRetryMs: 5 },
+    limits: { historyPauseMs: 5, historyRetryMs: 5, historyEndBytes },
   })
 
 const linesIn = (path: string) =>
@@ -74,6 +74,28 @@ describe('the history as a file', () => {
     await (await open(path, other, {}, true)).close()
     expect(linesIn(path).map(({ event }) => event)).toEqual(['history_bound', 'history_bound', 'challenged'])
     await other.close()
+    await store.close()
+  })
+
+  it('says now and then whose it is, so that a start reads its end alone', async () => {
+    const path = join(temporaryFolder(), 'history.jsonl')
+    const store = await openTestStore()
+    const turns = 2_500
+    await Promise.all(Array.from({ length: turns }, (_, i) => store.ledger.issue(challengeOf(i + 1))))
+    await (await open(path, store)).close()
+    const bound = linesIn(path).flatMap(({ event, seq }) => (event === 'history_bound' ? seq : []))
+    expect(bound).toEqual([1, 1002, 2003])
+    // Whoever read the second line would stop at it.
+    const text = readFileSync(path, 'utf8')
+    const second = text.indexOf('\n') + 1
+    writeFileSync(path, `${text.slice(0, second)}?${text.slice(second + 1)}`)
+    const endBytes = Math.ceil(text.length / 2)
+    await store.ledger.issue(challengeOf(turns + 1))
+    await (await open(path, store, {}, false, endBytes)).close()
+    const last = JSON.parse(readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '')
+    expect(last).toMatchObject({ seq: turns + 4, event: 'challenged', number: turns + 1 })
+    // An end that does not say it is not enough.
+    await expect(open(path, store, {}, false, 2_000)).rejects.toThrow('line 2 is damaged')
     await store.close()
   })
 })

@@ -5,9 +5,9 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { type Address, type Clock, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import type { LedgerEvent } from '../store/events.js'
-import { writeLine } from '../store/journal/line.js'
+import { type Line, writeLine } from '../store/journal/line.js'
 import { lockJournal } from '../store/journal/lock.js'
-import { readLines } from '../store/journal/read.js'
+import { type Place, placeNearEnd, readLines } from '../store/journal/read.js'
 import { type Step, sql } from '../store/sql.js'
 import type { Store } from '../store/store.js'
 import { decode } from '../store/stored.js'
@@ -16,8 +16,9 @@ import { kindOf } from './turns.js'
 export type HistoryBinding = { readonly chainId: number; readonly token: Address }
 
 /**
- * The first line says whose history it is; every other one is a turn, with the number of its event. A ledger that nothing
- * outlives begins again with such a line at every start, and so does an older copy that is gone on with.
+ * The first line says whose history it is, and so does one now and then, so that a start learns it from the end of a long
+ * file. Every other one is a turn, with the number of its event. A ledger that nothing outlives says it at every start, and
+ * so does an older copy that is gone on with.
  */
 export type HistoryLine =
   | ({ readonly event: 'history_bound'; readonly ledger: string } & HistoryBinding)
@@ -40,6 +41,8 @@ export type HistoryFile = {
 const name = 'PAYMENT_HISTORY_PATH'
 /** Events that are written in one go. */
 const eventsAtOnce = 500
+/** Turns after which a line says again whose history it is. */
+const turnsBoundMax = 1_000
 
 export async function openHistoryFile(deps: {
   readonly path: string
@@ -49,12 +52,17 @@ export async function openHistoryFile(deps: {
   readonly isForgotten: boolean
   readonly clock: Clock
   readonly onFailure: (err: unknown) => void
-  readonly limits: { readonly historyPauseMs: number; readonly historyRetryMs: number }
+  readonly limits: {
+    readonly historyPauseMs: number
+    readonly historyRetryMs: number
+    /** The end of the file that a start reads, however long the file is. */
+    readonly historyEndBytes: number
+  }
 }): Promise<HistoryFile> {
   const { clock, store, limits } = deps
   const lock = await lockJournal(deps.path, deps.onFailure, name)
   try {
-    const end = readEnd(lock.path, deps.binding)
+    const end = readEnd(lock.path, deps.binding, limits.historyEndBytes)
     const { records } = store.figures()
     if (end.ledger !== undefined && end.ledger !== store.id && !deps.isForgotten) throw foreign(lock.path)
     // An older copy of the ledger goes on with numbers that the file has seen already.
@@ -64,7 +72,8 @@ export async function openHistoryFile(deps: {
     const file = await open(lock.path, end.lines === 0 ? 'w+' : 'r+', 0o600)
     const writer = createLineWriter(file, lock.path, { ...end, last })
     const closing = new AbortController()
-    let isBound = isOurs
+    /** Turns since a line said whose history it is. */
+    let unbound = isOurs ? end.unbound : turnsBoundMax
     let failed = false
 
     const bound = (): Turn => ({
@@ -74,8 +83,10 @@ export async function openHistoryFile(deps: {
 
     async function round(): Promise<boolean> {
       const events = await store.ask(eventsBehind(writer.last(), eventsAtOnce))
-      await writer.append([...(isBound ? [] : [bound()]), ...events.flatMap(turnOf)], events.at(-1)?.seq)
-      isBound = true
+      const turns = events.flatMap(turnOf)
+      const isDue = unbound >= turnsBoundMax
+      await writer.append([...(isDue ? [bound()] : []), ...turns], events.at(-1)?.seq)
+      unbound = (isDue ? 0 : unbound) + turns.length
       failed = false
       return events.length === eventsAtOnce
     }
@@ -116,23 +127,34 @@ type End = {
   readonly bytes: number
   readonly tornBytes: number
   readonly last: number
+  /** Turns behind the line that said last whose history it is. */
+  readonly unbound: number
   /** The ledger that the last lines are of; absent in a new file. */
   readonly ledger?: string
 }
 
 /** Where the file ends. Throws for a history of another token. */
-function readEnd(path: string, { chainId, token }: HistoryBinding): End {
+function readEnd(path: string, binding: HistoryBinding, endBytes: number): End {
+  const near = readFrom(path, binding, placeNearEnd(path, endBytes))
+  return near.ledger === undefined && near.lines > 0 ? readFrom(path, binding) : near
+}
+
+function readFrom(path: string, { chainId, token }: HistoryBinding, from?: Place): End {
   let last = 0
+  let unbound = 0
   let ledger: string | undefined
-  const report = readLines<HistoryLine>(path, name, ({ content }) => {
+  const onLine = ({ content }: Line<HistoryLine>) => {
     if ('number' in content) {
       last = content.number
+      unbound += 1
       return
     }
     if (content.chainId !== chainId || content.token !== token) throw foreign(path)
     ledger = content.ledger
-  })
-  return { ...report, last, ...(ledger !== undefined && { ledger }) }
+    unbound = 0
+  }
+  const report = readLines<HistoryLine>(path, name, onLine, from)
+  return { ...report, last, unbound, ...(ledger !== undefined && { ledger }) }
 }
 
 const foreign = (path: string) =>

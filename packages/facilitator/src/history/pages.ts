@@ -1,9 +1,12 @@
 /** The payment history: the table of events, and the payments that they add up to, asked by participants. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Payment } from '../payment/records.js'
 import type { EventName } from '../store/events.js'
-import { withMints } from '../store/ports/operator-questions.js'
-import { allOf, first, key, type Query, type Row, type Step, sql } from '../store/sql.js'
+import { mintedOf } from '../store/leaves.js'
+import { leavesIn } from '../store/rows/leaf-rows.js'
+import { allOf, key, list, type Query, type Row, type Step, sql } from '../store/sql.js'
 import type { Store } from '../store/store.js'
+import { decode } from '../store/stored.js'
 import { sumColumns, sumIn, unitsColumn } from '../store/units.js'
 import { type HistoryPayment, type HistoryPhase, secondsPerDay, type Turn } from './payment.js'
 import type {
@@ -23,19 +26,38 @@ const rowsAtOnce = 20
 const examinedMax = 5_000
 const examinedAtOnce = 250
 
-function* historyPayment(row: Row): Step<HistoryPayment> {
-  const payment = yield* withMints(row)
-  const events = yield sql`SELECT seq, at, kind FROM event WHERE payment = ${row.id} ORDER BY seq`
-  const turns = events.flatMap(({ seq, at, kind }): Turn[] => {
-    const told = kindOf[kind as EventName]
-    return told ? [{ seq, at, kind: told }] : []
-  })
-  return { ...payment, turns }
+/** The payments of these rows, with their mints and turns. */
+function* historyPayments(rows: readonly Row[]): Step<readonly HistoryPayment[]> {
+  if (rows.length === 0) return []
+  const ids = list(rows.map(({ id }) => id))
+  const leaves = yield sql`SELECT payment, place, record FROM leaf WHERE payment IN ${ids} ORDER BY place`
+  const events = yield sql`SELECT payment, seq, at, kind FROM event WHERE payment IN ${ids} ORDER BY seq`
+  const [leavesOf, eventsOf] = [byPayment(leaves), byPayment(events)]
+  return rows.map(({ id, record }) => ({
+    ...decode<Payment>(record),
+    ...mintedOf(leavesIn(leavesOf.get(id) ?? [])),
+    turns: (eventsOf.get(id) ?? []).flatMap(turnIn),
+  }))
+}
+
+function byPayment(rows: readonly Row[]): ReadonlyMap<number, readonly Row[]> {
+  const grouped = new Map<number, Row[]>()
+  for (const row of rows) {
+    const group = grouped.get(row.payment)
+    if (group) group.push(row)
+    else grouped.set(row.payment, [row])
+  }
+  return grouped
+}
+
+function turnIn({ seq, at, kind }: Row): Turn[] {
+  const told = kindOf[kind as EventName]
+  return told ? [{ seq, at, kind: told }] : []
 }
 
 function* find(nonce: ChallengeNonce): Step<HistoryPayment | undefined> {
-  const row = yield* first(sql`SELECT id, record FROM payment WHERE nonce = ${key(nonce)}`)
-  return row && (yield* historyPayment(row))
+  const rows = yield sql`SELECT id, record FROM payment WHERE nonce = ${key(nonce)}`
+  return (yield* historyPayments(rows))[0]
 }
 
 const scopeIs = (scope: HistoryScope): Query =>
@@ -65,15 +87,17 @@ function isPhase(phase: HistoryPhase, before: number | undefined): Query {
   }
 }
 
-function conditions({ scope, since, until, amountMin, amountMax }: HistoryFilter): readonly Query[] {
-  return [
-    scopeIs(scope),
-    ...(since === undefined ? [] : [sql`listed_at >= ${Math.ceil(since)}`]),
-    ...(until === undefined ? [] : [sql`listed_at < ${Math.ceil(until)}`]),
-    ...(amountMin === undefined ? [] : [sql`listed_amount >= ${unitsColumn(amountMin)}`]),
-    ...(amountMax === undefined ? [] : [sql`listed_amount <= ${unitsColumn(amountMax)}`]),
-  ]
-}
+const timeWithin = ({ since, until }: HistoryFilter): Query =>
+  allOf([
+    since !== undefined && sql`listed_at >= ${Math.ceil(since)}`,
+    until !== undefined && sql`listed_at < ${Math.ceil(until)}`,
+  ])
+
+const amountWithin = ({ amountMin, amountMax }: HistoryFilter): Query =>
+  allOf([
+    amountMin !== undefined && sql`listed_amount >= ${unitsColumn(amountMin)}`,
+    amountMax !== undefined && sql`listed_amount <= ${unitsColumn(amountMax)}`,
+  ])
 
 /** A place in an order: its column's value, and the number of the payment. */
 type Place = { readonly value: string | number; readonly id: number }
@@ -96,50 +120,57 @@ function readCursor(order: HistoryQuery['order'], text: string): Place | 'bad_cu
 }
 
 /**
- * Looks at rows in order until the page is full, one more than it takes, so that the last page is known to be the last. The
- * number of rows it looks at is bounded: a page may be short while more follow.
+ * Looks at rows in order until the page is full, one more than it takes, so that the last page is known to be the last. Only
+ * the bounds of the order itself narrow the rows, because an index has them; every other filter is asked of each row. The
+ * number of rows is bounded: a page may be short while more follow.
  */
 function* page(query: HistoryQuery, after: Place | undefined): Step<HistoryPage> {
   const { order, limit, phase, finalityBefore } = query
-  const column: Query = { text: order === 'time' ? 'listed_at' : 'listed_amount', values: [] }
-  const isTaken = phase === undefined ? sql`1` : isPhase(phase, finalityBefore)
-  const atOnce = phase === undefined ? limit + 1 : examinedAtOnce
+  const [column, within, beside]: [Query, Query, Query] =
+    order === 'time'
+      ? [sql`listed_at`, timeWithin(query), amountWithin(query)]
+      : [sql`listed_amount`, amountWithin(query), timeWithin(query)]
+  const isTaken = allOf([beside, phase && isPhase(phase, finalityBefore)])
   const taken: Row[] = []
   let last: Row | undefined
   let left = examinedMax
   let from = after
-  do {
+  // The first look is short, because most filters take nearly every row.
+  for (let atOnce = limit + 1; ; atOnce = examinedAtOnce) {
     const rows: readonly Row[] = yield sql`
       SELECT id, ${column} AS value, (${isTaken}) AS taken FROM payment
-      WHERE ${allOf([...conditions(query), from && sql`(${column}, id) < (${from.value}, ${from.id})`])}
+      WHERE ${allOf([scopeIs(query.scope), within, from && sql`(${column}, id) < (${from.value}, ${from.id})`])}
       ORDER BY ${column} DESC, id DESC LIMIT ${atOnce}`
     taken.push(...rows.filter((row) => row.taken))
     last = rows.length === atOnce ? rows.at(-1) : undefined
     from = last && { value: last.value, id: last.id }
     left -= atOnce
-  } while (last && left > 0 && taken.length <= limit)
+    if (!last || left <= 0 || taken.length > limit) break
+  }
   const shown = taken.slice(0, limit)
   const end = taken.length > limit ? shown.at(-1) : last
-  const payments: HistoryPayment[] = []
-  for (const { id } of shown) {
-    const row = yield* first(sql`SELECT id, record FROM payment WHERE id = ${id}`)
-    if (row) payments.push(yield* historyPayment(row))
-  }
+  const ids = shown.map(({ id }) => id)
+  const rows = ids.length === 0 ? [] : yield sql`SELECT id, record FROM payment WHERE id IN ${list(ids)}`
+  const recordOf = new Map(rows.map((row) => [row.id, row]))
+  const payments = yield* historyPayments(ids.flatMap((id) => recordOf.get(id) ?? []))
   return { payments, ...(end && { next: writeCursor(order, { value: end.value, id: end.id }) }) }
 }
 
+type Part = { readonly payments: readonly HistoryPayment[]; readonly next?: Place }
+
 /** The next payments that the filter takes, oldest first, each as it is when it is read. */
-function* part(filter: HistoryFilter, from: Place): Step<{ payments: HistoryPayment[]; next?: Place }> {
+function* part(filter: HistoryFilter, from: Place): Step<Part> {
   const rows = yield sql`
     SELECT id, listed_at, record FROM payment
     WHERE ${allOf([
-      ...conditions(filter),
+      scopeIs(filter.scope),
+      timeWithin(filter),
+      amountWithin(filter),
       filter.phase && isPhase(filter.phase, filter.finalityBefore),
       sql`(listed_at, id) > (${from.value}, ${from.id})`,
     ])}
     ORDER BY listed_at, id LIMIT ${rowsAtOnce}`
-  const payments: HistoryPayment[] = []
-  for (const row of rows) payments.push(yield* historyPayment(row))
+  const payments = yield* historyPayments(rows)
   const last = rows.at(-1)
   return {
     payments,
@@ -183,7 +214,7 @@ export function createStoreHistory({ ask }: Pick<Store, 'ask'>): HistoryBooks {
     },
     async *all(filter) {
       for (let from: Place | undefined = { value: -1, id: 0 }; from; ) {
-        const { payments, next }: { payments: HistoryPayment[]; next?: Place } = await ask(part(filter, from))
+        const { payments, next }: Part = await ask(part(filter, from))
         yield* payments
         from = next
       }

@@ -1,5 +1,5 @@
-/** Reads a file of events from its beginning, and judges damaged lines. */
-import { closeSync, openSync, readSync } from 'node:fs'
+/** Reads a file of events, and judges damaged lines. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { SvcError } from '@svc-zerc20/protocol'
 import { type Line, readLine } from './line.js'
 
@@ -15,14 +15,20 @@ const newline = 0x0a
 /** The size of the read buffer. A longer line makes it grow. */
 const readBytes = 1 << 18
 
+/** A place in the file at which a line begins: the bytes and the lines before it. */
+export type Place = { readonly bytes: number; readonly lines: number }
+
+const beginning: Place = { bytes: 0, lines: 0 }
+
 /**
- * Hands over every line in order. Neither locks nor changes the file; a missing one has no lines. `name` is where the
- * operator named the file.
+ * Hands over every line behind a place, in order. Neither locks nor changes the file; a missing one has no lines. `name` is
+ * where the operator named the file.
  */
 export function readLines<Content>(
   path: string,
   name: string,
   onLine: (line: Line<Content>) => void,
+  from = beginning,
 ): ReadReport {
   let file: number
   try {
@@ -31,23 +37,41 @@ export function readLines<Content>(
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { lines: 0, bytes: 0, tornBytes: 0 }
     throw error
   }
-  const judge = createJudge(name, onLine)
+  const judge = createJudge(name, onLine, from)
   try {
     // A line without its newline was never acknowledged.
-    return judge.end(splitLines(file, judge.read))
+    return judge.end(splitLines(file, judge.read, from.bytes))
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** A place at most so many bytes before the end at which a line begins; the beginning when no whole line tells. */
+export function placeNearEnd(path: string, bytesMax: number): Place {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size <= bytesMax) return beginning
+  const file = openSync(path, 'r')
+  try {
+    const end = Buffer.allocUnsafeSlow(bytesMax)
+    const bytesRead = readSync(file, end, 0, bytesMax, size - bytesMax)
+    const start = end.subarray(0, bytesRead).indexOf(newline) + 1
+    const line = readLine(end.subarray(start, Math.max(start, end.indexOf(newline, start))))
+    return line.ok ? { bytes: size - bytesMax + start, lines: line.value.seq - 1 } : beginning
   } finally {
     closeSync(file)
   }
 }
 
 /** Hands over every line without its newline, in bytes that are overwritten later. Returns the bytes behind the last one. */
-function splitLines(file: number, onLine: (line: Buffer) => void): number {
+function splitLines(file: number, onLine: (line: Buffer) => void, from: number): number {
   let buffer = Buffer.allocUnsafeSlow(readBytes)
   let held = 0
+  let position = from
   for (;;) {
     if (held === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2)
-    const bytesRead = readSync(file, buffer, held, buffer.length - held, null)
+    const bytesRead = readSync(file, buffer, held, buffer.length - held, position)
     if (bytesRead === 0) return held
+    position += bytesRead
     const filled = buffer.subarray(0, held + bytesRead)
     let start = 0
     for (let end = filled.indexOf(newline, held); end !== -1; end = filled.indexOf(newline, start)) {
@@ -64,10 +88,9 @@ function splitLines(file: number, onLine: (line: Buffer) => void): number {
  * was acknowledged. Anywhere else it would be a payment that people were told of, and it stops the start. So does a line
  * with a good checksum that cannot be understood, because no crash tore it.
  */
-function createJudge<Content>(name: string, onLine: (line: Line<Content>) => void) {
-  let number = 0
-  let lines = 0
-  let bytes = 0
+function createJudge<Content>(name: string, onLine: (line: Line<Content>) => void, from: Place) {
+  let number = from.lines
+  let { lines, bytes } = from
   let damaged: { readonly line: number; readonly why: string; readonly bytes: number } | undefined
 
   const stop = (line: number, why: string) =>

@@ -86,7 +86,7 @@ const cursorOf = (row: Row): Cursor => ({
 })
 
 /** A payment with its mints, for those who may know of them. */
-export function* withMints({ id, record }: Row): Step<RecordedPayment> {
+function* withMints({ id, record }: Row): Step<RecordedPayment> {
   const leaves = leavesIn(yield sql`SELECT place, record FROM leaf WHERE payment = ${id} ORDER BY place`)
   return { ...decode<Payment>(record), ...mintedOf(leaves) }
 }
