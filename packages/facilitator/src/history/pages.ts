@@ -1,4 +1,5 @@
 /** The payment history: the table of events, and the payments that they add up to, asked by participants. */
+import { setImmediate as turn } from 'node:timers/promises'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Payment } from '../payment/records.js'
 import type { EventName } from '../store/events.js'
@@ -217,6 +218,8 @@ export function createStoreHistory({ ask }: Pick<Store, 'ask'>): HistoryBooks {
         const { payments, next }: Part = await ask(part(filter, from))
         yield* payments
         from = next
+        // Others come in between, and the engine lets go of the rows that were read.
+        await turn()
       }
     },
     totals: (scope, period) => ask(totals(scope, period)),
