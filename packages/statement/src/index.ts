@@ -18,8 +18,8 @@ export {
   signManifest,
 } from './manifest.js'
 export { presentProof } from './present.js'
-export { ProofError, type ProofReason, proofReasons } from './proof-error.js'
-export { type ProofFile, parseProofFile, printProofFile, toProofFile } from './proof-file.js'
+export { ProofError, type ProofReason, proofReasons } from './statement-error.js'
+export { type ProofFile, parseProofFile, printProofFile, toProofFile } from './statement-file.js'
 export { newestRevocations, type Revocations, signRevocations } from './revocations.js'
-export { type Claims, type Statement, type StatementKind, statementKinds } from './statements.js'
+export { type Claims, type Statement, type StatementKind, statementKinds } from './kinds.js'
 export { type Verdict, type Verification, type VerifiedProof, verifyProof } from './verify.js'

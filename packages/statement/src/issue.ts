@@ -3,7 +3,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { isName } from './forms.js'
 import type { SigningKey } from './keys.js'
 import { proofType, sdJwt } from './sd-jwt.js'
-import { formsOf, type Statement, statementKinds } from './statements.js'
+import { formsOf, type Statement, statementKinds } from './kinds.js'
 
 export type Issue = {
   readonly key: SigningKey

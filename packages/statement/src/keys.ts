@@ -5,7 +5,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { Json, SvcError } from '@svc-zerc20/protocol'
 import { bytesOf, parseJson } from './encoding.js'
-import { ProofError } from './proof-error.js'
+import { ProofError } from './statement-error.js'
 
 /** A public key in the form of RFC 8037. */
 export type PublicJwk = { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string }

@@ -4,7 +4,7 @@ import { isName, isSeconds, isWhole } from './forms.js'
 import { isHeaderOf, readJws, signJws } from './jws.js'
 import { type PublicJwk, parsePublicJwk, type SigningKey, thumbprintOf } from './keys.js'
 import { limits } from './limits.js'
-import { ProofError } from './proof-error.js'
+import { ProofError } from './statement-error.js'
 
 const typ = 'svc-issuer-manifest+jwt'
 

@@ -1,6 +1,6 @@
 /** Passes a proof on with fewer disclosures. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { ProofError } from './proof-error.js'
+import { ProofError } from './statement-error.js'
 import { readSdJwt } from './read-sd-jwt.js'
 import { sdJwt } from './sd-jwt.js'
 

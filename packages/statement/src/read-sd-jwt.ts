@@ -4,7 +4,7 @@ import { bytesOf, parseJson } from './encoding.js'
 import { isName } from './forms.js'
 import { type Jws, readJws } from './jws.js'
 import { limits } from './limits.js'
-import { ProofError } from './proof-error.js'
+import { ProofError } from './statement-error.js'
 import { sha256 } from './sd-jwt.js'
 
 export type Disclosure = { readonly name: string; readonly digest: string }

@@ -5,7 +5,7 @@ import { isHeaderOf, readJws, signJws } from './jws.js'
 import type { SigningKey } from './keys.js'
 import { limits } from './limits.js'
 import { type Manifest, newestOf } from './manifest.js'
-import { ProofError } from './proof-error.js'
+import { ProofError } from './statement-error.js'
 
 const typ = 'svc-revocations+jwt'
 

@@ -6,10 +6,10 @@ import { signJws } from './jws.js'
 import { makePrivateKey, parsePrivateKey, parseTrustAnchor, type SigningKey, thumbprintOf } from './keys.js'
 import { type IssuerKey, type Manifest, signManifest } from './manifest.js'
 import { presentProof } from './present.js'
-import { type ProofReason, proofReasons } from './proof-error.js'
-import { parseProofFile, printProofFile } from './proof-file.js'
+import { type ProofReason, proofReasons } from './statement-error.js'
+import { parseProofFile, printProofFile } from './statement-file.js'
 import { signRevocations } from './revocations.js'
-import { type Statement, statementKinds } from './statements.js'
+import { type Statement, statementKinds } from './kinds.js'
 import { type Verification, verifyProof } from './verify.js'
 
 const keyNo = (number: number): SigningKey => parsePrivateKey(makePrivateKey(Buffer.alloc(32, number)))

@@ -6,11 +6,11 @@ import { algorithm, hasOnly, type Jws } from './jws.js'
 import type { PublicJwk } from './keys.js'
 import { limits } from './limits.js'
 import { type IssuerKey, type Manifest, newestManifest } from './manifest.js'
-import { ProofError, type ProofReason } from './proof-error.js'
+import { ProofError, type ProofReason } from './statement-error.js'
 import { type Disclosure, readSdJwt } from './read-sd-jwt.js'
 import { newestRevocations, type Revocations } from './revocations.js'
 import { hashAlgorithm, proofType, sdJwt } from './sd-jwt.js'
-import { type Claims, formsOf, kindOf, type StatementKind, statementKinds } from './statements.js'
+import { type Claims, formsOf, kindOf, type StatementKind, statementKinds } from './kinds.js'
 
 export type Verification = {
   readonly trustAnchor: PublicJwk

@@ -26,7 +26,7 @@ import type { SeenPayment, SeenTotals, Sight } from '../scopes.js'
 import { openArtifacts } from './artifacts.js'
 import { type Issuer, openIssuer } from './issuer.js'
 import { createRevocationList } from './revocation-list.js'
-import { finalityStatement, type Money, type Period, paymentStatement, totalStatement } from './statements.js'
+import { finalityStatement, type Money, type Period, paymentStatement, totalStatement } from './contents.js'
 
 /** For whom a proof is made. Another verifier refuses it. */
 export type ProofRequest = { readonly audience: string; readonly nonce?: string | undefined }

@@ -2,7 +2,7 @@
 import { Json } from '@svc-zerc20/protocol'
 import { parseJson } from './encoding.js'
 import { limits } from './limits.js'
-import { ProofError } from './proof-error.js'
+import { ProofError } from './statement-error.js'
 
 const format = 'svc-zerc20-proof/1'
 

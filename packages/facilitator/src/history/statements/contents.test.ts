@@ -9,7 +9,7 @@ import {
   toldFrom,
 } from '../../../test/history-payments.js'
 import { type Sight, seenBy, sightOf, totalsSeenBy } from '../scopes.js'
-import { finalityStatement, paymentStatement, totalStatement } from './statements.js'
+import { finalityStatement, paymentStatement, totalStatement } from './contents.js'
 
 const { treasury } = deployment
 const money = { chainId: 31_337, token: deployment.token }
