@@ -23,11 +23,11 @@ import { renderMatching } from './gen/vectors/matching.mjs'
 import { renderNetworks } from './gen/vectors/networks.mjs'
 import { renderPayloads } from './gen/vectors/payloads.mjs'
 import {
-  renderPaymentProof,
+  renderPaymentStatement,
   renderReceipt,
   renderRevocations,
   renderTrustAnchor,
-} from './gen/vectors/proofs.mjs'
+} from './gen/vectors/statements.mjs'
 import { renderTypedData } from './gen/vectors/typed-data.mjs'
 import { root } from './setup.mjs'
 
@@ -48,10 +48,10 @@ const generated = [
   { path: 'docs/reference/svc-devnet.md', render: renderDevnetCommandLine },
   { path: 'docs/reference/svc-pay.md', render: renderPayCommandLine },
   { path: 'docs/reference/reasons.md', render: renderReasons },
-  { path: 'test/vectors/proof/payment.json', render: renderPaymentProof },
-  { path: 'test/vectors/proof/receipt.json', render: renderReceipt },
-  { path: 'test/vectors/proof/revocations-later.jws', render: renderRevocations },
-  { path: 'test/vectors/proof/trust-anchor.json', render: renderTrustAnchor },
+  { path: 'test/vectors/statement/payment.json', render: renderPaymentStatement },
+  { path: 'test/vectors/statement/receipt.json', render: renderReceipt },
+  { path: 'test/vectors/statement/revocations-later.jws', render: renderRevocations },
+  { path: 'test/vectors/statement/trust-anchor.json', render: renderTrustAnchor },
   { path: 'test/vectors/protocol/amounts.json', render: renderAmounts },
   { path: 'test/vectors/protocol/headers.json', render: renderHeaders },
   { path: 'test/vectors/protocol/matching.json', render: renderMatching },

@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  issueProof,
   makePrivateKey,
   parsePrivateKey,
-  printProofFile,
+  printStatementFile,
   signManifest,
   signRevocations,
+  signStatement,
 } from '@svc-zerc20/statement'
 import { blocksOf, pairsOf, runShell } from '../support/guide-blocks.js'
 import type { Shown } from './guide.js'
@@ -52,7 +52,7 @@ async function writeReceipt(
   if (!anchor || !key) throw new Error('no keys')
   const iat = Math.floor(Date.now() / 1_000)
   const [issuer, kid, exp] = ['https://pay.example', 'key', iat + 3_600]
-  const proof = await issueProof(
+  const statement = await signStatement(
     {
       kind: 'finality',
       open: { network: `eip155:${chainId}`, token: token.toLowerCase() },
@@ -71,6 +71,6 @@ async function writeReceipt(
   const keys = [{ kid, jwk: key.publicJwk, nbf: iat }]
   const manifest = signManifest(anchor, { iss: issuer, seq: 1, iat, exp, keys })
   const revocations = signRevocations(key, kid, { iss: issuer, iat, exp, revoked: [] })
-  writeFileSync(join(folder, 'receipt.json'), printProofFile({ proof, manifest, revocations }))
+  writeFileSync(join(folder, 'receipt.json'), printStatementFile({ statement, manifest, revocations }))
   writeFileSync(join(folder, 'trust-anchor.json'), JSON.stringify(anchor.publicJwk))
 }

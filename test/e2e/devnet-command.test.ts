@@ -121,7 +121,7 @@ describe('svc-devnet', () => {
     for (const { shown, printed } of runs) expect(printed).toBe(shown)
   })
 
-  it('R-143 the guide for operators of a history gets a proof with a token, which an auditor finds valid', async () => {
+  it('R-143 the guide for operators of a history gets a statement with a token, which an auditor finds valid', async () => {
     const runs = await runGuide('payment-history.md', networkFile)
     // The other blocks of the guide are for a machine of its own.
     expect(runs).toHaveLength(1)

@@ -35,6 +35,7 @@ async function buy({ rpcUrl, deployment }: LocalNetwork, url: string, mode: stri
     SVC_RPC_URL: rpcUrl,
     SVC_MODE: mode,
     SVC_MAX_PER_PAYMENT: shopRoutes.dear.price,
+    SVC_MAX_TOTAL: `${BigInt(shopRoutes.dear.price) * 10n}`,
     SVC_ALLOWED_TOKEN: deployment.token,
     SVC_STATE_DIR: state,
   }).ended

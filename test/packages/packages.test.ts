@@ -214,10 +214,10 @@ describe('installed as npm run pack says', () => {
     })
 
     it('svc-pay checks a proof, and says nothing else', async () => {
-      const sample = (name: string) => join(root, 'test/vectors/proof', name)
+      const sample = (name: string) => join(root, 'test/vectors/statement', name)
       const anchor = ['--trust-anchor', sample('trust-anchor.json')]
       const addressed = ['--audience', 'https://auditor.example', '--nonce', 'sample-nonce']
-      const command = ['svc-pay', 'verify-proof', sample('receipt.json'), ...anchor, ...addressed]
+      const command = ['svc-pay', 'verify-statement', sample('receipt.json'), ...anchor, ...addressed]
       expect(await buyer.run(node, command)).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/^valid: the value of one burn was minted/),

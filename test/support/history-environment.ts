@@ -1,4 +1,4 @@
-/** The variables that attach a payment history to a daemon, and those of its proof issuer. */
+/** The variables that attach a payment history to a daemon, and those of its issuer. */
 export const historyEnvironment = (path: string) => ({
   PAYMENT_HISTORY_PATH: path,
   HISTORY_IDENTITY_SECRET: 'Zq0-this-one-nobody-will-ever-guess',

@@ -3,7 +3,7 @@ import { accept, type ChallengeNonce, Secret } from '@svc-zerc20/protocol'
 import { stoppedClock } from '../../../test/support/clocks.js'
 import type { HistorySettings, ParticipantRole } from '../src/config/secrets/history.js'
 import { createTokens } from '../src/history/identity/tokens.js'
-import type { Proofs } from '../src/history/statements/proofs.js'
+import type { Statements } from '../src/history/statements/statements.js'
 import { createAdmission } from '../src/http/admission.js'
 import { historyRoutes } from '../src/http/history/api.js'
 import { type HistoryApiDeps, historyGuard } from '../src/http/history/door.js'
@@ -60,7 +60,7 @@ export async function openHistoryApp({
   const api: HistoryApiDeps = {
     ...{ chainId, token, treasury, participants, tokens, clock },
     login: undefined,
-    proofs: undefined,
+    statements: undefined,
     books: history.books,
     disclose: async (nonce: ChallengeNonce) => {
       const at = payments.findIndex(({ challenge }) => challenge.nonce === nonce)
@@ -110,18 +110,18 @@ export async function openHistoryApp({
   }
 }
 
-/** An issuer whose proofs are the plain text of what it was given, so that a test can look for secrets in them. */
-export function echoProofs(): Proofs {
+/** An issuer whose statements are the plain text of what it was given, so that a test can look for secrets in them. */
+export function echoStatements(): Statements {
   const issue = async (...given: unknown[]) =>
     accept({
       ...{ format: 'echo', manifest: 'm', revocations: 'r', jti: 'j', expiresAt: nowOfAll },
-      proof: JSON.stringify(given, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
+      statement: JSON.stringify(given, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
     })
   return {
-    provePayment: issue,
-    proveTotal: issue,
+    statePayment: issue,
+    stateTotal: issue,
     receipt: issue,
     manifest: () => accept('a.manifest'),
     revocations: async () => accept('a.list'),
-  } as unknown as Proofs
+  } as unknown as Statements
 }

@@ -1,4 +1,4 @@
-/** A proof issuer for tests: its files in a folder of the test's own. */
+/** A statement issuer for tests: its files in a folder of the test's own. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseTrustAnchor } from '@svc-zerc20/statement'
@@ -20,7 +20,7 @@ export const settingsOf = ({ files }: Pick<Written, 'files'>, artifactPath: stri
   manifestPath: files.manifest,
   trustAnchorPath: files.anchor,
   artifactPath,
-  proofTtlSeconds: 30 * 86_400,
+  statementTtlSeconds: 30 * 86_400,
 })
 
 /** Made at this time, in unix seconds. */
@@ -30,7 +30,7 @@ export async function issuerOf(now: number): Promise<TestIssuer> {
   return {
     ...written,
     folder,
-    settings: settingsOf(written, join(folder, 'proofs')),
+    settings: settingsOf(written, join(folder, 'statements')),
     trustAnchor: parseTrustAnchor(readFileSync(written.files.anchor, 'utf8')),
   }
 }

@@ -20,7 +20,7 @@ export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   4: 'not approved by a human; nothing was signed',
   5: 'failed; the error says what became of the money',
   6: 'pending: money may be on its way; svc-pay resume, or the same request again, goes on with it',
-  7: 'the proof is not valid; the reason is printed',
+  7: 'the statement is not valid; the reason is printed',
 }
 
 /**

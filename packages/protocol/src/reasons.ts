@@ -118,7 +118,7 @@ export const reasons = {
     status: 400,
     help: 'The amount must be a positive decimal integer string below 2^248, fee included.',
   },
-  nothing_to_prove: {
+  nothing_to_state: {
     retry: 'later',
     status: 409,
     help: 'Nothing was burned for the payment, so there is nothing to prove.',
@@ -141,7 +141,7 @@ export const reasons = {
   issuer_unavailable: {
     retry: 'later',
     status: 503,
-    help: 'The facilitator cannot use the key of its proof issuer right now; its log says why.',
+    help: 'The facilitator cannot use the key that signs statements right now; its log says why.',
   },
   acceptance_disabled: {
     retry: 'never',

@@ -1,4 +1,4 @@
-/** The forms of single values in proofs, manifests and lists. */
+/** The forms of single values in statements, manifests and lists. */
 import { Network, parseAddress, parseBaseUnits, parseTxHash } from '@svc-zerc20/protocol'
 import { limits } from './limits.js'
 

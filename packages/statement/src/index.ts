@@ -1,6 +1,6 @@
 /** Verifiable statements about payments: their format, and how they are checked without a server. */
 export { isName } from './forms.js'
-export { type Issue, issueProof } from './issue.js'
+export { type Issue, signStatement } from './issue.js'
 export {
   makePrivateKey,
   type PublicJwk,
@@ -10,6 +10,7 @@ export {
   type SigningKey,
   thumbprintOf,
 } from './keys.js'
+export { type Claims, type StatementContent, type StatementKind, statementKinds } from './kinds.js'
 export {
   type IssuerKey,
   type Manifest,
@@ -17,9 +18,13 @@ export {
   readManifestOfAnyTime,
   signManifest,
 } from './manifest.js'
-export { presentProof } from './present.js'
-export { ProofError, type ProofReason, proofReasons } from './statement-error.js'
-export { type ProofFile, parseProofFile, printProofFile, toProofFile } from './statement-file.js'
+export { presentStatement } from './present.js'
 export { newestRevocations, type Revocations, signRevocations } from './revocations.js'
-export { type Claims, type Statement, type StatementKind, statementKinds } from './kinds.js'
-export { type Verdict, type Verification, type VerifiedProof, verifyProof } from './verify.js'
+export { StatementError, type StatementReason, statementReasons } from './statement-error.js'
+export {
+  parseStatementFile,
+  printStatementFile,
+  type StatementFile,
+  toStatementFile,
+} from './statement-file.js'
+export { type Verdict, type Verification, type VerifiedStatement, verifyStatement } from './verify.js'

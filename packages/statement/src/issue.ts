@@ -1,9 +1,9 @@
-/** Makes a proof of a statement. */
+/** Makes a statement of a statement. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { isName } from './forms.js'
 import type { SigningKey } from './keys.js'
-import { proofType, sdJwt } from './sd-jwt.js'
-import { formsOf, type Statement, statementKinds } from './kinds.js'
+import { formsOf, type StatementContent, statementKinds } from './kinds.js'
+import { sdJwt, statementType } from './sd-jwt.js'
 
 export type Issue = {
   readonly key: SigningKey
@@ -18,13 +18,13 @@ export type Issue = {
   readonly random: { bytes(length: number): Uint8Array }
 }
 
-/** A proof with all its disclosures. Throws for claims that no verifier would take, so that none is ever given away. */
-export function issueProof({ kind, open, hidden }: Statement, issue: Issue): Promise<string> {
+/** A statement with all its disclosures. Throws for claims that no verifier would take, so that none is ever given away. */
+export function signStatement({ kind, open, hidden }: StatementContent, issue: Issue): Promise<string> {
   assertForms(formsOf(kind, 'open'), open, 'all')
   assertForms(formsOf(kind, 'hidden'), hidden, 'some')
   const { key, kid, issuer, audience, nonce, issuedAt, expiresAt, jti, random } = issue
   if (![kid, issuer, audience, nonce ?? 'none', jti].every(isName)) {
-    throw new SvcError('proof_unfit', 'a name in the proof is empty, too long, or has spaces')
+    throw new SvcError('statement_unfit', 'a name in the statement is empty, too long, or has spaces')
   }
   const { vct, digests } = statementKinds[kind]
   const names = Object.keys(hidden)
@@ -47,7 +47,7 @@ export function issueProof({ kind, open, hidden }: Statement, issue: Issue): Pro
     payload,
     // The library knows the names of claims only by type, and these come from a table.
     { _sd: names, _sd_decoy: digests - names.length } as Parameters<typeof instance.issue>[1],
-    { header: { typ: proofType, kid } },
+    { header: { typ: statementType, kid } },
   )
 }
 
@@ -60,7 +60,7 @@ function assertForms(
   const unfit = Object.entries(claims).find(([name, value]) => forms[name]?.(value) !== true)
   if (!isWhole || unfit) {
     throw new SvcError(
-      'proof_unfit',
+      'statement_unfit',
       `the claim ${unfit?.[0] ?? 'that is missing'} does not fit the statement`,
     )
   }

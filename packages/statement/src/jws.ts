@@ -1,4 +1,4 @@
-/** Compact JWS as manifest, revocations and proofs are signed: EdDSA over Ed25519, with three header parameters. */
+/** Compact JWS as manifest, revocations and statements are signed: EdDSA over Ed25519, with three header parameters. */
 import { Json } from '@svc-zerc20/protocol'
 import { bytesOf, parseJson } from './encoding.js'
 import { isSignedBy, type PublicJwk, type SigningKey } from './keys.js'

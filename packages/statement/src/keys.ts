@@ -5,7 +5,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { Json, SvcError } from '@svc-zerc20/protocol'
 import { bytesOf, parseJson } from './encoding.js'
-import { ProofError } from './statement-error.js'
+import { StatementError } from './statement-error.js'
 
 /** A public key in the form of RFC 8037. */
 export type PublicJwk = { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string }
@@ -38,7 +38,7 @@ const isOfSmallOrder = (point: Buffer): boolean =>
 /** The trust anchor's file: a public JWK. Throws `anchor_malformed`. */
 export function parseTrustAnchor(text: string): PublicJwk {
   const jwk = parsePublicJwk(parseJson(text))
-  if (jwk === undefined) throw new ProofError('anchor_malformed')
+  if (jwk === undefined) throw new StatementError('anchor_malformed')
   return jwk
 }
 

@@ -20,7 +20,7 @@ type Kind = {
   readonly says: string
   readonly open: Readonly<Record<string, Form>>
   readonly hidden: Readonly<Record<string, Form>>
-  /** Every proof of a kind has this many digests, so that their number does not tell which claims exist. */
+  /** Every statement of a kind has this many digests, so that their number does not tell which claims exist. */
   readonly digests: number
 }
 
@@ -89,8 +89,8 @@ export const statementKinds = {
 export type StatementKind = keyof typeof statementKinds
 export type Claims = Readonly<Record<string, string | number>>
 
-/** What a proof says, before it is signed. */
-export type Statement<K extends StatementKind = StatementKind> = {
+/** What a statement says, before it is signed. */
+export type StatementContent<K extends StatementKind = StatementKind> = {
   readonly kind: K
   readonly open: { readonly [N in keyof (typeof statementKinds)[K]['open']]: string | number }
   readonly hidden: { readonly [N in keyof (typeof statementKinds)[K]['hidden']]?: string | number }

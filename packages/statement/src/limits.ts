@@ -1,12 +1,12 @@
-/** Every bound of a proof and of what it rests on, with its unit. */
+/** Every bound of a statement and of what it rests on, with its unit. */
 export const limits = {
-  proofCharsMax: 65_536,
+  statementCharsMax: 65_536,
   disclosuresMax: 64,
   manifestCharsMax: 262_144,
   keysMax: 256,
   revocationsCharsMax: 4_194_304,
   revokedMax: 50_000,
-  /** A file has a proof, a manifest and a list of revocations. */
+  /** A file has a statement, a manifest and a list of revocations. */
   fileCharsMax: 4_718_592,
   /** Clocks may differ by this much. */
   clockSkewSeconds: 60,

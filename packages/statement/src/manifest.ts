@@ -4,17 +4,17 @@ import { isName, isSeconds, isWhole } from './forms.js'
 import { isHeaderOf, readJws, signJws } from './jws.js'
 import { type PublicJwk, parsePublicJwk, type SigningKey, thumbprintOf } from './keys.js'
 import { limits } from './limits.js'
-import { ProofError } from './statement-error.js'
+import { StatementError } from './statement-error.js'
 
 const typ = 'svc-issuer-manifest+jwt'
 
 export type IssuerKey = {
   readonly kid: string
   readonly jwk: PublicJwk
-  /** Proofs of this key are issued from here on, and before `exp`, if it is retired. They stay valid afterwards. */
+  /** Statements of this key are issued from here on, and before `exp`, if it is retired. They stay valid afterwards. */
   readonly nbf: number
   readonly exp?: number
-  /** Whoever has a revoked key can put any time into a proof. So none of its proofs is believed, whatever its time. */
+  /** Whoever has a revoked key can put any time into a statement. So none of its statements is believed, whatever its time. */
   readonly revokedAt?: number
 }
 
@@ -30,26 +30,26 @@ export type Manifest = {
 export const signManifest = (anchor: SigningKey, manifest: Manifest): string =>
   signJws(anchor, { typ, kid: thumbprintOf(anchor.publicJwk) }, manifest)
 
-/** Reads a manifest of this anchor that is valid now. Throws `ProofError`. */
+/** Reads a manifest of this anchor that is valid now. Throws `StatementError`. */
 export function readManifest(text: string, anchor: PublicJwk, now: number): Manifest {
   const manifest = readManifestOfAnyTime(text, anchor)
-  if (manifest.iat > now + limits.clockSkewSeconds) throw new ProofError('manifest_not_yet_valid')
-  if (manifest.exp <= now) throw new ProofError('manifest_expired')
+  if (manifest.iat > now + limits.clockSkewSeconds) throw new StatementError('manifest_not_yet_valid')
+  if (manifest.exp <= now) throw new StatementError('manifest_expired')
   return manifest
 }
 
-/** For the issuer alone, who makes the next manifest from the last one. Throws `ProofError`. */
+/** For the issuer alone, who makes the next manifest from the last one. Throws `StatementError`. */
 export function readManifestOfAnyTime(text: string, anchor: PublicJwk): Manifest {
   const jws = text.length > limits.manifestCharsMax ? undefined : readJws(text.trim())
-  if (jws === undefined) throw new ProofError('manifest_malformed')
+  if (jws === undefined) throw new StatementError('manifest_malformed')
   const { header, payload } = jws
   if (!isHeaderOf(typ, header)) {
-    throw new ProofError('manifest_malformed', 'Its header is not one of a manifest.')
+    throw new StatementError('manifest_malformed', 'Its header is not one of a manifest.')
   }
-  if (header.kid !== thumbprintOf(anchor)) throw new ProofError('manifest_anchor')
-  if (!jws.isSignedBy(anchor)) throw new ProofError('manifest_signature')
+  if (header.kid !== thumbprintOf(anchor)) throw new StatementError('manifest_anchor')
+  if (!jws.isSignedBy(anchor)) throw new StatementError('manifest_signature')
   const manifest = parseManifest(payload)
-  if (manifest === undefined) throw new ProofError('manifest_malformed')
+  if (manifest === undefined) throw new StatementError('manifest_malformed')
   return manifest
 }
 
@@ -65,7 +65,7 @@ export function newestManifest(texts: readonly string[], anchor: PublicJwk, now:
 
 /**
  * The first text is the one that the verifier chose. It must be good: a verifier that fetched a list, and got something else,
- * must not be left with the older one that came with the proof. The others count where they are good and newer.
+ * must not be left with the older one that came with the statement. The others count where they are good and newer.
  */
 export function newestOf<T>(
   [first, ...others]: readonly string[],
@@ -73,14 +73,14 @@ export function newestOf<T>(
   ageOf: (read: T) => number,
   none: 'manifest_missing' | 'revocations_missing',
 ): T {
-  if (first === undefined) throw new ProofError(none)
+  if (first === undefined) throw new StatementError(none)
   let newest = read(first)
   for (const text of others) {
     try {
       const found = read(text)
       if (ageOf(found) > ageOf(newest)) newest = found
     } catch (error) {
-      if (!(error instanceof ProofError)) throw error
+      if (!(error instanceof StatementError)) throw error
     }
   }
   return newest

@@ -1,11 +1,11 @@
-/** The list of revoked proofs, signed by a key of the issuer. It is short-lived, so that an old one is noticed. */
+/** The list of revoked statements, signed by a key of the issuer. It is short-lived, so that an old one is noticed. */
 import type { Json } from '@svc-zerc20/protocol'
 import { isName, isSeconds } from './forms.js'
 import { isHeaderOf, readJws, signJws } from './jws.js'
 import type { SigningKey } from './keys.js'
 import { limits } from './limits.js'
 import { type Manifest, newestOf } from './manifest.js'
-import { ProofError } from './statement-error.js'
+import { StatementError } from './statement-error.js'
 
 const typ = 'svc-revocations+jwt'
 
@@ -13,7 +13,7 @@ export type Revocations = {
   readonly iss: string
   readonly iat: number
   readonly exp: number
-  /** The `jti` of every revoked proof that has not expired. */
+  /** The `jti` of every revoked statement that has not expired. */
   readonly revoked: readonly string[]
 }
 
@@ -30,24 +30,24 @@ export function newestRevocations(texts: readonly string[], manifest: Manifest, 
   )
 }
 
-/** Reads a list of this manifest's issuer that is valid now. Throws `ProofError`. */
+/** Reads a list of this manifest's issuer that is valid now. Throws `StatementError`. */
 function readRevocations(text: string, manifest: Manifest, now: number): Revocations {
   const jws = text.length > limits.revocationsCharsMax ? undefined : readJws(text.trim())
-  if (jws === undefined) throw new ProofError('revocations_malformed')
+  if (jws === undefined) throw new StatementError('revocations_malformed')
   const { header, payload } = jws
   if (!isHeaderOf(typ, header)) {
-    throw new ProofError('revocations_malformed', 'Its header is not one of such a list.')
+    throw new StatementError('revocations_malformed', 'Its header is not one of such a list.')
   }
   const key = manifest.keys.find(({ kid }) => kid === header.kid)
-  if (key === undefined || key.revokedAt !== undefined) throw new ProofError('revocations_key')
-  if (!jws.isSignedBy(key.jwk)) throw new ProofError('revocations_signature')
+  if (key === undefined || key.revokedAt !== undefined) throw new StatementError('revocations_key')
+  if (!jws.isSignedBy(key.jwk)) throw new StatementError('revocations_signature')
   const list = parseRevocations(payload)
-  if (list === undefined) throw new ProofError('revocations_malformed')
-  if (list.iss !== manifest.iss) throw new ProofError('revocations_issuer')
-  if (list.iat > now + limits.clockSkewSeconds) throw new ProofError('revocations_not_yet_valid')
+  if (list === undefined) throw new StatementError('revocations_malformed')
+  if (list.iss !== manifest.iss) throw new StatementError('revocations_issuer')
+  if (list.iat > now + limits.clockSkewSeconds) throw new StatementError('revocations_not_yet_valid')
   if (list.iat < key.nbf || (key.exp !== undefined && list.iat >= key.exp))
-    throw new ProofError('revocations_key')
-  if (list.exp <= now) throw new ProofError('revocations_stale')
+    throw new StatementError('revocations_key')
+  if (list.exp <= now) throw new StatementError('revocations_stale')
   return list
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { SDJwtInstance } from '@sd-jwt/core'
 import { algorithm } from './jws.js'
 
-export const proofType = 'dc+sd-jwt'
+export const statementType = 'dc+sd-jwt'
 export const hashAlgorithm = 'sha-256'
 
 export const sha256 = (text: string | ArrayBuffer): Uint8Array =>

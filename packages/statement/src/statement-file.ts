@@ -1,40 +1,40 @@
-/** A proof with what it rests on, in one file: with it, the trust anchor is all that a verifier needs. */
+/** A statement with what it rests on, in one file: with it, the trust anchor is all that a verifier needs. */
 import { Json } from '@svc-zerc20/protocol'
 import { parseJson } from './encoding.js'
 import { limits } from './limits.js'
-import { ProofError } from './statement-error.js'
+import { StatementError } from './statement-error.js'
 
-const format = 'svc-zerc20-proof/1'
+const format = 'svc-zerc20-statement/1'
 
-export type ProofFile = {
-  readonly proof: string
-  /** Absent for a bare proof. */
+export type StatementFile = {
+  readonly statement: string
+  /** Absent for a bare statement. */
   readonly manifest?: string
   readonly revocations?: string
 }
 
-export const toProofFile = ({ proof, manifest, revocations }: ProofFile) => ({
+export const toStatementFile = ({ statement, manifest, revocations }: StatementFile) => ({
   format,
-  proof,
+  statement,
   manifest,
   revocations,
 })
 
-export const printProofFile = (file: ProofFile): string =>
-  `${JSON.stringify(toProofFile(file), undefined, 2)}\n`
+export const printStatementFile = (file: StatementFile): string =>
+  `${JSON.stringify(toStatementFile(file), undefined, 2)}\n`
 
-/** Reads a proof file, or the text of a bare proof. Throws `file_malformed`. */
-export function parseProofFile(text: string): ProofFile {
-  if (text.length > limits.fileCharsMax) throw new ProofError('file_malformed', 'It is too large.')
+/** Reads a statement file, or the text of a bare statement. Throws `file_malformed`. */
+export function parseStatementFile(text: string): StatementFile {
+  if (text.length > limits.fileCharsMax) throw new StatementError('file_malformed', 'It is too large.')
   const bare = text.trim()
-  if (!bare.startsWith('{')) return { proof: bare }
+  if (!bare.startsWith('{')) return { statement: bare }
   const value = parseJson(bare)
-  if (!Json.isObject(value) || value.format !== format) throw new ProofError('file_malformed')
-  const { proof, manifest, revocations } = value
-  if (typeof proof !== 'string') throw new ProofError('file_malformed')
-  if (!isTextOrMissing(manifest) || !isTextOrMissing(revocations)) throw new ProofError('file_malformed')
+  if (!Json.isObject(value) || value.format !== format) throw new StatementError('file_malformed')
+  const { statement, manifest, revocations } = value
+  if (typeof statement !== 'string') throw new StatementError('file_malformed')
+  if (!isTextOrMissing(manifest) || !isTextOrMissing(revocations)) throw new StatementError('file_malformed')
   return {
-    proof,
+    statement,
     ...(manifest !== undefined && { manifest }),
     ...(revocations !== undefined && { revocations }),
   }

@@ -1,16 +1,16 @@
-/** Proofs that are believed, and every way to forge, bend or reuse one. */
+/** Statements that are believed, and every way to forge, bend or reuse one. */
 import { createHash, createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { issueProof } from './issue.js'
+import { signStatement } from './issue.js'
 import { signJws } from './jws.js'
 import { makePrivateKey, parsePrivateKey, parseTrustAnchor, type SigningKey, thumbprintOf } from './keys.js'
+import { type StatementContent, statementKinds } from './kinds.js'
 import { type IssuerKey, type Manifest, signManifest } from './manifest.js'
-import { presentProof } from './present.js'
-import { type ProofReason, proofReasons } from './statement-error.js'
-import { parseProofFile, printProofFile } from './statement-file.js'
+import { presentStatement } from './present.js'
 import { signRevocations } from './revocations.js'
-import { type Statement, statementKinds } from './kinds.js'
-import { type Verification, verifyProof } from './verify.js'
+import { type StatementReason, statementReasons } from './statement-error.js'
+import { parseStatementFile, printStatementFile } from './statement-file.js'
+import { type Verification, verifyStatement } from './verify.js'
 
 const keyNo = (number: number): SigningKey => parsePrivateKey(makePrivateKey(Buffer.alloc(32, number)))
 const [anchor, key, otherKey, otherAnchor] = [keyNo(1), keyNo(2), keyNo(3), keyNo(4)]
@@ -24,7 +24,7 @@ let salts = 0
 /** Salts that never repeat. */
 const random = { bytes: (length: number) => Buffer.alloc(length, `${salts++}-`) }
 
-const statement: Statement<'payment'> = {
+const content: StatementContent<'payment'> = {
   kind: 'payment',
   open: { network: 'eip155:31337', token: `0x${'ab'.repeat(20)}`, role: 'payer', outcome: 'accepted' },
   hidden: {
@@ -48,8 +48,8 @@ const issuing = {
   jti: 'jti-1',
   random,
 }
-const issued = (changes: Partial<Parameters<typeof issueProof>[1]> = {}) =>
-  issueProof(statement, { ...issuing, ...changes })
+const issued = (changes: Partial<Parameters<typeof signStatement>[1]> = {}) =>
+  signStatement(content, { ...issuing, ...changes })
 
 const keyRow = (row: Partial<IssuerKey> = {}): IssuerKey => ({
   kid,
@@ -83,41 +83,41 @@ const identity = Buffer.alloc(32).fill(1, 0, 1).toString('base64url')
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const decoded = (text = '') => JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-/** The token of a proof and its disclosures. */
-const split = (proof: string) => {
-  const [token = '', ...rest] = proof.split('~')
+/** The token of a statement and its disclosures. */
+const split = (statement: string) => {
+  const [token = '', ...rest] = statement.split('~')
   return { token, disclosures: rest.slice(0, -1) }
 }
 const join = (token: string, disclosures: readonly string[]) => [token, ...disclosures, ''].join('~')
-/** The same proof with another header or payload, signed anew by the key unless told otherwise. */
+/** The same statement with another header or payload, signed anew by the key unless told otherwise. */
 function rewritten(
-  proof: string,
+  statement: string,
   change: { header?: object; payload?: object },
   sign: (text: string) => string = key.sign,
 ) {
-  const { token, disclosures } = split(proof)
+  const { token, disclosures } = split(statement)
   const [header, payload] = token.split('.').map((part, place) => (place < 2 ? decoded(part) : undefined))
   const text = `${encoded({ ...header, ...change.header })}.${encoded({ ...payload, ...change.payload })}`
   return join(`${text}.${sign(text)}`, disclosures)
 }
-/** The same proof with one disclosure more, whose digest the issuer's key signed. */
-function withSigned(proof: string, ...disclosures: readonly string[]) {
-  const { token, disclosures: before } = split(proof)
+/** The same statement with one disclosure more, whose digest the issuer's key signed. */
+function withSigned(statement: string, ...disclosures: readonly string[]) {
+  const { token, disclosures: before } = split(statement)
   const digests = disclosures.map((text) => Buffer.from(sha256(text)).toString('base64url'))
   const payload = decoded(token.split('.')[1])
-  const signed = split(rewritten(proof, { payload: { _sd: [...payload._sd, ...new Set(digests)] } }))
+  const signed = split(rewritten(statement, { payload: { _sd: [...payload._sd, ...new Set(digests)] } }))
   return join(signed.token, [...before, ...disclosures])
 }
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 const disclosureOf = (name: unknown, value: unknown) => encoded(['c2FsdA', name, value])
 const changedLast = (text: string) => text.slice(0, -3) + (text.at(-3) === 'A' ? 'B' : 'A') + text.slice(-2)
 
-describe('a proof that is believed', () => {
+describe('a statement that is believed', () => {
   it('says who made it, for whom, and what it tells', async () => {
-    const verdict = await verifyProof(await issued({ nonce: 'n-1' }), how({ nonce: 'n-1' }))
+    const verdict = await verifyStatement(await issued({ nonce: 'n-1' }), how({ nonce: 'n-1' }))
     expect(verdict).toEqual({
       ok: true,
-      proof: {
+      statement: {
         kind: 'payment',
         issuer: iss,
         kid,
@@ -126,7 +126,7 @@ describe('a proof that is believed', () => {
         expiresAt: now + 30 * day,
         audience: aud,
         nonce: 'n-1',
-        claims: { ...statement.open, ...statement.hidden },
+        claims: { ...content.open, ...content.hidden },
         undisclosed: [
           'issuedAt',
           ...[
@@ -147,27 +147,27 @@ describe('a proof that is believed', () => {
   })
 
   it('tells only what its holder discloses, and no text of it holds the rest', async () => {
-    const proof = await presentProof(await issued(), ['value', 'finalizedOn'])
-    const verdict = await verifyProof(proof, how({ required: ['value'] }))
+    const statement = await presentStatement(await issued(), ['value', 'finalizedOn'])
+    const verdict = await verifyStatement(statement, how({ required: ['value'] }))
     expect(verdict).toMatchObject({
       ok: true,
-      proof: { claims: { ...statement.open, value: '1000', finalizedOn: '2027-01-12' } },
+      statement: { claims: { ...content.open, value: '1000', finalizedOn: '2027-01-12' } },
     })
-    const text = proof
+    const text = statement
       .split(/[.~]/)
       .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
       .join()
-    expect(text).not.toContain(statement.hidden.payer)
+    expect(text).not.toContain(content.hidden.payer)
     expect(text).not.toContain('burnTransaction')
-    await expect(presentProof(proof, ['payer'])).rejects.toThrow('it can disclose value, finalizedOn')
-    const { token, disclosures } = split(proof)
+    await expect(presentStatement(statement, ['payer'])).rejects.toThrow('it can disclose value, finalizedOn')
+    const { token, disclosures } = split(statement)
     const strange = join(token, [...disclosures, disclosureOf('\u001b[2J', '1')])
-    await expect(presentProof(strange, ['payer'])).rejects.toThrow(proofReasons.disclosure_malformed)
+    await expect(presentStatement(strange, ['payer'])).rejects.toThrow(statementReasons.disclosure_malformed)
   })
 
   it('has the same number of digests whatever it hides', async () => {
-    const digestsOf = (proof: string) => decoded(split(proof).token.split('.')[1])._sd
-    const small = await issueProof({ ...statement, hidden: {} }, issuing)
+    const digestsOf = (statement: string) => decoded(split(statement).token.split('.')[1])._sd
+    const small = await signStatement({ ...content, hidden: {} }, issuing)
     expect(digestsOf(small)).toHaveLength(statementKinds.payment.digests)
     expect(digestsOf(await issued())).toHaveLength(statementKinds.payment.digests)
   })
@@ -178,10 +178,10 @@ describe('a proof that is believed', () => {
     }
   })
 
-  it('goes through a file, and a bare proof with its manifest works as well', async () => {
-    const file = { proof: await issued(), manifest: manifestOf(), revocations: listOf() }
-    expect(parseProofFile(printProofFile(file))).toEqual(file)
-    expect(parseProofFile(`${file.proof}\n`)).toEqual({ proof: file.proof })
+  it('goes through a file, and a bare statement with its manifest works as well', async () => {
+    const file = { statement: await issued(), manifest: manifestOf(), revocations: listOf() }
+    expect(parseStatementFile(printStatementFile(file))).toEqual(file)
+    expect(parseStatementFile(`${file.statement}\n`)).toEqual({ statement: file.statement })
     expect(parseTrustAnchor(JSON.stringify({ ...anchor.publicJwk, kid: 'x' }))).toEqual(anchor.publicJwk)
   })
 
@@ -191,24 +191,27 @@ describe('a proof that is believed', () => {
       keys: [keyRow({ exp: now }), keyRow({ kid: otherKid, jwk: otherKey.publicJwk, nbf: now })],
     })
     const expired = manifestOf({ exp: now - 1 })
-    const proof = await issued()
+    const statement = await issued()
     expect(
-      await verifyProof(proof, how({ manifests: [manifestOf(), expired, retired], manifestSeqMin: 4 })),
-    ).toMatchObject({ ok: true, proof: { manifestSeq: 4 } })
+      await verifyStatement(
+        statement,
+        how({ manifests: [manifestOf(), expired, retired], manifestSeqMin: 4 }),
+      ),
+    ).toMatchObject({ ok: true, statement: { manifestSeq: 4 } })
     const newest = listOf({ iat: now - 1, revoked: ['jti-1'] })
-    expect(await verifyProof(proof, how({ revocations: [listOf(), newest] }))).toMatchObject({
-      reason: 'proof_revoked',
+    expect(await verifyStatement(statement, how({ revocations: [listOf(), newest] }))).toMatchObject({
+      reason: 'statement_revoked',
     })
-    const unchecked = await verifyProof(proof, how({ revocations: 'unchecked' }))
+    const unchecked = await verifyStatement(statement, how({ revocations: 'unchecked' }))
     expect(unchecked.ok).toBe(true)
-    expect(unchecked).not.toHaveProperty('proof.revocationsAt')
+    expect(unchecked).not.toHaveProperty('statement.revocationsAt')
   })
 })
 
 type Case = {
   readonly what: string
-  readonly reason: ProofReason
-  readonly proof?: () => string | Promise<string>
+  readonly reason: StatementReason
+  readonly statement?: () => string | Promise<string>
   readonly by?: () => Partial<Verification>
 }
 let good: string
@@ -217,29 +220,37 @@ beforeAll(async () => {
 })
 
 const cases: Case[] = [
-  { what: 'an empty text', reason: 'proof_malformed', proof: () => '' },
-  { what: 'a token without a disclosure part', reason: 'proof_malformed', proof: () => split(good).token },
-  { what: 'the last separator dropped', reason: 'disclosure_malformed', proof: () => `${good}~` },
+  { what: 'an empty text', reason: 'statement_malformed', statement: () => '' },
+  {
+    what: 'a token without a disclosure part',
+    reason: 'statement_malformed',
+    statement: () => split(good).token,
+  },
+  { what: 'the last separator dropped', reason: 'disclosure_malformed', statement: () => `${good}~` },
   {
     what: 'a token of two parts',
-    reason: 'proof_malformed',
-    proof: () => join(split(good).token.split('.').slice(0, 2).join('.'), []),
+    reason: 'statement_malformed',
+    statement: () => join(split(good).token.split('.').slice(0, 2).join('.'), []),
   },
-  { what: 'padded base64', reason: 'proof_malformed', proof: () => join(`${split(good).token}==`, []) },
   {
-    what: 'a proof of a megabyte',
-    reason: 'proof_too_large',
-    proof: () => `${good}${'A'.repeat(1_000_000)}`,
+    what: 'padded base64',
+    reason: 'statement_malformed',
+    statement: () => join(`${split(good).token}==`, []),
+  },
+  {
+    what: 'a statement of a megabyte',
+    reason: 'statement_too_large',
+    statement: () => `${good}${'A'.repeat(1_000_000)}`,
   },
   {
     what: 'hundreds of disclosures',
-    reason: 'proof_too_large',
-    proof: () => join(split(good).token, new Array(65).fill('W10')),
+    reason: 'statement_too_large',
+    statement: () => join(split(good).token, new Array(65).fill('W10')),
   },
   {
     what: 'a tampered header',
-    reason: 'proof_signature',
-    proof: () =>
+    reason: 'statement_signature',
+    statement: () =>
       rewritten(good, { header: {}, payload: {} }, () => split(good).token.split('.')[2] ?? '').replace(
         /^[^.]*/,
         encoded({ kid, alg: 'EdDSA', typ: 'dc+sd-jwt' }),
@@ -247,223 +258,235 @@ const cases: Case[] = [
   },
   {
     what: 'a tampered payload',
-    reason: 'proof_signature',
-    proof: () =>
+    reason: 'statement_signature',
+    statement: () =>
       rewritten(good, { payload: { exp: now + 900 * day } }, () => split(good).token.split('.')[2] ?? ''),
   },
   {
     what: 'a tampered signature',
-    reason: 'proof_signature',
-    proof: () => join(changedLast(split(good).token), split(good).disclosures),
+    reason: 'statement_signature',
+    statement: () => join(changedLast(split(good).token), split(good).disclosures),
   },
   {
     what: 'a signature of another key under this name',
-    reason: 'proof_signature',
-    proof: () => rewritten(good, {}, otherKey.sign),
+    reason: 'statement_signature',
+    statement: () => rewritten(good, {}, otherKey.sign),
   },
   {
     what: 'alg none',
-    reason: 'proof_algorithm',
-    proof: () => rewritten(good, { header: { alg: 'none' } }, () => ''),
+    reason: 'statement_algorithm',
+    statement: () => rewritten(good, { header: { alg: 'none' } }, () => ''),
   },
   {
     what: 'HS256 with the public key as the secret',
-    reason: 'proof_algorithm',
-    proof: () =>
+    reason: 'statement_algorithm',
+    statement: () =>
       rewritten(good, { header: { alg: 'HS256' } }, (text) =>
         createHmac('sha256', Buffer.from(key.publicJwk.x, 'base64url')).update(text).digest('base64url'),
       ),
   },
   {
     what: 'alg in another case',
-    reason: 'proof_algorithm',
-    proof: () => rewritten(good, { header: { alg: 'eddsa' } }),
+    reason: 'statement_algorithm',
+    statement: () => rewritten(good, { header: { alg: 'eddsa' } }),
   },
   {
-    what: 'an identity token instead of a proof',
-    reason: 'proof_type',
-    proof: () => rewritten(good, { header: { typ: 'JWT' } }),
+    what: 'an identity token instead of a statement',
+    reason: 'statement_type',
+    statement: () => rewritten(good, { header: { typ: 'JWT' } }),
   },
   {
     what: 'a key in the header',
-    reason: 'proof_header',
-    proof: () => rewritten(good, { header: { jwk: otherKey.publicJwk } }, otherKey.sign),
+    reason: 'statement_header',
+    statement: () => rewritten(good, { header: { jwk: otherKey.publicJwk } }, otherKey.sign),
   },
   {
     what: 'a critical extension',
-    reason: 'proof_header',
-    proof: () => rewritten(good, { header: { crit: ['exp'] } }),
+    reason: 'statement_header',
+    statement: () => rewritten(good, { header: { crit: ['exp'] } }),
   },
   {
     what: 'an unknown kid',
-    reason: 'proof_key_unknown',
-    proof: () => rewritten(good, { header: { kid: 'nobody' } }),
+    reason: 'statement_key_unknown',
+    statement: () => rewritten(good, { header: { kid: 'nobody' } }),
   },
   {
     what: 'no kid',
-    reason: 'proof_key_unknown',
-    proof: () => rewritten(good, { header: { kid: undefined } }),
+    reason: 'statement_key_unknown',
+    statement: () => rewritten(good, { header: { kid: undefined } }),
   },
   {
     what: 'a key that is in no manifest',
-    reason: 'proof_key_unknown',
-    proof: () => issued({ key: otherKey, kid: otherKid }),
+    reason: 'statement_key_unknown',
+    statement: () => issued({ key: otherKey, kid: otherKid }),
   },
   {
     what: 'a revoked key',
-    reason: 'proof_key_revoked',
+    reason: 'statement_key_revoked',
     by: () => ({ manifests: [manifestOf({ keys: [keyRow({ revokedAt: now - 5 })] })] }),
   },
   {
     what: 'a revoked key and a time before its revocation',
-    reason: 'proof_key_revoked',
+    reason: 'statement_key_revoked',
     by: () => ({ manifests: [manifestOf({ keys: [keyRow({ revokedAt: now + 5 })] })] }),
   },
   {
     what: 'a key that was not valid yet',
-    reason: 'proof_key_not_yet_valid',
+    reason: 'statement_key_not_yet_valid',
     by: () => ({ manifests: [manifestOf({ keys: [keyRow({ nbf: now - 9 })] })] }),
   },
   {
     what: 'a key that was retired before',
-    reason: 'proof_key_retired',
+    reason: 'statement_key_retired',
     by: () => ({ manifests: [manifestOf({ keys: [keyRow({ exp: now - 10 })] })] }),
   },
-  { what: 'an expired proof', reason: 'proof_expired', proof: () => issued({ expiresAt: now }) },
-  { what: 'iat in the future', reason: 'proof_not_yet_valid', proof: () => issued({ issuedAt: now + 61 }) },
+  { what: 'an expired statement', reason: 'statement_expired', statement: () => issued({ expiresAt: now }) },
+  {
+    what: 'iat in the future',
+    reason: 'statement_not_yet_valid',
+    statement: () => issued({ issuedAt: now + 61 }),
+  },
   {
     what: 'no iat',
-    reason: 'proof_incomplete',
-    proof: () => rewritten(good, { payload: { iat: undefined } }),
+    reason: 'statement_incomplete',
+    statement: () => rewritten(good, { payload: { iat: undefined } }),
   },
   {
     what: 'no exp',
-    reason: 'proof_incomplete',
-    proof: () => rewritten(good, { payload: { exp: undefined } }),
+    reason: 'statement_incomplete',
+    statement: () => rewritten(good, { payload: { exp: undefined } }),
   },
   {
     what: 'exp as a text',
-    reason: 'proof_incomplete',
-    proof: () => rewritten(good, { payload: { exp: '9999999999' } }),
+    reason: 'statement_incomplete',
+    statement: () => rewritten(good, { payload: { exp: '9999999999' } }),
   },
   {
     what: 'no jti, so that it could not be revoked',
-    reason: 'proof_incomplete',
-    proof: () => rewritten(good, { payload: { jti: undefined } }),
+    reason: 'statement_incomplete',
+    statement: () => rewritten(good, { payload: { jti: undefined } }),
   },
   {
     what: 'a list of audiences',
-    reason: 'proof_incomplete',
-    proof: () => rewritten(good, { payload: { aud: [aud, 'other'] } }),
+    reason: 'statement_incomplete',
+    statement: () => rewritten(good, { payload: { aud: [aud, 'other'] } }),
   },
   {
     what: 'an audience that writes to the terminal',
-    reason: 'proof_incomplete',
-    proof: () => rewritten(good, { payload: { aud: '\u001b[2J' } }),
+    reason: 'statement_incomplete',
+    statement: () => rewritten(good, { payload: { aud: '\u001b[2J' } }),
   },
-  { what: 'another audience', reason: 'proof_audience', by: () => ({ audience: 'https://other.example' }) },
-  { what: 'a nonce that is missing', reason: 'proof_nonce_missing', by: () => ({ nonce: 'n-1' }) },
+  {
+    what: 'another audience',
+    reason: 'statement_audience',
+    by: () => ({ audience: 'https://other.example' }),
+  },
+  { what: 'a nonce that is missing', reason: 'statement_nonce_missing', by: () => ({ nonce: 'n-1' }) },
   {
     what: 'a replayed nonce',
-    reason: 'proof_nonce',
-    proof: () => issued({ nonce: 'n-0' }),
+    reason: 'statement_nonce',
+    statement: () => issued({ nonce: 'n-0' }),
     by: () => ({ nonce: 'n-1' }),
   },
-  { what: 'another issuer', reason: 'proof_issuer', proof: () => issued({ issuer: 'https://evil.example' }) },
+  {
+    what: 'another issuer',
+    reason: 'statement_issuer',
+    statement: () => issued({ issuer: 'https://evil.example' }),
+  },
   {
     what: 'another kind of credential',
-    reason: 'proof_kind',
-    proof: () => rewritten(good, { payload: { vct: 'https://example.com/licence' } }),
+    reason: 'statement_kind',
+    statement: () => rewritten(good, { payload: { vct: 'https://example.com/licence' } }),
   },
   {
     what: 'a name of Object.prototype as the kind',
-    reason: 'proof_kind',
-    proof: () => rewritten(good, { payload: { vct: 'constructor' } }),
+    reason: 'statement_kind',
+    statement: () => rewritten(good, { payload: { vct: 'constructor' } }),
   },
   {
     what: 'a receipt made from a payment',
     reason: 'claim_unknown',
-    proof: () => rewritten(good, { payload: { vct: statementKinds.finality.vct } }),
+    statement: () => rewritten(good, { payload: { vct: statementKinds.finality.vct } }),
   },
   {
     what: 'a weaker hash',
-    reason: 'proof_hash',
-    proof: () => rewritten(good, { payload: { _sd_alg: 'sha-1' } }),
+    reason: 'statement_hash',
+    statement: () => rewritten(good, { payload: { _sd_alg: 'sha-1' } }),
   },
   {
     what: 'the same digest twice',
-    reason: 'proof_digests',
-    proof: () => rewritten(good, { payload: { _sd: [encodedDigest(), encodedDigest()] } }),
+    reason: 'statement_digests',
+    statement: () => rewritten(good, { payload: { _sd: [encodedDigest(), encodedDigest()] } }),
   },
   {
     what: 'digests that are no list',
-    reason: 'proof_digests',
-    proof: () => rewritten(good, { payload: { _sd: 'all' } }),
+    reason: 'statement_digests',
+    statement: () => rewritten(good, { payload: { _sd: 'all' } }),
   },
   {
     what: 'a key-binding token of somebody',
     reason: 'key_binding',
-    proof: () => `${good}${signJws(otherKey, { typ: 'kb+jwt', kid: 'x' }, { aud })}`,
+    statement: () => `${good}${signJws(otherKey, { typ: 'kb+jwt', kid: 'x' }, { aud })}`,
   },
   {
     what: 'a tampered disclosure',
     reason: 'disclosure_unknown',
-    proof: () => join(split(good).token, [disclosureOf('value', '9999')]),
+    statement: () => join(split(good).token, [disclosureOf('value', '9999')]),
   },
   {
-    what: 'a disclosure of another proof',
+    what: 'a disclosure of another statement',
     reason: 'disclosure_unknown',
-    proof: async () => join(split(good).token, split(await issued()).disclosures),
+    statement: async () => join(split(good).token, split(await issued()).disclosures),
   },
   {
     what: 'a disclosure that is there twice',
     reason: 'disclosure_repeated',
-    proof: () => join(split(good).token, [...split(good).disclosures, split(good).disclosures[0] ?? '']),
+    statement: () => join(split(good).token, [...split(good).disclosures, split(good).disclosures[0] ?? '']),
   },
   {
     what: 'two values of one claim',
     reason: 'disclosure_repeated',
-    proof: () => withSigned(good, disclosureOf('value', '2')),
+    statement: () => withSigned(good, disclosureOf('value', '2')),
   },
   {
     what: 'a disclosure of an array',
     reason: 'disclosure_malformed',
-    proof: () => join(split(good).token, [encoded(['salt', 'value'])]),
+    statement: () => join(split(good).token, [encoded(['salt', 'value'])]),
   },
   {
     what: 'a disclosure that is no JSON',
     reason: 'disclosure_malformed',
-    proof: () => join(split(good).token, ['bm9wZQ']),
+    statement: () => join(split(good).token, ['bm9wZQ']),
   },
   {
     what: 'a disclosure whose name is no text',
     reason: 'disclosure_malformed',
-    proof: () => withSigned(good, disclosureOf(1, 'x')),
+    statement: () => withSigned(good, disclosureOf(1, 'x')),
   },
   {
     what: 'a disclosure that replaces the expiry',
     reason: 'disclosure_forbidden',
-    proof: () => withSigned(good, disclosureOf('exp', 9e9)),
+    statement: () => withSigned(good, disclosureOf('exp', 9e9)),
   },
   {
     what: 'a disclosure that replaces the token',
     reason: 'disclosure_forbidden',
-    proof: () => withSigned(good, disclosureOf('token', `0x${'00'.repeat(20)}`)),
+    statement: () => withSigned(good, disclosureOf('token', `0x${'00'.repeat(20)}`)),
   },
   {
     what: 'a disclosure of the prototype',
     reason: 'claim_unknown',
-    proof: () => withSigned(good, disclosureOf('__proto__', '1')),
+    statement: () => withSigned(good, disclosureOf('__proto__', '1')),
   },
   {
     what: 'a claim of no kind',
     reason: 'claim_unknown',
-    proof: () => withSigned(good, disclosureOf('guilty', 'no')),
+    statement: () => withSigned(good, disclosureOf('guilty', 'no')),
   },
   {
     what: 'a nested claim in the open',
     reason: 'claim_unknown',
-    proof: () => rewritten(good, { payload: { more: { _sd: [] } } }),
+    statement: () => rewritten(good, { payload: { more: { _sd: [] } } }),
   },
   ...(
     [
@@ -476,46 +499,46 @@ const cases: Case[] = [
     ([what, name, value]): Case => ({
       what: `a disclosure with ${what}`,
       reason: 'disclosure_malformed',
-      proof: () => withSigned(good, disclosureOf(name, value)),
+      statement: () => withSigned(good, disclosureOf(name, value)),
     }),
   ),
   {
     what: 'a time behind the last date there is',
     reason: 'claim_malformed',
-    proof: () => withSigned(good, disclosureOf('lateAt', Number.MAX_SAFE_INTEGER)),
+    statement: () => withSigned(good, disclosureOf('lateAt', Number.MAX_SAFE_INTEGER)),
   },
   {
     what: 'an expiry behind the last date there is',
-    reason: 'proof_incomplete',
-    proof: () => rewritten(good, { payload: { exp: 253_402_300_800 } }),
+    reason: 'statement_incomplete',
+    statement: () => rewritten(good, { payload: { exp: 253_402_300_800 } }),
   },
   {
     what: 'a claim of the wrong form',
     reason: 'claim_malformed',
-    proof: () => withSigned(good, disclosureOf('fee', '-5')),
+    statement: () => withSigned(good, disclosureOf('fee', '-5')),
   },
   {
     what: 'an open claim of the wrong form',
     reason: 'claim_malformed',
-    proof: () => rewritten(good, { payload: { network: 'eip155:0' } }),
+    statement: () => rewritten(good, { payload: { network: 'eip155:0' } }),
   },
   ...(['network', 'token', 'role', 'outcome'] as const).map(
     (name): Case => ({
       what: `the open claim ${name} that is missing`,
       reason: 'claim_malformed',
-      proof: () => rewritten(good, { payload: { [name]: undefined } }),
+      statement: () => rewritten(good, { payload: { [name]: undefined } }),
     }),
   ),
   {
     what: 'a claim that was asked for and dropped',
     reason: 'claim_hidden',
-    proof: () => join(split(good).token, []),
+    statement: () => join(split(good).token, []),
     by: () => ({ required: ['value'] }),
   },
   {
     what: 'a nonce that is a number',
-    reason: 'proof_incomplete',
-    proof: () => rewritten(good, { payload: { nonce: 1 } }),
+    reason: 'statement_incomplete',
+    statement: () => rewritten(good, { payload: { nonce: 1 } }),
   },
   ...[{ iss: 'two words' }, { seq: '3' }, { iat: -1 }, { exp: 'never' }].map(
     (changes): Case => ({
@@ -536,7 +559,7 @@ const cases: Case[] = [
     reason: 'manifest_malformed',
     by: () => ({ manifests: [manifestOf({ keys: [keyRow({ jwk: { ...key.publicJwk, x: identity } })] })] }),
     // Its signature is the neutral point and 0.
-    proof: () =>
+    statement: () =>
       rewritten(good, {}, () =>
         Buffer.concat([Buffer.from(identity, 'base64url'), Buffer.alloc(32)]).toString('base64url'),
       ),
@@ -561,7 +584,7 @@ const cases: Case[] = [
   { what: 'no manifest', reason: 'manifest_missing', by: () => ({ manifests: [] }) },
   { what: 'a manifest that is none', reason: 'manifest_malformed', by: () => ({ manifests: ['{}'] }) },
   {
-    what: 'a proof as the manifest',
+    what: 'a statement as the manifest',
     reason: 'manifest_malformed',
     by: () => ({ manifests: [split(good).token] }),
   },
@@ -645,7 +668,7 @@ const cases: Case[] = [
     by: () => ({ revocations: [listOf({}, otherKey)] }),
   },
   {
-    what: 'a list of a revoked key beside the key of the proof',
+    what: 'a list of a revoked key beside the key of the statement',
     reason: 'revocations_key',
     by: () => ({
       manifests: [
@@ -666,17 +689,17 @@ const cases: Case[] = [
   },
   { what: 'a stale list', reason: 'revocations_stale', by: () => ({ revocations: [listOf({ exp: now })] }) },
   {
-    what: 'a revoked proof',
-    reason: 'proof_revoked',
+    what: 'a revoked statement',
+    reason: 'statement_revoked',
     by: () => ({ revocations: [listOf({ revoked: ['x', 'jti-1'] })] }),
   },
 ]
 const encodedDigest = () => Buffer.from(sha256('one')).toString('base64url')
 
-describe('a proof that is not believed', () => {
-  it.each(cases)('$what: $reason', async ({ reason, proof, by }) => {
-    expect(await verifyProof(good, how())).toMatchObject({ ok: true })
-    const verdict = await verifyProof(proof ? await proof() : good, how(by?.()))
+describe('a statement that is not believed', () => {
+  it.each(cases)('$what: $reason', async ({ reason, statement, by }) => {
+    expect(await verifyStatement(good, how())).toMatchObject({ ok: true })
+    const verdict = await verifyStatement(statement ? await statement() : good, how(by?.()))
     expect(verdict).toMatchObject({ ok: false, reason })
   })
 
@@ -687,24 +710,26 @@ describe('a proof that is not believed', () => {
         good.slice(0, place) + other + good.slice(place + 1),
         good.slice(0, place) + good.slice(place + 1),
       ]) {
-        expect(await verifyProof(changed, how()), `at ${place}`).toMatchObject({ ok: false })
+        expect(await verifyStatement(changed, how()), `at ${place}`).toMatchObject({ ok: false })
       }
     }
   })
 
   it('every reason is provoked', () => {
     const elsewhere = ['file_malformed', 'anchor_malformed']
-    const missing = Object.keys(proofReasons).filter((reason) => !cases.some((one) => one.reason === reason))
+    const missing = Object.keys(statementReasons).filter(
+      (reason) => !cases.some((one) => one.reason === reason),
+    )
     expect(missing).toEqual(elsewhere)
   })
 
   it.each([
     '{',
     '{}',
-    '{"format":"svc-zerc20-proof/2","proof":""}',
-    '{"format":"svc-zerc20-proof/1","proof":7}',
+    '{"format":"svc-zerc20-statement/2","statement":""}',
+    '{"format":"svc-zerc20-statement/1","statement":7}',
   ])('the file %s is none', (text) => {
-    expect(() => parseProofFile(text)).toThrow(proofReasons.file_malformed)
+    expect(() => parseStatementFile(text)).toThrow(statementReasons.file_malformed)
   })
 
   it.each([
@@ -721,12 +746,12 @@ describe('a proof that is not believed', () => {
       }),
     ],
   ])('%s is no trust anchor', (_, text) => {
-    expect(() => parseTrustAnchor(text)).toThrow(proofReasons.anchor_malformed)
+    expect(() => parseTrustAnchor(text)).toThrow(statementReasons.anchor_malformed)
   })
 })
 
 describe('an issuer gives away nothing that would not be believed', () => {
-  it.each<[string, Partial<Statement<'payment'>>]>([
+  it.each<[string, Partial<StatementContent<'payment'>>]>([
     ['an amount with a sign', { hidden: { amount: '-1' } }],
     ['a claim without a value', { hidden: { payer: undefined } as never }],
     ['a claim of no kind', { hidden: { guilty: 'no' } as never }],
@@ -735,11 +760,11 @@ describe('an issuer gives away nothing that would not be believed', () => {
       { open: { network: 'eip155:1', role: 'payer', outcome: 'accepted' } as never },
     ],
   ])('%s', (_, change) => {
-    expect(() => issueProof({ ...statement, ...change }, issuing)).toThrow('does not fit')
+    expect(() => signStatement({ ...content, ...change }, issuing)).toThrow('does not fit')
   })
 
   it('an audience with a space', () => {
-    expect(() => issued({ audience: 'a b' })).toThrow('a name in the proof')
+    expect(() => issued({ audience: 'a b' })).toThrow('a name in the statement')
   })
 })
 

@@ -219,11 +219,11 @@ export const limits = {
   /** Blocks in one request for the token's logs. */
   logSpanBlocksMax: 5_000,
   /** Proofs that one participant gets in an hour: each is a file that is kept. */
-  proofsPerHourMax: 240,
-  /** How long a list of revoked proofs is good, so that an old one is noticed, and how long a signed one is served. */
+  statementsPerHourMax: 240,
+  /** How long a list of revoked statements is good, so that an old one is noticed, and how long a signed one is served. */
   revocationsLifetimeSeconds: 7 * 86_400,
   revocationsFreshMs: 10_000,
-  /** How often the files of the proof issuer are read again, and their largest size. */
+  /** How often the files of the issuer are read again, and their largest size. */
   issuerLookMs: 5_000,
   issuerFileBytesMax: 262_144,
   /** How long before its end a manifest is worth a warning. */

@@ -1,6 +1,6 @@
 /**
  * Who sees what of the history. Everything that a participant is told of a payment passes through here, in whatever format:
- * lists, exports, totals and proofs.
+ * lists, exports, totals and statements.
  *
  * Payers learn finality by day, only once the day is over, and never the day of the burn itself. A payer that could tell the
  * minute would look at the mints of that minute and find the treasury.

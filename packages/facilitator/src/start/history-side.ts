@@ -1,11 +1,11 @@
-/** The participants' side of the payment history: tokens, wallet login, proofs, and the routes that use them. */
+/** The participants' side of the payment history: tokens, wallet login, statements, and the routes that use them. */
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import { historyUrlOf } from '../config/settings.js'
 import { createTokens } from '../history/identity/tokens.js'
 import { createWalletLogin } from '../history/identity/wallet-login.js'
-import { createProofs } from '../history/statements/proofs.js'
+import { createStatements } from '../history/statements/statements.js'
 import type { Admission } from '../http/admission.js'
 import { historyRoutes } from '../http/history/api.js'
 import { historyGuard } from '../http/history/door.js'
@@ -41,16 +41,16 @@ export async function createHistorySide(deps: {
   const login = settings.hasWalletLogin
     ? createWalletLogin({ participants, url, chainId, tokens, rpc: deps.chainSide.rpc, clock, random })
     : undefined
-  const proofs =
+  const statements =
     issuer &&
-    (await createProofs({
+    (await createStatements({
       settings: issuer,
       money: { chainId, token },
       ...{ clock, random, log: deps.telemetry.log },
     }))
   return (admission) => {
     const api = {
-      ...{ chainId, token, treasury, participants, tokens, login, proofs, admission, clock },
+      ...{ chainId, token, treasury, participants, tokens, login, statements, admission, clock },
       books: history.books,
       disclose: history.disclose,
     }

@@ -33,10 +33,10 @@ it('svc-pay loads the MCP package for its tools alone', () => {
   expect([...loadedBy(tools)].filter(isSdk)).not.toEqual([])
 })
 
-it('svc-pay loads the libraries of proofs for the commands about them alone', () => {
+it('svc-pay loads the libraries of statements for the commands about them alone', () => {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
-  const proof = fileURLToPath(new URL('proof.ts', import.meta.url))
-  const isProof = (name: string) => name === '@svc-zerc20/statement'
-  expect([...loadedBy(main)].filter(isProof)).toEqual([])
-  expect([...loadedBy(proof)].filter(isProof)).not.toEqual([])
+  const statement = fileURLToPath(new URL('statement.ts', import.meta.url))
+  const isStatement = (name: string) => name === '@svc-zerc20/statement'
+  expect([...loadedBy(main)].filter(isStatement)).toEqual([])
+  expect([...loadedBy(statement)].filter(isStatement)).not.toEqual([])
 })

@@ -18,12 +18,12 @@ import { history, limits, status } from './books.js'
 import type { McpCommand } from './mcp.js'
 import { type Io, type Report, run, writeFailure } from './output.js'
 import { assertNotLimits, assertWritable } from './output-path.js'
-import type { VerifyCommand } from './proof.js'
 import { inspect, type PayCommand, pay, quote } from './purchase.js'
 import { type RequestOptions, requestOf } from './request.js'
 import { resume } from './resume.js'
 import { schema } from './schema.js'
 import type { Session } from './session.js'
+import type { VerifyCommand } from './statement.js'
 
 export type ProgramPorts = {
   readonly version: string
@@ -75,7 +75,7 @@ export function createProgram(ports: ProgramPorts): Command {
   addPurchases(workbench, ports)
   addTools(workbench, ports)
   addBooks(workbench, ports)
-  addProofs(workbench, ports)
+  addStatements(workbench, ports)
   addDescriptions(workbench)
   return program
 }
@@ -232,22 +232,25 @@ function addBooks({ command, withPayer }: Workbench, { io, environment }: Progra
   )
 }
 
-const proofHelp = `
+const statementHelp = `
 Exit codes:
   ${exitCodes.ok}  valid, or done
   ${exitCodes.usage}  ${exitCodeWords[exitCodes.usage]}
   ${exitCodes.notValid}  ${exitCodeWords[exitCodes.notValid]}`
 
 const verifyHelp = `
-Needs no network unless --rpc names a node, no key and no facilitator. FILE is a proof file, with manifest and revocations in it, or the text of a
-bare proof. Where a file and an option give a manifest or a list, the newer one counts; what an option names must be
+Needs no network unless --rpc names a node, no key and no facilitator. FILE is a statement file, with manifest and revocations in it, or the text of a
+bare statement. Where a file and an option give a manifest or a list, the newer one counts; what an option names must be
 valid.
-${proofHelp}`
+${statementHelp}`
 
-/** Adds the commands about proofs of payments. */
-function addProofs({ command, alone }: Workbench, { environment }: ProgramPorts): void {
-  command('verify-proof', 'check a proof of a payment, of a total or of a mint, and tell what it discloses')
-    .argument('<file>', 'the proof')
+/** Adds the commands about statements of payments. */
+function addStatements({ command, alone }: Workbench, { environment }: ProgramPorts): void {
+  command(
+    'verify-statement',
+    'check a statement about a payment, a total or a mint, and tell what it discloses',
+  )
+    .argument('<file>', 'the statement')
     .requiredOption('--trust-anchor <file>', 'public key of the issuer’s trust anchor, as JWK')
     .option('--audience <name>', 'for whom it must be made: you')
     .option('--nonce <nonce>', 'the nonce that you gave for it')
@@ -255,26 +258,26 @@ function addProofs({ command, alone }: Workbench, { environment }: ProgramPorts)
     .option('--manifest <file>', 'manifest of the issuer, if the file has none or an old one')
     .option('--manifest-seq <number>', 'number of the newest manifest that you know', readCount)
     .option('--revocations <file>', 'list of revocations, if the file has none or an old one')
-    .option('--no-revocations', 'also take a proof that may be revoked')
+    .option('--no-revocations', 'also take a statement that may be revoked')
     .option('--rpc <url>', 'compare with the chain at this node, which learns what you look at')
     .addHelpText('after', verifyHelp)
     .action((file: string, options: Json & VerifyCommand) =>
-      alone('verify-proof', options, async (warn) => {
-        const { verify } = await import('./proof.js')
+      alone('verify-statement', options, async (warn) => {
+        const { verify } = await import('./statement.js')
         return verify(file, options, systemClock, warn)
       }),
     )
 
-  command('present-proof', 'pass a proof on with some of its claims, and without the others')
-    .argument('<file>', 'the proof')
+  command('present-statement', 'pass a statement on with some of its claims, and without the others')
+    .argument('<file>', 'the statement')
     .requiredOption('--disclose <claims>', 'claims to disclose, with commas', readNames)
-    .requiredOption('--out <file>', 'where to write the proof; nothing is overwritten')
-    .addHelpText('after', proofHelp)
+    .requiredOption('--out <file>', 'where to write the statement; nothing is overwritten')
+    .addHelpText('after', statementHelp)
     .action((file: string, options: Json & { disclose: readonly string[]; out: string }) =>
-      alone('present-proof', options, async () => {
+      alone('present-statement', options, async () => {
         const { SVC_STATE_DIR, SVC_POLICY_FILE } = environment
         assertNotLimits(options.out, [stateFolderOf(SVC_STATE_DIR, environment), SVC_POLICY_FILE], '--out')
-        const { present } = await import('./proof.js')
+        const { present } = await import('./statement.js')
         return present(file, options)
       }),
     )

@@ -50,14 +50,14 @@ describe('probeHistory', () => {
     const folder = files.folder()
     const path = join(folder, 'history.jsonl')
     expect(await linesOf(historyEnvironment(path))).toEqual([
-      `ok   PAYMENT_HISTORY_PATH: ${path} can be written; no wallet login, no proofs are issued`,
+      `ok   PAYMENT_HISTORY_PATH: ${path} can be written; no wallet login, no statements are issued`,
     ])
     expect(readdirSync(folder)).toEqual([])
     writeFileSync(join(folder, 'history.jsonl'), '123')
     writeFileSync(join(folder, 'history.jsonl.note'), 'not ours')
     const lock = await lockJournal(path)
     expect(await linesOf(historyEnvironment(path))).toEqual([
-      `ok   PAYMENT_HISTORY_PATH: ${path} has 3 bytes; no wallet login, no proofs are issued`,
+      `ok   PAYMENT_HISTORY_PATH: ${path} has 3 bytes; no wallet login, no statements are issued`,
     ])
     await lock.release()
   })
@@ -77,7 +77,7 @@ describe('probeHistory', () => {
     }
     const path = join(files.path, 'with-issuer.jsonl')
     const [first] = await linesOf({ ...historyEnvironment(path), ...good })
-    expect(first).toMatch(/proofs are issued$/)
+    expect(first).toMatch(/statements are issued$/)
   })
 
   it('R-086 refuses a folder in the place of a file, and a file in the place of the folder', async () => {
@@ -116,7 +116,7 @@ describe('probeHistory', () => {
       HISTORY_ARTIFACT_PATH: files.folder(),
     }
     expect(await linesOf(env)).toContain(
-      `ok   HISTORY_ISSUER_PRIVATE_KEY_PATH: https://pay.example signs proofs with the key ${one.kid}`,
+      `ok   HISTORY_ISSUER_PRIVATE_KEY_PATH: https://pay.example signs statements with the key ${one.kid}`,
     )
     const lines = await linesOf({ ...env, HISTORY_ISSUER_TRUST_ANCHOR_PATH: other.files.anchor })
     expect(lines.at(-1)).toBe(

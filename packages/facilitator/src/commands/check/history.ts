@@ -1,4 +1,4 @@
-/** Checks the files and folders of the payment history and of its proof issuer. Creates nothing. */
+/** Checks the files and folders of the payment history and of its issuer of statements. Creates nothing. */
 import { constants } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -32,7 +32,7 @@ async function judgeIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>):
   const { examineIssuer } = await import('../../history/statements/issuer.js')
   const { issuer, findings } = examineIssuer(settings, unixSeconds(clock))
   if (issuer === undefined) return findings
-  const message = `${issuer.id} signs proofs with the key ${issuer.kid}`
+  const message = `${issuer.id} signs statements with the key ${issuer.kid}`
   return [{ level: 'ok', key: 'HISTORY_ISSUER_PRIVATE_KEY_PATH', message }, ...findings]
 }
 
@@ -44,7 +44,7 @@ async function judgeRecords({ path, hasWalletLogin, issuer }: HistorySettings): 
   const size = file ? `has ${file.size} bytes` : 'can be written'
   const also = [
     hasWalletLogin ? 'wallet login' : 'no wallet login',
-    issuer ? 'proofs are issued' : 'no proofs are issued',
+    issuer ? 'statements are issued' : 'no statements are issued',
   ]
   return [
     { level: 'ok', key, message: `${path} ${size}; ${also.join(', ')}` },

@@ -38,7 +38,7 @@ type TokenCommand = {
 export function registerHistoryCommands(program: Command, env: Environment): void {
   const history = program
     .command('history')
-    .description('identity tokens of the payment history, its files, and its proof issuer')
+    .description('identity tokens of the payment history, its files, and its statement issuer')
     .addHelpText('after', historyHelp)
   history
     .command('token')

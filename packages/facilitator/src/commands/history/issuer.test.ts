@@ -10,12 +10,12 @@ import { temporaryFolder } from '../../../test/folder.js'
 import { payerA } from '../../../test/history-payments.js'
 import { settingsOf } from '../../../test/issuer.js'
 import { sightOf } from '../../history/scopes.js'
-import { createProofs } from '../../history/statements/proofs.js'
+import { createStatements } from '../../history/statements/statements.js'
 import { systemRandom } from '../../system.js'
 
 const issuer = (...args: readonly string[]) => runCommand(['history', 'issuer', ...args])
 
-it('makes an issuer, changes its key, revokes the old one, and revokes a proof', async () => {
+it('makes an issuer, changes its key, revokes the old one, and revokes a statement', async () => {
   const folder = join(temporaryFolder(), 'issuer')
   const made = await issuer('init', '--folder', folder, '--issuer', 'https://pay.example', '--json')
   expect(made).toMatchObject({ code: 0, stderr: '' })
@@ -51,8 +51,8 @@ it('makes an issuer, changes its key, revokes the old one, and revokes a proof',
     stderr: `fail the manifest has no key third; its keys are ${kid}, ${second}\n`,
   })
 
-  const settings = settingsOf({ files }, join(folder, 'proofs'))
-  const proofs = await createProofs({
+  const settings = settingsOf({ files }, join(folder, 'statements'))
+  const statements = await createStatements({
     settings,
     money: { chainId: deployment.chainId, token: deployment.token },
     clock: { now: () => (now + 60) * 1_000 },
@@ -61,22 +61,22 @@ it('makes an issuer, changes its key, revokes the old one, and revokes a proof',
   })
   const sum = { payments: 0, amount: 0n }
   const sight = sightOf('payer', { payer: { address: payerA }, provider: {} }, deployment.treasury)
-  const proof = await proofs.proveTotal(
+  const statement = await statements.stateTotal(
     sight,
     { accepted: sum, late: sum },
     { since: 0, until: 1 },
     { audience: 'a' },
   )
-  if (!proof.ok) throw new Error(proof.message)
-  const { jti } = proof.value
+  if (!statement.ok) throw new Error(statement.message)
+  const { jti } = statement.value
   expect(await issuer('revoke', jti, '--artifacts', settings.artifactPath)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(new RegExp(`^the proof ${jti} is revoked until it expires at 20`)),
+    stdout: expect.stringMatching(new RegExp(`^the statement ${jti} is revoked until it expires at 20`)),
   })
   for (const unknown of ['../../manifest', 'f'.repeat(32)]) {
     expect(await issuer('revoke', unknown, '--artifacts', settings.artifactPath)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('has no such proof'),
+      stderr: expect.stringContaining('has no such statement'),
     })
   }
   expect(await issuer('revoke', jti)).toMatchObject({

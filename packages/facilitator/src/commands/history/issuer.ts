@@ -1,4 +1,4 @@
-/** `svc-facilitator history issuer …`: makes and changes the key, the manifest and the revocations of the proof issuer. */
+/** `svc-facilitator history issuer …`: makes and changes the key, the manifest and the revocations of the statement issuer. */
 import { exitCodes } from '@svc-zerc20/daemon'
 import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
@@ -13,7 +13,7 @@ Exit codes:
   ${exitCodes.mistake}   refused: a file is missing or does not fit, or a mistake on the command line`
 
 const issuerHelp = `
-A trust anchor signs the manifest, the manifest names the issuer's keys, and a key signs proofs. Verifiers know the anchor
+A trust anchor signs the manifest, the manifest names the issuer's keys, and a key signs statements. Verifiers know the anchor
 alone. Keep trust-anchor-private-key.pem on another machine: only rotate and revoke-key need it (--anchor-key). A running
 daemon reads key and manifest again by itself.
 
@@ -21,7 +21,7 @@ Examples:
   svc-facilitator history issuer init --folder issuer --issuer https://pay.example
   svc-facilitator history issuer rotate --folder issuer
   svc-facilitator history issuer revoke-key KEY_ID --folder issuer
-  svc-facilitator history issuer revoke JTI --artifacts proofs
+  svc-facilitator history issuer revoke JTI --artifacts statements
 ${exitCodesHelp}`
 
 type Common = { readonly folder: string; readonly json: boolean; readonly anchorKey?: string }
@@ -30,7 +30,7 @@ type Common = { readonly folder: string; readonly json: boolean; readonly anchor
 export function registerIssuerCommands(history: Command, env: Environment): void {
   const issuer = history
     .command('issuer')
-    .description('make and change key, manifest and revocations of the proof issuer')
+    .description('make and change key, manifest and revocations of the statement issuer')
     .addHelpText('after', issuerHelp)
   const verb = (name: string, description: string) =>
     issuer
@@ -60,7 +60,7 @@ const random = systemRandom
 function addKeys(verb: Verb): void {
   verb('init', 'make trust anchor, key and manifest in a new folder')
     .requiredOption(...folderOption)
-    .requiredOption('--issuer <name>', 'name of the issuer in every proof, for example its URL')
+    .requiredOption('--issuer <name>', 'name of the issuer in every statement, for example its URL')
     .action((options: Common & { issuer: string }) =>
       run(async () => {
         const { initIssuer } = await import('../../history/statements/issuer-files.js')
@@ -68,17 +68,17 @@ function addKeys(verb: Verb): void {
         print(options, written, [
           `made the issuer ${options.issuer} with the key ${written.kid}`,
           '',
-          'Give this file to whoever verifies proofs:',
+          'Give this file to whoever verifies statements:',
           `  ${written.files.anchor}`,
           'Move this file to another machine; only rotate and revoke-key need it:',
           `  ${written.files.anchorKey}`,
-          'Set for the daemon, beside HISTORY_ARTIFACT_PATH, a folder for the proofs:',
+          'Set for the daemon, beside HISTORY_ARTIFACT_PATH, a folder for the statements:',
           ...settingsOf(written),
         ])
       }),
     )
 
-  verb('rotate', 'make a new key; proofs of the old one stay valid')
+  verb('rotate', 'make a new key; statements of the old one stay valid')
     .requiredOption(...folderOption)
     .option(...anchorKeyOption)
     .action((options: Common) =>
@@ -93,7 +93,7 @@ function addKeys(verb: Verb): void {
       }),
     )
 
-  verb('revoke-key', 'have no proof of a key believed any more, for example because it was stolen')
+  verb('revoke-key', 'have no statement of a key believed any more, for example because it was stolen')
     .argument('<key-id>', 'name of the key')
     .requiredOption(...folderOption)
     .option(...anchorKeyOption)
@@ -102,7 +102,7 @@ function addKeys(verb: Verb): void {
         const { revokeIssuerKey } = await import('../../history/statements/issuer-files.js')
         const written = await revokeIssuerKey({ ...options, keyId, now: now() })
         print(options, written, [
-          `the key ${keyId} is revoked from manifest ${written.manifest.seq} on; give the manifest to whoever verifies proofs`,
+          `the key ${keyId} is revoked from manifest ${written.manifest.seq} on; give the manifest to whoever verifies statements`,
         ])
       }),
     )
@@ -110,9 +110,9 @@ function addKeys(verb: Verb): void {
 
 function addRevocations(verb: Verb, env: Environment): void {
   const { HISTORY_ARTIFACT_PATH: artifacts } = env
-  verb('revoke', 'revoke one proof; the list that verifiers get names it within seconds')
-    .argument('<jti>', 'the id of the proof')
-    .option('--artifacts <folder>', 'folder of the proofs; default: HISTORY_ARTIFACT_PATH')
+  verb('revoke', 'revoke one statement; the list that verifiers get names it within seconds')
+    .argument('<jti>', 'the id of the statement')
+    .option('--artifacts <folder>', 'folder of the statements; default: HISTORY_ARTIFACT_PATH')
     .action((jti: string, options: { artifacts?: string; json: boolean }) =>
       run(async () => {
         const folder = options.artifacts ?? artifacts
@@ -124,11 +124,13 @@ function addRevocations(verb: Verb, env: Environment): void {
         ])
         const expiresAt = isJti(jti) ? await expiryOf(folder, jti) : undefined
         if (expiresAt === undefined)
-          throw new SvcError('proof_unknown', `${jti}: ${folder} has no such proof`)
+          throw new SvcError('statement_unknown', `${jti}: ${folder} has no such statement`)
         await revoke(folder, jti, expiresAt)
         const isOver = expiresAt <= now()
         const text = isOver ? 'has expired already' : `is revoked until it expires at ${timeOf(expiresAt)}`
-        write(options.json ? JSON.stringify({ jti, expiresAt }, undefined, 2) : `the proof ${jti} ${text}`)
+        write(
+          options.json ? JSON.stringify({ jti, expiresAt }, undefined, 2) : `the statement ${jti} ${text}`,
+        )
       }),
     )
 }

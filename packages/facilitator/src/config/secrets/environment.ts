@@ -16,10 +16,10 @@ export const tokenCharactersMin = 16
 /** A shorter secret could be found by trying, because everybody who has a token can check a guess. */
 const identitySecretCharactersMin = 32
 
-export const proofTtlSecondsDefault = 30 * 86_400
-const proofTtlSecondsMax = 10 * 366 * 86_400
+export const statementTtlSecondsDefault = 30 * 86_400
+const statementTtlSecondsMax = 10 * 366 * 86_400
 
-/** Longest name of a tenant, an actor, an issuer or a key: all of them stand in tokens and proofs. */
+/** Longest name of a tenant, an actor, an issuer or a key: all of them stand in tokens and statements. */
 const historyNameCharactersMax = 200
 
 const accountKey = parsedBy<Hex>(
@@ -39,11 +39,11 @@ const historyName = z
 
 const wallet = address.describe(`${address.description}; capitals, if mixed, must be those of its checksum`)
 
-const proofTtl = z
+const statementTtl = z
   .string()
   .regex(/^[1-9]\d{0,9}$/)
   .transform(Number)
-  .pipe(z.number().max(proofTtlSecondsMax))
+  .pipe(z.number().max(statementTtlSecondsMax))
 
 const identitySecret = z.string().min(identitySecretCharactersMin)
 
@@ -145,7 +145,7 @@ export const variables = {
   HISTORY_ISSUER_PRIVATE_KEY_PATH: ofHistory(
     path.describe('the path of a file that only its owner and its group can read'),
     'issuer',
-    'Private key that signs proofs (Ed25519, PEM). `svc-facilitator history issuer init` makes it, the manifest and the anchor.',
+    'Private key that signs statements (Ed25519, PEM). `svc-facilitator history issuer init` makes it, the manifest and the anchor.',
   ),
   HISTORY_ISSUER_MANIFEST_PATH: ofHistory(
     path.describe('the path of a file'),
@@ -160,7 +160,7 @@ export const variables = {
   HISTORY_ARTIFACT_PATH: ofHistory(
     path.describe('the path of a folder that exists'),
     'issuer',
-    'Folder of the issued proofs and of the revocations.',
+    'Folder of the issued statements and of the revocations.',
   ),
   HISTORY_ISSUER_ID: ofHistory(
     historyName,
@@ -173,9 +173,9 @@ export const variables = {
     'The key of the manifest that the private key must be. Unset: the one that belongs to it.',
   ),
   HISTORY_PROOF_TTL_SECONDS: ofHistory(
-    proofTtl.describe(`a whole number from 1 to ${proofTtlSecondsMax}`),
+    statementTtl.describe(`a whole number from 1 to ${statementTtlSecondsMax}`),
     'refinement',
-    `How long a proof is valid. Unset: ${proofTtlSecondsDefault}, which is 30 days.`,
+    `How long a statement is valid. Unset: ${statementTtlSecondsDefault}, which is 30 days.`,
   ),
 } as const
 

@@ -29,7 +29,7 @@ const issuer: Env = {
   HISTORY_ISSUER_PRIVATE_KEY_PATH: '/etc/svc/issuer.key',
   HISTORY_ISSUER_MANIFEST_PATH: '/etc/svc/manifest.jwt',
   HISTORY_ISSUER_TRUST_ANCHOR_PATH: '/etc/svc/anchor.json',
-  HISTORY_ARTIFACT_PATH: '/var/lib/svc/proofs',
+  HISTORY_ARTIFACT_PATH: '/var/lib/svc/statements',
 }
 const refinements: Env = {
   HISTORY_ISSUER_ID: 'https://facilitator.example',
@@ -128,10 +128,10 @@ describe('the history group', () => {
       ...group,
       ...issuer,
       PAYMENT_HISTORY_PATH: 'history.jsonl',
-      HISTORY_ARTIFACT_PATH: 'proofs',
+      HISTORY_ARTIFACT_PATH: 'statements',
     }
     const { history } = examineHistory(env, config, '/srv')
-    expect([history?.path, history?.issuer?.artifactPath]).toEqual(['/srv/history.jsonl', '/srv/proofs'])
+    expect([history?.path, history?.issuer?.artifactPath]).toEqual(['/srv/history.jsonl', '/srv/statements'])
     expect(settingsOf(env)?.path).toBe(resolve('history.jsonl'))
   })
 
@@ -239,7 +239,7 @@ describe('the issuer group', () => {
       manifestPath: issuer.HISTORY_ISSUER_MANIFEST_PATH,
       trustAnchorPath: issuer.HISTORY_ISSUER_TRUST_ANCHOR_PATH,
       artifactPath: issuer.HISTORY_ARTIFACT_PATH,
-      proofTtlSeconds: 2_592_000,
+      statementTtlSeconds: 2_592_000,
     })
   })
 
@@ -273,14 +273,14 @@ describe('the issuer group', () => {
     expect(settingsOf(env)?.issuer).toMatchObject({
       id: 'https://facilitator.example',
       keyId: 'key-of-spring',
-      proofTtlSeconds: 7_654_321,
+      statementTtlSeconds: 7_654_321,
     })
   })
 
   it.each(Object.keys(refinements))('R-088 is needed by %s, which is ignored without it', (name) => {
     const one = { [name]: refinements[name] ?? '' }
     expect(linesOf({ ...group, ...one })).toEqual([
-      `warn ${name}: ignored: it refines a proof issuer, which needs ${names.join(', ')}`,
+      `warn ${name}: ignored: it refines a statement issuer, which needs ${names.join(', ')}`,
     ])
     expect(settingsOf({ ...group, ...one })).not.toHaveProperty('issuer')
     // A value that would be refused with an issuer does not matter without one.
@@ -288,8 +288,10 @@ describe('the issuer group', () => {
     // Half a group does not become whole by it.
     const half = { ...group, ...one, ...without(issuer, 'HISTORY_ARTIFACT_PATH') }
     expect(linesOf(half)).toEqual([
-      expect.stringMatching(/^fail HISTORY_ARTIFACT_PATH: not set, but a proof issuer needs its whole group/),
-      `warn ${name}: ignored: it refines a proof issuer, which needs HISTORY_ARTIFACT_PATH`,
+      expect.stringMatching(
+        /^fail HISTORY_ARTIFACT_PATH: not set, but a statement issuer needs its whole group/,
+      ),
+      `warn ${name}: ignored: it refines a statement issuer, which needs HISTORY_ARTIFACT_PATH`,
     ])
   })
 

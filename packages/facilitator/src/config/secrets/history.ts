@@ -10,9 +10,9 @@ import {
   environmentVariables,
   historyVariables,
   namesOf,
-  proofTtlSecondsDefault,
   readVariable,
   type Say,
+  statementTtlSecondsDefault,
 } from './environment.js'
 
 export const participantRoles = ['payer', 'provider'] as const
@@ -34,7 +34,7 @@ export type HistorySettings = {
   readonly participants: Readonly<Record<ParticipantRole, ParticipantBinding>>
   /** Both participants have an address. */
   readonly hasWalletLogin: boolean
-  /** Absent: no proofs are issued. */
+  /** Absent: no statements are issued. */
   readonly issuer?: IssuerSettings
 }
 
@@ -47,7 +47,7 @@ export type IssuerSettings = {
   readonly id?: string
   /** Default: the key of the manifest that belongs to the private key. */
   readonly keyId?: string
-  readonly proofTtlSeconds: number
+  readonly statementTtlSeconds: number
 }
 
 export type HistoryReading = {
@@ -165,15 +165,15 @@ function secretOf(
 type IssuerPath =
   `HISTORY_${'ISSUER_PRIVATE_KEY' | 'ISSUER_MANIFEST' | 'ISSUER_TRUST_ANCHOR' | 'ARTIFACT'}_PATH`
 
-/** Half an issuer fails, with or without a history: somebody meant to have proofs, and there would be none. */
+/** Half an issuer fails, with or without a history: somebody meant to have statements, and there would be none. */
 function examineIssuerGroup(env: Environment, directory: string, say: Say): IssuerSettings | undefined {
   const group = namesOf('issuer')
   const missing = group.filter((name) => !env[name])
   if (missing.length > 0) {
-    const message = 'not set, but a proof issuer needs its whole group; set it, or unset all of the group'
+    const message = 'not set, but a statement issuer needs its whole group; set it, or unset all of the group'
     if (missing.length < group.length) for (const name of missing) say('fail', name, message)
     for (const name of namesOf('refinement').filter((name) => env[name])) {
-      say('warn', name, `ignored: it refines a proof issuer, which needs ${missing.join(', ')}`)
+      say('warn', name, `ignored: it refines a statement issuer, which needs ${missing.join(', ')}`)
     }
     return undefined
   }
@@ -187,10 +187,11 @@ function examineIssuerGroup(env: Environment, directory: string, say: Say): Issu
   const artifactPath = at('HISTORY_ARTIFACT_PATH')
   const id = readVariable(env, 'HISTORY_ISSUER_ID', say)
   const keyId = readVariable(env, 'HISTORY_ISSUER_KEY_ID', say)
-  const proofTtlSeconds = readVariable(env, 'HISTORY_PROOF_TTL_SECONDS', say) ?? proofTtlSecondsDefault
+  const statementTtlSeconds =
+    readVariable(env, 'HISTORY_PROOF_TTL_SECONDS', say) ?? statementTtlSecondsDefault
   if (!privateKeyPath || !manifestPath || !trustAnchorPath || !artifactPath) return undefined
   return {
-    ...{ privateKeyPath, manifestPath, trustAnchorPath, artifactPath, proofTtlSeconds },
+    ...{ privateKeyPath, manifestPath, trustAnchorPath, artifactPath, statementTtlSeconds },
     ...(id !== undefined && { id }),
     ...(keyId !== undefined && { keyId }),
   }

@@ -1,5 +1,5 @@
 /**
- * Every proof that was issued, one file each, on the disk before anybody has the proof. So the operator can always tell what
+ * Every statement that was issued, one file each, on the disk before anybody has the statement. So the operator can always tell what
  * was signed, and revoke it.
  */
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
@@ -14,7 +14,7 @@ export type Artifact = {
   readonly audience: string
   readonly issuedAt: number
   readonly expiresAt: number
-  /** The proof file as it was given to the participant. */
+  /** The statement file as it was given to the participant. */
   readonly file: object
 }
 
@@ -62,7 +62,7 @@ export async function openArtifacts(root: string): Promise<Artifacts> {
 
 /**
  * Throws when the folder is not the one that was opened: it was removed, or its disk is not mounted any more. An empty folder
- * in its place would tell verifiers that no proof was revoked.
+ * in its place would tell verifiers that no statement was revoked.
  */
 export async function assertOpened(root: string): Promise<void> {
   await stat(unfinishedIn(root)).catch((cause) => {
@@ -80,7 +80,7 @@ export async function inArtifacts<T>(root: string, work: () => Promise<T>): Prom
   }
 }
 
-/** When the proof expires, or undefined when there is no such proof here. */
+/** When the statement expires, or undefined when there is no such statement here. */
 export async function expiryOf(root: string, jti: string): Promise<number | undefined> {
   try {
     const { expiresAt } = JSON.parse(await readFile(pathOf(root, jti), 'utf8')) as Artifact

@@ -126,7 +126,7 @@ describe('a finality receipt', () => {
 
   it('is refused without a mint, without a burn, and to those who may not see the burn', () => {
     expect(receiptOf(payer, historyPaymentOf(1))).toBe('finality_not_told')
-    expect(receiptOf(provider, historyPaymentOf(1, { accepted: false }))).toBe('nothing_to_prove')
+    expect(receiptOf(provider, historyPaymentOf(1, { accepted: false }))).toBe('nothing_to_state')
     expect(receiptOf(provider)).toBe('burn_not_disclosed')
     expect(receiptOf(stranger)).toBe('burn_not_disclosed')
   })

@@ -1,9 +1,9 @@
 /**
- * What is put into a proof: never more than the participant may see, because statements are made of what `scopes.ts` shows.
+ * What is put into a statement: never more than the participant may see, because statements are made of what `scopes.ts` shows.
  */
 
 import { type Address, Network, type UnixSeconds } from '@svc-zerc20/protocol'
-import type { Statement } from '@svc-zerc20/statement'
+import type { StatementContent } from '@svc-zerc20/statement'
 import { toldFinalityAt } from '../payment.js'
 import {
   dayOf,
@@ -38,7 +38,7 @@ export function paymentStatement(
   { role, scope }: Sight,
   seen: SeenPayment,
   money: Money,
-): Statement<'payment'> | undefined {
+): StatementContent<'payment'> | undefined {
   const { accepted, late, finalized } = seen
   const paid = accepted ?? late
   if (paid === undefined) return undefined
@@ -74,7 +74,7 @@ export function totalStatement(
   totals: SeenTotals,
   { since, until }: Period,
   money: Money,
-): Statement<'total'> {
+): StatementContent<'total'> {
   const { accepted, late, fees, finalized } = totals
   return {
     kind: 'total',
@@ -101,10 +101,10 @@ export function finalityStatement(
   seen: SeenPayment,
   money: Money,
   now: UnixSeconds,
-): Statement<'finality'> | 'nothing_to_prove' | 'finality_not_told' | 'burn_not_disclosed' {
+): StatementContent<'finality'> | 'nothing_to_state' | 'finality_not_told' | 'burn_not_disclosed' {
   const { accepted, late, finalized } = seen
   const paid = accepted ?? late
-  if (paid === undefined) return 'nothing_to_prove'
+  if (paid === undefined) return 'nothing_to_state'
   // Also for those who see no burn: whether it is minted is told by day, whoever asks.
   const on = finalized && dayToldOf(paid, finalized)
   if (on === undefined || Date.parse(on) / 1_000 >= finalityToldBefore(now)) return 'finality_not_told'

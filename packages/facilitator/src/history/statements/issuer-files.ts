@@ -1,5 +1,5 @@
 /**
- * The files of a proof issuer: trust anchor, key and manifest. The private key of the anchor signs manifests and nothing else,
+ * The files of a statement issuer: trust anchor, key and manifest. The private key of the anchor signs manifests and nothing else,
  * so it belongs on another machine than the daemon; the commands can run there, too.
  */
 import { existsSync } from 'node:fs'
@@ -80,7 +80,7 @@ export async function initIssuer(
 
 /**
  * A new key. The one before is good for the time of the overlap, so that a running daemon can change over, and its private
- * part is gone then. Proofs that it signed stay valid.
+ * part is gone then. Statements that it signed stay valid.
  */
 export async function rotateIssuer(
   wanted: {
@@ -109,7 +109,7 @@ export async function rotateIssuer(
   return { files, manifest, kid: row.kid }
 }
 
-/** From now on no proof of this key is believed by whoever has the new manifest. */
+/** From now on no statement of this key is believed by whoever has the new manifest. */
 export async function revokeIssuerKey(
   wanted: { folder: string; anchorKey?: string | undefined; keyId: string } & Pick<Now, 'now'>,
 ): Promise<Written> {

@@ -181,7 +181,7 @@ describe('the issuer', () => {
       manifestPath: '/b',
       trustAnchorPath: '/c',
       artifactPath: '/d',
-      proofTtlSeconds: 1,
+      statementTtlSeconds: 1,
     }
     expect(examineIssuer(settings, now).findings).toHaveLength(3)
   })

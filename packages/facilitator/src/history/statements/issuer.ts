@@ -1,5 +1,5 @@
 /**
- * The proof issuer's key and papers. They must belong together, or nothing is signed: a proof that no verifier believes is
+ * The statement issuer's key and papers. They must belong together, or nothing is signed: a statement that no verifier believes is
  * worse than none.
  */
 import { readFileSync, statSync } from 'node:fs'

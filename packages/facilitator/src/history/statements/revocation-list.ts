@@ -1,4 +1,4 @@
-/** The signed list of revoked proofs. Strangers may ask for it, so it is read and signed now and then only. */
+/** The signed list of revoked statements. Strangers may ask for it, so it is read and signed now and then only. */
 
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import { signRevocations } from '@svc-zerc20/statement'

@@ -1,5 +1,5 @@
 /**
- * The proofs that the operator revoked: one empty file each, beside the artifacts. The command writes them while the
+ * The statements that the operator revoked: one empty file each, beside the artifacts. The command writes them while the
  * daemon runs, and no lock is needed. The name says until when the revocation matters.
  */
 import { mkdir, open, readdir } from 'node:fs/promises'
@@ -19,7 +19,7 @@ export async function revoke(root: string, jti: string, expiresAt: number): Prom
   await syncFolder(root)
 }
 
-/** The revoked proofs that have not expired. A proof that has expired is refused anyway. */
+/** The revoked statements that have not expired. A statement that has expired is refused anyway. */
 export async function readRevoked(root: string, now: number): Promise<string[]> {
   const names = await readdir(folderOf(root)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { addressOf, deployment, nonceOf, seconds, units } from '../../../test/challenges.js'
 import { connectionBounds } from '../../../test/connections.js'
-import { echoProofs, openHistoryApp, participantsOf, ratePerMin } from '../../../test/history-app.js'
+import { echoStatements, openHistoryApp, participantsOf, ratePerMin } from '../../../test/history-app.js'
 import { createMemoryHistory } from '../../../test/history-books.js'
 import { historyPaymentOf, noon, payerA } from '../../../test/history-payments.js'
 import { limits } from '../../config/limits.js'
@@ -372,51 +372,51 @@ describe('an export', () => {
   })
 })
 
-describe('proofs', () => {
+describe('statements', () => {
   const body = { audience: 'https://auditor.example', nonce: 'n-1' }
   const period = { since: 5, until: 9 }
 
   it('R-125 are made of what the participant sees, for the audience that it names', async () => {
-    const { post } = await opened({ payments: many(2), proofs: echoProofs() })
-    for (const kind of ['proof', 'receipt']) {
+    const { post } = await opened({ payments: many(2), statements: echoStatements() })
+    for (const kind of ['statement', 'receipt']) {
       const answer = await post(`/payments/${nonceOf(1)}/${kind}`, 'payer', body)
-      const [sight, seen, request] = JSON.parse(answer.json().proof)
+      const [sight, seen, request] = JSON.parse(answer.json().statement)
       expect(sight).toEqual({ role: 'payer', scope: { kind: 'payer', payer: payerA } })
       expect(seen).toMatchObject({ challengeNonce: nonceOf(1), payer: payerA })
       expect(request).toEqual(body)
       expect((await post(`/payments/${nonceOf(9)}/${kind}`, 'payer', body)).statusCode).toBe(404)
     }
-    const total = await post('/totals/proof', 'payer', { ...body, since: noon, until: noon + 9 })
-    const [, totals, proved] = JSON.parse(total.json().proof)
+    const total = await post('/totals/statement', 'payer', { ...body, since: noon, until: noon + 9 })
+    const [, totals, proved] = JSON.parse(total.json().statement)
     expect(totals).toEqual({ accepted: { payments: 2, amount: '3' }, late: { payments: 0, amount: '0' } })
     expect(proved).toEqual({ since: noon, until: noon + 9 })
   })
 
   it.each([
-    [`/payments/${nonceOf(1)}/proof`, {}],
+    [`/payments/${nonceOf(1)}/statement`, {}],
     [`/payments/${nonceOf(1)}/receipt`, { audience: 7 }],
-    [`/payments/${nonceOf(1)}/proof`, { audience: 'x', nonce: {} }],
-    ['/totals/proof', { audience: 'x' }],
-    ['/totals/proof', { audience: 'x', since: 9, until: 5 }],
-    ['/totals/proof', { audience: 'x', since: 1.5, until: 5 }],
+    [`/payments/${nonceOf(1)}/statement`, { audience: 'x', nonce: {} }],
+    ['/totals/statement', { audience: 'x' }],
+    ['/totals/statement', { audience: 'x', since: 9, until: 5 }],
+    ['/totals/statement', { audience: 'x', since: 1.5, until: 5 }],
   ])('%s refuses the body %j', async (path, payload) => {
-    const { post } = await opened({ payments: many(1), proofs: echoProofs() })
+    const { post } = await opened({ payments: many(1), statements: echoStatements() })
     const answer = await post(path, 'provider', payload)
     expect([answer.statusCode, answer.json().reason]).toEqual([400, 'malformed_request'])
   })
 
   it('of a total are not for a payer that has to present nonces', async () => {
     const { post } = await opened({
-      proofs: echoProofs(),
+      statements: echoStatements(),
       participants: participantsOf({ payer: { tenant: 'acme', actor: 'buyer-7' } }),
     })
-    expect((await post('/totals/proof', 'payer', { ...body, ...period })).json().reason).toBe(
+    expect((await post('/totals/statement', 'payer', { ...body, ...period })).json().reason).toBe(
       'nonce_required',
     )
   })
 
   it('manifest and revocations are for everybody, as signed text', async () => {
-    const { app } = await opened({ proofs: echoProofs() })
+    const { app } = await opened({ statements: echoStatements() })
     for (const [path, text] of [
       ['manifest', 'a.manifest'],
       ['revocations', 'a.list'],
@@ -430,14 +430,14 @@ describe('proofs', () => {
   it('R-086 are not there without an issuer', async () => {
     const { app, get, post } = await opened({ payments: many(1) })
     for (const path of [
-      `/payments/${nonceOf(1)}/proof`,
+      `/payments/${nonceOf(1)}/statement`,
       `/payments/${nonceOf(1)}/receipt`,
-      '/totals/proof',
+      '/totals/statement',
     ]) {
       expect((await post(path, 'payer', { ...body, ...period })).statusCode).toBe(404)
     }
     expect((await app.inject({ url: '/history/issuer/manifest' })).statusCode).toBe(404)
     expect((await app.inject({ url: '/history/issuer/revocations' })).statusCode).toBe(404)
-    expect((await get('/whoami', 'payer')).json().proofs).toBe(false)
+    expect((await get('/whoami', 'payer')).json().statements).toBe(false)
   })
 })

@@ -4,8 +4,8 @@ import { guardedRoute } from './door.js'
 import { exportRoutes } from './export.js'
 import { loginRoutes } from './login.js'
 import { paymentRoutes } from './payments.js'
-import { issuerRoutes, proofRoutes } from './proofs.js'
 import * as schemas from './schemas.js'
+import { issuerRoutes, statementRoutes } from './statements.js'
 
 export const historyRoutes = [
   ...loginRoutes,
@@ -15,7 +15,7 @@ export const historyRoutes = [
     path: '/history/whoami',
     summary: 'Who the token stands for',
     answer: schemas.whoami,
-    async handle({ visitor: { participant, sight } }, { chainId, token, proofs }) {
+    async handle({ visitor: { participant, sight } }, { chainId, token, statements }) {
       const { scope } = sight
       return {
         ...participant,
@@ -24,13 +24,13 @@ export const historyRoutes = [
         ...(scope?.kind === 'treasury' && { treasury: toChecksum(scope.treasury) }),
         network: Network.format(chainId),
         token: toChecksum(token),
-        proofs: proofs !== undefined,
+        statements: statements !== undefined,
       }
     },
   }),
 
   ...paymentRoutes,
   ...exportRoutes,
-  ...proofRoutes,
+  ...statementRoutes,
   ...issuerRoutes,
 ]

@@ -4,9 +4,9 @@ import type { LightMyRequestResponse } from 'fastify'
 import { expect, it } from 'vitest'
 import { addressOf, nonceOf, seconds, units } from '../../../test/challenges.js'
 import { type ApiDocument, createContract } from '../../../test/contract.js'
-import { echoProofs, type HistoryApp, openHistoryApp, participantsOf } from '../../../test/history-app.js'
+import { echoStatements, type HistoryApp, openHistoryApp, participantsOf } from '../../../test/history-app.js'
 import { historyPaymentOf, noon } from '../../../test/history-payments.js'
-import type { Proofs } from '../../history/statements/proofs.js'
+import type { Statements } from '../../history/statements/statements.js'
 import { openApiDocument } from '../document.js'
 import { historyRoutes } from './api.js'
 
@@ -38,17 +38,17 @@ const reasonOf: Record<string, ReasonCode> = {
   hidden: 'burn_not_disclosed',
   away: 'issuer_unavailable',
 }
-function proofsOf(isAway = false): Proofs {
-  const echo = echoProofs()
+function statementsOf(isAway = false): Statements {
+  const echo = echoStatements()
   const heed = (given: unknown[]) => reasonOf[(given.at(-1) as { audience: string }).audience]
-  const issue = async (...given: Parameters<Proofs['receipt']>) => {
+  const issue = async (...given: Parameters<Statements['receipt']>) => {
     const reason = heed(given)
     return reason ? reject(reason) : echo.receipt(...given)
   }
   return {
-    provePayment: issue,
+    statePayment: issue,
     receipt: issue,
-    proveTotal: async (sight, _totals, _period, request) => issue(sight, {} as never, request),
+    stateTotal: async (sight, _totals, _period, request) => issue(sight, {} as never, request),
     manifest: () => (isAway ? reject('issuer_unavailable') : echo.manifest()),
     revocations: async () => (isAway ? reject('issuer_unavailable') : echo.revocations()),
   }
@@ -75,13 +75,13 @@ const bodies: Record<string, object> = {
 }
 
 async function ask({ app }: HistoryApp, method: 'GET' | 'POST', url: string, more: object = {}) {
-  const payload = bodies[url] ?? (/proof$|receipt$/.test(url) ? { audience: 'us', ...period } : undefined)
+  const payload = bodies[url] ?? (/statement$|receipt$/.test(url) ? { audience: 'us', ...period } : undefined)
   return check(method, url, await app.inject({ method, url, ...(payload && { payload }), ...more }))
 }
 
 it('the answers of both roles, and refusals by role, token, form and rate', async () => {
   const admission = { participant: () => undefined, login: () => undefined }
-  const world = await openHistoryApp({ payments, login, proofs: proofsOf(), admission })
+  const world = await openHistoryApp({ payments, login, statements: statementsOf(), admission })
   const byNonce = await openHistoryApp({
     payments,
     admission,
@@ -103,7 +103,7 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
     await ask(world, method, url, { headers, payload: { padding: 'x'.repeat(2_000) } })
     await ask(world, method, url, { payload: 'x', headers: { ...headers, 'content-type': 'text/plain' } })
     for (const audience of /login|totals/.test(url) ? ['later', 'away'] : Object.keys(reasonOf)) {
-      if (auth && !(audience === 'hidden' && url.endsWith('/proof'))) {
+      if (auth && !(audience === 'hidden' && url.endsWith('/statement'))) {
         await ask(world, method, url, { headers, payload: { audience, ...period } })
       }
     }
@@ -131,7 +131,7 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
   const failing = await openHistoryApp({ payments: [historyPaymentOf(2)], disclose: full })
   const disclose = `/history/payments/${nonceOf(2)}/disclose`
   await ask(failing, 'POST', disclose, { headers: await failing.headerOf('payer') })
-  const away = await openHistoryApp({ proofs: proofsOf(true) })
+  const away = await openHistoryApp({ statements: statementsOf(true) })
   for (const path of ['manifest', 'revocations']) await ask(away, 'GET', `/history/issuer/${path}`)
   expect(contract.unseen((path) => path.startsWith('/history'))).toEqual([])
   await Promise.all([world, byNonce, busy, failing, away].map(({ app }) => app.close()))

@@ -7,7 +7,7 @@ import type { Tokens } from '../../history/identity/tokens.js'
 import type { WalletLogin } from '../../history/identity/wallet-login.js'
 import type { HistoryBooks } from '../../history/questions.js'
 import { type Sight, sightOf } from '../../history/scopes.js'
-import type { Proofs } from '../../history/statements/proofs.js'
+import type { Statements } from '../../history/statements/statements.js'
 import type { Clock } from '../../payment/ports.js'
 import type { Admission } from '../admission.js'
 import type { Refusal } from '../problem.js'
@@ -25,8 +25,8 @@ export type HistoryApiDeps = {
   readonly books: HistoryBooks
   /** Lets the provider see payer and burn from now on. Durable when it resolves; a second time changes nothing. */
   readonly disclose: (nonce: ChallengeNonce, payer: Address) => Promise<void>
-  /** Absent without a proof issuer. */
-  readonly proofs: Proofs | undefined
+  /** Absent without a statement issuer. */
+  readonly statements: Statements | undefined
   readonly admission: Pick<Admission, 'participant' | 'login'>
   readonly clock: Pick<Clock, 'now' | 'sleep'>
 }

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
-import { parseProofFile, parseTrustAnchor, verifyProof } from '@svc-zerc20/statement'
+import { parseStatementFile, parseTrustAnchor, verifyStatement } from '@svc-zerc20/statement'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -54,7 +54,7 @@ async function start() {
       ...historyEnvironment(join(net.directory, 'history.jsonl')),
       HISTORY_PAYER_ADDRESS: payer.address,
       HISTORY_PROVIDER_ADDRESS: provider.address,
-      ...issuerEnvironment(issuer.files, join(net.directory, 'proofs')),
+      ...issuerEnvironment(issuer.files, join(net.directory, 'statements')),
     },
   })
 }
@@ -211,9 +211,9 @@ describe('R-125 payments by permit, by self-transfer and too late', () => {
     const trustAnchor = parseTrustAnchor(readFileSync(issuer.files.anchor, 'utf8'))
     const proved = async (account: PrivateKeyAccount, path: string, more: object = {}) => {
       const text = await ask(account, path, 'POST', { audience, nonce: 'n-1', ...more })
-      const { proof, manifest = '', revocations = '' } = parseProofFile(text)
+      const { statement, manifest = '', revocations = '' } = parseStatementFile(text)
       const papers = { manifests: [manifest], revocations: [revocations] }
-      const verdict = await verifyProof(proof, {
+      const verdict = await verifyStatement(statement, {
         trustAnchor,
         ...papers,
         now: seconds(),
@@ -221,10 +221,10 @@ describe('R-125 payments by permit, by self-transfer and too late', () => {
         nonce: 'n-1',
       })
       if (!verdict.ok) throw new Error(verdict.message)
-      const parts = proof.split(/[.~]/).map((part) => Buffer.from(part, 'base64url').toString('latin1'))
-      return { claims: verdict.proof.claims, text: parts.join('\n').toLowerCase() }
+      const parts = statement.split(/[.~]/).map((part) => Buffer.from(part, 'base64url').toString('latin1'))
+      return { claims: verdict.statement.claims, text: parts.join('\n').toLowerCase() }
     }
-    const payment = await proved(payer, `/payments/${paid.gasless}/proof`)
+    const payment = await proved(payer, `/payments/${paid.gasless}/statement`)
     expect(payment.claims).toMatchObject({
       outcome: 'accepted',
       value: '1000',
@@ -235,7 +235,7 @@ describe('R-125 payments by permit, by self-transfer and too late', () => {
     const onChain = await net.client.getTransactionReceipt({ hash: burnTransaction as Hex })
     expect(onChain.status).toBe('success')
     expect([leafIndex, finalizedOn]).toEqual([expect.stringMatching(/^\d+$/), payment.claims.finalizedOn])
-    const total = await proved(provider, '/totals/proof', { since: 0, until: seconds() })
+    const total = await proved(provider, '/totals/statement', { since: 0, until: seconds() })
     expect(total.claims).toMatchObject({ accepted: '3500', late: '700', finalized: '4200' })
     for (const { mint } of await listOf(provider)) {
       for (const { text } of [payment, receipt]) {

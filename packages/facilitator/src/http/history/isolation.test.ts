@@ -3,7 +3,7 @@ import { toChecksum } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressOf, deployment, hashOf, nonceOf, seconds, units } from '../../../test/challenges.js'
 import {
-  echoProofs,
+  echoStatements,
   type HistoryApp,
   nowOfAll,
   openHistoryApp,
@@ -60,10 +60,10 @@ const questions = [
   '/export?phase=finalized&format=csv',
   ...Array.from({ length: 10 }, (_, i) => `/payments/${nonceOf(i)}`),
   ...[1, 2, 3, 4, 5, 7, 9].flatMap((i) => [
-    `POST /payments/${nonceOf(i)}/proof`,
+    `POST /payments/${nonceOf(i)}/statement`,
     `POST /payments/${nonceOf(i)}/receipt`,
   ]),
-  'POST /totals/proof',
+  'POST /totals/statement',
 ]
 
 const about = { audience: 'https://auditor.example', since: 0, until: nowOfAll }
@@ -91,7 +91,7 @@ let withAddress: HistoryApp
 let byNonce: HistoryApp
 beforeAll(async () => {
   recorded = await openRecordedHistory(world())
-  const real = { books: recorded.history, proofs: echoProofs() }
+  const real = { books: recorded.history, statements: echoStatements() }
   withAddress = await openHistoryApp(real)
   const participants = participantsOf({ payer: { tenant: 'acme', actor: 'buyer-7' } })
   byNonce = await openHistoryApp({ ...real, participants })

@@ -149,7 +149,7 @@ export const whoami = named(
     treasury: address.optional().describe('the provider’s'),
     network,
     token: address,
-    proofs: z.boolean().describe('proofs are issued here'),
+    statements: z.boolean().describe('statements are issued here'),
   }),
 )
 
@@ -241,33 +241,33 @@ export const login = named(
 )
 
 const forWhom = {
-  audience: z.string().describe('who will check the proof, such as `https://auditor.example`'),
-  nonce: z.string().optional().describe('a word of the verifier, which then is in the proof'),
+  audience: z.string().describe('who will check the statement, such as `https://auditor.example`'),
+  nonce: z.string().optional().describe('a word of the verifier, which then is in the statement'),
 }
 
-export const proofRequest = named(
-  'ProofRequest',
-  'For whom a proof is made. Each name: 1 to 256 printable characters without spaces.',
+export const statementRequest = named(
+  'StatementRequest',
+  'For whom a statement is made. Each name: 1 to 256 printable characters without spaces.',
   z.looseObject(forWhom),
 )
 
-export const totalProofRequest = named(
-  'TotalProofRequest',
-  'The period, which has to be over, and for whom the proof is made.',
+export const totalStatementRequest = named(
+  'TotalStatementRequest',
+  'The period, which has to be over, and for whom the statement is made.',
   z.looseObject({ since: seconds, until: seconds, ...forWhom }).check(checkRanges),
 )
 
-export const issuedProof = named(
-  'IssuedProof',
-  'A proof file: kept as it is, it can be checked offline with the trust anchor alone.',
+export const signedStatement = named(
+  'SignedStatement',
+  'A statement file: kept as it is, it can be checked offline with the trust anchor alone.',
   z.looseObject({
     format: z.string(),
-    proof: z
+    statement: z
       .string()
       .describe('SD-JWT VC with all its disclosures; leave out those that the verifier need not see'),
     manifest: z.string().describe('keys of the issuer, signed by its trust anchor'),
-    revocations: z.string().describe('revoked proofs, signed by the issuer'),
-    jti: z.string().describe('names the proof, for its revocation'),
+    revocations: z.string().describe('revoked statements, signed by the issuer'),
+    jti: z.string().describe('names the statement, for its revocation'),
     expiresAt: seconds,
   }),
 )

@@ -1,11 +1,11 @@
-/** A proof beside a chain whose node says what a test wants. */
+/** A statement beside a chain whose node says what a test wants. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { indexedTransferTopic } from '@svc-zerc20/evm'
 import { encodeAbiParameters, toEventSelector, toFunctionSelector, toHex } from 'viem/utils'
 import { afterEach, expect, it } from 'vitest'
-import { compareWithChain } from './proof-on-chain.js'
+import { compareWithChain } from './statement-on-chain.js'
 
 const closers: (() => void)[] = []
 afterEach(() => {
@@ -116,7 +116,7 @@ it.each<[string, Partial<Chain>, object, string]>([
   ['a leaf that no root has', { proved: 5 }, {}, 'fail root'],
   ['less minted than burned', { mints: [999n] }, {}, 'fail mints'],
   ['nothing minted', { mints: [] }, {}, 'fail mints'],
-  ['a proof that hides the burn', {}, { burnTransaction: undefined }, 'open burn'],
+  ['a statement that hides the burn', {}, { burnTransaction: undefined }, 'open burn'],
 ])('%s: %s %s', async (_, chain, changes, finding) => {
   expect(await compared(chain, changes)).toContain(finding)
 })

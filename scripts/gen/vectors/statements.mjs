@@ -1,13 +1,13 @@
-// Samples of proofs for the guide of auditors and for other implementations. Keys, salts and times are fixed, so that the
+// Samples of statements for the guide of auditors and for other implementations. Keys, salts and times are fixed, so that the
 // same bytes come out every time. Everything is good until 2100.
 import { createHash } from 'node:crypto'
 import {
-  issueProof,
   makePrivateKey,
   parsePrivateKey,
-  printProofFile,
+  printStatementFile,
   signManifest,
   signRevocations,
+  signStatement,
   thumbprintOf,
 } from '../../../packages/statement/dist/index.js'
 
@@ -19,7 +19,7 @@ const issuer = 'https://pay.example'
 const audience = 'https://auditor.example'
 /** 2026-01-03T00:00:00Z and 2100-01-01T00:00:00Z. */
 const [issuedAt, expiresAt] = [1_767_398_400, 4_102_444_800]
-/** The day behind the burn, which is over when the proofs are issued: before that a payer is not told of the mint. */
+/** The day behind the burn, which is over when the statements are issued: before that a payer is not told of the mint. */
 const [acceptedAt, finalizedOn] = [issuedAt - 126_390, '2026-01-02']
 
 const hex = (text, bytes) =>
@@ -43,13 +43,13 @@ function randomOf(name) {
   return { bytes: (length) => bytesOf(`${name} ${calls++}`).subarray(0, length) }
 }
 
-async function fileOf(name, statement) {
+async function fileOf(name, content) {
   const jti = bytesOf(`jti of ${name}`).toString('hex').slice(0, 32)
-  const proof = await issueProof(statement, {
+  const statement = await signStatement(content, {
     ...{ key, kid, issuer, audience, nonce: 'sample-nonce', issuedAt, expiresAt, jti },
     random: randomOf(name),
   })
-  return { jti, text: printProofFile({ proof, manifest, revocations: listOf(issuedAt, []) }) }
+  return { jti, text: printStatementFile({ statement, manifest, revocations: listOf(issuedAt, []) }) }
 }
 
 const payment = () =>
@@ -70,15 +70,15 @@ const payment = () =>
 
 const receipt = () => fileOf('receipt', { kind: 'finality', open: money, hidden: { ...burn, finalizedOn } })
 
-/** test/vectors/proof/trust-anchor.json */
+/** test/vectors/statement/trust-anchor.json */
 export const renderTrustAnchor = () =>
   `${JSON.stringify({ ...anchor.publicJwk, kid: thumbprintOf(anchor.publicJwk) }, undefined, 2)}\n`
 
-/** test/vectors/proof/payment.json */
-export const renderPaymentProof = async () => (await payment()).text
+/** test/vectors/statement/payment.json */
+export const renderPaymentStatement = async () => (await payment()).text
 
-/** test/vectors/proof/receipt.json */
+/** test/vectors/statement/receipt.json */
 export const renderReceipt = async () => (await receipt()).text
 
-/** test/vectors/proof/revocations-later.jws: the list of a day later, with the payment on it. */
+/** test/vectors/statement/revocations-later.jws: the list of a day later, with the payment on it. */
 export const renderRevocations = async () => `${listOf(issuedAt + 86_400, [(await payment()).jti])}\n`

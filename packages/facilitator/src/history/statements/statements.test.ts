@@ -1,7 +1,12 @@
-/** From a payment to a proof that a verifier believes with the trust anchor alone, and everything that ends that belief. */
+/** From a payment to a statement that a verifier believes with the trust anchor alone, and everything that ends that belief. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseProofFile, presentProof, type Verification, verifyProof } from '@svc-zerc20/statement'
+import {
+  parseStatementFile,
+  presentStatement,
+  type Verification,
+  verifyStatement,
+} from '@svc-zerc20/statement'
 import { describe, expect, it } from 'vitest'
 import { deployment, seconds } from '../../../test/challenges.js'
 import {
@@ -19,8 +24,8 @@ import { systemRandom } from '../../system.js'
 import { type SeenPayment, type Sight, seenBy, sightOf } from '../scopes.js'
 import { expiryOf } from './artifacts.js'
 import { revokeIssuerKey, rotateIssuer } from './issuer-files.js'
-import { createProofs, type IssuedProof } from './proofs.js'
 import { revoke } from './revoked.js'
+import { createStatements, type SignedStatement } from './statements.js'
 
 const money = { chainId: deployment.chainId, token: deployment.token }
 const participants = { payer: { address: payerA }, provider: {} }
@@ -37,11 +42,11 @@ function seen(sight: Sight, now: number, payment = minted): SeenPayment {
 }
 
 /** An issuer that signs once the payer is told of the mint. */
-async function world(bounds: { proofsPerHourMax?: number } = {}) {
+async function world(bounds: { statementsPerHourMax?: number } = {}) {
   let now = toldFrom + 60
   const issuer = await issuerOf(now - day)
   const warnings: unknown[] = []
-  const proofs = await createProofs({
+  const statements = await createStatements({
     settings: issuer.settings,
     money,
     clock: { now: () => now * 1_000 },
@@ -51,13 +56,13 @@ async function world(bounds: { proofsPerHourMax?: number } = {}) {
   })
   return {
     issuer,
-    proofs,
+    statements,
     warnings,
     now: () => now,
     pass(time: number) {
       now += time
     },
-    prove: async () => taken(await proofs.provePayment(payer, seen(payer, now), request)),
+    prove: async () => taken(await statements.statePayment(payer, seen(payer, now), request)),
   }
 }
 
@@ -68,21 +73,21 @@ function taken<T>(result: { ok: true; value: T } | { ok: false; reason: string }
 
 /** As a verifier does it: the file and the trust anchor, and perhaps newer papers. */
 function verify(text: string, { trustAnchor }: TestIssuer, now: number, newer: Partial<Verification> = {}) {
-  const { proof, manifest = '', revocations = '' } = parseProofFile(text)
-  return verifyProof(proof, {
+  const { statement, manifest = '', revocations = '' } = parseStatementFile(text)
+  return verifyStatement(statement, {
     ...{ trustAnchor, manifests: [manifest], revocations: [revocations], now, ...request },
     ...newer,
   })
 }
-const textOf = (issued: IssuedProof) => JSON.stringify(issued)
+const textOf = (issued: SignedStatement) => JSON.stringify(issued)
 
-describe('proofs', () => {
+describe('statements', () => {
   it('R-125 go from the issuer through few disclosures to a verifier that has the trust anchor alone', async () => {
     const { issuer, prove, now } = await world()
     const issued = await prove()
     expect(await verify(textOf(issued), issuer, now())).toMatchObject({
       ok: true,
-      proof: {
+      statement: {
         issuer: issuerName,
         kid: issuer.kid,
         jti: issued.jti,
@@ -90,35 +95,42 @@ describe('proofs', () => {
         claims: { payer: payerA },
       },
     })
-    const shown = textOf({ ...issued, proof: await presentProof(issued.proof, ['value', 'finalizedOn']) })
+    const shown = textOf({
+      ...issued,
+      statement: await presentStatement(issued.statement, ['value', 'finalizedOn']),
+    })
     const verdict = await verify(shown, issuer, now())
     expect(verdict).toMatchObject({
       ok: true,
-      proof: { claims: { value: '1000', outcome: 'accepted', finalizedOn: dayTold } },
+      statement: { claims: { value: '1000', outcome: 'accepted', finalizedOn: dayTold } },
     })
     expect(JSON.stringify(verdict)).not.toContain(payerA)
-    // No part of the proof, decoded or not, has what only the provider may see.
-    const parts = issued.proof.split(/[.~]/).map((part) => Buffer.from(part, 'base64url').toString('latin1'))
+    // No part of the statement, decoded or not, has what only the provider may see.
+    const parts = issued.statement
+      .split(/[.~]/)
+      .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
     for (const secret of [minted.finalized?.mint.txHash, deployment.treasury, `${noon + 61}`]) {
       expect(parts.join()).not.toContain(String(secret))
     }
   })
 
   it('are receipts and totals as well', async () => {
-    const { issuer, proofs, now } = await world()
-    const receipt = taken(await proofs.receipt(payer, seen(payer, now()), request))
+    const { issuer, statements, now } = await world()
+    const receipt = taken(await statements.receipt(payer, seen(payer, now()), request))
     expect(await verify(textOf(receipt), issuer, now())).toMatchObject({
-      proof: { kind: 'finality', claims: { leafIndex: '1' } },
+      statement: { kind: 'finality', claims: { leafIndex: '1' } },
     })
     const totals = { accepted: { payments: 2, amount: 7n }, late: { payments: 0, amount: 0n } }
-    const total = taken(await proofs.proveTotal(payer, totals, { since: noon, until: nextMidnight }, request))
+    const total = taken(
+      await statements.stateTotal(payer, totals, { since: noon, until: nextMidnight }, request),
+    )
     expect(await verify(textOf(total), issuer, now())).toMatchObject({
-      proof: { kind: 'total', claims: { accepted: '7', latePayments: 0 } },
+      statement: { kind: 'total', claims: { accepted: '7', latePayments: 0 } },
     })
   })
 
   it('stay valid after a rotation, with the manifest of before and with the new one', async () => {
-    const { issuer, proofs, prove, pass, now } = await world()
+    const { issuer, statements, prove, pass, now } = await world()
     const old = textOf(await prove())
     pass(day)
     const rotated = await rotateIssuer({
@@ -131,42 +143,42 @@ describe('proofs', () => {
     pass(120)
     const fresh = textOf(await prove())
     const papers = {
-      manifests: [taken(proofs.manifest())],
-      revocations: [taken(await proofs.revocations())],
+      manifests: [taken(statements.manifest())],
+      revocations: [taken(await statements.revocations())],
     }
     expect(await verify(old, issuer, now())).toMatchObject({ ok: true })
     expect(await verify(old, issuer, now(), papers)).toMatchObject({
       ok: true,
-      proof: { kid: issuer.kid, manifestSeq: 2 },
+      statement: { kid: issuer.kid, manifestSeq: 2 },
     })
-    expect(await verify(fresh, issuer, now())).toMatchObject({ ok: true, proof: { kid: rotated.kid } })
+    expect(await verify(fresh, issuer, now())).toMatchObject({ ok: true, statement: { kid: rotated.kid } })
     expect(
-      await verify(fresh, issuer, now(), { manifests: [parseProofFile(old).manifest ?? ''] }),
-    ).toMatchObject({ reason: 'proof_key_unknown' })
+      await verify(fresh, issuer, now(), { manifests: [parseStatementFile(old).manifest ?? ''] }),
+    ).toMatchObject({ reason: 'statement_key_unknown' })
   })
 
   it('end with their key when it is revoked, and the issuer signs nothing more until it has another', async () => {
-    const { issuer, proofs, prove, pass, now, warnings } = await world()
+    const { issuer, statements, prove, pass, now, warnings } = await world()
     const old = textOf(await prove())
     const revoked = await revokeIssuerKey({ folder: issuer.folder, keyId: issuer.kid, now: now() })
     pass(10)
-    expect(await proofs.provePayment(payer, seen(payer, now()), request)).toMatchObject({
+    expect(await statements.statePayment(payer, seen(payer, now()), request)).toMatchObject({
       reason: 'issuer_unavailable',
     })
-    // Whoever has a proof of the revoked key can still learn of it.
-    const newest = { manifests: [taken(proofs.manifest())] }
+    // Whoever has a statement of the revoked key can still learn of it.
+    const newest = { manifests: [taken(statements.manifest())] }
     expect(newest.manifests).toEqual([readFileSync(revoked.files.manifest, 'utf8').trim()])
     expect(warnings).toContainEqual({
       event: 'facilitator.warning',
       message: expect.stringContaining('is revoked'),
     })
     const told = warnings.length
-    for (let i = 0; i < 50; i++) expect(await proofs.revocations()).toMatchObject({ ok: false })
+    for (let i = 0; i < 50; i++) expect(await statements.revocations()).toMatchObject({ ok: false })
     expect(warnings).toHaveLength(told)
     pass(60)
-    expect(await proofs.revocations()).toMatchObject({ ok: false })
+    expect(await statements.revocations()).toMatchObject({ ok: false })
     expect(warnings).toHaveLength(told + 1)
-    expect(await verify(old, issuer, now(), newest)).toMatchObject({ reason: 'proof_key_revoked' })
+    expect(await verify(old, issuer, now(), newest)).toMatchObject({ reason: 'statement_key_revoked' })
     await rotateIssuer({
       folder: issuer.folder,
       overlapMinutes: 0,
@@ -176,55 +188,55 @@ describe('proofs', () => {
     })
     pass(10)
     expect(await verify(textOf(await prove()), issuer, now())).toMatchObject({ ok: true })
-    expect(await verify(old, issuer, now(), { manifests: [taken(proofs.manifest())] })).toMatchObject({
-      reason: 'proof_key_revoked',
+    expect(await verify(old, issuer, now(), { manifests: [taken(statements.manifest())] })).toMatchObject({
+      reason: 'statement_key_revoked',
     })
   })
 
   it('end one by one when they are revoked, within seconds, and leave the list when they have expired', async () => {
-    const { issuer, proofs, prove, pass, now } = await world()
+    const { issuer, statements, prove, pass, now } = await world()
     const [one, other] = [await prove(), await prove()]
     const expiresAt = (await expiryOf(issuer.settings.artifactPath, one.jti)) ?? 0
     expect(expiresAt).toBe(one.expiresAt)
     await revoke(issuer.settings.artifactPath, one.jti, expiresAt)
     await revoke(issuer.settings.artifactPath, one.jti, expiresAt)
     pass(limits.revocationsFreshMs / 1_000)
-    const papers = { revocations: [taken(await proofs.revocations())] }
-    expect(await verify(textOf(one), issuer, now(), papers)).toMatchObject({ reason: 'proof_revoked' })
+    const papers = { revocations: [taken(await statements.revocations())] }
+    expect(await verify(textOf(one), issuer, now(), papers)).toMatchObject({ reason: 'statement_revoked' })
     expect(await verify(textOf(other), issuer, now(), papers)).toMatchObject({ ok: true })
     pass(30 * day)
-    const [, payload = ''] = taken(await proofs.revocations()).split('.')
+    const [, payload = ''] = taken(await statements.revocations()).split('.')
     expect(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')).revoked).toEqual([])
   })
 
   it('expire, and so does the list of revocations, sooner', async () => {
-    const { issuer, proofs, prove, pass, now } = await world()
+    const { issuer, statements, prove, pass, now } = await world()
     const text = textOf(await prove())
     pass(limits.revocationsLifetimeSeconds)
     expect(await verify(text, issuer, now())).toMatchObject({ reason: 'revocations_stale' })
     expect(
-      await verify(text, issuer, now(), { revocations: [taken(await proofs.revocations())] }),
+      await verify(text, issuer, now(), { revocations: [taken(await statements.revocations())] }),
     ).toMatchObject({ ok: true })
     pass(30 * day)
     expect(
-      await verify(text, issuer, now(), { revocations: [taken(await proofs.revocations())] }),
-    ).toMatchObject({ reason: 'proof_expired' })
+      await verify(text, issuer, now(), { revocations: [taken(await statements.revocations())] }),
+    ).toMatchObject({ reason: 'statement_expired' })
   })
 
   it('are refused where there is nothing to prove, or not yet, or to others', async () => {
-    const { proofs, now } = await world()
+    const { statements, now } = await world()
     const unpaid = historyPaymentOf(2, { accepted: false })
     const totals = { accepted: { payments: 0, amount: 0n }, late: { payments: 0, amount: 0n } }
     const refusals = await Promise.all([
-      proofs.provePayment(provider, seen(provider, now(), unpaid), request),
-      proofs.receipt(payer, seen(payer, now(), historyPaymentOf(3)), request),
-      proofs.receipt(provider, seen(provider, now()), request),
-      proofs.proveTotal(payer, totals, { since: 0, until: now() + 1 }, request),
-      proofs.proveTotal(payer, totals, { since: 5, until: 5 }, request),
-      proofs.provePayment(payer, seen(payer, now()), { audience: 'two words' }),
+      statements.statePayment(provider, seen(provider, now(), unpaid), request),
+      statements.receipt(payer, seen(payer, now(), historyPaymentOf(3)), request),
+      statements.receipt(provider, seen(provider, now()), request),
+      statements.stateTotal(payer, totals, { since: 0, until: now() + 1 }, request),
+      statements.stateTotal(payer, totals, { since: 5, until: 5 }, request),
+      statements.statePayment(payer, seen(payer, now()), { audience: 'two words' }),
     ])
     expect(refusals.map((refusal) => refusal.ok || refusal.reason)).toEqual([
-      'nothing_to_prove',
+      'nothing_to_state',
       'finality_not_told',
       'burn_not_disclosed',
       'period_not_over',
@@ -234,10 +246,12 @@ describe('proofs', () => {
   })
 
   it('are limited for each participant, so that none can fill the disk', async () => {
-    const { proofs, prove, pass, now } = await world({ proofsPerHourMax: 4 })
+    const { statements, prove, pass, now } = await world({ statementsPerHourMax: 4 })
     for (let made = 0; made < 4; made += 1) await prove()
     await expect(prove()).rejects.toThrow('too_many_requests')
-    expect(await proofs.provePayment(provider, seen(provider, now()), request)).toMatchObject({ ok: true })
+    expect(await statements.statePayment(provider, seen(provider, now()), request)).toMatchObject({
+      ok: true,
+    })
     pass(3_600)
     await prove()
   })
@@ -249,7 +263,7 @@ const filesIn = (root: string) =>
   )
 
 describe('artifacts', () => {
-  it('are there, whole and for the operator alone, before anybody has the proof', async () => {
+  it('are there, whole and for the operator alone, before anybody has the statement', async () => {
     const { issuer, prove, now } = await world()
     const issued = await prove()
     const root = issuer.settings.artifactPath
@@ -267,7 +281,7 @@ describe('artifacts', () => {
     expect([statSync(file).mode & 0o077, statSync(root).mode & 0o077]).toEqual([0, 0])
   })
 
-  it('are not there when the disk refuses, and then nobody gets the proof', async () => {
+  it('are not there when the disk refuses, and then nobody gets the statement', async () => {
     const { issuer, prove, warnings } = await world()
     const root = issuer.settings.artifactPath
     // Files in the places of its folders.
@@ -280,7 +294,7 @@ describe('artifacts', () => {
   })
 
   it('say nothing about revocations while their disk is away: an empty list would take all of them back', async () => {
-    const { issuer, prove, proofs, pass, warnings } = await world()
+    const { issuer, prove, statements, pass, warnings } = await world()
     const root = issuer.settings.artifactPath
     const { jti, expiresAt } = await prove()
     await revoke(root, jti, expiresAt)
@@ -288,7 +302,7 @@ describe('artifacts', () => {
     renameSync(root, `${root}.away`)
     mkdirSync(root)
     pass(3_600)
-    await expect(proofs.revocations()).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(statements.revocations()).rejects.toMatchObject({ code: 'journal_failed' })
     await expect(prove()).rejects.toMatchObject({ code: 'journal_failed' })
     expect(readdirSync(root)).toEqual([])
     expect(warnings).toContainEqual({
@@ -297,16 +311,16 @@ describe('artifacts', () => {
     })
     rmdirSync(root)
     renameSync(`${root}.away`, root)
-    const [, payload = ''] = taken(await proofs.revocations()).split('.')
+    const [, payload = ''] = taken(await statements.revocations()).split('.')
     expect(JSON.parse(`${Buffer.from(payload, 'base64url')}`)).toMatchObject({ revoked: [jti] })
   })
 
   it('are whole after a kill at any moment, and what was half written is gone at the next start', async () => {
     const { issuer, now } = await world()
     const script = runScript(`
-      import { createProofs } from ${builtModule('history/statements/proofs')}
+      import { createStatements } from ${builtModule('history/statements/statements')}
       import { systemRandom } from ${builtModule('system')}
-      const proofs = await createProofs({
+      const statements = await createStatements({
         settings: ${JSON.stringify(issuer.settings)},
         money: ${JSON.stringify(money)},
         clock: { now: () => ${now() * 1_000} },
@@ -316,7 +330,7 @@ describe('artifacts', () => {
       const totals = { accepted: { payments: 1, amount: 1n }, late: { payments: 0, amount: 0n } }
       const sight = ${JSON.stringify(payer)}
       for (;;) {
-        const { value } = await proofs.proveTotal(sight, totals, { since: 1, until: 2 }, { audience: 'a' })
+        const { value } = await statements.stateTotal(sight, totals, { since: 1, until: 2 }, { audience: 'a' })
         process.stdout.write(value.jti + '\\n')
       }
     `)
@@ -326,7 +340,7 @@ describe('artifacts', () => {
     const root = issuer.settings.artifactPath
     mkdirSync(join(root, 'unfinished'), { recursive: true })
     writeFileSync(join(root, 'unfinished', 'half'), '{"v":1,')
-    await createProofs({
+    await createStatements({
       settings: issuer.settings,
       money,
       clock: { now: () => now() * 1_000 },

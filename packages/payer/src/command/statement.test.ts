@@ -1,4 +1,4 @@
-/** `svc-pay verify-proof` and `present-proof`, inside this process. */
+/** `svc-pay verify-statement` and `present-statement`, inside this process. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,12 +8,12 @@ import { PassThrough } from 'node:stream'
 import { unixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import {
-  issueProof,
   makePrivateKey,
   parsePrivateKey,
-  printProofFile,
+  printStatementFile,
   signManifest,
   signRevocations,
+  signStatement,
 } from '@svc-zerc20/statement'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runProgram } from './program.js'
@@ -39,17 +39,17 @@ const list = (exp: number, revoked: string[] = []) =>
 let folder: string
 let random = 0
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-pay-proof-'))
+  folder = mkdtempSync(join(tmpdir(), 'svc-pay-statement-'))
   write('anchor.json', JSON.stringify(anchor.publicJwk))
   write(
-    'proof.json',
-    printProofFile({ proof: await proof(), manifest: manifest(), revocations: list(now + day) }),
+    'statement.json',
+    printStatementFile({ statement: await statement(), manifest: manifest(), revocations: list(now + day) }),
   )
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const proof = () =>
-  issueProof(
+const statement = () =>
+  signStatement(
     {
       kind: 'finality',
       open: { network: 'eip155:1', token: `0x${'aa'.repeat(20)}` },
@@ -91,18 +91,18 @@ async function svcPay(...args: readonly string[]) {
 }
 
 const verify = (file: string, ...more: readonly string[]) =>
-  svcPay('verify-proof', at(file), '--trust-anchor', at('anchor.json'), ...more)
+  svcPay('verify-statement', at(file), '--trust-anchor', at('anchor.json'), ...more)
 
-describe('verify-proof', () => {
-  it('says what a valid proof tells, what it does not, and what was not compared, and leaves with 0', async () => {
-    const { code, stdout, stderr } = await verify('proof.json')
+describe('verify-statement', () => {
+  it('says what a valid statement tells, what it does not, and what was not compared, and leaves with 0', async () => {
+    const { code, stdout, stderr } = await verify('statement.json')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^valid: the value of one burn was minted to its recipient, who is not named\n/)
     expect(stdout).toContain('  finalizedOn      2026-01-02\n')
     expect(stderr).toMatch(/made for https:\/\/auditor\.example; --audience compares/)
     expect(stderr).toMatch(/--nonce compares/)
     const compared = await verify(
-      'proof.json',
+      'statement.json',
       '--audience',
       audience,
       '--nonce',
@@ -114,33 +114,33 @@ describe('verify-proof', () => {
   })
 
   it('has one shape as JSON', async () => {
-    const valid = JSON.parse((await verify('proof.json', '--json')).stdout)
+    const valid = JSON.parse((await verify('statement.json', '--json')).stdout)
     expect(valid).toMatchObject({
       ok: true,
-      command: 'verify-proof',
+      command: 'verify-statement',
       exitCode: 0,
       result: { isValid: true, kind: 'finality', jti: 'j-1' },
     })
-    const refused = JSON.parse((await verify('proof.json', '--audience', 'me', '--json')).stdout)
+    const refused = JSON.parse((await verify('statement.json', '--audience', 'me', '--json')).stdout)
     expect(refused).toMatchObject({
       ok: false,
       exitCode: 7,
-      result: { isValid: false, reason: 'proof_audience' },
+      result: { isValid: false, reason: 'statement_audience' },
     })
   })
 
   it.each<[string, readonly string[]]>([
-    ['proof_audience', ['--audience', 'https://other.example']],
-    ['proof_nonce', ['--nonce', 'n-2']],
+    ['statement_audience', ['--audience', 'https://other.example']],
+    ['statement_nonce', ['--nonce', 'n-2']],
     ['claim_hidden', ['--require', 'mintTransaction']],
     ['manifest_old', ['--manifest-seq', '2']],
   ])('leaves with 7 and the reason %s', async (reason, options) => {
-    const { code, stdout } = await verify('proof.json', ...options)
+    const { code, stdout } = await verify('statement.json', ...options)
     expect([code, stdout.split('\n')[0]]).toEqual([7, `not valid: ${reason}`])
   })
 
-  it('takes a bare proof with the papers beside it, and says where to get them', async () => {
-    write('bare', `${await proof()}\n`)
+  it('takes a bare statement with the papers beside it, and says where to get them', async () => {
+    write('bare', `${await statement()}\n`)
     expect(await verify('bare')).toMatchObject({
       code: 7,
       stdout: expect.stringMatching(/manifest_missing[\s\S]*--manifest/),
@@ -153,7 +153,7 @@ describe('verify-proof', () => {
     const unchecked = await verify('bare', '--manifest', at('manifest'), '--no-revocations')
     expect(unchecked).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('nobody looked whether the proof was revoked'),
+      stderr: expect.stringContaining('nobody looked whether the statement was revoked'),
     })
     write('list', list(now + day))
     expect(await verify('bare', '--manifest', at('manifest'), '--revocations', at('list'))).toMatchObject({
@@ -162,16 +162,16 @@ describe('verify-proof', () => {
     write('list', list(now + day, ['j-1']))
     expect(await verify('bare', '--manifest', at('manifest'), '--revocations', at('list'))).toMatchObject({
       code: 7,
-      stdout: expect.stringContaining('proof_revoked'),
+      stdout: expect.stringContaining('statement_revoked'),
     })
   })
 
   it('asks for a fresh list when the one in the file is stale', async () => {
     write(
-      'proof.json',
-      printProofFile({ proof: await proof(), manifest: manifest(), revocations: list(now - 1) }),
+      'statement.json',
+      printStatementFile({ statement: await statement(), manifest: manifest(), revocations: list(now - 1) }),
     )
-    expect(await verify('proof.json')).toMatchObject({
+    expect(await verify('statement.json')).toMatchObject({
       code: 7,
       stdout: expect.stringMatching(/revocations_stale[\s\S]*--revocations/),
     })
@@ -183,7 +183,7 @@ describe('verify-proof', () => {
       ['--manifest', 'manifest_malformed'],
       ['--revocations', 'revocations_malformed'],
     ] as const) {
-      expect(await verify('proof.json', option, at('refusal.json'))).toMatchObject({
+      expect(await verify('statement.json', option, at('refusal.json'))).toMatchObject({
         code: 7,
         stdout: expect.stringContaining(reason),
       })
@@ -199,7 +199,7 @@ describe('verify-proof', () => {
     try {
       const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
       const { code, stderr } = await verify(
-        'proof.json',
+        'statement.json',
         '--rpc',
         url,
         '--audience',
@@ -216,26 +216,31 @@ describe('verify-proof', () => {
     }
   })
 
-  it('leaves with 7 for a file that is no proof, and with 2 for a mistake of the caller', async () => {
+  it('leaves with 7 for a file that is no statement, and with 2 for a mistake of the caller', async () => {
     write('other.json', '{"format":"another"}')
     expect(await verify('other.json')).toMatchObject({
       code: 7,
       stdout: expect.stringContaining('file_malformed'),
     })
     expect(await verify('missing.json')).toMatchObject({ code: 2 })
-    expect(await svcPay('verify-proof', at('proof.json'))).toMatchObject({ code: 2 })
-    const wrong = await svcPay('verify-proof', at('proof.json'), '--trust-anchor', at('proof.json'))
+    expect(await svcPay('verify-statement', at('statement.json'))).toMatchObject({ code: 2 })
+    const wrong = await svcPay(
+      'verify-statement',
+      at('statement.json'),
+      '--trust-anchor',
+      at('statement.json'),
+    )
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('no public Ed25519 key') })
-    const help = await svcPay('verify-proof', '--help')
-    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('7  the proof is not valid') })
+    const help = await svcPay('verify-statement', '--help')
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('7  the statement is not valid') })
   })
 })
 
-describe('present-proof', () => {
-  it('writes a proof that tells what was chosen and nothing else', async () => {
+describe('present-statement', () => {
+  it('writes a statement that tells what was chosen and nothing else', async () => {
     const { code } = await svcPay(
-      'present-proof',
-      at('proof.json'),
+      'present-statement',
+      at('statement.json'),
       '--disclose',
       'value, finalizedOn',
       '--out',
@@ -246,19 +251,26 @@ describe('present-proof', () => {
     expect(Object.keys(result.claims)).toEqual(['network', 'token', 'value', 'finalizedOn'])
     expect(result.undisclosed).toEqual(['burnTransaction', 'leafIndex'])
     expect(
-      await svcPay('present-proof', at('proof.json'), '--disclose', '', '--out', at('none.json')),
+      await svcPay('present-statement', at('statement.json'), '--disclose', '', '--out', at('none.json')),
     ).toMatchObject({ stdout: expect.stringContaining('discloses nothing') })
   })
 
   it('overwrites nothing, writes no limits, and names what it can disclose', async () => {
-    const before = readFileSync(at('proof.json'), 'utf8')
+    const before = readFileSync(at('statement.json'), 'utf8')
     expect(
-      await svcPay('present-proof', at('proof.json'), '--disclose', 'value', '--out', at('proof.json')),
+      await svcPay(
+        'present-statement',
+        at('statement.json'),
+        '--disclose',
+        'value',
+        '--out',
+        at('statement.json'),
+      ),
     ).toMatchObject({ code: 2 })
-    expect(readFileSync(at('proof.json'), 'utf8')).toBe(before)
+    expect(readFileSync(at('statement.json'), 'utf8')).toBe(before)
     const inState = await svcPay(
-      'present-proof',
-      at('proof.json'),
+      'present-statement',
+      at('statement.json'),
       '--disclose',
       'value',
       '--out',
@@ -266,8 +278,8 @@ describe('present-proof', () => {
     )
     expect(inState).toMatchObject({ code: 2, stderr: expect.stringContaining('--out') })
     const strange = await svcPay(
-      'present-proof',
-      at('proof.json'),
+      'present-statement',
+      at('statement.json'),
       '--disclose',
       'payer',
       '--out',

@@ -1,23 +1,23 @@
 /**
- * `verify-proof` and `present-proof`: statements of a facilitator about payments, checked and passed on without a network. The
+ * `verify-statement` and `present-statement`: statements of a facilitator about payments, checked and passed on without a network. The
  * libraries for it are loaded only here, so that the other commands start fast.
  */
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { type Clock, SvcError, textTable, unixSeconds } from '@svc-zerc20/protocol'
 import {
-  ProofError,
-  parseProofFile,
+  parseStatementFile,
   parseTrustAnchor,
-  presentProof,
-  printProofFile,
+  presentStatement,
+  printStatementFile,
+  StatementError,
   statementKinds,
   type Verdict,
-  type VerifiedProof,
-  verifyProof,
+  type VerifiedStatement,
+  verifyStatement,
 } from '@svc-zerc20/statement'
 import { exitCodes } from '../payer-error.js'
 import type { Report } from './output.js'
-import type { ChainFinding } from './proof-on-chain.js'
+import type { ChainFinding } from './statement-on-chain.js'
 
 export type VerifyCommand = {
   readonly trustAnchor: string
@@ -32,7 +32,7 @@ export type VerifyCommand = {
   readonly rpc?: string
 }
 
-/** A proof of thousands of revocations stays below this. */
+/** A statement of thousands of revocations stays below this. */
 const fileBytesMax = 8 * 1024 ** 2
 
 export async function verify(
@@ -42,14 +42,14 @@ export async function verify(
   warn: (warning: string) => void,
 ): Promise<Report> {
   const trustAnchor = parseAnchor(options.trustAnchor, await readText(options.trustAnchor, '--trust-anchor'))
-  const text = await readText(path, 'the proof')
+  const text = await readText(path, 'the statement')
   const newer = {
     manifest: await readOptional(options.manifest, '--manifest'),
     revocations: await readOptional(options.revocations || undefined, '--revocations'),
   }
   const verdict = await judge(async () => {
-    const { proof, manifest, revocations } = parseProofFile(text)
-    return verifyProof(proof, {
+    const { statement, manifest, revocations } = parseStatementFile(text)
+    return verifyStatement(statement, {
       trustAnchor,
       manifests: [newer.manifest, manifest].filter((one) => one !== undefined),
       revocations:
@@ -73,27 +73,27 @@ export async function verify(
       text: `${lines.join('\n')}\n`,
     }
   }
-  const { proof } = verdict
-  for (const warning of warningsOf(proof, options)) warn(warning)
-  const chain = await onChain(proof, options)
+  const { statement } = verdict
+  for (const warning of warningsOf(statement, options)) warn(warning)
+  const chain = await onChain(statement, options)
   const isRefuted = chain.some(({ level }) => level === 'fail')
   return {
     exitCode: isRefuted ? exitCodes.notValid : exitCodes.ok,
     result: {
       isValid: !isRefuted,
       ...(isRefuted && { reason: 'chain_mismatch', message: 'The chain says otherwise.' }),
-      ...proof,
+      ...statement,
       ...(options.rpc !== undefined && { chain }),
     },
-    text: `${isRefuted ? 'not valid: chain_mismatch\n' : ''}${textOf(proof)}${chainText(chain)}`,
+    text: `${isRefuted ? 'not valid: chain_mismatch\n' : ''}${textOf(statement)}${chainText(chain)}`,
   }
 }
 
 /** The chain's library is loaded for those who ask a chain. */
-async function onChain(proof: VerifiedProof, { rpc }: VerifyCommand): Promise<ChainFinding[]> {
+async function onChain(statement: VerifiedStatement, { rpc }: VerifyCommand): Promise<ChainFinding[]> {
   if (rpc === undefined) return []
-  const { compareWithChain } = await import('./proof-on-chain.js')
-  return compareWithChain(proof, rpc)
+  const { compareWithChain } = await import('./statement-on-chain.js')
+  return compareWithChain(statement, rpc)
 }
 
 const chainText = (findings: readonly ChainFinding[]): string =>
@@ -105,7 +105,7 @@ const chainText = (findings: readonly ChainFinding[]): string =>
 const todo: Readonly<Record<string, string>> = {
   manifest_missing: 'Name one with --manifest: GET /history/issuer/manifest at the facilitator.',
   manifest_expired: 'Name a newer one with --manifest: GET /history/issuer/manifest at the facilitator.',
-  proof_key_unknown:
+  statement_key_unknown:
     'A newer manifest may have it: GET /history/issuer/manifest at the facilitator, --manifest.',
   revocations_missing: 'Name one with --revocations: GET /history/issuer/revocations at the facilitator.',
   revocations_stale:
@@ -116,33 +116,33 @@ async function judge(work: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof ProofError)) throw error
+    if (!(error instanceof StatementError)) throw error
     return { ok: false, reason: error.reason, message: error.message }
   }
 }
 
-function warningsOf({ audience, nonce }: VerifiedProof, options: VerifyCommand): string[] {
+function warningsOf({ audience, nonce }: VerifiedStatement, options: VerifyCommand): string[] {
   return [
     ...(options.audience === undefined
-      ? [`the proof was made for ${audience}; --audience compares that with your own name`]
+      ? [`the statement was made for ${audience}; --audience compares that with your own name`]
       : []),
     ...(nonce !== undefined && options.nonce === undefined
-      ? [`the proof answers the nonce ${nonce}; --nonce compares that with the one you gave`]
+      ? [`the statement answers the nonce ${nonce}; --nonce compares that with the one you gave`]
       : []),
-    ...(options.revocations === false ? ['nobody looked whether the proof was revoked'] : []),
+    ...(options.revocations === false ? ['nobody looked whether the statement was revoked'] : []),
   ]
 }
 
-function textOf(proof: VerifiedProof): string {
-  const { kind, claims, undisclosed, revocationsAt } = proof
+function textOf(statement: VerifiedStatement): string {
+  const { kind, claims, undisclosed, revocationsAt } = statement
   const about: [string, string][] = [
-    ['issuer', proof.issuer],
-    ['key', `${proof.kid} of manifest ${proof.manifestSeq}`],
-    ['audience', proof.audience],
-    ...(proof.nonce === undefined ? [] : [['nonce', proof.nonce] as [string, string]]),
-    ['proof id', proof.jti],
-    ['issued', timeOf(proof.issuedAt)],
-    ['expires', timeOf(proof.expiresAt)],
+    ['issuer', statement.issuer],
+    ['key', `${statement.kid} of manifest ${statement.manifestSeq}`],
+    ['audience', statement.audience],
+    ...(statement.nonce === undefined ? [] : [['nonce', statement.nonce] as [string, string]]),
+    ['id', statement.jti],
+    ['issued', timeOf(statement.issuedAt)],
+    ['expires', timeOf(statement.expiresAt)],
     [
       'revoked',
       revocationsAt === undefined ? 'not looked at' : `no, by the list of ${timeOf(revocationsAt)}`,
@@ -161,7 +161,7 @@ function textOf(proof: VerifiedProof): string {
 
 const timeOf = (seconds: number) => new Date(seconds * 1_000).toISOString().replace('.000', '')
 
-/** Times are numbers in a proof. People read dates. */
+/** Times are numbers in a statement. People read dates. */
 const times = new Set(['issuedAt', 'acceptedAt', 'lateAt', 'finalizedAt', 'since', 'until'])
 const shown = (name: string, value: string | number) =>
   times.has(name) ? `${value} (${timeOf(Number(value))})` : `${value}`
@@ -170,12 +170,12 @@ export async function present(
   path: string,
   { disclose, out }: { readonly disclose: readonly string[]; readonly out: string },
 ): Promise<Report> {
-  const text = await readText(path, 'the proof')
+  const text = await readText(path, 'the statement')
   try {
-    const { proof, ...papers } = parseProofFile(text)
-    const presented = await presentProof(proof, disclose)
-    // Nothing is overwritten: the proof with all its disclosures may be the only copy.
-    await writeFile(out, printProofFile({ proof: presented, ...papers }), { flag: 'wx', mode: 0o600 })
+    const { statement, ...papers } = parseStatementFile(text)
+    const presented = await presentStatement(statement, disclose)
+    // Nothing is overwritten: the statement with all its disclosures may be the only copy.
+    await writeFile(out, printStatementFile({ statement: presented, ...papers }), { flag: 'wx', mode: 0o600 })
   } catch (cause) {
     const { message } = cause as Error
     throw new SvcError('payer_misconfigured', message, { cause })

@@ -1,5 +1,5 @@
 /**
- * What a chain says to a proof. The chain knows the burn, whether it could be minted, and how much was minted at all. It does
+ * What a chain says to a statement. The chain knows the burn, whether it could be minted, and how much was minted at all. It does
  * not know which mint was for which burn; for that there is the signature.
  */
 import { verifierAbi } from '@svc-zerc20/contracts'
@@ -13,10 +13,10 @@ import {
   transfersIn,
 } from '@svc-zerc20/evm'
 import { type Address, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
-import type { VerifiedProof } from '@svc-zerc20/statement'
+import type { VerifiedStatement } from '@svc-zerc20/statement'
 import { toEventSelector, toFunctionSelector } from 'viem/utils'
 
-/** `open`: the proof does not tell enough to compare it, or it is too much work. */
+/** `open`: the statement does not tell enough to compare it, or it is too much work. */
 export type ChainFinding = {
   readonly level: 'ok' | 'fail' | 'open'
   readonly what: 'network' | 'burn' | 'root' | 'mints'
@@ -29,22 +29,22 @@ const answerBytesMax = 16 * 1024 ** 2
 const blocksMax = 500_000
 const spanBlocksMax = 5_000
 
-type Compared = Pick<VerifiedProof, 'kind' | 'claims'>
+type Compared = Pick<VerifiedStatement, 'kind' | 'claims'>
 
-export async function compareWithChain(proof: Compared, url: string): Promise<ChainFinding[]> {
+export async function compareWithChain(statement: Compared, url: string): Promise<ChainFinding[]> {
   if (!/^https?:/.test(url) || !URL.canParse(url)) {
     throw new SvcError('payer_misconfigured', '--rpc expects the URL of a node')
   }
   const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax })
   try {
-    return await compare(proof, rpc)
+    return await compare(statement, rpc)
   } finally {
     rpc.close()
   }
 }
 
-async function compare(proof: Compared, rpc: JsonRpc): Promise<ChainFinding[]> {
-  const { network, token, burnTransaction, leafIndex, value, payer } = proof.claims
+async function compare(statement: Compared, rpc: JsonRpc): Promise<ChainFinding[]> {
+  const { network, token, burnTransaction, leafIndex, value, payer } = statement.claims
   const [answer] = await rpc.batch([{ method: 'eth_chainId', params: [] }])
   const served = quantityOf('eth_chainId', answer)
   if (served !== BigInt(Network.parseChainId(network) ?? 0)) {
@@ -52,20 +52,23 @@ async function compare(proof: Compared, rpc: JsonRpc): Promise<ChainFinding[]> {
       {
         level: 'fail',
         what: 'network',
-        found: `the node serves chain ${served}, the proof is about ${network}`,
+        found: `the node serves chain ${served}, the statement is about ${network}`,
       },
     ]
   }
   const money = parseAddress(token)
   if (burnTransaction === undefined || money === undefined) {
-    return [{ level: 'open', what: 'burn', found: 'the proof does not disclose burnTransaction' }]
+    return [{ level: 'open', what: 'burn', found: 'the statement does not disclose burnTransaction' }]
   }
   const burn = await findBurn(rpc, money, { burnTransaction, leafIndex, value, payer })
   if ('level' in burn) return [burn]
   const placed = `leaf ${burn.leafIndex} with ${burn.value}, in block ${burn.blockNumber}`
   const there: ChainFinding = { level: 'ok', what: 'burn', found: placed }
-  if (!saysMinted(proof)) {
-    return [there, { level: 'open', what: 'mints', found: 'the proof does not say that the burn was minted' }]
+  if (!saysMinted(statement)) {
+    return [
+      there,
+      { level: 'open', what: 'mints', found: 'the statement does not say that the burn was minted' },
+    ]
   }
   const verifier = await verifierOf(rpc, money)
   return [there, await judgeRoot(rpc, verifier, burn.leafIndex), await judgeMints(rpc, verifier, burn)]
@@ -79,7 +82,7 @@ const saysMinted = ({ kind, claims }: Compared): boolean =>
 type FoundBurn = { readonly leafIndex: bigint; readonly value: bigint; readonly blockNumber: bigint }
 
 /**
- * The transfer that the proof means, or why it is not known. Burns of many payers share one transaction: a holder that hides
+ * The transfer that the statement means, or why it is not known. Burns of many payers share one transaction: a holder that hides
  * leaf and value must not be taken for the one with the largest.
  */
 async function findBurn(
@@ -98,7 +101,7 @@ async function findBurn(
   const [burn, another] = fits
   if (!burn) return refuted('the transaction has no such transfer of the token')
   if (!another) return { ...burn, blockNumber: receipt.blockNumber }
-  const found = `${fits.length} transfers of the transaction fit; the proof has to disclose leafIndex`
+  const found = `${fits.length} transfers of the transaction fit; the statement has to disclose leafIndex`
   return { level: 'open', what: 'burn', found }
 }
 

@@ -1,12 +1,12 @@
-/** Proofs over HTTP from a real issuer, checked as an auditor checks them: offline, with the trust anchor alone. */
-import { parseProofFile, type VerifiedProof, verifyProof } from '@svc-zerc20/statement'
+/** Statements over HTTP from a real issuer, checked as an auditor checks them: offline, with the trust anchor alone. */
+import { parseStatementFile, type VerifiedStatement, verifyStatement } from '@svc-zerc20/statement'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { deployment, nonceOf } from '../../../test/challenges.js'
 import { type HistoryApp, nowOfAll, openHistoryApp } from '../../../test/history-app.js'
 import { historyPaymentOf, noon, payerA } from '../../../test/history-payments.js'
 import { issuerOf, type TestIssuer } from '../../../test/issuer.js'
-import { createProofs } from '../../history/statements/proofs.js'
+import { createStatements } from '../../history/statements/statements.js'
 import { systemRandom } from '../../system.js'
 
 const audience = 'https://auditor.example'
@@ -20,52 +20,56 @@ let issuer: TestIssuer
 let world: HistoryApp
 beforeEach(async () => {
   issuer = await issuerOf(nowOfAll)
-  const proofs = await createProofs({
+  const statements = await createStatements({
     settings: issuer.settings,
     money: deployment,
     clock: stoppedClock(nowOfAll * 1000),
     random: systemRandom,
     log: () => undefined,
   })
-  world = await openHistoryApp({ payments, proofs })
+  world = await openHistoryApp({ payments, statements })
 })
 afterEach(() => world.app.close())
 
-async function proved(path: string, role: 'payer' | 'provider', body: object = {}): Promise<VerifiedProof> {
+async function proved(
+  path: string,
+  role: 'payer' | 'provider',
+  body: object = {},
+): Promise<VerifiedStatement> {
   const answer = await world.post(path, role, { audience, nonce: 'n-1', ...body })
   expect(answer.statusCode, answer.body).toBe(200)
-  const { proof, manifest = '', revocations = '' } = parseProofFile(answer.body)
+  const { statement, manifest = '', revocations = '' } = parseStatementFile(answer.body)
   const { trustAnchor } = issuer
-  const verdict = await verifyProof(proof, {
+  const verdict = await verifyStatement(statement, {
     ...{ trustAnchor, manifests: [manifest], revocations: [revocations], now: nowOfAll },
     ...{ audience, nonce: 'n-1' },
   })
   if (!verdict.ok) throw new Error(verdict.message)
-  return verdict.proof
+  return verdict.statement
 }
 
-describe('R-125 a proof of', () => {
+describe('R-125 a statement of', () => {
   const one = `/payments/${nonceOf(1)}`
 
   it('a payment says what its participant sees', async () => {
-    const { claims } = await proved(`${one}/proof`, 'payer')
+    const { claims } = await proved(`${one}/statement`, 'payer')
     expect(claims).toMatchObject({ challengeNonce: nonceOf(1), value: '3', payer: payerA })
     expect(claims).toMatchObject({ finalizedOn: '2023-11-13' })
     for (const name of ['treasury', 'mintTransaction', 'minted', 'finalizedAt', 'fees']) {
       expect(claims).not.toHaveProperty(name)
     }
-    const { claims: providers } = await proved(`${one}/proof`, 'provider')
+    const { claims: providers } = await proved(`${one}/statement`, 'provider')
     expect(providers).toMatchObject({ treasury: deployment.treasury, finalizedAt: twoDaysAgo + 611 })
     for (const name of ['payer', 'burnTransaction', 'leafIndex']) expect(providers).not.toHaveProperty(name)
   })
 
   it('a total is a sum of the participant', async () => {
-    const { claims } = await proved('/totals/proof', 'payer', { since: twoDaysAgo, until: nowOfAll })
+    const { claims } = await proved('/totals/statement', 'payer', { since: twoDaysAgo, until: nowOfAll })
     expect(claims).toMatchObject({ accepted: '7', acceptedPayments: 2, since: twoDaysAgo })
     expect(claims).not.toHaveProperty('finalized')
-    const { claims: providers } = await proved('/totals/proof', 'provider', { since: 0, until: nowOfAll })
+    const { claims: providers } = await proved('/totals/statement', 'provider', { since: 0, until: nowOfAll })
     expect(providers).toMatchObject({ accepted: '7', finalized: '7' })
-    const late = await world.post('/totals/proof', 'payer', { audience, since: 0, until: nowOfAll + 60 })
+    const late = await world.post('/totals/statement', 'payer', { audience, since: 0, until: nowOfAll + 60 })
     expect([late.statusCode, late.json().reason]).toEqual([409, 'period_not_over'])
   })
 
@@ -81,9 +85,9 @@ describe('R-125 a proof of', () => {
   })
 
   it('is checked with the manifest and the list that everybody gets', async () => {
-    const answer = await world.post(`${one}/proof`, 'payer', { audience })
+    const answer = await world.post(`${one}/statement`, 'payer', { audience })
     const get = async (path: string) => (await world.app.inject({ url: `/history/issuer/${path}` })).body
-    const verdict = await verifyProof(parseProofFile(answer.body).proof, {
+    const verdict = await verifyStatement(parseStatementFile(answer.body).statement, {
       ...{ trustAnchor: issuer.trustAnchor, manifests: [await get('manifest')], now: nowOfAll, audience },
       revocations: [await get('revocations')],
     })

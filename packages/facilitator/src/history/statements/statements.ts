@@ -1,4 +1,4 @@
-/** Proofs for participants: a statement within their scope, signed, kept, and then handed over. */
+/** Statements for participants: a statement within their scope, signed, kept, and then handed over. */
 
 import {
   accept,
@@ -13,63 +13,63 @@ import {
 } from '@svc-zerc20/protocol'
 import {
   isName,
-  issueProof,
-  type ProofFile,
-  type Statement,
-  toProofFile,
-  verifyProof,
+  type StatementContent,
+  type StatementFile,
+  signStatement,
+  toStatementFile,
+  verifyStatement,
 } from '@svc-zerc20/statement'
 import { limits } from '../../config/limits.js'
 import type { IssuerSettings, ParticipantRole } from '../../config/secrets/history.js'
 import type { Log } from '../../telemetry/events.js'
 import type { SeenPayment, SeenTotals, Sight } from '../scopes.js'
 import { openArtifacts } from './artifacts.js'
+import { finalityStatement, type Money, type Period, paymentStatement, totalStatement } from './contents.js'
 import { type Issuer, openIssuer } from './issuer.js'
 import { createRevocationList } from './revocation-list.js'
-import { finalityStatement, type Money, type Period, paymentStatement, totalStatement } from './contents.js'
 
-/** For whom a proof is made. Another verifier refuses it. */
-export type ProofRequest = { readonly audience: string; readonly nonce?: string | undefined }
+/** For whom a statement is made. Another verifier refuses it. */
+export type StatementRequest = { readonly audience: string; readonly nonce?: string | undefined }
 
-/** A proof file, and two things about it. Whoever saves the answer as it is has a file that can be verified. */
-export type IssuedProof = ReturnType<typeof toProofFile> & {
+/** A statement file, and two things about it. Whoever saves the answer as it is has a file that can be verified. */
+export type SignedStatement = ReturnType<typeof toStatementFile> & {
   readonly jti: string
   readonly expiresAt: UnixSeconds
 }
 
-export type Proofs = {
-  provePayment(sight: Sight, seen: SeenPayment, request: ProofRequest): Promise<Result<IssuedProof>>
-  proveTotal(
+export type Statements = {
+  statePayment(sight: Sight, seen: SeenPayment, request: StatementRequest): Promise<Result<SignedStatement>>
+  stateTotal(
     sight: Sight,
     totals: SeenTotals,
     period: Period,
-    request: ProofRequest,
-  ): Promise<Result<IssuedProof>>
+    request: StatementRequest,
+  ): Promise<Result<SignedStatement>>
   /** That the burn was minted. */
-  receipt(sight: Sight, seen: SeenPayment, request: ProofRequest): Promise<Result<IssuedProof>>
+  receipt(sight: Sight, seen: SeenPayment, request: StatementRequest): Promise<Result<SignedStatement>>
   /** The signed manifest. */
   manifest(): Result<string>
-  /** The signed list of revoked proofs, at most `limits.revocationsFreshMs` old. */
+  /** The signed list of revoked statements, at most `limits.revocationsFreshMs` old. */
   revocations(): Promise<Result<string>>
 }
 
-export type ProofParts = {
+export type StatementParts = {
   readonly settings: IssuerSettings
   readonly money: Money
   readonly clock: Pick<Clock, 'now'>
   readonly random: { bytes(length: number): Uint8Array }
   readonly log: Log
   /** Of one participant. */
-  readonly proofsPerHourMax?: number
+  readonly statementsPerHourMax?: number
 }
 
 /** Throws `SvcError('issuer_unusable')` when key, manifest and trust anchor do not belong together. */
-export async function createProofs(parts: ProofParts): Promise<Proofs> {
-  const { settings, money, clock, random, proofsPerHourMax = limits.proofsPerHourMax } = parts
+export async function createStatements(parts: StatementParts): Promise<Statements> {
+  const { settings, money, clock, random, statementsPerHourMax = limits.statementsPerHourMax } = parts
   const issuers = openIssuer(settings, clock)
   const artifacts = await openArtifacts(settings.artifactPath)
   const listed = createRevocationList(settings.artifactPath, clock)
-  const takesOneMore = createRate(clock, proofsPerHourMax)
+  const takesOneMore = createRate(clock, statementsPerHourMax)
   const complain = createComplaints(parts)
   const seconds = () => unixSeconds(clock)
 
@@ -97,9 +97,9 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
 
   async function issue(
     role: ParticipantRole,
-    statement: Statement,
-    { audience, nonce }: ProofRequest,
-  ): Promise<Result<IssuedProof>> {
+    content: StatementContent,
+    { audience, nonce }: StatementRequest,
+  ): Promise<Result<SignedStatement>> {
     if (![audience, nonce ?? 'none'].every(isName)) {
       return reject('malformed_request', 'audience and nonce: 1 to 256 printable characters without spaces')
     }
@@ -108,21 +108,21 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
     if (!takesOneMore(role)) return reject('too_many_requests')
     const { id, kid, key, manifest, trustAnchor } = found.value
     const [jti, issuedAt] = [Buffer.from(random.bytes(16)).toString('hex'), seconds()]
-    const expiresAt = (issuedAt + settings.proofTtlSeconds) as UnixSeconds
+    const expiresAt = (issuedAt + settings.statementTtlSeconds) as UnixSeconds
     const named = { audience, ...(nonce === undefined ? {} : { nonce }) }
-    const proof = await issueProof(statement, {
+    const statement = await signStatement(content, {
       ...{ key, kid, issuer: id, issuedAt, expiresAt, jti, random },
       ...named,
     })
-    const file: ProofFile = { proof, manifest, revocations: await listOf(found.value) }
-    // Nobody gets a proof that a verifier would refuse.
-    const verdict = await verifyProof(proof, {
+    const file: StatementFile = { statement, manifest, revocations: await listOf(found.value) }
+    // Nobody gets a statement that a verifier would refuse.
+    const verdict = await verifyStatement(statement, {
       ...{ trustAnchor, manifests: [manifest], revocations: 'unchecked', now: issuedAt },
       ...named,
     })
-    if (!verdict.ok) throw new SvcError('proof_unfit', `the proof is not valid: ${verdict.message}`)
-    const issued = { ...toProofFile(file), jti, expiresAt }
-    const kept = { jti, kind: statement.kind, role, audience, issuedAt, expiresAt, file: issued }
+    if (!verdict.ok) throw new SvcError('statement_unfit', `the statement is not valid: ${verdict.message}`)
+    const issued = { ...toStatementFile(file), jti, expiresAt }
+    const kept = { jti, kind: content.kind, role, audience, issuedAt, expiresAt, file: issued }
     await onDisk(artifacts.write(kept))
     return accept(issued)
   }
@@ -130,12 +130,12 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
   const refusal = (code: ReasonCode): Promise<Rejection> => Promise.resolve(reject(code))
 
   return {
-    provePayment(sight, seen, request) {
+    statePayment(sight, seen, request) {
       const statement = paymentStatement(sight, seen, money)
-      return statement ? issue(sight.role, statement, request) : refusal('nothing_to_prove')
+      return statement ? issue(sight.role, statement, request) : refusal('nothing_to_state')
     },
 
-    proveTotal(sight, totals, period, request) {
+    stateTotal(sight, totals, period, request) {
       if (period.since >= period.until || period.until > seconds()) return refusal('period_not_over')
       return issue(sight.role, totalStatement(sight, totals, period, money), request)
     },
@@ -155,7 +155,7 @@ export async function createProofs(parts: ProofParts): Promise<Proofs> {
 }
 
 /** Strangers may ask for the manifest, and must not fill the log with what is wrong with it. */
-function createComplaints({ clock, log }: Pick<ProofParts, 'clock' | 'log'>): (about: string) => void {
+function createComplaints({ clock, log }: Pick<StatementParts, 'clock' | 'log'>): (about: string) => void {
   let last = { about: '', at: Number.NEGATIVE_INFINITY }
   return (about) => {
     const at = clock.now()
@@ -167,15 +167,15 @@ function createComplaints({ clock, log }: Pick<ProofParts, 'clock' | 'log'>): (a
 
 const hourMs = 3_600_000
 
-/** Counts the proofs of each role by the hour: every one of them takes room on the disk. */
+/** Counts the statements of each role by the hour: every one of them takes room on the disk. */
 function createRate(clock: Pick<Clock, 'now'>, perHourMax: number): (role: ParticipantRole) => boolean {
-  const taken = new Map<ParticipantRole, { readonly hour: number; readonly proofs: number }>()
+  const taken = new Map<ParticipantRole, { readonly hour: number; readonly statements: number }>()
   return (role) => {
     const hour = Math.floor(clock.now() / hourMs)
     const before = taken.get(role)
-    const proofs = before?.hour === hour ? before.proofs : 0
-    if (proofs >= perHourMax) return false
-    taken.set(role, { hour, proofs: proofs + 1 })
+    const statements = before?.hour === hour ? before.statements : 0
+    if (statements >= perHourMax) return false
+    taken.set(role, { hour, statements: statements + 1 })
     return true
   }
 }
