@@ -91,9 +91,9 @@ export const sections = {
     'R-083': kept('Without the admin token only a local daemon on loopback starts.'),
     'R-084': kept('Well-known development keys are accepted, with a warning, only under four conditions.'),
     'R-085': kept('History needs its whole group of variables, or stays off.'),
-    'R-086': kept('Half a proof issuer keeps the daemon from starting.'),
+    'R-086': kept('Half a statement issuer keeps the daemon from starting.'),
     'R-087': kept('Wallet login needs both addresses.'),
-    'R-088': kept('Names and lifetimes only refine a complete proof issuer.'),
+    'R-088': kept('Names and lifetimes only refine a complete statement issuer.'),
   },
   'Environment of the payer': {
     'R-090': kept('Paying needs the key; asking for the price does not.'),

@@ -234,7 +234,7 @@ describe('svc-facilitator start', () => {
     ])
   })
 
-  it('R-086 aborts with half a proof issuer, and names each piece that is missing or cannot be read', async () => {
+  it('R-086 aborts with half a statement issuer, and names each piece that is missing or cannot be read', async () => {
     const gone = join(files.folder(), 'manifest')
     const env = {
       ...keys,
@@ -243,7 +243,7 @@ describe('svc-facilitator start', () => {
     }
     const { code, stderr } = await runCommand(['start', '--config', configFile()], env)
     expect(code).toBe(1)
-    const needs = 'not set, but a proof issuer needs its whole group; set it, or unset all of the group'
+    const needs = 'not set, but a statement issuer needs its whole group; set it, or unset all of the group'
     expect(stderr.trim().split('\n')).toEqual([
       `fail HISTORY_ISSUER_PRIVATE_KEY_PATH: ${needs}`,
       `fail HISTORY_ARTIFACT_PATH: ${needs}`,
@@ -251,7 +251,7 @@ describe('svc-facilitator start', () => {
     ])
   })
 
-  it('R-086 aborts with a proof issuer whose key, manifest and trust anchor do not belong together', async () => {
+  it('R-086 aborts with a statement issuer whose key, manifest and trust anchor do not belong together', async () => {
     const now = Math.floor(Date.now() / 1000)
     const [issuer, other] = [await issuerOf(now), await issuerOf(now)]
     const env = {

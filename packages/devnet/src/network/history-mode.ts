@@ -9,7 +9,7 @@ import { developmentRoles } from '../node/accounts.js'
 type HistoryEnv = Readonly<Record<string, string>>
 
 /**
- * Draws a secret, names the participants and makes a proof issuer, if the folder has none. The variables are also written
+ * Draws a secret, names the participants and makes a statement issuer, if the folder has none. The variables are also written
  * to a file, for the operator's commands.
  */
 export async function openHistory({
