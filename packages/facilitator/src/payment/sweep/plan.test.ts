@@ -31,7 +31,7 @@ describe('the next sweep', () => {
     expect(await plan([], 9_999)).toBe('nothing_due')
     expect(await plan([feeOf(1)], 9_999)).toBe('too_little')
     expect(await plan([feeOf(1), feeOf(2)], 1_060)).toBe('too_young')
-    const both = { recipient: one, amount: 100n, nonces: [nonceOf(1), nonceOf(2)] }
+    const both = { recipient: one, amount: 100n, challengeNonces: [nonceOf(1), nonceOf(2)] }
     expect(await plan([feeOf(1), feeOf(2)], 1_061)).toEqual(both)
     expect(await plan([feeOf(1), feeOf(2)], 1_002, true)).toEqual(both)
     expect(await plan([feeOf(1)], 1_002, true)).toBe('too_little')
@@ -42,19 +42,19 @@ describe('the next sweep', () => {
     expect(await plan(fees, 1_006)).toEqual({
       recipient: one,
       amount: 150n,
-      nonces: [1, 2, 3].map(nonceOf),
+      challengeNonces: [1, 2, 3].map(nonceOf),
     })
   })
 
   it('has one recipient: the one that waits longest', async () => {
     const fees = [feeOf(2), feeOf(3), feeOf(1, { recipient: other, amount: units(100n) })]
-    expect(await plan(fees, 9_999)).toEqual({ recipient: other, amount: 100n, nonces: [nonceOf(1)] })
+    expect(await plan(fees, 9_999)).toEqual({ recipient: other, amount: 100n, challengeNonces: [nonceOf(1)] })
   })
 
   it('leaves fees that were minted to another account, and says how much they are', async () => {
     const fees = [feeOf(1), feeOf(2, { treasury: addressOf(9), amount: units(7n) })]
     const { due, elsewhere } = await gatherDue(listed(fees), terms)
-    expect(due).toMatchObject([{ payments: 1, amount: 50n, sweep: { nonces: [nonceOf(1)] } }])
+    expect(due).toMatchObject([{ payments: 1, amount: 50n, sweep: { challengeNonces: [nonceOf(1)] } }])
     expect(elsewhere).toEqual({ payments: 1, amount: 7n })
   })
 })
