@@ -147,7 +147,7 @@ export const limits = {
   laggingNodeLooksMax: 50,
   /** How often an unconfirmed transaction is sent again, in case the node forgot it. */
   rebroadcastMs: 2_000,
-  /** The oldest transaction gets a higher fee after it stayed unmined this long. */
+  /** The oldest transaction gets a higher gas price after it stayed unmined this long. */
   priceBumpAfterMs: 12_000,
   /** Replacements of one transaction; every node demands at least 10 % more for each. */
   priceBumpsMax: 10,
@@ -169,7 +169,7 @@ export const limits = {
   readyLookMs: 250,
   /** A mined transaction counts as taken back after no block held it for this long. */
   reorgedAfterMs: 4_000,
-  /** Fees older than this are read again. */
+  /** Gas prices older than this are read again. */
   gasPricesFreshMs: 3_000,
   /** Gas limit of one mint. A mint takes about 320 000. */
   mintGas: 600_000n,
@@ -218,7 +218,7 @@ export const limits = {
   headStepBlocks: 16n,
   /** Blocks in one request for the token's logs. */
   logSpanBlocksMax: 5_000,
-  /** Proofs that one participant gets in an hour: each is a file that is kept. */
+  /** Statements that one participant gets in an hour: each is a file that is kept. */
   statementsPerHourMax: 240,
   /** How long a list of revoked statements is good, so that an old one is noticed, and how long a signed one is served. */
   revocationsLifetimeSeconds: 7 * 86_400,

@@ -420,7 +420,7 @@ const configSchema = z.object({
       url: optional(
         baseUrl,
         '"https://facilitator.example"',
-        "This facilitator's URL as participants use it. Tokens, wallet logins and proofs are bound to it. Unset: " +
+        "This facilitator's URL as participants use it. Tokens, wallet logins and statements are bound to it. Unset: " +
           '`http://` with `listen.host` and `listen.port`.',
       ),
     },

@@ -115,7 +115,7 @@ export function urlOf({ host, port }: { readonly host: string; readonly port: nu
 }
 
 /**
- * The URL under which participants know this facilitator, without a slash at its end. Tokens, logins and proofs name it.
+ * The URL under which participants know this facilitator, without a slash at its end. Tokens, logins and statements name it.
  * @param port The port that was taken, where the configuration leaves it open.
  */
 export function historyUrlOf(

@@ -45,7 +45,11 @@ export function createMakePayload({
     return record
   }
 
-  async function askLeave(offer: PayableOffer, record: PaymentRecord, bounds: Bounds): Promise<Permission> {
+  async function askPermission(
+    offer: PayableOffer,
+    record: PaymentRecord,
+    bounds: Bounds,
+  ): Promise<Permission> {
     const { challengeNonce } = offer
     const { accepted } = record
     const origin = deliveries.originOf(challengeNonce)
@@ -98,7 +102,7 @@ export function createMakePayload({
     try {
       // A signed transfer is only waited for. No permission is needed, and its offer may have expired
       // meanwhile.
-      const permission = record.burn ? undefined : await askLeave(offer, record, bounds)
+      const permission = record.burn ? undefined : await askPermission(offer, record, bounds)
       const outrun = record.outrunNonce
       const payload = await pay(offer, permission, outrun === undefined ? undefined : BigInt(outrun))
       return await store(challengeNonce, payload)

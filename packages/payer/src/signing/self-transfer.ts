@@ -16,7 +16,7 @@ import { assertCovers, type Permission } from '../policy/permission.js'
 import type { AccountTurns } from '../state/account-turns.js'
 import type { PaymentMemory, PaymentRecord } from '../state/payments.js'
 import type { PayerChain } from './chain.js'
-import type { Leave } from './sign-permit.js'
+import type { PermissionToSign } from './sign-permit.js'
 
 export type TransferSigner = Pick<LocalAccount, 'signTransaction'>
 type Burn = NonNullable<PaymentRecord['burn']>
@@ -39,7 +39,7 @@ export function createSelfTransfer({
 }: {
   readonly signer: TransferSigner
   readonly payer: Address
-  readonly signing: Leave['signing']
+  readonly signing: PermissionToSign['signing']
   readonly chain: Pick<
     PayerChain,
     'prepareTransfer' | 'nextTxNonce' | 'broadcast' | 'receiptStatus' | 'transferState'

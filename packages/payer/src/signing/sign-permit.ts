@@ -17,7 +17,7 @@ import type { PermitFacts } from '../state/permit-nonces.js'
 export type PermitSigner = Pick<LocalAccount, 'signTypedData'>
 
 /** Permission to sign, and `signing`, which judges once more and notes the hashes before anything is signed. */
-export type Leave = {
+export type PermissionToSign = {
   readonly permission: Permission
   readonly signing: (permission: Permission, hashes: Readonly<Record<string, string>>) => Promise<void>
 }
@@ -28,9 +28,9 @@ export async function signPermit(
   payer: Address,
   offer: PermitOffer,
   facts: PermitFacts,
-  leave: Leave,
+  granted: PermissionToSign,
 ): Promise<Record<string, unknown>> {
-  assertCovers(leave.permission, payer, 'permit', offer)
+  assertCovers(granted.permission, payer, 'permit', offer)
   const { challengeNonce, chainId, token, payTo, amount: value, helper } = offer
   const nonce = facts.nonce as BaseUnits
   const deadline = BigInt(offer.deadline) as BaseUnits
@@ -49,7 +49,7 @@ export async function signPermit(
     challengeNonce,
     deadline,
   })
-  await leave.signing(leave.permission, {
+  await granted.signing(granted.permission, {
     permit: hashTypedData(permit),
     burnAuthorization: hashTypedData(burn),
   })

@@ -1,3 +1,14 @@
+/**
+ * A cell in a folder that any number of processes share, without a lock that a killed process could leave behind.
+ *
+ * The value lives in numbered files. A writer puts the new value under a name of its own, and links that name to the next
+ * number. Linking fails when the number exists. So exactly one of several writers succeeds, and the others begin again
+ * from its value. A killed process leaves either the old value or the new one.
+ *
+ * Old numbers are removed. A writer that slept meanwhile could then link a number that was used and removed long ago. The
+ * writer finds out right afterwards: the newest file is never removed, so a file with a higher number exists, and that
+ * file does not list the writer's commit.
+ */
 import { randomBytes, randomInt } from 'node:crypto'
 import { link, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,9 +39,9 @@ export function createMemoryCell<T>(): Cell<T> {
   }
 }
 
-/** How often a change is begun anew because another writer was faster. */
+/** How often a change is begun again because another writer was faster. */
 const attemptsMax = 2_000
-/** Longest pause before a change is begun anew. Pauses grow up to this. */
+/** Longest pause before a change is begun again. Pauses grow up to this. */
 const pauseMsMax = 50
 /** Commits that a file lists, its own included. */
 const commitsListed = 64

@@ -106,7 +106,7 @@ export const variables = {
   PAYMENT_HISTORY_PATH: ofHistory(
     path.describe('the path of a file; its folder must exist'),
     'history',
-    'File of the durable records (JSONL). Full files and the index stand beside it, under names that begin with its own.',
+    'File of the durable records (JSONL).',
   ),
   HISTORY_IDENTITY_SECRET: ofHistory(
     identitySecret.describe(

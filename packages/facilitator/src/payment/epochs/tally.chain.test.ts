@@ -1,5 +1,5 @@
 /** Batch mints on a chain, with real proofs: through a change of the mode, restarts, and the command that recovers. */
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -114,8 +114,6 @@ describe('payments of an epoch, on a chain', () => {
     'are found and minted by the command that recovers, without a daemon and from another account',
     proofs,
     async () => {
-      // Ready addresses of single mode would be used up first.
-      rmSync(join(net.directory, 'epochs.jsonl.addresses'), { force: true })
       const own = await start(batches(50))
       const waiting = [await pay(own, 41n), await pay(own, 43n)]
       await own.close()

@@ -99,7 +99,7 @@ export function readForms(
   const { to, data, gas } = parseTransaction(newest.raw)
   return {
     call: { to: parseAddress(to) ?? self, data: data ?? '0x', gas: gas ?? emptyCallGas },
-    forms: transactions.map(({ hash, raw }) => newForm({ hash, raw, price: feeOf(raw) })),
+    forms: transactions.map(({ hash, raw }) => newForm({ hash, raw, price: priceOf(raw) })),
   }
 }
 
@@ -148,7 +148,7 @@ export function nextStep(
   return { kind: askedMs - slot.sentAtMs >= limits.rebroadcastMs ? 'send_again' : 'wait' }
 }
 
-function feeOf(raw: Hex): GasPrice {
+function priceOf(raw: Hex): GasPrice {
   const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw)
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
