@@ -11,16 +11,6 @@ export {
   parseManifest,
   readArtifacts,
 } from './artifacts/artifacts.js'
-export {
-  batchCircuit,
-  type CircuitName,
-  circuitNames,
-  hubHeight,
-  type NeededCircuit,
-  neededCircuits,
-  type RootCircuit,
-  rootBatches,
-} from './artifacts/circuit-name.js'
 export { type Contribution, type KeyFile, type PublicValue, readKeyFile } from './artifacts/key-file.js'
 export {
   type G1,
@@ -50,6 +40,16 @@ export {
   verifyBurnAddress,
 } from './burn-address.js'
 export { addressOf, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
+export {
+  batchCircuit,
+  type CircuitName,
+  circuitNames,
+  hubHeight,
+  type NeededCircuit,
+  neededCircuits,
+  type RootCircuit,
+  rootBatches,
+} from './circuit-name.js'
 export { encodeFullBurnAddress } from './full-burn-address.js'
 export { type Generation, upstreamPowBits } from './generation.js'
 export { nextHashChain, type Transfer } from './hash-chain.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type RootCircuit, rootBatches } from './artifacts/circuit-name.js'
+import { type RootCircuit, rootBatches } from './circuit-name.js'
 import { nextHashChain, type Transfer } from './hash-chain.js'
 import { createMemoryNodes, createMerkleTree, transferLeaf } from './merkle-tree.js'
 import { fieldPrime } from './poseidon.js'

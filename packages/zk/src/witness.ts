@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { hubHeight, type RootCircuit, rootBatches } from './artifacts/circuit-name.js'
+import { hubHeight, type RootCircuit, rootBatches } from './circuit-name.js'
 import { nextHashChain, type Transfer } from './hash-chain.js'
 import type { Hex } from './hex.js'
 import { rootOfPath, transferLeaf, treeHeight } from './merkle-tree.js'

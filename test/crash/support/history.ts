@@ -1,16 +1,9 @@
 /** Reads a payment history by its documented format, without any code of the daemon, and compares it with the chain. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect } from 'vitest'
-import { historyEnvironment } from '../../support/history-environment.js'
 import type { MadePayment } from './client.js'
 import { recordsIn } from './journal.js'
 import type { CrashNetwork } from './network.js'
-
-const historyIn = (directory: string) => join(directory, 'history.jsonl')
-
-/** Attaches a payment history to the daemon. */
-export const historyEnv = (directory: string) => historyEnvironment(historyIn(directory))
 
 type Entry = {
   readonly event: string
@@ -40,7 +33,7 @@ export async function expectHistory(
   payments: readonly MadePayment[],
   { minted = false } = {},
 ): Promise<void> {
-  const entries = readHistory(historyIn(net.directory))
+  const entries = readHistory(net.historyFile)
   const of = (nonce: string) =>
     entries
       .filter((entry) => (entry.challengeNonce ?? entry.challenge?.nonce) === nonce)

@@ -11,9 +11,9 @@ import {
 import { type Address, createPublicClient, createWalletClient, type Hex, http, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
+import { historyEnvironment } from '../../support/history-environment.js'
 import { startNode } from '../../support/node-process.js'
 import { until } from '../../support/until.js'
-import { historyEnv } from './history.js'
 import { createJournalReader } from './journal.js'
 
 export type CrashNetwork = Awaited<ReturnType<typeof startCrashNetwork>>
@@ -62,6 +62,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
   const { chain, configFile, directory, deployment, faucet, rpcUrl } = local
   if (chain === undefined || local.pids.facilitator === undefined) throw new Error('a part did not start')
   const journal = join(directory, 'journal.jsonl')
+  const historyFile = join(directory, 'history.jsonl')
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
   // Asked for by itself: viem waits for the next block when it looked a moment too early, and no block may come.
   const receiptOf = (hash: Hex) => until(() => client.getTransactionReceipt({ hash }).catch(() => undefined))
@@ -82,6 +83,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
     chain,
     client,
     journal,
+    historyFile,
     url: () => url,
     run: () => run,
     /** True when no further run will start, so that waiting callers can stop. */
@@ -92,7 +94,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
      * history, which begins with what the first one left in the journal.
      */
     launch(changes?: RunChanges): Run {
-      const history = changes?.command === undefined ? historyEnv(directory) : {}
+      const history = changes?.command === undefined ? historyEnvironment(historyFile) : {}
       const env = { SVC_ADMIN_TOKEN: local.adminToken, ...history, ...changes?.env }
       run = runDaemon(configFile, { ...changes, env })
       run.ready.then(

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { circuitNames, neededCircuits } from '../circuit-name.js'
 import type { Hex } from '../hex.js'
 import { ArtifactError } from './artifact-error.js'
 import {
@@ -13,7 +14,6 @@ import {
   parseManifest,
   readArtifacts,
 } from './artifacts.js'
-import { circuitNames, neededCircuits } from './circuit-name.js'
 import { readKeyFile } from './key-file.js'
 import { type VerificationKey, verificationKeyHash } from './verification-key.js'
 
