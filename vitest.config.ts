@@ -57,7 +57,7 @@ export default defineConfig({
           ...common,
           name: 'unit',
           testTimeout: 30_000,
-          include: ['packages/*/src/**/*.test.ts', 'scripts/*.test.ts'],
+          include: ['{packages,tools}/*/src/**/*.test.ts', 'scripts/*.test.ts'],
           exclude: ['**/*.chain.test.ts', '**/node_modules/**', '**/dist/**'],
         },
       },

@@ -16,7 +16,7 @@ const answers: Readonly<Record<string, RegExp>> = {
   facilitator: /^Usage: svc-facilitator/,
   indexer: /^Usage: svc-indexer/,
   pay: /^Usage: svc-pay/,
-  privacy: /^Usage: /,
+  privacy: /^Usage: privacy/,
   ceremony: /ceremony/,
   pack: /^usage: npm run pack/,
 }
@@ -44,7 +44,9 @@ describe('npm scripts', () => {
       const [program = '', first = '', second = ''] = part.trim().split(' ')
       if (program === 'npm')
         expect(scripts).toHaveProperty([first === 'run' ? second.replace('-s', 'build') : first])
-      else if (program === 'node') expect(existsSync(join(root, first)), first).toBe(true)
+      else if (program === 'node')
+        for (const file of [first, second].filter((word) => word.includes('/')))
+          expect(existsSync(join(root, file)), file).toBe(true)
       else expect(existsSync(join(root, 'node_modules/.bin', program)), program).toBe(true)
     }
   })
@@ -53,7 +55,7 @@ describe('npm scripts', () => {
     const projects = Object.values(scripts).flatMap((text) => [...text.matchAll(/--project (\S+)/g)])
     const config = readText('vitest.config.ts')
     for (const [, name] of projects) expect(config).toContain(`name: '${name}'`)
-    const paths = ['crash', 'fuzz', 'test-packages'].flatMap((name) => [
+    const paths = ['test', 'test-packages'].flatMap((name) => [
       ...readText(`scripts/${name}.mjs`).matchAll(/'((?:test|packages|contracts)\/[^']+)'/g),
     ])
     expect(paths.length).toBeGreaterThan(4)
@@ -64,7 +66,7 @@ describe('npm scripts', () => {
       ).toBe(true)
   })
 
-  const benches = listFiles(/^bench\/src\/commands\/.*\.ts$/)
+  const benches = listFiles(/^tools\/bench\/src\/commands\/.*\.ts$/)
     .filter((file) => /\bparseArgs\(/.test(readText(file)))
     .map((file) => file.replace('/src/', '/dist/').replace(/\.ts$/, '.js'))
   it('every bench loads, and measures nothing when its options are wrong', async () => {
@@ -118,7 +120,7 @@ describe('documented commands', () => {
     return new Map([
       ...sections.map(([, name = '', text = '']) => [name, text] as const),
       ['svc-indexer', printed.get('indexer') ?? ''],
-      ['svc-observer', printed.get('privacy') ?? ''],
+      ['privacy', printed.get('privacy') ?? ''],
       ['npm start', `${printed.get('start')}`],
     ])
   }
@@ -145,7 +147,7 @@ const programs: Readonly<Record<string, string>> = {
   facilitator: 'svc-facilitator',
   indexer: 'svc-indexer',
   devnet: 'svc-devnet',
-  privacy: 'svc-observer',
+  privacy: 'privacy',
   payer: 'svc-pay',
 }
 

@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { removeLeftovers } from './leftovers.mjs'
-import { root } from './setup.mjs'
+import { removeLeftovers, root } from './setup.mjs'
 
 /** Folders of the workspaces that are published: all but those marked private. */
 export function publicFolders() {
@@ -43,7 +42,7 @@ export function installWords(role, packed) {
 
 /** Packs every public package into the folder. Returns the file and the contents of each. */
 export function pack(destination) {
-  for (const folder of publicFolders()) removeLeftovers(join(root, folder))
+  for (const folder of publicFolders()) removeLeftovers(folder)
   mkdirSync(destination, { recursive: true })
   const workspaces = publicFolders().flatMap((folder) => ['--workspace', folder])
   const args = ['pack', ...workspaces, '--json', '--ignore-scripts', '--pack-destination', destination]

@@ -1,11 +1,10 @@
 // Makes a fresh clone runnable: installs the locked dependencies and builds changed sources.
 // Plain JavaScript with no dependency, because it runs before anything is installed.
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { start } from './children.mjs'
-import { removeLeftovers } from './leftovers.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -35,6 +34,22 @@ async function installIfNeeded() {
   writeFileSync(stampFile, wanted)
 }
 
+/**
+ * Removes built files whose source is gone. The compiler never removes them: they hide mistakes, and a package would
+ * carry them.
+ */
+export function removeLeftovers(workspace) {
+  const built = /\.(?:js|d\.ts)(?:\.map)?$/
+  const dist = join(root, workspace, 'dist')
+  if (!existsSync(dist)) return
+  for (const path of readdirSync(dist, { recursive: true }).filter((path) => built.test(path))) {
+    const source = path.replace(built, '.ts')
+    // The sources of contracts/ stand beside src/, which has Solidity.
+    const places = [join(root, workspace, 'src', source), join(root, workspace, source)]
+    if (!places.some((place) => existsSync(place))) rmSync(join(dist, path))
+  }
+}
+
 /** `keys: false` leaves out the circuits and their development keys, which only a network of one's own needs. */
 export async function setup({ keys = true } = {}) {
   const [major, minor] = process.versions.node.split('.').map(Number)
@@ -43,10 +58,9 @@ export async function setup({ keys = true } = {}) {
     process.exit(1)
   }
   await installIfNeeded()
-  const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name))
-  for (const workspace of ['contracts', 'circuits', 'examples', 'bench', ...packages]) {
-    removeLeftovers(join(root, workspace))
-  }
+  const inside = (folder) => readdirSync(join(root, folder)).map((name) => join(folder, name))
+  for (const workspace of ['contracts', 'circuits', 'examples', ...inside('packages'), ...inside('tools')])
+    removeLeftovers(workspace)
   await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], progress)
   await run(process.execPath, [join(root, 'scripts', 'bundle.mjs')], progress)
   // Circuits and their development keys: half a minute the first time, nothing when they are there.

@@ -20,6 +20,6 @@ const testOnly = /\.test\.ts$|\.test-d\.ts$|\/(?:test|test-support|testing)\//
 
 /** TypeScript that ships: no tests, no generated code. */
 export const productFiles = (): string[] =>
-  listFiles(/^(?:contracts|circuits|packages\/[^/]+|examples|bench)\/.*\.ts$/).filter(
+  listFiles(/^(?:contracts|circuits|(?:packages|tools)\/[^/]+|examples)\/.*\.ts$/).filter(
     (file) => !testOnly.test(file) && !file.includes('/generated/'),
   )

@@ -1,13 +1,28 @@
 // `npm test`: installs and builds what is missing, then runs every test. Arguments go to Vitest.
+// `npm run test:crash` and `npm run test:fuzz` run some of them many times as often.
 import { getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { root, run, setup } from './setup.mjs'
 
+const oftener = {
+  // Kills of the daemon, payments of every kind of fee and mint to finalized, kills of payers that spend at once. An hour.
+  crash: {
+    env: { CRASH_KILLS: '500', CRASH_SHARES: '200', SPEND_KILLS: '200' },
+    files: ['test/crash', 'packages/payer/src/state/kills.test.ts'],
+  },
+  // Draws of requests and of contract calls.
+  fuzz: {
+    env: { CASES: '10000', FUZZ_RUNS: '256' },
+    files: ['test/fuzz', 'contracts/test/solidity', 'contracts/test/batch-orders'],
+  },
+}
+
+const [first, ...rest] = process.argv.slice(2)
+const { env, files } = oftener[first] ?? { env: {}, files: first === undefined ? [] : [first] }
+
 await setup()
 // Proving processes are this nice, too. Beside tests that are not, a proof would wait until its test's time is over.
 setPriority(Math.max(10, getPriority()))
-await run(process.execPath, [
-  join(root, 'node_modules', 'vitest', 'vitest.mjs'),
-  'run',
-  ...process.argv.slice(2),
-])
+await run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...files, ...rest], {
+  env: { ...env, ...process.env },
+})

@@ -6,10 +6,13 @@ import { listFiles, productFiles, readText, root } from './source-files.js'
 
 /** Effects that only one file of a package may use. All other files get them as arguments. */
 const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
-  { what: /\bDate\.now\(|\bnew Date\(\)/, where: /\/system-clock\.ts$|^bench\/|^examples\// },
+  { what: /\bDate\.now\(|\bnew Date\(\)/, where: /\/system-clock\.ts$|^tools\/bench\/|^examples\// },
   { what: /\bMath\.random\(/, where: /^$/ },
   { what: /\bconsole\./, where: /^$/ },
-  { what: /\bprocess\.env\b/, where: /\/environment\.ts$|\/env\.ts$|\/child\.ts$|^examples\/|^bench\// },
+  {
+    what: /\bprocess\.env\b/,
+    where: /\/environment\.ts$|\/env\.ts$|\/child\.ts$|^examples\/|^tools\/bench\//,
+  },
 ]
 
 const roomsMax = 13
@@ -29,7 +32,7 @@ describe('house rules', () => {
   it('has no package with more rooms than a newcomer holds in mind', () => {
     const rooms = new Map<string, Set<string>>()
     for (const file of productFiles()) {
-      const [, workspace, room] = /^(packages\/[^/]+|circuits|bench)\/src\/([^/]+)\//.exec(file) ?? []
+      const [, workspace, room] = /^((?:packages|tools)\/[^/]+|circuits)\/src\/([^/]+)\//.exec(file) ?? []
       if (workspace === undefined || room === undefined) continue
       rooms.set(workspace, (rooms.get(workspace) ?? new Set()).add(room))
     }
@@ -43,7 +46,7 @@ describe('house rules', () => {
   })
 
   it('names only built files whose sources exist, because an old build hides a file that was moved', () => {
-    const missing = listFiles(/^(?:packages|circuits|contracts|bench|test)\/.*\.(?:ts|mjs)$/).flatMap(
+    const missing = listFiles(/^(?:packages|tools|circuits|contracts|test)\/.*\.(?:ts|mjs)$/).flatMap(
       (file) => {
         const built = [
           ...[...readText(file).matchAll(/'((?:\.\.\/)+)dist\/([\w/-]+)\.js'/g)].map(([, up = '', path]) =>
@@ -68,7 +71,7 @@ describe('house rules', () => {
     const missing = ['README.md', 'ARCHITECTURE.md', 'AGENTS.md', 'SECURITY.md'].flatMap((document) =>
       [...readText(document).matchAll(/`([\w.-]+(?:\/[\w.-]+)+\/?)`|\]\(([\w./-]+)\)/g)]
         .map((match) => match[1] ?? match[2] ?? '')
-        .filter((path) => /^(?:contracts|packages|docs|scripts|test|examples|bench)\b|\.md$/.test(path))
+        .filter((path) => /^(?:contracts|packages|docs|scripts|test|tools|examples)\b|\.md$/.test(path))
         .filter((path) => !existsSync(join(root, path)))
         .map((path) => `${document}: ${path}`),
     )

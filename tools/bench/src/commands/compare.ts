@@ -136,7 +136,7 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
     targets,
   }
   writeFileSync(resultFile, `${JSON.stringify(result, undefined, 2)}\n`)
-  say(`\nTook ${tookSeconds} s. All figures: bench/results/latest.json`)
+  say(`\nTook ${tookSeconds} s. All figures: tools/bench/results/latest.json`)
 }
 
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values

@@ -17,7 +17,7 @@ export function svcPay(options: { url: string; rpcUrl: string; token: string; pr
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const buyer: Buyer = {
     url: options.url,
-    command: [script('../../../packages/payer/bin/svc-pay.mjs'), 'pay'],
+    command: [script('../../../../packages/payer/bin/svc-pay.mjs'), 'pay'],
     env: {
       SVC_PAYER_PK: options.privateKey,
       SVC_RPC_URL: options.rpcUrl,

@@ -31,7 +31,7 @@ export type Contestant = {
 
 export type Closer = () => Promise<void>
 
-const shopScript = fileURLToPath(new URL('../../../examples/dist/shop.js', import.meta.url))
+const shopScript = fileURLToPath(new URL('../../../../examples/dist/shop.js', import.meta.url))
 
 /**
  * Addresses without proof of work, and a small pool. Both belong to background work, which must not run during a

@@ -12,14 +12,14 @@ import {
   http,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { compile, contractNamed } from '../../../contracts/compiler.mjs'
+import { compile, contractNamed } from '../../../../contracts/compiler.mjs'
 import type { ChainView } from './chain-view.js'
 
 export const referenceToken = { name: 'Reference USD', version: '2' } as const
 
 const unitsEach = 1_000_000_000n
 const gas = { deploy: 3_000_000n, mint: 150_000n } as const
-const source = '../bench/contracts/Eip3009Token.sol'
+const source = '../tools/bench/contracts/Eip3009Token.sol'
 
 /** Deploys the reference's token and mints both tokens to all payers; resolves when it is mined. */
 export async function fundPayers(options: {

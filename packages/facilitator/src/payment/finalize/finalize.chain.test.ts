@@ -18,7 +18,7 @@ import { createLog } from '../../telemetry/log.js'
 
 const { provider, minter, relayer } = developmentRoles
 const proofs = { timeout: 120_000 }
-const observer = fileURLToPath(new URL('../../../../observer/dist/main.js', import.meta.url))
+const observer = fileURLToPath(new URL('../../../../../tools/observer/dist/main.js', import.meta.url))
 
 let net: TestNetwork
 let indexer: LyingIndexer
