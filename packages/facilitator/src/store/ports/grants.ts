@@ -8,7 +8,7 @@ export function createGrants(deps: {
   /** Records that the answers of these payments were written. */
   readonly use: (nonces: readonly ChallengeNonce[]) => Promise<void>
   readonly clock: Pick<Clock, 'sleep'>
-}): Pick<Ledger, 'takeGrant'> {
+}): Pick<Ledger, 'find' | 'takeGrant'> {
   const { find, use, clock } = deps
   /** Grants that a caller holds, each with the callers that wait for it, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
@@ -51,6 +51,13 @@ export function createGrants(deps: {
   }
 
   return {
+    /** A grant that is used counts at once: nobody may be told that the payment is still good while it is recorded. */
+    async find(nonce) {
+      const isUsed = unrecorded.has(nonce)
+      const payment = await find(nonce)
+      return payment && isUsed ? { ...payment, granted: true } : payment
+    },
+
     async takeGrant(nonce, boundMs) {
       const waited = new AbortController()
       const elapsed = clock.sleep(boundMs, waited.signal).then(() => 'elapsed' as const)

@@ -12,6 +12,7 @@ import {
 } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import { createMemoryStore, stepSettings } from '../../../test/store.js'
+import { createGrants } from './grants.js'
 import { createStoreLedger } from './ledger.js'
 
 const start = 1_700_000_000_000
@@ -179,6 +180,17 @@ describe('accept and grant', () => {
         if (firstWritten !== -1) expect(ends.filter((end) => end === 'granted')).toHaveLength(1)
       }),
     )
+  })
+
+  it('a used grant is seen at once, also while the disk takes its time', async () => {
+    const { ledger, nonce } = await accepted()
+    const forever = new Promise<void>(() => undefined)
+    const slow = createGrants({ find: ledger.find, use: () => forever, clock: movableClock() })
+    const grant = await slow.takeGrant(nonce, 1_000)
+    if (typeof grant === 'string') throw new Error('nobody used it')
+    expect((await slow.find(nonce))?.granted).toBe(false)
+    void grant.use()
+    expect((await slow.find(nonce))?.granted).toBe(true)
   })
 
   it('an end of a grant that already ended changes nothing', async () => {

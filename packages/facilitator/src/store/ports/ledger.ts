@@ -51,7 +51,6 @@ export function createStoreLedger({
   return {
     isFull: async (key) => !(await ask(hasRoom(context(), askerOf(key)))),
     issue: (challenge, key) => change('issue', challenge, askerOf(key)),
-    find,
     claim: (nonce, payload, ticketed = false, means) => change('claim', nonce, payload, ticketed, means),
     openClaims: (payer) => ask(openClaims(payer)),
     release: (nonce) => change('release', nonce),
