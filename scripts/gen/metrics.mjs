@@ -1,4 +1,4 @@
-import { eventCounters, series } from '../../packages/facilitator/dist/telemetry/series.js'
+import { series } from '../../packages/facilitator/dist/telemetry/series.js'
 
 const row = (cells) => `| ${cells.join(' | ')} |`
 const code = (text) => `\`${text}\``
@@ -8,17 +8,14 @@ export function renderMetrics() {
   const rows = Object.entries(series).map(([name, { kind, labels, help }]) =>
     row([code(name), kind, labels.map(code).join(', ') || '–', help]),
   )
-  const pairs = Object.entries(eventCounters).map(([event, { name, labels = {} }]) => {
-    const given = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
-    return row([code(event), code(given.length > 0 ? `${name}{${given.join(',')}}` : name)])
-  })
   return `<!-- Generated from packages/facilitator/src/telemetry/series.ts by \`npm run gen\`. Do not edit. -->
 
 # Metrics
 
 \`GET /admin/metrics\` with the bearer token gives every series in the Prometheus text format. Counters start at zero with
 the process. \`endpoint\` is a path pattern such as \`/payments/:challengeNonce\`, or \`unknown\` for any other path, so that
-callers cannot create new series. \`reason\` is a code of the [reasons](reasons.md).
+callers cannot create new series. \`reason\` of a refusal is a code of the [reasons](reasons.md). \`event\` is one of the
+[log events](log-events.md): each turn of a payment and each failure is one event and one count.
 
 \`\`\`yaml
 scrape_configs:
@@ -31,13 +28,5 @@ scrape_configs:
 | series | kind | labels | meaning |
 |---|---|---|---|
 ${rows.join('\n')}
-
-## Series and log events
-
-Each turn of a payment is one [log event](log-events.md) and one count.
-
-| log event | counts in |
-|---|---|
-${pairs.join('\n')}
 `
 }

@@ -5,7 +5,6 @@ import type { Metrics } from '../telemetry/metrics.js'
 export function countRpc(rpc: JsonRpc, metrics: Pick<Metrics, 'count' | 'observe'>): JsonRpc {
   const batch: JsonRpc['batch'] = async (calls) => {
     if (calls.length === 0) return []
-    metrics.count('svc_rpc_round_trips_total')
     for (const { method } of calls) metrics.count('svc_rpc_calls_total', { method })
     const startedAtMs = performance.now()
     try {

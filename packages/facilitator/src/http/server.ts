@@ -43,6 +43,7 @@ export function createServer(deps: {
       sendRefusal(reply, closed ?? reject(reason))
     },
   })
+  app.setReplySerializer(toJson)
   app.decorate('chainId', chainId)
   decorateAnswers(app)
   app.addHook('onRoute', ({ url, method }) => {
@@ -74,6 +75,10 @@ export function createServer(deps: {
   })
   return app
 }
+
+/** Amounts are decimal strings: no reader of JSON has numbers for all of them. */
+export const toJson = (answer: unknown): string =>
+  JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
 
 const guardOf = (request: FastifyRequest, guards: readonly PathGuard[]) => {
   const path = pathOf(request)

@@ -20,7 +20,6 @@ export type Owed = {
 export type OwedBooks = {
   /** A sum of more than `few` payments is reused for `freshMs`. A sum of fewer costs little and is always new. */
   look(): Promise<Owed>
-  last(): Owed | undefined
   /** Why a payment that is burned and not minted waits. */
   waitOf(nonce: ChallengeNonce): Pick<Wait, 'reason'> & Partial<Wait>
 }
@@ -96,7 +95,6 @@ export function createOwedBooks(deps: {
       looking ??= lookNow()
       return looking
     },
-    last: () => seen?.owed,
     waitOf,
   }
 }

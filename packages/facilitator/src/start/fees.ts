@@ -8,7 +8,7 @@ import type { Secrets } from '../config/secrets/secrets.js'
 import type { Profile } from '../config/settings.js'
 import { sweepPaceOf } from '../config/settings.js'
 import type { Clock } from '../payment/ports.js'
-import type { FeeControl, FeesView } from '../payment/sweep/control.js'
+import type { FeeControl } from '../payment/sweep/control.js'
 import { createDistributor, type Distributor } from '../payment/sweep/distributor.js'
 import { type FeeLoop, startFeeLoop } from '../payment/sweep/loop.js'
 import type { SweepTerms } from '../payment/sweep/plan.js'
@@ -66,14 +66,13 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
   const sweeper = wireSweeper(deps, treasury, terms)
   const split = wireSplit(deps, terms)
   let loop: FeeLoop | undefined
-  let last: FeesView | undefined
   return {
     async view() {
       const address = config.fee?.splitter
       const isCustodial = config.fee !== undefined && address === undefined
       const { tokenLabel } = deps.chainSide.deployment
       const treasuryWei = isCustodial ? await weiOf(deps.chainSide.rpc, clock, treasury.address) : undefined
-      last = {
+      return {
         ...(await sweeper.view()),
         mode: config.fee === undefined ? 'none' : address === undefined ? 'custodial' : 'split',
         terms,
@@ -82,9 +81,7 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
         ...(tokenLabel && { token: tokenLabel }),
         ...(split && address !== undefined && { splitter: { address, ...split.distributor.view() } }),
       }
-      return last
     },
-    last: () => last,
     sweepNow: (options) => sweeper.now({ isDryRun: options.isDryRun || !profile.acceptsPayments }),
     async resume() {
       if (profile.acceptsPayments) await split?.splitter.resume()

@@ -35,7 +35,7 @@ async function setup(profile: string, zerc20 = '', listen = '') {
     seed: new Uint8Array(32),
     clock,
     random: { bytes: (length: number) => new Uint8Array(length) },
-    telemetry: { log: (event: LogEvent) => events.push(event), metrics: { observe: () => undefined } },
+    telemetry: { log: (event: LogEvent) => events.push(event) },
     pace: paceOf(config),
   } as unknown as FinalizationDeps
   return { deps, events, resumed }

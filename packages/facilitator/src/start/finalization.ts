@@ -228,14 +228,7 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
     },
     minter,
     clock,
-    report(event) {
-      telemetry.log(event)
-      if (event.event === 'mint.proving') telemetry.metrics.observe('svc_mint_company', event.company)
-      if (event.event === 'batch.proving')
-        telemetry.metrics.observe('svc_mint_batch_payments', event.payments)
-      if (event.event === 'batch.proved') telemetry.metrics.observe('svc_mint_proof_seconds', event.ms / 1000)
-      if (event.event === 'mint.proved') telemetry.metrics.observe('svc_mint_proof_seconds', event.ms / 1000)
-    },
+    report: telemetry.log,
     schedule: createMintSchedule({
       store: deps.store,
       clock,

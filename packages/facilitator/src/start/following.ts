@@ -48,7 +48,6 @@ export function createFollowing(deps: FollowingDeps): Following {
     retentionSeconds,
     ...limits,
   })
-  telemetry.metrics.source('svc_followed_block', follow.followedBlock)
   telemetry.metrics.source('svc_stuck_transfers', stuckCount.last)
   let loop: TransferLoop | undefined
   return {

@@ -8,12 +8,16 @@ import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import type { Profile } from '../config/settings.js'
 import { sellerKey, sellerRatesOf } from '../config/settings.js'
+import { adminRoutes } from '../http/admin/api.js'
 import { adminGuard, createAdminAuth } from '../http/admin/auth.js'
 import { type Admission, createAdmission, type Seller } from '../http/admission.js'
+import { openApiDocument } from '../http/document.js'
 import { createClockWatch } from '../http/health/clock-watch.js'
 import { createDiskSpace } from '../http/health/disk-space.js'
 import { createReadinessProbes } from '../http/health/probes.js'
+import { askAll } from '../http/health/readiness.js'
 import { observeAnswers } from '../http/observe.js'
+import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
 import { refuseConnections } from '../http/refuse-connections.js'
 import { registerRoutes } from '../http/route.js'
@@ -27,7 +31,6 @@ import type { FeesSide } from './fees.js'
 import type { Finalization } from './finalization.js'
 import type { Following } from './following.js'
 import type { HistorySide } from './history-side.js'
-import { registerOperatorRoutes } from './operator-routes.js'
 import type { PaymentFlow } from './payment-flow.js'
 import type { Storage } from './storage.js'
 
@@ -75,7 +78,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const issuance = createIssuance({ report: log, memory: deps.storage.pause })
   wirePayments(app, deps, { issuance, admission })
   historyApi?.register(app)
-  wireOperator(app, deps, { issuance, admin })
+  wireOperator(app, deps, { issuance, guard: admin })
   metrics.source('svc_connections_open', connections.open)
   metrics.source('svc_connections_refused_total', connections.refused)
   return app
@@ -118,7 +121,7 @@ function wirePayments(
 function wireOperator(
   app: FastifyInstance,
   deps: HttpSideDeps,
-  { issuance, admin }: { readonly issuance: Issuance; readonly admin: PathGuard },
+  { issuance, guard }: { readonly issuance: Issuance; readonly guard: PathGuard },
 ): void {
   const { config, storage, finalization, clock } = deps
   const { rpc, relayer, minter, deployment } = deps.chainSide
@@ -135,37 +138,34 @@ function wireOperator(
   })
   const diskSpace = journalFigures() ? createDiskSpace(config.settlement.journal) : async () => undefined
   const finalizeOff = finalization.off
-  const historyStats = () => storage.history?.stats()
-  registerOperatorRoutes(app, {
-    ...{ telemetry: deps.telemetry, profile: deps.profile, addresses: deps.addresses },
-    ...{
-      clock,
-      admin,
-      issuance,
-      probe,
-      clockWatch,
-      diskSpace,
-      finalizeOff,
-      ledger,
-      ledgerId: storage.id,
-      token: deployment.tokenLabel,
-      journalFigures,
-      historyStats,
-    },
+  const readinessProbes = createReadinessProbes({
+    ...deps,
+    deployment,
+    finalizeOff,
+    probe,
+    clockWatch,
+    diskSpace,
+  })
+  const readiness: Readiness = async () => ({ problems: await askAll(readinessProbes) })
+  let document: string | undefined
+  const documentOnce = () => {
+    document ??= JSON.stringify(openApiDocument())
+    return document
+  }
+  registerRoutes(app, healthRoutes, { readiness, document: documentOnce })
+  registerRoutes(app, adminRoutes, {
+    ...{ telemetry: deps.telemetry, profile: deps.profile, addresses: deps.addresses, fees: deps.fees },
+    ...{ clock, guard, issuance, probe, clockWatch, diskSpace, finalizeOff, ledger, readiness },
+    ...{ relayer, minter, journalFigures },
     chainId: deployment.chainId,
-    readinessProbes: createReadinessProbes({
-      ...deps,
-      deployment,
-      finalizeOff,
-      probe,
-      clockWatch,
-      diskSpace,
-    }),
+    startedAtMs: clock.now(),
+    ledgerId: storage.id,
+    token: deployment.tokenLabel,
+    historyStats: () => storage.history?.stats(),
     retryMint: finalization.retry,
     closeEpoch: finalization.closeEpoch,
     deciderWait: finalization.deciderWait,
     stuckTransfers: deps.following.stuck,
-    fees: deps.fees,
     owed: createOwedBooks({
       ledger,
       clock,
@@ -175,8 +175,6 @@ function wireOperator(
     }),
     batchPace: { least: config.finalize.batch_least, waitMaxMs: config.finalize.batch_wait_max_ms },
     openChallengesMax: config.daemon.max_open_challenges,
-    relayer,
-    minter,
   })
 }
 

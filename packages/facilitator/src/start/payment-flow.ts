@@ -129,7 +129,7 @@ function wireBurner(
   closing: AbortSignal,
 ): Burner {
   const { rpc, chain, relayer, deployment } = chainSide
-  const { log, metrics } = telemetry
+  const { log } = telemetry
   if (!deployment.helper) return noBurner
   const { token, helper } = deployment
   return createBurner({
@@ -139,10 +139,7 @@ function wireBurner(
     token,
     helper,
     confirmations: config.settlement.confirmations,
-    async recordSigned(transaction, nonces) {
-      await ledger.recordSigned(transaction, nonces)
-      metrics.observe('svc_burns_per_batch', nonces.length)
-    },
+    recordSigned: ledger.recordSigned,
     report: log,
     clock,
     onRpcFailure: (err) => log({ event: 'rpc.failed', err }),

@@ -7,7 +7,6 @@ import { until } from '../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { logEvents } from './events.js'
 import { createLog } from './log.js'
-import { eventCounters } from './series.js'
 
 let net: TestNetwork
 const lines: string[] = []
@@ -69,10 +68,6 @@ describe('the log', () => {
   it('has no key, no token, no signature and nothing of a body', () => {
     const text = lines.join('').toLowerCase()
     for (const secret of secrets) expect(text).not.toContain(secret.toLowerCase())
-  })
-
-  it('knows every event that is counted', () => {
-    for (const event of Object.keys(eventCounters)) expect(Object.keys(logEvents)).toContain(event)
   })
 })
 

@@ -1,10 +1,9 @@
 /** Our table of series on top of `prom-client`, which counts and writes the text format that Prometheus reads. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { LogEvent } from './events.js'
+import { type LogEvent, logEvents } from './events.js'
 import {
   type CounterName,
-  eventCounters,
   type HistogramName,
   type Labels,
   type Series,
@@ -12,21 +11,24 @@ import {
   series,
 } from './series.js'
 
+type Value = number | bigint | readonly Sample[] | undefined
+/** What is read at a scrape. What is undefined is left out. */
+export type Readings = Readonly<Partial<Record<SourcedName, Value>>>
 export type Sample = { readonly labels: Labels; readonly value: number }
-type Read = () => number | readonly Sample[] | undefined
+type Read = () => Value
 
 export type Metrics = {
   count(name: CounterName, labels?: Labels, by?: number): void
   observe(name: HistogramName, value: number, labels?: Labels): void
   /** Registers a function that is called at every scrape. `undefined` leaves the series out. */
   source(name: SourcedName, read: Read): void
-  /** Increments the counters that are paired with the event. */
+  /** Counts the event under its name. */
   hear(event: LogEvent): void
-  render(): Promise<string>
+  render(readings?: Readings): Promise<string>
 }
 
 /** Any series but a histogram, which can only be observed. */
-export type SourcedName = Exclude<SeriesName, HistogramName>
+type SourcedName = Exclude<SeriesName, HistogramName>
 
 /** The content type of the rendered text. */
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
@@ -51,7 +53,8 @@ export function createMetrics(): Metrics {
 
   function readSource(name: SeriesName): void {
     const value = sources.get(name)?.()
-    const samples = typeof value === 'number' ? [{ labels: {}, value }] : (value ?? [])
+    const samples =
+      typeof value === 'object' ? value : value === undefined ? [] : [{ labels: {}, value: Number(value) }]
     for (const { labels } of samples) checkLabels(name, labels)
     const gauge = gauges.get(name)
     if (gauge) {
@@ -77,6 +80,9 @@ export function createMetrics(): Metrics {
     known(counters, name).inc(labels, by)
   }
 
+  // An alert on an increase needs the value before the first one.
+  for (const event of Object.keys(logEvents)) count('svc_events_total', { event }, 0)
+
   return {
     count,
     observe(name, value, labels = {}) {
@@ -84,11 +90,9 @@ export function createMetrics(): Metrics {
       known(histograms, name).observe(labels, value)
     },
     source: (name, read) => void sources.set(name, read),
-    hear(event) {
-      const paired = eventCounters[event.event]
-      if (paired) count(paired.name, paired.labels)
-    },
-    async render() {
+    hear: ({ event }) => count('svc_events_total', { event }),
+    async render(readings = {}) {
+      for (const [name, value] of Object.entries(readings)) sources.set(name as SourcedName, () => value)
       const blocks = await Promise.all(names.map((name) => registry.getSingleMetricAsString(name)))
       return `${blocks.filter(hasSamples).join('\n')}\n`
     },

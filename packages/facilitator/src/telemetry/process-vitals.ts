@@ -23,7 +23,6 @@ export function registerProcessVitals(metrics: Pick<Metrics, 'source'>): { close
   }
 
   metrics.source('svc_process_resident_memory_bytes', () => process.memoryUsage.rss())
-  metrics.source('svc_process_heap_bytes', () => process.memoryUsage().heapUsed)
   metrics.source('svc_process_cpu_seconds_total', () => {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1e6

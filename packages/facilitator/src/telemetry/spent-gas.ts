@@ -26,8 +26,6 @@ export function createSpentGas(metrics: Pick<Metrics, 'count'>): SpentGas {
         gas: before.gas + gas,
         wei: before.wei + wei,
       }
-      metrics.count('svc_relayer_mined_total', { purpose })
-      metrics.count('svc_relayer_gas_used_total', { purpose }, Number(gas))
       metrics.count('svc_relayer_spent_wei_total', { purpose }, Number(wei))
     },
     of: (purpose) => spent[purpose],

@@ -34,9 +34,7 @@ export function createTelemetry(deps: {
   })
   const spent = createSpentGas(metrics)
   const vitals = registerProcessVitals(metrics)
-  const startedAt = Math.floor(clock.now() / 1000)
   metrics.source('svc_build_info', () => [{ labels: { version }, value: 1 }])
-  metrics.source('svc_start_time_seconds', () => startedAt)
   return {
     log(event) {
       deps.log(deps.linkMints ? event : unlinked(event))

@@ -140,7 +140,7 @@ describe('svc-facilitator admin', () => {
     const challenges = (await run(['challenges', '--limit', '5'])).stdout
     expect(challenges).toMatch(/^\d+ open of \d+, issuance open$/m)
     expect(challenges).toContain(challengeNonce)
-    expect((await run(['metrics'])).stdout).toMatch(/^svc_mints_awaiting 1$/m)
+    expect((await run(['metrics'])).stdout).toMatch(/^svc_mints_waiting\{reason="\w+"\} 1$/m)
     expect((await run(['metrics'], { token: 'wrong' })).code).toBe(1)
   })
 

@@ -2,14 +2,15 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { deriveSeed } from '@svc-zerc20/zk'
+import { z } from 'zod'
 import type { Config } from '../../config/config.js'
 import { limits } from '../../config/limits.js'
 import type { Secrets } from '../../config/secrets/secrets.js'
 import { urlOf } from '../../config/settings.js'
 import { fees as feesSchema } from '../../http/admin/fee-schemas.js'
-import { viewFees } from '../../http/admin/fees.js'
 import * as schemas from '../../http/admin/schemas.js'
-import { viewPayment, viewStuck } from '../../http/admin/view.js'
+import { viewFees, viewPayment, viewStuck } from '../../http/admin/view.js'
+import { toJson } from '../../http/server.js'
 import type { Cursor } from '../../payment/books.js'
 import { type ChainSide, openChainSide } from '../../start/chain-side.js'
 import { createFeesSide } from '../../start/fees.js'
@@ -53,6 +54,12 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   }
 }
 
+const booksSchema = z.object({
+  payments: schemas.paymentPage.shape.payments,
+  odd: schemas.oddBurns,
+  fees: feesSchema,
+})
+
 const sinceOf = ({ since }: Period) => Math.max(0, since - besideSeconds)
 
 /** Undefined when no daemon answers. */
@@ -95,24 +102,20 @@ async function booksOfStorage(
       clock,
       profile: { name: 'local', acceptsPayments: true } as const,
     }
-    const view = (payment: Parameters<typeof viewPayment>[0]) =>
-      viewPayment(payment, clock.now(), () => ({ reason: 'off' }))
-    const payments: BookedPayment[] = []
+    const payments: ReturnType<typeof viewPayment>[] = []
     let after: Cursor | undefined
     do {
       const page = await ledger.books.page({ since: sinceOf(period), limit: limits.pageSizeMax, after })
-      payments.push(...page.payments.map(view))
+      payments.push(...page.payments.map((each) => viewPayment(each, clock.now(), () => ({ reason: 'off' }))))
       after = page.next
     } while (after !== undefined)
     const stuck = await createFollowing(deps).stuck(limits.pageSizeMax)
-    return {
-      payments,
-      odd: {
-        unmatched: [...(await ledger.books.unmatched(limits.pageSizeMax))],
-        stuck: stuck.map(viewStuck),
-      },
-      fees: viewFees(await createFeesSide(deps).view()),
-    }
+    const unmatched = await ledger.books.unmatched(limits.pageSizeMax)
+    const odd = { late: [], unmatched, stuck: stuck.map(viewStuck) }
+    // In the words of a daemon that runs, so that both are compared alike.
+    return booksSchema.parse(
+      JSON.parse(toJson({ payments, odd, fees: viewFees(await createFeesSide(deps).view()) })),
+    )
   } finally {
     await close()
   }

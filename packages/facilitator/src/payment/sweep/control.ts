@@ -19,7 +19,5 @@ export type FeesView = SweepView & {
 
 export type FeeControl = {
   view(): Promise<FeesView>
-  /** The view of the last look; undefined before the first. */
-  last(): FeesView | undefined
   sweepNow(options: { readonly isDryRun: boolean }): Promise<SweepAnswer>
 }

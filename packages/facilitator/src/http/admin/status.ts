@@ -1,0 +1,164 @@
+/** The daemon at a glance: asks every part that an operator looks at, at the moment of the look. */
+import { type Address, Network, type TokenLabel } from '@svc-zerc20/protocol'
+import type { Addresses } from '../../addresses/addresses.js'
+import type { ChainProbe } from '../../chain/probe.js'
+import type { Profile } from '../../config/settings.js'
+import type { HistoryFileStats } from '../../history/history-file.js'
+import { version } from '../../package.js'
+import type { Books } from '../../payment/books.js'
+import type { Issuance } from '../../payment/issue/issuance.js'
+import type { OwedBooks } from '../../payment/owed.js'
+import type { Clock } from '../../payment/ports.js'
+import type { FeeControl } from '../../payment/sweep/control.js'
+import type { EngineFigures } from '../../store/engine/engine.js'
+import type { Telemetry } from '../../telemetry/telemetry.js'
+import type { ClockWatch } from '../health/clock-watch.js'
+import type { DiskSpace } from '../health/disk-space.js'
+import type { Readiness } from '../public/health.js'
+import { viewFees } from './view.js'
+
+type SendingAccount = {
+  readonly address: Address
+  /** Signed and not confirmed. */
+  queue(): readonly { readonly txNonce: number; readonly signedAtMs: number }[]
+}
+
+export type StatusDeps = {
+  readonly chainId: number
+  readonly profile: Profile
+  readonly clock: Clock
+  readonly startedAtMs: number
+  readonly ledgerId: string
+  /** What the token says of itself. */
+  readonly token: TokenLabel | undefined
+  readonly ledger: { readonly books: Books }
+  readonly issuance: Issuance
+  readonly readiness: Readiness
+  readonly owed: OwedBooks
+  /** When payments that are minted together have waited enough: so many, or so long. */
+  readonly batchPace: { readonly least: number; readonly waitMaxMs: number }
+  /** The batch proof that the decider is asked for. Absent without a decider. */
+  readonly deciderWait:
+    | (() => { readonly sinceMs: number; readonly heardMs?: number } | undefined)
+    | undefined
+  /** Why nothing is minted here. Undefined when mints are made. */
+  readonly finalizeOff: string | undefined
+  readonly fees: FeeControl
+  readonly openChallengesMax: number
+  readonly addresses: Pick<Addresses, 'ready' | 'target'>
+  readonly relayer: SendingAccount
+  /** The account that sends mints, when it is not the relayer. */
+  readonly minter: SendingAccount | undefined
+  readonly telemetry: Pick<Telemetry, 'spent'>
+  readonly probe: Pick<ChainProbe, 'last'>
+  readonly clockWatch: Pick<ClockWatch, 'skewSeconds'>
+  readonly journalFigures: () => EngineFigures | undefined
+  /** Undefined when no payment history is attached. */
+  readonly historyStats: () => HistoryFileStats | undefined
+  readonly diskSpace: DiskSpace
+}
+
+export type Status = Awaited<ReturnType<typeof viewStatus>>
+
+export async function viewStatus(deps: StatusDeps) {
+  const { books } = deps.ledger
+  const { problems } = await deps.readiness()
+  const owed = await deps.owed.look()
+  const journal = deps.journalFigures()
+  return {
+    version,
+    network: Network.format(deps.chainId),
+    token: deps.token,
+    profile: deps.profile.name,
+    acceptsPayments: deps.profile.acceptsPayments,
+    ledgerId: deps.ledgerId,
+    startedAt: inSeconds(deps.startedAtMs),
+    now: inSeconds(deps.clock.now()),
+    issuance: issuanceOf(deps),
+    ready: problems.length === 0,
+    problems,
+    payments: { ...(await books.counts()), demoted: owed.demoted.payments },
+    mints: viewOwed(owed, deps),
+    fees: viewFees(await deps.fees.view()),
+    chain: viewChain(deps),
+    challenges: { open: (await books.figures()).open, max: deps.openChallengesMax },
+    addresses: { ready: deps.addresses.ready(), target: deps.addresses.target },
+    ...viewAccounts(deps),
+    history: deps.historyStats(),
+    journal: journal && { ...journal, freeBytes: await deps.diskSpace() },
+  }
+}
+
+function viewOwed(
+  { payments, value, oldestAt, reasons, gathering }: Awaited<ReturnType<OwedBooks['look']>>,
+  { finalizeOff, clock, batchPace, deciderWait }: StatusDeps,
+) {
+  const wait = deciderWait?.()
+  const batches = gathering.map((epoch) => ({
+    payments: epoch.payments,
+    of: batchPace.least,
+    latestAt: epoch.oldestAt + Math.ceil(batchPace.waitMaxMs / 1000),
+  }))
+  return {
+    awaiting: payments,
+    owed: value,
+    oldestAt,
+    oldestSeconds: oldestAt === undefined ? undefined : Math.max(0, inSeconds(clock.now()) - oldestAt),
+    reasons: Object.fromEntries(reasons),
+    nextBatches: batches.length > 0 ? batches : undefined,
+    decider: wait && {
+      since: inSeconds(wait.sinceMs),
+      heardAt: wait.heardMs === undefined ? undefined : inSeconds(wait.heardMs),
+    },
+    off: finalizeOff,
+  }
+}
+
+function viewChain({ probe, clockWatch }: StatusDeps) {
+  const view = probe.last()
+  if (!view?.reachable) return { reachable: false }
+  return {
+    reachable: true,
+    head: view.headNumber,
+    roundTripMs: Math.round(view.roundTripMs),
+    clockSkewSeconds: clockWatch.skewSeconds(),
+  }
+}
+
+export function viewRelayer(deps: StatusDeps) {
+  const { relayer, minter } = viewAccounts(deps)
+  return {
+    ...relayer,
+    queue: viewQueue(deps.relayer),
+    minter: minter && deps.minter && { ...minter, queue: viewQueue(deps.minter) },
+  }
+}
+
+function viewAccounts({ relayer, minter, probe, telemetry: { spent } }: StatusDeps) {
+  const view = probe.last()
+  const [relayerWei, minterWei] = view?.reachable ? [view.relayerBalance, view.minterBalance] : []
+  const viewAccount = ({ address, queue }: SendingAccount, balance: bigint | undefined) => ({
+    address,
+    balance,
+    pending: queue().length,
+  })
+  return {
+    relayer: {
+      ...viewAccount(relayer, relayerWei),
+      spent: { burn: spent.of('burn'), mint: spent.of('mint') },
+    },
+    minter: minter && viewAccount(minter, minterWei),
+  }
+}
+
+const viewQueue = ({ queue }: SendingAccount) =>
+  queue().map(({ txNonce, signedAtMs, ...rest }) => ({
+    nonce: txNonce,
+    ...rest,
+    signedAt: inSeconds(signedAtMs),
+  }))
+
+const inSeconds = (ms: number) => Math.floor(ms / 1000)
+
+export const issuanceOf = ({ issuance }: Pick<StatusDeps, 'issuance'>) =>
+  issuance.isPaused() ? 'paused' : 'open'
