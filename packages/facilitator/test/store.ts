@@ -6,7 +6,7 @@ import { createIssuedStore } from '../src/store/ports/issued.js'
 import { createStoreLedger } from '../src/store/ports/ledger.js'
 import { createStoreBooks } from '../src/store/ports/operator-questions.js'
 import type { StepSettings } from '../src/store/steps/step-context.js'
-import { openHere, openStore, type Store, type StoreOptions } from '../src/store/store.js'
+import { openHere, openInThread, type Store, type StoreOptions } from '../src/store/store.js'
 
 export const stepSettings: StepSettings = {
   openMax: 10_000,
@@ -43,9 +43,16 @@ function portsOf(store: Store, clock: Clock, settings: StepSettings) {
   }
 }
 
-export async function openTestStore(options: Partial<StoreOptions> = {}, clock = stoppedClock()) {
-  const steps = options.settings?.steps ?? stepSettings
-  const store = await openStore({ ...optionsOf(steps, clock), ...options })
+/** Most tests need no thread, which takes a while to start. */
+export async function openTestStore(
+  { isThreaded = false, ...changes }: Partial<StoreOptions> & { readonly isThreaded?: boolean } = {},
+  clock = stoppedClock(),
+) {
+  const steps = changes.settings?.steps ?? stepSettings
+  const options = { ...optionsOf(steps, clock), ...changes }
+  const { path } = options
+  const store =
+    isThreaded && path !== undefined ? await openInThread({ ...options, path }) : openHere(options)
   return portsOf(store, clock, steps)
 }
 

@@ -58,6 +58,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     foundPerAddressMax: limits.foundPerAddressMax,
     keepSigned: { blocks: settlement.reorg_watch_blocks },
+    isThreaded: true,
     isAccepted: deps.acceptJournal === true,
     onFailure: (err) => log({ event: 'journal.failed', err }),
     limits,

@@ -10,7 +10,6 @@ import type { Clock } from '../payment/ports.js'
 import { systemRandom } from '../system.js'
 import type { KeepSigned } from './apply.js'
 import type { EngineFigures } from './engine/engine.js'
-import { engineWorker } from './engine/engine-messages.js'
 import type { AccountName, Binding, KnownAccount } from './events.js'
 import { type JournalLock, lockJournal, unusable } from './journal/lock.js'
 import { keepMark, type Mark } from './journal/mark.js'
@@ -21,7 +20,7 @@ import { createReadyAddresses } from './ports/ready.js'
 import { slots } from './rows/transaction-rows.js'
 import { readAccount, readBinding, readSetting } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
-import { openStore, type Store } from './store.js'
+import { openHere, openInThread, type Store } from './store.js'
 
 export type OpenLedger = {
   /** Tells this ledger from every other one, also of the same treasury. */
@@ -56,6 +55,8 @@ export type OpenLedgerDeps = {
   readonly unmatchedMax: StepSettings['unmatchedMax']
   readonly foundPerAddressMax: number
   readonly keepSigned: KeepSigned
+  /** A ledger with a journal runs in a thread of its own. */
+  readonly isThreaded: boolean
   /** The operator goes on with files that may be an older copy. */
   readonly isAccepted?: boolean
   readonly limits: { readonly journalBytesMax: number; readonly storageWaitMs: number }
@@ -82,16 +83,18 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
   }
   const askerOf = createAskers(systemRandom.bytes(32))
   const settings = settingsOf(deps, askerOf)
-  const opened = await openStore({
-    ...(path !== undefined && { path }),
+  const options = {
     ...(deps.isAccepted === true && { isAccepted: true }),
     settings: { steps: settings, keepSigned: deps.keepSigned },
     limits,
     clock,
     onFailure,
-    worker: engineWorker(),
     waitMs: limits.storageWaitMs,
-  })
+  }
+  const opened =
+    path !== undefined && deps.isThreaded
+      ? await openInThread({ ...options, path })
+      : openHere({ ...options, ...(path !== undefined && { path }) })
   const store = lock ? heldBy(lock, opened) : opened
   try {
     await bindLedger(store, deps.binding)

@@ -2,10 +2,10 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import { type Engine, type EngineFigures, type EngineOptions, openEngine } from './engine/engine.js'
-import { errorOf, type FromEngine, type ToEngine } from './engine/engine-messages.js'
+import { errorOf, type FromEngine, type ToEngine, threadFile } from './engine/engine-messages.js'
 import { databaseOf } from './engine/open-database.js'
 import { type Connection, openSqlite } from './engine/sqlite.js'
-import type { Reply, Request, StepName, Steps } from './engine/writer.js'
+import type { Reply, StepName, Steps } from './engine/writer.js'
 import type { Step } from './sql.js'
 
 type StepArgs<Name extends StepName> = Parameters<Steps[Name]> extends [unknown, ...infer Args] ? Args : never
@@ -25,100 +25,84 @@ export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
 export type StoreOptions = EngineOptions & {
   readonly clock: Pick<Clock, 'now'>
   readonly onFailure: (err: unknown) => void
-  /** The built file of the engine's thread. Absent: the engine runs here, and a slow disk makes everybody wait. */
-  readonly worker?: URL | undefined
   /** How long a step waits for a disk that does not answer. */
   readonly waitMs: number
 }
 
-export const openStore = async (options: StoreOptions): Promise<Store> =>
-  options.worker && options.path !== undefined
-    ? openInThread(options, options.worker, options.path)
-    : openHere(options)
-
-/** A store whose engine runs in this thread. */
-export function openHere({ clock, onFailure, waitMs, ...options }: StoreOptions): Store {
+/** A store whose engine runs in this thread: one in memory, or one whose disk may make everybody wait. */
+export function openHere({ clock, onFailure, ...options }: StoreOptions): Store {
   const engine = openEngine(options, onFailure)
-  const waiting = createWaiting(clock, waitMs)
-  let isDue = false
-  let isClosed = false
-  const runAll = () => {
-    isDue = false
-    if (!isClosed) waiting.settle(engine.run(waiting.sent()))
-  }
-  return {
-    id: engine.id,
-    report: engine.report,
-    isCopy: engine.isCopy,
-    change: async (name, ...args) => {
-      if (isClosed) throw new SvcError('journal_failed', 'the ledger is closed')
-      // Steps that are asked for in one go are one group.
-      if (!isDue) setImmediate(runAll)
-      isDue = true
-      return waiting.add(name, args) as Promise<never>
+  return closable({
+    ...engine,
+    async change(name, ...args) {
+      const [reply] = engine.run([{ name, args, nowMs: clock.now() }])
+      if (!reply || 'error' in reply) throw reply?.error
+      return reply.value as never
     },
     ask: async (question) => engine.connection.run(question),
-    figures: engine.figures,
-    async close() {
-      if (isClosed) return
-      if (isDue) runAll()
-      isClosed = true
-      waiting.close()
-      engine.close()
+    close: async () => engine.close(),
+  })
+}
+
+/** A closed store refuses steps, and may be closed again. */
+function closable(store: Store): Store {
+  let closing: Promise<void> | undefined
+  return {
+    ...store,
+    async change(name, ...args) {
+      if (closing) throw new SvcError('journal_failed', 'the ledger is closed')
+      return store.change(name, ...args)
+    },
+    close() {
+      closing ??= store.close()
+      return closing
     },
   }
 }
 
-async function openInThread(
-  { clock, onFailure, waitMs, ...options }: StoreOptions,
-  file: URL,
-  path: string,
-): Promise<Store> {
+/** A store with a thread of its own: whoever waits for a slow disk gets an answer in time, and nobody else waits. */
+export async function openInThread({
+  clock,
+  onFailure,
+  waitMs,
+  ...options
+}: StoreOptions & { readonly path: string }): Promise<Store> {
   // The daemon's environment holds keys.
-  const worker = new Worker(file, { name: 'svc-store', workerData: options, env: {}, execArgv: [] })
+  const worker = new Worker(threadFile, { name: 'svc-store', workerData: options, env: {}, execArgv: [] })
   const send = (message: ToEngine) => worker.postMessage(message)
-  const waiting = createWaiting(clock, waitMs)
+  const ended = new Promise((resolve) => worker.once('exit', resolve))
   const opened = await firstMessage(worker)
   let { figures } = opened
-  let onClosed = () => {}
-  const lost = (cause: unknown) => {
-    waiting.fail(new SvcError('journal_failed', 'the thread of the ledger ended', { cause }))
-    onFailure(cause)
-    onClosed()
-  }
+  const waiting = createWaiting(waitMs)
   worker.on('message', (message: FromEngine) => {
     if ('figures' in message) figures = message.figures
     if (message.kind === 'failure') onFailure(errorOf(message.error))
-    if (message.kind === 'closed') onClosed()
     if (message.kind !== 'replies') return
     waiting.settle(
       message.replies.map((reply) => ('error' in reply ? { error: errorOf(reply.error) } : reply)),
     )
   })
-  worker.on('error', lost)
-  const reader: Connection = openSqlite(databaseOf(path), { isReader: true })
-  return {
-    id: opened.id,
-    report: opened.report,
-    isCopy: opened.isCopy,
+  worker.on('error', (cause) => {
+    waiting.fail(new SvcError('journal_failed', 'the thread of the ledger ended', { cause }))
+    onFailure(cause)
+  })
+  const reader: Connection = openSqlite(databaseOf(options.path), { isReader: true })
+  const { id, report, isCopy } = opened
+  return closable({
+    ...{ id, report, isCopy },
     change(name, ...args) {
-      const outcome = waiting.add(name, args)
-      send({ kind: 'steps', requests: waiting.sent() })
-      return outcome as Promise<never>
+      send({ kind: 'step', request: { name, args, nowMs: clock.now() } })
+      return waiting.add() as Promise<never>
     },
     ask: async (question) => reader.run(question),
     figures: () => figures,
     async close() {
       reader.close()
-      const closed = new Promise<void>((resolve) => {
-        onClosed = resolve
-      })
       send({ kind: 'close' })
-      await closed
+      await ended
       waiting.close()
-      await worker.terminate()
     },
-  }
+  })
 }
 
 /** Throws what the engine refused with. */
@@ -135,7 +119,6 @@ function firstMessage(worker: Worker): Promise<Extract<FromEngine, { kind: 'open
 }
 
 type Waiting = {
-  readonly request: Request
   readonly since: number
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
@@ -144,10 +127,9 @@ type Waiting = {
 /** How often steps are looked for that wait too long. */
 const lookMs = 1_000
 
-/** Steps that were asked for, in order. The engine replies in that order. */
-function createWaiting(clock: Pick<Clock, 'now'>, waitMs: number) {
+/** Callers of steps, in order. The engine replies in that order. */
+function createWaiting(waitMs: number) {
   const waiting: Waiting[] = []
-  let unsent: Request[] = []
   const looking = setInterval(() => {
     const since = performance.now() - waitMs
     for (const step of waiting) {
@@ -156,19 +138,10 @@ function createWaiting(clock: Pick<Clock, 'now'>, waitMs: number) {
     }
   }, lookMs).unref()
   return {
-    add(name: StepName, args: readonly unknown[]): Promise<unknown> {
-      const request = { name, args, nowMs: clock.now() }
-      unsent.push(request)
-      return new Promise((resolve, reject) => {
-        waiting.push({ request, since: performance.now(), resolve, reject })
-      })
-    },
-    /** The steps that the engine has not been told of. */
-    sent(): readonly Request[] {
-      const requests = unsent
-      unsent = []
-      return requests
-    },
+    add: (): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        waiting.push({ since: performance.now(), resolve, reject })
+      }),
     settle(replies: readonly Reply[]): void {
       const ended = waiting.splice(0, replies.length)
       replies.forEach((reply, i) => {

@@ -1,6 +1,4 @@
 /** Messages between the daemon and the thread of its engine. */
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Engine, EngineFigures } from './engine.js'
 import type { Request } from './writer.js'
@@ -14,9 +12,7 @@ export type SentError = {
   readonly cause?: SentError
 }
 
-export type ToEngine =
-  | { readonly kind: 'steps'; readonly requests: readonly Request[] }
-  | { readonly kind: 'close' }
+export type ToEngine = { readonly kind: 'step'; readonly request: Request } | { readonly kind: 'close' }
 
 export type FromEngine =
   | ({ readonly kind: 'open'; readonly figures: EngineFigures } & Pick<Engine, 'id' | 'report' | 'isCopy'>)
@@ -27,7 +23,6 @@ export type FromEngine =
       readonly figures: EngineFigures
     }
   | { readonly kind: 'failure'; readonly error: SentError; readonly figures: EngineFigures }
-  | { readonly kind: 'closed' }
 
 export function errorOf({ code, message, isOurs, cause }: SentError): Error {
   const options = cause && { cause: errorOf(cause) }
@@ -36,8 +31,11 @@ export function errorOf({ code, message, isOurs, cause }: SentError): Error {
     : Object.assign(new Error(message, options), { code })
 }
 
-/** The built file of the thread. Undefined beside the sources, as unit tests run them: there the engine needs no thread. */
-export function engineWorker(): URL | undefined {
-  const file = new URL('./engine-worker.js', import.meta.url)
-  return existsSync(fileURLToPath(file)) ? file : undefined
-}
+/**
+ * The built file of the thread. It lies beside this one, also in a bundle; the sources, from which tests run, have it in
+ * their build.
+ */
+export const threadFile = new URL(
+  import.meta.url.endsWith('.ts') ? '../../../bundle/engine-worker.js' : './engine-worker.js',
+  import.meta.url,
+)

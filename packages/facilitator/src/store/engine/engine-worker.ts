@@ -31,13 +31,12 @@ try {
     const waiting = [first]
     for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port))
       waiting.push(next.message)
-    const requests = waiting.flatMap((message) => (message.kind === 'steps' ? message.requests : []))
+    const requests = waiting.flatMap((message) => (message.kind === 'step' ? message.request : []))
     if (requests.length > 0) {
       send({ kind: 'replies', replies: engine.run(requests).map(sentReply), figures: engine.figures() })
     }
     if (!waiting.some(({ kind }) => kind === 'close')) return
     engine.close()
-    send({ kind: 'closed' })
     port.close()
   })
   send({ kind: 'open', id, report, isCopy, figures: engine.figures() })
