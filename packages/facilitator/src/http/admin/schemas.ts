@@ -6,7 +6,7 @@ import { parseChallengeNonce } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import { lateReasons } from '../../payment/records.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
-import { readinessProblems } from '../public/schemas.js'
+import { readinessProblems } from '../public/health.js'
 import {
   address,
   baseUnits,

@@ -2,95 +2,23 @@
 import { type BaseUnits, parseBaseUnits } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import { participantRoles } from '../../config/secrets/history.js'
-import { historyPhases, recordKinds } from '../../history/payment.js'
-import { lateReasons } from '../../payment/records.js'
+import { recordKinds } from '../../history/payment.js'
 import {
   address,
   baseUnits,
   count,
   named,
   network,
-  nonce,
   pageSize,
   seconds,
   secondsInQuery,
-  txHash,
 } from '../schema-parts.js'
+import { day, historyPayment, phase } from './view.js'
 
 /** Type of a signed text in its compact form (JWS). */
 export const signedText = 'application/jose'
 
 const role = z.enum(participantRoles)
-const day = z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/)
-const phase = named(
-  'HistoryPhase',
-  'Where a payment stands, as far as the participant may know. `challenged`: issued and not paid, expired once ' +
-    '`expiresAt` is past. `late`: only a burn that bought nothing. A payer is told `finalized` no earlier than when the day behind the burn is over.',
-  z.enum(historyPhases),
-)
-
-const place = named(
-  'BurnPlace',
-  'Where on the chain the burn is. It names the payer.',
-  z.looseObject({ transaction: txHash, block: baseUnits, leafIndex: baseUnits }),
-)
-
-const mint = named(
-  'HistoryMint',
-  'The mint to the treasury. Providers only.',
-  z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
-)
-
-const finality = {
-  finalizedOn: day
-    .optional()
-    .describe(
-      'the day of the mint in UTC; for payers the day by which it came, a day behind the burn or later, told once it is over',
-    ),
-  finalizedAt: seconds.optional().describe('its second; providers only'),
-  mint: mint.optional(),
-}
-
-const burned = {
-  value: baseUnits.describe('what was burned'),
-  at: seconds,
-  burn: place.optional().describe('for its payer, and for the provider once the payer disclosed it'),
-}
-
-const paymentFields = {
-  challengeNonce: nonce,
-  phase,
-  amount: baseUnits.describe('what the challenge asked for'),
-  listPrice: baseUnits,
-  fee: z
-    .looseObject({ amount: baseUnits, bps: count, chargeTo: z.enum(['payer', 'provider']) })
-    .optional()
-    .describe('part of the amount; payers see the fee that they bear'),
-  issuedAt: seconds,
-  expiresAt: seconds,
-  payer: address.optional().describe('for the payer itself, and for the provider once it is disclosed'),
-  payTo: address
-    .optional()
-    .describe('the burn address, which names the payer on the chain: shown like `payer`'),
-  treasury: address.optional().describe('where the mint goes; providers only'),
-  accepted: z.looseObject(burned).optional().describe('the burn that bought something'),
-  ...finality,
-  late: z
-    .looseObject({ ...burned, reason: z.enum(lateReasons), ...finality })
-    .optional()
-    .describe('a burn that bought nothing; it is minted all the same'),
-  unmatched: z
-    .array(z.looseObject({ reason: z.string(), at: seconds }))
-    .optional()
-    .describe('transfers to the burn address that covered nothing'),
-  disclosedAt: seconds.optional().describe('since then the provider sees payer and burn'),
-}
-
-const historyPayment = named(
-  'HistoryPayment',
-  'A payment as far as the participant may see it. What is hidden is absent.',
-  z.looseObject(paymentFields),
-)
 
 export const historyPaymentTurns = named(
   'HistoryPaymentTurns',

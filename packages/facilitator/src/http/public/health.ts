@@ -1,7 +1,8 @@
 /** For supervisors and load balancers: is the process alive, can it take payments, what does it speak. */
+import { z } from 'zod'
 import type { ReadinessProblem } from '../health/readiness.js'
 import { routesOf } from '../route.js'
-import * as schemas from './schemas.js'
+import { named } from '../schema-parts.js'
 
 /** Cheap to ask: the chain is read once in a few seconds, however many ask. */
 export type Readiness = () => Promise<{ readonly problems: readonly ReadinessProblem[] }>
@@ -12,6 +13,21 @@ export type HealthApiDeps = {
   readonly document: () => string
 }
 
+const healthAnswer = named('Health', 'The process answers.', z.looseObject({ status: z.literal('live') }))
+
+export const readinessProblems = z.array(
+  z.looseObject({
+    part: z.enum(['chain', 'clock', 'relayer', 'addresses', 'journal', 'history']),
+    problem: z.string(),
+  }),
+)
+
+const readinessAnswer = named(
+  'Readiness',
+  'Whether payments can be taken, and if not, all that stands in the way.',
+  z.looseObject({ ready: z.boolean(), problems: readinessProblems }),
+)
+
 const retryAfterSeconds = 5
 const route = routesOf<HealthApiDeps>({ tag: 'operation' })
 
@@ -20,7 +36,7 @@ export const healthRoutes = [
     method: 'GET',
     path: '/health',
     summary: 'The process is alive',
-    answer: schemas.health,
+    answer: healthAnswer,
     handle: async () => ({ status: 'live' }),
   }),
 
@@ -28,8 +44,8 @@ export const healthRoutes = [
     method: 'GET',
     path: '/ready',
     summary: 'Payments can be taken',
-    answer: schemas.readiness,
-    refusal: schemas.readiness,
+    answer: readinessAnswer,
+    refusal: readinessAnswer,
     refusals: [503],
     async handle({ reply }, { readiness }) {
       const { problems } = await readiness()

@@ -1,6 +1,7 @@
 /** The payment endpoints: supported, challenge, verify, settle, and the status of one payment. */
 import { FacilitatorApi, Json, Network, Offer, parseAmount, type Result, reject } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Profile } from '../../config/settings.js'
 import type { IssueChallenge } from '../../payment/issue/challenge.js'
 import type { Ledger } from '../../payment/ledger-port.js'
@@ -11,8 +12,150 @@ import type { Admission } from '../admission.js'
 import { hangUpOf } from '../hang-up.js'
 import { withStatus } from '../problem.js'
 import { noSuchPayment, routesOf } from '../route.js'
-import * as schemas from './schemas.js'
+import {
+  address,
+  baseUnits,
+  count,
+  hex,
+  named,
+  network,
+  nonce,
+  publicPhase,
+  reason,
+  seconds,
+  txHash,
+} from '../schema-parts.js'
 import { useGrantOnceWritten } from './use-grant.js'
+
+// The bodies, named as in the OpenAPI document. Those that the wire protocol defines are read by the parsers of
+// `@svc-zerc20/protocol`, which also know the order of reasons; a test holds those and these together.
+
+const supported = named(
+  'SupportedResponse',
+  'Which scheme and network are served.',
+  z.looseObject({
+    kinds: z.array(
+      z.looseObject({ x402Version: z.literal(Offer.x402Version), scheme: z.literal(Offer.scheme), network }),
+    ),
+    extensions: z.array(z.string()),
+    signers: z.record(z.string(), z.array(z.string())),
+  }),
+)
+
+const challengeRequest = named(
+  'ChallengeRequest',
+  'The list price in base units, from 1 to 2^248 - 1.',
+  z.looseObject({ amount: z.string().regex(/^[1-9][0-9]{0,74}$/) }),
+)
+
+const challengeOffer = named(
+  'ChallengeOffer',
+  'A fresh offer for one payment.',
+  z.looseObject({
+    payTo: address,
+    amount: baseUnits,
+    token: address,
+    chainId: z.int().positive(),
+    challengeNonce: nonce,
+    expiresAt: seconds,
+    helper: address.optional(),
+    deadline: seconds.optional(),
+    fee: z.looseObject({ amount: baseUnits, bps: count }).optional(),
+    ticket: z.string().optional(),
+  }),
+)
+
+const permitPayload = named(
+  'PermitPayload',
+  'The payer signed; the facilitator broadcasts.',
+  z.looseObject({
+    challengeNonce: nonce,
+    payer: address,
+    permit: z.looseObject({
+      value: baseUnits,
+      nonce: baseUnits,
+      deadline: baseUnits,
+      v: z.int().min(0).max(255),
+      r: hex(32),
+      s: hex(32),
+    }),
+    burnAuthSig: hex(65),
+  }),
+)
+
+const selfTransferPayload = named(
+  'SelfTransferPayload',
+  'The payer broadcast the burn. None of the fields of a permit may be there.',
+  z.looseObject({
+    challengeNonce: nonce,
+    burnTxHash: txHash,
+    payer: z.never().optional(),
+    permit: z.never().optional(),
+    burnAuthSig: z.never().optional(),
+  }),
+)
+
+const paymentRequest = named(
+  'PaymentRequest',
+  'A payment as the x402 middleware presents it.',
+  z.looseObject({
+    x402Version: z.literal(Offer.x402Version),
+    paymentPayload: z.looseObject({
+      x402Version: z.literal(Offer.x402Version),
+      accepted: z.looseObject({}),
+      payload: z.union([permitPayload, selfTransferPayload]),
+    }),
+    paymentRequirements: z.looseObject({ scheme: z.literal(Offer.scheme) }),
+  }),
+)
+
+/** Fields that a direct body may have beside its payload. */
+const directBody = z.looseObject({ paymentPayload: z.never().optional(), ticket: z.string().optional() })
+
+const settleRequest = named(
+  'SettleRequest',
+  'The official shape, or one of the two direct bodies that older integrations send.',
+  z.union([paymentRequest, permitPayload.and(directBody), selfTransferPayload.and(directBody)]),
+)
+
+const verifyResponse = named(
+  'VerifyResponse',
+  'Would this payment be accepted now? Promises nothing.',
+  z.looseObject({
+    isValid: z.boolean(),
+    invalidReason: reason.optional(),
+    invalidMessage: z.string().optional(),
+    payer: address.optional(),
+  }),
+)
+
+const settleResponse = named(
+  'SettleResponse',
+  'Success means accepted. `transaction` is the burn, or "" while there is none.',
+  z.looseObject({
+    success: z.boolean(),
+    errorReason: reason.optional(),
+    errorMessage: z.string().optional(),
+    payer: address.optional(),
+    transaction: z.union([txHash, z.literal('')]),
+    network,
+    extra: z.looseObject({ phase: publicPhase }).optional(),
+  }),
+)
+
+const paymentStatus = named(
+  'PaymentStatus',
+  'What the holder of a challenge nonce may know.',
+  z.looseObject({
+    challengeNonce: nonce,
+    phase: publicPhase,
+    amount: baseUnits,
+    issuedAt: seconds,
+    expiresAt: seconds,
+    transaction: txHash.optional(),
+    acceptedAt: seconds.optional(),
+  }),
+)
 
 export type PaymentApiDeps = {
   readonly profile: Profile
@@ -46,7 +189,7 @@ export const paymentRoutes = [
     method: 'GET',
     path: '/supported',
     summary: 'Which scheme and network are served',
-    answer: schemas.supported,
+    answer: supported,
     handle: async (_asked, { chainId }): Promise<FacilitatorApi.SupportedResponse> => ({
       kinds: [{ x402Version: Offer.x402Version, scheme: Offer.scheme, network: Network.format(chainId) }],
       extensions: [],
@@ -58,9 +201,9 @@ export const paymentRoutes = [
     method: 'POST',
     path: '/challenge',
     summary: 'A fresh one-time offer',
-    body: schemas.challengeRequest,
+    body: challengeRequest,
     isWire: true,
-    answer: schemas.challengeOffer,
+    answer: challengeOffer,
     refusals: [403, 429, 503],
     async handle({ request }, { profile, admission, issueChallenge }) {
       if (!profile.acceptsPayments) {
@@ -81,10 +224,10 @@ export const paymentRoutes = [
     method: 'POST',
     path: '/verify',
     summary: 'Would this payment be accepted now? Changes nothing',
-    body: schemas.paymentRequest,
+    body: paymentRequest,
     isWire: true,
-    answer: schemas.verifyResponse,
-    refusal: schemas.verifyResponse,
+    answer: verifyResponse,
+    refusal: verifyResponse,
     refusals: [429, 503],
     async handle({ request, reply }, deps) {
       const presented = await admit(request, FacilitatorApi.parsePaymentRequest, deps)
@@ -98,10 +241,10 @@ export const paymentRoutes = [
     method: 'POST',
     path: '/settle',
     summary: 'Accept this payment',
-    body: schemas.settleRequest,
+    body: settleRequest,
     isWire: true,
-    answer: schemas.settleResponse,
-    refusal: schemas.settleResponse,
+    answer: settleResponse,
+    refusal: settleResponse,
     refusals: [429, 503],
     async handle({ request, reply }, deps) {
       const presented = await admit(request, FacilitatorApi.parseSettleRequest, deps)
@@ -116,7 +259,7 @@ export const paymentRoutes = [
     method: 'GET',
     path: '/payments/{challengeNonce}',
     summary: 'Where one payment stands',
-    answer: schemas.paymentStatus,
+    answer: paymentStatus,
     handle: async ({ nonce }, { status }) => (await status(nonce)) ?? noSuchPayment,
   }),
 ]

@@ -36,8 +36,10 @@ export function createIssuance({ report, memory }: { report: Report; memory: Pau
       if (paused) report({ event: 'issuance.resumed' })
       paused = undefined
     },
-    gate: (issue) => async (listPrice, asker) =>
-      paused ? reject('issuance_paused', messageOf(paused)) : issue(listPrice, asker),
+    gate:
+      (issue) =>
+      async (...asked) =>
+        paused ? reject('issuance_paused', messageOf(paused)) : issue(...asked),
   }
 }
 
