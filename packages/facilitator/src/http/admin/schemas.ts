@@ -4,8 +4,6 @@
  */
 import { parseChallengeNonce } from '@svc-zerc20/protocol'
 import { z } from 'zod'
-import { lateReasons } from '../../payment/records.js'
-import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import { readinessProblems } from '../public/health.js'
 import {
   address,
@@ -22,6 +20,7 @@ import {
   txHash,
 } from '../schema-parts.js'
 import { fees } from './fee-schemas.js'
+import { recordedPayment, stuckAddress } from './view.js'
 
 const issuanceState = z.enum(['open', 'paused'])
 
@@ -39,99 +38,9 @@ export const issuance = named(
   z.looseObject({ issuance: issuanceState }),
 )
 
-const burn = named(
-  'Burn',
-  'A transfer to the burn address, as the chain recorded it.',
-  z.looseObject({
-    transaction: txHash,
-    block: baseUnits,
-    leafIndex: baseUnits,
-    from: address,
-    value: baseUnits,
-  }),
-)
-
-const mint = named(
-  'Mint',
-  'What was minted to the provider for a burn, as the chain recorded it.',
-  z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
-)
-
-const lateBurn = named(
-  'LateBurn',
-  'A burn that buys nothing, and why. `late`: mined or presented after expiry. `unpresented`: mined in time, and nobody ' +
-    'presented it. `second`: larger than the burn that was accepted; the difference is minted. `split`, `underpaid`: less ' +
-    'than the amount, with or without others that make up for it. `unrecorded`: found on the chain, without a record.',
-  z.looseObject({
-    ...burn.shape,
-    reason: z.enum(lateReasons),
-    mint: mint.optional().describe('its own mint, where the payment has another'),
-    finalizedAt: seconds.optional(),
-  }),
-)
-
-const stuckAddress = named(
-  'StuckTransfers',
-  'An address that got more than one leaf can bring: its transfers, and what lies there beyond the largest.',
-  z.looseObject({
-    challengeNonce: nonce,
-    payTo: address,
-    stuck: baseUnits,
-    transfers: z.array(z.looseObject({ ...burn.shape, at: seconds })),
-  }),
-)
-
-const waitReason = named(
-  'WaitReason',
-  'What a burn that is not minted yet waits for. New ones may be added.',
-  z.enum(Object.keys(waitReasons) as [WaitReason, ...WaitReason[]]),
-)
-
 const spent = z
   .looseObject({ transactions: count, gas: baseUnits, wei: baseUnits })
   .describe('since the daemon started')
-
-const fee = named(
-  'Fee',
-  'The fee of one payment, as it was when the challenge was issued.',
-  z.looseObject({
-    amount: baseUnits,
-    bps: count.describe('basis points of the list price'),
-    chargeTo: z.enum(['payer', 'provider']).describe('on top of the list price, or out of it'),
-    recipient: address.optional().describe('gets it from the treasury; absent in split mode'),
-    swept: z.boolean().optional().describe('the treasury has sent it to the recipient'),
-  }),
-)
-
-const recordedPayment = named(
-  'RecordedPayment',
-  'A challenge and what became of it.',
-  z.looseObject({
-    challengeNonce: nonce,
-    phase,
-    amount: baseUnits,
-    listPrice: baseUnits,
-    fee: fee.optional().describe('the part of the amount that is not the provider’s'),
-    payTo: address,
-    treasury: address.optional().describe('where its mint goes'),
-    issuedAt: seconds,
-    expiresAt: seconds,
-    claimed: z.boolean().describe('a payload was presented; its burn is under way or done'),
-    transaction: txHash.optional(),
-    burn: burn.optional(),
-    surplus: baseUnits.optional().describe('what was burned beyond the amount'),
-    acceptedAt: seconds.optional(),
-    demoted: z.boolean().optional().describe('a reorg took its burn away; it waits for a burn again'),
-    mint: mint.optional(),
-    finalizedAt: seconds.optional(),
-    granted: z.boolean().describe('the one success answer was written'),
-    late: lateBurn.optional().describe('a burn that buys nothing; it is minted all the same'),
-    waiting: z
-      .looseObject({ reason: waitReason, meaning: z.string(), since: seconds.optional() })
-      .optional()
-      .describe('why it is not minted yet'),
-  }),
-)
 
 const cursor = z.string().regex(/^[0-9]{1,16}\.0x[0-9a-f]{64}$/)
 

@@ -1,18 +1,117 @@
 /**
- * Payments and fees as the administrative surface shows them. The server writes amounts as decimal strings, and leaves out
+ * Payments and fees as the administrative surface shows them, and the schema of a payment. The server writes amounts as decimal strings, and leaves out
  * what is undefined.
  */
 import { toChecksum } from '@svc-zerc20/protocol'
+import { z } from 'zod'
 import type { Cursor } from '../../payment/books.js'
 import type { StuckAddress } from '../../payment/found/judge-transfers.js'
 import { stateAt } from '../../payment/lifecycle.js'
 import type { OwedBooks } from '../../payment/owed.js'
-import type { Burn, DoneSweep, Fee, Mint, RecordedPayment } from '../../payment/records.js'
+import {
+  type Burn,
+  type DoneSweep,
+  type Fee,
+  lateReasons,
+  type Mint,
+  type RecordedPayment,
+} from '../../payment/records.js'
 import type { FeesView } from '../../payment/sweep/control.js'
 import type { UnderWay } from '../../payment/sweep/one-sweep.js'
 import type { SweepAnswer } from '../../payment/sweep/sweeper.js'
-import { waitReasons } from '../../payment/waits.js'
+import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import type { TimelineEntry } from '../../telemetry/recent.js'
+import { address, baseUnits, count, named, nonce, phase, seconds, txHash } from '../schema-parts.js'
+
+const burn = named(
+  'Burn',
+  'A transfer to the burn address, as the chain recorded it.',
+  z.looseObject({
+    transaction: txHash,
+    block: baseUnits,
+    leafIndex: baseUnits,
+    from: address,
+    value: baseUnits,
+  }),
+)
+
+const mint = named(
+  'Mint',
+  'What was minted to the provider for a burn, as the chain recorded it.',
+  z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
+)
+
+const lateBurn = named(
+  'LateBurn',
+  'A burn that buys nothing, and why. `late`: mined or presented after expiry. `unpresented`: mined in time, and nobody ' +
+    'presented it. `second`: larger than the burn that was accepted; the difference is minted. `split`, `underpaid`: less ' +
+    'than the amount, with or without others that make up for it. `unrecorded`: found on the chain, without a record.',
+  z.looseObject({
+    ...burn.shape,
+    reason: z.enum(lateReasons),
+    mint: mint.optional().describe('its own mint, where the payment has another'),
+    finalizedAt: seconds.optional(),
+  }),
+)
+
+export const stuckAddress = named(
+  'StuckTransfers',
+  'An address that got more than one leaf can bring: its transfers, and what lies there beyond the largest.',
+  z.looseObject({
+    challengeNonce: nonce,
+    payTo: address,
+    stuck: baseUnits,
+    transfers: z.array(z.looseObject({ ...burn.shape, at: seconds })),
+  }),
+)
+
+const waitReason = named(
+  'WaitReason',
+  'What a burn that is not minted yet waits for. New ones may be added.',
+  z.enum(Object.keys(waitReasons) as [WaitReason, ...WaitReason[]]),
+)
+
+const fee = named(
+  'Fee',
+  'The fee of one payment, as it was when the challenge was issued.',
+  z.looseObject({
+    amount: baseUnits,
+    bps: count.describe('basis points of the list price'),
+    chargeTo: z.enum(['payer', 'provider']).describe('on top of the list price, or out of it'),
+    recipient: address.optional().describe('gets it from the treasury; absent in split mode'),
+    swept: z.boolean().optional().describe('the treasury has sent it to the recipient'),
+  }),
+)
+
+export const recordedPayment = named(
+  'RecordedPayment',
+  'A challenge and what became of it.',
+  z.looseObject({
+    challengeNonce: nonce,
+    phase,
+    amount: baseUnits,
+    listPrice: baseUnits,
+    fee: fee.optional().describe('the part of the amount that is not the provider’s'),
+    payTo: address,
+    treasury: address.optional().describe('where its mint goes'),
+    issuedAt: seconds,
+    expiresAt: seconds,
+    claimed: z.boolean().describe('a payload was presented; its burn is under way or done'),
+    transaction: txHash.optional(),
+    burn: burn.optional(),
+    surplus: baseUnits.optional().describe('what was burned beyond the amount'),
+    acceptedAt: seconds.optional(),
+    demoted: z.boolean().optional().describe('a reorg took its burn away; it waits for a burn again'),
+    mint: mint.optional(),
+    finalizedAt: seconds.optional(),
+    granted: z.boolean().describe('the one success answer was written'),
+    late: lateBurn.optional().describe('a burn that buys nothing; it is minted all the same'),
+    waiting: z
+      .looseObject({ reason: waitReason, meaning: z.string(), since: seconds.optional() })
+      .optional()
+      .describe('why it is not minted yet'),
+  }),
+)
 
 export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: OwedBooks['waitOf']) {
   const { challenge, claim, accepted, demoted, finalized, late, lateMinted, granted } = payment
