@@ -1,18 +1,21 @@
 /**
- * One daemon per journal, held by two locks. On Linux the kernel keeps a name (`lock-name.ts`). Containers that share a
- * volume do not see that name, so the lock file beside the journal tells them (`lock-file.ts`). Elsewhere there is the
- * lock file alone, which names the process that holds it. A holder that finds another's lock file lets go of the journal.
+ * One daemon per journal: a transaction in a small database beside the journal, open as long as the process lives. The
+ * kernel ends it with the process, however that ends. Every process of the machine sees it, also in another container that
+ * shares the folder. The database names the process for those who are refused.
+ *
+ * Only SQLite may open that file: a process that closes a file lets go of all its locks on it.
  */
-import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
-import { holderElsewhere, holderOf, type LockFile, writeLockFile } from './lock-file.js'
-import { type BoundName, bindName } from './lock-name.js'
+import { makePrivate } from '../engine/open-database.js'
+import { type Connection, openSqlite } from '../engine/sqlite.js'
+import { sql } from '../sql.js'
 
 export type JournalLock = {
   /** The file itself, without symbolic links: two names of one journal meet at one lock. */
   readonly path: string
-  /** Throws `SvcError('journal_locked')` once another daemon has put its lock file in the place of ours. */
+  /** Throws `SvcError('journal_locked')` once our lock file is not in its place, and ever after. */
   assertHeld(): void
   release(): Promise<void>
 }
@@ -35,7 +38,7 @@ export function pathOf(name: string, setting = journalSetting): string {
 /** Throws as `lockJournal` does; leaves no trace. */
 export async function assertUnlocked(name: string): Promise<void> {
   try {
-    await look(pathOf(name))
+    look(pathOf(name))
   } catch (error) {
     throw unusable(error)
   }
@@ -43,7 +46,7 @@ export async function assertUnlocked(name: string): Promise<void> {
 
 /**
  * Throws `SvcError('journal_locked')`, or `SvcError('journal_unusable')` when the file system refuses. `onLost` is
- * called once if another daemon takes the lock although it is held.
+ * called once if the lock file is taken away: another daemon may then lock a file of its own.
  */
 export async function lockJournal(
   name: string,
@@ -51,7 +54,7 @@ export async function lockJournal(
   setting = journalSetting,
 ): Promise<JournalLock> {
   try {
-    return await lock(pathOf(name, setting), onLost, setting)
+    return lock(pathOf(name, setting), onLost, setting)
   } catch (error) {
     throw unusable(error, setting)
   }
@@ -63,62 +66,104 @@ export const unusable = (error: unknown, setting = journalSetting): SvcError =>
     ? error
     : new SvcError('journal_unusable', `${setting}: ${(error as Error).message}`, { cause: error })
 
-/** How often a holder touches its lock file. */
-const touchMs = 2_000
+/** How often a holder looks for its lock file while nothing is written. */
+const lookMs = 2_000
+/** How long the file of a process that is refused at this moment is waited for. */
+const busyMs = 1_000
 
-async function look(path: string): Promise<void> {
-  const name = await takeName(path, journalSetting)
-  try {
-    assertNoHolder(path, name, journalSetting)
-  } finally {
-    await name?.letGo()
-  }
+const lockFileOf = (path: string): string => `${path}.lock`
+
+function look(path: string): void {
+  if (existsSync(lockFileOf(path))) letGo(begin(path, journalSetting))
 }
 
-async function lock(path: string, onLost: (error: SvcError) => void, setting: string): Promise<JournalLock> {
-  const name = await takeName(path, setting)
-  let file: LockFile
+function lock(path: string, onLost: (error: SvcError) => void, setting: string): JournalLock {
+  const file = lockFileOf(path)
+  if (!existsSync(file)) makePrivate(file)
+  const connection = begin(path, setting)
   try {
-    assertNoHolder(path, name, setting)
-    file = writeLockFile(path)
+    connection.exec('CREATE TABLE IF NOT EXISTS holder (one INTEGER PRIMARY KEY, process INTEGER NOT NULL)')
+    connection.query(sql`INSERT OR REPLACE INTO holder VALUES (1, ${process.pid})`)
+    connection.exec('COMMIT')
+    // Whoever was quicker in between has the lock.
+    hold(connection, path, setting)
   } catch (error) {
-    await name?.letGo()
+    connection.close()
     throw error
   }
+  const identity = identityOf(file)
   let lost: SvcError | undefined
-  const touching = setInterval(() => {
-    const other = file.touch()
-    if (!other) return
-    clearInterval(touching)
-    lost = locked(path, other.pid, setting)
-    onLost(lost)
-  }, touchMs).unref()
+  function assertHeld(): void {
+    if (!lost && identityOf(file) !== identity) {
+      lost = new SvcError(
+        'journal_locked',
+        `${setting}: ${file} was removed or replaced while the daemon was using it, so another daemon may write too. Nothing more is accepted`,
+      )
+      onLost(lost)
+    }
+    if (lost) throw lost
+  }
+  const looking = setInterval(() => {
+    try {
+      assertHeld()
+    } catch {
+      clearInterval(looking)
+    }
+  }, lookMs).unref()
   return {
     path,
-    assertHeld() {
-      if (lost) throw lost
-    },
+    assertHeld,
     async release() {
-      clearInterval(touching)
-      try {
-        file.remove()
-      } finally {
-        await name?.letGo()
-      }
+      clearInterval(looking)
+      letGo(connection)
     },
   }
 }
 
-/** Undefined where the kernel keeps no such names. */
-async function takeName(path: string, setting: string): Promise<BoundName | undefined> {
-  const name = process.platform === 'linux' ? await bindName(path) : undefined
-  if (name === 'taken') throw locked(path, holderOf(path), setting)
-  return name
+/** The binding closes a connection when its statements are collected; the lock must not wait for that. */
+function letGo(connection: Connection): void {
+  connection.exec('ROLLBACK')
+  connection.close()
 }
 
-function assertNoHolder(path: string, name: BoundName | undefined, setting: string): void {
-  const holder = name ? holderElsewhere(path) : holderOf(path)
-  if (holder !== undefined) throw locked(path, holder, setting)
+/** A connection that has the lock. */
+function begin(path: string, setting: string): Connection {
+  const connection = openSqlite(lockFileOf(path))
+  try {
+    hold(connection, path, setting)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** Readers are let in: they are told who holds it. */
+function hold(connection: Connection, path: string, setting: string): void {
+  try {
+    connection.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE')
+  } catch (error) {
+    if (isBusy(error)) throw locked(path, holderIn(connection), setting)
+    throw new Error(`${lockFileOf(path)}: ${(error as Error).message}; remove it if no daemon runs`)
+  }
+  connection.exec(`PRAGMA busy_timeout = ${busyMs}`)
+}
+
+const isBusy = (error: unknown): boolean => (error as { code?: string }).code === 'SQLITE_BUSY'
+
+/** Undefined when it has not said so yet. */
+function holderIn(connection: Connection): number | undefined {
+  try {
+    connection.exec(`PRAGMA busy_timeout = ${busyMs}`)
+    return connection.query(sql`SELECT process FROM holder`)[0]?.process
+  } catch {
+    return undefined
+  }
+}
+
+function identityOf(file: string): string {
+  const { dev, ino } = statSync(file, { bigint: true, throwIfNoEntry: false }) ?? {}
+  return `${dev}:${ino}`
 }
 
 const locked = (path: string, pid: number | undefined, setting: string) =>
