@@ -22,11 +22,11 @@ const common = {
  * Longest first: a file of minutes that began last would leave the other workers idle. Files of a project stay together,
  * because a worker ends, with all that it has loaded, when the next file is of another project.
  */
-const slowestFirst = ['e2e', 'circuits', 'chain-engine', 'chain', 'unit']
+const slowestFirst = ['packages', 'e2e', 'circuits', 'chain-engine', 'chain', 'unit']
 
 /** Files of a minute or so. In its first run on a machine Vitest knows no times, and would begin with the largest files. */
 const longest = [
-  ...['shares-kills.test', 'devnet-command.test', 'packages.test', 'kill-points.test', 'journal-lost.test'],
+  ...['shares-kills.test', 'devnet-command.test', 'next.test', 'kill-points.test', 'journal-lost.test'],
   ...['batch-withdraw.test', 'root.test', 'solidity.test', 'tally.chain.test', 'finalize.chain.test'],
   ...['follow.chain.test', 'batch-proofs.test', 'root-job.chain.test', 'recover-burns.chain.test'],
   ...['mcp.chain.test', 'main.chain.test', 'prover.test'],
@@ -42,7 +42,8 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
-// Projects by what a test needs: nothing, an embedded chain, the circuit compiler, or the whole system as processes.
+// Projects by what a test needs: nothing, an embedded chain, the circuit compiler, the whole system as
+// processes, or packages as strangers install them.
 export default defineConfig({
   test: {
     // Tests start the commands from their bundles, which must not be older than what was built.
@@ -88,6 +89,16 @@ export default defineConfig({
           ...common,
           name: 'e2e',
           include: ['test/**/*.test.ts'],
+          exclude: ['test/packages/**', '**/node_modules/**'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'packages',
+          include: ['test/packages/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -1,4 +1,6 @@
-// `npm test`: installs and builds what is missing, then runs every test. Arguments go to Vitest.
+// `npm test`: installs and builds what is missing, then runs every test but two batteries. Arguments go to Vitest.
+// Circuits compiled one by one, and packages as strangers install them, have commands of their own: `npm test` proves with
+// the real circuits and runs the built commands anyway.
 // `npm run test:crash` and `npm run test:fuzz` run some of them many times as often.
 import { getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +20,8 @@ const oftener = {
 }
 
 const [first, ...rest] = process.argv.slice(2)
-const { env, files } = oftener[first] ?? { env: {}, files: first === undefined ? [] : [first] }
+const daily = ['unit', 'chain', 'chain-engine', 'e2e'].flatMap((name) => ['--project', name])
+const { env, files } = oftener[first] ?? { env: {}, files: first === undefined ? daily : [first] }
 
 await setup()
 // Proving processes are this nice, too. Beside tests that are not, a proof would wait until its test's time is over.
