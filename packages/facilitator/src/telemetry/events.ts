@@ -344,7 +344,7 @@ export const logEvents: {
   'rpc.failed': warn('The RPC endpoint gave no usable answer.', { err }),
   'journal.replayed': info('The journal of the last run was read.', { records: 'how many' }),
   'journal.torn': warn(
-    'A crash tore the last line of the journal. The line was dropped, because nobody had been told of it.',
+    'A crash tore the last lines of the journal. They were dropped, because nobody had been told of them.',
     { bytes: 'how many were dropped' },
   ),
   'journal.failed': error('The disk refused a record. Waiting callers got storage_unavailable.', { err }),

@@ -73,6 +73,7 @@ export function createWriter(deps: {
   /** Throws when nothing of the group happened. */
   function runGroup(requests: readonly Request[]): readonly Reply[] {
     let { applied, crc, base } = deps.position()
+    const group = applied - base + 2
     let lines = ''
     /** Events that were begun, and may have changed rows. */
     let begun = 0
@@ -83,7 +84,7 @@ export function createWriter(deps: {
       yield* apply(event, applied + 1, { at, keep: settings.keepSigned, rows }, json)
       applied += 1
       if (!journal) return
-      const line = lineOf(applied - base + 1, at, json)
+      const line = lineOf(applied - base + 1, at, json, group)
       lines += line.text
       crc = line.crc
     }

@@ -16,6 +16,8 @@ export type JournalHead = {
 /** A line of a file of events; `Content` is what the file is made of. */
 export type Line<Content> = {
   readonly seq: number
+  /** The number of the first line that was synced together with this one. All lines before that were synced earlier. */
+  readonly group: number
   readonly at: UnixSeconds
   readonly crc: string
   readonly content: Content
@@ -39,8 +41,10 @@ export function lineOf(
   seq: number,
   at: UnixSeconds,
   json: string,
+  group = seq,
 ): { readonly text: string; readonly crc: string } {
-  const covered = `{"v":${version},"seq":${seq},"at":${at},${json.slice(1, -1)}`
+  const shared = group === seq ? '' : `"group":${group},`
+  const covered = `{"v":${version},"seq":${seq},${shared}"at":${at},${json.slice(1, -1)}`
   const crc = crcOf(covered)
   return { text: `${covered}${checksumField}${crc}"}\n`, crc }
 }
@@ -56,14 +60,14 @@ export function readLine<Content>(line: Buffer): Result<Line<Content>> {
   const tail = `${checksumField}${crc}"}`
   const isWhole = end > 0 && line.toString('latin1', end) === tail && crc === crcOf(line.subarray(0, end))
   if (!isWhole) return reject('internal_error', 'its checksum does not match')
-  const { v, seq, at, crc: _, ...content } = parsed(line.toString('utf8'))
+  const { v, seq, group = seq, at, crc: _, ...content } = parsed(line.toString('utf8'))
   if (Number.isSafeInteger(v) && v > version) {
     throw new SvcError('journal_newer', `its format is ${v}, this program reads ${version}`)
   }
   if (v !== version || !Number.isSafeInteger(seq) || !Number.isSafeInteger(at)) {
     throw new SvcError('journal_corrupt', 'it has no version, sequence number or time')
   }
-  return accept({ seq, at: at as UnixSeconds, crc, content: revived(content) as Content })
+  return accept({ seq, group, at: at as UnixSeconds, crc, content: revived(content) as Content })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each field is looked at by the caller.

@@ -7,7 +7,7 @@ export type ReadReport = {
   readonly lines: number
   /** Bytes of the lines, without a torn one. */
   readonly bytes: number
-  /** Bytes of a last line that a crash tore. Nobody was told of its event. */
+  /** Bytes of the last lines, which a crash tore. Nobody was told of their events. */
   readonly tornBytes: number
 }
 
@@ -84,14 +84,16 @@ function splitLines(file: number, onLine: (line: Buffer) => void, from: number):
 }
 
 /**
- * Judges lines in order. A damaged line is passed over only at the very end of the file, where a crash tore it before it
- * was acknowledged. Anywhere else it would be a payment that people were told of, and it stops the start. So does a line
- * with a good checksum that cannot be understood, because no crash tore it.
+ * Judges lines in order. Damaged lines are passed over only at the very end of the file, where a crash tore them before they
+ * were acknowledged. Lines that are synced together may be torn anywhere, so whole ones of them may follow. A line of a
+ * later group tells that the damaged one was synced: it would be a payment that people were told of, and it stops the
+ * start. So does a line with a good checksum that cannot be understood, because no crash tore it.
  */
 function createJudge<Content>(name: string, onLine: (line: Line<Content>) => void, from: Place) {
   let number = from.lines
   let { lines, bytes } = from
-  let damaged: { readonly line: number; readonly why: string; readonly bytes: number } | undefined
+  let tornBytes = 0
+  let damaged: { readonly seq: number; readonly line: number; readonly why: string } | undefined
 
   const stop = (line: number, why: string) =>
     new SvcError('journal_corrupt', `${name}: line ${line} is damaged: ${why}`)
@@ -108,12 +110,13 @@ function createJudge<Content>(name: string, onLine: (line: Line<Content>) => voi
   return {
     read(line: Buffer): void {
       number += 1
-      if (damaged) throw stop(damaged.line, damaged.why)
       const read = understood(() => readLine<Content>(line))
-      if (!read.ok) {
-        damaged = { line: number, why: read.message, bytes: line.length + 1 }
-        return
+      if (!read.ok) damaged ??= { seq: lines + 1, line: number, why: read.message }
+      if (damaged) {
+        if (read.ok && read.value.group > damaged.seq) throw stop(damaged.line, damaged.why)
+        tornBytes += line.length + 1
       }
+      if (damaged || !read.ok) return
       const { seq } = read.value
       if (seq !== lines + 1) throw stop(number, `it has the sequence number ${seq}, ${lines + 1} was due`)
       understood(() => onLine(read.value))
@@ -121,8 +124,9 @@ function createJudge<Content>(name: string, onLine: (line: Line<Content>) => voi
       bytes += line.length + 1
     },
     end(restBytes: number): ReadReport {
-      if (damaged && restBytes > 0) throw stop(damaged.line, damaged.why)
-      return { lines, bytes, tornBytes: (damaged?.bytes ?? 0) + restBytes }
+      // The first line is synced before any other is written: this was never a file of ours.
+      if (damaged?.seq === 1 && (number > 1 || restBytes > 0)) throw stop(damaged.line, damaged.why)
+      return { lines, bytes, tornBytes: tornBytes + restBytes }
     },
   }
 }
