@@ -22,7 +22,7 @@ export type JournalFile = {
   append(text: string): void
   /** What was appended last does not count after all: the database refused it. */
   takeBack(): void
-  /** Puts a file with this text alone into the journal's place. */
+  /** Puts a file with this text alone into the journal's place. Throws when nothing changed. */
   replace(text: string): void
   /** Throws `SvcError('journal_lost')` once the file is not in its place, and ever after. */
   assertKept(): void
@@ -37,6 +37,8 @@ export function openJournalFile(path: string, bytes: number): JournalFile {
   let lastBytes = bytes
   /** Bytes behind the durable ones may be there, and must go first. */
   let isCut = false
+  /** The folder may still name an earlier file after a power failure, and what is appended to this one would be gone. */
+  let isNamed = false
   let identity = identityOf(fstatSync(file, { bigint: true }))
   let lost: SvcError | undefined
 
@@ -52,12 +54,19 @@ export function openJournalFile(path: string, bytes: number): JournalFile {
     isCut = true
   }
 
+  function keepName(): void {
+    if (isNamed) return
+    syncFolder(dirname(path))
+    isNamed = true
+  }
+
   cut()
   fsyncSync(file)
-  syncFolder(dirname(path))
+  keepName()
   return {
     append(text) {
       assertKept()
+      keepName()
       cut()
       isCut = false
       const content = Buffer.from(text)
@@ -77,23 +86,22 @@ export function openJournalFile(path: string, bytes: number): JournalFile {
     replace(text) {
       assertKept()
       const unfinished = `${path}.new`
-      const next = openSync(unfinished, 'w', 0o600)
       const content = Buffer.from(text)
+      let unused = openSync(unfinished, 'w', 0o600)
       try {
-        writeAll(next, content, 0)
-        fsyncSync(next)
+        writeAll(unused, content, 0)
+        fsyncSync(unused)
+        const next = identityOf(fstatSync(unused, { bigint: true }))
         renameSync(unfinished, path)
-      } catch (error) {
-        closeSync(next)
-        throw error
+        identity = next
+        ;[file, unused] = [unused, file]
+        durableBytes = content.length
+        lastBytes = durableBytes
+        isCut = true
+        isNamed = false
+      } finally {
+        closeSync(unused)
       }
-      closeSync(file)
-      file = next
-      identity = identityOf(fstatSync(file, { bigint: true }))
-      durableBytes = content.length
-      lastBytes = durableBytes
-      isCut = true
-      syncFolder(dirname(path))
     },
     assertKept,
     bytes: () => durableBytes,
