@@ -1,12 +1,12 @@
 // Verifies proofs with snarkjs, in a process of its own because snarkjs threads keep a process alive. Arguments: FOLDER
-// CIRCUIT PROOFS, with the words and signals of each proof as texts. Prints one answer for each proof.
+// PROOFS, with the circuit, the words and the signals of each proof as texts. Prints one answer for each proof.
 import { join } from 'node:path'
 import { groth16, zKey } from 'snarkjs'
 
-const [folder, circuit, proofs] = process.argv.slice(2)
-const key = await zKey.exportVerificationKey(join(folder, `${circuit}.zkey`))
+const [folder, proofs] = process.argv.slice(2)
 const answers = []
-for (const { proof: words, signals } of JSON.parse(proofs)) {
+for (const { circuit, proof: words, signals } of JSON.parse(proofs)) {
+  const key = await zKey.exportVerificationKey(join(folder, `${circuit}.zkey`))
   const [ax, ay, bxIm, bxRe, byIm, byRe, cx, cy] = words
   const proof = {
     pi_a: [ax, ay, '1'],
