@@ -31,11 +31,12 @@ const walHeaderBytes = 32
 const frameBytes = 24 + 4096
 const sectorBytes = 512
 
+const refusal = () => Object.assign(new Error('refused'), { code: 'EIO' })
 const read = (path: string) => (existsSync(path) ? readFileSync(path) : Buffer.alloc(0))
 const whole = (content: Buffer): Written => ({ synced: content, current: content })
 
-/** Tells every instant of a ledger, from its opening on. */
-export function watchPower(journal: string, onInstant: (instant: Instant) => void) {
+/** Tells every instant of a ledger, from its opening on. The disk refuses a call, or a commit, when `refuses` says so. */
+export function watchPower(journal: string, onInstant: (instant: Instant) => void, refuses: () => boolean) {
   const names = { wal: `${journal}.db-wal`, database: `${journal}.db` }
   let wal = whole(read(names.wal))
   let database = whole(read(names.database))
@@ -47,10 +48,19 @@ export function watchPower(journal: string, onInstant: (instant: Instant) => voi
   const tell = (now: Partial<Instant> = {}) =>
     onInstant({ journals: former ? [named, former] : [named], wal, database, ...now })
 
+  /** Our own reads are no calls of the ledger. */
+  let isReading = false
+
+  function readBoth(): readonly [Buffer, Buffer] {
+    isReading = true
+    const both = [read(names.wal), read(names.database)] as const
+    isReading = false
+    return both
+  }
+
   /** Looks at what SQLite did since the last look. */
   function look(): void {
-    const frames = read(names.wal)
-    const pages = read(names.database)
+    const [frames, pages] = readBoth()
     if (!frames.equals(wal.current)) {
       const header = frames.subarray(0, walHeaderBytes)
       const isBegun = header.length > 0 && !header.equals(wal.current.subarray(0, walHeaderBytes))
@@ -87,10 +97,14 @@ export function watchPower(journal: string, onInstant: (instant: Instant) => voi
   }
 
   aroundFileCalls([dirname(journal)], (call, act) => {
+    if (isReading) return act()
     look()
-    const value = act()
+    const isRefused = refuses()
+    if (isRefused && call.name !== 'write') throw refusal()
+    const value = act(...(isRefused ? [1] : []))
     note(call)
     tell()
+    if (isRefused) throw refusal()
     return value
   })
   return {
@@ -99,6 +113,7 @@ export function watchPower(journal: string, onInstant: (instant: Instant) => voi
       look()
       const { exec, query } = connection
       connection.exec = (text) => {
+        if (text === 'COMMIT' && refuses()) throw refusal()
         exec(text)
         look()
       }
