@@ -45,12 +45,13 @@ describe('admission', () => {
     expect(passed(9, () => admission.present(stranger, paymentOf(2)))).toBe(6)
   })
 
-  it('refuses a claimed payment for the rate of its challenge alone', () => {
+  it('refuses a claimed payment for the rate of its challenge and caller alone', () => {
     const { admission } = open()
     expect(passed(9, () => admission.request(stranger))).toBe(6)
     const claimed = passed(20, () => admission.present(stranger, paymentOf(1, { claim })))
     expect(claimed).toBe(limits.presentedPerMin)
     expect(passed(1, () => admission.present(stranger, paymentOf(2, { claim })))).toBe(1)
+    expect(passed(20, () => admission.present(another, paymentOf(1, { claim })))).toBe(limits.presentedPerMin)
   })
 
   it('takes nothing from a caller for what its challenge, or its rate for challenges, refuses', () => {

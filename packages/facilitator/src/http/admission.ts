@@ -1,7 +1,8 @@
 /**
- * Who may ask, and how often. A caller has one rate for all it asks, and within it one for new challenges. A challenge has a
- * small rate of its own, so that one customer of a shop cannot use up the rate of the others. Logins have a rate, because
- * strangers may try them.
+ * Who may ask, and how often. A caller has one rate for all it asks, and within it one for new challenges. Each challenge a
+ * caller presents has a small rate of its own, so that one customer of a shop cannot use up the rate of the others. It
+ * counts by caller, too: a relayed burn shows its challenge nonce to everybody, and a stranger who presents it must not
+ * hold up the payment. Logins have a rate, because strangers may try them.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { callerKey } from '@svc-zerc20/daemon'
@@ -43,7 +44,7 @@ export function createAdmission(deps: {
 }): Admission {
   const { strangers, clock } = deps
   const createRate = () => createRateLimit({ keysMax: limits.rateLimitKeysMax, clock })
-  const [callers, issued, challenges, logins] = [createRate(), createRate(), createRate(), createRate()]
+  const [callers, issued, presented, logins] = [createRate(), createRate(), createRate(), createRate()]
   const unknownTokens = countUnknownTokens(deps)
   const sellers = deps.sellers.map((seller) => ({
     digest: Buffer.from(seller.tokenSha256, 'hex'),
@@ -80,7 +81,7 @@ export function createAdmission(deps: {
       const caller = callerOf(request)
       if (!payment) return take(caller)
       const perMin = caller.ratePerMin === 0 ? 0 : limits.presentedPerMin
-      const refused = challenges.take(payment.challenge.nonce, perMin)
+      const refused = presented.take(`${payment.challenge.nonce} ${caller.key}`, perMin)
       if (refused) return refused
       // Somebody's money is under way here, so nothing else that the caller sent may stop it.
       return payment.claim ? undefined : take(caller)

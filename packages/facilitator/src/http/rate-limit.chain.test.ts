@@ -255,6 +255,17 @@ describe('behind a trusted proxy', () => {
     expect((await askFrom('2001:db8:0:1::2')()).status).toBe(200)
   })
 
+  it('a stranger who presents a claimed payment over and over does not hold up the one who paid', async () => {
+    const payer = await net.account()
+    const { body } = await net.permitPayment(payer)
+    const presentFrom = (ip: string) => () => net.post('/settle', body, { 'x-forwarded-for': ip })
+    expect((await presentFrom('203.0.113.20')()).body).toMatchObject({ success: true })
+    const stranger = await statuses(14, presentFrom('203.0.113.21'))
+    expect(stranger.slice(12)).toEqual([429, 429])
+    const payerAgain = await statuses(12, presentFrom('203.0.113.20'))
+    expect(payerAgain.filter((status) => status === 429)).toHaveLength(1)
+  })
+
   it('what the caller itself wrote before the proxy added its address does not count', async () => {
     let made = 0
     const ask = () =>
