@@ -19,7 +19,7 @@ import { root } from './setup.mjs'
 /** Files that a command starts as a thread or a process. They keep their names and lie beside the command. */
 const started = {
   facilitator: [
-    'packages/facilitator/dist/addresses/mining/worker.js',
+    'packages/facilitator/dist/addresses/miner-worker.js',
     'packages/facilitator/dist/proving/own-tree-worker.js',
     'packages/facilitator/dist/chain/signers/signer-worker.js',
     'packages/facilitator/dist/store/engine/engine-worker.js',

@@ -1,4 +1,4 @@
-export { createAddressMiner } from './addresses/mining/miner.js'
+export { createAddressMiner } from './addresses/miner.js'
 export { type Config, parseConfig } from './config/config.js'
 export { readSecrets, type Secrets } from './config/secrets/secrets.js'
 export { type Facilitator, type StartOptions, startFacilitator } from './start/start.js'

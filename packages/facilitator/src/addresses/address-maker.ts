@@ -10,7 +10,7 @@ import {
   verifyBurnAddress,
 } from '@svc-zerc20/zk'
 import type { AddressEpoch } from '../payment/records.js'
-import type { AddressMiner } from './mining/miner.js'
+import type { AddressMiner } from './miner.js'
 
 /**
  * A one-time burn address that nobody has seen yet. With the seed, the treasury and the chain, its fields are all it

@@ -6,7 +6,7 @@ import { createShares, type Shares } from '../payment/issue/shares.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
 import { epochsOf } from './epochs.js'
 import { limits } from './limits.js'
-import { createAddressMiner } from './mining/miner.js'
+import { createAddressMiner } from './miner.js'
 import { createAddressPool, type PoolFigures } from './pool.js'
 import type { AddressStore } from './stock.js'
 

@@ -3,7 +3,7 @@ import { type Address, type ChallengeNonce, parseAddress, SvcError } from '@svc-
 import { deriveBurn } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import type { AddressEpoch } from '../payment/records.js'
-import type { AddressMiner } from './mining/miner.js'
+import type { AddressMiner } from './miner.js'
 
 /** The part of a challenge that derives from the seed and its nonce, and from its epoch where it has one. */
 export type DeriveAddress = (

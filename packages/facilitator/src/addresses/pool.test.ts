@@ -6,8 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { handClock } from '../../../../test/support/clocks.js'
 import { until } from '../../../../test/support/until.js'
 // The built files, because a worker thread can only load those.
-import { type AddressMiner, createAddressMiner } from '../../dist/addresses/mining/miner.js'
-import { startMineWorker } from '../../dist/addresses/mining/slot.js'
+import { type AddressMiner, createAddressMiner, startMineWorker } from '../../dist/addresses/miner.js'
 import {
   type AddressPool,
   type AddressPoolDeps,

@@ -11,14 +11,10 @@ const { rpc, tree } = workerData as TreeThreadData
 const logTree = createLogTree(createJsonRpc(rpc), tree)
 let last: Promise<void> = Promise.resolve()
 
-async function answer({ id, leafIndex, size, root }: TreeQuestion): Promise<void> {
+async function answer({ leafIndex, size, root }: TreeQuestion): Promise<void> {
   const reply: TreeAnswer = await logTree.siblings(leafIndex, { size, root }).then(
-    (siblings) => ({ id, siblings }),
-    (err: { code?: string; message?: string }) => ({
-      id,
-      code: err.code ?? 'tree_failed',
-      message: err.message ?? '',
-    }),
+    (siblings) => ({ siblings }),
+    ({ code = 'tree_failed', message = '' }: { code?: string; message?: string }) => ({ code, message }),
   )
   port.postMessage(reply)
 }

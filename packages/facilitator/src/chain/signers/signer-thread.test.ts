@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { signRecoverable } from 'tiny-secp256k1'
 import { afterEach, describe, expect, it } from 'vitest'
-import { signerOf } from './signer-of.js'
-import { createSignerThread, type SignerQuestion, type SignerThread } from './signer-thread.js'
+import { signerOf as here, type SignerQuestion } from './signer-of.js'
+import { createSignerThread, type SignerThread } from './signer-thread.js'
 
 const threads: SignerThread[] = []
 const losses: unknown[] = []
@@ -34,9 +34,6 @@ function signed(): SignerQuestion {
 
 /** A signature whose r is not the x coordinate of any point. */
 const unsignable = (): SignerQuestion => ({ ...signed(), compactSignature: new Uint8Array(64).fill(255) })
-
-const here = ({ digest, compactSignature, parity }: SignerQuestion) =>
-  signerOf(digest, compactSignature, parity)
 
 describe('createSignerThread', () => {
   it('answers each of many questions with its own signer, also where there is none', async () => {

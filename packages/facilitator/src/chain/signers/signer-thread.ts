@@ -2,17 +2,10 @@
  * Computes signers in a separate thread. That is most of the work of a verify, and the main thread keeps serving
  * meanwhile. If the thread is lost, the work is done here instead, so every question gets an answer.
  */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { createThread, smallHeap, startWorker } from '../../thread.js'
 import { createCoalescer } from '../coalesce.js'
-import { answerBytes, questionBytes } from './signer-frame.js'
-import { signerOf } from './signer-of.js'
-
-export type SignerQuestion = {
-  readonly digest: Uint8Array
-  /** r ‖ s */
-  readonly compactSignature: Uint8Array
-  readonly parity: 0 | 1
-}
+import { answerAll, answerIn, pack, type SignerQuestion } from './signer-of.js'
 
 export type SignerThread = {
   /** The 20 bytes of the signer's address. */
@@ -26,49 +19,23 @@ type Answer = { readonly address: Uint8Array | undefined }
 export function createSignerThread(deps: {
   questionsMax: number
   messagesInFlightMax: number
+  /** Called once: from then on the work is done here. */
   onLost: (cause: unknown) => void
   startWorker?: () => Worker
 }): SignerThread {
-  /** The thread answers in the order it was asked. */
-  const outstanding: { resolve: (answers: Uint8Array) => void; reject: (cause: unknown) => void }[] = []
-  let worker: Worker | undefined
-  let closed = false
+  const thread = createThread<Uint8Array, Uint8Array>(deps.startWorker ?? startSignerWorker)
+  let isHere = false
 
   function lost(cause: unknown): void {
-    if (worker === undefined) return
-    worker = undefined
-    for (const { reject } of outstanding.splice(0)) reject(cause)
-    if (!closed) deps.onLost(cause)
-  }
-
-  function launch(): void {
-    try {
-      worker = (deps.startWorker ?? startSignerWorker)()
-    } catch (cause) {
-      // The system refused another thread.
-      deps.onLost(cause)
-      return
-    }
-    worker.on('message', (answers: Uint8Array) => outstanding.shift()?.resolve(answers))
-    worker.on('error', lost)
-    worker.on('exit', (code) => lost(new Error(`the signer thread exited with code ${code}`)))
-    // The thread does not keep a finished daemon alive.
-    worker.unref()
+    if (!isHere) deps.onLost(cause)
+    isHere = true
   }
 
   async function run(questions: readonly SignerQuestion[]): Promise<readonly Answer[]> {
-    const thread = worker
-    if (thread === undefined) return questions.map(here)
-    try {
-      const answers = await new Promise<Uint8Array>((resolve, reject) => {
-        outstanding.push({ resolve, reject })
-        thread.postMessage(pack(questions))
-      })
-      return questions.map((_, i) => unpack(answers, i))
-    } catch {
-      // `onLost` was already called. The questions are answered here.
-      return questions.map(here)
-    }
+    const packed = pack(questions)
+    const there = isHere ? undefined : await thread.ask(packed).catch(lost)
+    const answers = there ?? answerAll(packed)
+    return questions.map((_, i) => ({ address: answerIn(answers, i) }))
   }
 
   const questions = createCoalescer<SignerQuestion, Answer>({
@@ -76,46 +43,21 @@ export function createSignerThread(deps: {
     batchMax: deps.questionsMax,
     inFlightMax: deps.messagesInFlightMax,
   })
-  launch()
+  // Nothing is asked: the thread starts before the first payment comes.
+  thread.ask(pack([])).catch(lost)
 
   return {
-    async signerOf(question) {
-      const { address } = await questions.ask(question)
-      return address
-    },
+    signerOf: async (question) => (await questions.ask(question)).address,
     async close() {
-      closed = true
-      await worker?.terminate()
+      isHere = true
+      await thread.close()
     },
   }
 }
 
-/** Starts the built file without an environment, because the daemon's environment holds keys. */
 function startSignerWorker(): Worker {
-  return new Worker(new URL('./signer-worker.js', import.meta.url), {
-    name: 'svc-signer',
-    // The thread keeps nothing between answers, so a small young generation saves memory at no cost.
-    resourceLimits: { maxYoungGenerationSizeMb: 2 },
-    env: {},
-    execArgv: [],
-  })
-}
-
-function here({ digest, compactSignature, parity }: SignerQuestion): Answer {
-  return { address: signerOf(digest, compactSignature, parity) }
-}
-
-function pack(questions: readonly SignerQuestion[]): Uint8Array {
-  const bytes = new Uint8Array(questions.length * questionBytes)
-  for (const [i, { digest, compactSignature, parity }] of questions.entries()) {
-    bytes.set(digest, i * questionBytes)
-    bytes.set(compactSignature, i * questionBytes + 32)
-    bytes[i * questionBytes + 96] = parity
-  }
-  return bytes
-}
-
-function unpack(answers: Uint8Array, i: number): Answer {
-  const answer = answers.subarray(i * answerBytes, (i + 1) * answerBytes)
-  return { address: answer[0] === 1 ? answer.subarray(1) : undefined }
+  const worker = startWorker(new URL('./signer-worker.js', import.meta.url), 'svc-signer', smallHeap)
+  // The thread does not keep a finished daemon alive.
+  worker.unref()
+  return worker
 }

@@ -10,8 +10,8 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Deployment, Signers } from '../../payment/ports.js'
 import type { Challenge } from '../../payment/records.js'
-import { signerOf } from './signer-of.js'
-import type { SignerQuestion, SignerThread } from './signer-thread.js'
+import { type SignerQuestion, signerOf } from './signer-of.js'
+import type { SignerThread } from './signer-thread.js'
 
 export type SplitSignature = { readonly r: string; readonly s: string; readonly v: number }
 
@@ -45,7 +45,7 @@ const toAddress = (bytes: Uint8Array | undefined) => bytes && parseAddress(`0x${
 /** The address whose key made the signature, or undefined when it has no canonical form or no public key. */
 export function signerOfDigest(digest: Uint8Array, signature: SplitSignature): Address | undefined {
   const question = toQuestion(digest, signature)
-  return question && toAddress(signerOf(digest, question.compactSignature, question.parity))
+  return question && toAddress(signerOf(question))
 }
 
 export function createSigners(deps: {

@@ -6,8 +6,8 @@ import {
   type AddressMiner,
   type AddressMinerDeps,
   createAddressMiner,
-} from '../../../dist/addresses/mining/miner.js'
-import { startMineWorker } from '../../../dist/addresses/mining/slot.js'
+  startMineWorker,
+} from '../../dist/addresses/miner.js'
 
 const quick: PowPuzzle = { generation: 2, powBits: 4, recipientHash: 123456789n, baseSecret: 1000n }
 /** Nobody solves this within a test. */

@@ -1,0 +1,94 @@
+/** Solves proof-of-work puzzles away from the thread that serves requests. */
+import assert from 'node:assert/strict'
+import type { Worker } from 'node:worker_threads'
+import { SvcError } from '@svc-zerc20/protocol'
+import type { MinedAddress, PowPuzzle, SearchOutcome } from '@svc-zerc20/zk'
+import { createThread, smallHeap, startWorker as startFile, type Thread } from '../thread.js'
+import { limits } from './limits.js'
+import type { MineSlice } from './miner-worker.js'
+
+export type AddressMiner = {
+  /** Puzzles that are worked on at the same time. */
+  readonly threads: number
+  /**
+   * Puzzles are started in the order of the calls. A crashed worker is replaced and its puzzle goes on where it was; after
+   * a few crashes, with a full queue or once closed it rejects. The answer is the worker's word: check it with
+   * `verifyBurnAddress` before anybody pays to it.
+   */
+  mine(puzzle: PowPuzzle): Promise<MinedAddress>
+  /** Ends all threads; whatever is still open rejects. Until then they keep the process alive. */
+  close(): Promise<void>
+}
+
+export type AddressMinerDeps = {
+  readonly threads: number
+  readonly queuedTasksMax?: number
+  /** Starts a thread; a caller that needs to hold the thread wraps `startMineWorker`. */
+  readonly startWorker?: () => Worker
+  readonly threadRestMs?: number
+}
+
+export const startMineWorker = (): Worker =>
+  startFile(new URL('./miner-worker.js', import.meta.url), 'svc-address-miner', smallHeap)
+
+export function createAddressMiner({
+  threads,
+  queuedTasksMax = limits.queuedTasksMax,
+  startWorker = startMineWorker,
+  threadRestMs = limits.threadRestMs,
+}: AddressMinerDeps): AddressMiner {
+  assert(Number.isInteger(threads) && threads > 0, 'threads must be a positive integer')
+  type MineThread = Thread<MineSlice, SearchOutcome>
+  const all = Array.from({ length: threads }, (): MineThread => createThread(startWorker, threadRestMs))
+  const free = [...all]
+  /** Called with a thread, or with none when the miner is closed. */
+  const queue: ((thread: MineThread | undefined) => void)[] = []
+  let isClosed = false
+  const closed = () => new SvcError('miner_closed', 'the address miner is closed')
+
+  async function search(thread: MineThread, puzzle: PowPuzzle): Promise<MinedAddress> {
+    const { generation, powBits, recipientHash, baseSecret } = puzzle
+    let startNonce = 0
+    for (let crashes = 0; startNonce < limits.triesPerExpectedMax * 2 ** powBits; ) {
+      try {
+        const answer = await thread.ask({
+          // Fields are picked by name, because callers pass derivations that hold secrets.
+          puzzle: { generation, powBits, recipientHash, baseSecret },
+          range: { startNonce, maxTries: limits.sliceTries },
+        })
+        if (answer.outcome === 'found') return { powNonce: answer.powNonce, payTo: answer.payTo }
+        startNonce = answer.nextNonce
+      } catch (cause) {
+        if (isClosed) throw closed()
+        crashes += 1
+        if (crashes <= limits.crashesPerTaskMax) continue
+        throw new SvcError('miner_crashed', `${crashes} workers crashed on one task`, { cause })
+      }
+    }
+    throw new SvcError('miner_exhausted', `no valid nonce below ${startNonce}`)
+  }
+
+  return {
+    threads,
+    async mine(puzzle) {
+      if (isClosed) throw closed()
+      if (free.length === 0 && queue.length >= queuedTasksMax) {
+        throw new SvcError('miner_queue_full', `${queuedTasksMax} tasks are waiting already`)
+      }
+      const thread = free.shift() ?? (await new Promise<MineThread | undefined>((turn) => queue.push(turn)))
+      if (!thread) throw closed()
+      try {
+        return await search(thread, puzzle)
+      } finally {
+        const next = queue.shift()
+        if (next) next(thread)
+        else free.push(thread)
+      }
+    },
+    async close() {
+      isClosed = true
+      for (const turn of queue.splice(0)) turn(undefined)
+      await Promise.all(all.map((thread) => thread.close()))
+    },
+  }
+}
