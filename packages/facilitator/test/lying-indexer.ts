@@ -1,4 +1,4 @@
-/** A proxy between the facilitator and the real indexer that can lie about paths and transfers, or not answer. */
+/** A proxy between the facilitator and the real indexer that can lie about paths, or not answer. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -6,17 +6,13 @@ export type LyingIndexer = {
   readonly url: string
   forwardTo(url: string): void
   say(what: 'truth' | 'lies' | 'nothing'): void
-  /** How often a path was asked for. */
-  asked(path: string): number
   close(): Promise<void>
 }
 
 export async function startLyingIndexer(): Promise<LyingIndexer> {
   let target = ''
-  const paths: string[] = []
   let saying: 'truth' | 'lies' | 'nothing' = 'truth'
   const server = createServer(async (request, response) => {
-    paths.push(request.url ?? '')
     if (saying === 'nothing') return response.destroy()
     try {
       const chunks: Buffer[] = []
@@ -30,10 +26,8 @@ export async function startLyingIndexer(): Promise<LyingIndexer> {
         }),
       })
       const text = await answer.text()
-      // Changes the lowest sibling of each path and the recipient of each transfer.
-      const lies = text
-        .replace(/"siblings":\["0x[0-9a-f]+"/g, '"siblings":["0x7"')
-        .replace(/"to":"0x[0-9a-fA-F]{40}"/g, `"to":"0x${'77'.repeat(20)}"`)
+      // Changes the lowest sibling of each path.
+      const lies = text.replace(/"siblings":\["0x[0-9a-f]+"/g, '"siblings":["0x7"')
       const said = saying === 'lies' ? lies : text
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(said)
     } catch {
@@ -49,7 +43,6 @@ export async function startLyingIndexer(): Promise<LyingIndexer> {
     say(what) {
       saying = what
     },
-    asked: (path) => paths.filter((asked) => asked.startsWith(path)).length,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
 }

@@ -1,5 +1,5 @@
 /** Asks a token indexer. Its answers are claims: every user checks them against the chain. */
-import { type Address, parseAddress, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { type Address, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { fieldPrime, treeHeight } from '@svc-zerc20/zk'
 import * as z from 'zod'
 import { readBounded } from './read-bounded.js'
@@ -15,32 +15,14 @@ const node = word.refine((number) => number < fieldPrime)
 /** The fields that are read from the answers. Answers may have other fields. */
 const proofs = z.array(z.object({ siblings: z.array(node).length(treeHeight) }))
 const events = z.array(z.object({ transaction_hash: z.string(), value: word }))
-const leaves = z.array(
-  z.object({
-    event_index: z.int().nonnegative(),
-    from: z.string().transform(parseAddress),
-    to: z.string().transform(parseAddress),
-    value: word,
-    transaction_hash: z.string().transform(parseTxHash),
-  }),
-)
 
 export type ClaimedTransfer = { readonly txHash: TxHash; readonly value: bigint }
-
-/** A leaf of the token's tree, as the indexer claims. */
-export type ClaimedLeaf = ClaimedTransfer & {
-  readonly leafIndex: bigint
-  readonly from: Address
-  readonly to: Address
-}
 
 export type Indexer = {
   /** Siblings of a leaf in the tree of `size` leaves, as the indexer claims. Throws when it has no answer. */
   siblings(leafIndex: bigint, size: bigint, signal: AbortSignal): Promise<readonly bigint[]>
   /** Transfers to an address, as the indexer claims; the earliest of them when there are very many. */
   transfersTo(address: Address, signal: AbortSignal): Promise<readonly ClaimedTransfer[]>
-  /** All transfers of the token from a leaf on, whoever got them, at most `count`, as the indexer claims. */
-  transfersFrom(leafIndex: bigint, count: number, signal: AbortSignal): Promise<readonly ClaimedLeaf[]>
 }
 
 const tooMuch = () => new SvcError('indexer_failed', 'the indexer answered too much')
@@ -102,30 +84,7 @@ export function createIndexer(deps: {
           return txHash === undefined ? [] : [{ txHash, value: event.value }]
         })
       }),
-
-    transfersFrom: (leafIndex, count, signal) =>
-      usable('list of transfers', async () => {
-        const query = new URLSearchParams({
-          chain_id: `${deps.chainId}`,
-          token_address: deps.token,
-          from_index: `${leafIndex}`,
-          limit: `${count}`,
-        })
-        return leaves.parse(await ask(`/transfers?${query}`, {}, signal)).map(toLeaf)
-      }),
   }
-}
-
-function toLeaf({
-  event_index,
-  from,
-  to,
-  value,
-  transaction_hash,
-}: z.infer<typeof leaves>[number]): ClaimedLeaf {
-  if (!from || !to || !transaction_hash)
-    throw new SvcError('indexer_failed', 'a transfer without its parties')
-  return { leafIndex: BigInt(event_index), from, to, value, txHash: transaction_hash }
 }
 
 /** Leaves that are asked for together; an indexer answers for at most 100. */

@@ -53,11 +53,8 @@ export const limits = {
   /** Unmatched transfers kept for the operator. Further ones are only logged, so that dust cannot fill the disk. */
   unmatchedBurnsMax: 10_000,
   unmatchedPerChallengeMax: 8,
-  /** Transfers in one answer of the indexer, and addresses with transfers handled in one round. */
-  transfersPerPage: 500,
+  /** Addresses with transfers that are handled in one round. */
   foundAddressesPerRoundMax: 200,
-  /** Rounds to skip an indexer after it failed. */
-  indexerRestRounds: 10,
   /** The file of the history is written this long behind the ledger, and tried again this long after a failure. */
   historyPauseMs: 500,
   historyEndBytes: 4 * 1024 ** 2,

@@ -29,7 +29,7 @@ export function createOwnTree(data: TreeThreadData): OwnTree {
   return {
     async siblings(leafIndex, { size, root }, signal) {
       signal.throwIfAborted()
-      let cutOff = () => undefined as void
+      let cutOff: () => void = () => undefined
       const aborted = new Promise<never>((_, reject) => {
         cutOff = () => reject(signal.reason)
         signal.addEventListener('abort', cutOff)

@@ -7,10 +7,10 @@ import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import type { Profile } from '../config/settings.js'
 import { sweepPaceOf } from '../config/settings.js'
+import { type Loop, startLoop } from '../payment/loop.js'
 import type { Clock } from '../payment/ports.js'
 import type { FeeControl } from '../payment/sweep/control.js'
 import { createDistributor, type Distributor } from '../payment/sweep/distributor.js'
-import { type FeeLoop, startFeeLoop } from '../payment/sweep/loop.js'
 import type { SweepTerms } from '../payment/sweep/plan.js'
 import type { Splitter } from '../payment/sweep/ports.js'
 import { createSentBefore } from '../payment/sweep/sent-before.js'
@@ -65,7 +65,7 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
   }
   const sweeper = wireSweeper(deps, treasury, terms)
   const split = wireSplit(deps, terms)
-  let loop: FeeLoop | undefined
+  let loop: Loop | undefined
   return {
     async view() {
       const address = config.fee?.splitter
@@ -91,7 +91,11 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
       const rounds = [sweeper.round, ...(split ? [split.distributor.round] : [])]
       const periodMs = Math.min(limits.sweepLookMs, terms.intervalMs)
       const onFailure = (err: unknown) => telemetry.log({ event: 'fees.distribute_failed', err })
-      loop = startFeeLoop({ rounds, clock, periodMs, onFailure })
+      // A transaction that is under way at the end is taken up by the next run.
+      loop = startLoop(clock, async () => {
+        for (const round of rounds) await round().catch(onFailure)
+        return periodMs
+      })
     },
     async close() {
       await loop?.stop()

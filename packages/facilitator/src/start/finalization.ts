@@ -15,9 +15,10 @@ import type { Profile } from '../config/settings.js'
 import { conditionsMissing, dustBelow, type Pace, whyOff } from '../config/settings.js'
 import { epochOf } from '../payment/epochs/epoch.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
-import { type FinalizeLoop, startFinalizeLoop } from '../payment/finalize/loop.js'
+import { startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
 import { resumeMints } from '../payment/finalize/resume-mints.js'
+import type { Loop } from '../payment/loop.js'
 import type { Clock, Minter } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 import { createBatchProofs } from '../proving/batch-proofs.js'
@@ -101,7 +102,7 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
   const { prover: own, ownTree, manifest } = await openProving(config)
   const prover = await withDecider(own, manifest, deps)
   const finalize = wireFinalize(deps, minter, prover, ownTree)
-  let loop: FinalizeLoop | undefined
+  let loop: Loop | undefined
   return {
     off,
     round: finalize.round,

@@ -2,17 +2,16 @@
 import { createRereadBurn } from '../chain/reread-burn.js'
 import { type AccountTransfers, createAccountTransfers } from '../chain/transfers/account.js'
 import { createFollow, type Follow } from '../chain/transfers/follow.js'
-import { startTransferLoop, type TransferLoop } from '../chain/transfers/loop.js'
-import { createTransferRound, type TransferRound } from '../chain/transfers/round.js'
+import { createTransferRound, startTransferLoop, type TransferRound } from '../chain/transfers/round.js'
 import { createStuckCount } from '../chain/transfers/stuck.js'
 import { createTokenChain } from '../chain/transfers/token-chain.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import { dustBelow, foundDepth, issuedRetentionSeconds } from '../config/settings.js'
+import type { Loop } from '../payment/loop.js'
 import type { Clock } from '../payment/ports.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
-import { wireIndexer } from './finalization.js'
 import type { Storage } from './storage.js'
 
 export type Following = {
@@ -49,7 +48,7 @@ export function createFollowing(deps: FollowingDeps): Following {
     ...limits,
   })
   telemetry.metrics.source('svc_stuck_transfers', stuckCount.last)
-  let loop: TransferLoop | undefined
+  let loop: Loop | undefined
   return {
     round,
     stuck: account.stuck,
@@ -71,14 +70,12 @@ function wireFollow({ config, chainSide, storage, clock, telemetry }: FollowingD
   return createFollow({
     store: issued,
     ledger,
-    chain: createTokenChain({ ...chainSide, token: network.token, ...limits }),
-    indexer: wireIndexer(config),
+    chain: createTokenChain({ rpc: chainSide.rpc, token: network.token, ...limits }),
     generation: zerc20.generation,
     deployedBlock: network.deployed_block,
     depth: foundDepth(config),
     clock,
     report: telemetry.log,
-    limits,
   })
 }
 

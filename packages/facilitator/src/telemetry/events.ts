@@ -188,11 +188,6 @@ export const logEvents: {
       'ended.',
     { err },
   ),
-  'follow.indexer_failed': warn(
-    "The indexer's transfers differ from the chain's, so the logs are read instead. Written once until the " +
-      'indexer works again.',
-    { err },
-  ),
   'follow.reorged': warn('A reorg removed blocks that were already followed. The new blocks are read.', {
     block: 'last block that was followed',
     from: 'block after which reading continues',

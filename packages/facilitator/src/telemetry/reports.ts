@@ -22,8 +22,6 @@ export type PathEvent =
   { readonly event: 'indexer.failed'; readonly err: unknown }
 
 export type FollowEvent =
-  /** The indexer's transfers differ from the chain's. Reported once until they agree again. */
-  | { readonly event: 'follow.indexer_failed'; readonly err: unknown }
   /** A reorg removed blocks that were followed, so reading continues from an earlier block. */
   | { readonly event: 'follow.reorged'; readonly block: number; readonly from: number }
   /** An address received more transfers than are kept. */

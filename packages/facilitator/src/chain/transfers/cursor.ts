@@ -1,10 +1,10 @@
 /**
  * Up to which block the token's transfers have been followed. After a reorg the cursor goes back to the newest
- * remembered block that is still on the chain.
+ * remembered block that is still on the chain. The older remembered blocks are, the farther apart they lie: after a short
+ * reorg only a few blocks are read again, and after a reorg of any depth there is a block before it.
  */
 import { SvcError } from '@svc-zerc20/protocol'
 import type { FollowEvent } from '../../telemetry/reports.js'
-import { checkpointsOf, withCheckpoints } from './checkpoints.js'
 import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
 import type { TokenBlock, TokenChain } from './token-chain.js'
 
@@ -77,4 +77,25 @@ export function createCursor(deps: {
 
     followedBlock: () => followed,
   }
+}
+
+/** The block that was followed now, with those before it that are worth remembering: some dozens at most. */
+export function withCheckpoints(before: FollowedBlock | undefined, block: Checkpoint): FollowedBlock {
+  const known = checkpointsOf(before).filter(({ number }) => number < block.number)
+  const earlier: Checkpoint[] = []
+  for (const [i, checkpoint] of known.entries()) {
+    const newer = earlier.at(-1) ?? block
+    const older = known[i + 1]
+    // Without this checkpoint, the next one would still be at most twice as old as the one before.
+    const isNeedless = older && newer.number - older.number <= block.number - newer.number
+    if (!isNeedless) earlier.push(checkpoint)
+  }
+  return { ...block, earlier }
+}
+
+/** Checkpoints, newest first. One without a hash is left out: it could not be told from a fork's. */
+export function checkpointsOf(followed: FollowedBlock | undefined): readonly Checkpoint[] {
+  if (!followed) return []
+  const { earlier = [], ...block } = followed
+  return [block, ...earlier].filter(({ hash }) => hash !== undefined)
 }

@@ -1,12 +1,9 @@
-/** Transfers are followed whatever the indexer tells and whatever a reorg does. Nothing is minted here. */
-import { tokenAbi } from '@svc-zerc20/contracts'
-import { createIndexer } from '@svc-zerc20/indexer'
+/** Transfers are followed whatever a reorg does. Nothing is minted here. */
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { restoreBackup } from '../../../test/ledger-files.js'
-import { type LyingIndexer, startLyingIndexer } from '../../../test/lying-indexer.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf } from '../../../test/payment.js'
@@ -15,26 +12,12 @@ import { backUp } from '../../store/backup.js'
 const hourMs = 3_600_000
 
 let net: TestNetwork
-let proxy: LyingIndexer
-let indexer: Awaited<ReturnType<typeof createIndexer>>
 let payer: PrivateKeyAccount
 beforeAll(async () => {
   net = await startNetwork()
-  proxy = await startLyingIndexer()
-  const { chainId, token, verifier, fromBlock } = net.deployment
-  const folder = `${net.directory}/indexer`
-  indexer = await createIndexer({
-    ...{ rpcUrl: net.rpcUrl, chainId, token, verifier, folder, pollMs: 5, label: 'zUSD' },
-    fromBlock: Number(fromBlock),
-  })
-  proxy.forwardTo(indexer.url)
   payer = await net.account({ gas: true })
 })
-afterAll(async () => {
-  await indexer.close()
-  await proxy.close()
-  await net.close()
-})
+afterAll(() => net.close())
 
 let journals = 0
 async function withOwn(
@@ -45,7 +28,6 @@ async function withOwn(
   const own = await startOwnFacilitator(net, {
     journal: `own-${journals}.jsonl`,
     config: {
-      network: { indexer_url: proxy.url },
       daemon: { follow_interval_ms: 1_000 },
       zerc20: { pool_size: 4 },
       settlement,
@@ -68,43 +50,6 @@ async function payLate(own: Parameters<Parameters<typeof withOwn>[0]>[0], amount
   return { offer, txHash }
 }
 
-const sizeOfToken = async () =>
-  (
-    await net.client.getContractEvents({
-      address: net.deployment.token,
-      abi: tokenAbi,
-      eventName: 'IndexedTransfer',
-      fromBlock: 0n,
-    })
-  ).length
-
-describe('fault 19: the indexer', () => {
-  it('is believed when its transfers lead to the hash chain of the token', async () => {
-    proxy.say('truth')
-    await withOwn(async (own) => {
-      const asked = proxy.asked('/transfers')
-      const offer = await own.challenge('10')
-      await net.transfer(payer, offer.payTo, '10')
-      const size = await sizeOfToken()
-      await until(() => indexer.status().tree_synced_index === size)
-      own.clock.advance(hourMs)
-      await until(() => own.reported('burn.found').length > 0)
-      expect(proxy.asked('/transfers')).toBeGreaterThan(asked)
-    })
-  })
-
-  it.each(['nothing', 'lies'] as const)(
-    'keeps no transfer from being found when it tells %s',
-    async (what) => {
-      proxy.say(what)
-      await withOwn(async (own) => {
-        await payLate(own, '1000')
-        expect(own.reported('follow.indexer_failed')).toHaveLength(1)
-      })
-    },
-  )
-})
-
 describe('a transfer', () => {
   it('is accepted when it was presented in time, though its payer never came back', async () => {
     const confirmed = async (own: Parameters<Parameters<typeof withOwn>[0]>[0]) => {
@@ -124,7 +69,6 @@ describe('a transfer', () => {
   it('that was accepted behind a backup is found again by the addresses that the backup knows', async () => {
     const journal = 'lost.jsonl'
     const config = {
-      network: { indexer_url: proxy.url },
       daemon: { follow_interval_ms: 1_000 },
       zerc20: { pool_size: 4 },
     }

@@ -1,4 +1,3 @@
-import { SvcError } from '@svc-zerc20/protocol'
 import { nextHashChain } from '@svc-zerc20/zk'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
@@ -30,7 +29,6 @@ function forkingChain() {
         blockNumber >= BigInt(fromBlock) && blockNumber <= BigInt(toBlock)
       yield { transfers: transfers.filter(isAsked), lastBlock: toBlock }
     },
-    confirm: async () => undefined,
   }
   return {
     chain,
@@ -57,13 +55,11 @@ function follower() {
     store,
     ledger: { find: async () => undefined },
     chain: node.chain,
-    indexer: { transfersFrom: () => Promise.reject(new SvcError('indexer_failed', 'is down')) },
     generation: 2,
     deployedBlock: 1,
     depth: 1,
     clock: stoppedClock(),
     report: (event) => reported.push(event),
-    limits: { transfersPerPage: 10, indexerRestRounds: 1_000 },
   })
   const round = () => follow.round(new AbortController().signal)
   return { node, store, issue: ledger.issue, follow, reported, round }

@@ -1,19 +1,17 @@
 /**
- * Follows the token's transfers from block to block and keeps those to issued addresses that nobody accounted for. The
- * indexer is asked first; when it is down, behind or lying, the token's logs are read instead.
+ * Follows the token's transfers from block to block, by its logs, and keeps those to issued addresses that nobody accounted
+ * for. The indices of the logs must be contiguous, and where the hash chain before them is known they must lead to the
+ * token's own: a node can leave nothing out.
  */
 import { SvcError } from '@svc-zerc20/protocol'
-import type { Generation } from '@svc-zerc20/zk'
+import { type Generation, nextHashChain } from '@svc-zerc20/zk'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
+import type { Challenge } from '../../payment/records.js'
 import type { FollowEvent } from '../../telemetry/reports.js'
-import type { Indexer } from '../indexer.js'
-import { createReadByIndexer } from './by-indexer.js'
-import { createReadByLogs, isDoubtful } from './by-logs.js'
-import { createCursor } from './cursor.js'
-import type { FollowedBlock, IssuedStore } from './issued-store.js'
-import { createTakeTransfers } from './take.js'
-import type { TokenBlock, TokenChain, TokenState } from './token-chain.js'
+import { type Cursor, createCursor } from './cursor.js'
+import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
+import type { PlacedTransfer, TokenBlock, TokenChain, TokenState } from './token-chain.js'
 
 export type Follow = {
   /**
@@ -29,7 +27,6 @@ export type FollowDeps = {
   readonly store: IssuedStore
   readonly ledger: Pick<Ledger, 'find'>
   readonly chain: TokenChain
-  readonly indexer: Pick<Indexer, 'transfersFrom'>
   readonly generation: Generation
   /** A block at or before the token's first transfer. */
   readonly deployedBlock: number
@@ -37,11 +34,6 @@ export type FollowDeps = {
   readonly depth: number
   readonly clock: Pick<Clock, 'now'>
   readonly report: (event: FollowEvent) => void
-  readonly limits: {
-    readonly transfersPerPage: number
-    /** Rounds in which an indexer that failed is not asked. */
-    readonly indexerRestRounds: number
-  }
 }
 
 export function createFollow(deps: FollowDeps): Follow {
@@ -73,44 +65,64 @@ export function createFollow(deps: FollowDeps): Follow {
   }
 }
 
-/** Reads the transfers between two blocks, from the indexer while it works and otherwise from the logs. */
+/** The token while its logs are read. Only its size is known where the node could not tell its hash chain. */
+type Running = { readonly size: bigint; readonly hashChain?: bigint }
+
+/**
+ * Reads the blocks after `from` up to `target`, and moves the cursor along. Throws an error that `isDoubtful` when the logs
+ * fit neither the state before them nor the token in `target`.
+ */
 function createRead(
   deps: FollowDeps,
-  cursor: ReturnType<typeof createCursor>,
+  cursor: Pick<Cursor, 'advance'>,
 ): (from: FollowedBlock, target: TokenBlock, signal: AbortSignal) => Promise<void> {
-  const { chain, generation, report, limits } = deps
-  const take = createTakeTransfers(deps)
-  const byIndexer = createReadByIndexer({ ...deps, ...limits, take })
-  const byLogs = createReadByLogs({ chain, cursor, take, generation })
-  let indexerRest = 0
-  let isIndexerDown = false
+  const { chain, generation } = deps
+  const keep = createKeepTransfers(deps)
 
-  /**
-   * True when the indexer told all transfers. A failure of the indexer is reported once, and the indexer then
-   * rests.
-   */
-  async function tryIndexer(from: TokenState, to: TokenState, signal: AbortSignal): Promise<boolean> {
-    try {
-      await byIndexer(from, to, signal)
-      isIndexerDown = false
-      return true
-    } catch (err) {
-      if (signal.aborted || !(err instanceof SvcError) || err.code !== 'indexer_failed') throw err
-      if (!isIndexerDown) report({ event: 'follow.indexer_failed', err })
-      isIndexerDown = true
-      indexerRest = limits.indexerRestRounds
-      return false
-    }
+  async function checkpointAt(number: number, { size, hashChain }: Partial<Running>): Promise<Checkpoint> {
+    const block = await chain.block(number)
+    if (!block) throw new SvcError('node_behind', `the node has no block ${number}`)
+    const isKnown = size !== undefined && hashChain !== undefined
+    return { number, hash: block.hash, ...(isKnown && { token: { size, hashChain } }) }
   }
 
   return async (from, target, signal) => {
     const before = await stateAfter(chain, from)
     if (before && before.size === target.token.size && before.hashChain === target.token.hashChain) return
-    if (indexerRest > 0) indexerRest -= 1
-    else if (before && (await tryIndexer(before, target.token, signal))) return
-    await byLogs(from, before, target, signal)
+    let state: Running | undefined = before
+    for await (const { transfers, lastBlock } of chain.transfers(from.number + 1, target.number)) {
+      signal.throwIfAborted()
+      for (const transfer of transfers) {
+        if (transfer.blockNumber === BigInt(target.number) && transfer.blockHash !== target.hash) {
+          throw moved(transfer.blockNumber)
+        }
+        state = afterNext(generation, state ?? { size: transfer.leafIndex }, transfer)
+      }
+      await keep(transfers)
+      if (lastBlock < target.number) await cursor.advance(await checkpointAt(lastBlock, state ?? {}))
+    }
+    if (state && state.size !== target.token.size) throw gap(state.size, target.token.size)
+    if (state?.hashChain !== undefined && state.hashChain !== target.token.hashChain) {
+      throw new SvcError('hash_chain_mismatch', "the logs do not lead to the token's hash chain")
+    }
   }
 }
+
+function afterNext(generation: Generation, { size, hashChain }: Running, transfer: PlacedTransfer): Running {
+  if (transfer.leafIndex !== size) throw gap(size, transfer.leafIndex)
+  const next = { size: size + 1n }
+  return hashChain === undefined
+    ? next
+    : { ...next, hashChain: nextHashChain(generation, hashChain, transfer) }
+}
+
+const gap = (expected: bigint, found: bigint) =>
+  new SvcError('transfers_not_contiguous', `the node's logs go from transfer ${expected} to ${found}`)
+
+const doubtful = new Set(['transfers_not_contiguous', 'hash_chain_mismatch'])
+
+/** The logs contradict the blocks that were followed before: either is wrong, and both have to be read again. */
+const isDoubtful = (err: unknown): boolean => err instanceof SvcError && doubtful.has(err.code)
 
 /** The token's state after a block. Undefined when the node no longer knows it. */
 async function stateAfter(
@@ -127,3 +139,34 @@ async function stateAfter(
     return undefined
   }
 }
+
+/** Keeps transfers to issued addresses that the ledger has not accepted. */
+function createKeepTransfers(deps: FollowDeps): (transfers: readonly PlacedTransfer[]) => Promise<void> {
+  const { store, ledger, chain } = deps
+
+  async function keep(challenge: Challenge, transfer: PlacedTransfer): Promise<void> {
+    const { to, ...burn } = transfer
+    const { accepted } = (await ledger.find(challenge.nonce)) ?? {}
+    const isAccounted = accepted?.burn.txHash === burn.txHash && accepted.burn.leafIndex === burn.leafIndex
+    if (isAccounted) return
+    const block = await chain.block(Number(burn.blockNumber))
+    if (block?.hash !== burn.blockHash) throw moved(burn.blockNumber)
+    const now = Math.floor(deps.clock.now() / 1000)
+    const outcome = await store.putTransfer(to, { ...burn, minedAt: block.time }, now)
+    if (outcome === 'full') {
+      deps.report({ event: 'follow.dust', challengeNonce: challenge.nonce, txHash: burn.txHash })
+    }
+  }
+
+  return async (transfers) => {
+    const addresses = [...new Set(transfers.map(({ to }) => to))]
+    const challenges = await store.find(addresses)
+    const issued = new Map(addresses.map((address, i) => [address, challenges[i]]))
+    for (const transfer of transfers) {
+      const challenge = issued.get(transfer.to)
+      if (challenge) await keep(challenge, transfer)
+    }
+  }
+}
+
+const moved = (block: bigint) => new SvcError('block_moved', `block ${block} was replaced while it was read`)

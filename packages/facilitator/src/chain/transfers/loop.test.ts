@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { startTransferLoop } from './loop.js'
-import type { FollowedRound } from './round.js'
+import { type FollowedRound, startTransferLoop } from './round.js'
 
 const ended = (...failures: readonly Error[]): FollowedRound => ({ recorded: [], isDone: true, failures })
 

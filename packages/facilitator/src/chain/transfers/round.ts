@@ -1,5 +1,6 @@
-/** One round over the token's transfers: follow, account for what was found, forget, count. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+/** Rounds over the token's transfers: follow, account for what was found, forget, count. */
+import { backOffMs, type ChallengeNonce } from '@svc-zerc20/protocol'
+import { type Loop, startLoop } from '../../payment/loop.js'
 import type { Clock } from '../../payment/ports.js'
 import type { AccountTransfers } from './account.js'
 import type { Follow } from './follow.js'
@@ -57,5 +58,36 @@ export function createTransferRound(deps: {
       isDone: followed === 'followed' && due === undefined,
       failures: [...failures, ...(accounted?.failures ?? [])],
     }
+  }
+}
+
+/** Runs one round a period, later and later while they fail. */
+export function startTransferLoop(deps: {
+  readonly round: TransferRound
+  readonly clock: Clock
+  readonly periodMs: number
+  /** Failures never make the loop slower than this. */
+  readonly backOffMaxMs: number
+  readonly onFailure: (err: unknown) => void
+}): Loop {
+  const { periodMs, backOffMaxMs } = deps
+  let failures = 0
+  return startLoop(deps.clock, async (signal) => {
+    const err = await failureOf(deps.round, signal)
+    failures = err === undefined ? 0 : failures + 1
+    if (err !== undefined && !signal.aborted) deps.onFailure(err)
+    return failures === 0 ? periodMs : backOffMs(failures, periodMs, backOffMaxMs)
+  })
+}
+
+/** Runs one round. Several failures of a round are told as one. */
+async function failureOf(round: TransferRound, signal: AbortSignal): Promise<unknown> {
+  try {
+    const [first, ...more] = (await round(signal)).failures
+    return more.length === 0
+      ? first
+      : new AggregateError([first, ...more], `${first}, and ${more.length} more`)
+  } catch (err) {
+    return err
   }
 }

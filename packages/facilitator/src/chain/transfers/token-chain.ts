@@ -12,9 +12,8 @@ import {
 } from '@svc-zerc20/evm'
 import { type Address, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { encodeFunctionData } from 'viem/utils'
-import type { Chain, TransferLog } from '../../payment/ports.js'
+import type { TransferLog } from '../../payment/ports.js'
 import type { Burn } from '../../payment/records.js'
-import type { ClaimedLeaf } from '../indexer.js'
 
 export type PlacedTransfer = TransferLog & Pick<Burn, 'txHash' | 'blockNumber' | 'blockHash'>
 export type TokenState = { readonly size: bigint; readonly hashChain: bigint }
@@ -32,15 +31,10 @@ export type TokenChain = {
     fromBlock: number,
     toBlock: number,
   ): AsyncIterable<{ readonly transfers: readonly PlacedTransfer[]; readonly lastBlock: number }>
-  /**
-   * The transfer that somebody claims, as its receipt has it. Undefined when the receipt does not have it.
-   */
-  confirm(claimed: ClaimedLeaf): Promise<PlacedTransfer | undefined>
 }
 
 export function createTokenChain(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
-  readonly chain: Pick<Chain, 'selfTransferFacts'>
   readonly token: Address
   readonly logSpanBlocksMax: number
 }): TokenChain {
@@ -74,15 +68,6 @@ export function createTokenChain(deps: {
       for await (const { logs, lastBlock } of scanLogs(rpc, filter, blocks)) {
         yield { transfers: placedTransfersIn(logs, token), lastBlock }
       }
-    },
-
-    async confirm({ txHash, to, leafIndex, value, from }) {
-      const { receipt } = await deps.chain.selfTransferFacts(txHash, to, 1)
-      const isIt = receipt?.succeeded
-        ? receipt.transfers.find((transfer) => transfer.leafIndex === leafIndex)
-        : undefined
-      if (!receipt || isIt?.to !== to || isIt.value !== value || isIt.from !== from) return undefined
-      return { ...isIt, txHash, blockNumber: receipt.blockNumber, blockHash: receipt.blockHash }
     },
   }
 }

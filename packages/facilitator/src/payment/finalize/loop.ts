@@ -1,16 +1,10 @@
 /** Runs rounds of finalization: one a period, soon again while there is work, later and later while all of it fails. */
 import { backOffMs } from '@svc-zerc20/protocol'
+import { type Loop, startLoop } from '../loop.js'
 import type { Clock } from '../ports.js'
 import type { Finalize } from './finalize.js'
 import type { FinalizeEvent } from './ports.js'
-import { count, type RoundEnd } from './round.js'
-
-export type FinalizeLoop = {
-  /** Starts the next round at once, or right after the one under way. */
-  wake(): void
-  /** Ends the loop; resolves when the round under way has ended. */
-  stop(): Promise<void>
-}
+import { count } from './round.js'
 
 export function startFinalizeLoop(deps: {
   readonly finalize: Pick<Finalize, 'round' | 'confirm'>
@@ -19,55 +13,36 @@ export function startFinalizeLoop(deps: {
   /** Failures never make the loop slower than this. */
   readonly backOffMaxMs: number
   readonly report: (event: FinalizeEvent) => void
-}): FinalizeLoop {
+}): Loop {
   const { finalize, clock, report } = deps
-  const stopping = new AbortController()
-  let pause = new AbortController()
-  const { signal } = stopping
+  let failures = 0
 
-  /** Undefined when the round could not look at the chain. */
-  async function oneRound(): Promise<RoundEnd | undefined> {
+  /** Undefined when the task could not look at the chain. */
+  async function told<T>(task: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     try {
-      return await finalize.round(signal)
+      return await task
     } catch (err) {
       if (!signal.aborted) report({ event: 'finalize.failed', err })
       return undefined
     }
   }
 
-  async function run(): Promise<void> {
-    let failures = 0
-    while (!signal.aborted) {
-      const end = await oneRound()
-      const progressed = end ? count(end, 'finalized', 'mined') : 0
-      const failed = end ? count(end, 'failed') : 1
-      failures = failed > 0 && progressed === 0 ? failures + 1 : 0
-      await clock.sleep(pauseMs(deps, failures, progressed), pause.signal)
-      pause = new AbortController()
-    }
-  }
-
-  /** Runs beside the rounds, so that a deep mint is recorded without waiting for the proofs of others. */
-  async function confirm(): Promise<void> {
-    while (!signal.aborted) {
-      await clock.sleep(Math.min(deps.periodMs, confirmMs), signal)
-      try {
-        if (!signal.aborted) await finalize.confirm()
-      } catch (err) {
-        if (!signal.aborted) report({ event: 'finalize.failed', err })
-      }
-    }
-  }
-
-  const ended = Promise.all([run(), confirm()])
+  const rounds = startLoop(clock, async (signal) => {
+    const end = await told(finalize.round(signal), signal)
+    const progressed = end ? count(end, 'finalized', 'mined') : 0
+    const failed = end ? count(end, 'failed') : 1
+    failures = failed > 0 && progressed === 0 ? failures + 1 : 0
+    return pauseMs(deps, failures, progressed)
+  })
+  // Runs beside the rounds, so that a deep mint is recorded without waiting for the proofs of others.
+  const confirms = startLoop(clock, async (signal) => {
+    await told(finalize.confirm(), signal)
+    return Math.min(deps.periodMs, confirmMs)
+  })
   return {
-    wake() {
-      pause.abort()
-    },
+    wake: rounds.wake,
     async stop() {
-      stopping.abort()
-      pause.abort()
-      await ended
+      await Promise.all([rounds.stop(), confirms.stop()])
     },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkpointsOf, withCheckpoints } from './checkpoints.js'
+import { checkpointsOf, withCheckpoints } from './cursor.js'
 import type { FollowedBlock } from './issued-store.js'
 
 it('remembers few blocks, and for a reorg of any depth one that is not much farther back', () => {
