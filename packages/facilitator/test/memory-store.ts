@@ -1,9 +1,9 @@
 /** Ready addresses in memory. A test can make them refuse. */
-import type { StoredAddress } from '../src/addresses/address-maker.js'
 import type { AddressStore } from '../src/addresses/stock.js'
+import type { ReadyAddress } from '../src/payment/ports.js'
 
 export function createMemoryAddresses() {
-  const state = { saved: [] as StoredAddress[], failing: false }
+  const state = { saved: [] as ReadyAddress[], failing: false }
   const store: AddressStore = {
     load: async () => state.saved,
     async add(address) {

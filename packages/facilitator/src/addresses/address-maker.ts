@@ -1,44 +1,10 @@
 /** Makes one-time addresses under one set of terms: mines new ones, and derives stored ones again. */
 import assert from 'node:assert/strict'
-import {
-  type BurnTerms,
-  burnAddressAt,
-  deriveBurn,
-  type Hex,
-  hexOf,
-  type MinedAddress,
-  verifyBurnAddress,
-} from '@svc-zerc20/zk'
+import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
+import { type BurnTerms, burnAddressAt, deriveBurn, hexOf, verifyBurnAddress } from '@svc-zerc20/zk'
+import type { ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
 import type { AddressMiner } from './miner.js'
-
-/**
- * A one-time burn address that nobody has seen yet. With the seed, the treasury and the chain, its fields are all it
- * takes to derive the burn's secret again.
- */
-export type ReadyAddress = MinedAddress & {
-  /** 32 random bytes, lower-case hex. */
-  readonly challengeNonce: Hex
-  /** Bits of the proof of work that was searched for. */
-  readonly powBits: number
-  /** Present for an address that is minted in a batch. */
-  readonly epoch?: AddressEpoch
-}
-
-/**
- * The stored part of a mined address. With seed, treasury and chain the address derives again. No secret is in it. It
- * says what it was made with: under other terms it is another address, or one that nobody finds again by its nonce.
- */
-export type StoredAddress = {
-  /** 32 bytes of 0x hex. */
-  readonly challengeNonce: Hex
-  readonly powNonce: number
-  /** Bits of the proof of work that was searched for. */
-  readonly powBits: number
-  readonly payTo: Hex
-  /** Present for an address that is minted in a batch. */
-  readonly epoch?: AddressEpoch
-}
 
 export type AddressTerms = Omit<BurnTerms, 'challengeNonce' | 'epoch'>
 
@@ -50,7 +16,7 @@ export type AddressMaker = {
    * chain, treasury or key, in another mode, or in epochs of another length or ledger. Whoever changed them wants none of these
    * addresses handed out.
    */
-  restore(stored: StoredAddress): ReadyAddress | undefined
+  restore(stored: ReadyAddress): ReadyAddress | undefined
   figures(): {
     readonly mined: number
     /** The time of every search from its start to its end, added up over threads. */
@@ -72,15 +38,16 @@ export function createAddressMaker(deps: {
   deriveBurn({ ...terms, challengeNonce: hexOf(new Uint8Array(32)) })
   return {
     async mine() {
-      const challengeNonce = hexOf(random.bytes(32))
+      const challengeNonce = hexOf(random.bytes(32)) as ChallengeNonce
       const startedAt = clock.now()
       const epoch = epochAt && { epoch: epochAt(startedAt) }
       const burn: BurnTerms = { ...terms, challengeNonce, ...epoch }
       const mined = await miner.mine(deriveBurn(burn))
-      assert(verifyBurnAddress(burn, mined), 'a mined address does not derive again')
+      const payTo = parseAddress(mined.payTo)
+      assert(payTo && verifyBurnAddress(burn, mined), 'a mined address does not derive again')
       figures.mined += 1
       figures.miningSeconds += (clock.now() - startedAt) / 1000
-      return { challengeNonce, powBits: terms.powBits, ...mined, ...epoch }
+      return { challengeNonce, payTo, powNonce: mined.powNonce, powBits: terms.powBits, ...epoch }
     },
     restore(stored) {
       const { challengeNonce, powNonce, powBits, epoch } = stored
@@ -88,7 +55,7 @@ export function createAddressMaker(deps: {
       const isOfEpochs = today !== undefined && today.start === epoch?.start && today.ledger === epoch.ledger
       if (!(epochAt ? isOfEpochs : epoch === undefined) || powBits !== terms.powBits) return undefined
       const payTo = burnAddressAt(deriveBurn({ ...terms, challengeNonce, epoch }), powNonce)
-      return payTo?.toLowerCase() === stored.payTo.toLowerCase() ? stored : undefined
+      return payTo?.toLowerCase() === stored.payTo ? stored : undefined
     },
     figures: () => figures,
   }

@@ -1,5 +1,4 @@
 /** One-time burn addresses: mined ahead in threads of their own, handed out once. */
-import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
 import type { Config } from '../config/config.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
 import { createShares, type Shares } from '../payment/issue/shares.js'
@@ -60,11 +59,7 @@ export function createAddresses(deps: {
     onError,
   })
   return {
-    async take(waitMs, asker) {
-      const ready = await pool.take(waitMs, asker)
-      const payTo = parseAddress(ready?.payTo)
-      return ready && payTo && { ...ready, payTo, challengeNonce: ready.challengeNonce as ChallengeNonce }
-    },
+    take: pool.take,
     giveBack: pool.giveBack,
     ready: pool.size,
     target: config.zerc20.pool_size,

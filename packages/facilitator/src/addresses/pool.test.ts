@@ -7,15 +7,11 @@ import { handClock } from '../../../../test/support/clocks.js'
 import { until } from '../../../../test/support/until.js'
 // The built files, because a worker thread can only load those.
 import { type AddressMiner, createAddressMiner, startMineWorker } from '../../dist/addresses/miner.js'
-import {
-  type AddressPool,
-  type AddressPoolDeps,
-  createAddressPool,
-  type ReadyAddress,
-} from '../../dist/addresses/pool.js'
+import { type AddressPool, type AddressPoolDeps, createAddressPool } from '../../dist/addresses/pool.js'
 import { epochOfSecond } from '../../test/challenges.js'
 import { createMemoryAddresses } from '../../test/memory-store.js'
 import { seededRandom } from '../../test/seeded-random.js'
+import type { ReadyAddress } from '../payment/ports.js'
 
 const terms = {
   generation: 2,

@@ -1,15 +1,14 @@
 /** Ready one-time addresses, so that issuing a challenge never waits for proof of work. */
 import assert from 'node:assert/strict'
+import { type Shares, unshared } from '../payment/issue/shares.js'
+import type { Asker, ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
-import { type AddressTerms, createAddressMaker, type ReadyAddress } from './address-maker.js'
+import { type AddressTerms, createAddressMaker } from './address-maker.js'
 import { limits } from './limits.js'
 import type { AddressMiner } from './miner.js'
-import { noShares, type PoolShares } from './pool-shares.js'
 import { createRefill } from './refill.js'
 import { type AddressStore, createAddressStock } from './stock.js'
 import type { Sleeper } from './wait-line.js'
-
-export type { ReadyAddress }
 
 /** Counts since the pool was made. */
 export type PoolFigures = {
@@ -24,22 +23,14 @@ export type PoolFigures = {
   readonly refusals: number
 }
 
-/** A caller that wants an address. */
-export type PoolCaller = {
-  /** The key by which the caller's share is counted. */
-  readonly key: string
-  /** Aborted when nobody waits for the address any more. */
-  readonly gone?: AbortSignal
-}
-
 export type AddressPool = {
   /**
    * One address, handed out to this caller alone. When there is none for it, callers wait at most `waitMs`, by their
    * shares and then in the order they came; undefined means none in time, too many waiting, gone, or closed.
    */
-  take(waitMs: number, caller?: PoolCaller): Promise<ReadyAddress | undefined>
+  take(waitMs: number, asker?: Partial<Asker>): Promise<ReadyAddress | undefined>
   /** Takes back an address that its caller has shown to nobody and written nowhere. */
-  giveBack(address: ReadyAddress, caller?: PoolCaller): void
+  giveBack(address: ReadyAddress, asker?: Partial<Asker>): void
   /** Addresses ready now. */
   size(): number
   figures(): PoolFigures
@@ -56,15 +47,13 @@ export type AddressPoolDeps = AddressTerms & {
   /** Addresses to keep ready. */
   readonly targetSize: number
   /** By default every caller may have every address, first come, first served. */
-  readonly shares?: PoolShares
+  readonly shares?: Shares
   /** Keeps addresses over restarts. */
   readonly store?: AddressStore
   readonly waitersMax?: number
   /** Told of every failure to mine or to keep an address; the pool pauses, then goes on. */
   readonly onError?: (error: unknown) => void
 }
-
-const anybody: PoolCaller = { key: '' }
 
 /** Begins to fill at once. Throws when the terms can make no address at all. */
 export function createAddressPool({
@@ -73,7 +62,7 @@ export function createAddressPool({
   clock,
   epochAt,
   targetSize,
-  shares = noShares(targetSize),
+  shares = unshared(targetSize),
   store,
   waitersMax = limits.waitersMax,
   onError = () => undefined,
@@ -111,7 +100,7 @@ export function createAddressPool({
 
   const opened = open()
   return {
-    async take(waitMs, { key, gone } = anybody) {
+    async take(waitMs, { key = '', gone } = {}) {
       refill.noteAsked()
       const isOver = closed.signal.aborted || gone?.aborted === true
       const address = isOver ? undefined : stock.takeFor(key)
@@ -123,7 +112,7 @@ export function createAddressPool({
       if (given === undefined && gone?.aborted !== true) counts.refusals += 1
       return given
     },
-    giveBack(address, { key } = anybody) {
+    giveBack(address, { key = '' } = {}) {
       if (!closed.signal.aborted) stock.putBack(address, key)
     },
     size: () => (closed.signal.aborted ? 0 : stock.size()),

@@ -2,8 +2,8 @@
  * Decides when addresses are mined. Mining runs in bursts: at once when few addresses are left, and otherwise when nobody
  * has asked for a while.
  */
+import type { Shares } from '../payment/issue/shares.js'
 import { limits } from './limits.js'
-import type { PoolShares } from './pool-shares.js'
 import type { AddressStock } from './stock.js'
 import type { Sleeper } from './wait-line.js'
 
@@ -16,7 +16,7 @@ export type Refill = {
 
 export function createRefill(deps: {
   readonly stock: AddressStock
-  readonly shares: PoolShares
+  readonly shares: Shares
   readonly targetSize: number
   /** Addresses that may be mined at the same time. */
   readonly threads: number

@@ -1,7 +1,7 @@
 /** Addresses that are ready, and the callers that wait for one. */
 import type { Hex } from '@svc-zerc20/zk'
-import type { ReadyAddress, StoredAddress } from './address-maker.js'
-import { createTakers, type PoolShares } from './pool-shares.js'
+import type { Shares } from '../payment/issue/shares.js'
+import type { ReadyAddress } from '../payment/ports.js'
 import { createWaitLine, type Sleeper, type WaitLine } from './wait-line.js'
 
 /**
@@ -9,8 +9,8 @@ import { createWaitLine, type Sleeper, type WaitLine } from './wait-line.js'
  * recorded, so that none is handed out twice, whenever the process dies.
  */
 export type AddressStore = {
-  load(): Promise<readonly StoredAddress[]>
-  add(address: StoredAddress): Promise<void>
+  load(): Promise<readonly ReadyAddress[]>
+  add(address: ReadyAddress): Promise<void>
   /** Forgets addresses that are not valid any more. */
   drop(nonces: readonly Hex[]): Promise<void>
 }
@@ -36,8 +36,8 @@ export function createAddressStock(deps: {
   /** Without a store the addresses end with the process. */
   readonly store: AddressStore | undefined
   readonly clock: Sleeper
-  readonly restore: (stored: StoredAddress) => ReadyAddress | undefined
-  readonly shares: PoolShares
+  readonly restore: (stored: ReadyAddress) => ReadyAddress | undefined
+  readonly shares: Shares
   readonly targetSize: number
   readonly onError: (error: unknown) => void
 }): AddressStock {
@@ -72,10 +72,8 @@ export function createAddressStock(deps: {
       return valid.length
     },
     addMined(address) {
-      const { challengeNonce, powNonce, powBits, payTo, epoch } = address
-      const stored = { challengeNonce, powNonce, powBits, payTo, ...(epoch && { epoch }) }
       // A crash before it is stored loses the work and nothing else.
-      store?.add(stored).catch(onError)
+      store?.add(address).catch(onError)
       ready.push(address)
       takers.oldestReplaced()
       serveLine()
@@ -92,5 +90,33 @@ export function createAddressStock(deps: {
       serveLine()
     },
     dismiss: line.dismiss,
+  }
+}
+
+/** Callers that took addresses which no new address has replaced yet. */
+function createTakers(shares: Shares, targetSize: number) {
+  /** Oldest first. */
+  const keys: string[] = []
+
+  function oldestReplaced(): void {
+    const key = keys.shift()
+    if (key !== undefined) shares.giveBack(key)
+  }
+
+  return {
+    took(key: string): void {
+      shares.take(key)
+      keys.push(key)
+      // A store from a larger pool can hold more than the target: takers beyond one whole pool count no more.
+      if (keys.length > targetSize) oldestReplaced()
+    },
+    /** A new address replaces the one that was taken first. */
+    oldestReplaced,
+    gaveBack(key: string): void {
+      const place = keys.lastIndexOf(key)
+      if (place < 0) return
+      keys.splice(place, 1)
+      shares.giveBack(key)
+    },
   }
 }

@@ -183,6 +183,10 @@ export type Minter = {
   isUnderWay(nonce: ChallengeNonce): boolean
 }
 
+/**
+ * A one-time burn address that nobody has seen yet. With seed, treasury and chain it derives again, and no secret is in it.
+ * It says what it was made with: under other terms it is another address, or one that nobody finds again by its nonce.
+ */
 export type ReadyAddress = {
   readonly challengeNonce: ChallengeNonce
   readonly payTo: Address

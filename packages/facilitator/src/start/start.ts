@@ -14,7 +14,6 @@ import { assertAccountsKnown } from '../store/known-accounts.js'
 import { systemRandom } from '../system.js'
 import type { Log, LogWriter } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
-import { acceptCopy } from './accept-copy.js'
 import { openChainSide } from './chain-side.js'
 import { createFeesSide } from './fees.js'
 import { createFinalization } from './finalization.js'
@@ -22,7 +21,7 @@ import { createFollowing } from './following.js'
 import { createHistorySide } from './history-side.js'
 import { createHttpSide } from './http-side.js'
 import { createPaymentFlow } from './payment-flow.js'
-import { openStorage } from './storage.js'
+import { acceptCopy, openStorage } from './storage.js'
 
 export type Facilitator = { readonly url: string; readonly network: string; close(): Promise<void> }
 

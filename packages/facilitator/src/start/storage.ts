@@ -1,4 +1,5 @@
 /** The ledger of this configuration, opened, with a word about what its journal held, and the history of its payments. */
+import { type JsonRpc, readHead } from '@svc-zerc20/evm'
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import { seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
@@ -105,4 +106,19 @@ async function attachHistory(
     },
     close: () => file.close().finally(storage.close),
   }
+}
+
+/**
+ * Goes on with a restored backup, or with files that the operator accepts although they may be older than what happened.
+ * Asks the chain how far the doubt reaches: a burn up to its newest block may have been granted behind the copy.
+ */
+export async function acceptCopy(
+  storage: Pick<OpenLedger, 'isCopy' | 'acceptCopy'>,
+  rpc: JsonRpc,
+  log: Log,
+): Promise<void> {
+  if (!storage.isCopy) return
+  const head = await readHead(rpc)
+  await storage.acceptCopy(head)
+  log({ event: 'journal.copy_accepted', block: `${head}` })
 }

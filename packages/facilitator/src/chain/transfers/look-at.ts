@@ -5,7 +5,7 @@
 import { unreachable } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import type { Books } from '../../payment/books.js'
-import { isOnChain, type OnChainDeps } from '../../payment/found/is-on-chain.js'
+import { isOnChain, type OnChainDeps, recordFound } from '../../payment/found/found-burn.js'
 import {
   besideBurnOf,
   burnIn,
@@ -14,7 +14,6 @@ import {
   largestOf,
   type TransfersVerdict,
 } from '../../payment/found/judge-transfers.js'
-import { recordFound } from '../../payment/found/record-found.js'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Challenge, RecordedPayment } from '../../payment/records.js'
 import { acceptedEvent, type Report } from '../../payment/report.js'

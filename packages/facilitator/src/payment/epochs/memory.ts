@@ -2,8 +2,7 @@
 import { backOffMs } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
-import { dueAtMs } from './due.js'
-import type { BatchCount, BatchPorts } from './ports.js'
+import type { BatchCount, BatchPace, BatchPorts } from './ports.js'
 
 export type EpochMemory = {
   /** The first count at which records were lost; leaves above its checkpoint are compared with counts since. */
@@ -65,3 +64,26 @@ const countBelow = (payments: readonly AwaitingMint[], leaf: bigint): number =>
 /** A burn that came late waits since its challenge expired. */
 const waitsSinceMs = ({ acceptedAt, challenge }: AwaitingMint): number =>
   (acceptedAt ?? challenge.expiresAt) * 1000
+
+/**
+ * The moment from which on a batch is due. Enough payments are due a random while after the one that completed them, so
+ * that the time of the mint does not name that one. The longest wait of the first payment ends a random while early, for
+ * the same reason.
+ */
+function dueAtMs(given: {
+  /** Since when each payment waits. */
+  readonly sinceMs: readonly number[]
+  /** When so many payments waited for the first time. */
+  readonly completeAtMs: number | undefined
+  /** In [0, 1), drawn once for each mint. */
+  readonly chance: number
+  readonly pace: Pick<BatchPace, 'least' | 'waitMaxMs' | 'jitterMs'>
+}): number {
+  const { sinceMs, completeAtMs, chance, pace } = given
+  const first = sinceMs.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY)
+  // Half of the wait at most, or a long jitter would mint a lone payment at once.
+  const early = chance * Math.min(pace.jitterMs, pace.waitMaxMs / 2)
+  const complete =
+    completeAtMs === undefined ? Number.POSITIVE_INFINITY : completeAtMs + chance * pace.jitterMs
+  return Math.min(first + pace.waitMaxMs - early, complete)
+}

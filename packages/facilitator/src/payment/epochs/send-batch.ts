@@ -1,8 +1,7 @@
 /** Proves a batch under a root and sends its mint. */
 import type { FinalizeEvent, ProvedRoot } from '../finalize/ports.js'
 import type { Progress } from '../finalize/progress.js'
-import type { Round } from '../finalize/round.js'
-import { createWaitForMint } from '../finalize/wait-for-mint.js'
+import { type Round, waitForMint } from '../finalize/round.js'
 import type { Clock, Minter, MintOutcome } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Batch, BatchPorts } from './ports.js'
@@ -28,7 +27,6 @@ export function createSendBatch(deps: {
   readonly mintWaitMs: number
 }): SendBatch {
   const { clock, report, progress } = deps
-  const waitForMint = createWaitForMint(deps)
 
   function end(payments: readonly AwaitingMint[], outcome: MintOutcome): BatchEnd {
     if (outcome.kind === 'mined') {
@@ -54,7 +52,7 @@ export function createSendBatch(deps: {
     // for one that it counts.
     const served = own.length > 0 ? own : [...waiting, ...batch.leaves].slice(0, 1)
     const minted = deps.minter.mint({ ...call, nonces: served.map(({ challenge }) => challenge.nonce) })
-    const outcome = await waitForMint(minted, round)
+    const outcome = await waitForMint(deps, minted, round)
     if (outcome === 'cut_off') return outcome
     if (outcome !== 'elapsed') return end(own, outcome)
     // However it ends, the next round sees on the chain how far it got.

@@ -1,5 +1,6 @@
 /** One round of finalization: what it did for each payment, and what it may still do. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Clock, MintOutcome } from '../ports.js'
 
 /** The step that a round took for a payment, or why the payment waits. */
 export type Step =
@@ -53,4 +54,19 @@ export function cutOffBy(signal: AbortSignal): { cutOff: Promise<'cut_off'>; rel
     else signal.addEventListener('abort', onAbort)
   })
   return { cutOff, release: () => signal.removeEventListener('abort', onAbort) }
+}
+
+/**
+ * Waits for the block of a mint, but not for ever: reorged burns would go unnoticed meanwhile. `cut_off`: the round was; a
+ * transaction that was sent is on record, and the next run resumes it. `elapsed`: the mint goes on, and the minter reports
+ * it as under way.
+ */
+export function waitForMint(
+  { clock, mintWaitMs }: { readonly clock: Pick<Clock, 'sleep'>; readonly mintWaitMs: number },
+  minted: Promise<MintOutcome>,
+  { cutOff }: Pick<Round, 'cutOff'>,
+): Promise<MintOutcome | 'cut_off' | 'elapsed'> {
+  const bound = new AbortController()
+  const elapsed = clock.sleep(mintWaitMs, bound.signal).then(() => 'elapsed' as const)
+  return Promise.race([minted, cutOff, elapsed]).finally(() => bound.abort())
 }

@@ -1,10 +1,10 @@
-/** Proves a payment under a root and sends its mint. */
+/** Proves a payment under a root and sends its mint; takes up mints that an earlier run signed. */
+import type { Ledger } from '../ledger-port.js'
 import type { Clock, Minter, MintOutcome } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { FinalizeEvent, MintVerifier, ProvedRoot, ProveMint } from './ports.js'
 import type { Progress } from './progress.js'
-import type { Round, Step } from './round.js'
-import { createWaitForMint } from './wait-for-mint.js'
+import { type Round, type Step, waitForMint } from './round.js'
 
 export type SendMint = (payment: AwaitingMint, root: ProvedRoot, round: Round) => Promise<Step>
 
@@ -19,7 +19,6 @@ export function createSendMint(deps: {
   readonly mintWaitMs: number
 }): SendMint {
   const { progress, clock, report } = deps
-  const waitForMint = createWaitForMint(deps)
 
   async function end(payment: AwaitingMint, outcome: MintOutcome): Promise<Step> {
     const challengeNonce = payment.challenge.nonce
@@ -43,7 +42,7 @@ export function createSendMint(deps: {
     report({ event: 'mint.proved', challengeNonce, ms: clock.now() - startedAt })
     // Until the mint ends, the minter reports it as under way, and nobody sends another.
     const minted = deps.minter.mint(call)
-    const outcome = await waitForMint(minted, round)
+    const outcome = await waitForMint(deps, minted, round)
     if (outcome === 'cut_off') return 'interrupted'
     if (outcome !== 'elapsed') return end(payment, outcome)
     minted
@@ -54,5 +53,19 @@ export function createSendMint(deps: {
       // If the schedule cannot be reached either, the next round comes upon the payment again.
       .catch(() => undefined)
     return 'confirming'
+  }
+}
+
+/** Hands mints that an earlier run signed back to the minter, before the relayer assigns new txNonces. */
+export async function resumeMints(deps: {
+  readonly ledger: Pick<Ledger, 'interrupted'>
+  readonly minter: Pick<Minter, 'resume'>
+  readonly report: (event: FinalizeEvent) => void
+}): Promise<void> {
+  const { minter, report } = deps
+  for (const interrupted of (await deps.ledger.interrupted()).mints) {
+    // However the mint ends, the next round sees on the chain how far it got.
+    minter.resume(interrupted).catch((err) => report({ event: 'finalize.failed', err }))
+    for (const nonce of interrupted.nonces) report({ event: 'mint.resumed', challengeNonce: nonce })
   }
 }

@@ -3,7 +3,7 @@
  * again with a higher fee, under another hash. The other transfer at the address then pays for the claim.
  */
 import { type ChallengeNonce, Payload, type TxHash } from '@svc-zerc20/protocol'
-import { isOnChain, type OnChainDeps } from '../found/is-on-chain.js'
+import { isOnChain, type OnChainDeps } from '../found/found-burn.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Burn, Challenge, RecordedPayment } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'

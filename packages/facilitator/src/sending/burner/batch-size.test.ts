@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createBatchSize } from './batch-size.js'
+import { createBatchSize } from './batch.js'
 
 describe('the size of a batch', () => {
   it('halves with each refusal, down to one, and never grows by one that was larger', () => {

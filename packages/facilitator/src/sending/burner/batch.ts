@@ -4,7 +4,6 @@ import type { ChainReader } from '../../chain/chain.js'
 import { isBefore } from '../../chain/lens.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'
 import type { RelayedCall } from '../relayer/slot.js'
-import { type BatchLimits, createBatchSize } from './batch-size.js'
 import { type BatchItem, encodeBatch, toRejection } from './call.js'
 import type { ItemOutcome, ReadOutcomes } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
@@ -101,5 +100,35 @@ export function createBatches(deps: {
       return (await Promise.all(parts.map(runTransaction))).flat()
     },
     end,
+  }
+}
+
+/** How many burns share a transaction: fewer after the node refused one, and slowly more again. */
+type BatchSize = {
+  now(): number
+  /** The node did not take a transaction with this number of burns. */
+  refused(items: number): void
+  mined(): void
+}
+
+type BatchLimits = { readonly batchItemsMax: number; readonly batchGrowsAfter: number }
+
+export function createBatchSize(limits: BatchLimits): BatchSize {
+  let size = limits.batchItemsMax
+  let minedInRow = 0
+  return {
+    now: () => size,
+
+    refused(items) {
+      minedInRow = 0
+      size = Math.min(size, Math.max(1, Math.floor(items / 2)))
+    },
+
+    mined() {
+      minedInRow += 1
+      if (minedInRow < limits.batchGrowsAfter) return
+      minedInRow = 0
+      size = Math.min(size * 2, limits.batchItemsMax)
+    },
   }
 }

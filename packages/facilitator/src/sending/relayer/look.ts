@@ -4,11 +4,9 @@
  */
 import type { GasPrices } from '@svc-zerc20/evm'
 import type { Clock } from '../../payment/ports.js'
-import type { FillGap } from './gap.js'
 import type { Mined } from './mined.js'
+import type { FillGap, OpenStep, Slots } from './queue.js'
 import { nextStep, type Slot, type SlotLimits } from './slot.js'
-import type { Slots } from './slots.js'
-import type { OpenStep } from './take-step.js'
 import type { Head, RelayReader, RelayView } from './view.js'
 
 export type LookLimits = SlotLimits & {

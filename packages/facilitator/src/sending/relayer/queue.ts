@@ -1,22 +1,24 @@
-/** The transactions of one key: those that are signed, those that were mined lately, and the look at both. */
-import type { GasPrices } from '@svc-zerc20/evm'
+/**
+ * The transactions of one key: those that are signed, each in the slot of its txNonce, those that were mined lately, and the
+ * look at both.
+ */
+import type { GasPrice, GasPrices } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../../payment/ports.js'
 import type { RelayerEvent } from '../../telemetry/reports.js'
 import type { Broadcast } from './broadcast.js'
-import { createFillGap } from './gap.js'
 import { createLook, type LookLimits } from './look.js'
 import { createMined, type Mined, type MinedLimits } from './mined.js'
 import type { Priority } from './priority.js'
-import type { Slot } from './slot.js'
-import { createSlots, type Slots } from './slots.js'
-import { createTakeStep } from './take-step.js'
-import type { RelayReader } from './view.js'
+import { emptyCall, openSlot, type RelayEnd, type RelayedCall, type Slot, type SlotStep } from './slot.js'
+import type { Asked, RelayReader } from './view.js'
 
 export type RelayQueue = {
   readonly slots: readonly Slot[]
-  readonly open: Slots['open']
-  readonly add: Slots['add']
+  /** Signs a call for a txNonce; from then on it has a slot. */
+  open(call: RelayedCall, txNonce: number, price: GasPrice, end: Slot['end']): Promise<Slot>
+  /** Takes in a transaction that was signed earlier. */
+  add(slot: Slot): void
   /** Watches a transaction that was mined earlier. */
   readonly keep: Mined['keep']
   /** The txNonces that are ours, also those of transactions that were mined lately. */
@@ -34,22 +36,24 @@ export type QueueLimits = LookLimits &
     readonly priceBumpsMax: number
   }
 
-export function createRelayQueue(deps: {
-  reader: RelayReader
-  broadcast: Broadcast
-  gasPrices: GasPrices
-  priority: Pick<Priority, 'take'>
+type QueueDeps = {
+  readonly reader: RelayReader
+  readonly broadcast: Broadcast
+  readonly gasPrices: GasPrices
+  readonly priority: Pick<Priority, 'take'>
   /** The key's own, for calls that do nothing. */
-  address: Address
-  confirmations: number
-  reorgWatchBlocks: number
-  clock: Clock
-  report: (event: RelayerEvent) => void
-  onHead: (blockNumber: bigint) => void
+  readonly address: Address
+  readonly confirmations: number
+  readonly reorgWatchBlocks: number
+  readonly clock: Clock
+  readonly report: (event: RelayerEvent) => void
+  readonly onHead: (blockNumber: bigint) => void
   /** Someone else used a txNonce of the key. */
-  onForeign: () => void
-  limits: QueueLimits
-}): RelayQueue {
+  readonly onForeign: () => void
+  readonly limits: QueueLimits
+}
+
+export function createRelayQueue(deps: QueueDeps): RelayQueue {
   const { broadcast, clock, limits } = deps
   const closing = new AbortController()
   const mined = createMined({
@@ -59,13 +63,13 @@ export function createRelayQueue(deps: {
       if (clock.now() - slot.sentAtMs >= limits.rebroadcastMs) void broadcast.send(slot)
     },
   })
-  const slots = createSlots({ ...deps, mined })
-  const fillGap = createFillGap({ ...deps, slots, mined, patienceMs: limits.priceBumpAfterMs })
+  const slots = createSlots(deps, mined)
+  const fillGap = createFillGap(deps, slots, mined)
   const takeStep = createTakeStep(deps)
   return {
     slots: slots.all,
     open: slots.open,
-    add: slots.add,
+    add: (slot) => void slots.all.push(slot),
     keep: mined.keep,
     txNonces: () => [...mined.txNonces(), ...slots.all.map(({ txNonce }) => txNonce)],
     look: createLook({ ...deps, slots, mined, takeStep, fillGap, closing: closing.signal }),
@@ -74,5 +78,123 @@ export function createRelayQueue(deps: {
       return mined.txNonces().length > 0 ? limits.reorgPollMs : undefined
     },
     close: () => closing.abort(),
+  }
+}
+
+export type Slots = ReturnType<typeof createSlots>
+
+/** The transactions that are signed and have not ended. */
+function createSlots({ broadcast, clock, report, onForeign }: QueueDeps, mined: Pick<Mined, 'keep'>) {
+  const all: Slot[] = []
+  return {
+    all,
+
+    async open(call: RelayedCall, txNonce: number, price: GasPrice, end: Slot['end']): Promise<Slot> {
+      const form = await broadcast.sign(call, txNonce, price)
+      const now = clock.now()
+      const slot = openSlot({ txNonce, call, forms: [form], end }, { signedAtMs: now, sentAtMs: now })
+      all.push(slot)
+      return slot
+    },
+
+    /** The transaction ended: its slot is free, and its owner is told. A mined transaction is kept in case of a reorg. */
+    finish(slot: Slot, end: RelayEnd): void {
+      all.splice(all.indexOf(slot), 1)
+      if (end.kind === 'mined') {
+        const { gas = 0n, wei = 0n } = end.receipt.cost ?? {}
+        report({ event: 'relayer.mined', txNonce: slot.txNonce, purpose: slot.call.purpose, gas, wei })
+        mined.keep(slot, end.receipt)
+      }
+      if (end.kind === 'displaced' && end.why === 'foreign') {
+        report({ event: 'relayer.displaced', txNonce: slot.txNonce })
+        onForeign()
+      }
+      slot.end(end)
+    },
+
+    /** A reorg took back a mined transaction: the same bytes go out again, under the same txNonce. */
+    reopen(slot: Slot): void {
+      const ended = new Promise<RelayEnd>((end) => {
+        slot.end = end
+      })
+      slot.signedAtMs = clock.now()
+      all.push(slot)
+      report({ event: 'relayer.reorged', txNonce: slot.txNonce })
+      slot.call.onReorged?.(ended, 'gone')
+      void broadcast.send(slot)
+    },
+  }
+}
+
+/** A step that leaves the transaction in its slot. */
+export type OpenStep = Exclude<SlotStep, RelayEnd>
+
+/** Moves an unmined transaction on: sends it again, replaces it at a higher price, or gives it up. */
+function createTakeStep(deps: QueueDeps): (slot: Slot, step: OpenStep) => Promise<void> {
+  const { gasPrices, clock, report } = deps
+  const { sign, send } = deps.broadcast
+
+  /**
+   * Gives up a call that the node will not take. An empty transaction uses up its txNonce, so that the
+   * transactions behind it can go on, and its owner may put the call into other transactions. A form of the
+   * call can still be mined, but only under this txNonce: one of the two, never both.
+   */
+  async function giveUp(slot: Slot): Promise<void> {
+    const call = { ...slot.call, ...emptyCall(deps.address) }
+    const form = await sign(call, slot.txNonce, await gasPrices.current())
+    slot.call = call
+    slot.forms.push(form)
+    slot.signedAtMs = clock.now()
+    report({ event: 'relayer.given_up', txNonce: slot.txNonce, txHash: form.hash })
+    void send(slot)
+  }
+
+  async function raisePrice(slot: Slot): Promise<void> {
+    const last = slot.forms.at(-1)
+    const price = last && gasPrices.raised(last.price)
+    slot.signedAtMs = clock.now()
+    if (price && slot.forms.length <= deps.limits.priceBumpsMax) {
+      const form = await deps.priority.take(slot.call.purpose, () => sign(slot.call, slot.txNonce, price))
+      slot.forms.push(form)
+      report({ event: 'relayer.price_raised', txNonce: slot.txNonce, txHash: form.hash })
+    }
+    void send(slot)
+  }
+
+  return async (slot, { kind }) => {
+    if (kind === 'raise_price') await raisePrice(slot)
+    else if (kind === 'give_up') await giveUp(slot)
+    // Not awaited: a send that hangs must not keep us from seeing receipts.
+    else if (kind === 'send_again') void send(slot)
+  }
+}
+
+/** Fills the first unused txNonce when it has been a gap for long enough. */
+export type FillGap = (firstUnused: number, times: Asked) => Promise<void>
+
+/**
+ * A txNonce below all of ours that stays unused keeps everything waiting: the node dropped a transaction of an earlier
+ * process, or a reorg took back one of ours.
+ */
+function createFillGap(deps: QueueDeps, slots: Slots, mined: Pick<Mined, 'take'>): FillGap {
+  let gap: { readonly txNonce: number; readonly sinceMs: number } | undefined
+
+  function isGap(firstUnused: number, { askedMs, answeredMs }: Asked): boolean {
+    if (slots.all.length === 0 || !slots.all.every((slot) => slot.txNonce > firstUnused)) {
+      gap = undefined
+      return false
+    }
+    if (gap?.txNonce !== firstUnused) gap = { txNonce: firstUnused, sinceMs: answeredMs }
+    return askedMs - gap.sinceMs >= deps.limits.priceBumpAfterMs
+  }
+
+  return async (firstUnused, times) => {
+    if (!isGap(firstUnused, times)) return
+    deps.report({ event: 'relayer.gap_filled', txNonce: firstUnused })
+    const lost = mined.take(firstUnused)
+    if (lost) return slots.reopen(lost)
+    const call = { purpose: 'burn', ...emptyCall(deps.address) } as const
+    const price = await deps.gasPrices.current()
+    void deps.broadcast.send(await slots.open(call, firstUnused, price, () => undefined))
   }
 }

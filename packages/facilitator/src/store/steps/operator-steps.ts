@@ -1,7 +1,7 @@
 /** Steps that are no turn of a payment's own: the ledger's binding, switches, disclosures, and the stock of addresses. */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import type { StoredAddress } from '../../addresses/address-maker.js'
 import { payerOf } from '../../payment/listing.js'
+import type { ReadyAddress } from '../../payment/ports.js'
 import type { AccountName, Binding, KnownAccount } from '../events.js'
 import { first, hexOf, key, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
@@ -27,7 +27,7 @@ function* disclose(context: StepContext, nonce: ChallengeNonce, payer: Address):
 }
 
 /** A mined address that nobody has seen. It leaves the stock in the same moment in which its challenge is issued. */
-function* addReady(_: StepContext, address: StoredAddress): Step<void> {
+function* addReady(_: StepContext, address: ReadyAddress): Step<void> {
   yield sql`
     INSERT INTO ready (nonce, record) VALUES (${key(address.challengeNonce)}, ${encode(address)}) ON CONFLICT DO NOTHING`
 }
@@ -49,9 +49,9 @@ export function* readAccount(name: AccountName): Step<KnownAccount | undefined> 
 }
 
 /** Oldest first. */
-export function* readyAddresses(): Step<readonly StoredAddress[]> {
+export function* readyAddresses(): Step<readonly ReadyAddress[]> {
   return (yield sql`SELECT record FROM ready ORDER BY rowid`).map(({ record }) =>
-    decode<StoredAddress>(record),
+    decode<ReadyAddress>(record),
   )
 }
 
