@@ -2,16 +2,18 @@
 import assert from 'node:assert/strict'
 import { verifierAbi } from '@svc-zerc20/contracts'
 import type { Address } from '@svc-zerc20/protocol'
-import { batchCircuit, batchWithdrawInput } from '@svc-zerc20/zk'
+import { batchCircuit, batchRange, batchWithdrawInput } from '@svc-zerc20/zk'
 import { encodeFunctionData } from 'viem/utils'
+import type { EpochLeaf } from '../payment/epochs/epoch.js'
+import type { BatchPorts } from '../payment/epochs/ports.js'
 import type { ProvedRoot } from '../payment/finalize/ports.js'
 import type { MintCall } from '../payment/ports.js'
-import type { BurnSecrets } from './burn-secrets.js'
+import type { BurnSecrets, BurnSecretsOf } from './burn-secrets.js'
 import type { MerklePaths, TreeLeaf } from './paths.js'
-import { askProver, type MintProver } from './proofs.js'
+import { askProver, type MintProver, notDerived } from './proofs.js'
 
 /** A transfer to a burn address, with the secret of that address. */
-export type SecretLeaf = TreeLeaf & { readonly secret: bigint }
+type SecretLeaf = TreeLeaf & { readonly secret: bigint }
 
 /** Burns of one recipient hash, at distinct leaves from `start` up to but not including `end`, in rising order. */
 export type BatchMint = Pick<BurnSecrets, 'recipient' | 'recipientHash'> & {
@@ -72,4 +74,38 @@ type EightWords = readonly [bigint, bigint, bigint, bigint, bigint, bigint, bigi
 function eightWords(proof: readonly bigint[]): EightWords {
   assert(proof.length === 8, 'a proof has eight words')
   return proof as unknown as EightWords
+}
+
+/** From the burns of an epoch to the call that counts and mints them. Their secrets are derived here, and kept nowhere. */
+export function createEpochProofs(deps: {
+  readonly secretsOf: BurnSecretsOf
+  readonly proveBatch: ProveBatch
+}): Pick<BatchPorts, 'prove' | 'rangeOf'> {
+  function secretLeaf({ challenge, burn: { leafIndex, from, value } }: EpochLeaf): SecretLeaf {
+    const { secret, payTo } = deps.secretsOf(challenge)
+    // The circuit would refuse this, too, but its error names only a line of the circuit.
+    if (payTo() !== challenge.payTo) throw notDerived()
+    return { leafIndex, from, to: challenge.payTo, value, secret }
+  }
+
+  return {
+    async prove({ start, end, leaves }, root, signal) {
+      const [first] = leaves
+      assert(first, 'a batch has at least one burn')
+      const { recipient, recipientHash } = deps.secretsOf(first.challenge)
+      const range = { start: Number(start), end: Number(end) }
+      const burns = leaves.map(secretLeaf)
+      const { value: _, ...call } = await deps.proveBatch(
+        { recipient, recipientHash, ...range, burns },
+        root,
+        signal,
+      )
+      return call
+    },
+
+    rangeOf(leafIndices, limit) {
+      const { count, end } = batchRange(leafIndices.map(Number), Number(limit))
+      return { count, end: BigInt(end) }
+    },
+  }
 }

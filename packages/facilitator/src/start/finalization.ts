@@ -21,10 +21,9 @@ import { resumeMints } from '../payment/finalize/send-mint.js'
 import type { Loop } from '../payment/loop.js'
 import type { Clock, Minter } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
-import { createBatchProofs } from '../proving/batch-proofs.js'
+import { createBatchProofs, createEpochProofs } from '../proving/batch-proofs.js'
 import { createBurnSecrets, createRecipientHashes } from '../proving/burn-secrets.js'
 import type { DeciderProver } from '../proving/decider/client.js'
-import { createEpochProofs } from '../proving/epoch-proofs.js'
 import { createMinter } from '../proving/minter.js'
 import { createOwnTree, type OwnTree } from '../proving/own-tree.js'
 import { createMerklePaths } from '../proving/paths.js'
@@ -58,13 +57,13 @@ export type CloseEpoch = (challenge: Challenge) => Promise<number | 'single' | '
 export type Finalization = {
   /** Why nothing is minted here: a gated profile, or no proving keys. The members below are absent then. */
   readonly off: string | undefined
-  readonly round: Finalize['round'] | undefined
-  readonly retry: Finalize['retry'] | undefined
-  readonly waitOf: Finalize['waitOf'] | undefined
+  readonly round?: Finalize['round']
+  readonly retry?: Finalize['retry']
+  readonly waitOf?: Finalize['waitOf']
   /** The proof that the decider is asked for. */
-  readonly deciderWait: DeciderProver['waitsFor'] | undefined
+  readonly deciderWait?: DeciderProver['waitsFor'] | undefined
   /** Mints what was left out of the epoch of this challenge. */
-  readonly closeEpoch: CloseEpoch | undefined
+  readonly closeEpoch?: CloseEpoch
   /** Hands mints of the last run back to the relayer, before it assigns new txNonces. */
   resumeMints(): Promise<void>
   /** Runs rounds until it is closed. */
@@ -89,11 +88,6 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     const startLoop = () => report({ event: 'finalize.off', reason: off })
     return {
       off,
-      round: undefined,
-      retry: undefined,
-      waitOf: undefined,
-      deciderWait: undefined,
-      closeEpoch: undefined,
       resumeMints: resume,
       startLoop,
       close: async () => undefined,

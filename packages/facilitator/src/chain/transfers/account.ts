@@ -2,11 +2,54 @@
  * Takes found transfers to their end. Presented ones are accepted. The largest of the others is recorded and
  * minted. Money that one proof cannot bring is kept and shown.
  */
-import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, unreachable } from '@svc-zerc20/protocol'
+import { limits } from '../../config/limits.js'
+import type { Books } from '../../payment/books.js'
+import { isOnChain, type OnChainDeps, recordFound } from '../../payment/found/found-burn.js'
+import {
+  besideBurnOf,
+  burnIn,
+  type FoundTransfer,
+  judgeTransfers,
+  largestOf,
+  type TransfersVerdict,
+} from '../../payment/found/judge-transfers.js'
+import type { Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
+import type { Challenge, RecordedPayment } from '../../payment/records.js'
+import { acceptedEvent, type Report } from '../../payment/report.js'
+import { replaceClaimed } from '../../payment/settle/replace-claimed.js'
 import type { IssuedStore } from './issued-store.js'
-import { againSeconds, createLookAt, type LookAtDeps, type LookedAt } from './look-at.js'
 import { createStuck, type Stuck } from './stuck.js'
+
+/** Seconds until an address is looked at again when an obstacle stands in the way. */
+const againSeconds = 60
+
+type Found = {
+  readonly challenge: Challenge
+  readonly payment: RecordedPayment | undefined
+  readonly transfers: readonly FoundTransfer[]
+}
+
+type LookedAt = {
+  /** When to look again. Absent when the address is done. */
+  readonly again?: number
+  readonly isRecorded?: boolean
+}
+
+/** Throws when the node cannot tell what became of a transfer. */
+type LookAt = (found: Found) => Promise<LookedAt>
+
+type LookAtDeps = OnChainDeps & {
+  readonly store: Pick<IssuedStore, 'putTransfer' | 'dropTransfers'>
+  readonly ledger: Pick<Ledger, 'accept' | 'recordLate' | 'moveBurn'> & { readonly books: Books }
+  readonly report: Report
+  /** Less than this is not worth a mint, unless it pays the challenge in full. */
+  readonly dustBelow: bigint
+  readonly mintsSecond: boolean
+  /** Unix seconds. */
+  readonly now: () => number
+}
 
 /** After this many addresses that cannot be looked at, the node is at fault: the others wait for the next round. */
 const failuresMax = 8
@@ -59,4 +102,72 @@ export function createAccountTransfers(deps: AccountDeps): AccountTransfers {
       return { recorded, failures }
     },
   }
+}
+
+/** Looks at one issued address with transfers to it. The flow judges the transfers; the verdict is carried out here. */
+function createLookAt(deps: LookAtDeps): LookAt {
+  const { now, dustBelow, mintsSecond } = deps
+  const { presentedLateSecondsMax } = limits
+  return async (found) => {
+    const { challenge, payment, transfers } = found
+    if (await replaceLost(deps, found)) return { isRecorded: true }
+    // Other transfers may lie beside it, so the address is looked at again.
+    if (await replaceClaimed(deps, challenge, payment, transfers.map(burnIn))) return { again: now() }
+    const given = { ...found, now: now(), presentedLateSecondsMax, dustBelow, mintsSecond }
+    return act(deps, found, judgeTransfers(given))
+  }
+}
+
+async function act(deps: LookAtDeps, found: Found, verdict: TransfersVerdict): Promise<LookedAt> {
+  const { challenge, transfers } = found
+  const later = () => ({ again: deps.now() + againSeconds })
+  switch (verdict.kind) {
+    case 'wait':
+      return { again: verdict.until }
+    case 'accept': {
+      if (!(await isOnChain(deps, challenge, verdict.burn))) return later()
+      if ((await deps.ledger.accept(challenge.nonce, verdict.burn)) !== 'accepted') return later()
+      deps.report(acceptedEvent(challenge, verdict.burn))
+      // Other transfers may lie beside it, so the address is looked at again.
+      return { again: deps.now() }
+    }
+    case 'mint':
+      if (!(await isOnChain(deps, challenge, verdict.burn))) return later()
+      await recordFound(deps, challenge, verdict.burn, verdict.reason)
+      await keepIfStuck(deps, challenge, transfers)
+      return { isRecorded: true }
+    case 'nothing':
+      await keepIfStuck(deps, challenge, transfers)
+      return {}
+    default:
+      return unreachable(verdict)
+  }
+}
+
+/** True when a reorg took the recorded burn, and another transfer replaced it. */
+async function replaceLost(deps: LookAtDeps, { challenge, payment, transfers }: Found): Promise<boolean> {
+  const { late, accepted, finalized } = payment ?? {}
+  const beside = besideBurnOf(payment, transfers)
+  const other = largestOf(beside)
+  if (!late || accepted || finalized || !other || beside.length < transfers.length) return false
+  if (await deps.reread(challenge, late.burn)) return false
+  const burn = burnIn(other)
+  if (!(await isOnChain(deps, challenge, burn))) return false
+  await deps.ledger.moveBurn(challenge.nonce, burn)
+  return true
+}
+
+/** Keeps the accepted burn with the transfers beside it, so that the operator sees all that lies at the address. */
+async function keepIfStuck(
+  { store, ledger, now }: LookAtDeps,
+  { nonce, payTo }: Challenge,
+  transfers: readonly FoundTransfer[],
+): Promise<void> {
+  const payment = await ledger.books.find(nonce)
+  if (!payment?.accepted) return
+  const beside = besideBurnOf(payment, transfers)
+  if (beside.length === 0) return store.dropTransfers(payTo)
+  if (beside.length < transfers.length) return
+  const { burn, at: minedAt } = payment.accepted
+  await store.putTransfer(payTo, { ...burn, minedAt }, now())
 }

@@ -6,8 +6,7 @@ import type { ChallengeNonce, Payload } from '@svc-zerc20/protocol'
 import type { Burner } from '../ports.js'
 import type { Challenge, Interrupted, ShallowBurns } from '../records.js'
 import type { PermitVerdict } from './judge.js'
-import { createRunBurn, type RunBurnDeps } from './run-burn.js'
-import { type BurnEnd, createUnderWay } from './under-way.js'
+import { type BurnEnd, createRunBurn, type RunBurnDeps } from './run-burn.js'
 
 export type Burns = {
   /**
@@ -65,5 +64,34 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }): Bu
     isUnderWay: (challengeNonce) => underWay.of(challengeNonce) !== undefined,
 
     idle: underWay.idle,
+  }
+}
+
+/** The burns that run at the moment, one for each challenge at most, and how each ends. */
+function createUnderWay({ clock, report }: Pick<RunBurnDeps, 'clock' | 'report'>) {
+  const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
+  return {
+    track(challenge: Challenge, running: Promise<BurnEnd>): void {
+      const end = running.finally(() => {
+        if (underWay.get(challenge.nonce) === end) underWay.delete(challenge.nonce)
+      })
+      underWay.set(challenge.nonce, end)
+      // The claim stays: the same payload, sent again, resumes the burn where it broke off.
+      end.catch((err) => report({ event: 'burn.interrupted', challengeNonce: challenge.nonce, err }))
+    },
+
+    of: (challengeNonce: ChallengeNonce) => underWay.get(challengeNonce),
+
+    watch(challengeNonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'pending'> | undefined {
+      const end = underWay.get(challengeNonce)
+      if (!end) return undefined
+      const bound = new AbortController()
+      const elapsed = clock.sleep(boundMs, bound.signal).then(() => 'pending' as const)
+      return Promise.race([end, elapsed]).finally(() => bound.abort())
+    },
+
+    async idle(): Promise<void> {
+      await Promise.allSettled(underWay.values())
+    },
   }
 }

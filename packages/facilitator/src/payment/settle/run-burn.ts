@@ -1,12 +1,15 @@
 /** Takes one claimed burn to its end: accepted, released, or, once it was accepted, insisted on. */
-import { backOffMs, SvcError } from '@svc-zerc20/protocol'
+import { backOffMs, type Rejection, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { demote } from '../demote.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../ports.js'
 import type { Burn, Challenge, Interrupted } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import type { PayerWaits } from './payer-waits.js'
-import type { BurnEnd } from './under-way.js'
+
+export type BurnEnd =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
 
 export type BurnItem = Interrupted['items'][number]
 

@@ -1,12 +1,19 @@
 /** Presented payment → burn confirmed → accepted, answered with success exactly once. */
-import { type FacilitatorApi, Network, type Payload, unreachable } from '@svc-zerc20/protocol'
+import {
+  type ChallengeNonce,
+  type FacilitatorApi,
+  Network,
+  type Payload,
+  type Rejection,
+  reject,
+  unreachable,
+} from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { Deployment, SettleAnswer } from '../ports.js'
-import type { Challenge, Payment } from '../records.js'
+import type { Challenge, PayerMeans, Payment } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import { createAnswerClaimed, knownHash } from './answer-claimed.js'
 import type { Burns } from './burns.js'
-import { claim } from './claim.js'
 import type { Examine } from './examine.js'
 import { createRefusals } from './refusals.js'
 
@@ -97,3 +104,32 @@ export function createSettle(deps: {
 }
 
 const isAwaited = (payment: Payment | undefined): boolean => payment?.claim !== undefined && !payment.accepted
+
+/**
+ * Claims a challenge for a payload. A refusal is in the words that callers are told. Undefined when the challenge is
+ * claimed; `same_payload` when this very payload had claimed it before.
+ */
+async function claim(
+  ledger: Pick<Ledger, 'claim'>,
+  challengeNonce: ChallengeNonce,
+  payload: Payload.Payload,
+  ticketed: boolean,
+  means?: PayerMeans,
+): Promise<Rejection | 'same_payload' | undefined> {
+  const outcome = await ledger.claim(challengeNonce, payload, ticketed, means)
+  if (typeof outcome === 'object') return outcome
+  switch (outcome) {
+    case 'claimed':
+      return undefined
+    case 'same_payload':
+      return 'same_payload'
+    case 'other_payload':
+      return reject('challenge_claimed')
+    case 'permit_nonce_in_use':
+      return reject('permit_nonce_in_use')
+    case 'forgotten':
+      return reject('challenge_expired')
+    default:
+      return unreachable(outcome)
+  }
+}
