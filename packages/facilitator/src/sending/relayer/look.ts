@@ -5,21 +5,27 @@
 import type { GasPrices } from '@svc-zerc20/evm'
 import type { Clock } from '../../payment/ports.js'
 import type { Mined } from './mined.js'
-import type { FillGap, OpenStep, Slots } from './queue.js'
-import { nextStep, type Slot, type SlotLimits } from './slot.js'
-import type { Head, RelayReader, RelayView } from './view.js'
+import { nextStep, type OpenStep, type RelayEnd, type Slot, type SlotLimits } from './slot.js'
+import type { Asked, Head, RelayReader, RelayView } from './view.js'
 
 export type LookLimits = SlotLimits & {
   /** After this time a head that stays the same is asked about in full again. */
   readonly viewAgainMs: number
 }
 
+/** Fills the first unused txNonce when it has been a gap for long enough. */
+export type FillGap = (firstUnused: number, times: Asked) => Promise<void>
+
 /** Below every block: nothing counts as deep. */
 const nowhere = { number: 0n }
 
 /** A look that is under way when `closing` aborts changes nothing any more. */
 export function createLook(deps: {
-  readonly slots: Pick<Slots, 'all' | 'finish' | 'reopen'>
+  readonly slots: {
+    readonly all: readonly Slot[]
+    finish(slot: Slot, end: RelayEnd): void
+    reopen(slot: Slot): void
+  }
   readonly mined: Pick<Mined, 'txNonces' | 'look'>
   readonly reader: RelayReader
   readonly gasPrices: Pick<GasPrices, 'sawBaseFee'>

@@ -7,10 +7,10 @@ import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../../payment/ports.js'
 import type { RelayerEvent } from '../../telemetry/reports.js'
 import type { Broadcast } from './broadcast.js'
-import { createLook, type LookLimits } from './look.js'
+import { createLook, type FillGap, type LookLimits } from './look.js'
 import { createMined, type Mined, type MinedLimits } from './mined.js'
 import type { Priority } from './priority.js'
-import { emptyCall, openSlot, type RelayEnd, type RelayedCall, type Slot, type SlotStep } from './slot.js'
+import { emptyCall, type OpenStep, openSlot, type RelayEnd, type RelayedCall, type Slot } from './slot.js'
 import type { Asked, RelayReader } from './view.js'
 
 export type RelayQueue = {
@@ -81,7 +81,7 @@ export function createRelayQueue(deps: QueueDeps): RelayQueue {
   }
 }
 
-export type Slots = ReturnType<typeof createSlots>
+type Slots = ReturnType<typeof createSlots>
 
 /** The transactions that are signed and have not ended. */
 function createSlots({ broadcast, clock, report, onForeign }: QueueDeps, mined: Pick<Mined, 'keep'>) {
@@ -126,9 +126,6 @@ function createSlots({ broadcast, clock, report, onForeign }: QueueDeps, mined: 
   }
 }
 
-/** A step that leaves the transaction in its slot. */
-export type OpenStep = Exclude<SlotStep, RelayEnd>
-
 /** Moves an unmined transaction on: sends it again, replaces it at a higher price, or gives it up. */
 function createTakeStep(deps: QueueDeps): (slot: Slot, step: OpenStep) => Promise<void> {
   const { gasPrices, clock, report } = deps
@@ -168,9 +165,6 @@ function createTakeStep(deps: QueueDeps): (slot: Slot, step: OpenStep) => Promis
     else if (kind === 'send_again') void send(slot)
   }
 }
-
-/** Fills the first unused txNonce when it has been a gap for long enough. */
-export type FillGap = (firstUnused: number, times: Asked) => Promise<void>
 
 /**
  * A txNonce below all of ours that stays unused keeps everything waiting: the node dropped a transaction of an earlier

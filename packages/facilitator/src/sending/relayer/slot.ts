@@ -71,6 +71,9 @@ export type SlotLimits = {
 
 export type SlotStep = RelayEnd | { readonly kind: 'wait' | 'raise_price' | 'send_again' | 'give_up' }
 
+/** A step that leaves the transaction in its slot. */
+export type OpenStep = Exclude<SlotStep, RelayEnd>
+
 /** More than a plain transfer takes on any chain. Unused gas is not paid. */
 const emptyCallGas = 100_000n
 
