@@ -1,5 +1,5 @@
 export type { Log, LogEvent } from './events.js'
+export type { Status } from './http/api.js'
 export { createIndexer, type Indexer, type IndexerOptions } from './indexer.js'
 export type { RootJobOptions } from './root/root-job.js'
 export type { RootProver } from './root/watched-proof.js'
-export type { Status } from './status.js'

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { until } from '../../../test/support/until.js'
 import { indexerCommand } from '../test/command.js'
 import { get, post, startWorld, transfers, type World } from '../test/world.js'
-import type { Status } from './status.js'
+import type { Status } from './http/api.js'
 
 let world: World | undefined
 const children: ChildProcess[] = []

@@ -1,3 +1,8 @@
+/** The bounds of a table, with other values: a seller may set its own. */
+type Settable<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends number ? number : readonly number[]
+}
+
 /**
  * Every bound of the plugin. A paid request is verify, handler and settle, and a payer waits 30 s for it by default.
  * The facilitator polls a receipt for 15 s, the settle call waits a little longer, and re-sending takes the rest.
@@ -17,16 +22,7 @@ export const limits = {
   answerBytesMax: 65_536,
 } as const
 
-export type Limits = {
-  readonly challengeTimeoutMs: number
-  readonly verifyTimeoutMs: number
-  readonly verifyPausesMs: readonly number[]
-  readonly settleTimeoutMs: number
-  readonly statusTimeoutMs: number
-  readonly recoveryBudgetMs: number
-  readonly recoveryPausesMs: readonly number[]
-  readonly answerBytesMax: number
-}
+export type Limits = Settable<typeof limits>
 
 /** Served answers that are kept for payers whose connection broke. */
 export const answerLimits = {
@@ -74,15 +70,7 @@ export const clientLimits = {
   offersMax: 10_000,
 } as const
 
-export type ClientLimits = {
-  readonly unpaidPerMinute: number
-  readonly payingPerMinute: number
-  readonly refusedPerMinute: number
-  readonly refusedPerOfferPerMinute: number
-  readonly resendsPerMinute: number
-  readonly clientsMax: number
-  readonly offersMax: number
-}
+export type ClientLimits = Settable<typeof clientLimits>
 
 /** Clients and offers without a refusal for this long are forgotten. */
 export const refusalsKeptMs = 600_000

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StartOptions, WrittenEvent } from '@svc-zerc20/facilitator'
 import { developmentRoles } from '../node/accounts.js'
-import type { Daemons } from './daemons.js'
+import type { Daemons } from './child.js'
 import { type ConfigTables, facilitatorConfig, renderConfig, withOverrides } from './facilitator-config.js'
 import { type FacilitatorEnv, startFacilitatorDaemon, startFacilitatorHere } from './services.js'
 

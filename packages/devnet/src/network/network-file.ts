@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { lockJournal } from '@svc-zerc20/facilitator'
+import { SvcError } from '@svc-zerc20/protocol'
 import type { Deployment } from '../deploy/deployment.js'
 import { developmentRoles } from '../node/accounts.js'
 
@@ -155,4 +157,19 @@ export function howToUse({ directory, rpcUrl, deployment, controlUrl }: NetworkF
 
 export function removeNetworkFile(directory: string): void {
   for (const name of [names.forShells, names.forPrograms]) rmSync(join(directory, name), { force: true })
+}
+
+/**
+ * Allows one network per folder, with the lock that allows one daemon per journal. Take the lock before touching
+ * anything in the folder: journal, configuration and databases belong to its holder.
+ */
+export async function lockFolder(folder: string): Promise<{ release(): Promise<void> }> {
+  try {
+    return await lockJournal(join(folder, 'network'))
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'journal_locked') throw error
+    const [process = ''] = /\(process \d+\)$/.exec(error.message) ?? []
+    const message = `${folder} is in use by another local network ${process}`.trimEnd()
+    throw new Error(`${message}; stop that one, or choose another folder with --dir`, { cause: error })
+  }
 }

@@ -16,7 +16,6 @@ import { type ChainControl, createChainControl } from './rpc/chain-control.js'
 import { createChainMethods } from './rpc/chain-methods.js'
 import { type JsonRpcServer, startJsonRpcServer } from './rpc/json-rpc-server.js'
 import { loopbackHost } from './rpc/loopback.js'
-import { type ChainStats, createStats } from './stats.js'
 
 export type ChainOptions = {
   /** Port on 127.0.0.1; 0, the default, takes a free one. */
@@ -130,4 +129,21 @@ function serve({ faults, stats, request }: Node, port: number): Promise<JsonRpcS
       return answer(call)
     },
   })
+}
+
+/** Counts of HTTP requests and their calls. `request` and the `dev_` methods are not counted. */
+export type ChainStats = { httpRequests: number; calls: Record<string, number> }
+
+function createStats() {
+  let httpRequests = 0
+  const calls = new Map<string, number>()
+  return {
+    countHttpRequest() {
+      httpRequests += 1
+    },
+    countCall(method: string) {
+      calls.set(method, (calls.get(method) ?? 0) + 1)
+    },
+    read: (): ChainStats => ({ httpRequests, calls: Object.fromEntries(calls) }),
+  }
 }

@@ -9,10 +9,9 @@ import type { BlockRef, Chain } from '../chain/chain.js'
 import type { ReportedTransfer } from '../chain/transfer.js'
 import type { Log } from '../events.js'
 import { limits } from '../limits.js'
-import type { Database } from '../store/database.js'
+import type { ChainedTransfer, Database } from '../store/database.js'
 import type { SyncedBlock } from '../store/record.js'
 import { chainTransfers, compareWithToken, isDoubtful } from './believed.js'
-import { storeSpan } from './store-span.js'
 import { createWayBack } from './way-back.js'
 
 /** `idle`: everything there is was read. `moved`: there may be more, so read on at once. */
@@ -98,3 +97,27 @@ export function createSync(deps: {
 
   return { step }
 }
+
+/** Writes whole blocks, some at a time, so that a long span survives a kill in its middle. */
+async function storeSpan(
+  database: Database,
+  span: { transfers: readonly ChainedTransfer[]; last: SyncedBlock; isVerified: boolean },
+): Promise<void> {
+  const { transfers, last, isVerified } = span
+  let from = 0
+  for (const [at, transfer] of transfers.entries()) {
+    const following = transfers[at + 1]
+    const isFull = at + 1 - from >= limits.transfersPerCommit
+    if (!following || !isFull || following.blockNumber === transfer.blockNumber) continue
+    await database.append(transfers.slice(from, at + 1), blockAfter(transfer), isVerified)
+    from = at + 1
+  }
+  await database.append(transfers.slice(from), last, isVerified)
+}
+
+const blockAfter = ({ blockNumber, blockHash, index, hashChain }: ChainedTransfer): SyncedBlock => ({
+  number: blockNumber,
+  hash: blockHash,
+  size: index + 1,
+  hashChain,
+})

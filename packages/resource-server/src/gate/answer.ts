@@ -3,7 +3,7 @@ import { PAYMENT_REQUIRED_CACHE_CONTROL } from '@x402/core/server'
 import { type FacilitatorFailure, isFacilitatorFailure } from '../facilitator/client.js'
 import { noVerdictRetrySeconds, turnLimits } from '../limits.js'
 import { type Explanation, paymentUnderWay, presentAgain } from '../refusal.js'
-import { OverLimit } from '../visits/over-limit.js'
+import { OverLimit } from '../visits/bucket.js'
 
 export type Answer = {
   readonly status: number

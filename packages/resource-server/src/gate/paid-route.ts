@@ -14,7 +14,7 @@ import {
 } from '@x402/core/server'
 import { type Explanation, explain } from '../refusal.js'
 import { readPayment } from '../scheme/route-offer.js'
-import { OverLimit } from '../visits/over-limit.js'
+import { OverLimit } from '../visits/bucket.js'
 import { type Visit, visits } from '../visits/visit.js'
 import { answerTo, tooMany } from './answer.js'
 import type { Ready } from './readiness.js'

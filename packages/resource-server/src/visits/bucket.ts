@@ -1,4 +1,5 @@
 /** A token bucket: holds one minute's worth and refills evenly. Taking more than is left makes `left` negative. */
+
 export type Bucket = { readonly left: number; readonly atMs: number }
 
 export const minuteMs = 60_000
@@ -15,4 +16,18 @@ export const takenFrom = ({ left, atMs }: Bucket): Bucket => ({ left: left - 1, 
 /** Seconds until the bucket holds one; 0 when it does already. */
 export function secondsUntilOne({ left }: Bucket, perMinute: number): number {
   return left >= 1 ? 0 : Math.max(1, Math.ceil(((1 - left) * 60) / perMinute))
+}
+
+/** Thrown when a client asks too often. After `retryAfterSeconds` its next request is allowed again. */
+export class OverLimit extends Error {
+  readonly retryAfterSeconds: number
+  /** Which limit was reached. */
+  readonly of: 'offers' | 'payments' | 'refused_payments'
+
+  constructor(retryAfterSeconds: number, of: OverLimit['of']) {
+    super(`over the limit for ${retryAfterSeconds} s`)
+    this.name = 'OverLimit'
+    this.retryAfterSeconds = retryAfterSeconds
+    this.of = of
+  }
 }

@@ -6,8 +6,7 @@ import { type GatedShop, openExpress, openHono } from '../../test/gated-shops.js
 import { type RawAnswer, sendRaw } from '../../test/raw-request.js'
 import { offerOf, paying, paymentFor, schemeFor } from '../../test/shop.js'
 import { clientLimits, type GateOptions } from '../index.js'
-import { clientKey } from './client-key.js'
-import { createClientCounts } from './client-limits.js'
+import { clientKey, createClientCounts } from './client-limits.js'
 
 let nowMs = 1_000_000
 const clock = { now: () => nowMs, sleep: async () => {} }

@@ -5,10 +5,9 @@
  * its offer and not by its client, because nobody can make up a seal: junk from however many addresses takes nothing
  * from it.
  */
-import { type Clock, SvcError } from '@svc-zerc20/protocol'
+import { type Clock, ipv6SubscriberOf, SvcError } from '@svc-zerc20/protocol'
 import { type ClientLimits, clientLimits as defaults } from '../limits.js'
-import { type Bucket, filled, minuteMs, secondsUntilOne, takenFrom } from './bucket.js'
-import { OverLimit } from './over-limit.js'
+import { type Bucket, filled, minuteMs, OverLimit, secondsUntilOne, takenFrom } from './bucket.js'
 import { createRefusedPresentations, type RefusedPresentations } from './refused-presentations.js'
 
 /** Counts one request of a client. Throws OverLimit above the limit. */
@@ -95,3 +94,9 @@ function createCount(
     return seconds
   }
 }
+
+const nameCharactersMax = 128
+
+/** The key under which a client is counted: its IPv4 address, the /64 of its IPv6 address, or the seller's name. */
+export const clientKey = (client: string): string =>
+  ipv6SubscriberOf(client) ?? client.slice(0, nameCharactersMax)

@@ -12,8 +12,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '@svc-zerc20/protocol'
 import { type ClientLimits, refusalsKeptMs } from '../limits.js'
 import { retryOf } from '../refusal.js'
-import { type Bucket, filled, secondsUntilOne, takenFrom } from './bucket.js'
-import { OverLimit } from './over-limit.js'
+import { type Bucket, filled, OverLimit, secondsUntilOne, takenFrom } from './bucket.js'
 
 export type Presented = {
   /** The nonce in the sealed offer. */
