@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `svc-facilitator`: runs the command check, start, recover, audit, backup, config, decide, admin or history, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
-import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
+import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import {
   type Actions,
@@ -157,7 +157,7 @@ async function backup(file: string, to: string): Promise<void> {
   complain(findings.filter(isFailure))
   if (!config) return output.exit(exitCodes.mistake)
   const { backUp } = await import('./store/backup.js')
-  const { events } = backUp(config.settlement.journal, to, unixSeconds(systemClock))
+  const { events } = backUp(config.settlement.journal, to)
   process.stdout.write(`${to}: ${events} events\n`)
 }
 

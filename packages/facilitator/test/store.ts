@@ -43,16 +43,16 @@ function portsOf(store: Store, clock: Clock, settings: StepSettings) {
   }
 }
 
-/** Most tests need no thread, which takes a while to start. */
+/** `worker` is the file of the store's thread. Most tests need none, because it takes a while to start. */
 export async function openTestStore(
-  { isThreaded = false, ...changes }: Partial<StoreOptions> & { readonly isThreaded?: boolean } = {},
+  { worker, ...changes }: Partial<StoreOptions> & { readonly worker?: URL | undefined } = {},
   clock = stoppedClock(),
 ) {
   const steps = changes.settings?.steps ?? stepSettings
   const options = { ...optionsOf(steps, clock), ...changes }
   const { path } = options
   const store =
-    isThreaded && path !== undefined ? await openInThread({ ...options, path }) : openHere(options)
+    worker && path !== undefined ? await openInThread({ ...options, path }, worker) : openHere(options)
   return portsOf(store, clock, steps)
 }
 

@@ -9,7 +9,7 @@ import { type Connection, openSqlite } from './engine/sqlite.js'
 import { sql } from './sql.js'
 
 /** Throws `SvcError('journal_unusable')` when there is nothing to copy, or the copy exists. */
-export function backUp(journal: string, file: string, nowSeconds: number): { readonly events: number } {
+export function backUp(journal: string, file: string): { readonly events: number } {
   const database = databaseOf(journal)
   if (!existsSync(database)) throw unusable(`${database} is not there: nothing was recorded yet`)
   if (existsSync(file)) throw unusable(`${file} exists; give the backup another name`)
@@ -18,18 +18,14 @@ export function backUp(journal: string, file: string, nowSeconds: number): { rea
   const source = openSqlite(database)
   try {
     source.exec('PRAGMA wal_autocheckpoint = 0')
-    return copyAsBackup(source, file, nowSeconds)
+    return copyAsBackup(source, file)
   } finally {
     source.close()
   }
 }
 
-/** The file is in its place when it is whole and on the disk. `copiedAt` is 0 when nothing can happen behind the copy. */
-export function copyAsBackup(
-  source: Connection,
-  file: string,
-  copiedAt: number,
-): { readonly events: number } {
+/** The file is in its place when it is whole and on the disk. */
+function copyAsBackup(source: Connection, file: string): { readonly events: number } {
   const unfinished = `${file}.new`
   rmSync(unfinished, { force: true })
   makePrivate(unfinished)
@@ -37,7 +33,7 @@ export function copyAsBackup(
   const copy = openSqlite(unfinished)
   try {
     copy.exec('PRAGMA journal_mode = DELETE')
-    copy.query(sql`UPDATE ledger SET copied_at = ${copiedAt}`)
+    copy.query(sql`UPDATE ledger SET state = 'copy'`)
     copy.query(sql`DELETE FROM ready`)
     copy.query(sql`UPDATE payment SET asker = NULL WHERE asker IS NOT NULL`)
     const [ledger] = copy.query(sql`SELECT applied FROM ledger`)

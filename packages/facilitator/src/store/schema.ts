@@ -14,8 +14,8 @@ CREATE TABLE ledger (
   applied_crc TEXT NOT NULL,
   -- The fees of all payments that are accepted.
   fees UNITS NOT NULL,
-  -- Set in a backup, until it is accepted as the ledger; 0 in a rescued one.
-  copied_at INT,
+  -- live; copy: a backup, until it is accepted as the ledger; bereft: whole, but its journal was taken away.
+  state TEXT NOT NULL,
   record JSN NOT NULL
 );
 CREATE TABLE event (seq INT PRIMARY KEY, at INT NOT NULL, kind TEXT NOT NULL, payment INT, record JSN NOT NULL);
@@ -104,6 +104,8 @@ CREATE TABLE followed (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL)
 CREATE TABLE ready (nonce KEY PRIMARY KEY, record JSN NOT NULL);
 -- When the mint of a payment may be tried.
 CREATE TABLE mint_turn (nonce KEY PRIMARY KEY, due_at_ms INT NOT NULL, rest_until_ms INT NOT NULL, failures INT NOT NULL);
+-- How far the file of the history was written. The file tells it too, but would have to be read.
+CREATE TABLE history_file (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL);
 CREATE TABLE setting (name TEXT PRIMARY KEY, record JSN NOT NULL);
 `
 

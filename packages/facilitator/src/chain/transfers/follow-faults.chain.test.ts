@@ -76,7 +76,7 @@ describe('a transfer', () => {
     const offer = await first.challenge('310')
     const { challengeNonce } = offer
     const backup = `${net.directory}/lost.backup`
-    backUp(`${net.directory}/${journal}`, backup, 1_700_000_000)
+    backUp(`${net.directory}/${journal}`, backup)
     const burnTxHash = await net.transfer(payer, offer.payTo, '310')
     const settled = await first.post('/settle', bodyOf(offer, { challengeNonce, burnTxHash }))
     expect(settled).toMatchObject({ success: true })

@@ -39,7 +39,7 @@ beforeAll(async () => {
   late = await net.challenge('2000')
   net.clock.advance(hourMs)
   open = await net.challenge('3000')
-  backUp(pathOf('journal.jsonl'), pathOf('backup.jsonl.db'), 1_700_000_000)
+  backUp(pathOf('journal.jsonl'), pathOf('backup.jsonl.db'))
   await net.transfer(payer, late.payTo, '2100')
   await net.transfer(payer, open.payTo, '3000')
   copyLedger(pathOf('journal.jsonl'), pathOf('kept.jsonl'))

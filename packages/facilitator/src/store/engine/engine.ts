@@ -1,8 +1,6 @@
 /** Database, journal and writer as one part, which runs in a thread of its own or, in memory, where it is asked. */
-import { rmSync } from 'node:fs'
 import { SvcError } from '@svc-zerc20/protocol'
-import { copyAsBackup } from '../backup.js'
-import { rescuedOf } from '../journal/file.js'
+import { sql } from '../sql.js'
 import { type OpenDatabase, openBeside, openInMemory, type TidyLimits } from './open-database.js'
 import { createWriter, type Reply, type Request, type WriterSettings } from './writer.js'
 
@@ -70,7 +68,7 @@ export function openEngine(
   function failedWith(err: unknown): void {
     failed = true
     const isLost = err instanceof SvcError && err.code === 'journal_lost'
-    if (isLost && !lost && path !== undefined) rescue(path)
+    if (isLost && !lost) markBereft()
     lost ||= isLost
     onFailure(err)
   }
@@ -83,12 +81,11 @@ export function openEngine(
       failedWith(err)
     }
   }, lookMs).unref()
-  /** What the ledger remembers outlives its journal: it is saved as a backup. */
-  function rescue(journal: string): void {
+  /** The database goes on without its journal: from now on it is synced by itself, and says that it is whole. */
+  function markBereft(): void {
     try {
-      const file = rescuedOf(journal)
-      rmSync(file, { force: true })
-      copyAsBackup(connection, file, 0)
+      connection.exec('PRAGMA synchronous = FULL')
+      connection.query(sql`UPDATE ledger SET state = 'bereft'`)
     } catch (err) {
       onFailure(err)
     }

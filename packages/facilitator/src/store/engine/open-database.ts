@@ -68,7 +68,7 @@ export function openBeside(
   limits: TidyLimits,
   isAccepted = false,
 ): OpenDatabase {
-  const { head, lines, report } = readJournal(path)
+  const read = readJournal(path)
   makePrivate(databaseOf(path))
   const connection = openSqlite(databaseOf(path))
   try {
@@ -76,25 +76,18 @@ export function openBeside(
     connection.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000',
     )
-    if (!hasSchema(connection)) create(connection, head?.ledger ?? newId())
+    if (!hasSchema(connection)) create(connection, read.head?.ledger ?? newId())
     const known = stateOf(connection)
-    const begun = head ?? headBehind(known)
-    const isCopy = known.isCopy || isAccepted
-    if (!isCopy) assertNewest(path, head, known, lines)
-    const isFit = head !== undefined && fits(begun, known, lines)
-    if (!isFit && head) {
-      if (!isAccepted) throw old(`${path} and ${databaseOf(path)} do not belong together`)
-      // Its lines cannot be applied, and may be all that is left of them.
-      renameSync(path, `${path}.before-${nowSeconds()}`)
-    }
-    const journal = openJournalFile(path, isFit ? report.bytes : 0)
-    if (!isFit) journal.append(writeLine(1, nowSeconds(), headBehind(known)).text)
-    const from = isFit ? begun : headBehind(known)
+    const origin = originOf(path, read, known, isAccepted)
+    const { head, lines, journal } = fits(read, known)
+      ? { ...read, journal: openJournalFile(path, read.report.bytes) }
+      : beginJournal(path, read, known)
     connection.exec('BEGIN IMMEDIATE')
-    if (known.isRescued) connection.query(sql`UPDATE ledger SET copied_at = NULL`)
-    const position = catchUp(connection, from.base, known, isFit ? lines : [], settings.keepSigned)
+    if (known.state === 'bereft') connection.query(sql`UPDATE ledger SET state = 'live'`)
+    const position = catchUp(connection, head.base, known, lines, settings.keepSigned)
     connection.exec('COMMIT')
-    return opened(known.id, { connection, journal, report, limits, isCopy }, position)
+    const { report } = read
+    return opened(known.id, { connection, journal, report, limits, isCopy: origin === 'copy' }, position)
   } catch (error) {
     connection.close()
     throw error
@@ -110,10 +103,8 @@ type Known = {
   readonly id: string
   readonly applied: number
   readonly crc: string
-  /** It was made as a backup. */
-  readonly isCopy: boolean
-  /** It is all that was left when its journal was taken away, and nothing happened since. */
-  readonly isRescued: boolean
+  /** `copy`: made as a backup. `bereft`: its journal was taken away, and nothing happened since. */
+  readonly state: 'live' | 'copy' | 'bereft'
 }
 
 /** The first line of a journal that begins behind the database. */
@@ -124,12 +115,15 @@ const headBehind = ({ id, applied, crc }: Known): JournalHead => ({
   baseCrc: crc,
 })
 
-/** Throws when the file begins behind a database that is not there. */
-function readJournal(path: string): {
+type ReadJournal = {
+  /** Absent when there is no journal, or an empty one. */
   readonly head?: JournalHead
   readonly lines: readonly JournalLine[]
   readonly report: ReadReport
-} {
+}
+
+/** Throws when the file begins behind a database that is not there. */
+function readJournal(path: string): ReadJournal {
   const lines: JournalLine[] = []
   const report = readLines<JournalLine['content']>(path, 'settlement.journal', (line) => {
     const { event } = line.content
@@ -158,58 +152,72 @@ function create(connection: Connection, id: string): void {
   connection.exec('BEGIN IMMEDIATE')
   connection.exec(sqliteSchema)
   connection.query(sql`
-    INSERT INTO ledger (one, id, schema_version, applied, applied_crc, fees, record)
-    VALUES (1, ${id}, ${schemaVersion}, 0, '', ${unitsColumn(0n)}, '{}')`)
+    INSERT INTO ledger (one, id, schema_version, applied, applied_crc, fees, state, record)
+    VALUES (1, ${id}, ${schemaVersion}, 0, '', ${unitsColumn(0n)}, 'live', '{}')`)
   connection.exec('COMMIT')
 }
 
 function stateOf(connection: Connection): Known {
-  const [row] = connection.query(sql`SELECT id, schema_version, applied, applied_crc, copied_at FROM ledger`)
+  const [row] = connection.query(sql`SELECT id, schema_version, applied, applied_crc, state FROM ledger`)
   if (row?.schema_version !== schemaVersion) {
     throw new SvcError(
       'journal_newer',
       `the database has the schema ${row?.schema_version}, not ${schemaVersion}`,
     )
   }
-  return {
-    id: row.id,
-    applied: row.applied,
-    crc: row.applied_crc,
-    isCopy: row.copied_at > 0,
-    isRescued: row.copied_at === 0,
-  }
+  return { id: row.id, applied: row.applied, crc: row.applied_crc, state: row.state }
 }
 
 /** The journal goes on where the database ends, and agrees with it on the last event that both have. */
-function fits({ ledger, base, baseCrc }: JournalHead, known: Known, lines: readonly JournalLine[]): boolean {
-  const crc = known.applied === base ? baseCrc : lines[known.applied - base - 1]?.crc
-  return known.id === ledger && crc === known.crc
+function fits(read: ReadJournal, known: Known): read is ReadJournal & { readonly head: JournalHead } {
+  const { head, lines } = read
+  if (!head) return false
+  const crc = known.applied === head.base ? head.baseCrc : lines[known.applied - head.base - 1]?.crc
+  return known.id === head.ledger && crc === known.crc
 }
 
-/** Throws when one of the files is older than another. */
-function assertNewest(
-  path: string,
-  head: JournalHead | undefined,
-  known: Known,
-  lines: readonly JournalLine[],
-): void {
+/** A new journal behind the database. Lines of another one cannot be applied, but may be all that is left of them. */
+function beginJournal(path: string, read: ReadJournal, known: Known) {
+  if (read.head) renameSync(path, `${path}.before-${nowSeconds()}`)
+  const head = headBehind(known)
+  const journal = openJournalFile(path, 0)
+  journal.append(writeLine(1, nowSeconds(), head).text)
+  return { head, lines: [], journal }
+}
+
+/**
+ * Whether the files are the `live` ledger, or a `copy` that may be older than what happened. Throws when the operator must
+ * say that it is gone on with.
+ */
+function originOf(path: string, read: ReadJournal, known: Known, isAccepted: boolean): 'live' | 'copy' {
+  if (known.state === 'copy') return 'copy'
+  const problem = problemOf(path, read, known)
+  if (!isAccepted) {
+    if (problem !== undefined) throw old(problem)
+    return 'live'
+  }
+  const isBehind = (readMark(path)?.applied ?? 0) > known.applied
+  return known.state === 'bereft' && !isBehind ? 'live' : 'copy'
+}
+
+/** Why one of the files is not the newest, as far as the files tell. */
+function problemOf(path: string, read: ReadJournal, known: Known): string | undefined {
+  const { head, lines } = read
   const database = databaseOf(path)
-  const last = head ? head.base + lines.length : known.isRescued ? known.applied : 0
+  const last = head ? head.base + lines.length : 0
   const mark = readMark(path)
-  if (!head && known.applied > 0 && !known.isRescued)
-    throw old(`${path} is empty or missing, and ${database} has ${known.applied} events`)
+  if (!head && known.applied > 0) {
+    const isWhole = known.state === 'bereft' ? ', all there were when it was taken away' : ''
+    return `${path} is empty or missing, and ${database} has ${known.applied} events${isWhole}`
+  }
   if (known.applied > last)
-    throw old(`${path} is an old copy: it ends at event ${last}, ${database} at ${known.applied}`)
-  if (head && known.applied < head.base) {
-    throw old(
-      `${database} is an old copy: it ends at event ${known.applied}, ${path} begins behind ${head.base}`,
-    )
-  }
-  if (mark && (mark.id !== known.id || mark.applied > last)) {
-    throw old(
-      `${path} and ${database} are an old copy: they end at event ${last}, and there were ${mark.applied}`,
-    )
-  }
+    return `${path} is an old copy: it ends at event ${last}, ${database} at ${known.applied}`
+  if (head && known.applied < head.base)
+    return `${database} is an old copy: it ends at event ${known.applied}, ${path} begins behind ${head.base}`
+  if (mark && (mark.id !== known.id || mark.applied > last))
+    return `${path} and ${database} are an old copy: they end at event ${last}, and there were ${mark.applied}`
+  if (head && !fits(read, known)) return `${path} and ${database} do not belong together`
+  return undefined
 }
 
 /** Applies the lines that the database lacks. */
@@ -242,7 +250,7 @@ export function peek<T>(path: string, question: Step<T>): { readonly value: T; r
   try {
     if (!isKnown) create(connection, read.head?.ledger ?? newId())
     const known = stateOf(connection)
-    if (!known.isCopy) assertNewest(path, read.head, known, read.lines)
+    originOf(path, read, known, false)
     connection.exec('BEGIN IMMEDIATE')
     catchUp(connection, read.head?.base ?? known.applied, known, read.lines, { blocks: 0 })
     const value = connection.run(question)

@@ -26,7 +26,7 @@ async function backedUp() {
   await ledger.claim(first.nonce, permitPayloadOf(first))
   await store.change('addReady', ready)
   const backup = `${path}.backup`
-  const { events } = backUp(path, backup, 1_700_000_000)
+  const { events } = backUp(path, backup)
   expect(events).toBe(3)
   for (const file of [path, `${path}.db`, `${path}.db-wal`, backup])
     expect(statSync(file).mode & 0o077).toBe(0)
@@ -116,5 +116,38 @@ describe('files that are not the newest', () => {
     const again = await openTestStore({ path, isAccepted: true })
     expect([again.store.isCopy, (await again.ledger.find(first.nonce))?.challenge]).toEqual([true, first])
     await again.close()
+  })
+})
+
+describe('a ledger whose journal was taken away', () => {
+  it('is whole: the operator goes on with it, nothing of it is doubted, and it is granted what was accepted', async () => {
+    const path = join(temporaryFolder(), 'journal')
+    const losses: unknown[] = []
+    const { ledger, store, close } = await openTestStore({ path, onFailure: (err) => losses.push(err) })
+    await ledger.issue(first)
+    await ledger.claim(first.nonce, permitPayloadOf(first))
+    await ledger.accept(first.nonce, burnOf(1))
+    await store.change('addReady', ready)
+    rmSync(path)
+    await expect(ledger.issue(second)).rejects.toMatchObject({ code: 'journal_failed' })
+    expect(losses).toMatchObject([{ code: 'journal_lost' }])
+    // What a power failure leaves: the daemon never closed its files.
+    const [left, older] = [1, 2].map(() => join(temporaryFolder(), 'left')) as [string, string]
+    for (const to of [left, older])
+      for (const name of ['.db', '.db-wal']) copyFileSync(`${path}${name}`, `${to}${name}`)
+    await close()
+    await expect(openTestStore({ path: left })).rejects.toThrow('is empty or missing')
+    const again = await openTestStore({ path: left, isAccepted: true })
+    expect(again.store.isCopy).toBe(false)
+    expect(await again.store.ask(readyAddresses())).toEqual([ready])
+    expect(await again.ledger.takeGrant(first.nonce, 0)).toMatchObject({ accepted: { burn: burnOf(1) } })
+    await again.close()
+    // From then on it is a ledger as any other.
+    await (await openTestStore({ path: left })).close()
+    // A mark that is further knows that something happened since.
+    await keepMark(older, () => ({ id: store.id, applied: 4 })).close()
+    const doubted = await openTestStore({ path: older, isAccepted: true })
+    expect(doubted.store.isCopy).toBe(true)
+    await doubted.close()
   })
 })

@@ -137,10 +137,7 @@ function lossOf(path: string, identity: string, bytes: number): SvcError | undef
       : 'was replaced by another file'
   return new SvcError(
     'journal_lost',
-    `settlement.journal: ${path} ${why} while the daemon was using it. Nothing more is accepted; what it remembers is ` +
-      `saved as ${rescuedOf(path)}`,
+    `settlement.journal: ${path} ${why} while the daemon was using it. Nothing more is accepted; ${path}.db ` +
+      'has all of it. Put the file back, or start once with --accept-journal',
   )
 }
-
-/** The backup that a daemon makes whose journal is gone. */
-export const rescuedOf = (path: string): string => `${path}.rescued`
