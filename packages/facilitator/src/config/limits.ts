@@ -57,7 +57,6 @@ export const limits = {
   foundAddressesPerRoundMax: 200,
   /** The file of the history is written this long behind the ledger, and tried again this long after a failure. */
   historyPauseMs: 500,
-  historyEndBytes: 4 * 1024 ** 2,
   historyRetryMs: 5_000,
   /** Addresses past their retention that one pass deletes. */
   addressesForgottenAtOnce: 1_000,

@@ -9,7 +9,7 @@ import { openHistoryFile } from './history-file.js'
 
 const binding = { chainId: 31337, token: addressOf(7) }
 
-const open = (path: string, { store }: TestStore, changes = {}, isForgotten = false, historyEndBytes = 1e6) =>
+const open = (path: string, { store }: TestStore, changes = {}, isForgotten = false) =>
   openHistoryFile({
     ...{ path, binding: { ...binding, ...changes }, store, isForgotten },
     clock: {
@@ -19,7 +19,7 @@ const open = (path: string, { store }: TestStore, changes = {}, isForgotten = fa
     onFailure: (err) => {
       throw err
     },
-    limits: { historyPauseMs: 5, historyRetryMs: 5, historyEndBytes },
+    limits: { historyPauseMs: 5, historyRetryMs: 5 },
   })
 
 const linesIn = (path: string) =>
@@ -77,25 +77,44 @@ describe('the history as a file', () => {
     await store.close()
   })
 
-  it('says now and then whose it is, so that a start reads its end alone', async () => {
+  it('is read by a start only behind the place that the ledger remembers, unless it is another file', async () => {
     const path = join(temporaryFolder(), 'history.jsonl')
     const store = await openTestStore()
-    const turns = 2_500
-    await Promise.all(Array.from({ length: turns }, (_, i) => store.ledger.issue(challengeOf(i + 1))))
-    await (await open(path, store)).close()
-    const bound = linesIn(path).flatMap(({ event, seq }) => (event === 'history_bound' ? seq : []))
-    expect(bound).toEqual([1, 1002, 2003])
-    // Whoever read the second line would stop at it.
+    const issue = (n: number) => store.ledger.issue(challengeOf(n))
+    const write = async () => (await open(path, store)).close()
+    for (const n of [1, 2]) await issue(n)
+    await write()
     const text = readFileSync(path, 'utf8')
+    // Whoever read the second line would stop at it.
     const second = text.indexOf('\n') + 1
     writeFileSync(path, `${text.slice(0, second)}?${text.slice(second + 1)}`)
-    const endBytes = Math.ceil(text.length / 2)
-    await store.ledger.issue(challengeOf(turns + 1))
-    await (await open(path, store, {}, false, endBytes)).close()
+    await issue(3)
+    await write()
     const last = JSON.parse(readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '')
-    expect(last).toMatchObject({ seq: turns + 4, event: 'challenged', number: turns + 1 })
-    // An end that does not say it is not enough.
-    await expect(open(path, store, {}, false, 2_000)).rejects.toThrow('line 2 is damaged')
+    expect(last).toMatchObject({ seq: 4, event: 'challenged', number: 3 })
+    // A file that ends otherwise than the ledger remembers is read as a whole.
+    truncateSync(path, readFileSync(path).length - 5)
+    await expect(write()).rejects.toThrow('line 2 is damaged')
+    // An older one goes on behind its end, and a lost one is written again.
+    for (const older of [text, '']) {
+      writeFileSync(path, older)
+      await write()
+      expect(linesIn(path).map(({ number }) => number)).toEqual([undefined, 1, 2, 3])
+    }
+    await store.close()
+  })
+
+  it('goes on behind lines that the ledger was not told of', async () => {
+    const path = join(temporaryFolder(), 'history.jsonl')
+    const store = await openTestStore()
+    for (const n of [1, 2]) await store.ledger.issue(challengeOf(n))
+    const forgetful = { ...store, store: { ...store.store, change: async () => undefined as never } }
+    await (await open(path, store)).close()
+    await store.ledger.issue(challengeOf(3))
+    await (await open(path, forgetful)).close()
+    await store.ledger.issue(challengeOf(4))
+    await (await open(path, store)).close()
+    expect(linesIn(path).map(({ number }) => number)).toEqual([undefined, 1, 2, 3, 4])
     await store.close()
   })
 })

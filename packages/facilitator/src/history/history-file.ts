@@ -1,14 +1,17 @@
 /**
  * The history as a file: every turn of every payment, a line each, behind the table of events and never on the way of a
- * request. A start goes on behind the last whole line. A disk that refuses is told of and tried again.
+ * request. The ledger remembers how far it was written, so that a start reads only what is behind that place. A disk that
+ * refuses is told of and tried again.
  */
+import { closeSync, openSync, readSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { type Address, type Clock, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import type { LedgerEvent } from '../store/events.js'
-import { type Line, writeLine } from '../store/journal/line.js'
+import { type Line, lineEnd, writeLine } from '../store/journal/line.js'
 import { lockJournal } from '../store/journal/lock.js'
-import { type Place, placeNearEnd, readLines } from '../store/journal/read.js'
+import { readLines } from '../store/journal/read.js'
 import { type Step, sql } from '../store/sql.js'
+import { type HistoryEnd, readHistoryEnd } from '../store/steps/operator-steps.js'
 import type { Store } from '../store/store.js'
 import { decode } from '../store/stored.js'
 import { kindOf } from './turns.js'
@@ -16,9 +19,8 @@ import { kindOf } from './turns.js'
 export type HistoryBinding = { readonly chainId: number; readonly token: Address }
 
 /**
- * The first line says whose history it is, and so does one now and then, so that a start learns it from the end of a long
- * file. Every other one is a turn, with the number of its event. A ledger that nothing outlives says it at every start, and
- * so does an older copy that is gone on with.
+ * The first line says whose history it is. Every other one is a turn, with the number of its event. A ledger that nothing
+ * outlives says it at every start, and so does an older copy that is gone on with.
  */
 export type HistoryLine =
   | ({ readonly event: 'history_bound'; readonly ledger: string } & HistoryBinding)
@@ -41,28 +43,21 @@ export type HistoryFile = {
 const name = 'PAYMENT_HISTORY_PATH'
 /** Events that are written in one go. */
 const eventsAtOnce = 500
-/** Turns after which a line says again whose history it is. */
-const turnsBoundMax = 1_000
 
 export async function openHistoryFile(deps: {
   readonly path: string
   readonly binding: HistoryBinding
-  readonly store: Pick<Store, 'id' | 'ask' | 'figures'>
+  readonly store: Pick<Store, 'id' | 'ask' | 'change' | 'figures'>
   /** The ledger is in memory alone. */
   readonly isForgotten: boolean
   readonly clock: Clock
   readonly onFailure: (err: unknown) => void
-  readonly limits: {
-    readonly historyPauseMs: number
-    readonly historyRetryMs: number
-    /** The end of the file that a start reads, however long the file is. */
-    readonly historyEndBytes: number
-  }
+  readonly limits: { readonly historyPauseMs: number; readonly historyRetryMs: number }
 }): Promise<HistoryFile> {
   const { clock, store, limits } = deps
   const lock = await lockJournal(deps.path, deps.onFailure, name)
   try {
-    const end = readEnd(lock.path, deps.binding, limits.historyEndBytes)
+    const end = readEnd(lock.path, deps.binding, store.id, await store.ask(readHistoryEnd()))
     const { records } = store.figures()
     if (end.ledger !== undefined && end.ledger !== store.id && !deps.isForgotten) throw foreign(lock.path)
     // An older copy of the ledger goes on with numbers that the file has seen already.
@@ -70,10 +65,11 @@ export async function openHistoryFile(deps: {
     const isOurs = end.ledger === store.id && !isOlder
     const last = isOurs ? end.last : isOlder && !deps.isForgotten ? records : 0
     const file = await open(lock.path, end.lines === 0 ? 'w+' : 'r+', 0o600)
-    const writer = createLineWriter(file, lock.path, { ...end, last })
+    const { lines, bytes, crc } = end
+    const writer = createLineWriter(file, lock.path, { lines, bytes, crc, last })
     const closing = new AbortController()
-    /** Turns since a line said whose history it is. */
-    let unbound = isOurs ? end.unbound : turnsBoundMax
+    let isBound = isOurs
+    let remembered = last
     let failed = false
 
     const bound = (): Turn => ({
@@ -82,11 +78,12 @@ export async function openHistoryFile(deps: {
     })
 
     async function round(): Promise<boolean> {
-      const events = await store.ask(eventsBehind(writer.last(), eventsAtOnce))
+      const events = await store.ask(eventsBehind(writer.end().last, eventsAtOnce))
       const turns = events.flatMap(turnOf)
-      const isDue = unbound >= turnsBoundMax
-      await writer.append([...(isDue ? [bound()] : []), ...turns], events.at(-1)?.seq)
-      unbound = (isDue ? 0 : unbound) + turns.length
+      await writer.append([...(isBound ? [] : [bound()]), ...turns], events.at(-1)?.seq)
+      isBound = true
+      if (writer.end().last > remembered) await store.change('historyWritten', writer.end())
+      remembered = writer.end().last
       failed = false
       return events.length === eventsAtOnce
     }
@@ -106,7 +103,7 @@ export async function openHistoryFile(deps: {
     const running = run()
     return {
       tornBytes: end.tornBytes,
-      stats: () => ({ records: writer.lines(), bytes: writer.bytes(), failed }),
+      stats: () => ({ records: writer.end().lines, bytes: writer.end().bytes, failed }),
       async close() {
         closing.abort()
         await running
@@ -122,39 +119,51 @@ export async function openHistoryFile(deps: {
   }
 }
 
-type End = {
-  readonly lines: number
-  readonly bytes: number
+type End = HistoryEnd & {
   readonly tornBytes: number
-  readonly last: number
-  /** Turns behind the line that said last whose history it is. */
-  readonly unbound: number
   /** The ledger that the last lines are of; absent in a new file. */
   readonly ledger?: string
 }
 
-/** Where the file ends. Throws for a history of another token. */
-function readEnd(path: string, binding: HistoryBinding, endBytes: number): End {
-  const near = readFrom(path, binding, placeNearEnd(path, endBytes))
-  return near.ledger === undefined && near.lines > 0 ? readFrom(path, binding) : near
-}
+const beginning: HistoryEnd = { lines: 0, bytes: 0, last: 0, crc: '' }
 
-function readFrom(path: string, { chainId, token }: HistoryBinding, from?: Place): End {
-  let last = 0
-  let unbound = 0
-  let ledger: string | undefined
-  const onLine = ({ content }: Line<HistoryLine>) => {
+/** Where the file ends. Throws for a history of another token. */
+function readEnd(
+  path: string,
+  { chainId, token }: HistoryBinding,
+  ours: string,
+  known: HistoryEnd = beginning,
+): End {
+  const isThere = known.lines > 0 && hasLineEnding(path, known)
+  const from = isThere ? known : beginning
+  let { last, crc } = from
+  let ledger = isThere ? ours : undefined
+  const onLine = (line: Line<HistoryLine>) => {
+    const { content } = line
+    crc = line.crc
     if ('number' in content) {
       last = content.number
-      unbound += 1
       return
     }
     if (content.chainId !== chainId || content.token !== token) throw foreign(path)
     ledger = content.ledger
-    unbound = 0
   }
   const report = readLines<HistoryLine>(path, name, onLine, from)
-  return { ...report, last, unbound, ...(ledger !== undefined && { ledger }) }
+  return { ...report, last, crc, ...(ledger !== undefined && { ledger }) }
+}
+
+/** Whether the line that was written last ends at its place: the file is the one that the ledger knows. */
+function hasLineEnding(path: string, { bytes, crc }: HistoryEnd): boolean {
+  const expected = Buffer.from(lineEnd(crc))
+  const found = Buffer.alloc(expected.length)
+  try {
+    const file = openSync(path, 'r')
+    readSync(file, found, 0, found.length, bytes - found.length)
+    closeSync(file)
+  } catch {
+    return false
+  }
+  return found.equals(expected)
 }
 
 const foreign = (path: string) =>
@@ -165,27 +174,26 @@ const foreign = (path: string) =>
 
 type Turn = { readonly at: UnixSeconds; readonly content: object }
 
-function createLineWriter(file: FileHandle, path: string, end: End) {
-  let { lines, bytes, last } = end
+function createLineWriter(file: FileHandle, path: string, begun: HistoryEnd) {
+  let end = begun
   return {
-    lines: () => lines,
-    bytes: () => bytes,
-    /** The number of the last event that is in the file, or needs no line. */
-    last: () => last,
-    async append(turns: readonly Turn[], newest = last): Promise<void> {
-      const text = Buffer.from(
-        turns.map(({ at, content }, i) => writeLine(lines + 1 + i, at, content).text).join(''),
-      )
+    end: (): HistoryEnd => end,
+    async append(turns: readonly Turn[], newest = end.last): Promise<void> {
+      const lines = turns.map(({ at, content }, i) => writeLine(end.lines + 1 + i, at, content))
+      const text = Buffer.from(lines.map((line) => line.text).join(''))
       if (text.length > 0) {
         await assertKept(file, path)
         // A write that was refused may have left a part of itself.
-        await file.truncate(bytes)
-        await file.write(text, 0, text.length, bytes)
+        await file.truncate(end.bytes)
+        await file.write(text, 0, text.length, end.bytes)
         await file.datasync()
       }
-      lines += turns.length
-      bytes += text.length
-      last = newest
+      end = {
+        lines: end.lines + turns.length,
+        bytes: end.bytes + text.length,
+        last: newest,
+        crc: lines.at(-1)?.crc ?? end.crc,
+      }
     },
   }
 }

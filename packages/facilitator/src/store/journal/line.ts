@@ -30,6 +30,9 @@ const checksumField = ',"crc":"'
 const checksumChars = 8
 const tailChars = checksumField.length + checksumChars + '"}'.length
 
+/** How a line with this checksum ends, with its newline. */
+export const lineEnd = (crc: string): string => `${checksumField}${crc}"}\n`
+
 const crcOf = (covered: string | Uint8Array): string =>
   crc32(covered).toString(16).padStart(checksumChars, '0')
 
@@ -46,7 +49,7 @@ export function lineOf(
   const shared = group === seq ? '' : `"group":${group},`
   const covered = `{"v":${version},"seq":${seq},${shared}"at":${at},${json.slice(1, -1)}`
   const crc = crcOf(covered)
-  return { text: `${covered}${checksumField}${crc}"}\n`, crc }
+  return { text: `${covered}${lineEnd(crc)}`, crc }
 }
 
 /**

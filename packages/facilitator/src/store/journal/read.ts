@@ -1,5 +1,5 @@
 /** Reads a file of events, and judges damaged lines. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { SvcError } from '@svc-zerc20/protocol'
 import { type Line, readLine } from './line.js'
 
@@ -41,22 +41,6 @@ export function readLines<Content>(
   try {
     // A line without its newline was never acknowledged.
     return judge.end(splitLines(file, judge.read, from.bytes))
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** A place at most so many bytes before the end at which a line begins; the beginning when no whole line tells. */
-export function placeNearEnd(path: string, bytesMax: number): Place {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  if (size <= bytesMax) return beginning
-  const file = openSync(path, 'r')
-  try {
-    const end = Buffer.allocUnsafeSlow(bytesMax)
-    const bytesRead = readSync(file, end, 0, bytesMax, size - bytesMax)
-    const start = end.subarray(0, bytesRead).indexOf(newline) + 1
-    const line = readLine(end.subarray(start, Math.max(start, end.indexOf(newline, start))))
-    return line.ok ? { bytes: size - bytesMax + start, lines: line.value.seq - 1 } : beginning
   } finally {
     closeSync(file)
   }

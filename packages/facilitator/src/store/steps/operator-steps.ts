@@ -36,7 +36,31 @@ function* dropReady(_: StepContext, nonces: readonly string[]): Step<void> {
   for (const nonce of nonces) yield sql`DELETE FROM ready WHERE nonce = ${key(nonce)}`
 }
 
-export const operatorSteps = { bind, bindAccount, changeSetting, disclose, addReady, dropReady }
+/** The end of the file of the history. */
+export type HistoryEnd = {
+  readonly lines: number
+  readonly bytes: number
+  /** The number of the last event that is in the file, or needs no line. */
+  readonly last: number
+  /** The checksum of the last line. */
+  readonly crc: string
+}
+
+function* historyWritten(_: StepContext, end: HistoryEnd): Step<void> {
+  yield sql`
+    INSERT INTO history_file (one, record) VALUES (1, ${encode(end)})
+    ON CONFLICT (one) DO UPDATE SET record = excluded.record`
+}
+
+export const operatorSteps = {
+  bind,
+  bindAccount,
+  changeSetting,
+  disclose,
+  addReady,
+  dropReady,
+  historyWritten,
+}
 
 export function* readBinding(): Step<Partial<Binding>> {
   const row = yield* first(sql`SELECT record FROM ledger`)
@@ -46,6 +70,11 @@ export function* readBinding(): Step<Partial<Binding>> {
 export function* readAccount(name: AccountName): Step<KnownAccount | undefined> {
   const row = yield* first(sql`SELECT address, tx_nonce FROM account WHERE name = ${name}`)
   return row && { address: hexOf(row.address) as Address, txNonce: row.tx_nonce }
+}
+
+export function* readHistoryEnd(): Step<HistoryEnd | undefined> {
+  const row = yield* first(sql`SELECT record FROM history_file`)
+  return row && decode<HistoryEnd>(row.record)
 }
 
 /** Oldest first. */
