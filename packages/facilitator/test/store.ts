@@ -43,16 +43,16 @@ function portsOf(store: Store, clock: Clock, settings: StepSettings) {
   }
 }
 
-/** `worker` is the file of the store's thread. Most tests need none, because it takes a while to start. */
+/** Most tests need no thread, which takes a while to start. */
 export async function openTestStore(
-  { worker, ...changes }: Partial<StoreOptions> & { readonly worker?: URL | undefined } = {},
+  { isThreaded = false, ...changes }: Partial<StoreOptions> & { readonly isThreaded?: boolean } = {},
   clock = stoppedClock(),
 ) {
   const steps = changes.settings?.steps ?? stepSettings
   const options = { ...optionsOf(steps, clock), ...changes }
   const { path } = options
   const store =
-    worker && path !== undefined ? await openInThread({ ...options, path }, worker) : openHere(options)
+    isThreaded && path !== undefined ? await openInThread({ ...options, path }) : openHere(options)
   return portsOf(store, clock, steps)
 }
 

@@ -61,12 +61,14 @@ function closable(store: Store): Store {
 }
 
 /** A store with a thread of its own: whoever waits for a slow disk gets an answer in time, and nobody else waits. */
-export async function openInThread(
-  { clock, onFailure, waitMs, ...options }: StoreOptions & { readonly path: string },
-  file = threadFile,
-): Promise<Store> {
+export async function openInThread({
+  clock,
+  onFailure,
+  waitMs,
+  ...options
+}: StoreOptions & { readonly path: string }): Promise<Store> {
   // The daemon's environment holds keys.
-  const worker = new Worker(file, { name: 'svc-store', workerData: options, env: {}, execArgv: [] })
+  const worker = new Worker(threadFile, { name: 'svc-store', workerData: options, env: {}, execArgv: [] })
   const send = (message: ToEngine) => worker.postMessage(message)
   const ended = new Promise((resolve) => worker.once('exit', resolve))
   const opened = await firstMessage(worker)

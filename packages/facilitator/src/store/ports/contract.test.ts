@@ -4,10 +4,9 @@ import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { temporaryFolder } from '../../../test/folder.js'
 import { contractSettings, describeLedger, type LedgerUnderTest } from '../../../test/ledger-contract.js'
 import { openTestStore } from '../../../test/store.js'
-import { threadFile } from '../engine/engine-messages.js'
 
 async function open(
-  where: { path?: string; worker?: URL } = {},
+  where: { path?: string; isThreaded?: boolean } = {},
   clock = stoppedClock(),
 ): Promise<LedgerUnderTest> {
   const settings = { steps: contractSettings, keepSigned: { blocks: 12 } }
@@ -30,5 +29,5 @@ const newPath = () => join(temporaryFolder(), 'journal.jsonl')
 describeLedger('on the store, in memory', () => open())
 describeLedger('on the store, beside a journal', () => open({ path: newPath() }))
 describeLedger('on the store, in a thread beside a journal', () =>
-  open({ path: newPath(), worker: threadFile }),
+  open({ path: newPath(), isThreaded: true }),
 )
