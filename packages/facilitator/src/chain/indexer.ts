@@ -1,7 +1,8 @@
 /** Asks a token indexer. Its answers are claims: every user checks them against the chain. */
-import { type Address, parseTxHash, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { fieldPrime, treeHeight } from '@svc-zerc20/zk'
 import * as z from 'zod'
+import { urlAndHeaders } from '../config/credentials.js'
 import { readBounded } from './read-bounded.js'
 
 const word = z
@@ -14,15 +15,10 @@ const node = word.refine((number) => number < fieldPrime)
 
 /** The fields that are read from the answers. Answers may have other fields. */
 const proofs = z.array(z.object({ siblings: z.array(node).length(treeHeight) }))
-const events = z.array(z.object({ transaction_hash: z.string(), value: word }))
-
-export type ClaimedTransfer = { readonly txHash: TxHash; readonly value: bigint }
 
 export type Indexer = {
   /** Siblings of a leaf in the tree of `size` leaves, as the indexer claims. Throws when it has no answer. */
   siblings(leafIndex: bigint, size: bigint, signal: AbortSignal): Promise<readonly bigint[]>
-  /** Transfers to an address, as the indexer claims; the earliest of them when there are very many. */
-  transfersTo(address: Address, signal: AbortSignal): Promise<readonly ClaimedTransfer[]>
 }
 
 const tooMuch = () => new SvcError('indexer_failed', 'the indexer answered too much')
@@ -34,12 +30,19 @@ export function createIndexer(deps: {
   readonly timeoutMs: number
   readonly answerBytesMax: number
 }): Indexer {
-  const base = deps.url.replace(/\/+$/, '')
+  const { url, headers } = urlAndHeaders(deps.url)
+  const base = url.href.replace(/\/+$/, '')
 
-  async function ask(path: string, init: RequestInit, signal: AbortSignal): Promise<unknown> {
+  async function ask(path: string, body: object, signal: AbortSignal): Promise<unknown> {
     const { bounded, release } = boundedBy(signal, deps.timeoutMs)
     try {
-      const response = await fetch(`${base}${path}`, { ...init, redirect: 'error', signal: bounded })
+      const response = await fetch(`${base}${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        redirect: 'error',
+        signal: bounded,
+      })
       const text = await readBounded(response, deps.answerBytesMax, tooMuch)
       if (!response.ok) throw new SvcError('indexer_failed', `the indexer answered ${response.status}`)
       return JSON.parse(text)
@@ -48,42 +51,23 @@ export function createIndexer(deps: {
     }
   }
 
-  async function usable<T>(what: string, read: () => Promise<T>): Promise<T> {
-    try {
-      return await read()
-    } catch (cause) {
-      if (cause instanceof SvcError) throw cause
-      throw new SvcError('indexer_failed', `the indexer gave no usable ${what}`, { cause })
-    }
-  }
-
   return {
-    siblings: (leafIndex, size, signal) =>
-      usable('path', async () => {
-        const leaves = company(Number(leafIndex), Number(size))
-        const body = JSON.stringify({
-          chain_id: deps.chainId,
-          token_address: deps.token,
-          target_index: Number(size),
-          leaf_indices: leaves,
-        })
-        const headers = { 'content-type': 'application/json' }
-        const answer = proofs.parse(await ask('/proofs', { method: 'POST', headers, body }, signal))
+    async siblings(leafIndex, size, signal) {
+      const leaves = company(Number(leafIndex), Number(size))
+      const body = {
+        chain_id: deps.chainId,
+        token_address: deps.token,
+        target_index: Number(size),
+        leaf_indices: leaves,
+      }
+      try {
+        const answer = proofs.parse(await ask('/proofs', body, signal))
         return answer[leaves.indexOf(Number(leafIndex))]?.siblings ?? []
-      }),
-
-    transfersTo: (address, signal) =>
-      usable('list of transfers', async () => {
-        const query = new URLSearchParams({
-          chain_id: `${deps.chainId}`,
-          token_address: deps.token,
-          to: address,
-        })
-        return events.parse(await ask(`/events?${query}`, {}, signal)).flatMap((event) => {
-          const txHash = parseTxHash(event.transaction_hash)
-          return txHash === undefined ? [] : [{ txHash, value: event.value }]
-        })
-      }),
+      } catch (cause) {
+        if (cause instanceof SvcError) throw cause
+        throw new SvcError('indexer_failed', 'the indexer gave no usable path', { cause })
+      }
+    },
   }
 }
 

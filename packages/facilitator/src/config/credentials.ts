@@ -38,6 +38,20 @@ export function maskUrl(text: string): string {
   return masked.includes(mask) ? masked : text
 }
 
+/** For `fetch`, which refuses a URL with a user and a password: both go into a header. */
+export function urlAndHeaders(text: string): {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+} {
+  const url = new URL(text)
+  const { username, password } = url
+  url.username = ''
+  url.password = ''
+  if (username === '' && password === '') return { url, headers: {} }
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { url, headers: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } }
+}
+
 /** Whether a URL contains a credential. */
 export const hasCredentials = (url: string): boolean => maskUrl(url).includes(mask)
 

@@ -11,7 +11,7 @@ export const waitReasons = {
   proving: 'its proof is being made, here or by the decider',
   gathering: 'other payments are to be minted with it, finalize.batch_least and finalize.batch_wait_max_ms',
   records_missing:
-    'the chain counted more burns of its epoch than the records here know: run svc-facilitator recover',
+    'the chain counted more burns of its epoch than the records here know; svc-facilitator recover looks for them',
   foreign_mint:
     'another facilitator mints for the same ledger id, and the smaller of both sums is lost: stop one of the two, ' +
     'and see docs/concepts/finalization.md',

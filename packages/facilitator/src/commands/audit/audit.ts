@@ -27,7 +27,6 @@ export type AuditOptions = {
   readonly period: Period
   /** Where the daemon listens, when the configuration does not say it. */
   readonly url?: string | undefined
-  readonly signal: AbortSignal
 }
 
 /** Payments of this much before a period may share a mint with those in it. */
@@ -35,7 +34,7 @@ const besideSeconds = 30 * 86_400
 
 /** Throws `SvcError('journal_locked')` when a daemon has the journal and does not answer. */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
-  const { config, secrets, period, signal } = options
+  const { config, secrets, period } = options
   const telemetry = createTelemetry({ log: () => undefined, clock: systemClock, linkMints: true })
   const chainSide = await openChainSide({ config, secrets, clock: systemClock, telemetry })
   try {
@@ -43,11 +42,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     const told = await booksOfDaemon(createAdminClient({ url, token: secrets.adminToken?.reveal() }), period)
     const books = told ?? (await booksOfStorage({ ...options, chainSide, telemetry }))
     const isRunning = told !== undefined
-    return reckon(
-      books,
-      await readChainFacts({ config, chainSide, books, period, isRunning, signal }),
-      period,
-    )
+    return reckon(books, await readChainFacts({ config, chainSide, books, period, isRunning }), period)
   } finally {
     chainSide.rpc.close()
     telemetry.close()

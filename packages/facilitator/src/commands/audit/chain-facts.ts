@@ -7,7 +7,6 @@ import { firstBlockAt } from '../../chain/first-block.js'
 import type { Config } from '../../config/config.js'
 import { limits } from '../../config/limits.js'
 import type { ChainSide } from '../../start/chain-side.js'
-import { wireIndexer } from '../../start/finalization.js'
 import { createBurnSearch } from '../recover/burn-search.js'
 import type { AuditBooks, AuditChain, Period } from './reckon.js'
 
@@ -18,7 +17,6 @@ export async function readChainFacts(deps: {
   readonly period: Period
   /** A daemon goes on while we look. */
   readonly isRunning: boolean
-  readonly signal: AbortSignal
 }): Promise<AuditChain> {
   const { config, chainSide, books, period } = deps
   const { rpc, chain } = chainSide
@@ -41,12 +39,9 @@ export async function readChainFacts(deps: {
   const search = createBurnSearch({
     rpc,
     chain,
-    indexer: wireIndexer(config),
     token: network.token,
     helper: settlement.permit_burner,
     fromBlock,
-    signal: deps.signal,
-    report: () => undefined,
     limits,
   })
   const addresses = books.payments.flatMap(({ payTo }) => parseAddress(payTo) ?? [])

@@ -1,6 +1,6 @@
 /** Checks that the token indexer answers. Only a warning, because our own tree can replace it. */
 
-import { maskUrl } from '../../config/credentials.js'
+import { maskUrl, urlAndHeaders } from '../../config/credentials.js'
 import type { Finding } from '../../config/finding.js'
 import { checkLimits } from './limits.js'
 
@@ -8,10 +8,7 @@ const key = 'network.indexer_url'
 
 export async function probeIndexer(indexerUrl: string | undefined): Promise<Finding[]> {
   if (indexerUrl === undefined) return []
-  const url = new URL(indexerUrl)
-  const headers = authorization(url)
-  url.username = ''
-  url.password = ''
+  const { url, headers } = urlAndHeaders(indexerUrl)
   url.pathname = `${url.pathname.replace(/\/$/, '')}/healthz`
   const asked = maskUrl(url.href)
   try {
@@ -24,11 +21,4 @@ export async function probeIndexer(indexerUrl: string | undefined): Promise<Find
     // The original error may show the URL with its credentials, so only our own message is printed.
     return [{ level: 'warn', key, message: `${asked} did not answer` }]
   }
-}
-
-/** Moves credentials from the URL into a header, because fetch refuses URLs with credentials. */
-function authorization({ username, password }: URL): Record<string, string> {
-  if (username === '') return {}
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }

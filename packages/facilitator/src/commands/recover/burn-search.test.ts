@@ -1,8 +1,7 @@
 import { encodeAbiParameters, pad, toEventSelector, toHex } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { addressOf, burnOf, hashOf, seconds, units } from '../../../test/challenges.js'
+import { addressOf, burnOf, seconds, units } from '../../../test/challenges.js'
 import { blocksUpTo, scriptedRpc } from '../../../test/scripted-rpc.js'
-import type { ClaimedTransfer } from '../../chain/indexer.js'
 import type { Burn } from '../../payment/records.js'
 import { createBurnSearch } from './burn-search.js'
 
@@ -10,9 +9,8 @@ const token = addressOf(0xa1)
 const payTo = addressOf(1)
 const transferTopic = toEventSelector('Transfer(address,address,uint256)')
 
-/** Transfers to one address, on the chain and as the indexer reports them. */
-function setup(burns: Burn[], indexer: () => ClaimedTransfer[]) {
-  const reported: string[] = []
+/** Transfers to one address, by the logs and by the receipts. */
+function setup(burns: Burn[], receipts = burns) {
   const rpc = scriptedRpc({
     ...blocksUpTo(() => 100),
     eth_getLogs: ({ topics }: { topics: unknown[] }) => {
@@ -32,7 +30,7 @@ function setup(burns: Burn[], indexer: () => ClaimedTransfer[]) {
     chain: {
       balances: async (addresses) => addresses.map(() => burns.reduce((sum, { value }) => sum + value, 0n)),
       async selfTransferFacts(txHash) {
-        const burn = burns.find((one) => one.txHash === txHash)
+        const burn = receipts.find((one) => one.txHash === txHash)
         const facts = { timestamp: seconds(0), headNumber: 100n, burnAddressBalance: 0n }
         if (!burn) return facts
         const { blockNumber, blockHash } = burn
@@ -42,59 +40,31 @@ function setup(burns: Burn[], indexer: () => ClaimedTransfer[]) {
         }
       },
     },
-    indexer: { transfersTo: async () => indexer() },
     token,
     helper: undefined,
     fromBlock: 0,
-    signal: new AbortController().signal,
-    report: ({ event }) => reported.push(event),
     limits: { lensQueriesMax: 100, logSpanBlocksMax: 1_000 },
   })
   return {
     rpc,
-    reported,
     find: async () => (await search.largestTransfers([{ payTo, issuedAtBlock: 0n }])).get(payTo),
   }
 }
 
 const small = { ...burnOf(10), value: units(5n) }
 const large = { ...burnOf(20), value: units(700n), leafIndex: 3n }
-const claimOf = ({ txHash, value }: Burn): ClaimedTransfer => ({ txHash, value })
 
 describe('the largest transfer to an address', () => {
-  it('is found with the indexer when it tells of everything and its receipt agrees', async () => {
-    const { find, rpc } = setup([small, large], () => [claimOf(small), claimOf(large)])
-    expect(await find()).toEqual(large)
-    expect(rpc.asked).not.toContain('eth_getLogs')
+  it('is found in the logs, and read from its receipt', async () => {
+    expect(await setup([small, large]).find()).toEqual(large)
   })
 
-  it.each<[string, () => ClaimedTransfer[]]>([
-    ['is behind', () => [claimOf(small)]],
-    ['has nothing', () => []],
-    ['invents a transaction', () => [{ txHash: hashOf(77), value: 705n }]],
-    [
-      'lies about a value',
-      () => [
-        { txHash: small.txHash, value: 700n },
-        { txHash: large.txHash, value: 5n },
-      ],
-    ],
-  ])('fault 19: is found in the logs when the indexer %s', async (_what, indexer) => {
-    const { find, rpc } = setup([small, large], indexer)
-    expect(await find()).toEqual(large)
-    expect(rpc.asked).toContain('eth_getLogs')
-  })
-
-  it('fault 19: is found in the logs when the indexer is down, which is told', async () => {
-    const { find, reported } = setup([large], () => {
-      throw new Error('connection refused')
-    })
-    expect(await find()).toEqual(large)
-    expect(reported).toEqual(['indexer.failed'])
+  it('is nothing while its receipt says something else', async () => {
+    expect(await setup([large], []).find()).toBeUndefined()
   })
 
   it('is nothing where nothing lies, and nobody is asked about it', async () => {
-    const { find, rpc } = setup([], () => [claimOf(large)])
+    const { find, rpc } = setup([])
     expect(await find()).toBeUndefined()
     expect(rpc.asked).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** Finds burns on the chain, with the indexer's help where its answers check out. */
+/** Finds burns on the chain, by its logs and receipts. */
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
 import { type ChainLog, type JsonRpc, readHead, resultOf, scanLogs, wellFormed } from '@svc-zerc20/evm'
 import {
@@ -12,22 +12,19 @@ import {
 import { pad, parseEventLogs, toEventSelector } from 'viem/utils'
 import { burnExecutedTopic } from '../../chain/burn-logs.js'
 import type { ChainReader } from '../../chain/chain.js'
-import type { ClaimedTransfer, Indexer } from '../../chain/indexer.js'
 import type { TransferLog } from '../../payment/ports.js'
 import type { Burn } from '../../payment/records.js'
-import type { PathEvent } from '../../telemetry/reports.js'
 import type { BurnSearch, ExecutedBurn } from './find-burns.js'
+
+type ClaimedTransfer = { readonly txHash: TxHash; readonly value: bigint }
 
 type BurnSearchDeps = {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly chain: Pick<ChainReader, 'balances' | 'selfTransferFacts'>
-  readonly indexer: Pick<Indexer, 'transfersTo'>
   readonly token: Address
   readonly helper: Address | undefined
   /** A block at or before the first one that can hold a burn. */
   readonly fromBlock: number
-  readonly signal: AbortSignal
-  readonly report: (event: PathEvent) => void
   readonly limits: {
     /** Addresses in one request. */
     readonly lensQueriesMax: number
@@ -44,20 +41,7 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
     return found
   }
 
-  /** Trusted only if its transfers sum to the balance and the receipt agrees. */
-  async function fromIndexer(address: Address, balance: bigint): Promise<Burn | undefined> {
-    try {
-      const transfers = await deps.indexer.transfersTo(address, deps.signal)
-      const told = transfers.reduce((sum, { value }) => sum + value, 0n)
-      return told === balance ? await readBurn(address, largestOf(transfers)) : undefined
-    } catch (err) {
-      if (deps.signal.aborted) throw err
-      deps.report({ event: 'indexer.failed', err })
-      return undefined
-    }
-  }
-
-  /** The transfer from its receipt; undefined when the receipt disagrees with the claim. */
+  /** The transfer from its receipt; undefined when the receipt disagrees with the log. */
   async function readBurn(to: Address, claimed: ClaimedTransfer | undefined): Promise<Burn | undefined> {
     if (!claimed) return undefined
     const { receipt } = await chain.selfTransferFacts(claimed.txHash, to, 1)
@@ -103,22 +87,13 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
     balances,
 
     async largestTransfers(payments) {
-      const burns = new Map<Address, Burn>()
-      const missing: (typeof payments)[number][] = []
       const held = await balances(payments.map(({ payTo }) => payTo))
-      for (const [i, payment] of payments.entries()) {
-        const balance = held[i] ?? 0n
-        if (balance === 0n) continue
-        const burn = await fromIndexer(payment.payTo, balance)
-        if (burn) burns.set(payment.payTo, burn)
-        else missing.push(payment)
-      }
-      if (missing.length === 0) return burns
-      const addresses = missing.map(({ payTo }) => payTo)
-      for (const [address, burn] of await fromLogs(addresses, await firstBlockOf(missing))) {
-        burns.set(address, burn)
-      }
-      return burns
+      const paid = payments.filter((_, i) => (held[i] ?? 0n) > 0n)
+      if (paid.length === 0) return new Map()
+      return fromLogs(
+        paid.map(({ payTo }) => payTo),
+        await firstBlockOf(paid),
+      )
     },
 
     async *executedBurns() {

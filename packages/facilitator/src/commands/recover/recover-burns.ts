@@ -15,7 +15,7 @@ import type { Step } from '../../payment/finalize/round.js'
 import type { Clock } from '../../payment/ports.js'
 import type { AwaitingMint } from '../../payment/records.js'
 import { type ChainSide, openChainSide } from '../../start/chain-side.js'
-import { createFinalization, wireIndexer, wireVerifier } from '../../start/finalization.js'
+import { createFinalization, wireVerifier } from '../../start/finalization.js'
 import { createFollowing } from '../../start/following.js'
 import { createPaymentFlow } from '../../start/payment-flow.js'
 import type { StartOptions } from '../../start/start.js'
@@ -160,7 +160,7 @@ async function look(recovery: Recovery): Promise<RecoveryReport> {
 }
 
 async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
-  const { config, storage, chainSide, seed, clock, telemetry, signal, say } = recovery
+  const { config, storage, chainSide, seed, clock, telemetry, say } = recovery
   const { network, settlement } = config
   const tokenSince = await timeOf(recovery, BigInt(network.deployed_block))
   const miner = createAddressMiner({ threads: availableParallelism() })
@@ -171,12 +171,9 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
         search: createBurnSearch({
           rpc: chainSide.rpc,
           chain: chainSide.chain,
-          indexer: wireIndexer(config),
           token: network.token,
           helper: settlement.permit_burner,
           fromBlock: network.deployed_block,
-          signal,
-          report: telemetry.log,
           limits,
         }),
         reread: createRereadBurn(chainSide),

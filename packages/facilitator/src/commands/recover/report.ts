@@ -1,7 +1,8 @@
 /** The report of `recover`: what it found and did, for people and for scripts. */
 import { type ExitCode, exitCodes } from '@svc-zerc20/daemon'
-import { textTable, unreachable } from '@svc-zerc20/protocol'
+import { textTable } from '@svc-zerc20/protocol'
 import type { Step } from '../../payment/finalize/round.js'
+import { waitReasons } from '../../payment/waits.js'
 import type { FoundBurn } from './find-burns.js'
 
 export type RecoveredBurn = {
@@ -71,35 +72,10 @@ const standingOf = (why: NonNullable<FoundBurn['leftAlone']>): Standing => ({
 })
 
 function standingAt(step: Step | 'due' | undefined): Standing {
-  switch (step) {
-    case 'finalized':
-    case 'due':
-      return { state: step }
-    case 'mined':
-    case 'confirming':
-      return waiting('minted, and not deep enough yet')
-    case 'root_behind':
-      return waiting('no proved root covers it yet')
-    case 'verifier_paused':
-      return waiting('the verifier is paused')
-    case 'gathering':
-      return waiting('other payments are to be minted with it')
-    case 'queued':
-      return waiting('other payments are minted before it')
-    case 'records_missing':
-      return waiting('the chain counted more burns of its epoch than are known here')
-    case 'foreign_mint':
-      return waiting('more was minted for its epoch than is known here: another facilitator counts it, too')
-    case 'burn_lost':
-      return waiting(leftAloneReasons.burn_lost)
-    case 'failed':
-      return { state: 'failed', reason: 'see above; it is worth another try' }
-    case 'interrupted':
-    case undefined:
-      return waiting('its turn did not come')
-    default:
-      return unreachable(step)
-  }
+  if (step === 'finalized' || step === 'due') return { state: step }
+  if (step === 'failed') return { state: 'failed', reason: 'see above; it is worth another try' }
+  if (step === undefined || step === 'interrupted') return waiting('its turn did not come')
+  return waiting(waitReasons[step === 'mined' ? 'confirming' : step])
 }
 
 /**
